@@ -31,8 +31,8 @@ export default defineConfig({
     restoreMocks: true,
     unstubGlobals: true,
     // For a machine that is busy with something else; a test that hangs is found all the same.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
     reporters: ['default', new SkippedReporter()],
     projects: [

@@ -176,6 +176,7 @@ describe("the gateway's own message", () => {
     const exchange = await place.client.openPosition(place.as(DEMO), order);
     expect(judgeOrder('openPosition', exchange)).toEqual({
       outcome: 'rejected',
+      sent: true,
       error: text,
       message: text,
     });

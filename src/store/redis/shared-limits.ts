@@ -28,8 +28,6 @@ export interface SharedLimits {
   close(): void;
 }
 
-// Few wait for it: a Redis that is slow must not make the facade slow.
-const COUNT_TIMEOUT_MS = 200;
 const PAUSE_MS = 5_000;
 const RECONNECT_MAX_MS = 1_000;
 const MOST_KEYS = 200_000;
@@ -67,15 +65,16 @@ export async function openSharedLimits({
   clock,
   onWarn,
   prefix = 'trading-graph:',
-  redisTimeoutMs,
+  redisTimeoutMs = REDIS_TIMEOUT_MS,
   onCounted = () => {},
   onFailed,
   trouble = new RedisTrouble({ onWarn, onFailed }),
 }: SharedLimitsOptions): Promise<SharedLimits> {
   const redis = await openRedisClient({
     url,
-    connectTimeoutMs: redisTimeoutMs ?? REDIS_TIMEOUT_MS,
-    commandTimeoutMs: redisTimeoutMs ?? COUNT_TIMEOUT_MS,
+    connectTimeoutMs: redisTimeoutMs,
+    // Only an unknown token's first call waits for an answer.
+    commandTimeoutMs: redisTimeoutMs,
     reconnectMaxMs: RECONNECT_MAX_MS,
     onError: (error, refusal) => trouble.failed(error, refusal),
   });

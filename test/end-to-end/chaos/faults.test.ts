@@ -5,6 +5,7 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FaultProxy, type NetworkFault, startFaultProxy } from '../../support/fault-proxy.ts';
+import { limited } from '../../support/limits.ts';
 import { ASKS, type Ask, askFor } from './asks.ts';
 
 const FAULTS: readonly NetworkFault[] = [
@@ -35,7 +36,10 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 function startFacade({ url }: FaultProxy, deadlines: Environment = {}): Promise<TestApp> {
-  return startTestApp({ ...ENVIRONMENT, ...deadlines, GATEWAY_URL: url }, { gateway: sandbox });
+  return startTestApp(
+    { ...ENVIRONMENT, ...deadlines, GATEWAY_URL: url },
+    { gateway: sandbox, limits: { ...limited('forgotPassword', 1e6), ...limited('writes', 1e6) } },
+  );
 }
 
 async function provedToken(app: TestApp, email = 'demo@example.com'): Promise<string> {

@@ -71,7 +71,11 @@ test('sign-ins that fail for networks without number are held back, and nothing 
 
 test('sign-ins that hang leave payments their connections', async () => {
   // A quarter of the connections is for all but reads and orders.
-  await using app = await startTestApp({ ...PROXY, GATEWAY_CONNECTIONS: '16' });
+  await using app = await startTestApp({
+    ...PROXY,
+    GATEWAY_CONNECTIONS: '16',
+    GATEWAY_TIMEOUT_MS: '10000',
+  });
   const token = await provedToken(app);
   app.sandbox.fail({ operation: 'login', kind: 'hang' });
   const hanging = Array.from({ length: 20 }, (_, at) =>

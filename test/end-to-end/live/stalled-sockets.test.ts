@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { heldBytes } from '../../support/heap.ts';
+import { limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { stepUntil } from '../../support/steps.ts';
 import { initializedSocket } from './raw-socket.ts';
@@ -71,7 +72,7 @@ test('a hundred sockets that stop reading cost one event each, and get what they
       SEND_BUFFER_MAX_BYTES: String(1024 * MEGABYTE),
       MAX_COST: '100000000',
     },
-    atRest(),
+    { ...atRest(), limits: limited('connections', 1_000) },
   );
   const token = roomy.sandbox.token({ email: 'pro@example.com' });
   const witness = webSocketClient(roomy, token).watch();

@@ -10,7 +10,13 @@ const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
 
 // They change nothing that is money or a password; to sign in is what the form does.
-const SENT_WITHOUT_A_QUESTION = ['login', 'setValue', 'markNotificationsRead', 'registerDevice'];
+const SENT_WITHOUT_A_QUESTION = [
+  'login',
+  'voidOrder',
+  'setValue',
+  'markNotificationsRead',
+  'registerDevice',
+];
 
 const ORDER =
   'placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "k" }) { __typename }';

@@ -126,8 +126,11 @@ async function answerOf(response: IncomingMessage, isEndless: boolean): Promise<
 /** Removes what differs between two moments or two processes. */
 function comparable(headers: IncomingMessage['headers']): Readonly<Record<string, unknown>> {
   const { date, ratelimit, 'content-length': _length, 'x-request-id': id, ...rest } = headers;
+  // Of the account or of the address: that depends on which request has proved the token before.
+  const { 'ratelimit-policy': policy, ...others } = rest;
   return {
-    ...rest,
+    ...others,
+    'ratelimit-policy': policy !== undefined,
     date: typeof date,
     ratelimit: ratelimit !== undefined,
     'x-request-id': String(id).replace(/^[\w-]{16}$/, 'one of ours'),
