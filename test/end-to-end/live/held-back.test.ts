@@ -5,31 +5,37 @@ import { initializedSocket, type RawSocket } from './raw-socket.ts';
 import { CHANGES, sseClient } from './watcher.ts';
 
 const PRO = { email: 'pro@example.com' };
-const SUBSCRIPTIONS = 40;
+// One token has half of its account's budget: three use all of it up.
+const TOKENS = 3;
+const SUBSCRIPTIONS = 14;
 
 let app: TestApp;
-let heavy: RawSocket;
+let heavy: readonly RawSocket[];
 
 beforeEach(async () => {
   app = await startTestApp({ MAX_COST: '320', POSITIONS_POLL_MS: '100' });
-  heavy = await initializedSocket(app, app.sandbox.token(PRO));
+  const tokens = Array.from({ length: TOKENS }, () => app.sandbox.token(PRO));
+  heavy = await Promise.all(tokens.map((token) => initializedSocket(app, token)));
   // Far more than the 1,600 fields of a minute, so that the last of them wait for more than a
   // minute. What is shared would count once, so each has a document of its own.
-  for (let at = 0; at < SUBSCRIPTIONS; at += 1) {
-    const document = CHANGES.replace('positionChanges(', `own${at}: positionChanges(`);
-    heavy.subscribe(`heavy ${at}`, document);
+  for (const [by, socket] of heavy.entries()) {
+    for (let at = 0; at < SUBSCRIPTIONS; at += 1) {
+      const document = CHANGES.replace('positionChanges(', `own${by}_${at}: positionChanges(`);
+      socket.subscribe(`heavy ${at}`, document);
+    }
   }
-  // The fields of sixteen events, behind the acknowledgement: from here on events wait.
-  await eventually(() => heavy.messages.length > 16);
+  // The fields of sixteen events, behind the acknowledgements: from here on events wait.
+  const received = () => heavy.reduce((sum, { messages }) => sum + messages.length, 0);
+  await eventually(() => received() >= 16 + TOKENS);
 });
 afterEach(async () => {
-  heavy[Symbol.dispose]();
+  for (const socket of heavy) socket[Symbol.dispose]();
   await app.close();
 });
 
 /** Its subscription has proved the token, whose feed is running already. */
 async function follows(token: string): Promise<void> {
-  await eventually(() => app.sandbox.calls('getSession') === 2);
+  await eventually(() => app.sandbox.calls('getSession') === TOKENS + 1);
   expect((await app.query('{ session { login } }', { token })).errors).toEqual([]);
 }
 
@@ -59,7 +65,7 @@ test('a token that is refused ends its event stream at once, though its event is
 
 test('events of subscriptions that have left hold nobody back', async () => {
   using socket = await initializedSocket(app, app.sandbox.token(PRO));
-  heavy.socket.terminate();
+  for (const each of heavy) each.socket.terminate();
   socket.subscribe('a', CHANGES);
   await eventually(() => socket.messages.some(({ type }) => type === 'next'));
 });
