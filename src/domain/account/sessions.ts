@@ -263,7 +263,7 @@ export class Sessions {
   }
 }
 
-/** What an older snapshot lacks is no news. */
+/** An older snapshot's lack of an order is no news. */
 function leftBehind(
   before: CachedSnapshot | undefined,
   { session: { orders }, receivedAtMs }: SessionAnswer,

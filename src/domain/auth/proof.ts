@@ -40,7 +40,7 @@ export class GroupProof {
 interface Entry {
   readonly login: string;
   readonly expiresAtMs: number | null;
-  /** Whom limits are charged to while it is proved. */
+  /** The client that limits are charged to while it is proved. */
   client: Client | null;
   /** The signature was verified here against a configured key. */
   verified: boolean;
@@ -70,7 +70,7 @@ export interface ProofLedgerOptions {
   readonly onJudged?: (verdict: 'accepted' | 'refused', viewer: Viewer) => void;
 }
 
-/** Tells whom a caller's doings are charged to. */
+/** Returns the client that a caller's requests are charged to. */
 export type ClientOf = (caller: Caller) => Client;
 
 /** Records the gateway's answers to each token, and derives the token's access from them. */

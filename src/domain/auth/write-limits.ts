@@ -18,7 +18,7 @@ export type WriteLimits = ReturnType<typeof createWriteLimits>;
  * of address and e-mail that signed in lately, `tokens` what they were given.
  */
 export function createWriteLimits(limiter: Limiter, signedIn: KnownKeys, tokens: KnownKeys) {
-  /** What is refused, or is never sent, counts for nobody. */
+  /** A write that is refused here, or never sent, is given back. */
   async function limited<T>(
     name: 'login' | 'forgotPassword' | 'writes',
     clients: readonly Client[],

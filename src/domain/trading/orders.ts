@@ -149,7 +149,7 @@ export class Orders {
     }
   }
 
-  /** What the order of a key that is in flight here ends with; null where the records have to say it. */
+  /** The outcome of the order of a key that is in flight here; null where the records have to say it. */
   async #endOf(id: string): Promise<Placed | null> {
     const placed = await this.#inFlight.get(id)?.done.catch(() => null);
     return placed && !isVoided(placed.outcome) ? { ...placed, replayed: true } : null;

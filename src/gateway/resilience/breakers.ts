@@ -111,7 +111,7 @@ export class BackendBreakers {
   }
 }
 
-/** What is not a breaker's to count is none of its health; a probe has to succeed in every respect. */
+/** A verdict that another breaker counts says nothing of this one's health; a probe has to succeed in every respect. */
 function healthFor({ isProbe }: Permit, verdict: Verdict, ofAnother: Verdict): Health {
   if (verdict === ofAnother && !isProbe) return 'none';
   return verdict === 'unreachable' ? 'failure' : verdict;

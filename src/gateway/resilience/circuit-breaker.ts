@@ -4,7 +4,7 @@ import { RollingWindow } from '../../lib/rolling-window.ts';
 /** The health that one call shows to a breaker; `none` where it shows nothing. */
 export type Health = 'success' | 'failure' | 'none';
 
-/** Whose call it was. */
+/** The account, or the network, that a call came from. */
 export interface Account {
   readonly key: string;
   /** Otherwise the key is that of a network: anybody can claim to be many accounts. */
