@@ -5,7 +5,7 @@ import { startHostileGateway } from '../../bench/support/hostile/hostile-gateway
 
 test('the damage of a document is told by what bystanders and the process went through', async () => {
   await using gateway = await startHostileGateway({ instruments: 50, positions: 7, tickMs: 50 });
-  await using facade = await startHostileFacade(gateway, { RATE_LIMIT_PER_MINUTE: '30' });
+  await using facade = await startHostileFacade(gateway, { RATE_LIMIT_PER_MINUTE: '200' });
   const write = () => ({ text: '{ positions { symbol } }', variables: {} });
 
   const quiet = await measureDamage(facade, gateway, null, 1_000);
