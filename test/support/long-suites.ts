@@ -46,6 +46,9 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
 /** Suites that move so many bytes that their waits pass where others run beside them. */
 export const SUITES_ALONE: readonly string[] = ['test/end-to-end/limits/send-buffers.test.ts'];
 
+/** Of Vitest; there are files with it in their names. */
+const COMMAND = 'run';
+
 /** Suites of one folder's work, with the paths that they are about: `npm test` runs them where one of these changed. */
 const SUITES_BY_CHANGE = [
   { suites: 'test/bench/**', about: ['bench', 'test/bench'] },
@@ -64,7 +67,9 @@ const SUITES_BY_CHANGE = [
 /** The suites that this run leaves out: none in CI, and none whose file is named; a folder that is named loses the long ones, but not all it has. */
 export function leftOut(): readonly string[] {
   if (process.env.CI) return [];
-  const named = process.argv.slice(2).filter((argument) => filesOf(argument).length > 0);
+  const named = process.argv
+    .slice(2)
+    .filter((argument) => argument !== COMMAND && filesOf(argument).length > 0);
   if (named.length === 0) {
     const unchanged = SUITES_BY_CHANGE.filter(({ about }) => !hasChanged(about));
     return [...LONG_SUITES, ...unchanged.map(({ suites }) => suites)];
