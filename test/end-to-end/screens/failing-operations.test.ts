@@ -89,12 +89,12 @@ const CASES: readonly Case[] = [
   },
   {
     name: '429 until a date by a clock that is an hour behind',
-    fault: { kind: 'status', status: 429, body: '', headers: anHourAgo(40) },
-    extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: 40 },
+    fault: { kind: 'status', status: 429, body: '', headers: anHourAgo(90) },
+    extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: 90 },
   },
   {
     name: '429 until a moment that has passed',
-    fault: { kind: 'status', status: 429, body: '', headers: anHourAgo(-40) },
+    fault: { kind: 'status', status: 429, body: '', headers: anHourAgo(-90) },
     extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: 1 },
   },
   {
@@ -104,8 +104,8 @@ const CASES: readonly Case[] = [
   },
   {
     name: '503 until a date by a clock that is an hour behind',
-    fault: { kind: 'status', status: 503, body: '', headers: anHourAgo(40) },
-    extensions: { ...unavailable, retryAfter: 40 },
+    fault: { kind: 'status', status: 503, body: '', headers: anHourAgo(90) },
+    extensions: { ...unavailable, retryAfter: 90 },
   },
   {
     name: '500 that says how long',
