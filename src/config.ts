@@ -15,6 +15,7 @@ import type { TracingSettings } from './lib/tracing/tracing.ts';
 type Settled =
   | 'nodeEnv'
   | 'sandbox'
+  | 'redisDurability'
   | 'orderStore'
   | 'orderRecordsMax'
   | 'introspection'
@@ -29,9 +30,13 @@ const KNOWN_NAMES: ReadonlySet<string> = new Set(
   ),
 );
 
+/** Whether a Redis that forgets orders over a restart is refused, warned of, or accepted. */
+type RedisDurability = 'required' | 'wished' | 'none';
+
 export interface Config extends Omit<Values, Settled> {
   /** The embedded sandbox gateway runs, since no gateway is configured. */
   readonly sandbox: boolean;
+  readonly redisDurability: RedisDurability;
   /** A file, or the word `memory`. */
   readonly orderStore: string;
   readonly orderRecordsMax: number;
@@ -114,6 +119,7 @@ function readSetting(name: string, setting: Setting<unknown>, environment: Envir
 function settle({
   nodeEnv,
   sandbox: _s,
+  redisDurability,
   otelExporterOtlpEndpoint: _o,
   ...values
 }: Values): Omit<Config, 'tracing'> {
@@ -123,6 +129,8 @@ function settle({
   return {
     ...values,
     sandbox,
+    redisDurability:
+      redisDurability === 'required' && nodeEnv !== 'production' ? 'wished' : redisDurability,
     orderStore,
     // In memory they are part of the heap, half a kilobyte each.
     orderRecordsMax: values.orderRecordsMax ?? (isInMemory ? 200_000 : 2_000_000),

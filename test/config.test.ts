@@ -74,6 +74,7 @@ describe('an empty environment', () => {
         "positionsPollMs": 1000,
         "rateLimitPerMinute": 1200,
         "receiveBufferMaxBytes": 134217728,
+        "redisDurability": "wished",
         "redisPrefix": "trading-graph:",
         "redisUrl": null,
         "revision": null,
@@ -139,6 +140,16 @@ describe('the gateway', () => {
   });
 });
 
+test('a Redis that forgets is refused in production alone, unless it is accepted by name', () => {
+  const of = (environment: Environment) =>
+    readConfig({ ...gateway, ...environment }).redisDurability;
+  expect(of({ NODE_ENV: 'production' })).toBe('required');
+  expect(of({ REDIS_DURABILITY: 'required' })).toBe('wished');
+  for (const NODE_ENV of ['production', 'development']) {
+    expect(of({ NODE_ENV, REDIS_DURABILITY: 'none' })).toBe('none');
+  }
+});
+
 test('order records in memory are fewer by default than those in a file or in Redis', () => {
   const maxOf = (environment: Environment) => readConfig(environment).orderRecordsMax;
   expect(maxOf({ ...gateway, ORDER_STORE: 'memory' })).toBe(200_000);
@@ -201,6 +212,7 @@ describe('a wrong value is refused with its variable, itself and what is allowed
     ['REDIS_URL', 'redis-sentinel://one,,two/orders', 'name-of-the-primary'],
     ['REDIS_URL', 'redis-sentinel://one/orders/queue', 'name-of-the-primary'],
     ['REDIS_PREFIX', 'two words', 'no spaces or braces'],
+    ['REDIS_DURABILITY', 'off', 'one of `required`, `none`'],
     ['REDIS_PREFIX', '{tag}', 'no spaces or braces'],
     ['CORS_HEADERS', '*', 'no `*`'],
     ['CORS_HEADERS', 'x-tenant,,x-app', 'commas between them'],

@@ -29,13 +29,16 @@ const USABLE = {
 
 /** The stores that the configuration names; throws a ConfigError where they cannot be used. */
 export async function openConfiguredStores(
-  { redisUrl, redisPrefix, orderStore, orderRecordsMax, orderRecordsPerAccount }: Config,
+  config: Config,
   observer: Pick<StoreOptions, 'onWarn' | 'onCounted' | 'onRedisFailed' | 'onAccountHeld'>,
 ): Promise<Stores> {
+  const { redisUrl, redisPrefix, redisDurability } = config;
+  const { orderStore, orderRecordsMax, orderRecordsPerAccount } = config;
   try {
     return await openStores({
       redisUrl,
       redisPrefix,
+      redisDurability,
       orderStore,
       orderRecordsMax,
       orderRecordsPerAccount,

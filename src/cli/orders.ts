@@ -103,6 +103,7 @@ async function reportRedis(config: Config, url: string, terminal: Terminal): Pro
     url,
     prefix: config.redisPrefix,
     max: config.orderRecordsMax,
+    durability: config.redisDurability,
     onWarn: terminal.err,
   });
   const address = withoutPassword(url);

@@ -95,6 +95,12 @@ export const SETTINGS = {
     fallback: 'trading-graph:',
     means: 'what every key in Redis begins with; replicas share it, deployments do not',
   }),
+  REDIS_DURABILITY: setting({
+    kind: oneOf('required', 'none'),
+    fallback: 'required',
+    means:
+      'in production a Redis without `appendonly yes`, or one that cannot tell, stops the start; `none` accepts by name that a restart of it forgets orders, whose keys are sent again',
+  }),
   ORDER_STORE: setting({
     kind: text('a file, or the word `memory`'),
     fallback: null,

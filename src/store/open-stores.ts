@@ -6,6 +6,7 @@ import { createMemoryOrderRecords } from './memory/order-records.ts';
 import type { RecordTableOptions } from './memory/record-table.ts';
 import { type OrderRecords, RECORD_LIFE_MS } from './order-records.ts';
 import type { CatalogVersions } from './redis/catalog-versions.ts';
+import type { Durability } from './redis/durability.ts';
 import type { SharedLimits } from './redis/shared-limits.ts';
 import type { RedisError, Warn } from './redis/trouble.ts';
 import { checkFilePath } from './sqlite/check-file-path.ts';
@@ -19,6 +20,7 @@ export interface StoreOptions {
   readonly redisPrefix: string;
   /** The deadline of connecting to Redis, and of each command; each part's own where left out. */
   readonly redisTimeoutMs?: number;
+  readonly redisDurability: Durability;
   /** Without Redis: a file, or the word `memory`. */
   readonly orderStore: string;
   readonly orderRecordsMax: number;
@@ -111,7 +113,11 @@ async function begin(options: StoreOptions): Promise<StoreOpening> {
   }
   // Loaded only where there is a Redis, with all that it needs.
   const { openRedisStores } = await import('./redis/open-stores.ts');
-  return openRedisStores({ ...options, ...recordOptions, url, prefix, onFailed: onRedisFailed });
+  return openRedisStores({
+    ...options,
+    ...recordOptions,
+    ...{ url, prefix, onFailed: onRedisFailed, durability: options.redisDurability },
+  });
 }
 
 async function openOwnRecords(

@@ -13,6 +13,7 @@ export async function openOnRedis(
     redisUrl,
     redisPrefix,
     redisTimeoutMs,
+    redisDurability: 'wished',
     orderStore: 'memory',
     orderRecordsMax: 100,
     orderRecordsPerAccount: 100,

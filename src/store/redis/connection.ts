@@ -84,10 +84,4 @@ export async function warnOfSettings(
   if (limited && policy && policy !== 'noeviction') {
     onWarn(`Redis has maxmemory-policy ${policy}: it may drop order records; set noeviction`);
   }
-  const persistence = await redis.info('persistence');
-  if (persistence && /aof_enabled:0/.test(persistence)) {
-    onWarn(
-      'Redis has appendonly no: order records live as long as it or the replica that made them',
-    );
-  }
 }

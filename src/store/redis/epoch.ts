@@ -30,6 +30,8 @@ export interface RedisEpochOptions {
   /** Writes this replica's records back, as far as the epoch lasts. */
   readonly restore: (epoch: string) => Promise<void>;
   readonly onBeat: (held: number | null) => void;
+  /** Called with how durable Redis is, by each heartbeat. */
+  readonly onDurable: (told: unknown) => void;
   readonly onWarn: (message: string) => void;
 }
 
@@ -104,15 +106,18 @@ export class RedisEpoch {
   }
 
   async #beat(): Promise<void> {
-    const { timing, onBeat } = this.#options;
+    const { timing, onBeat, onDurable } = this.#options;
     const answer = await this.#options.scripts.run(BEAT, [
       this.member,
       this.#epoch ?? '',
       timing.leaseMs,
     ]);
-    const [status, held, ...members] = answer;
+    const [status, durable, held, ...members] = answer;
     this.observe(String(status));
-    if (status === 'open') this.#peers = members.map(String);
+    if (status === 'open') {
+      this.#peers = members.map(String);
+      onDurable(durable);
+    }
     onBeat(status === 'open' ? Number(held) : null);
   }
 

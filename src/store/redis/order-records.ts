@@ -30,6 +30,7 @@ import {
   RedisSilentError,
   warnOfSettings,
 } from './connection.ts';
+import { assertDurable, type Durability, DurabilityWatch } from './durability.ts';
 import { REDIS_TIMING, RedisEpoch, type RedisTiming } from './epoch.ts';
 import { OrderScripts } from './order-scripts.ts';
 import { ageOf, mergeArguments, refusalIn, toRecord } from './record-answers.ts';
@@ -42,6 +43,7 @@ export interface RedisOrderRecordsOptions
   /** The prefix of all keys; replicas of one gateway share it. */
   readonly prefix?: string;
   readonly timing?: RedisTiming;
+  readonly durability?: Durability;
 }
 
 const MERGE_RECORDS = 200;
@@ -55,6 +57,7 @@ export async function openRedisOrderRecords(
   options: RedisOrderRecordsOptions,
 ): Promise<OrderRecords & Pick<RedisOrderRecords, 'redisIsUp' | 'versions'>> {
   const redis = await connectRedis(options);
+  if (options.durability === 'required') await assertDurable(redis);
   const records = new RedisOrderRecords(redis, options);
   await records.announce();
   void warnOfSettings(redis, options.onWarn);
@@ -73,6 +76,8 @@ class RedisOrderRecords implements OrderRecords {
   readonly #epoch: RedisEpoch;
   readonly #warnOfFill: (held: number) => void;
   readonly #onWarn: (message: string) => void;
+  readonly #wanted: Durability;
+  readonly #durability: DurabilityWatch;
   /** Reservations whose answer from Redis was lost: Redis may hold them, and their keys must come free. */
   readonly #unanswered = new Map<string, Reservation>();
   #held = 0;
@@ -87,7 +92,10 @@ class RedisOrderRecords implements OrderRecords {
       uptimeMs,
       prefix = 'trading-graph:',
       timing = REDIS_TIMING,
+      durability = 'wished',
     } = options;
+    this.#wanted = durability;
+    this.#durability = new DurabilityWatch(durability, onWarn);
     this.#redis = redis;
     this.#clock = clock;
     this.#bounds = { max, maxPerAccount, onAccountHeld };
@@ -107,6 +115,7 @@ class RedisOrderRecords implements OrderRecords {
       timing,
       restore: (epoch) => this.#restore(epoch),
       onBeat: (held) => this.#beat(held),
+      onDurable: (durable) => this.#durability.told(durable),
       onWarn,
     });
   }
@@ -175,6 +184,7 @@ class RedisOrderRecords implements OrderRecords {
   degradedReason(): string | null {
     return (
       this.#epoch.degradedReason ??
+      this.#durability.refusal ??
       (this.#held >= this.#bounds.max ? 'all order records are in use' : null)
     );
   }
@@ -213,10 +223,11 @@ class RedisOrderRecords implements OrderRecords {
     const { max, maxPerAccount, onAccountHeld } = this.#bounds;
     const args = [
       ...[epoch, recordId(login, key), this.#epoch.member, id, canonical, reservedAtMs],
-      ...[pendingMs, RECORD_LIFE_MS, max, maxPerAccount, ...more],
+      ...[pendingMs, RECORD_LIFE_MS, max, maxPerAccount, this.#wanted, ...more],
     ];
     const answer = await this.#scripts.run(script, args, this.#scripts.keysOf(reservation));
     if (answer[0] === 'account-full') onAccountHeld?.(login, maxPerAccount);
+    if (answer[0] === 'forgets') this.#durability.told(answer[1]);
     return answer;
   }
 

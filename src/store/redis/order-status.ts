@@ -1,5 +1,6 @@
 import { RecordsUnavailableError } from '../order-records.ts';
 import { connectRedis } from './connection.ts';
+import { type Durability, forgetfulness } from './durability.ts';
 import { OrderScripts } from './order-scripts.ts';
 import { STATUS } from './scripts.ts';
 
@@ -15,6 +16,7 @@ export interface RedisOrderStatusOptions {
   readonly url: string;
   readonly prefix: string;
   readonly max: number;
+  readonly durability: Durability;
   readonly onWarn: (message: string) => void;
 }
 
@@ -28,17 +30,19 @@ export async function readRedisOrderStatus({
   url,
   prefix,
   max,
+  durability,
   onWarn,
 }: RedisOrderStatusOptions): Promise<RedisOrderStatus | null> {
   const redis = await connectRedis({ url, onWarn });
   try {
     const scripts = new OrderScripts(redis, prefix);
     const probe = `${scripts.marker}:probe`;
-    const [status, held, replicas, refusal] = await scripts.run(STATUS, [], [probe]);
+    const [status, held, replicas, refusal, durable] = await scripts.run(STATUS, [], [probe]);
     const isFull = Number(held) >= max;
     const reasons = [
       refusal ? `Redis refuses to write: ${refusal}` : null,
       REFUSALS[String(status)] ?? null,
+      durability === 'required' ? forgetfulness(durable) : null,
       isFull ? `all ${max} order records are in use` : null,
       Number(replicas) === 0 ? 'no replica is connected to Redis' : null,
     ];

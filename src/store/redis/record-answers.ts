@@ -12,6 +12,7 @@ import {
   recordId,
   toOrderRecord,
 } from '../order-records.ts';
+import { forgetfulness } from './durability.ts';
 
 /** The record that a script has answered with. */
 export function toRecord(answer: readonly unknown[]): OrderRecord {
@@ -34,6 +35,7 @@ export function refusalIn(
   if (status === 'voids-full') {
     return new AccountVoidsFullError(mostVoids(maxPerAccount), Number(detail));
   }
+  if (status === 'forgets') return new RecordsUnavailableError(String(forgetfulness(detail)));
   if (status === 'full') return new RecordsUnavailableError(`all ${max} order records are in use`);
   return new RecordsUnavailableError(
     status === 'evicted'

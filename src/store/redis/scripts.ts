@@ -3,6 +3,14 @@
  * the same four (see `OrderScripts`); each answers with a status word first.
  */
 
+/** Answers '1' where what was written is there after a restart. */
+const DURABLE_FUNCTION = `
+local function durable()
+  local info = redis.pcall('INFO', 'persistence')
+  return type(info) == 'string' and string.match(info, 'aof_enabled:(%d)') or 'untold'
+end
+`;
+
 // `run`: a Redis that was restarted, or took over from another, may have lost the last writes even
 // where the marker survived. Its run id shows it; where INFO is forbidden the marker alone has to.
 const COMMON = `
@@ -13,7 +21,7 @@ local function run()
   local info = redis.pcall('INFO', 'server')
   return type(info) == 'string' and string.match(info, 'run_id:(%x+)') or 'untold'
 end
-local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt')
+${DURABLE_FUNCTION}local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt')
 -- Empty where Redis may have lost something, and nobody has begun a new epoch yet.
 local current = mark[2] == run() and mark[1] or ''
 local function recovering()
@@ -52,25 +60,21 @@ end
 // A Redis that was emptied, or keeps no log of its writes, has forgotten what no living replica wrote back; so has
 // one whose epoch a replica left, or was taken for dead in, before it had written back.
 const MEMORY = `
-local function isDurable()
-  local info = redis.pcall('INFO', 'persistence')
-  return type(info) == 'string' and string.find(info, 'aof_enabled:1', 1, true) ~= nil
-end
 local memory = redis.call('HMGET', marker, 'memoryOf', 'begunAt', 'since', 'durable', 'gap')
 local function rememberedSince()
   -- Begun by a replica of an earlier version, which does not say what it found.
   if memory[1] ~= mark[1] then return tonumber(mark[3]) end
   local isWhole = memory[4] == '1' and memory[5] == '0' and redis.call('ZCOUNT', expected, 1, 1) == 0
-  return tonumber(isWhole and isDurable() and memory[3] or memory[2])
+  return tonumber(isWhole and durable() == '1' and memory[3] or memory[2])
 end
 `;
 
 /** ARGV: member, epoch to open, grace, longest wait, then the peers this replica knew of. */
 export const JOIN = `${COMMON}${MEMORY}
 if current == '' then
-  local durable = isDurable()
+  local isDurable = durable() == '1'
   local isKept = mark[1] and memory[1] == mark[1] and memory[4] == '1' and memory[5] == '0'
-  local since = durable and isKept and rememberedSince() or now
+  local since = isDurable and isKept and rememberedSince() or now
   redis.call('DEL', expected)
   -- No heartbeat arrives while Redis is away: the list is as the last one left it, without the dead.
   for _, peer in ipairs(redis.call('ZRANGE', members, 0, -1)) do
@@ -78,7 +82,7 @@ if current == '' then
   end
   mark = {ARGV[2], run(), now + ARGV[3], now + ARGV[4]}
   redis.call('HSET', marker, 'epoch', mark[1], 'run', mark[2], 'opensAt', mark[3], 'latestAt', mark[4],
-    'memoryOf', mark[1], 'begunAt', now, 'since', since, 'durable', durable and 1 or 0, 'gap', 0)
+    'memoryOf', mark[1], 'begunAt', now, 'since', since, 'durable', isDurable and 1 or 0, 'gap', 0)
 end
 if recovering() then
   -- NX: one that has written back already is not waited for again because it is named again.
@@ -96,7 +100,9 @@ redis.call('ZADD', expected, 0, ARGV[1])
 return {'restored'}
 `;
 
-/** ARGV: member, epoch, lease. Returns the epoch, and the other living replicas. */
+export const DURABLE = `${DURABLE_FUNCTION}return durable()`;
+
+/** ARGV: member, epoch, lease. Returns how durable Redis is, the records, and the other living replicas. */
 export const BEAT = `${COMMON}
 local no = refusal(ARGV[2])
 if no and no[1] == 'lost' then return no end
@@ -104,19 +110,19 @@ redis.call('ZADD', members, now, ARGV[1])
 redis.call('ZREMRANGEBYSCORE', members, '-inf', now - ARGV[3])
 redis.call('ZREMRANGEBYSCORE', index, '-inf', now)
 if no then return no end
-return {'open', redis.call('ZCARD', index), unpack(redis.call('ZRANGE', members, 0, 999))}
+return {'open', durable(), redis.call('ZCARD', index), unpack(redis.call('ZRANGE', members, 0, 999))}
 `;
 
 /**
  * KEYS 5: a probe, since a Redis that is full or read-only still answers reads. Answers the state of the epoch, records, replicas that
- * have sent a heartbeat in the last seconds, and the reason where Redis takes no writes.
+ * have sent a heartbeat in the last seconds, the reason where Redis takes no writes, and how durable it is.
  */
 export const STATUS = `${COMMON}
 local state = current == '' and 'lost' or recovering() and 'recovering' or 'open'
 local probe = redis.pcall('SET', KEYS[5], '1')
 if not probe.err then redis.call('DEL', KEYS[5]) end
 return {state, redis.call('ZCOUNT', index, '(' .. now, '+inf'),
-  redis.call('ZCOUNT', members, now - 3000, '+inf'), probe.err or ''}
+  redis.call('ZCOUNT', members, now - 3000, '+inf'), probe.err or '', durable()}
 `;
 
 /** ARGV: member. */
@@ -132,12 +138,14 @@ return {'left'}
 /**
  * What RESERVE and VOID have in common: answers where the key is not free or there is no room, and defines how it is taken.
  * KEYS 5: the record, 6: its account's records, 7: its account's version, 8: its account's closed keys; likewise in FIND
- * and RELEASE. ARGV: epoch, id, member, reservation, canonical, reserved at, pending ms, life ms, max, max of an account.
+ * and RELEASE. ARGV: epoch, id, member, reservation, canonical, reserved at, pending ms, life ms, max, max of an account,
+ * `required` where a Redis that forgets takes none.
  */
 const ADD = `
 local key, account, id = KEYS[5], KEYS[6], ARGV[2]
 local no = refusal(ARGV[1]) or taken(key, id, KEYS[7])
 if no then return no end
+if ARGV[11] == 'required' and durable() ~= '1' then return {'forgets', durable()} end
 -- How many ids of a set are not over, and how many are; where the first are too many, for how long they are.
 local function counted(set, most)
   local own = redis.call('ZCOUNT', set, '(' .. now, '+inf')
@@ -172,10 +180,10 @@ return {'reserved', count + 1, own + 1}
 
 /** ARGV: as in RESERVE, then max of an account's closed keys, and the outcome but for how far Redis remembers. */
 export const VOID = `${COMMON}${MEMORY}${ADD}
-local _, overs, voidIn = counted(KEYS[8], ARGV[11])
+local _, overs, voidIn = counted(KEYS[8], ARGV[12])
 if voidIn then return {'voids-full', voidIn} end
 local remembered = math.max(0, math.min(tonumber(ARGV[8]), now - rememberedSince()))
-local outcome = string.gsub(ARGV[12], '"rememberedMs":0', string.format('"rememberedMs":%d', remembered))
+local outcome = string.gsub(ARGV[13], '"rememberedMs":0', string.format('"rememberedMs":%d', remembered))
 record(2, outcome)
 add(KEYS[8], overs)
 return taken(key, id, KEYS[7])

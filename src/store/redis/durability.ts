@@ -1,0 +1,49 @@
+import { StoreError } from '../store-error.ts';
+import type { RedisConnection } from './connection.ts';
+import { DURABLE } from './scripts.ts';
+
+/** Whether a Redis that forgets orders over a restart is refused, warned of, or accepted. */
+export type Durability = 'required' | 'wished' | 'none';
+
+/** Throws a StoreError where Redis forgets. One that does not answer is judged by the first heartbeat. */
+export async function assertDurable(redis: RedisConnection): Promise<void> {
+  const told = await redis.run(DURABLE, [], []).catch(() => null);
+  const reason = told === null ? null : forgetfulness(told);
+  if (reason === null) return;
+  redis.close();
+  throw new StoreError(`${reason}: set appendonly yes, or REDIS_DURABILITY=none to accept that`);
+}
+
+/** What heartbeats and reservations were told of Redis while the service runs. */
+export class DurabilityWatch {
+  readonly #wanted: Durability;
+  readonly #onWarn: (message: string) => void;
+  #forgetfulness: string | null = null;
+
+  constructor(wanted: Durability, onWarn: (message: string) => void) {
+    this.#wanted = wanted;
+    this.#onWarn = onWarn;
+  }
+
+  /** Why orders are refused. */
+  get refusal(): string | null {
+    return this.#wanted === 'required' ? this.#forgetfulness : null;
+  }
+
+  told(durable: unknown): void {
+    const before = this.#forgetfulness;
+    this.#forgetfulness = forgetfulness(durable);
+    if (this.#forgetfulness === before || this.#wanted === 'none') return;
+    this.#onWarn(this.#forgetfulness ?? 'Redis keeps orders over a restart again');
+  }
+}
+
+/** Why a restart of Redis would forget orders; null where it would not. */
+export function forgetfulness(durable: unknown): string | null {
+  if (durable === '1') return null;
+  const cause =
+    durable === '0'
+      ? 'Redis has appendonly no'
+      : 'Redis does not tell whether it has appendonly yes (it refuses INFO)';
+  return `${cause}, so that a restart would forget orders, which would then be sent again`;
+}

@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTestRedis, type TestRedis } from '../../support/redis.ts';
+import { type OrderFacade, startOrderFacade } from './order-facade.ts';
+import { buying } from './order-request.ts';
+
+const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'everysec'];
+const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE' };
+
+/** In production, where a warm-up would only take time. */
+function startOn(redis: TestRedis, environment: Record<string, string> = {}, url = redis.url) {
+  return startOrderFacade({
+    ...{ NODE_ENV: 'production', WARM_UP: 'off', REDIS_URL: url },
+    ...environment,
+  });
+}
+
+const refusalOf = (start: Promise<OrderFacade>) =>
+  start.then(
+    async (facade) => {
+      await facade[Symbol.asyncDispose]();
+      return 'it has started';
+    },
+    (error: Error) => error.message,
+  );
+
+async function reasons({ url }: OrderFacade): Promise<readonly string[]> {
+  const { reasons: named = [] } = (await (await fetch(`${url}/health/ready`)).json()) as {
+    reasons?: readonly string[];
+  };
+  return named;
+}
+
+/** The orders of a Redis that has an epoch already. */
+async function taken(facade: OrderFacade, name: string): Promise<unknown> {
+  const client = facade.client();
+  return eventually(async () => {
+    const reply = await client.place(buying(name));
+    expect(reply).toMatchObject({ type: 'OrderAccepted' });
+    return reply;
+  });
+}
+
+describeWithRedis('in production a Redis', (serverPath) => {
+  test.concurrent('without appendonly stops the start, with a line that says what would happen', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const line = await refusalOf(startOn(redis));
+    expect(line).toMatch(
+      /^REDIS_URL=.*: must be a Redis .*appendonly no.* restart would forget orders.* sent again.*REDIS_DURABILITY=none/,
+    );
+    expect(line).not.toContain('\n');
+  });
+
+  test.concurrent('without it starts where REDIS_DURABILITY=none accepts that, or outside of production with a warning', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const warnings = ({ logged }: OrderFacade) => logged.filter((line) => /appendonly/.test(line));
+    await using accepted = await startOn(redis, { REDIS_DURABILITY: 'none' });
+    await taken(accepted, 'order by name');
+    expect(warnings(accepted)).toEqual([]);
+    await using elsewhere = await startOn(redis, { NODE_ENV: 'development' });
+    await taken(elsewhere, 'order elsewhere');
+    expect(warnings(elsewhere)).toHaveLength(1);
+    for (const facade of [accepted, elsewhere]) expect(await reasons(facade)).toEqual([]);
+  });
+
+  test.concurrent('that cannot tell stops the start too', async () => {
+    await using redis = await startTestRedis(serverPath, { args: DURABLE });
+    await redis.command('ACL', 'SETUSER', 'mute', 'on', '>pw', '~*', '+@all', '-info');
+    const url = redis.url.replace(/\/\/.*@/, '//mute:pw@');
+    expect(await refusalOf(startOn(redis, {}, url))).toContain('does not tell');
+  });
+
+  test.concurrent('that comes after the start is judged then: its orders are refused, all else goes on', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await redis.kill();
+    await using facade = await startOn(redis);
+    await redis.start();
+    const client = facade.client();
+    await eventually(() => facade.logged.some((line) => /appendonly no/.test(line)));
+    await eventually(async () => expect(await reasons(facade)).toEqual(['order-store']));
+    expect(await client.place(buying('one'))).toMatchObject(UNAVAILABLE);
+    expect(facade.sandbox.calls('openPosition')).toBe(0);
+    expect(await client.placed('one')).toEqual({ kind: 'nothing' });
+    await redis.command('CONFIG', 'SET', 'appendonly', 'yes');
+    await taken(facade, 'one');
+    await eventually(async () => expect(await reasons(facade)).toEqual([]));
+  });
+
+  test.concurrent('that loses it later refuses the very next order, and still answers for those it has', async () => {
+    await using redis = await startTestRedis(serverPath, { args: DURABLE });
+    await using facade = await startOn(redis);
+    await taken(facade, 'before');
+    const client = facade.client();
+    await redis.command('CONFIG', 'SET', 'appendonly', 'no');
+    expect(await client.place(buying('after'))).toMatchObject(UNAVAILABLE);
+    expect(await client.place(buying('before'))).toMatchObject({ replayed: true });
+    expect(await reasons(facade)).toEqual(['order-store']);
+    expect(facade.sandbox.calls('openPosition')).toBe(1);
+  });
+
+  test.concurrent('with appendonly has each of ten orders after its own restart and the replica’s', async () => {
+    await using redis = await startTestRedis(serverPath, { args: DURABLE });
+    const names = Array.from({ length: 10 }, (_, at) => `order ${at}`);
+    await using first = await startOn(redis);
+    for (const name of names) await taken(first, name);
+    const { sandbox } = first;
+    // What the second of everysec may cost is the subject of docs/redis.md.
+    await redis.command('BGREWRITEAOF');
+    await eventually(async () =>
+      expect(String(await redis.command('INFO', 'persistence'))).toMatch(
+        /aof_rewrite_in_progress:0[\s\S]*aof_rewrite_scheduled:0/,
+      ),
+    );
+    await using second = await startOrderFacade(
+      { NODE_ENV: 'production', WARM_UP: 'off', REDIS_URL: redis.url },
+      sandbox,
+    );
+    await redis.kill();
+    await redis.start();
+    const client = second.client();
+    for (const name of names) {
+      await eventually(async () =>
+        expect(await client.place(buying(name))).toMatchObject({ replayed: true }),
+      );
+    }
+    expect(sandbox.calls('openPosition')).toBe(10);
+  });
+});
