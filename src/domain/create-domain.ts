@@ -93,6 +93,7 @@ export function createDomain({
   const ledger = new ProofLedger({
     clock,
     proofMs: settings.authProofSeconds * 1000,
+    keptMs: settings.catalogStaleSeconds * 1000,
     onJudged(verdict, { expiresAtMs }) {
       const isByClock =
         verdict === 'refused' && expiresAtMs !== null && isOfSkew(clock.date() - expiresAtMs);

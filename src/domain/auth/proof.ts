@@ -26,9 +26,12 @@ export class AccountProof {
 /** Evidence that the gateway accepted a token as one that may read this group's catalog. */
 export class GroupProof {
   readonly #group: string;
+  /** Past its age, and kept because the gateway could not be asked again. */
+  readonly isKept: boolean;
 
-  constructor(_key: typeof seal, group: string) {
+  constructor(_key: typeof seal, group: string, isKept: boolean) {
     this.#group = group;
+    this.isKept = isKept;
   }
 
   get group(): string {
@@ -49,9 +52,15 @@ interface Entry {
   /** The time of the last 200 that proves the token. */
   acceptedAtMs: number;
   snapshotGroup: string | null;
+  snapshotAtMs: number;
   /** The time of the last 200 that proves a group, by group. */
   catalogAtMs: Map<string, number>;
+  /** When the group was last to be proved again, and the gateway could not say. */
+  groupFailedAtMs: number;
 }
+
+/** A gateway that fails is asked by a few readers of a token, and not by each. */
+const GROUP_RETRY_MS = 10_000;
 
 interface TokenRefusal {
   /** An acceptance of a call that began before this logical time no longer counts. */
@@ -64,6 +73,8 @@ interface TokenRefusal {
 export interface ProofLedgerOptions {
   readonly clock: Clock;
   readonly proofMs: number;
+  /** How much longer a group's evidence serves while the gateway cannot be asked again. */
+  readonly keptMs?: number;
   /** Evicting a token costs one more gateway call and exposes no data. */
   readonly maxTokens?: number;
   /** Called when the gateway first accepts a token, and when it refuses one that it has not refused before. */
@@ -77,6 +88,7 @@ export type ClientOf = (caller: Caller) => Client;
 export class ProofLedger {
   readonly #clock: Clock;
   readonly #proofMs: number;
+  readonly #keptMs: number;
   readonly #entries: LRUCache<string, Entry>;
   readonly #onJudged: NonNullable<ProofLedgerOptions['onJudged']>;
   readonly #logicalClock = new LogicalClock();
@@ -87,10 +99,11 @@ export class ProofLedger {
   /** A call that began before may be that of a token whose refusal is forgotten. */
   #forgottenAtTime = 0;
 
-  constructor({ clock, proofMs, maxTokens = 100_000, onJudged }: ProofLedgerOptions) {
+  constructor({ clock, proofMs, keptMs = 0, maxTokens = 100_000, onJudged }: ProofLedgerOptions) {
     this.#onJudged = onJudged ?? (() => {});
     this.#clock = clock;
     this.#proofMs = proofMs;
+    this.#keptMs = keptMs;
     this.#entries = growingLru({ maxEntries: maxTokens, entryBytes: 650 });
     this.#refusals = growingLru({
       maxEntries: maxTokens,
@@ -125,27 +138,38 @@ export class ProofLedger {
     return entry.client;
   };
 
+  /** The evidence is as old as its answer: a token that other calls prove may be one of an account that has moved. */
   group(viewer: Viewer): GroupProof | null {
     const entry = this.#entries.get(viewer.tokenHash);
-    const group = groupIn(entry, viewer);
+    const group = this.#groupIn(entry, viewer);
     if (!entry || group === null) return null;
-    const proved =
-      entry.verified ||
-      this.#isFresh(entry.catalogAtMs.get(group) ?? -Infinity) ||
-      (this.#isFresh(entry.acceptedAtMs) && wasProvedFor(group, entry));
-    return proved ? new GroupProof(seal, group) : null;
+    const isSigned = entry.verified && group === viewer.claimedGroup;
+    const isProved = isSigned || this.#isFresh(evidenceAtMs(group, entry));
+    return isProved ? new GroupProof(seal, group, false) : null;
+  }
+
+  /** Evidence that is past its age, for a while in which the gateway cannot be asked again. */
+  keptGroup(viewer: Viewer): GroupProof | null {
+    const entry = this.#entries.get(viewer.tokenHash);
+    const group = this.#groupIn(entry, viewer);
+    if (!entry || group === null) return null;
+    const ageMs = this.#clock.now() - evidenceAtMs(group, entry);
+    return ageMs < this.#proofMs + this.#keptMs ? new GroupProof(seal, group, true) : null;
+  }
+
+  /** Whether the gateway failed to say so recently that it is not asked again yet. */
+  hasGroupFailed({ tokenHash }: Viewer): boolean {
+    const failedAtMs = this.#entries.get(tokenHash)?.groupFailedAtMs ?? -Infinity;
+    return this.#clock.now() - failedAtMs < GROUP_RETRY_MS;
+  }
+
+  groupFailed(viewer: Viewer): void {
+    this.#entry(viewer).groupFailedAtMs = this.#clock.now();
   }
 
   /** Whether any call that proves the token would make the account's proof valid again. */
   accountHasLapsed(viewer: Viewer): boolean {
     return this.#entries.get(viewer.tokenHash)?.ownsLogin === true && !this.account(viewer);
-  }
-
-  /** Whether any call that proves the token would make its group's proof valid again. */
-  groupHasLapsed(viewer: Viewer): boolean {
-    const entry = this.#entries.get(viewer.tokenHash);
-    const group = groupIn(entry, viewer);
-    return entry !== undefined && wasProvedFor(group, entry) && !this.group(viewer);
   }
 
   /** Whether the gateway has accepted this token recently: then entries cached for it alone may be served. */
@@ -156,7 +180,7 @@ export class ProofLedger {
 
   /** The group to read: the snapshot's where it names one, else the claim's. It grants no access by itself. */
   groupOf(viewer: Viewer): string | null {
-    return groupIn(this.#entries.get(viewer.tokenHash), viewer);
+    return this.#groupIn(this.#entries.get(viewer.tokenHash), viewer);
   }
 
   /** Returns the logical time to pass to `answered`, so that an old 200 cannot undo a newer 401. */
@@ -195,10 +219,19 @@ export class ProofLedger {
     if (proves === 'token') return;
     entry.ownsLogin = true;
     entry.snapshotGroup = group;
+    entry.snapshotAtMs = nowMs;
   }
 
+  /** A 403 of op 1: whatever was evidence for this group is none any more. */
   catalogForbidden(viewer: Viewer, group: string): void {
-    this.#entry(viewer).catalogAtMs.delete(group);
+    const entry = this.#entry(viewer);
+    entry.catalogAtMs.delete(group);
+    if (entry.snapshotGroup === group) entry.snapshotAtMs = -Infinity;
+  }
+
+  /** A 403 of op 10: the account is none of this token's, and neither is its group. */
+  sessionForbidden(viewer: Viewer): void {
+    forgetGroup(this.#entry(viewer));
   }
 
   refused(viewer: Viewer): void {
@@ -211,8 +244,7 @@ export class ProofLedger {
     entry.verified = false;
     entry.ownsLogin = false;
     entry.acceptedAtMs = -Infinity;
-    entry.snapshotGroup = null;
-    entry.catalogAtMs.clear();
+    forgetGroup(entry);
     this.#refusals.set(tokenHash, { atTime: this.beginCall(), expiresAtMs, isSigned });
   }
 
@@ -227,7 +259,9 @@ export class ProofLedger {
       ownsLogin: false,
       acceptedAtMs: -Infinity,
       snapshotGroup: null,
+      snapshotAtMs: -Infinity,
       catalogAtMs: new Map(),
+      groupFailedAtMs: -Infinity,
     };
     this.#entries.set(tokenHash, entry);
     return entry;
@@ -241,15 +275,24 @@ export class ProofLedger {
     return verified || (ownsLogin && this.#isFresh(acceptedAtMs));
   }
 
+  /** A signed claim counts, unless a snapshot that is young enough names another group. */
+  #groupIn(entry: Entry | undefined, { claimedGroup }: Viewer): string | null {
+    const isSnapshotOld = entry?.verified === true && !this.#isFresh(entry.snapshotAtMs);
+    return (isSnapshotOld ? claimedGroup : null) ?? entry?.snapshotGroup ?? claimedGroup;
+  }
+
   #isFresh(atMs: number): boolean {
     return this.#clock.now() - atMs < this.#proofMs;
   }
 }
 
-function wasProvedFor(group: string | null, { snapshotGroup, catalogAtMs }: Entry): boolean {
-  return group !== null && (snapshotGroup === group || catalogAtMs.has(group));
+function evidenceAtMs(group: string, { snapshotGroup, snapshotAtMs, catalogAtMs }: Entry): number {
+  const bySnapshotMs = snapshotGroup === group ? snapshotAtMs : -Infinity;
+  return Math.max(bySnapshotMs, catalogAtMs.get(group) ?? -Infinity);
 }
 
-function groupIn(entry: Entry | undefined, { claimedGroup }: Viewer): string | null {
-  return entry?.snapshotGroup ?? claimedGroup;
+function forgetGroup(entry: Entry): void {
+  entry.snapshotGroup = null;
+  entry.snapshotAtMs = -Infinity;
+  entry.catalogAtMs.clear();
 }

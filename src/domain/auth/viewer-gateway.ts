@@ -86,7 +86,10 @@ export class ViewerGateway {
       'getSession',
       (client, caller) => client.getSession(caller, viewer.login),
       ({ session }) => session.group,
-    );
+    ).catch((error: unknown) => {
+      if (isGatewayError(error, 'forbidden')) this.#parts.ledger.sessionForbidden(viewer);
+      throw error;
+    });
     this.#parts.onSession?.(viewer, answer);
     return answer;
   }

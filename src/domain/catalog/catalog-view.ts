@@ -17,13 +17,14 @@ export class CatalogView {
   readonly #catalog: GroupCatalog;
   readonly #copy: CatalogCopy;
 
-  constructor(catalog: GroupCatalog, copy: CatalogCopy, nowMs: number) {
+  /** `isStale` also where the copy is young, as with a proof that is kept past its age. */
+  constructor(catalog: GroupCatalog, copy: CatalogCopy, nowMs: number, isStale: boolean) {
     this.group = catalog.group;
     this.version = copy.version;
     this.skipped = copy.skipped;
     this.unknownValues = copy.unknownValues;
     this.ageSeconds = wholeSeconds(copy.initialAgeMs + nowMs - copy.sentAtMs);
-    this.stale = nowMs >= copy.staleFromMs;
+    this.stale = isStale || nowMs >= copy.staleFromMs;
     this.freshSeconds = this.stale ? 0 : wholeSeconds(copy.expiresMs - nowMs);
     this.#catalog = catalog;
     this.#copy = copy;

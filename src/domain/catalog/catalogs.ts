@@ -127,10 +127,11 @@ export class Catalogs {
     const fetch = joined ?? this.#fetches.launch(viewer, group, 'read');
     wait.source = joined ? 'shared' : null;
     const result = await fetch.result;
-    const isStillProved = ledger.group(viewer)?.group === group;
-    if ('catalog' in result) return isStillProved ? this.#view(result.catalog, wait) : null;
+    const present = ledger.group(viewer) ?? (proof.isKept ? ledger.keptGroup(viewer) : null);
+    const still = present?.group === group ? present : null;
+    if ('catalog' in result) return still && this.#view(result.catalog, wait, still.isKept);
     if (result.isPersonal && fetch.leader !== viewer.tokenHash) return null;
-    const kept = isStillProved && !result.isPersonal ? this.#inMemory(proof, wait) : null;
+    const kept = still && !result.isPersonal ? this.#inMemory(still, wait) : null;
     if (kept) return kept;
     throw result.error;
   }
@@ -146,16 +147,20 @@ export class Catalogs {
     if (mayRefresh && catalog.wantsRefresh(nowMs, viewer.tokenHash)) {
       this.#fetches.launch(viewer, group, 'refresh');
     }
-    return this.#view(catalog, wait);
+    return this.#view(catalog, wait, proof.isKept);
   }
 
-  #view(catalog: GroupCatalog, { viewer, sinceMs, source }: Wait): CatalogView | null {
+  #view(
+    catalog: GroupCatalog,
+    { viewer, sinceMs, source }: Wait,
+    isKept: boolean,
+  ): CatalogView | null {
     if (catalog.copy === null) return null;
     const nowMs = this.#options.clock.now();
     if (source !== null) {
       viewer.caller.receipt?.({ operation: 'getAllTickers', ms: nowMs - sinceMs, source });
     }
-    return new CatalogView(catalog, catalog.copy, nowMs);
+    return new CatalogView(catalog, catalog.copy, nowMs, isKept);
   }
 }
 

@@ -73,12 +73,16 @@ export class GroupProver {
 
   async #byCall(viewer: Viewer, group: string | null): Promise<GroupProof> {
     const { ledger, prover } = this.#options;
+    const recent = ledger.hasGroupFailed(viewer) ? ledger.keptGroup(viewer) : null;
+    if (recent) return recent;
     let failure: unknown = null;
     try {
       const proof = await prover.group(viewer);
       if (proof) return proof;
     } catch (error) {
       if (group === null) throw error;
+      const kept = this.#kept(viewer, error);
+      if (kept) return kept;
       failure = error;
     }
     // The snapshot is forbidden or unreachable, or names no group, so the catalog itself is fetched with this
@@ -88,12 +92,22 @@ export class GroupProver {
     try {
       await this.#byCatalog(viewer, claimed);
     } catch (error) {
+      const kept = isPersonal(failure) ? null : this.#kept(viewer, error);
+      if (kept) return kept;
       // A failure about the token says more than one about the gateway.
       throw isPersonal(failure) ? failure : error;
     }
     const proof = ledger.group(viewer);
     if (proof) return proof;
     throw failure ?? new NoGroupError();
+  }
+
+  /** A refusal of the token has ended its group; where the gateway fails otherwise the former one serves on for a while. */
+  #kept(viewer: Viewer, error: unknown): GroupProof | null {
+    const { ledger } = this.#options;
+    const kept = isPersonal(error) ? null : ledger.keptGroup(viewer);
+    if (kept) ledger.groupFailed(viewer);
+    return kept;
   }
 
   /** The answer serves as proof only; shared fetches alone renew the shared copy. */

@@ -4,10 +4,11 @@ import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const PROOF_MS = 300_000;
+const KEPT_MS = 60_000;
 
 function setUp() {
   const clock = createScriptedClock();
-  const ledger = new ProofLedger({ clock, proofMs: PROOF_MS });
+  const ledger = new ProofLedger({ clock, proofMs: PROOF_MS, keptMs: KEPT_MS });
   /** A gateway call that begins and is answered immediately. */
   const answers = {
     session: (viewer: Viewer, group: string | null = 'standard') =>
@@ -185,22 +186,41 @@ describe('a group’s catalog', () => {
     expect(ledger.group(demo)?.group).toBe('standard');
   });
 
-  test('closes when no call was accepted for a while', async () => {
+  test('closes when its evidence is old, however often other calls are accepted', async () => {
     const { clock, ledger, answers } = setUp();
-    answers.session(demo);
-    await clock.advance(PROOF_MS);
-    expect(ledger.group(demo)).toBeNull();
-    answers.other(demo);
-    expect(ledger.group(demo)).not.toBeNull();
+    for (const prove of [answers.session, answers.catalog]) {
+      prove(demo);
+      await clock.advance(PROOF_MS - 1);
+      answers.other(demo);
+      expect(ledger.group(demo)?.group).toBe('standard');
+      await clock.advance(1);
+      answers.other(demo);
+      expect(ledger.group(demo)).toBeNull();
+    }
   });
 
-  test('once read stays open to a token that other calls prove', async () => {
+  test('is kept for a while past that, and no longer', async () => {
     const { clock, ledger, answers } = setUp();
-    answers.catalog(demo);
-    await clock.advance(PROOF_MS);
-    expect(ledger.group(demo)).toBeNull();
-    answers.other(demo);
-    expect(ledger.group(demo)).not.toBeNull();
+    expect(ledger.keptGroup(demo)).toBeNull();
+    answers.session(demo, 'vip');
+    await clock.advance(PROOF_MS + KEPT_MS - 1);
+    expect(ledger.keptGroup(demo)).toMatchObject({ group: 'vip', isKept: true });
+    await clock.advance(1);
+    expect(ledger.keptGroup(demo)).toBeNull();
+  });
+
+  test.each<[string, (ledger: ProofLedger) => void]>([
+    ['a 401', (ledger) => ledger.refused(demo)],
+    ['op 1’s 403', (ledger) => ledger.catalogForbidden(demo, 'standard')],
+    ['op 10’s 403', (ledger) => ledger.sessionForbidden(demo)],
+  ])('is not kept after %s, whichever call had opened it', (_what, end) => {
+    for (const name of ['session', 'catalog'] as const) {
+      const { ledger, answers } = setUp();
+      answers[name](demo);
+      end(ledger);
+      expect(ledger.group(demo)).toBeNull();
+      expect(ledger.keptGroup(demo)).toBeNull();
+    }
   });
 
   test('closes with op 1’s 403 where op 1 had opened it', () => {
@@ -237,6 +257,20 @@ describe('a token that was verified here', () => {
     expect(ledger.isAccepted(demo)).toBe(true);
   });
 
+  test('is of its signed group, unless a snapshot that is young enough names another', async () => {
+    const { clock, ledger, answers } = setUp();
+    ledger.verified(demo);
+    answers.session(demo, 'vip');
+    expect(ledger.group(demo)?.group).toBe('vip');
+    await clock.advance(PROOF_MS);
+    expect(ledger.group(demo)?.group).toBe('standard');
+    const groupless = viewer('groupless', { claimedGroup: null });
+    ledger.verified(groupless);
+    answers.session(groupless, 'vip');
+    await clock.advance(PROOF_MS);
+    expect(ledger.group(groupless)).toBeNull();
+  });
+
   test('loses that permanently with a 401, and is then proved like any other', () => {
     const { ledger, answers } = setUp();
     ledger.verified(demo);
@@ -262,23 +296,6 @@ describe('proof that has lapsed', () => {
     expect(ledger.accountHasLapsed(demo)).toBe(true);
     ledger.refused(demo);
     expect(ledger.accountHasLapsed(demo)).toBe(false);
-  });
-
-  test('is the group’s, where its catalog or a snapshot that names it was read', async () => {
-    const { clock, ledger, answers } = setUp();
-    const nameless = viewer('nameless', { claimedGroup: null });
-    expect(ledger.groupHasLapsed(demo)).toBe(false);
-    answers.other(demo);
-    answers.session(nameless, null);
-    await clock.advance(PROOF_MS);
-    expect(ledger.groupHasLapsed(demo)).toBe(false);
-    expect(ledger.groupHasLapsed(nameless)).toBe(false);
-    answers.catalog(demo);
-    expect(ledger.groupHasLapsed(demo)).toBe(false);
-    await clock.advance(PROOF_MS);
-    expect(ledger.groupHasLapsed(demo)).toBe(true);
-    ledger.refused(demo);
-    expect(ledger.groupHasLapsed(demo)).toBe(false);
   });
 });
 

@@ -71,7 +71,8 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
     connections: 16,
     catalogMaxBytes: 256 * 1024 * 1024,
   });
-  const ledger = new ProofLedger({ clock, proofMs });
+  const { staleMs: keptMs = HOUR_MS } = settings;
+  const ledger = new ProofLedger({ clock, proofMs, keptMs });
   const gateway = new ViewerGateway({
     client,
     ledger,

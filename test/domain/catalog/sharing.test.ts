@@ -1,9 +1,18 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { CatalogView } from '../../../src/domain/catalog/catalog-view.ts';
 import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
 import { customerIdRead } from '../../../src/gateway/wire/payments.ts';
 import { eventually } from '../../support/eventually.ts';
-import { DEMO, FRESH, HOUR_MS, MINUTE_MS, openCatalogWorld, PRO } from './catalog-world.ts';
+import {
+  type CatalogWorld,
+  DEMO,
+  FRESH,
+  HOUR_MS,
+  MINUTE_MS,
+  openCatalogWorld,
+  PRO,
+} from './catalog-world.ts';
 
 test('two hundred first readers cause one call of the gateway', async () => {
   await using world = await openCatalogWorld();
@@ -168,6 +177,90 @@ test('expired proof is renewed with one call of op 10, not with the catalog', as
   await world.catalogs.read(viewer);
   expect(world.fetches()).toBe(1);
   expect(world.sandbox.calls('getSession')).toBe(1);
+});
+
+describe('a reader of positions and the catalog alone', () => {
+  const failing = { operation: 'getAllTickers', kind: 'status', status: 500 } as const;
+  /** What a screen without a session does: its token is accepted again and again. */
+  async function readsOn(world: CatalogWorld, viewer: Viewer): Promise<CatalogView> {
+    await world.gateway.getOpenPositions(viewer, null);
+    return world.catalogs.read(viewer);
+  }
+  async function openReader() {
+    const world = await openCatalogWorld({ proofMs: MINUTE_MS, staleMs: 5 * MINUTE_MS });
+    const viewer = world.viewer();
+    await readsOn(world, viewer);
+    const snapshot = (status: number, body?: object) =>
+      world.sandbox.fail({
+        operation: 'getSession',
+        kind: 'status',
+        status,
+        ...(body && { body }),
+      });
+    return { world, viewer, snapshot, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
+  }
+
+  test('whose account was moved reads the new group when the evidence of the old one is past its age', async () => {
+    await using reader = await openReader();
+    const { world, viewer, snapshot } = reader;
+    await world.catalogs.read(world.viewer({ email: PRO }));
+    await world.gateway.getSession(viewer);
+    snapshot(200, { login: 700001, group: 'pro-usd' });
+    await world.clock.advance(MINUTE_MS - 1);
+    expect((await readsOn(world, viewer)).group).toBe('standard-usd');
+    await world.clock.advance(1);
+    expect((await readsOn(world, viewer)).group).toBe('pro-usd');
+    const before = world.sandbox.calls('getSession');
+    await readsOn(world, viewer);
+    expect(world.sandbox.calls('getSession')).toBe(before);
+  });
+
+  test('shares the one call that proves it again with all that ask meanwhile', async () => {
+    await using reader = await openReader();
+    const { world, viewer } = reader;
+    await world.clock.advance(MINUTE_MS);
+    const before = world.sandbox.calls('getSession');
+    await Promise.all(Array.from({ length: 20 }, () => world.catalogs.read(viewer)));
+    expect(world.sandbox.calls('getSession')).toBe(before + 1);
+    expect(world.fetches()).toBe(1);
+  });
+
+  test.each([401, 403])('loses the old group at once where it is answered %i', async (status) => {
+    await using reader = await openReader();
+    const { world, viewer, snapshot } = reader;
+    await world.clock.advance(MINUTE_MS);
+    snapshot(status);
+    world.sandbox.fail({ ...failing, status: 403 });
+    await expect(world.catalogs.read(viewer)).rejects.toThrow();
+    expect(world.ledger.keptGroup(viewer)).toBeNull();
+  });
+
+  test('keeps it, marked stale, while the gateway fails otherwise, and asks it seldom', async () => {
+    await using reader = await openReader();
+    const { world, viewer, snapshot } = reader;
+    snapshot(500);
+    await world.clock.advance(MINUTE_MS);
+    const before = world.sandbox.calls('getSession');
+    for (let read = 0; read < 5; read += 1) {
+      expect((await readsOn(world, viewer)).stale).toBe(true);
+    }
+    expect(world.sandbox.calls('getSession')).toBe(before + 1);
+    expect(world.fetches()).toBe(1);
+    world.sandbox.clearFaults();
+    await world.clock.advance(10_000);
+    expect((await readsOn(world, viewer)).stale).toBe(false);
+  });
+
+  test('keeps it no longer than CATALOG_STALE_SECONDS', async () => {
+    await using reader = await openReader();
+    const { world, viewer, snapshot } = reader;
+    snapshot(500);
+    world.sandbox.fail(failing);
+    await world.clock.advance(6 * MINUTE_MS - 1);
+    expect((await readsOn(world, viewer)).stale).toBe(true);
+    await world.clock.advance(1);
+    await expect(readsOn(world, viewer)).rejects.toThrow();
+  });
 });
 
 test('while op 10 fails, a token proves itself with a catalog call of its own', async () => {
