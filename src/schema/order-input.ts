@@ -43,7 +43,7 @@ export const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
       type: PlaceOrderKind,
       required: false,
       description:
-        'What is meant, so that a `price` that is missing or not meant is refused; left out, `price` alone decides.',
+        'Every app should send it: a `price` that gets lost on its way leaves a market order, which trades at once. A price that is missing or not meant is refused; left out, `price` alone decides.',
     }),
     price: t.float({
       required: false,

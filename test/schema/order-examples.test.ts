@@ -1,0 +1,29 @@
+import { globSync, readFileSync } from 'node:fs';
+import { isInputObjectType } from 'graphql';
+import { expect, test } from 'vitest';
+import { buildSchema } from '../../src/schema/schema.ts';
+
+const FOLDERS = '{docs,examples/*/src,src/server/graphiql,page/src}/**/*.{md,ts,tsx}';
+const EXAMPLES = ['README.md', ...globSync(FOLDERS, { exclude: ['**/gql/**'] })].filter((path) =>
+  /placeOrder\(input: (?!\{ …)/.test(readFileSync(path, 'utf8')),
+);
+
+test('the first sentence about kind says why every app should send it', () => {
+  const input = buildSchema().getType('PlaceOrderInput');
+  if (!isInputObjectType(input)) throw new Error('there is no such input');
+  const [first] = input.getFields().kind?.description?.split(/(?<=\.)\s/) ?? [];
+  expect(first).toMatch(/^Every app should send it: .*price.* lost .*market order/);
+});
+
+test('there are examples of placeOrder', () => {
+  expect(EXAMPLES.length).toBeGreaterThan(6);
+});
+
+test.each(EXAMPLES)('each example of placeOrder in %s sends kind', (path) => {
+  const text = readFileSync(path, 'utf8');
+  const inline = text.matchAll(/placeOrder\(\s*input: \{(?! …)[\s\S]*?idempotencyKey/g);
+  for (const [example] of inline) expect(example).toMatch(/kind: (MARKET|PENDING)/);
+  if (/placeOrder\(input: \$input\)/.test(text)) {
+    expect(text).toMatch(/"?kind"?\s*[:=]\s*\S*(MARKET|PENDING|market)|kind: 'MARKET'/);
+  }
+});
