@@ -160,6 +160,17 @@ describe('an order that was shown and is in neither list', () => {
     expect([ids(orders), ids(positions)]).toEqual([['o'], ['filled', 'p']]);
   });
 
+  test('is not looked for by a snapshot that has no list of orders, which says nothing of it', async () => {
+    await known();
+    fake('getSession', snapshot(['o'], ['p']), 1);
+    await screen.read('{ orders(maxAge: 0) { id } }');
+    fake('getOpenPositions', { positions: rows('p') });
+    const { orders: _, ...without } = snapshot([], ['p']);
+    fake('getSession', without);
+    expect(await screen.read(both)).toMatchObject({ orders: null, positions: [{ id: 'p' }] });
+    expect(screen.calls('getOpenPositions') + screen.calls('getSession')).toBe(4);
+  });
+
   test('is found where a snapshot went back behind one that was shown', async () => {
     await known();
     fake('getOpenPositions', { positions: rows('p') });
