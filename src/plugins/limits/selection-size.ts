@@ -1,5 +1,4 @@
 import {
-  type ArgumentNode,
   Kind,
   type SelectionNode,
   type SelectionSetNode,
@@ -12,18 +11,11 @@ export interface SelectionSize {
   readonly depth: number;
   readonly aliases: number;
   readonly directives: number;
+  /** The number of selections and of uses of variables. */
   readonly selections: number;
-  /** The number of fragment spreads and uses of variables. */
-  readonly references: number;
 }
 
-const NOTHING: SelectionSize = {
-  depth: 0,
-  aliases: 0,
-  directives: 0,
-  selections: 0,
-  references: 0,
-};
+const NOTHING: SelectionSize = { depth: 0, aliases: 0, directives: 0, selections: 0 };
 
 /**
  * Measures each fragment once: a chain of fragments that doubles at every step is counted without
@@ -45,17 +37,15 @@ export class SelectionMeasure {
     let aliases = 0;
     let directives = 0;
     let count = selections.length;
-    let references = 0;
     for (const selection of selections) {
       const inner = this.#inside(selection);
       const isField = selection.kind === Kind.FIELD;
       depth = Math.max(depth, inner.depth + (isField ? 1 : 0));
       aliases += inner.aliases + (isField && selection.alias ? 1 : 0);
       directives += inner.directives + (selection.directives?.length ?? 0);
-      count += inner.selections;
-      references += inner.references + referencesOf(selection);
+      count += inner.selections + variablesOf(selection);
     }
-    return { depth, aliases, directives, selections: count, references };
+    return { depth, aliases, directives, selections: count };
   }
 
   #inside(selection: SelectionNode): SelectionSize {
@@ -80,16 +70,12 @@ export class SelectionMeasure {
   }
 }
 
-function referencesOf(selection: SelectionNode): number {
-  let count = selection.kind === Kind.FRAGMENT_SPREAD ? 1 : 0;
-  if (selection.kind === Kind.FIELD) count += variablesOf(selection.arguments);
-  for (const directive of selection.directives ?? []) count += variablesOf(directive.arguments);
-  return count;
-}
-
-function variablesOf(args: readonly ArgumentNode[] = []): number {
+function variablesOf(selection: SelectionNode): number {
   let count = 0;
-  for (const { value } of args) count += variablesIn(value);
+  const ofField = selection.kind === Kind.FIELD ? selection.arguments : [];
+  for (const { value } of ofField ?? []) count += variablesIn(value);
+  for (const directive of selection.directives ?? [])
+    for (const { value } of directive.arguments ?? []) count += variablesIn(value);
   return count;
 }
 

@@ -304,19 +304,20 @@ describe('of fifty operations', () => {
 
   const uses = (times: number) => `node(at: [${'$a '.repeat(times - 1)} { b: $a }]) { id }`;
 
-  test('references are counted, before validation gives up on them', () => {
+  test('uses of variables are counted, before validation gives up on them', () => {
     const text = (times: number) =>
       `${fifty((at) => `query Q${at}($a: Int) { ...F }`)} fragment F on Query { ${uses(times)} }`;
-    expect(errorsOf(text(299))).toEqual([]);
-    expect(small(text(300))).toMatchObject([
-      { extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'references', value: 15_050 } },
+    // Of each operation its spread, the two fields and the uses; once more those of the fragment.
+    expect(errorsOf(text(291))).toEqual([]);
+    expect(small(text(292))).toMatchObject([
+      { extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'selections', value: 15_044 } },
     ]);
   });
 
-  test('with as many references as are allowed are validated, even if they share nothing', () => {
+  test('with as many uses of variables as are allowed are validated, even if they share nothing', () => {
     const own = Array.from({ length: 50 }, (_, at) => `fragment G${at} on Query { ...F }`);
     const text = `${fifty((at) => `query Q${at}($a: Int) { ...G${at} }`)} ${own.join(' ')}
-      fragment F on Query { ${uses(298)} nope }`;
+      fragment F on Query { ${uses(144)} nope }`;
     const errors = small(text);
     expect(errors.map(({ locations }) => locations?.[0]?.line)).toEqual([51]);
     expect(errors[0]?.message).toContain('"nope"');
