@@ -1,9 +1,4 @@
-import {
-  Kind,
-  type SelectionNode,
-  type SelectionSetNode,
-  type ValueNode,
-} from 'graphql';
+import { Kind, type SelectionNode, type SelectionSetNode, type ValueNode } from 'graphql';
 import { type Fragments, responseKey, unfold } from '../documents/selections.ts';
 
 /** The size of a selection with its fragments unfolded. */
