@@ -116,6 +116,16 @@ describe('an address', () => {
     return end;
   }
 
+  test('gets nothing back for calls of known tokens, which it was not charged for', async () => {
+    const { known, limiter, refused, accepted } = stage(3);
+    const left = () => limiter.take('trials', addressClient('192.0.2.1'), 0).left;
+    await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
+    const before = left();
+    known.add('b');
+    expect(await accepted(viewer('b'))).toBe('fine');
+    expect(left()).toBe(before);
+  });
+
   test('with many refused tokens has another one tried every so often, and others are not affected', async () => {
     const { clock, refused, accepted, calls } = stage(3);
     for (const token of ['a', 'b', 'c']) {
