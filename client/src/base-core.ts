@@ -1,7 +1,7 @@
 import { Accounts } from './account.ts';
 import { ACCOUNT_OPERATION } from './account-operation.ts';
 import type { Core } from './core.ts';
-import type { RequestEnvironment } from './environment.ts';
+import type { DatedEnvironment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
 import { retryDelay } from './request/answers.ts';
 import { withinTime } from './request/deadline.ts';
@@ -19,11 +19,11 @@ export interface BaseOptions {
   readonly token: TokenSource;
   readonly onSignedOut: (error: TradingGraphError) => void;
   readonly route: boolean;
-  readonly environment: RequestEnvironment;
+  readonly environment: DatedEnvironment;
 }
 
 /** The core of a client that only sends requests. */
-export type BaseCore = Omit<OwnCore, 'environment' | 'storage'>;
+export type BaseCore = Omit<OwnCore, 'environment' | 'storage' | 'serverClock'>;
 
 /** The core, and what only the client itself does with it. */
 export interface OwnCore extends Core {

@@ -1,6 +1,8 @@
 import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
 import type { Operation } from './operation.ts';
+import type { Exchanger } from './request/exchange.ts';
+import type { ServerClock } from './server-clock.ts';
 import type { ClientStorage } from './storage.ts';
 
 /** An answer: data, and errors beside it where parts of it failed. */
@@ -32,6 +34,8 @@ export interface OwnRequestOptions extends RequestOptions {
   readonly endsOnLoss?: boolean;
   /** Called right before anything of the operation leaves, after all waiting; what it throws keeps it from leaving. */
   readonly leaving?: () => void;
+  /** Sends it another way than by the platform's `fetch`. */
+  readonly exchange?: Exchanger | undefined;
 }
 
 /** Receives the events of a subscription. */
@@ -51,6 +55,7 @@ export interface Sink<Data> {
 export interface Core {
   readonly environment: Environment;
   readonly storage: ClientStorage | null;
+  readonly serverClock: ServerClock;
   /** Never rejects: failures are errors of the result. */
   request<Data, Variables>(
     operation: Operation<Data, Variables>,

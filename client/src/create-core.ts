@@ -1,5 +1,6 @@
 import { type BaseOptions, createBaseCore, type OwnCore } from './base-core.ts';
 import type { Environment } from './environment.ts';
+import { ServerClock } from './server-clock.ts';
 import type { ClientStorage } from './storage.ts';
 import { Subscriptions } from './subscribe/subscriptions.ts';
 
@@ -13,9 +14,10 @@ export interface CoreOptions extends BaseOptions {
 /** The core of a client that subscribes too. */
 export function createCore(options: CoreOptions): OwnCore {
   const { environment, storage } = options;
+  const serverClock = new ServerClock(environment);
   const core = createBaseCore(
-    options,
+    { ...options, environment: { ...environment, onDate: serverClock.onDate } },
     (own) => new Subscriptions({ ...own, environment, storage }),
   );
-  return Object.assign(core, { environment, storage });
+  return Object.assign(core, { environment, storage, serverClock });
 }

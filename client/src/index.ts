@@ -26,6 +26,6 @@ export type {
   OrderUnsent,
 } from './orders/outcome.ts';
 export type { ResumedOrder, ResumedOutcome } from './orders/resumed-order.ts';
-export type { PlaceOptions, Ticket, TicketOptions } from './orders/ticket.ts';
+export type { OrderProgress, PlaceOptions, Ticket, TicketOptions } from './orders/ticket.ts';
 export type { TokenSource } from './request/tokens.ts';
 export type { ClientStorage } from './storage.ts';

@@ -11,7 +11,8 @@ export interface Orders {
   /** A new order. Nothing is stored or sent before it is placed. */
   ticket(options?: TicketOptions): Ticket;
   /**
-   * The outcomes of this account's orders that had none when the app ended. Sends no order. Call it at the
+   * The outcomes of this account's orders that had none when the app ended. Sends no order, and closes the keys of those
+   * whose time is over. Call it at the
    * start of the app and after signing in. Rejects with a TradingGraphError where nobody is signed in, the server
    * cannot be reached, or the storage cannot be read; empty where there is no storage.
    */

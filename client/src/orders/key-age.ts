@@ -1,58 +1,68 @@
-import type { Environment } from '../environment.ts';
+import type { Core } from '../core.ts';
 
 const HOUR_MS = 3_600_000;
 /** The server keeps a key for 24 hours; the hour between is room for clocks that differ and requests on their way. */
-const LONGEST_MS = 23 * HOUR_MS;
-/** Clocks are corrected by seconds all the time, which the hour above bears. */
-const SLACK_MS = 60_000;
+export const LONGEST_LIFE_MS: number = 23 * HOUR_MS;
+
+/** The clocks of the server's replicas, and the dates that they tell, differ by less. */
+export const ERROR_MS = 1_000;
 
 /**
- * `fresh`: the server still has what it knows of the key. `old`: it may have forgotten it. `inDoubt`: the clock was
- * changed meanwhile, or the time cannot be read.
+ * `fresh`: the server still has what it knows of the key. `old`: it may have forgotten it. `inDoubt`: nobody knows when it
+ * was made.
  */
 export type KeyAge = 'fresh' | 'old' | 'inDoubt';
 
-/** When a key was first used, by both clocks. */
+type Clocks = Pick<Core, 'environment' | 'serverClock'>;
+
+/** When a key was first used. */
 export interface KeyStamp {
-  /** By the clock on the wall; null where the stored time cannot be read. */
+  /** By the clock on the wall; null where nobody knows it. */
   readonly at: number | null;
   /** By the uptime of this run of the app; before its start for a key of an earlier run. */
   readonly up: number;
+  /** By the server's clock, at the earliest; null while that has not been heard of. */
+  readonly made: number | null;
 }
 
-export function stampNow(environment: Environment): KeyStamp {
-  return { at: environment.now(), up: environment.uptime() };
+export function stampNow({ environment }: Clocks): KeyStamp {
+  return { at: environment.now(), up: environment.uptime(), made: null };
 }
 
-/** The stamp of a key from an earlier run, whose uptime says nothing in this one. */
-export function stampStored(environment: Environment, at: number | null): KeyStamp {
-  const ageThen = at === null ? 0 : Math.max(0, environment.now() - at);
-  return { at, up: environment.uptime() - ageThen };
+/** The stamp with the server's time, which is known once the server has answered anything. */
+export function datedStamp(stamp: KeyStamp, clocks: Clocks): KeyStamp {
+  const now = clocks.serverClock.now();
+  if (stamp.made !== null || stamp.at === null || now === null) return stamp;
+  return { ...stamp, made: Math.floor(now - elapsedMs(stamp, clocks)) };
+}
+
+/** The stamp of a key from an earlier run. What the clocks of this device said then may have been set since. */
+export function stampStored({ environment, serverClock }: Clocks, made: number | null): KeyStamp {
+  const now = serverClock.now();
+  if (made === null || now === null) return { at: null, up: 0, made: null };
+  const ageMs = Math.max(0, now - made);
+  return { at: environment.now() - ageMs, up: environment.uptime() - ageMs, made };
 }
 
 /**
- * How old a key is; only a fresh one may be sent again.
- *
- * Uptime is never changed and never too much, since it stands still while the machine sleeps at most. The clock on
- * the wall counts sleep, and can be set. So the age is the larger of the two, and in doubt where
- * - the stamp is in the future: the clock was ahead then, or is behind now;
- * - any stored stamp, `latest`, is in the future: the clock went back after that one was made, so this one may be
- *   older than it looks;
- * - less time has passed by the wall than by uptime: the clock was set back during this run.
- *
- * A clock that is set forward makes keys look older, which is safe. Set back while the app does not run or
- * the machine sleeps, to a time after every stamp, it cannot be noticed.
+ * How old a key is; only a fresh one may be sent again, and of a fresh one alone the server knows that it was never
+ * used. The server's clock decides, whatever this device's is set to. Where no answer has told it, the age is by the
+ * clock of this run that says more: uptime stands still while the machine sleeps, and the clock on the wall can be set.
  */
-export function ageOf({ at, up }: KeyStamp, environment: Environment, latest: number): KeyAge {
-  if (at === null) return 'inDoubt';
-  if (elapsedMs({ at, up }, environment) >= LONGEST_MS) return 'old';
-  const now = environment.now() + SLACK_MS;
-  const isSetBack = Math.max(at, latest) > now || environment.uptime() - up > now - at;
-  return isSetBack ? 'inDoubt' : 'fresh';
+export function ageOf(stamp: KeyStamp, clocks: Clocks): KeyAge {
+  if (stamp.at === null) return 'inDoubt';
+  const now = clocks.serverClock.now();
+  const ageMs = stamp.made === null || now === null ? elapsedMs(stamp, clocks) : now - stamp.made;
+  return ageMs < LONGEST_LIFE_MS ? 'fresh' : 'old';
 }
 
-/** How long ago the key was first used, by the clock that says more; without end where nobody knows. */
-export function elapsedMs({ at, up }: KeyStamp, environment: Environment): number {
+/** So long after the key was made, by the server's clock and in ISO 8601; undefined where that is not known. */
+export function momentOf({ made }: KeyStamp, laterMs: number): string | undefined {
+  return made === null ? undefined : new Date(made + laterMs).toISOString();
+}
+
+/** How long ago the key was first used, by the clock of this device that says more; without end where nobody knows. */
+export function elapsedMs({ at, up }: KeyStamp, { environment }: Clocks): number {
   return at === null
     ? Number.POSITIVE_INFINITY
     : Math.max(environment.now() - at, environment.uptime() - up);

@@ -2,11 +2,25 @@ import type { TypedText } from '../operation.ts';
 import type { LimitOrderInput, OrderInput } from './order-input.ts';
 import type { OrderAnswer } from './outcome.ts';
 
-type Keyed<Input> = { readonly input: Input & { readonly idempotencyKey: string } };
+/** An order as it is sent. */
+export type Keyed<Input> = {
+  readonly input: Input & {
+    readonly idempotencyKey: string;
+    /** Until when the server may send it, in ISO 8601. */
+    readonly sendBefore?: string | undefined;
+  };
+};
+
+/** A question about a key. */
+export interface AskedKey {
+  readonly key: string;
+  /** When it was made, in ISO 8601, for a void. */
+  readonly since?: string | undefined;
+}
 
 const OUTCOME =
   '{ __typename ... on OrderOutcome { idempotencyKey message replayed } ... on OrderAccepted { orderId } ' +
-  '... on OrderRejected { error } ... on OrderOutcomeUnknown { sentAt } }';
+  '... on OrderRejected { error sent } ... on OrderOutcomeUnknown { sentAt } }';
 
 export const PLACE_ORDER: TypedText<
   OrderAnswer,
@@ -18,5 +32,9 @@ export const PLACE_LIMIT_ORDER: TypedText<
   Keyed<LimitOrderInput>
 > = `mutation PlaceLimitOrder($input: PlaceLimitOrderInput!) { order: placeLimitOrder(input: $input) ${OUTCOME} }`;
 
-export const PLACED_ORDER: TypedText<OrderAnswer, { readonly key: string }> =
+/** Closes a key that is unused, so that what comes later with it is refused; of a used one it tells the outcome. */
+export const VOID_ORDER: TypedText<OrderAnswer, AskedKey> =
+  `mutation VoidOrder($key: String!, $since: DateTime) { order: voidOrder(idempotencyKey: $key, since: $since) ${OUTCOME} }`;
+
+export const PLACED_ORDER: TypedText<OrderAnswer, AskedKey> =
   `query PlacedOrder($key: String!) { order: placedOrder(idempotencyKey: $key) ${OUTCOME} }`;

@@ -2,13 +2,23 @@ import type { TradingGraphError } from '../errors.ts';
 import { type Deadline, LONGEST_MS, withinTime } from '../request/deadline.ts';
 import { networkError, storageError } from '../request/failures.ts';
 import { deleteKey } from './delete-key.ts';
-import { ageOf, elapsedMs, type KeyStamp, stampNow } from './key-age.ts';
+import {
+  ageOf,
+  datedStamp,
+  ERROR_MS,
+  elapsedMs,
+  type KeyAge,
+  type KeyStamp,
+  LONGEST_LIFE_MS,
+  momentOf,
+  stampNow,
+} from './key-age.ts';
 import type { StoredKeys } from './stored-keys.ts';
 import type { TicketContext } from './ticket-context.ts';
 
 /** A storage is not waited for longer where the app does without it. */
 const VOLATILE_AFTER_MS = 1_000;
-const UNUSED: KeyStamp = { at: null, up: 0 };
+const UNUSED: KeyStamp = { at: null, up: 0, made: null };
 
 export interface NewKey {
   readonly maxWaitMs?: number | undefined;
@@ -71,14 +81,15 @@ export class OrderKey {
     return this.#stamp.at;
   }
 
-  /** How long ago it was first used; without end where nobody knows. */
-  get usedForMs(): number {
-    return elapsedMs(this.#stamp, this.#context.core.environment);
+  /** How long the order may still be sent, where it may for so long at most. */
+  leftMs(maxWaitMs: number): number {
+    const usedForMs = elapsedMs(this.#stamp, this.#context.core);
+    return Math.max(0, Math.min(maxWaitMs, LONGEST_LIFE_MS) - usedForMs);
   }
 
   /** Starts the clock of the key at the tap, because the user waits from then on, whether or not the order can be sent yet. */
   use(): void {
-    if (this.#stamp === UNUSED) this.#stamp = stampNow(this.#context.core.environment);
+    if (this.#stamp === UNUSED) this.#stamp = stampNow(this.#context.core);
   }
 
   /** Forgets the use of the key: nothing was sent, so the form may be corrected, or be sent by another user. */
@@ -90,23 +101,36 @@ export class OrderKey {
     this.#isStored = null;
   }
 
-  /** Whether the server may have forgotten it, or nobody can tell. */
-  async isStale(deadline: Deadline): Promise<boolean> {
-    const { core, keys } = this.#context;
-    // A key that was never stored has nothing in storage to be compared with.
-    const isKept = keys !== null && this.#isStored !== false;
-    const latest = isKept ? await deadline.race(keys.latest()) : -Infinity;
-    return ageOf(this.#stamp, core.environment, latest) !== 'fresh';
+  get age(): KeyAge {
+    return ageOf(this.#stamp, this.#context.core);
+  }
+
+  /** Since when the server would have to know of an order with it, by the server's clock; undefined where that is not known. */
+  get since(): string | undefined {
+    return momentOf(this.#stamp, -ERROR_MS);
+  }
+
+  /** Until when the order may be sent, by the server's clock; undefined where that is not known. */
+  sendBefore(maxWaitMs: number): string | undefined {
+    return momentOf(this.#stamp, Math.min(maxWaitMs, LONGEST_LIFE_MS));
   }
 
   /** Keeps the key before anything is sent: an order that nobody remembers must not exist. */
-  async store(account: string, attempt: Deadline): Promise<void> {
+  async store(account: string, maxWait: number, attempt: Deadline): Promise<void> {
     const { core, keys, allowVolatile, underWay } = this.#context;
+    this.#stamp = datedStamp(this.#stamp, core);
     if (keys === null || (allowVolatile && this.#isStored === false)) return;
     const { key, digest, maxWaitMs, usedAt } = this;
     const entry = { keys, account, key };
     this.#entry = entry;
-    const storing = keys.add(account, { key, digest, at: usedAt, maxWaitMs });
+    const storing = keys.add(account, {
+      key,
+      digest,
+      at: usedAt,
+      made: this.#stamp.made,
+      sendBefore: this.sendBefore(maxWait),
+      maxWaitMs,
+    });
     // If the write ends after the order was given up, `resume` would find a key whose order was never sent: it is deleted.
     const whenStored = () => {
       if (!underWay.has(key) && !this.isInDoubt) this.#delete(entry);

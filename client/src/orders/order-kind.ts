@@ -1,5 +1,5 @@
 import type { TypedText } from '../operation.ts';
-import { PLACE_LIMIT_ORDER, PLACE_ORDER } from './operations.ts';
+import { type Keyed, PLACE_LIMIT_ORDER, PLACE_ORDER } from './operations.ts';
 import type { LimitOrderInput, OrderInput } from './order-input.ts';
 import type { OrderAnswer } from './outcome.ts';
 
@@ -7,10 +7,7 @@ import type { OrderAnswer } from './outcome.ts';
 export interface OrderKind<Input> {
   /** Part of the digest in storage, and so never another one. */
   readonly name: 'order' | 'limit order';
-  readonly operation: TypedText<
-    OrderAnswer,
-    { readonly input: Input & { readonly idempotencyKey: string } }
-  >;
+  readonly operation: TypedText<OrderAnswer, Keyed<Input>>;
   /** Returns the `kind` that the mutation is sent; undefined where it takes none. */
   readonly kindOf: (input: Input) => OrderInput['kind'];
 }

@@ -13,13 +13,13 @@ import { type Order, seekOutcome } from './seek-outcome.ts';
 import type { PlaceOptions, Ticket } from './ticket.ts';
 import type { TicketContext } from './ticket-context.ts';
 
-const WITHIN_MS = 30_000;
+const WITHIN_MS = 60_000;
 /** The user has seen a price, which is another one by then. */
 const MARKET_WAIT_MS = 5_000;
 
 export class OrderTicket implements Ticket {
   readonly #context: TicketContext;
-  readonly #key: OrderKey;
+  #key: OrderKey;
   #running: Promise<OrderOutcome> | null = null;
   #final: OrderOutcome | null = null;
 
@@ -51,7 +51,7 @@ export class OrderTicket implements Ticket {
   async #place<Input extends object>(
     { name, operation, kindOf }: OrderKind<Input>,
     input: Input,
-    { withinMs = WITHIN_MS }: PlaceOptions = {},
+    { withinMs = WITHIN_MS, onProgress }: PlaceOptions = {},
   ): Promise<OrderOutcome> {
     const key = this.#key;
     let text: string;
@@ -70,17 +70,19 @@ export class OrderTicket implements Ticket {
     key.digest = digest;
     const { idempotencyKey } = this;
     const kind = kindOf(copy);
+    const maxWaitMs = key.maxWaitMs ?? (kind === 'MARKET' ? MARKET_WAIT_MS : LONGEST_MS);
+    const ms = Number.isFinite(withinMs) ? withinMs : WITHIN_MS;
     const order: Order = {
       key,
-      maxWaitMs: key.maxWaitMs ?? (kind === 'MARKET' ? MARKET_WAIT_MS : LONGEST_MS),
-      send: (own) =>
-        this.#context.core.request(
-          operation,
-          { input: { ...copy, kind, idempotencyKey } },
-          { ...own, repeats: false },
-        ),
+      maxWaitMs,
+      closingMs: ms / 2,
+      onProgress,
+      send: (own) => {
+        const sent = { ...copy, kind, idempotencyKey, sendBefore: key.sendBefore(maxWaitMs) };
+        return this.#context.core.request(operation, { input: sent }, { ...own, repeats: false });
+      },
     };
-    this.#running ??= this.#run(order, Number.isFinite(withinMs) ? withinMs : WITHIN_MS);
+    this.#running ??= this.#run(order, ms);
     return this.#running;
   }
 
@@ -105,9 +107,15 @@ export class OrderTicket implements Ticket {
 
   async #conclude(outcome: OrderOutcome): Promise<OrderOutcome> {
     if (outcome.status === 'unknown') return outcome;
-    this.#final = outcome;
-    this.#key.isInDoubt = false;
-    await this.#key.delete();
+    const context = this.#context;
+    const key = this.#key;
+    key.isInDoubt = false;
+    // The server refuses whatever comes with this key. A later tap is another order, since this one was surely not placed.
+    if (outcome.status === 'unsent') {
+      const { maxWaitMs } = key;
+      this.#key = new OrderKey(context, context.core.environment.randomId(), { maxWaitMs });
+    } else this.#final = outcome;
+    await key.delete();
     return outcome;
   }
 

@@ -1,5 +1,5 @@
 import type { Result } from '../core.ts';
-import type { TradingGraphError } from '../errors.ts';
+import { TradingGraphError } from '../errors.ts';
 import { protocolError } from '../request/failures.ts';
 
 /** The gateway took the order. */
@@ -24,7 +24,7 @@ export interface OrderRejected {
 }
 
 /**
- * The order may have been carried out or not. Show the account's positions and orders, and ask again by placing the
+ * The order may have been carried out or not: the gateway, or a server that died, left that open, or nobody could be asked. Show the account's positions and orders, and ask again by placing the
  * same ticket; another ticket would be another order.
  */
 export interface OrderUnknown {
@@ -37,7 +37,10 @@ export interface OrderUnknown {
   readonly error: TradingGraphError | null;
 }
 
-/** The order was not carried out, and will not be unless the ticket is placed again. */
+/**
+ * The order was not carried out, and will not be unless the ticket is placed again. `error.code` is `EXPIRED` where it
+ * came too late, and `VOIDED` where its key was closed before it came.
+ */
 export interface OrderUnsent {
   readonly status: 'unsent';
   readonly idempotencyKey: string;
@@ -56,6 +59,7 @@ export interface OrderAnswer {
     readonly replayed: boolean;
     readonly orderId?: string | null;
     readonly error?: string | null;
+    readonly sent?: boolean;
     readonly sentAt?: string;
   } | null;
 }
@@ -64,7 +68,7 @@ export interface OrderAnswer {
 export function readAnswer(
   { data, errors }: Result<OrderAnswer>,
   key: string,
-): Exclude<OrderOutcome, OrderUnsent> | null {
+): OrderOutcome | null {
   const order = data?.order;
   const [error] = errors;
   if (order === undefined || order === null) {
@@ -85,6 +89,14 @@ export function readAnswer(
         replayed,
       };
     case 'OrderRejected':
+      if (order.sent === false) {
+        const code = String(order.error);
+        const refusal = new TradingGraphError(message ?? 'The order was not placed.', {
+          code,
+          retryable: false,
+        });
+        return { status: 'unsent', idempotencyKey, error: refusal };
+      }
       return { status: 'rejected', idempotencyKey, error: order.error ?? null, message, replayed };
     case 'OrderOutcomeUnknown':
       return {

@@ -32,8 +32,15 @@ export function mayHaveTraded(error: TradingGraphError): boolean {
   return !NOT_YET.has(error.code) && !REFUSED.has(error.code) && !neverLeft(error);
 }
 
-export function isLasting({ code }: TradingGraphError): boolean {
-  return REFUSED.has(code) || ENDED.has(code);
+export function isLasting({ code, retryable }: TradingGraphError): boolean {
+  // The records of long ago do not come back.
+  const isForgotten = code === 'IDEMPOTENCY_UNAVAILABLE' && !retryable;
+  return isForgotten || REFUSED.has(code) || ENDED.has(code);
+}
+
+/** Whether the key may be closed after this end of an order that is in doubt. */
+export function mayClose({ code }: TradingGraphError): boolean {
+  return REFUSED.has(code) || code === 'STORAGE';
 }
 
 /** Exponential back-off with jitter, and no less than the server asks for. */

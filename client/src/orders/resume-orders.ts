@@ -1,10 +1,12 @@
+import type { Core } from '../core.ts';
 import { type Deadline, withinTime } from '../request/deadline.ts';
 import { disposedError } from '../request/failures.ts';
 import { asError } from './as-error.ts';
 import { askOutcome } from './ask-outcome.ts';
 import { checkAccount } from './check-account.ts';
 import { deleteKey } from './delete-key.ts';
-import { ageOf, stampStored } from './key-age.ts';
+import { ageOf, ERROR_MS, type KeyStamp, momentOf, stampStored } from './key-age.ts';
+import { PLACED_ORDER, VOID_ORDER } from './operations.ts';
 import { OrderTicket } from './order-ticket.ts';
 import type { ResumedOrder, ResumedOutcome } from './resumed-order.ts';
 import type { StoredKey, StoredKeys } from './stored-keys.ts';
@@ -15,7 +17,8 @@ const WITHIN_MS = 30_000;
 const AT_ONCE = 4;
 
 /**
- * Asks for the outcome of each stored key of the account that is signed in, and sends no order. Another tab may do the
+ * Asks for the outcome of each stored key of the account that is signed in, and closes those without one whose orders
+ * may no longer be sent. It sends no order. Another tab may do the
  * same at the same time: outcomes do not change, and an entry that is gone is deleted once more.
  */
 export async function resumeOrders(
@@ -26,14 +29,14 @@ export async function resumeOrders(
   if (disposal.aborted) throw disposedError();
   return withinTime(core.environment, WITHIN_MS, disposal, async (deadline) => {
     const account = await checkAccount(core, null, deadline);
-    const [stored, latest] = await deadline.race(Promise.all([keys.of(account), keys.latest()]));
+    const stored = await deadline.race(keys.of(account));
     const waiting = stored.filter(({ key }) => !underWay.has(key));
     const resumed: ResumedOrder[] = [];
     let next = 0;
     const worker = async () => {
       for (let at = next++; at < waiting.length; at = next++) {
         const entry = waiting[at] as StoredKey;
-        resumed[at] = await resumeOne(context, { keys, account, stored: entry, latest, deadline });
+        resumed[at] = await resumeOne(context, { keys, account, stored: entry, deadline });
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
@@ -45,47 +48,55 @@ interface Resuming {
   readonly keys: StoredKeys;
   readonly account: string;
   readonly stored: StoredKey;
-  readonly latest: number;
   readonly deadline: Deadline;
 }
 
 async function resumeOne(
   context: TicketContext,
-  { keys, account, stored, latest, deadline }: Resuming,
+  { keys, account, stored, deadline }: Resuming,
 ): Promise<ResumedOrder> {
-  const { environment } = context.core;
-  const { key, digest, at, maxWaitMs } = stored;
-  const stamp = stampStored(environment, at);
-  const age = ageOf(stamp, environment, latest);
-  const outcome = await outcomeOf(context, account, key, deadline);
-  if (outcome.status === 'accepted' || outcome.status === 'rejected') {
-    await deleteKey(environment, keys, { account, key });
-  }
+  const { core } = context;
+  const { key, digest, at, made, maxWaitMs } = stored;
+  const stamp = stampStored(core, made);
+  const placedAt = made ?? at;
+  const outcome = await outcomeOf(core, { account, stored, stamp }, deadline);
+  // After any other outcome more may become known.
+  if ('replayed' in outcome || outcome.status === 'unsent')
+    await deleteKey(core.environment, keys, { account, key });
   return {
     idempotencyKey: key,
-    placedAt: at === null ? null : new Date(at).toISOString(),
-    age,
+    placedAt: placedAt === null ? null : new Date(placedAt).toISOString(),
+    age: ageOf(stamp, core),
     outcome,
-    ticket: new OrderTicket(context, key, {
-      account,
-      digest,
-      maxWaitMs,
-      // Doubt stays, whatever the clock is set to later.
-      stamp: age === 'inDoubt' ? { ...stamp, at: null } : stamp,
-    }),
+    ticket: new OrderTicket(context, key, { account, digest, maxWaitMs, stamp }),
     forget: () => keys.delete(account, key),
   };
 }
 
+interface Asked {
+  readonly account: string;
+  readonly stored: StoredKey;
+  readonly stamp: KeyStamp;
+}
+
 async function outcomeOf(
-  { core }: TicketContext,
-  account: string,
-  key: string,
+  core: Core,
+  { account, stored, stamp }: Asked,
   deadline: Deadline,
 ): Promise<ResumedOutcome> {
+  const { key, sendBefore = '' } = stored;
+  const isFresh = () => ageOf(stamp, core) === 'fresh';
   try {
-    return (await askOutcome(core, { account, key }, deadline)) ?? { status: 'notFound' };
-  } catch (error) {
-    return { status: 'unanswered', error: asError(error) };
+    let outcome = await askOutcome(core, PLACED_ORDER, { key }, deadline, { account });
+    // Until then another tab may have stored the key, and not have sent its order yet.
+    if (outcome === null && isFresh() && Number(core.serverClock.now()) > Date.parse(sendBefore)) {
+      const asked = { key, since: momentOf(stamp, -ERROR_MS) };
+      outcome = await askOutcome(core, VOID_ORDER, asked, deadline, { account });
+    }
+    return outcome === null || (outcome.status === 'unsent' && !isFresh())
+      ? { status: 'notFound' }
+      : outcome;
+  } catch (thrown) {
+    return { status: 'unanswered', error: asError(thrown) };
   }
 }

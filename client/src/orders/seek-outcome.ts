@@ -1,15 +1,19 @@
 import type { OwnRequestOptions, Result } from '../core.ts';
 import { TradingGraphError } from '../errors.ts';
-import { type Deadline, LONGEST_MS, withinTime } from '../request/deadline.ts';
+import { type Deadline, withinTime } from '../request/deadline.ts';
 import { networkError, protocolError } from '../request/failures.ts';
 import { neverLeft } from '../request/never-left.ts';
 import { asError } from './as-error.ts';
 import { askOutcome } from './ask-outcome.ts';
 import { checkAccount } from './check-account.ts';
+import { freshSocket } from './fresh-socket.ts';
+import { PLACED_ORDER, VOID_ORDER } from './operations.ts';
 import { type OrderKey, outOfTime } from './order-key.ts';
 import { type OrderAnswer, type OrderOutcome, readAnswer } from './outcome.ts';
-import { isLasting, mayHaveTraded, pauseMs } from './repeat-rules.ts';
+import { isLasting, mayClose, mayHaveTraded, pauseMs } from './repeat-rules.ts';
+import type { OrderProgress } from './ticket.ts';
 import type { TicketContext } from './ticket-context.ts';
+import { watched } from './watched.ts';
 
 /** A request without an answer is then sent over a new one: the server joins both. */
 const ATTEMPT_MS = 10_000;
@@ -17,11 +21,23 @@ const ATTEMPT_MS = 10_000;
 export interface Order {
   readonly key: OrderKey;
   readonly maxWaitMs: number;
+  /** The part of the deadline in which nothing is sent any more, and the key is closed. */
+  readonly closingMs: number;
+  readonly onProgress: ((progress: OrderProgress) => void) | undefined;
   send(options: OwnRequestOptions): Promise<Result<OrderAnswer>>;
 }
 
+/** The search for the outcome of one placing. */
+interface Search {
+  readonly context: TicketContext;
+  readonly order: Order;
+  readonly deadline: Deadline;
+  /** Whether nothing has come back over the line of `fetch`, not even a ping. */
+  isLineDead: boolean;
+}
+
 /**
- * Sends the order, and again where that may help, as long as it may be sent; then only asks. The outcome is the
+ * Sends the order, and again where that may help, as long as it may be sent; then closes its key. The outcome is the
  * server's. Throws the last error where there is none.
  */
 export async function seekOutcome(
@@ -31,63 +47,75 @@ export async function seekOutcome(
 ): Promise<OrderOutcome> {
   const { environment } = context.core;
   const { key } = order;
+  const search: Search = { context, order, deadline, isLineDead: false };
   let refusedTokens = 0;
+  let isClosing = false;
   for (let failures = 0; ; failures += 1) {
     try {
       // This is checked before each attempt: a pause may last hours, and the clock may be changed in it.
-      const isAsked = key.isInDoubt && (leftMs(order) === 0 || (await key.isStale(deadline)));
-      return await (isAsked ? ask : attempt)(context, order, deadline);
+      isClosing ||= key.isInDoubt && (leftMs(search) === 0 || key.age !== 'fresh');
+      const progress = isClosing ? 'closing' : key.isInDoubt ? 'asking' : 'sending';
+      // An error of the listener is the app's own, and no business of the order's.
+      void Promise.resolve<OrderProgress>(progress).then(order.onProgress);
+      const outcome = await (isClosing ? close : attempt)(search);
+      // Somebody has closed the key, and the server may not know of earlier requests: that is asked by a void of our own.
+      const isOthers = outcome.status === 'unsent' && outcome.error.code === 'VOIDED';
+      if (isClosing || !isOthers) return outcome;
+      isClosing = true;
     } catch (thrown) {
       const error = asError(thrown);
       if (error.code === 'UNAUTHENTICATED') refusedTokens += 1;
       // One token may have run out on its way; a second one that is refused was not worth a third.
-      if (isLasting(error) || refusedTokens > 1) throw error;
+      const isLast = isLasting(error) || refusedTokens > 1;
+      const isSending = !isClosing && key.isInDoubt;
+      if (isLast && !(isSending && mayClose(error))) throw error;
       // Nobody wants an order to go out by itself when the network is back.
       if (!key.isInDoubt && (neverLeft(error) || isOffline(context))) throw error;
       const pause = pauseMs(error, failures, environment.random());
-      const sendableMs = key.isInDoubt ? LONGEST_MS : leftMs(order);
-      if (pause >= Math.min(deadline.remainingMs, sendableMs)) throw error;
-      await deadline.sleep(pause);
+      const sendableMs = leftMs(search);
+      if (isSending) {
+        isClosing = isLast;
+        await deadline.sleep(isLast ? 0 : Math.min(pause, sendableMs));
+      } else {
+        if (pause >= (isClosing ? deadline.remainingMs : sendableMs)) throw error;
+        await deadline.sleep(pause);
+      }
       if (deadline.remainingMs === 0) throw error;
     }
   }
 }
 
-async function attempt(
-  context: TicketContext,
-  order: Order,
-  deadline: Deadline,
-): Promise<OrderOutcome> {
+async function attempt(search: Search): Promise<OrderOutcome> {
+  const { context, order } = search;
   const { core } = context;
-  const { key } = order;
+  const { key, maxWaitMs } = order;
   if (!key.isInDoubt) throwIfOffline(context);
   // A request that waits somewhere for the network is ended with the time in which it may leave.
-  const within = Math.min(ATTEMPT_MS, deadline.remainingMs, leftMs(order));
-  return withinTime(core.environment, within, deadline.signal, async (time) => {
+  const within = Math.min(ATTEMPT_MS, leftMs(search));
+  return overLine(search, within, async (time, exchange) => {
     const account = await checkAccount(core, key.account, time);
     key.account = account;
-    await key.store(account, time);
-    // Storing takes time, in which the user may have changed.
-    await checkAccount(core, account, time);
-    return send(context, order, { account, time });
+    await key.store(account, maxWaitMs, time);
+    return send(search, time, { account, exchange });
   });
 }
 
 async function send(
-  context: TicketContext,
-  order: Order,
-  { account, time }: { readonly account: string; readonly time: Deadline },
+  search: Search,
+  time: Deadline,
+  options: OwnRequestOptions,
 ): Promise<OrderOutcome> {
+  const { context, order } = search;
   const { key } = order;
   const wasInDoubt = key.isInDoubt;
   const leaving = () => {
     // Timers stand still while a phone sleeps, so that the clocks are asked once more.
-    if (time.remainingMs === 0 || leftMs(order) === 0) throw outOfTime();
+    if (time.remainingMs === 0 || leftMs(search) === 0) throw outOfTime();
     if (!wasInDoubt) throwIfOffline(context);
     key.isInDoubt = true;
   };
   try {
-    const sending = order.send({ account, signal: time.signal, leaving });
+    const sending = order.send({ ...options, signal: time.signal, leaving });
     const outcome = readAnswer(await time.race(sending), key.key);
     if (outcome === null) throw protocolError('The answer has no outcome.');
     return outcome;
@@ -99,23 +127,47 @@ async function send(
   }
 }
 
-/** Sends nothing: the time for that is over, or the server may have forgotten the key and would take it for a new order. */
-async function ask({ core }: TicketContext, { key }: Order, deadline: Deadline) {
-  const within = Math.min(ATTEMPT_MS, deadline.remainingMs);
+/** Sends no order: the time for that is over, or the server may have forgotten the key and would take it for a new one. */
+async function close(search: Search): Promise<OrderOutcome> {
+  const { context, order, deadline } = search;
+  const { key } = order;
   // An order in doubt is one whose account is known.
-  const asked = { account: key.account as string, key: key.key };
-  const outcome = await withinTime(core.environment, within, deadline.signal, (time) =>
-    askOutcome(core, asked, time),
+  const account = key.account as string;
+  const operation = key.age === 'fresh' ? VOID_ORDER : PLACED_ORDER;
+  const asked = { key: key.key, since: key.since };
+  const within = Math.min(ATTEMPT_MS, deadline.remainingMs);
+  const outcome = await overLine(search, within, (time, exchange) =>
+    askOutcome(context.core, operation, asked, time, { account, exchange }),
   );
-  if (outcome !== null) return outcome;
-  const message =
-    'The server has no record of this order. It is too late to send it again, or the clock was changed.';
+  // The answer has told the time as well, of which the device may have lost hours in its sleep.
+  if (outcome !== null && (outcome.status !== 'unsent' || key.age === 'fresh')) return outcome;
+  const message = 'The server has no record of this order, and may have had one.';
   throw new TradingGraphError(message, { code: 'KEY_EXPIRED', retryable: false });
 }
 
+/** Runs the task, over a WebSocket of its own where the line of `fetch` was found dead; the next one is by `fetch` again. */
+function overLine<T>(
+  search: Search,
+  ms: number,
+  task: (time: Deadline, exchange: OwnRequestOptions['exchange']) => Promise<T>,
+): Promise<T> {
+  const { context, deadline } = search;
+  const { core } = context;
+  const exchange = search.isLineDead ? freshSocket(core.environment) : undefined;
+  search.isLineDead = false;
+  if (exchange) {
+    return withinTime(core.environment, ms, deadline.signal, (time) => task(time, exchange));
+  }
+  const onDead = () => {
+    search.isLineDead = true;
+  };
+  return watched(core, ms, deadline.signal, (time) => task(time, undefined), onDead);
+}
+
 /** The time in which the order may still be sent. */
-function leftMs({ key, maxWaitMs }: Order): number {
-  return Math.max(0, maxWaitMs - key.usedForMs);
+function leftMs({ order, deadline }: Search): number {
+  const { key, maxWaitMs, closingMs } = order;
+  return Math.max(0, Math.min(key.leftMs(maxWaitMs), deadline.remainingMs - closingMs));
 }
 
 function throwIfOffline(context: TicketContext): void {

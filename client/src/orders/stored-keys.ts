@@ -9,8 +9,12 @@ export interface StoredKey {
   readonly key: string;
   /** The digest of the input; null where the entry cannot be read. */
   readonly digest: string | null;
-  /** When it was first used; null where the entry cannot be read. */
+  /** When it was first used, by this device's clock; null where the entry cannot be read. */
   readonly at: number | null;
+  /** The same by the server's clock, at the earliest; null where that was not known, as before versions that store it. */
+  readonly made: number | null;
+  /** Until when the order may be sent, by the server's clock, in ISO 8601; left out where that was not known. */
+  readonly sendBefore?: string | undefined;
   /** How long it may be sent, where that is not the default. */
   readonly maxWaitMs?: number | undefined;
 }
@@ -44,16 +48,7 @@ export class StoredKeys {
 
   /** The keys of one account. An entry that cannot be read still names its key. */
   async of(account: string): Promise<readonly StoredKey[]> {
-    return this.#read(nameOf(account, ''));
-  }
-
-  /** The latest time in any entry of any account: all of them were stamped by the same clock. */
-  async latest(): Promise<number> {
-    const entries = await this.#read(PREFIX);
-    return entries.reduce((latest, { at }) => Math.max(latest, at ?? latest), -Infinity);
-  }
-
-  async #read(prefix: string): Promise<readonly StoredKey[]> {
+    const prefix = nameOf(account, '');
     const names = await this.#noted('list', () => this.#storage.keys(prefix));
     const entries = await Promise.all(
       names.map(async (name) => {
@@ -79,13 +74,18 @@ export class StoredKeys {
 
 function parse(key: string, text: string): StoredKey {
   try {
-    const { digest, at, maxWaitMs } = JSON.parse(text) as Partial<StoredKey>;
-    const isDate = typeof at === 'number' && Math.abs(at) <= LATEST_DATE;
-    if (typeof digest === 'string' && isDate) return { key, digest, at, maxWaitMs };
+    const { digest, at, made, ...more } = JSON.parse(text) as Partial<StoredKey>;
+    if (typeof digest === 'string' && isDate(at)) {
+      return { ...more, key, digest, at, made: isDate(made) ? made : null };
+    }
   } catch {
     // Like JSON of another form, it was not written by this version.
   }
-  return { key, digest: null, at: null };
+  return { key, digest: null, at: null, made: null };
+}
+
+function isDate(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) <= LATEST_DATE;
 }
 
 function nameOf(account: string, key: string): string {

@@ -6,14 +6,18 @@ import type {
   OrderUnknown,
   OrderUnsent,
 } from '../orders/outcome.ts';
-import type { PlaceOptions, Ticket } from '../orders/ticket.ts';
+import type { OrderProgress, PlaceOptions, Ticket } from '../orders/ticket.ts';
 import type { AnyClient } from './provider.ts';
 
 /** The state of a form's order. */
 export type TicketState =
   | { readonly status: 'ready'; readonly outcome: null }
   /** It is under way. The outcome is the former one where an order is placed again. */
-  | { readonly status: 'placing'; readonly outcome: OrderOutcome | null }
+  | {
+      readonly status: 'placing';
+      readonly outcome: OrderOutcome | null;
+      readonly progress: OrderProgress;
+    }
   | { readonly status: 'accepted'; readonly outcome: OrderAccepted }
   | { readonly status: 'rejected'; readonly outcome: OrderRejected }
   | { readonly status: 'unknown'; readonly outcome: OrderUnknown }
@@ -46,6 +50,7 @@ export class TicketFormStore {
   #placing: Placing | null = null;
   #outcome: OrderOutcome | null = null;
   #underWay = 0;
+  #progress: OrderProgress = 'sending';
   /** The account of the order with this outcome; the ticket itself forgets it where nothing was sent. */
   #account: string | null = null;
 
@@ -90,10 +95,17 @@ export class TicketFormStore {
     // An order that may have been sent already is the one that `retry` repeats, whatever is placed after it.
     if (this.#underWay === 0 && (this.#outcome === null || this.#outcome.status === 'unsent'))
       this.#placing = placing;
+    if (this.#underWay === 0) this.#progress = 'sending';
     this.#underWay += 1;
     this.#account = null;
     this.#publish();
-    const outcome = await placing(ticket, options);
+    const onProgress = (progress: OrderProgress) => {
+      options?.onProgress?.(progress);
+      if (ticket !== this.#ticket) return;
+      this.#progress = progress;
+      this.#publish();
+    };
+    const outcome = await placing(ticket, { ...options, onProgress });
     // The form may stand for another order by now, where somebody else has signed in.
     if (ticket !== this.#ticket) return outcome;
     this.#underWay -= 1;
@@ -128,15 +140,16 @@ export class TicketFormStore {
 
   #publish(): void {
     const state = this.#state();
-    const { status, outcome } = this.#snapshot;
-    if (status === state.status && outcome === state.outcome) return;
+    const shown = this.#snapshot;
+    const isSame = shown.status === state.status && shown.outcome === state.outcome;
+    if (isSame && progressOf(shown) === progressOf(state)) return;
     this.#snapshot = this.#describe(state);
     for (const listener of [...this.#listeners]) listener();
   }
 
   #state(): TicketState {
-    if (this.#underWay > 0) return { status: 'placing', outcome: this.#outcome };
     const outcome = this.#outcome;
+    if (this.#underWay > 0) return { status: 'placing', outcome, progress: this.#progress };
     switch (outcome?.status) {
       case 'accepted':
         return { status: outcome.status, outcome };
@@ -160,4 +173,8 @@ export class TicketFormStore {
       reset: this.#reset,
     });
   }
+}
+
+function progressOf(state: TicketState): OrderProgress | null {
+  return state.status === 'placing' ? state.progress : null;
 }

@@ -16,6 +16,8 @@ export interface Deadline {
   race<T>(promise: Promise<T>): Promise<T>;
   /** Resolves after so much of the time, or at its end. */
   sleep(ms: number): Promise<void>;
+  /** Ends it at once. */
+  end(): void;
 }
 
 /** Runs a task that has so much time, or as long as the parent's lasts. */
@@ -44,6 +46,7 @@ export async function withinTime<T>(
       race: (promise) =>
         untilAborted(promise, signal, () => networkError('No answer came in time.')),
       sleep: (sleepMs) => pause(environment, sleepMs, signal),
+      end,
     });
   } finally {
     cancel();

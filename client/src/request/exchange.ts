@@ -1,7 +1,13 @@
 import type { Result } from '../core.ts';
-import type { RequestEnvironment } from '../environment.ts';
+import type { DatedEnvironment } from '../environment.ts';
 import type { RequestedDocument } from './document.ts';
 import { isObject, networkError, protocolError, serverError } from './failures.ts';
+
+/** Sends one request and reads its answer. Never rejects. */
+export type Exchanger = (
+  environment: DatedEnvironment,
+  exchange: Exchange,
+) => Promise<Result<unknown>>;
 
 export interface Exchange {
   readonly url: string;
@@ -21,9 +27,9 @@ const LONGEST_WAITS = 20;
 const LONGEST_URL = 2_000;
 const ACCEPT = 'application/graphql-response+json, application/json;q=0.9';
 
-/** Sends one request and reads its answer. Never rejects. */
+/** Over HTTP, on whichever connection the platform chooses. */
 export async function exchange(
-  environment: RequestEnvironment,
+  environment: DatedEnvironment,
   { url, document, variables, token, method, timeoutMs, signal }: Exchange,
 ): Promise<Result<unknown>> {
   const abort = new AbortController();
@@ -45,19 +51,23 @@ export async function exchange(
   if (token !== null) headers.authorization = `Bearer ${token}`;
   try {
     const getUrl = method === 'GET' ? urlWithParameters(url, document, variables) : null;
-    const response =
-      getUrl === null || getUrl.length > LONGEST_URL
-        ? await environment.fetch(url, {
-            method: 'POST',
-            headers: { ...headers, 'content-type': 'application/json' },
-            body: JSON.stringify({ ...document, variables: variables ?? undefined }),
-            signal: abort.signal,
-          })
-        : await environment.fetch(getUrl, { headers, signal: abort.signal });
+    const isPost = getUrl === null || getUrl.length > LONGEST_URL;
+    const sentUp = environment.uptime();
+    const response = isPost
+      ? await environment.fetch(url, {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify({ ...document, variables: variables ?? undefined }),
+          signal: abort.signal,
+        })
+      : await environment.fetch(getUrl, { headers, signal: abort.signal });
+    const cameUp = environment.uptime();
     const text = await textOf(response, () => {
       hasHeard = true;
     });
-    return readAnswer(response, text);
+    // A cache may answer a GET, with the date of long ago.
+    const dated = (date: string) => isPost && environment.onDate?.(date, sentUp, cameUp);
+    return readAnswer(response, text, dated);
   } catch (thrown) {
     const message = abort.signal.aborted
       ? 'No answer came in time.'
@@ -97,13 +107,20 @@ function urlWithParameters(url: string, document: RequestedDocument, variables: 
   return `${url}${url.includes('?') ? '&' : '?'}${parameters}`;
 }
 
-function readAnswer(response: Response, text: string): Result<unknown> {
-  const requestId = response.headers.get('x-request-id');
-  const retryAfter = secondsOf(response.headers.get('retry-after'));
+function readAnswer(
+  { status, headers }: Response,
+  text: string,
+  dated: (date: string) => void,
+): Result<unknown> {
+  const requestId = headers.get('x-request-id');
+  const retryAfter = secondsOf(headers.get('retry-after'));
   const body = parse(text);
   if (!isObject(body) || !('data' in body || Array.isArray(body.errors))) {
-    return failed(notGraphQL(response.status, requestId, retryAfter));
+    return failed(notGraphQL(status, requestId, retryAfter));
   }
+  // Each answer of this server is named, which those of portals and of caches are not.
+  const date = headers.get('date');
+  if (date && requestId && !headers.get('age')) dated(date);
   const errors = Array.isArray(body.errors) ? body.errors : [];
   return {
     data: body.data ?? null,

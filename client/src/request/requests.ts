@@ -1,5 +1,5 @@
 import type { OwnRequestOptions, Result } from '../core.ts';
-import type { RequestEnvironment } from '../environment.ts';
+import type { DatedEnvironment } from '../environment.ts';
 import type { Operation } from '../operation.ts';
 import { isTokenRefused, isWhollyRefused, retryDelay } from './answers.ts';
 import { mayMutate, type RequestedDocument, requestedDocument } from './document.ts';
@@ -11,7 +11,7 @@ import type { Tokens } from './tokens.ts';
 import { untilAborted } from './until-aborted.ts';
 
 export interface RequestsOptions {
-  readonly environment: RequestEnvironment;
+  readonly environment: DatedEnvironment;
   readonly tokens: Tokens;
   readonly url: () => string;
   /** The login of the account that a token is for. */
@@ -138,7 +138,7 @@ export class Requests {
     }
     const timeoutMs = options.timeoutMs ?? (repeats ? QUERY_TIMEOUT_MS : MUTATION_TIMEOUT_MS);
     options.leaving?.();
-    return exchange(environment, {
+    return (options.exchange ?? exchange)(environment, {
       url: url(),
       document,
       variables,

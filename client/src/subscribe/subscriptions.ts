@@ -10,7 +10,7 @@ import type { ClientStorage } from '../storage.ts';
 import { Connection } from './connection.ts';
 import type { OpenLine } from './line.ts';
 import { LineMemory } from './line-memory.ts';
-import { SocketLine } from './socket-line.ts';
+import { openSocket } from './open-socket.ts';
 import { StreamLine } from './stream-line.ts';
 import { Subscription } from './subscription.ts';
 
@@ -204,22 +204,6 @@ export class Subscriptions {
       return canRead && response.status < 500;
     }).catch(() => false);
   }
-}
-
-function openSocket({
-  environment,
-  url,
-  WebSocket,
-  onSlow,
-}: SubscriptionsOptions & {
-  readonly WebSocket: typeof globalThis.WebSocket;
-  readonly onSlow: () => void;
-}): OpenLine {
-  return (token, events) =>
-    new SocketLine(
-      { ...environment, WebSocket },
-      { url: url().replace(/^http/, 'ws'), token, events, onSlow },
-    );
 }
 
 function openStream({ environment, url }: SubscriptionsOptions): OpenLine {

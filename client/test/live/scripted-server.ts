@@ -3,6 +3,7 @@ import type { Core, Sink } from '../../src/core.ts';
 import { TradingGraphError } from '../../src/errors.ts';
 import type { Position } from '../../src/generated/rows.ts';
 import type { PositionChangesData } from '../../src/live/positions-operation.ts';
+import { ServerClock } from '../../src/server-clock.ts';
 import { createStagedEnvironment } from '../support/staged-environment.ts';
 
 export const ROWS = 50;
@@ -27,6 +28,7 @@ export class ScriptedServer {
   readonly core: Core = {
     environment: this.environment,
     storage: null,
+    serverClock: new ServerClock(this.environment),
     request: () => Promise.reject(new Error('not a part of this core')),
     subscribe: (_operation, variables, sink) => {
       this.begun += 1;

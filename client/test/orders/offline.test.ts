@@ -136,18 +136,30 @@ test('an app that has no token to give has sent nothing', async () => {
   expect(outcome).toMatchObject({ status: 'unsent' });
 });
 
-test('after its wait an order at market is asked about alone, and stays unknown without a record', async () => {
+test('after its wait the key of an order at market is closed: it is unsent, and nothing of it can arrive later', async () => {
   await using phone = await startPhone();
   const { ticket, placing, sent } = await placeLost(phone);
+  const { idempotencyKey } = ticket;
   const before = mutations(sent).length;
-  phone.clockMs = HALF_A_MINUTE_MS;
+  phone.pass(HALF_A_MINUTE_MS);
   phone.line.next.length = 0;
-  expect(await placing).toMatchObject({ status: 'unknown', error: { code: 'KEY_EXPIRED' } });
-  expect(await ticket.place(buying('lost'))).toMatchObject({ status: 'unknown' });
+  expect(await placing).toMatchObject({
+    status: 'unsent',
+    idempotencyKey,
+    error: { code: 'VOIDED', retryable: false },
+  });
   // One may have been on its way when the clock was set.
   expect(mutations(sent).length).toBeLessThanOrEqual(before + 1);
+  expect(phone.storage.entries.size).toBe(0);
+  const late = { input: { ...buying('lost'), idempotencyKey } };
+  const document =
+    'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }';
+  await phone.app.query(document, { token: phone.token, variables: late });
   expect(phone.app.sandbox.orders()).toEqual([]);
-  expect(phone.storage.entries.size).toBe(1);
+  // Another tap is another order.
+  expect(await ticket.place(buying('lost'))).toMatchObject({ status: 'accepted' });
+  expect(ticket.idempotencyKey).not.toBe(idempotencyKey);
+  expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
 test('after its wait an order whose answer was lost is found', async () => {
@@ -216,15 +228,18 @@ test('after a restart an order is sent again within its own wait alone', async (
   second.core.dispose();
   await second.placing;
   phone.line.next.length = 0;
-  phone.clockMs = HALF_A_MINUTE_MS;
+  phone.pass(HALF_A_MINUTE_MS);
   // Another tab resumes at the same time.
   const tabs = [phone.open(), phone.open()];
   const resumed = (await Promise.all(tabs.map(({ orders }) => orders.resume()))).flat();
-  expect(resumed).toHaveLength(4);
-  const outcomes = await Promise.all(resumed.map(({ ticket }) => ticket.place(buying('lost'))));
-  for (const { idempotencyKey, status } of outcomes) {
+  for (const { idempotencyKey, outcome } of resumed) {
     const isLong = idempotencyKey === second.ticket.idempotencyKey;
-    expect(status).toBe(isLong ? 'accepted' : 'unknown');
+    expect(outcome.status).toBe(isLong ? 'notFound' : 'unsent');
+  }
+  const waiting = resumed.filter(({ outcome }) => outcome.status === 'notFound');
+  expect(waiting).toHaveLength(2);
+  for (const { ticket } of waiting) {
+    expect(await ticket.place(buying('lost'))).toMatchObject({ status: 'accepted' });
   }
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });

@@ -191,13 +191,18 @@ test('a key that an object from elsewhere carries is not used', async () => {
   });
 });
 
-test('nothing is stored but digest and time under account and key', async () => {
+test('nothing is stored but digest and times under account and key', async () => {
   const { orders, core } = phone.open();
   const ticket = orders.ticket();
   await ticket.place(buying('a secret note', 'TEST.UNKNOWN'));
   const [[name, text] = ['', '']] = phone.storage.entries;
   expect(name).toBe(`orders/${await core.account()}/${ticket.idempotencyKey}`);
-  expect(JSON.parse(text)).toEqual({ digest: expect.any(String), at: expect.any(Number) });
+  expect(JSON.parse(text)).toEqual({
+    digest: expect.any(String),
+    at: expect.any(Number),
+    made: expect.any(Number),
+    sendBefore: expect.stringMatching(/Z$/),
+  });
 });
 
 test('without storage the order is sent, and the ticket says that it would not survive', async () => {

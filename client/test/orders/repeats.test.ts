@@ -132,16 +132,17 @@ test('an order whose answers are all lost is unknown, never unsent', async () =>
   expect(phone.storage.entries.size).toBe(0);
 });
 
-test('a lost request stays in doubt where the server says later that it took none', async () => {
+test('a lost request stays in doubt where the server says later that it took none, until its key is closed', async () => {
   await using phone = await startPhone();
   const { orders } = phone.open();
   phone.app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 403 });
   // The first request may still be on its way when the second one is refused.
   phone.line.next.push('lost');
   expect(await orders.ticket(PATIENT).place(buying('doubtful'))).toMatchObject({
-    status: 'unknown',
-    error: { code: 'FORBIDDEN' },
+    status: 'unsent',
+    error: { code: 'VOIDED' },
   });
+  expect(phone.app.sandbox.orders()).toEqual([]);
 });
 
 test('a silent line is left, and the answer is had over another one', async () => {

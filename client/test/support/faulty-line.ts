@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** The fault that a request meets between the client and the service. */
 export type LineFault =
@@ -14,7 +15,9 @@ export type LineFault =
   /** It is carried out, and nothing comes back. */
   | 'silent'
   /** A page of somebody else's comes back, as in a hotel. */
-  | 'portal';
+  | 'portal'
+  /** Nothing of it passes, nor of any other request after it, until the line is healed; new WebSockets do. */
+  | 'dead';
 
 export interface FaultyLine extends AsyncDisposable {
   readonly url: string;
@@ -22,6 +25,13 @@ export interface FaultyLine extends AsyncDisposable {
   readonly orders: number;
   /** How many of them the service has answered. */
   readonly answered: number;
+  /** WebSockets that were opened so far, and requests in which nothing but a ping was. */
+  readonly sockets: number;
+  readonly pings: number;
+  /** The answers' dates are so far ahead of the real one. */
+  aheadMs: number;
+  /** Passes on what waits, as a network does that was gone for a while. */
+  heal(): void;
   /** The faults of the next requests, in turn; later ones have none. */
   readonly next: LineFault[];
 }
@@ -31,15 +41,23 @@ export async function startFaultyLine(target: () => string): Promise<FaultyLine>
   const next: LineFault[] = [];
   let orders = 0;
   let answered = 0;
+  let sockets = 0;
+  let pings = 0;
+  let isDead = false;
+  const waiting: (() => void)[] = [];
+  const upgraded = new Set<Duplex>();
   const server = createServer(async (request, response) => {
     try {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const body = Buffer.concat(chunks);
-      const isOrder = body.includes('order: place');
-      const isPlacing = isOrder && body.includes('mutation');
+      if (body.includes('"{__typename}"')) pings += 1;
+      const isOrder = /order: (?:place|void)/.test(body.toString());
+      const isPlacing = /order: place(?!d)/.test(body.toString());
       if (isPlacing) orders += 1;
       const fault = isOrder ? (next.shift() ?? 'none') : 'none';
+      isDead ||= fault === 'dead';
+      if (isDead) await new Promise<void>((resolve) => waiting.push(resolve));
       if (fault === 'lost') return void request.socket.resetAndDestroy();
       if (fault === 'portal') return void response.end('<html>Welcome</html>');
       const answer = await fetch(`${target()}${request.url}`, {
@@ -57,6 +75,8 @@ export async function startFaultyLine(target: () => string): Promise<FaultyLine>
       response.writeHead(answer.status, {
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(text),
+        'x-request-id': answer.headers.get('x-request-id') ?? '',
+        date: new Date(Date.now() + line.aheadMs).toUTCString(),
       });
       if (fault === 'cut') {
         response.write(text.slice(0, text.length / 2), () => request.socket.resetAndDestroy());
@@ -66,9 +86,29 @@ export async function startFaultyLine(target: () => string): Promise<FaultyLine>
       request.socket.resetAndDestroy();
     }
   });
+  server.on('upgrade', (request: IncomingMessage, client: Socket, head: Buffer) => {
+    sockets += 1;
+    const { hostname, port } = new URL(target());
+    const upstream = connect(Number(port), hostname, () => {
+      upstream.write(headOf(request));
+      upstream.write(head);
+      upstream.pipe(client).pipe(upstream);
+    });
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      upgraded.add(one);
+      one.on('error', () => {});
+      one.once('close', () => {
+        upgraded.delete(one);
+        other.destroy();
+      });
+    }
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return {
+  const line: FaultyLine = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     get orders() {
       return orders;
@@ -76,12 +116,32 @@ export async function startFaultyLine(target: () => string): Promise<FaultyLine>
     get answered() {
       return answered;
     },
+    get sockets() {
+      return sockets;
+    },
+    get pings() {
+      return pings;
+    },
+    aheadMs: 0,
+    heal() {
+      isDead = false;
+      for (const pass of waiting.splice(0)) pass();
+    },
     next,
     async [Symbol.asyncDispose]() {
       const closed = once(server, 'close');
       server.close();
+      line.heal();
+      for (const socket of upgraded) socket.destroy();
       server.closeAllConnections();
       await closed;
     },
   };
+  return line;
+}
+
+/** The request's line and headers as they came. */
+function headOf({ method, url, rawHeaders }: IncomingMessage): string {
+  const headers = rawHeaders.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`));
+  return `${method} ${url} HTTP/1.1\r\n${headers.join('')}\r\n`;
 }

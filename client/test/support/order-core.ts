@@ -17,7 +17,7 @@ export interface OrderCore {
   readonly core: OwnCore;
   /** The timers that are set. */
   readonly timers: ReadonlySet<object>;
-  /** The variables of each order, and of each question about one, in the order in which they were sent. */
+  /** The variables of each order, and of each question about one, as they were sent by `fetch`. */
   readonly sent: readonly unknown[];
 }
 
@@ -30,7 +30,7 @@ export function openOrderCore(options: OrderCoreOptions): OrderCore {
     ...changed,
     fetch: (input, init) => {
       const { query, variables } = JSON.parse(String(init?.body));
-      if (String(query).includes('order: place')) sent.push(variables);
+      if (/order: (?:place|void)/.test(query)) sent.push(variables);
       return send(input, init);
     },
   });

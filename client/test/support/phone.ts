@@ -9,6 +9,11 @@ import { type FaultyLine, startFaultyLine } from './faulty-line.ts';
 import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
 import { type OrderCore, type OrderCoreOptions, openOrderCore } from './order-core.ts';
 
+/**
+ * The records of a server that has just begun say nothing of keys from before. Its dates are so far ahead that its clients take
+ * their keys, and allow for what they do not know, to be younger.
+ */
+const AHEAD_MS = 2_100;
 const MINUTE_MS = 60_000;
 const TWO_DAYS_MS = 48 * 3_600_000;
 
@@ -22,6 +27,8 @@ export interface Phone extends AsyncDisposable {
   readonly storage: MemoryStorage;
   /** Its clock is this much ahead of the real one. */
   clockMs: number;
+  /** So much time passes: for its clock, and for the dates of the server's answers. */
+  pass(ms: number): void;
   token: string | null;
   signIn(email: string): void;
   /** A run of the app, or a tab; each ends with the phone at the latest. */
@@ -36,6 +43,7 @@ export async function startPhone(
 ): Promise<Phone> {
   const app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1000000', ...environment });
   const line = await startFaultyLine(() => app.url);
+  line.aheadMs = AHEAD_MS;
   const storage = createMemoryStorage();
   const cores: OrderCore[] = [];
   const phone: Phone = {
@@ -44,6 +52,10 @@ export async function startPhone(
     storage,
     clockMs: 0,
     token: null,
+    pass(ms) {
+      phone.clockMs += ms;
+      line.aheadMs += ms;
+    },
     signIn: (email) => {
       phone.token = app.sandbox.token({ email });
     },
@@ -87,7 +99,7 @@ export async function startPhone(
 export function minuteOf(phone: Phone, requests: number) {
   let sent = 0;
   const fetching: typeof fetch = async (input, init) => {
-    if (!String(init?.body).includes('order: place')) return fetch(input, init);
+    if (!/order: (?:place|void)/.test(String(init?.body))) return fetch(input, init);
     sent += 1;
     const isLast = sent === requests;
     return fetch(input, init).finally(() => {

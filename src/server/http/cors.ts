@@ -21,7 +21,7 @@ const REQUEST_HEADERS = [
   'x-apollo-operation-name',
   'x-apollo-operation-id',
 ];
-const RESPONSE_HEADERS = 'x-request-id, retry-after, ratelimit';
+const RESPONSE_HEADERS = 'date, x-request-id, retry-after, ratelimit';
 const PREFLIGHT_SECONDS = '600';
 
 const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);

@@ -72,7 +72,9 @@ describe('an answer', () => {
 
   test('shows pages the headers that they need, and takes no cookies', async () => {
     const { headers } = await rawPost(`${listed.url}/graphql`, BODY, { origin: OURS });
-    expect(headers['access-control-expose-headers']).toBe('x-request-id, retry-after, ratelimit');
+    expect(headers['access-control-expose-headers']).toBe(
+      'date, x-request-id, retry-after, ratelimit',
+    );
     expect(headers).not.toHaveProperty('access-control-allow-credentials');
   });
 });

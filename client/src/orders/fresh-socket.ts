@@ -1,0 +1,30 @@
+import type { Result } from '../core.ts';
+import type { Environment } from '../environment.ts';
+import type { Exchanger } from '../request/exchange.ts';
+import { networkError } from '../request/failures.ts';
+import { untilAborted } from '../request/until-aborted.ts';
+import { openSocket } from '../subscribe/open-socket.ts';
+
+/**
+ * Sends a request over a WebSocket of its own: `fetch` would choose the connection that is dead. Undefined where the
+ * platform has no WebSocket.
+ */
+export function freshSocket(environment: Environment): Exchanger | undefined {
+  const { WebSocket } = environment;
+  if (WebSocket === null) return;
+  return (_, { url, token, signal, ...request }) => {
+    let close = () => {};
+    const answer = new Promise<Result<unknown>>((resolve, reject) => {
+      const open = openSocket({ environment, WebSocket, url: () => url, onSlow() {} });
+      // A token that is refused here is refused of the next request by `fetch` as well, which renews it.
+      const lost = () => reject(networkError('The line was lost.'));
+      const line = open(token ?? '', { acknowledged() {}, lost });
+      close = () => line.close();
+      line.start(request, {
+        next: resolve,
+        ended: (errors) => resolve({ data: null, errors }),
+      });
+    });
+    return untilAborted(answer, signal).finally(close);
+  };
+}

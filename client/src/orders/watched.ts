@@ -1,0 +1,36 @@
+import type { Core } from '../core.ts';
+import { type Deadline, withinTime } from '../request/deadline.ts';
+
+/**
+ * Runs a task within a time that ends at once where the line is dead: nothing has come for so long that it is doubted,
+ * and a ping beside it stays unanswered as well. A gateway that is slow leaves the ping answered.
+ */
+export async function watched<T>(
+  { environment, serverClock, request }: Core,
+  ms: number,
+  parent: AbortSignal,
+  task: (time: Deadline) => Promise<T>,
+  onDead: () => void,
+): Promise<T> {
+  return withinTime(environment, ms, parent, async (time) => {
+    const halfMs = serverClock.doubtMs / 2;
+    const cancel = environment.after(halfMs, async () => {
+      const { errors } = await withinTime(environment, halfMs, time.signal, ({ signal }) =>
+        request('{__typename}', {}, { repeats: false, signal }),
+      );
+      if (time.signal.aborted || !errors.some(isOfLine)) return;
+      onDead();
+      time.end();
+    });
+    try {
+      return await task(time);
+    } finally {
+      cancel();
+      time.end();
+    }
+  });
+}
+
+function isOfLine({ code }: { readonly code: string }): boolean {
+  return code === 'NETWORK' || code === 'ABORTED';
+}

@@ -1,0 +1,44 @@
+import type { RequestEnvironment } from './environment.ts';
+
+/** The `Date` of an answer has no milliseconds. */
+const RESOLUTION_MS = 1_000;
+const SLACK_MS = 2_000;
+const MOST_DOUBT_MS = 10_000;
+
+/**
+ * The server's clock, by the dates of its answers and by the uptime of this device, which nobody sets. An answer was made
+ * after its request had left and before it came, so that each gives bounds, and all together closer ones. A machine that
+ * slept without its uptime is behind until the next answer.
+ */
+export class ServerClock {
+  readonly #environment: RequestEnvironment;
+  /** The server's time less the uptime, at the least. */
+  #earliest = Number.NaN;
+  #roundTripMs = Number.NaN;
+
+  constructor(environment: RequestEnvironment) {
+    this.#environment = environment;
+  }
+
+  readonly onDate = (date: string, sentUp: number, cameUp: number): void => {
+    const dateMs = Date.parse(date);
+    const earliest = dateMs - cameUp;
+    const latest = dateMs + RESOLUTION_MS - sentUp;
+    // The highest of the lower bounds is the closest one; where it is none, the server's clock was set back.
+    this.#earliest = this.#earliest <= latest ? Math.max(this.#earliest, earliest) : earliest;
+    const roundTripMs = cameUp - sentUp;
+    // One answer that the gateway was slow for says little of the line.
+    this.#roundTripMs = Math.min(roundTripMs, 2 * (this.#roundTripMs || roundTripMs));
+  };
+
+  /** The server's time at the earliest; null while no answer has told it. */
+  now(): number | null {
+    const now = Math.floor(this.#earliest + this.#environment.uptime());
+    return Number.isNaN(now) ? null : now;
+  }
+
+  /** The time after which a request that has no answer is doubted. */
+  get doubtMs(): number {
+    return Math.min(4 * this.#roundTripMs + SLACK_MS || MOST_DOUBT_MS, MOST_DOUBT_MS);
+  }
+}

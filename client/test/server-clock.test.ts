@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createCore } from '../src/create-core.ts';
+import { ServerClock } from '../src/server-clock.ts';
+import { countedEnvironment } from './support/counted-environment.ts';
+
+const START_MS = Date.UTC(2026, 0, 5, 12);
+
+function clockAt() {
+  const device = { up: 0, now: 0 };
+  const clock = new ServerClock(
+    countedEnvironment({ uptime: () => device.up, now: () => device.now }),
+  );
+  const hear = (serverMs: number, outMs: number, backMs: number) => {
+    const sentUp = device.up;
+    device.up += outMs + backMs;
+    clock.onDate(new Date(serverMs).toUTCString(), sentUp, device.up);
+  };
+  return { device, clock, hear };
+}
+
+test('before any answer there is no time, and nothing is doubted early', () => {
+  const { clock } = clockAt();
+  expect(clock.now()).toBeNull();
+  expect(clock.doubtMs).toBe(10_000);
+});
+
+test('it is never ahead of the server’s clock, and less than a second and a round trip behind', () => {
+  const answer = fc.record({
+    pauseMs: fc.integer({ min: 0, max: 60_000 }),
+    outMs: fc.integer({ min: 1, max: 3_000 }),
+    backMs: fc.integer({ min: 1, max: 3_000 }),
+  });
+  fc.assert(
+    fc.property(fc.array(answer, { minLength: 1, maxLength: 20 }), (answers) => {
+      const { device, clock, hear } = clockAt();
+      let shortestMs = Number.POSITIVE_INFINITY;
+      for (const { pauseMs, outMs, backMs } of answers) {
+        device.up += pauseMs;
+        hear(START_MS + device.up + outMs, outMs, backMs);
+        shortestMs = Math.min(shortestMs, backMs);
+        const behindMs = START_MS + device.up - Number(clock.now());
+        expect(behindMs).toBeGreaterThanOrEqual(0);
+        expect(behindMs).toBeLessThanOrEqual(1_000 + shortestMs);
+      }
+    }),
+  );
+});
+
+test('a device’s clock that is set changes nothing', () => {
+  const { device, clock, hear } = clockAt();
+  hear(START_MS, 10, 10);
+  const before = clock.now();
+  device.now = 1e12;
+  expect(clock.now()).toBe(before);
+});
+
+test('after a sleep, and where the server’s clock was set back, the next answer counts', () => {
+  const { device, clock, hear } = clockAt();
+  hear(START_MS, 10, 10);
+  hear(START_MS + 3_600_000, 10, 10);
+  expect(clock.now()).toBe(START_MS + 3_600_000);
+  hear(START_MS, 10, 10);
+  device.up += 500;
+  expect(clock.now()).toBe(START_MS + 500);
+});
+
+test('a request is doubted after four round trips and two seconds, ten at most', () => {
+  const { clock, hear } = clockAt();
+  hear(START_MS, 100, 100);
+  expect(clock.doubtMs).toBe(2_800);
+  // The gateway was slow for one answer.
+  hear(START_MS, 100, 5_000);
+  expect(clock.doubtMs).toBe(3_600);
+  for (let times = 0; times < 5; times += 1) hear(START_MS, 2_000, 2_000);
+  expect(clock.doubtMs).toBe(10_000);
+});
+
+const DATE = 'Mon, 05 Jan 2026 12:00:00 GMT';
+const OURS = { date: DATE, 'x-request-id': 'one' };
+
+test.each([
+  ['an answer of the server', '{"data":{}}', OURS, true],
+  ['an answer from a cache', '{"data":{}}', { ...OURS, age: '3' }, false],
+  ['an answer without a name', '{"data":{}}', { date: DATE }, false],
+  ['a page of somebody else’s', '<html>Welcome</html>', OURS, false],
+  ['JSON of somebody else’s', '{"ok":true}', OURS, false],
+  ['an answer without a date', '{"data":{}}', { 'x-request-id': 'one' }, false],
+])('%s: %s', async (_what, text, headers, isHeard) => {
+  const core = coreOn(new Response(text, { headers }));
+  await core.request('{ __typename }', {}, { anonymous: true, repeats: false });
+  expect(core.serverClock.now() !== null).toBe(isHeard);
+});
+
+test('an answer to a GET tells no time: a cache may have given it', async () => {
+  const core = coreOn(new Response('{"data":{}}', { headers: OURS }));
+  const { errors } = await core.request(
+    { documentId: 'trusted' },
+    {},
+    { anonymous: true, repeats: true },
+  );
+  expect(errors).toEqual([]);
+  expect(core.serverClock.now()).toBeNull();
+});
+
+/** A core whose requests have this answer. */
+function coreOn(answer: Response) {
+  return createCore({
+    url: 'http://127.0.0.1:9/graphql',
+    token: () => null,
+    onSignedOut: () => {},
+    route: false,
+    storage: null,
+    environment: countedEnvironment({ fetch: async () => answer }),
+  });
+}
