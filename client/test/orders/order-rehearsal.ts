@@ -9,15 +9,23 @@ import {
   type SeededRandom,
 } from '../../../test/end-to-end/orders/seeded-random.ts';
 import { startFacadeProcess } from '../../../test/support/facade-process.ts';
-import { createScriptedClock, type ScriptedClock } from '../../../test/support/scripted-clock.ts';
-import type { Environment } from '../../src/environment.ts';
+import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';
 import type { OrderOutcome } from '../../src/orders/outcome.ts';
 import type { Ticket } from '../../src/orders/ticket.ts';
-import { type FaultyLine, type LineFault, startFaultyLine } from '../support/faulty-line.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
 import { openOrderCore } from '../support/order-core.ts';
 import { buying } from '../support/phone.ts';
+import { RehearsalDevice, type RehearsalTime } from '../support/rehearsal-device.ts';
+import { type RehearsalLine, startRehearsalLine } from '../support/rehearsal-line.ts';
+import { FAULTS } from './rehearsal-faults.ts';
+import {
+  contradictionsOf,
+  countStatuses,
+  type FaultFigures,
+  figuresByFault,
+  type RehearsedTicket,
+} from './rehearsal-report.ts';
 
 /**
  * The clients' time moves by so much in each millisecond, so that their ten seconds of patience are half a second. A
@@ -30,31 +38,39 @@ const ORDER_TIMEOUT_MS = 400;
 const USERS = 12;
 /** How many times the tickets, where those do not end in every way. */
 const MOST_TIMES = 5;
-const AT_ONCE = 6;
+/** More tickets are placed more at once, of which nearly all wait. */
+const atOnce = (tickets: number) => Math.min(20, Math.max(6, Math.ceil(tickets / 50)));
 const ORDERS_PER_LIFE = 60;
-const LINE_FAULTS: readonly LineFault[] = ['lost', 'answer-lost', 'cut', 'silent', 'portal'];
+const BEFORE_TAP_MS = 500;
+const TWO_DAYS_MS = 48 * 3_600_000;
+const CLOCKS_MS = [0, 0, TWO_DAYS_MS, -TWO_DAYS_MS];
+/** How often an app is opened again for an order that has no end yet. */
+const MOST_RUNS = 20;
+const BETWEEN_RUNS_MS = 6_000;
 
 export interface RehearsalReport extends RehearsalCounts {
-  /** Where what a client was told is not what the gateway did. */
+  /** Where what a client was told is not what the gateway did, or need not have been left open. */
   readonly contradictions: readonly string[];
+  readonly byFault: ReadonlyMap<string, FaultFigures>;
 }
 
 export interface RehearsalCounts {
+  readonly tickets: number;
   /** How many tickets ended with each status. */
-  readonly statuses: ReadonlyMap<string, number>;
-  /** How many tickets were placed once more after a restart of the app. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** How many tickets ended in a later run of the app than their tap's. */
   readonly resumed: number;
   readonly kills: number;
   /** How many tickets were placed on a phone that lost its network meanwhile. */
   readonly offline: number;
 }
 
-interface World {
+interface World extends RehearsalTime {
   readonly sandbox: Sandbox;
-  readonly line: FaultyLine;
+  readonly line: RehearsalLine;
   readonly random: SeededRandom;
   readonly injector: FaultInjector;
-  readonly clock: ScriptedClock;
+  kills: number;
 }
 
 /**
@@ -75,40 +91,58 @@ export async function rehearse(
     RATE_LIMIT_PER_MINUTE: '10000000',
     LOG_LEVEL: 'info',
   });
-  const line = await startFaultyLine(() => facade.url);
-  const random = createSeededRandom(seed);
   const clock = createScriptedClock(Date.now());
-  const world = { sandbox, line, random, injector: new FaultInjector(sandbox, random), clock };
-  const ends = new Map<string, OrderOutcome>();
-  let resumed = 0;
-  let kills = 0;
-  let offline = 0;
-  const late: string[] = [];
+  const line = await startRehearsalLine(() => facade.url, clock);
+  const random = createSeededRandom(seed);
+  const injector = new FaultInjector(sandbox, random);
+  /** How long a step takes at present, which a busy machine makes longer. */
+  let stepTakesMs = 1;
+  const realDate = (scriptedMs: number) =>
+    new Date(Date.now() + ((scriptedMs - clock.now()) / STEP_MS) * stepTakesMs);
+  const world: World = { sandbox, line, random, injector, clock, realDate, kills: 0 };
+  const ended: RehearsedTicket[] = [];
   let next = 0;
-  const counts = () => ({ statuses: countStatuses(ends), resumed, kills, offline });
+  const counted = (fault: string) => ended.filter(({ faults }) => faults.includes(fault)).length;
+  const counts = () => ({
+    tickets: ended.length,
+    statuses: countStatuses(ended),
+    resumed: counted('app killed'),
+    kills: world.kills,
+    offline: counted('offline'),
+  });
   const goesOn = () => next < tickets || (next < MOST_TIMES * tickets && !isVaried(counts()));
   let isOver = false;
-  const passing = passTime(clock, () => isOver);
+  let isRestarting = false;
+  // Lets the clients' time pass while they wait for a service whose time is real, and that starts at once by theirs.
+  const passTime = async () => {
+    while (!isOver) {
+      const beganMs = performance.now();
+      await delay(1);
+      if (isRestarting) continue;
+      await clock.advance(STEP_MS);
+      stepTakesMs += (performance.now() - beganMs - stepTakesMs) / 50;
+    }
+  };
+  const passing = passTime();
   try {
     const worker = async () => {
       while (goesOn()) {
         const n = next++;
         if (n % ORDERS_PER_LIFE === ORDERS_PER_LIFE - 1) {
-          kills += 1;
+          world.kills += 1;
+          isRestarting = true;
           await facade.kill();
           await facade.start();
+          isRestarting = false;
         }
-        const { outcome, wasResumed, wasOffline, lateMs } = await placeOne(world, `ticket ${n}`);
-        ends.set(`ticket ${n}`, outcome);
-        if (wasResumed) resumed += 1;
-        if (wasOffline) offline += 1;
-        if (lateMs > 0) late.push(`ticket ${n} left ${lateMs} ms after its wait`);
+        ended.push(await placeOne(world, n));
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    await Promise.all(Array.from({ length: atOnce(tickets) }, worker));
     // Orders that the gateway carries out late have to be in its ledger.
     await delay(2 * LATE_MS);
-    return { ...counts(), contradictions: [...compare(ends, sandbox), ...late] };
+    const contradictions = contradictionsOf(ended, sandbox);
+    return { ...counts(), contradictions, byFault: figuresByFault(ended) };
   } finally {
     isOver = true;
     await passing;
@@ -119,12 +153,16 @@ export async function rehearse(
   }
 }
 
-async function placeOne({ sandbox, line, random, injector, clock }: World, comment: string) {
+async function placeOne(world: World, n: number): Promise<RehearsedTicket> {
+  const { sandbox, random, injector, clock } = world;
+  const comment = `ticket ${n}`;
   const user = 1 + random.below(USERS);
   const email = `user-${user}@example.com`;
   let token = sandbox.token({ email });
   const storage = createMemoryStorage();
-  const device = new Device();
+  const clockMs = random.pick(CLOCKS_MS);
+  const device = new RehearsalDevice(world, clockMs);
+  const line = world.line.device(`ticket-${n}`);
   const open = () => {
     const { core } = openOrderCore({
       url: line.url,
@@ -133,123 +171,96 @@ async function placeOne({ sandbox, line, random, injector, clock }: World, comme
         token = sandbox.token({ email });
       },
       storage,
-      environment: environmentOf(device, clock),
+      environment: device.environment,
     });
     return { core, orders: createOrders(core) };
   };
   const limit = { symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, comment } as const;
   const isLimit = random.happens(0.4);
-  let tapMs = Number.POSITIVE_INFINITY;
-  let wasUnsent = true;
-  const place = async (one: Ticket) => {
-    // The wait of an order begins with the tap after which it may leave.
-    if (wasUnsent) tapMs = clock.now();
-    wasUnsent = false;
-    const placed = await (isLimit ? one.placeLimit(limit) : one.place(buying(comment)));
-    wasUnsent = placed.status === 'unsent';
-    return placed;
-  };
+  const place = (one: Ticket) => (isLimit ? one.placeLimit(limit) : one.place(buying(comment)));
+  const pass = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
   const first = open();
   // Faults are meant for the order, so that the account is known before.
   await first.core.account().catch(() => {});
-  if (random.happens(0.5)) line.next.push(random.pick(LINE_FAULTS));
-  if (random.happens(0.2)) line.next.push(random.pick(LINE_FAULTS));
-  if (random.happens(0.4)) {
+  // Each fault in turn, so that all of them come as often.
+  const fault = FAULTS[n % FAULTS.length];
+  const faults = [fault?.name ?? 'none'];
+  const isBefore = (name: string, share: number) => {
+    const happens = random.happens(share);
+    if (happens) faults.push(name);
+    return happens;
+  };
+  if (clockMs !== 0) faults.push('wrong clock');
+  fault?.begin(line, random);
+  await pass(BEFORE_TAP_MS);
+  if (isBefore('gateway', 0.25)) {
     injector.injectNext({ login: 800_000 + user, email, isRefused: random.happens(0.3) });
   }
-  const wasOffline = random.happens(0.3);
-  if (wasOffline) {
-    const [fromMs, forMs] = [random.below(2_400) - 800, random.below(10_000)];
-    const goOffline = () => {
-      device.isOnline = false;
-      clock.after(forMs, () => {
-        device.isOnline = true;
-      });
-    };
-    if (fromMs <= 0) goOffline();
-    else clock.after(fromMs, goOffline);
-  }
-  device.onMutation = () => {
-    device.latestMs = Math.max(device.latestMs, clock.now() - tapMs);
-  };
+  if (isBefore('offline', 0.2)) goOffline(world, device);
+  const kills = world.kills;
+  let tapMs = clock.now();
   const ticket = first.orders.ticket();
   const placing = place(ticket);
   const tapped = random.happens(0.3) ? place(ticket) : placing;
-  const lateMs = () => (isLimit ? 0 : Math.max(0, device.latestMs - MARKET_WAIT_MS));
-  const isKilled = random.happens(0.3);
+  let lateMs = 0;
+  const noteLate = () => {
+    if (!isLimit) lateMs = Math.max(lateMs, device.lastOrderMs - tapMs - MARKET_WAIT_MS);
+  };
+  const isKilled = isBefore('app killed', 0.3);
   if (isKilled) {
-    await new Promise<void>((resolve) => clock.after(random.below(2_000), resolve));
+    await pass(random.below(2_000));
     first.core.dispose();
   }
   let [outcome] = await Promise.all([placing, tapped]);
-  if (!isKilled) {
-    // The user presses the button once more, whatever is said.
-    if (random.happens(0.5)) outcome = await place(ticket);
-    first.core.dispose();
-    return { outcome, wasResumed: false, wasOffline, lateMs: lateMs() };
-  }
-  const [one, other] = [open(), open()];
-  const [found] = await one.orders.resume().catch(() => []);
-  const [seen] = await other.orders.resume().catch(() => []);
-  const again = await Promise.all([found && place(found.ticket), seen && place(seen.ticket)]);
-  outcome = again.findLast((each) => each !== undefined) ?? outcome;
-  for (const { core } of [one, other]) core.dispose();
-  return { outcome, wasResumed: found !== undefined, wasOffline, lateMs: lateMs() };
-}
-
-/** A phone whose network goes and comes back. */
-class Device {
-  isOnline = true;
-  /** How long after its tap the last mutation left. */
-  latestMs = 0;
-  onMutation = (): void => {};
-}
-
-/** Lets the clients' time pass while they wait for a service whose time is real. */
-async function passTime(clock: ScriptedClock, isOver: () => boolean): Promise<void> {
-  while (!isOver()) {
-    await delay(1);
-    await clock.advance(STEP_MS);
-  }
-}
-
-function environmentOf(device: Device, clock: ScriptedClock): Partial<Environment> {
-  return {
-    fetch: (input, init) => {
-      if (String(init?.body).includes('mutation')) device.onMutation();
-      // A browser says no more than this, whatever the reason.
-      if (!device.isOnline) return Promise.reject(new TypeError('Failed to fetch'));
-      return fetch(input, init);
-    },
-    lifecycle: {
-      isVisible: true,
-      get isOnline() {
-        return device.isOnline;
-      },
-      onReturn: () => () => {},
-      onHide: () => () => {},
-    },
-    now: clock.now,
-    uptime: clock.now,
-    after: clock.after,
+  noteLate();
+  const again = async (one: Ticket) => {
+    // Nothing was sent, so that this tap is the first one.
+    if (outcome.status === 'unsent') tapMs = clock.now();
+    outcome = await place(one);
+    noteLate();
   };
-}
-
-function countStatuses(ends: ReadonlyMap<string, OrderOutcome>): Map<string, number> {
-  const statuses = new Map<string, number>();
-  for (const { status } of ends.values()) statuses.set(status, (statuses.get(status) ?? 0) + 1);
-  return statuses;
-}
-
-function compare(ends: ReadonlyMap<string, OrderOutcome>, sandbox: Sandbox): string[] {
-  const applied = new Map<string, number>();
-  for (const { comment } of sandbox.orders()) {
-    applied.set(String(comment), (applied.get(String(comment)) ?? 0) + 1);
+  let beganMs = tapMs;
+  if (isKilled) {
+    beganMs = clock.now();
+    for (let run = 0; run < MOST_RUNS && outcome.status === 'unknown'; run += 1) {
+      const apps = [open(), open()];
+      const ends = await Promise.all(
+        apps.map(async ({ orders }) => {
+          const [found] = await orders.resume().catch(() => []);
+          const isOpen = found?.outcome.status === 'notFound';
+          // The form was kept, or is gone, and with it the right to repeat its order.
+          if (found && isOpen && (isLimit || random.happens(0.5))) await again(found.ticket);
+          return found?.outcome;
+        }),
+      );
+      for (const { core } of apps) core.dispose();
+      const end = ends.find((each) => each !== undefined && isEnd(each));
+      if (end !== undefined && outcome.status === 'unknown') outcome = end as OrderOutcome;
+      if (end !== undefined) break;
+      await pass(BETWEEN_RUNS_MS);
+    }
   }
-  return [...ends].flatMap(([comment, { status }]) => {
-    const count = applied.get(comment) ?? 0;
-    const isPossible =
-      status === 'accepted' ? count === 1 : status === 'unknown' ? count <= 1 : count === 0;
-    return isPossible ? [] : [`${comment} is ${status}, and was carried out ${count} times`];
-  });
+  const tookMs = clock.now() - beganMs;
+  const end = outcome;
+  // The user presses the button once more, whatever is said.
+  if (!isKilled && random.happens(0.3)) await again(ticket);
+  first.core.dispose();
+  if (world.kills > kills) faults.push('kill');
+  return { comment, faults, end, last: outcome, tookMs, lateMs };
+}
+
+function isEnd({ status }: { readonly status: string }): boolean {
+  return status !== 'notFound' && status !== 'unanswered';
+}
+
+function goOffline({ random, clock }: World, device: RehearsalDevice): void {
+  const [fromMs, forMs] = [random.below(2_400) - 800, random.below(10_000)];
+  const leave = () => {
+    device.isOnline = false;
+    clock.after(forMs, () => {
+      device.isOnline = true;
+    });
+  };
+  if (fromMs <= 0) leave();
+  else clock.after(fromMs, leave);
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { headOf } from './request-head.ts';
 
 /** The fault that a request meets between the client and the service. */
 export type LineFault =
@@ -138,10 +139,4 @@ export async function startFaultyLine(target: () => string): Promise<FaultyLine>
     },
   };
   return line;
-}
-
-/** The request's line and headers as they came. */
-function headOf({ method, url, rawHeaders }: IncomingMessage): string {
-  const headers = rawHeaders.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`));
-  return `${method} ${url} HTTP/1.1\r\n${headers.join('')}\r\n`;
 }

@@ -1,0 +1,26 @@
+// The rehearsal of the client's orders, in full: tickets on devices whose network, clock, app, service and gateway fail, then
+// what was said of them against the gateway's book. `node scripts/order-faults.ts [--tickets 2000] [--seed 1]`
+import { parseArgs } from 'node:util';
+import { rehearse } from '../client/test/orders/order-rehearsal.ts';
+
+const SEEDS = 2 ** 31;
+
+const { values } = parseArgs({
+  options: {
+    tickets: { type: 'string', default: '2000' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * SEEDS)) },
+  },
+});
+const seed = Number(values.seed);
+const report = await rehearse(Number(values.tickets), seed, () => true);
+const { tickets, statuses, resumed, kills, offline, byFault, contradictions } = report;
+console.log(`seed ${seed}: ${tickets} tickets, ${JSON.stringify(statuses)}`);
+console.log(`${resumed} apps killed, ${kills} services killed, ${offline} devices offline`);
+for (const [fault, { tickets: count, statuses: ends, medianMs, worstMs }] of byFault) {
+  const seconds = [medianMs, worstMs].map((ms) => (ms / 1_000).toFixed(1));
+  console.log(
+    `${fault}: ${count}, median ${seconds[0]} s, worst ${seconds[1]} s, ${JSON.stringify(ends)}`,
+  );
+}
+for (const contradiction of contradictions) console.error(`  CONTRADICTION ${contradiction}`);
+process.exitCode = contradictions.length > 0 ? 1 : 0;
