@@ -86,6 +86,7 @@ export interface PlaceOrderData {
     readonly replayed: boolean;
     readonly orderId?: string | null;
     readonly error?: string | null;
+    readonly sent?: boolean;
     readonly sentAt?: string;
   } | null;
 }
@@ -104,7 +105,7 @@ export const PLACE_ORDER: TypedText<PlaceOrderData, { input: PlaceOrderInput }> 
     __typename
     ... on OrderOutcome { replayed }
     ... on OrderAccepted { orderId }
-    ... on OrderRejected { error message }
+    ... on OrderRejected { error message sent }
     ... on OrderOutcomeUnknown { sentAt }
   }
 }`;

@@ -74,7 +74,7 @@ export function readAnswer(
   if (order === undefined || order === null) {
     if (error) throw error;
     if (order === null) return null;
-    throw protocolError('The answer has no data.');
+    throw protocolError('The answer has no outcome.');
   }
   const { idempotencyKey, message = null, replayed } = order;
   // The answer to another request, by a proxy or a cache that confuses them, says nothing about this order.
@@ -107,6 +107,6 @@ export function readAnswer(
         error: null,
       };
     default:
-      throw protocolError('The outcome is of a type that this client does not know.');
+      throw protocolError('The answer has no outcome.');
   }
 }

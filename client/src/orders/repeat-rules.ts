@@ -13,34 +13,26 @@ const NOT_YET: ReadonlySet<string> = new Set([
 ]);
 
 /** Errors with which the server says that this request traded nothing, and that the same one never will. */
-const REFUSED: ReadonlySet<string> = new Set([
-  'FORBIDDEN',
-  'BAD_USER_INPUT',
-  'GRAPHQL_PARSE_FAILED',
-  'GRAPHQL_VALIDATION_FAILED',
-  'QUERY_TOO_COMPLEX',
-  'PERSISTED_DOCUMENT_REQUIRED',
-  'PERSISTED_DOCUMENT_NOT_FOUND',
-  'PAYLOAD_TOO_LARGE',
-]);
+const REFUSED =
+  /^(?:FORBIDDEN|BAD_USER_INPUT|GRAPHQL_|QUERY_TOO_COMPLEX|PERSISTED_DOCUMENT_|PAYLOAD_TOO_LARGE)/;
 
 /** Errors of this client that do not pass by themselves. They may come while an order is on its way. */
 const ENDED: ReadonlySet<string> = new Set(['STORAGE', 'SIGNED_OUT', 'DISPOSED', 'KEY_EXPIRED']);
 
 /** Whether the order may have been carried out though its request ended in this error. */
 export function mayHaveTraded(error: TradingGraphError): boolean {
-  return !NOT_YET.has(error.code) && !REFUSED.has(error.code) && !neverLeft(error);
+  return !NOT_YET.has(error.code) && !REFUSED.test(error.code) && !neverLeft(error);
 }
 
 export function isLasting({ code, retryable }: TradingGraphError): boolean {
   // The records of long ago do not come back.
   const isForgotten = code === 'IDEMPOTENCY_UNAVAILABLE' && !retryable;
-  return isForgotten || REFUSED.has(code) || ENDED.has(code);
+  return isForgotten || REFUSED.test(code) || ENDED.has(code);
 }
 
 /** Whether the key may be closed after this end of an order that is in doubt. */
 export function mayClose({ code }: TradingGraphError): boolean {
-  return REFUSED.has(code) || code === 'STORAGE';
+  return REFUSED.test(code) || code === 'STORAGE';
 }
 
 /** Exponential back-off with jitter, and no less than the server asks for. */

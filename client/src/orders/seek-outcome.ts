@@ -7,7 +7,7 @@ import { asError } from './as-error.ts';
 import { askOutcome } from './ask-outcome.ts';
 import { checkAccount } from './check-account.ts';
 import { freshSocket } from './fresh-socket.ts';
-import { PLACED_ORDER, VOID_ORDER } from './operations.ts';
+import { VOID_ORDER } from './operations.ts';
 import { type OrderKey, outOfTime } from './order-key.ts';
 import { type OrderAnswer, type OrderOutcome, readAnswer } from './outcome.ts';
 import { isLasting, mayClose, mayHaveTraded, pauseMs } from './repeat-rules.ts';
@@ -72,14 +72,11 @@ export async function seekOutcome(
       // Nobody wants an order to go out by itself when the network is back.
       if (!key.isInDoubt && (neverLeft(error) || isOffline(context))) throw error;
       const pause = pauseMs(error, failures, environment.random());
-      const sendableMs = leftMs(search);
-      if (isSending) {
-        isClosing = isLast;
-        await deadline.sleep(isLast ? 0 : Math.min(pause, sendableMs));
-      } else {
-        if (pause >= (isClosing ? deadline.remainingMs : sendableMs)) throw error;
-        await deadline.sleep(pause);
-      }
+      const left = isClosing ? deadline.remainingMs : leftMs(search);
+      // What is in doubt can be closed, and need not wait for longer than it may be sent.
+      if (!isSending && pause >= left) throw error;
+      isClosing ||= isLast;
+      await deadline.sleep(isLast ? 0 : Math.min(pause, left));
       if (deadline.remainingMs === 0) throw error;
     }
   }
@@ -133,11 +130,10 @@ async function close(search: Search): Promise<OrderOutcome> {
   const { key } = order;
   // An order in doubt is one whose account is known.
   const account = key.account as string;
-  const operation = key.age === 'fresh' ? VOID_ORDER : PLACED_ORDER;
   const asked = { key: key.key, since: key.since };
   const within = Math.min(ATTEMPT_MS, deadline.remainingMs);
   const outcome = await overLine(search, within, (time, exchange) =>
-    askOutcome(context.core, operation, asked, time, { account, exchange }),
+    askOutcome(context.core, VOID_ORDER, asked, time, { account, exchange }),
   );
   // The answer has told the time as well, of which the device may have lost hours in its sleep.
   if (outcome !== null && (outcome.status !== 'unsent' || key.age === 'fresh')) return outcome;

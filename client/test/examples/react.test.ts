@@ -194,7 +194,7 @@ describeWithChromium('examples/react', (executablePath) => {
     const { page, errors } = await signIn();
     await page.getByLabel('Units').fill('minus one');
     await page.getByRole('button', { name: /^BUY/ }).last().click();
-    await outcome(page).getByText('Not sent').waitFor();
+    await outcome(page).getByText('Not placed').waitFor();
     await page.getByLabel('Units').fill('2');
     await page.getByRole('button', { name: 'BUY 2 AAPL' }).click();
     await outcome(page).getByText('Accepted: BUY 2 AAPL').waitFor();

@@ -55,6 +55,12 @@ export function OrderForm({ symbol }: { readonly symbol: string }) {
   );
 }
 
+const STEPS = {
+  sending: 'sending…',
+  asking: 'no answer yet, asking what became of it…',
+  closing: 'making sure that it is placed or not…',
+};
+
 function Outcome({
   ticket,
   placed,
@@ -65,7 +71,11 @@ function Outcome({
   const what = placed && `${placed.side} ${placed.size.units} ${placed.symbol}`;
   return (
     <div role="status" className="outcome" data-outcome={ticket.status}>
-      {ticket.status === 'placing' && <h3>{what}: sending…</h3>}
+      {ticket.status === 'placing' && (
+        <h3>
+          {what}: {STEPS[ticket.progress]}
+        </h3>
+      )}
       {ticket.status === 'accepted' && (
         <>
           <h3>Accepted: {what}</h3>
@@ -92,7 +102,7 @@ function Outcome({
       )}
       {ticket.status === 'unsent' && (
         <>
-          <h3>Not sent: {what}</h3>
+          <h3>Not placed: {what}</h3>
           <p>{ticket.outcome.error.message}</p>
         </>
       )}

@@ -2,6 +2,7 @@ import type { Result } from '../../../client/src/core.ts';
 import type { OrderOutcome } from '../../../client/src/orders/outcome.ts';
 import { mayHaveTraded } from '../../../client/src/orders/repeat-rules.ts';
 import type { ResumedOrder } from '../../../client/src/orders/resumed-order.ts';
+import type { OrderProgress } from '../../../client/src/orders/ticket.ts';
 import { announce } from '../announce.ts';
 import type { App } from '../app.ts';
 import { CodeBox } from '../code-box.ts';
@@ -44,9 +45,22 @@ const WORDS: Readonly<Record<Status, readonly [title: string, advice: string]>> 
     'Unknown',
     'The gateway’s answer is lost, so nobody may claim success or failure. The same key never trades twice; the live list shows whether it did.',
   ],
-  unsent: ['Not sent', 'Nothing was traded.'],
-  notFound: ['Never arrived', 'The server has no record of the key: nothing was traded.'],
+  unsent: [
+    'Not placed',
+    'Nothing was traded, and nothing of it comes later. Another tap is another order.',
+  ],
+  notFound: [
+    'Not arrived',
+    'The server has no record of the key. Its order may arrive until its time is over; then the key is closed.',
+  ],
   unanswered: ['Not known yet', 'The server could not be asked.'],
+};
+
+/** The words for what the client does meanwhile. */
+const STEPS: Readonly<Record<OrderProgress, string>> = {
+  sending: 'On its way',
+  asking: 'No answer yet: asking what became of it',
+  closing: 'Too late to send: closing its key',
 };
 
 /** A ticket that becomes one order, whatever happens on the way. */
@@ -69,7 +83,10 @@ async function placeOnce(app: App, { symbol, side, units }: Form): Promise<void>
   const before = await ordersSent(app);
   const stopClock = showPending(idempotencyKey);
   const startedAt = performance.now();
-  const outcome = await ticket.place({ symbol, side, size: { units } });
+  const outcome = await ticket.place(
+    { symbol, side, kind: 'MARKET', size: { units } },
+    { onProgress: (progress) => setText(find('order-title', HTMLElement), STEPS[progress]) },
+  );
   stopClock();
   const tookMs = performance.now() - startedAt;
   const sent = await sentSince(app, before);
@@ -110,7 +127,7 @@ async function placeTwice(app: App, { symbol, side, units }: Form): Promise<void
 /** The status after two answers to one key: either may be lost while the other comes. */
 function statusOf(answers: readonly Result<PlaceOrderData>[]): Status {
   const outcome = answers.map(({ data }) => data?.placeOrder).find((each) => each != null);
-  if (outcome) return STATUS_OF[outcome.__typename];
+  if (outcome) return outcome.sent === false ? 'unsent' : STATUS_OF[outcome.__typename];
   return answers.some(({ errors }) => errors.some(mayHaveTraded)) ? 'unanswered' : 'unsent';
 }
 
@@ -259,8 +276,12 @@ const outcome = await ticket.place({
   side: '${side}',
   kind: 'MARKET',
   size: { units: ${units} },
+}, {
+  // 'sending', 'asking' what became of it, 'closing' its key
+  onProgress: (progress) => console.log(progress),
 });
-// 'accepted', 'rejected', 'unknown' or 'unsent'
+// 'accepted', 'rejected' or 'unsent';
+// 'unknown' where the gateway leaves it open
 console.log(outcome.status);
 
 // after a restart of the app

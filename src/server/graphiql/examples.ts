@@ -113,6 +113,21 @@ mutation Buy($input: PlaceOrderInput!) {
     },
   },
   {
+    isForSandbox: true,
+    query: `# Ends the doubt about a key: nothing that comes with it
+# later is sent. Place an order with it afterwards.
+mutation Close($key: String!) {
+  voidOrder(idempotencyKey: $key) {
+    __typename
+    ... on OrderOutcome { replayed message }
+    ... on OrderAccepted { orderId }
+    ... on OrderRejected { error sent }
+  }
+}
+`,
+    variables: { key: 'my-closed-order' },
+  },
+  {
     query: `# What became of the order with this key: asked
 # after a crash, say. This sends no order.
 query Outcome($key: String!) {
