@@ -1,9 +1,4 @@
-import {
-  type Client,
-  createClient,
-  type FormattedExecutionResult,
-  type Sink,
-} from 'graphql-ws/client';
+import type { Result } from '../core.ts';
 import type { Environment } from '../environment.ts';
 import { isObject, protocolError, serverError } from '../request/failures.ts';
 import type { Line, LineEvents, Loss, SubscribeRequest, SubscriptionEvents } from './line.ts';
@@ -33,16 +28,20 @@ export interface SocketLineOptions {
 }
 
 /**
- * One WebSocket from its opening to its loss, by graphql-ws. Reconnecting is left to the caller, because that library's own
- * begins its back-off anew with each acknowledgement.
+ * One WebSocket from its opening to its loss, by the protocol graphql-transport-ws. What replaces it when it is lost is
+ * the caller's to decide.
  */
 export class SocketLine implements Line {
   readonly isReusable = true;
-  readonly #client: Client;
+  readonly #environment: Environment;
   readonly #socket: WebSocket;
   readonly #events: LineEvents;
-  readonly #ends = new Set<() => void>();
+  readonly #subscriptions = new Map<string, SubscriptionEvents>();
+  /** The messages that wait for the acknowledgement, by the ids of their subscriptions. */
+  readonly #waiting = new Map<string, Message>();
+  #lastId = 0;
   #cancelHandshake: () => void;
+  /** Null before the acknowledgement. */
   #watchdog: Watchdog | null = null;
   #isOver = false;
 
@@ -51,22 +50,16 @@ export class SocketLine implements Line {
     environment: Environment & { readonly WebSocket: typeof WebSocket },
     { url, token, events, onSlow }: SocketLineOptions,
   ) {
+    this.#environment = environment;
     this.#events = events;
-    this.#socket = new environment.WebSocket(url, PROTOCOL);
-    // The `ws` package throws an error that nobody listens to; graphql-ws stops listening when it terminates.
-    this.#socket.addEventListener('error', () => {});
-    this.#client = createClient({
-      url,
-      webSocketImpl: constructorOf(this.#socket),
-      connectionParams: { authorization: `Bearer ${token}` },
-      retryAttempts: 0,
-      on: {
-        connected: () => this.#acknowledged(environment),
-        message: () => this.#watchdog?.heard(),
-        error: () => this.#lost({ kind: 'broken' }),
-        closed: (event) => this.#lost(lossOf(event)),
-      },
-    });
+    const socket = new environment.WebSocket(url, PROTOCOL);
+    this.#socket = socket;
+    const payload = { authorization: `Bearer ${token}` };
+    socket.addEventListener('open', () => this.#send({ type: 'connection_init', payload }));
+    socket.addEventListener('message', ({ data }) => this.#take(data));
+    socket.addEventListener('close', (event) => this.#lost(lossOf(event)));
+    // The `ws` package throws an error that nobody listens to, also of a socket that is closed while it opens.
+    socket.addEventListener('error', () => this.#lost({ kind: 'broken' }));
     this.#cancelHandshake = environment.after(SLOW_HANDSHAKE_MS, () => {
       onSlow();
       const lost = () => this.#lost({ kind: 'broken' });
@@ -75,35 +68,17 @@ export class SocketLine implements Line {
   }
 
   start({ document, variables }: SubscribeRequest, events: SubscriptionEvents): () => void {
-    let isOver = false;
-    const ended: SubscriptionEvents['ended'] = (errors) => {
-      if (isOver || this.#isOver) return;
-      isOver = true;
-      this.#ends.delete(end);
-      events.ended(errors);
-    };
-    const sink: Sink<FormattedExecutionResult<unknown, unknown>> = {
-      next: (answer) => {
-        if (isOver || this.#isOver) return;
-        const { data, errors } = answer;
-        const own = Array.isArray(errors) ? errors : [];
-        events.next({ data: data ?? null, errors: own.map((error) => serverError(error, null)) });
-      },
-      // All but the server's list of errors is the loss of the line, which is reported once for all.
-      error: (reason) => {
-        if (Array.isArray(reason)) ended(reason.map((error) => serverError(error, null)));
-      },
-      complete: () => ended([]),
-    };
+    this.#lastId += 1;
+    const id = String(this.#lastId);
     const payload = { query: '', ...document, ...(isObject(variables) && { variables }) };
-    const leave = this.#client.subscribe(payload, sink);
-    const end = () => {
-      isOver = true;
-      this.#ends.delete(end);
-      leave();
+    const message = { id, type: 'subscribe', payload };
+    this.#subscriptions.set(id, events);
+    if (this.#watchdog === null) this.#waiting.set(id, message);
+    else this.#send(message);
+    return () => {
+      if (!this.#subscriptions.delete(id) || this.#waiting.delete(id)) return;
+      this.#send({ id, type: 'complete' });
     };
-    this.#ends.add(end);
-    return end;
   }
 
   check(): void {
@@ -115,9 +90,7 @@ export class SocketLine implements Line {
     this.#isOver = true;
     this.#cancelHandshake();
     this.#watchdog?.stop();
-    // Without a subscription left graphql-ws never connects again by itself.
-    for (const end of [...this.#ends]) end();
-    this.#client.terminate();
+    this.#subscriptions.clear();
     try {
       this.#socket.close(1000);
     } catch {
@@ -125,22 +98,48 @@ export class SocketLine implements Line {
     }
   }
 
-  #acknowledged(environment: Environment): void {
+  #take(text: unknown): void {
     if (this.#isOver) return;
+    this.#watchdog?.heard();
+    const { type, id, payload } = messageOf(text);
+    const events = this.#subscriptions.get(String(id));
+    switch (type) {
+      case 'connection_ack':
+        return this.#acknowledged();
+      case 'ping':
+        return this.#send({ type: 'pong' });
+      case 'next':
+        return events?.next(resultOf(payload));
+      case 'error':
+      case 'complete':
+        this.#subscriptions.delete(String(id));
+        return events?.ended(resultOf({ errors: payload }).errors);
+      case 'pong':
+        return;
+      default:
+        return this.#lost({ kind: 'broken' });
+    }
+  }
+
+  #acknowledged(): void {
+    if (this.#watchdog !== null) return;
     this.#cancelHandshake();
     this.#watchdog = new Watchdog({
-      environment,
+      environment: this.#environment,
       silenceMs: SILENCE_MS,
       answerMs: ANSWER_MS,
-      ask: () => this.#ping(),
+      ask: () => this.#send({ type: 'ping' }),
       onDead: () => this.#lost({ kind: 'broken' }),
     });
     this.#events.acknowledged();
+    for (const message of this.#waiting.values()) this.#send(message);
+    this.#waiting.clear();
   }
 
-  #ping(): void {
+  #send(message: Message): void {
+    if (this.#isOver) return;
     try {
-      this.#socket.send('{"type":"ping"}');
+      this.#socket.send(JSON.stringify(message));
     } catch {
       // The socket is closing, which its event reports.
     }
@@ -153,15 +152,26 @@ export class SocketLine implements Line {
   }
 }
 
-/** A constructor for graphql-ws, which returns the socket that is already open. */
-function constructorOf(socket: WebSocket): unknown {
-  const { CONNECTING, OPEN, CLOSING, CLOSED } = socket;
-  return Object.assign(
-    function opened() {
-      return socket;
-    },
-    { CONNECTING, OPEN, CLOSING, CLOSED },
-  );
+/** A message of the protocol. */
+interface Message {
+  readonly type?: unknown;
+  readonly id?: unknown;
+  readonly payload?: unknown;
+}
+
+function messageOf(text: unknown): Message {
+  try {
+    return Object(JSON.parse(String(text)));
+  } catch {
+    // No message has no type, by which the line is taken for broken.
+    return {};
+  }
+}
+
+function resultOf(payload: unknown): Result<unknown> {
+  const { data = null, errors } = isObject(payload) ? payload : {};
+  const own = Array.isArray(errors) ? errors : [];
+  return { data, errors: own.map((error) => serverError(error, null)) };
 }
 
 function lossOf(event: unknown): Loss {

@@ -5,7 +5,7 @@ import { clientSources } from './client-sources.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-/** What the client takes of the example app's Vite build, graphql-ws included: bytes, gzipped as a chunk of its own. */
+/** What the client takes of the example app's Vite build: bytes, gzipped as a chunk of its own. */
 export async function exampleWeight(): Promise<number> {
   const { NODE_ENV } = process.env;
   // Vite and its plugin for React decide by this variable, which a test runner sets to `test`.
@@ -22,7 +22,7 @@ export async function exampleWeight(): Promise<number> {
         rolldownOptions: {
           output: {
             codeSplitting: {
-              groups: [{ name: 'client', test: /\/client\/src\/|\/graphql-ws\// }],
+              groups: [{ name: 'client', test: /\/client\/src\// }],
             },
           },
         },

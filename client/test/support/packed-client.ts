@@ -75,7 +75,8 @@ export function entryPoints(): readonly string[] {
   );
 }
 
-type Manifest = Record<'dependencies' | 'exports' | 'peerDependencies', Record<string, unknown>>;
+type Manifest = Record<'exports' | 'peerDependencies', Record<string, unknown>> &
+  Partial<Record<'dependencies', Record<string, unknown>>>;
 
 function clientManifest(): Manifest {
   return JSON.parse(readFileSync(join(root, 'client', 'package.json'), 'utf8')) as Manifest;
