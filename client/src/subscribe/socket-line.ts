@@ -105,19 +105,23 @@ export class SocketLine implements Line {
     const events = this.#subscriptions.get(String(id));
     switch (type) {
       case 'connection_ack':
-        return this.#acknowledged();
+        this.#acknowledged();
+        break;
       case 'ping':
-        return this.#send({ type: 'pong' });
+        this.#send({ type: 'pong' });
+        break;
+      case 'pong':
+        break;
       case 'next':
-        return events?.next(resultOf(payload));
+        events?.next(resultOf(payload));
+        break;
       case 'error':
       case 'complete':
         this.#subscriptions.delete(String(id));
-        return events?.ended(resultOf({ errors: payload }).errors);
-      case 'pong':
-        return;
+        events?.ended(resultOf({ errors: payload }).errors);
+        break;
       default:
-        return this.#lost({ kind: 'broken' });
+        this.#lost({ kind: 'broken' });
     }
   }
 
