@@ -24,10 +24,13 @@ export function mayHaveTraded(error: TradingGraphError): boolean {
   return !NOT_YET.has(error.code) && !REFUSED.test(error.code) && !neverLeft(error);
 }
 
-export function isLasting({ code, retryable }: TradingGraphError): boolean {
-  // The records of long ago do not come back.
-  const isForgotten = code === 'IDEMPOTENCY_UNAVAILABLE' && !retryable;
-  return isForgotten || REFUSED.test(code) || ENDED.has(code);
+export function isLasting(error: TradingGraphError): boolean {
+  return isForgotten(error) || REFUSED.test(error.code) || ENDED.has(error.code);
+}
+
+/** Whether the server's records do not reach back to when the key was made, and never will. */
+export function isForgotten({ code, retryable }: TradingGraphError): boolean {
+  return code === 'IDEMPOTENCY_UNAVAILABLE' && !retryable;
 }
 
 /** Whether the key may be closed after this end of an order that is in doubt. */

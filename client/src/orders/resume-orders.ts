@@ -8,6 +8,7 @@ import { deleteKey } from './delete-key.ts';
 import { ageOf, ERROR_MS, type KeyStamp, momentOf, stampStored } from './key-age.ts';
 import { PLACED_ORDER, VOID_ORDER } from './operations.ts';
 import { OrderTicket } from './order-ticket.ts';
+import { isForgotten } from './repeat-rules.ts';
 import type { ResumedOrder, ResumedOutcome } from './resumed-order.ts';
 import type { StoredKey, StoredKeys } from './stored-keys.ts';
 import type { TicketContext } from './ticket-context.ts';
@@ -97,6 +98,9 @@ async function outcomeOf(
       ? { status: 'notFound' }
       : outcome;
   } catch (thrown) {
-    return { status: 'unanswered', error: asError(thrown) };
+    const error = asError(thrown);
+    if (!isForgotten(error)) return { status: 'unanswered', error };
+    const sentAt = new Date(stored.made ?? stored.at ?? 0).toISOString();
+    return { status: 'unknown', idempotencyKey: key, sentAt, message: null, error };
   }
 }

@@ -184,6 +184,26 @@ test('an app that is killed and started again later has its order closed', async
   expect(phone.app.sandbox.orders()).toEqual([]);
 });
 
+test('a key from before the records of the server begin is unknown after a restart, and stays', async () => {
+  await using phone = await startPhone();
+  phone.line.aheadMs = -60_000;
+  const app = phone.open();
+  await app.core.account();
+  phone.line.next.push('lost', 'lost', 'lost');
+  const placing = app.orders.ticket().place(buying('before'));
+  await eventually(() => phone.line.orders === 1);
+  app.core.dispose();
+  await placing;
+  phone.line.next.length = 0;
+  phone.pass(30_000);
+  for (let run = 0; run < 2; run += 1) {
+    expect(await phone.open().orders.resume()).toMatchObject([
+      { outcome: { status: 'unknown', error: { code: 'IDEMPOTENCY_UNAVAILABLE' } } },
+    ]);
+  }
+  expect(phone.storage.entries.size).toBe(1);
+});
+
 /** Closes a key as another client does. */
 async function closeKey(phone: Phone, key: string, since: string): Promise<void> {
   const document =

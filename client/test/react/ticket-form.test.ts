@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { createClient } from '../../src/create-client.ts';
+import { TradingGraphError } from '../../src/errors.ts';
+import type { Ticket } from '../../src/orders/ticket.ts';
 import { TicketFormStore } from '../../src/react/ticket-form.ts';
 
 test('a form whose state stays the same is not shown anew', async () => {
@@ -18,5 +20,37 @@ test('a form whose state stays the same is not shown anew', async () => {
   for (const { status } of await Promise.all(placed)) expect(status).toBe('unsent');
   expect(shown).toEqual(['placing', 'unsent']);
   leave();
+  client.dispose();
+});
+
+test('a form shows what is being done for its order', async () => {
+  const client = createClient({ url: 'http://127.0.0.1:9/graphql', token: () => null });
+  const ticket: Ticket = {
+    ...{ idempotencyKey: 'key', account: null, isDurable: false },
+    async place(_input, { onProgress } = {}) {
+      for (const progress of ['sending', 'asking', 'closing'] as const) onProgress?.(progress);
+      const error = new TradingGraphError('closed', { code: 'VOIDED', retryable: false });
+      return { status: 'unsent', idempotencyKey: 'key', error };
+    },
+    placeLimit: () => Promise.reject(new Error('none is placed')),
+  };
+  const store = new TicketFormStore({
+    ...client,
+    orders: { ...client.orders, ticket: () => ticket },
+  });
+  const shown: (string | null)[] = [];
+  store.subscribe(() => {
+    const form = store.snapshot();
+    shown.push(form.status === 'placing' ? form.progress : form.status);
+  });
+  const told: string[] = [];
+  await store
+    .snapshot()
+    .place(
+      { symbol: 'AAPL', side: 'BUY', size: { units: 1 } },
+      { onProgress: (progress) => void told.push(progress) },
+    );
+  expect(shown).toEqual(['sending', 'asking', 'closing', 'unsent']);
+  expect(told).toEqual(['sending', 'asking', 'closing']);
   client.dispose();
 });
