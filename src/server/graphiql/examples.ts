@@ -116,7 +116,7 @@ mutation Buy($input: PlaceOrderInput!) {
     isForSandbox: true,
     query: `# Ends the doubt about a key: nothing that comes with it
 # later is sent. Place an order with it afterwards.
-mutation Close($key: String!) {
+mutation Void($key: String!) {
   voidOrder(idempotencyKey: $key) {
     __typename
     ... on OrderOutcome { replayed message }
