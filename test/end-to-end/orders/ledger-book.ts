@@ -2,8 +2,10 @@ import type { OrderRequest, Reply } from './order-request.ts';
 
 /** One request of a client, and the reply it got. */
 export interface Exchange {
-  /** Null where the client only read the outcome of the key. */
+  /** Null where the client only read the outcome of the key, or closed it. */
   readonly request: OrderRequest | null;
+  /** Whether it was to close the key. */
+  readonly isVoid: boolean;
   readonly reply: Reply;
   /** A logical time shared with all other beginnings and ends. */
   readonly beganAt: number;
@@ -15,6 +17,8 @@ export interface Page {
   readonly key: string;
   /** The order that the key was first used for. */
   readonly request: OrderRequest;
+  /** When the key was made. */
+  readonly since: Date;
   readonly exchanges: Exchange[];
 }
 
@@ -26,7 +30,7 @@ export class LedgerBook {
 
   open(login: number, request: OrderRequest): Page {
     const key = request.input.idempotencyKey;
-    const page: Page = { login, key, request, exchanges: [] };
+    const page: Page = { login, key, request, since: new Date(), exchanges: [] };
     this.#pages.set(pageId(login, key), page);
     const own = this.#byLogin.get(login) ?? [];
     this.#byLogin.set(login, own);
@@ -42,10 +46,15 @@ export class LedgerBook {
     return this.#byLogin.get(login) ?? [];
   }
 
-  async note(page: Page, request: OrderRequest | null, asked: () => Promise<Reply>) {
+  async note(
+    page: Page,
+    request: OrderRequest | null,
+    asked: () => Promise<Reply>,
+    isVoid = false,
+  ) {
     const beganAt = this.#next();
     const reply = await asked();
-    page.exchanges.push({ request, reply, beganAt, endedAt: this.#next() });
+    page.exchanges.push({ request, isVoid, reply, beganAt, endedAt: this.#next() });
   }
 
   #next(): number {

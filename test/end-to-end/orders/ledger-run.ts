@@ -7,7 +7,7 @@ import { LedgerBook, type Page, pageId } from './ledger-book.ts';
 import { type Trader, Traffic } from './ledger-traffic.ts';
 import { OrderCallCounter } from './order-call-counter.ts';
 import { OrderClient } from './order-client.ts';
-import { outcomeIn, type Reply } from './order-request.ts';
+import { OUTCOME, outcomeIn, type Reply } from './order-request.ts';
 import { contradictionsIn, type Story } from './reconcile.ts';
 import { createSeededRandom } from './seeded-random.ts';
 
@@ -171,8 +171,7 @@ async function askForAll(trader: Trader, pages: readonly Page[]): Promise<Reply[
   for (let from = 0; from < pages.length; from += ALIASES) {
     const batch = pages.slice(from, from + ALIASES);
     const fields = batch.map(
-      ({ key }, n) =>
-        `a${n}: placedOrder(idempotencyKey: ${JSON.stringify(key)}) { __typename ... on OrderOutcome { replayed } ... on OrderAccepted { orderId } }`,
+      ({ key }, n) => `a${n}: placedOrder(idempotencyKey: ${JSON.stringify(key)}) ${OUTCOME}`,
     );
     const [client] = trader.clients();
     // A store that has just recovered may still refuse with an error that is worth a retry.
@@ -191,9 +190,15 @@ async function askForAll(trader: Trader, pages: readonly Page[]): Promise<Reply[
 function countReplies(pages: readonly Page[]): ReplyCounts {
   const counts = new Map<string, number>();
   for (const { reply } of pages.flatMap(({ exchanges }) => exchanges)) {
-    const name =
-      reply.kind === 'outcome' ? reply.type : reply.kind === 'error' ? reply.code : reply.kind;
+    const name = nameOf(reply);
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return counts;
+}
+
+/** What this server refused by itself goes by its reason. */
+function nameOf(reply: Reply): string {
+  if (reply.kind === 'error') return reply.code;
+  if (reply.kind !== 'outcome') return reply.kind;
+  return reply.sent === false ? `${reply.error}` : reply.type;
 }

@@ -17,6 +17,7 @@ export interface TrafficOptions {
   readonly faults: FaultInjector;
 }
 
+const LONGEST_LIMIT_MS = 400;
 const SYMBOLS = [
   ...['AAPL', 'MSFT', 'NVDA', 'EURUSD', 'AAPL', 'MSFT', 'NVDA', 'EURUSD', 'AAPL', 'MSFT'],
   ...['TEST.REJECT', 'TEST.UNKNOWN', 'TEST.SLOW', 'TEST.EMPTY', 'NO.SUCH'],
@@ -37,6 +38,7 @@ export class Traffic {
     if (pages.length === 0 || random.happens(0.55)) return this.#placeNew(trader, pages.length);
     const page = random.pick(pages);
     if (random.happens(0.25)) return this.#ask(trader, page);
+    if (random.happens(0.12)) return this.#void(trader, page);
     const other = random.happens(0.2);
     return this.#place(trader, page, other ? this.#other(page.request) : restated(page.request));
   }
@@ -50,7 +52,11 @@ export class Traffic {
         const isOther = random.happens(0.1);
         const request = isOther ? this.#other(page.request) : restated(page.request);
         all.push(
-          random.happens(0.2) ? this.#ask(trader, page) : this.#place(trader, page, request),
+          random.happens(0.2)
+            ? this.#ask(trader, page)
+            : random.happens(0.15)
+              ? this.#void(trader, page)
+              : this.#place(trader, page, request),
         );
       }
     }
@@ -60,7 +66,23 @@ export class Traffic {
   #place(trader: Trader, page: Page, request: OrderRequest): Promise<void> {
     const client = this.#options.random.pick(trader.clients());
     const options = this.#manner();
-    return this.#options.book.note(page, request, () => client.place(request, options));
+    const limited = this.#limited(request);
+    return this.#options.book.note(page, limited, () => client.place(limited, options));
+  }
+
+  /** Half of them without an end, a few too late already, the others for as long as an order takes here. */
+  #limited({ mutation, input }: OrderRequest): OrderRequest {
+    const { random } = this.#options;
+    if (random.happens(0.5)) return { mutation, input };
+    const inMs = random.happens(0.1) ? -1 : random.below(LONGEST_LIMIT_MS);
+    const sendBefore = new Date(Date.now() + inMs).toISOString();
+    return { mutation, input: { ...input, sendBefore } };
+  }
+
+  #void(trader: Trader, page: Page): Promise<void> {
+    const client = this.#options.random.pick(trader.clients());
+    const options = { ...this.#manner(), since: page.since };
+    return this.#options.book.note(page, null, () => client.void(page.key, options), true);
   }
 
   #ask(trader: Trader, page: Page): Promise<void> {

@@ -15,6 +15,8 @@ const LEAST_REPLIES: readonly (readonly [least: number, ...kinds: string[]])[] =
   [STEPS / 40, 'BAD_USER_INPUT'],
   [STEPS / 100, 'RATE_LIMITED', 'FORBIDDEN', 'UNAUTHENTICATED'],
   [STEPS / 40, 'cut'],
+  [STEPS / 100, 'VOIDED'],
+  [STEPS / 60, 'EXPIRED'],
 ];
 const REHEARSAL = { seed: SEED, steps: STEPS, isVaried };
 

@@ -43,6 +43,7 @@ function* rules({ page, applied, calls, final, isRefused, mayForget }: Story): G
   ];
   const accepted = words.filter(({ type }) => type === 'OrderAccepted');
   const rejected = words.filter(({ type }) => type === 'OrderRejected');
+  const unsent = rejected.filter(({ sent }) => sent === false);
 
   if (applied.length > 1) yield 'carried out more than once';
   if (calls > 1 && !isRefused) yield 'sent more than once';
@@ -53,6 +54,13 @@ function* rules({ page, applied, calls, final, isRefused, mayForget }: Story): G
     yield 'accepted under another number';
   }
   if (rejected.length > 0 && applied.length > 0) yield 'rejected, and yet at the gateway';
+  if (unsent.length > 0 && calls > 0 && !isRefused) yield 'refused unsent, and yet sent';
+  if (exchanges.some(({ isVoid, reply }) => isVoid && reply.kind === 'nothing')) {
+    yield 'a void was answered with nothing';
+  }
+  if (new Set(rejected.map(({ error, sent }) => `${sent} ${error}`)).size > 1) {
+    yield 'rejected for two reasons';
+  }
   if (accepted.length > 0 && rejected.length > 0) yield 'both accepted and rejected';
   if (outcomes.filter(({ reply }) => !reply.replayed).length > 1) yield 'answered as new twice';
 
@@ -78,7 +86,9 @@ function* rulesOfInput(
   applied: readonly LedgerEntry[],
   first: OrderRequest,
 ): Generator<string> {
-  const answered = outcomes.flatMap(({ request }) => (request ? [request] : []));
+  // A closed key refuses whatever comes with it.
+  const orders = outcomes.filter(({ reply }) => reply.error !== 'VOIDED' || reply.sent);
+  const answered = orders.flatMap(({ request }) => (request ? [request] : []));
   if (new Set(answered.map(normalize)).size > 1) yield 'one key answered for two orders';
   const [entry] = applied;
   if (entry && !answered.every((each) => isFor(entry, each))) yield 'another order was carried out';
@@ -96,8 +106,8 @@ function* rulesOfInput(
 
 /** An order's canonical form, independent of how its input was written. */
 function normalize({ mutation, input }: OrderRequest): string {
-  // The kind is no part of an order: its price says it.
-  const given = Object.entries(input).filter(([name]) => name !== 'kind');
+  // The kind is no part of an order, since its price says it; nor is how long it may wait.
+  const given = Object.entries(input).filter(([name]) => name !== 'kind' && name !== 'sendBefore');
   return JSON.stringify([mutation, ...given.sort(([one], [other]) => (one < other ? -1 : 1))]);
 }
 
