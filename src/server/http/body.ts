@@ -16,7 +16,8 @@ export class UnreadableBodyError extends Error {
   override readonly name = 'UnreadableBodyError';
 }
 
-const PASS_OVER_MS = 1_000;
+/** As long as the head of a request may take. */
+const PASS_OVER_MS = 10_000;
 
 export interface BodyTaker {
   /** The most bytes, as they come and unpacked. */

@@ -100,7 +100,7 @@ describe('the owner of an account sells, whatever is done', () => {
   test.each(['expired', 'revoked'] as const)(
     'with 1,200 requests by a token that is %s',
     async (how) => {
-      await using app = await startTestApp(PROXIED);
+      await using app = await startTestApp(PROXIED, { refills: false });
       const token = await ended(app, how);
       const headers = from('203.0.113.1');
       const counts = await tally(1_400, () => app.query(TYPENAME, { token, headers }));
