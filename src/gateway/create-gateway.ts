@@ -71,8 +71,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const resilience = new Resilience(send, {
     clock: steadyClock,
     random: Math.random,
-    pollConnections: Math.ceil(connectionsOf('reads', connections) / 2),
-    anonymousConnections: Math.ceil(connectionsOf('rest', connections) / 2),
+    connections,
     onRetry: metrics.retried,
     onCircuit: (circuit, state) => log.warn({ circuit, state }, 'circuit breaker'),
   });

@@ -14,7 +14,7 @@ export interface OperationRecord {
   /** From a manifest, so that its name is the operators' own. */
   isTrusted: boolean;
   operationName: string | null;
-  failed(code: string, isCalls: boolean, reason: string | null, isOverLimit: boolean): void;
+  failed(code: string, isCalls: boolean, reason: string | null, isRefusal: boolean): void;
 }
 
 /** The facts about an operation that a transport gives before its document is read. */

@@ -1,6 +1,7 @@
 import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
 import { AccountRecordsFullError, RecordsUnavailableError } from '../../store/order-records.ts';
 import type { Prover } from '../account/prover.ts';
+import { TooManyAttemptsError } from '../auth/errors.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
@@ -82,7 +83,8 @@ function endOf({ outcome, replayed }: Placed): OrderEnd {
 /** Forged tokens, and an account that floods, must not look like a fault of the gateway's or the store's. */
 function isCallersOwn(error: unknown): boolean {
   return (
-    isGatewayError(error, 'unauthenticated') ||
+    isGatewayError(error, 'unauthenticated', 'forbidden') ||
+    error instanceof TooManyAttemptsError ||
     error instanceof InputError ||
     error instanceof AccountRecordsFullError
   );

@@ -1,7 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
 import { NotAttemptedError } from '../errors.ts';
-import type { Exchange, Send, WireCall } from '../exchange.ts';
-import { OPERATIONS } from '../operations.ts';
+import type { Exchange, Send } from '../exchange.ts';
+import { type Area, OPERATIONS } from '../operations.ts';
+import { accountOf } from './breakers.ts';
 
 export class BulkheadFullError extends NotAttemptedError {
   override readonly name = 'BulkheadFullError';
@@ -11,12 +12,16 @@ export class BulkheadFullError extends NotAttemptedError {
   }
 }
 
-/** Bounds the connections that calls of one kind hold; one that finds none free waits in a FIFO queue. */
+type Waiting = () => void;
+
+/** Bounds the connections that calls of one kind hold. Where none is free callers take turns, however many calls each has. */
 export class Bulkhead {
   readonly #clock: Clock;
   readonly #width: number;
-  readonly #line = new Set<() => void>();
+  /** By caller, the one whose turn it is first. */
+  readonly #lines = new Map<string, Set<Waiting>>();
   #taken = 0;
+  #waiting = 0;
 
   constructor(clock: Clock, width: number) {
     this.#clock = clock;
@@ -28,18 +33,25 @@ export class Bulkhead {
   }
 
   get waiting(): number {
-    return this.#line.size;
+    return this.#waiting;
   }
 
   /** Resolves to false where none came free in time: then there is nothing to leave. */
-  enter(timeoutMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+  enter(
+    caller: string,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): true | Promise<boolean> {
     if (this.#taken < this.#width) {
       this.#taken += 1;
-      return Promise.resolve(true);
+      return true;
     }
     return new Promise((resolve) => {
+      const line = this.#lines.get(caller) ?? new Set();
       const end = (hasPlace: boolean) => {
-        this.#line.delete(next);
+        this.#waiting -= 1;
+        line.delete(next);
+        if (line.size === 0) this.#lines.delete(caller);
         cancel();
         signal?.removeEventListener('abort', giveUp);
         resolve(hasPlace);
@@ -48,45 +60,64 @@ export class Bulkhead {
       const giveUp = () => end(false);
       const cancel = this.#clock.after(timeoutMs, giveUp);
       signal?.addEventListener('abort', giveUp);
-      this.#line.add(next);
+      this.#lines.set(caller, line.add(next));
+      this.#waiting += 1;
     });
   }
 
   leave(): void {
-    const [next] = this.#line;
+    const [first] = this.#lines;
+    if (first === undefined) {
+      this.#taken -= 1;
+      return;
+    }
+    const [caller, line] = first;
+    const [next] = line;
+    this.#lines.delete(caller);
+    if (line.size > 1) this.#lines.set(caller, line);
     // The place passes to the next call without coming free in between.
-    if (next) next();
-    else this.#taken -= 1;
+    next?.();
   }
 }
 
+/** Of one area. */
 export interface Bulkheads {
+  readonly all: Bulkhead;
+  /** Of callers without a proved account, so that what strangers send leaves half of the connections to customers. */
+  readonly unproved: Bulkhead;
   /** Of the feeds' polls, so that they never take every connection for reads. */
   readonly polls: Bulkhead;
-  /** Of calls without a token, so that sign-ins that hang leave payments their connections. */
-  readonly anonymous: Bulkhead;
 }
 
-export function withBulkheads(send: Send, { polls, anonymous }: Bulkheads, clock: Clock): Send {
-  function bulkheadOf({ operation, caller }: WireCall): Bulkhead | null {
-    if (caller.priority === 'poll') return polls;
-    return caller.token === null && OPERATIONS[operation].area === 'rest' ? anonymous : null;
-  }
-
-  async function sendWithin(bulkhead: Bulkhead, call: WireCall): Promise<Exchange> {
-    const endsAtMs = clock.now() + call.deadlineMs;
-    if (!(await bulkhead.enter(call.deadlineMs, call.caller.signal))) {
-      return { sent: false, cause: new BulkheadFullError() };
-    }
+/** A call whose area has none goes straight to its pool. */
+export function withBulkheads(
+  send: Send,
+  areas: Readonly<Partial<Record<Area, Bulkheads>>>,
+  clock: Clock,
+): Send {
+  return async (call): Promise<Exchange> => {
+    const { operation, caller, deadlineMs } = call;
+    const area = areas[OPERATIONS[operation].area];
+    if (area === undefined) return send(call);
+    const { key, isProved } = accountOf(caller);
+    const endsAtMs = clock.now() + deadlineMs;
+    const entered: Bulkhead[] = [];
     try {
-      return await send({ ...call, deadlineMs: Math.max(1, endsAtMs - clock.now()) });
+      for (const bulkhead of [
+        ...(caller.priority === 'poll' ? [area.polls] : []),
+        ...(isProved ? [] : [area.unproved]),
+        area.all,
+      ]) {
+        const leftMs = endsAtMs - clock.now();
+        if (!(await bulkhead.enter(key, leftMs, caller.signal))) {
+          return { sent: false, cause: new BulkheadFullError() };
+        }
+        entered.push(bulkhead);
+      }
+      const leftMs = Math.max(1, endsAtMs - clock.now());
+      return await send({ ...call, deadlineMs: leftMs });
     } finally {
-      bulkhead.leave();
+      for (const bulkhead of entered) bulkhead.leave();
     }
-  }
-
-  return (call) => {
-    const bulkhead = bulkheadOf(call);
-    return bulkhead === null ? send(call) : sendWithin(bulkhead, call);
   };
 }

@@ -1,17 +1,16 @@
 import type { Send, WireCall } from '../exchange.ts';
-import { type Backend, OPERATION_NAMES, OPERATIONS } from '../operations.ts';
+import { type Area, type Backend, OPERATION_NAMES, OPERATIONS } from '../operations.ts';
+import { connectionsOf } from '../pools.ts';
 import { BackendBreakers, type BreakersOptions, withBreakers } from './breakers.ts';
-import { Bulkhead, withBulkheads } from './bulkhead.ts';
+import { Bulkhead, type Bulkheads, withBulkheads } from './bulkhead.ts';
 import { RetryBudget, withRetries } from './retries.ts';
 
 /** Its clock is monotonic. */
 interface ResilienceOptions extends BreakersOptions {
   /** A random number from 0 up to 1, for jitter. */
   readonly random: () => number;
-  /** The most connections that polls hold at a time. */
-  readonly pollConnections: number;
-  /** The most of the area `rest` that calls without a token hold at a time. */
-  readonly anonymousConnections: number;
+  /** The most connections over all areas. */
+  readonly connections: number;
   /** Called with each repeated call that was sent. */
   readonly onRetry?: (call: WireCall) => void;
 }
@@ -27,7 +26,7 @@ export class Resilience {
   readonly #polls: Bulkhead;
 
   constructor(send: Send, options: ResilienceOptions) {
-    const { clock, random, pollConnections, anonymousConnections, onRetry = () => {} } = options;
+    const { clock, random, connections, onRetry = () => {} } = options;
     const budgets = new Map<Backend, RetryBudget>();
     for (const { backend, effect } of OPERATION_NAMES.map((name) => OPERATIONS[name])) {
       if (!this.#breakers.has(backend)) {
@@ -44,11 +43,18 @@ export class Resilience {
         budgets.set(backend, budget);
       }
     }
-    this.#polls = new Bulkhead(clock, pollConnections);
-    const bulkheads = {
-      polls: this.#polls,
-      anonymous: new Bulkhead(clock, anonymousConnections),
+    const bulkheadsOf = (area: Area): Bulkheads => {
+      const width = connectionsOf(area, connections);
+      const half = Math.ceil(width / 2);
+      return {
+        all: new Bulkhead(clock, width),
+        unproved: new Bulkhead(clock, half),
+        polls: new Bulkhead(clock, half),
+      };
     };
+    // An order waits for no connection but those of other orders.
+    const bulkheads = { reads: bulkheadsOf('reads'), rest: bulkheadsOf('rest') };
+    this.#polls = bulkheads.reads.polls;
     // From the inside out: each attempt asks the breakers, once it has its place in a bulkhead.
     const guarded = withBulkheads(withBreakers(send, this.#breakers), bulkheads, clock);
     this.send = withRetries(guarded, { clock, random, budgets, onRetry });

@@ -78,13 +78,16 @@ export class ErrorCodes {
   }
 
   #count(
-    { code, operation, limit }: GraphQLError['extensions'],
+    { code, operation, limit, retryable }: GraphQLError['extensions'],
     record: OperationRecord | null,
     cause: unknown,
   ): void {
     this.#options.metrics.error(code, operation);
     const reason = this.#options.reasonOf(cause);
-    record?.failed(String(code), operation !== undefined, reason, limit !== undefined);
+    // Anybody can ask for a key of long ago: that the records do not reach back is the answer.
+    const isForgotten = code === 'IDEMPOTENCY_UNAVAILABLE' && retryable === false;
+    const isRefusal = limit !== undefined || isForgotten;
+    record?.failed(String(code), operation !== undefined, reason, isRefusal);
   }
 
   #countLimit(cause: unknown, { code, limit }: GraphQLError['extensions']): void {

@@ -95,17 +95,17 @@ export class RequestSummary {
 
   /**
    * A failure of the gateway's own rate limit is the service's fault, not the caller's; an account that is
-   * over a limit here is none.
+   * over a limit here, or asks for what is forgotten, is none.
    */
   failed(
     code: Code,
     isGateways: boolean,
     reason: string | null = null,
-    isOverLimit: boolean = false,
+    isRefusal: boolean = false,
   ): void {
     const { outcome } = ERROR_CODES[code];
     if (code === 'RATE_LIMITED' && isGateways) this.worsen('fault');
-    else this.worsen(outcome === 'fault' && isOverLimit ? 'refused' : outcome);
+    else this.worsen(outcome === 'fault' && isRefusal ? 'refused' : outcome);
     if (!this.codes.includes(code)) this.codes.push(code);
     this.reason ??= reason;
   }

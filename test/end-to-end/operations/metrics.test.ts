@@ -386,6 +386,13 @@ describe('orders', () => {
     const exp = Math.floor(Date.now() / 1000) + 600;
     const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp });
     for (const token of [forged, 'nonsense', null]) await other.query(order('x'), { token });
+    const many = Array.from({ length: 200 }, (_, at) =>
+      unsignedToken({ login: 800_000 + at, group: 'standard-usd', exp }),
+    );
+    await Promise.all(many.map((token) => other.query(order('x'), { token })));
+    other.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 403 });
+    expect((await place('d')).errors[0]?.extensions.code).toBe('FORBIDDEN');
+    other.sandbox.clearFaults();
     expect(await seriesValue(other, 'orders_total{outcome="unsent"}')).toBe(1);
     expect(await seriesValue(other, 'order_records')).toBe(3);
     expect(await seriesValue(other, 'order_records_max')).toBe(200_000);
@@ -404,6 +411,21 @@ describe('orders', () => {
     await slow;
     expect(await seriesValue(other, 'orders_under_way')).toBe(0);
     expect(await seriesValue(other, 'order_oldest_under_way_seconds')).toBe(0);
+  });
+
+  test('a void of long ago is no fault of ours', async () => {
+    await using app = await startTestApp();
+    const own = await app.signIn();
+    const text =
+      'mutation { voidOrder(idempotencyKey: "a", since: "2000-01-01T00:00:00Z") { __typename } }';
+    const refused = 'operations_total{document="other",transport="http",outcome="refused"}';
+    await moved(app, refused, 1, async () => {
+      const { errors } = await app.query(text, { token: own });
+      expect(errors[0]?.extensions).toMatchObject({
+        code: 'IDEMPOTENCY_UNAVAILABLE',
+        retryable: false,
+      });
+    });
   });
 
   test('refused for their account alone are no failures of the store', async () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { Exchange, WireCall } from '../../../src/gateway/exchange.ts';
-import type { OperationName } from '../../../src/gateway/operations.ts';
 import {
   Bulkhead,
   BulkheadFullError,
@@ -13,14 +12,15 @@ const refused: Exchange = { sent: false, cause: new Error('refused') };
 function openBulkhead(width: number) {
   const clock = createScriptedClock();
   const bulkhead = new Bulkhead(clock, width);
-  const anonymous = new Bulkhead(clock, 1);
+  const unproved = new Bulkhead(clock, 1);
+  const all = new Bulkhead(clock, 3);
   const sent: { call: WireCall; answer: () => void }[] = [];
   const send = withBulkheads(
     (call) => new Promise((resolve) => sent.push({ call, answer: () => resolve(refused) })),
-    { polls: bulkhead, anonymous },
+    { reads: { all, unproved, polls: bulkhead } },
     clock,
   );
-  return { clock, bulkhead, anonymous, sent, send };
+  return { clock, bulkhead, unproved, all, sent, send };
 }
 
 function poll(options: { signal?: AbortSignal; priority?: 'poll' } = { priority: 'poll' }) {
@@ -31,7 +31,7 @@ function poll(options: { signal?: AbortSignal; priority?: 'poll' } = { priority:
     body: null,
     deadlineMs: 5_000,
     maxBytes: 1_000,
-    caller: { token: 'a token', ...options },
+    caller: { token: 'a token', provedLogin: () => 'customer', ...options },
   } satisfies WireCall;
 }
 
@@ -96,23 +96,51 @@ test('a read with a waiting client skips the polls’ line', async () => {
   expect(priorities).toContain(undefined);
 });
 
-test('calls of the rest without a token wait for one another alone', async () => {
-  const { clock, anonymous, sent, send } = openBulkhead(1);
-  const call = (operation: OperationName, token: string | null): WireCall => ({
-    ...poll(),
-    operation,
-    caller: { token },
-  });
-  send(call('login', null));
-  send(call('forgotPassword', null));
-  send(call('registerDevice', null));
-  send(call('registerDevice', 'a token'));
-  send(call('getSession', null));
+/** A read of a proved account, or of nobody known at an address. */
+function readOf(name: string, path: string): WireCall {
+  const client = { address: name, userAgent: null };
+  const provedLogin = () => (name.includes('.') ? null : name);
+  return { ...poll({}), path, caller: { token: 'a token', client, provedLogin } };
+}
+
+const pathsOf = (sent: readonly { call: WireCall }[]) => sent.map(({ call }) => call.path);
+
+test('an account with a hundred calls delays another’s by one call', async () => {
+  const { clock, all, sent, send } = openBulkhead(1);
+  for (let at = 0; at < 100; at += 1) send(readOf('crowd', `/crowd/${at}`));
+  for (let at = 0; at < 3; at += 1) send(readOf('other', `/other/${at}`));
   await clock.advance(0);
-  expect(sent.map(({ call: { operation } }) => operation)).toEqual([
-    'registerDevice',
-    'getSession',
-    'login',
+  expect(pathsOf(sent)).toEqual(['/crowd/0', '/crowd/1', '/crowd/2']);
+  for (let at = 0; at < 6; at += 1) {
+    sent[at]?.answer();
+    await clock.advance(0);
+  }
+  expect(pathsOf(sent.slice(3))).toEqual([
+    '/crowd/3',
+    '/other/0',
+    '/crowd/4',
+    '/other/1',
+    '/crowd/5',
+    '/other/2',
   ]);
-  expect(anonymous).toMatchObject({ taken: 1, waiting: 2 });
+  expect(all.waiting).toBe(94);
+});
+
+test('callers without a proved account wait for one another, and leave the rest to customers', async () => {
+  const { clock, unproved, sent, send } = openBulkhead(1);
+  send(readOf('192.0.2.1', '/stranger/0'));
+  send(readOf('192.0.2.1', '/stranger/1'));
+  send(readOf('192.0.2.2', '/neighbour'));
+  send(readOf('customer', '/customer'));
+  await clock.advance(0);
+  expect(pathsOf(sent).sort()).toEqual(['/customer', '/stranger/0']);
+  expect(unproved).toMatchObject({ taken: 1, waiting: 2 });
+});
+
+test('an order waits for no reads', async () => {
+  const { clock, sent, send } = openBulkhead(1);
+  for (let at = 0; at < 5; at += 1) send(readOf('crowd', `/crowd/${at}`));
+  send({ ...readOf('crowd', '/order'), operation: 'openPosition' });
+  await clock.advance(0);
+  expect(pathsOf(sent)).toContain('/order');
 });

@@ -11,8 +11,6 @@ const MOST_STEPS = 30_000;
 interface ResilientSettings {
   readonly timeoutMs?: number;
   readonly connections?: number;
-  readonly pollConnections?: number;
-  readonly anonymousConnections?: number;
   /** Those of another client. */
   readonly pools?: Pools;
 }
@@ -23,8 +21,6 @@ export function openResilient(
   {
     timeoutMs = 30_000,
     connections = 128,
-    pollConnections = 32,
-    anonymousConnections = 16,
     pools = createPools({ gatewayUrl, connections, connectTimeoutMs: timeoutMs }),
   }: ResilientSettings = {},
 ) {
@@ -36,8 +32,7 @@ export function openResilient(
     {
       clock,
       random: () => 0.5,
-      pollConnections,
-      anonymousConnections,
+      connections,
       onCircuit: (name, state) => circuits.push(`${name} ${state}`),
       onRetry: ({ operation }) => retries.push(operation),
     },

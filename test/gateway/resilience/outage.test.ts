@@ -367,7 +367,7 @@ test('a burst of polls leaves half of the reads’ connections to waiting reques
     } else positions(socket, request);
   });
   // Eight connections for all, so four for reads, so two for polls.
-  await using open = openResilient(gateway.url, { connections: 8, pollConnections: 2 });
+  await using open = openResilient(gateway.url, { connections: 8 });
   const feed = { token: 'feed', provedLogin: () => '1', priority: 'poll' } as const;
   const polls = Array.from({ length: 20 }, () => open.client.getOpenPositions(feed, null));
   expect(await Promise.all([1, 2, 3, 4, 5].map((index) => read(open, index)))).toEqual(

@@ -126,7 +126,8 @@ export class CatalogFetches {
     const maxMs = Math.min(LONGEST_RETRY_MS, maxAgeMs / 5);
     const waitMs = backoffMs(catalog.failures, { baseMs: RETRY_MS, maxMs, random });
     const isFirst = catalog.failures === 0;
-    catalog.fail(clock.now(), Math.max(retryAfterMs, waitMs));
+    // One token's limit is not the group's.
+    catalog.fail(clock.now(), Math.max(Math.min(retryAfterMs, LONGEST_RETRY_MS), waitMs));
     // Without a cached copy the readers get the error, and it is logged with their requests.
     if (!catalog.copy || !isFirst) return;
     const { group } = catalog;
