@@ -86,7 +86,7 @@ test('no attempt of a long patience is sent once the key is older than 23 hours'
     environment: {
       ...answering((body) => {
         if (isAccountQuestion(body)) return { data: { session: { login: 'a' } } };
-        if (body.includes('mutation')) sentAtMs.push(nowMs);
+        if (body.includes('placeOrder')) sentAtMs.push(nowMs);
         const extensions = { code: 'INTERNAL', retryable: true, retryAfter: 6 * 3_600 };
         return { errors: [{ message: 'later', extensions }] };
       }),

@@ -26,7 +26,7 @@ test("the client's own documents are fine", async () => {
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toMatch(/^query +TradingGraphAccount +cost +2$/m);
   expect(out).toMatch(/^mutation +PlaceOrder +cost +\d+$/m);
-  expect(out).toContain('11 documents: 11 fine. MAX_COST is 250,000.');
+  expect(out).toContain('12 documents: 12 fine. MAX_COST is 250,000.');
   expect(out).toMatch(/^\d+ of \d+ fields of the schema are used; --fields lists each\.$/m);
   // Unused fields are summed up by their types.
   expect(out.split('\n').length).toBeLessThan(30);
@@ -124,7 +124,7 @@ describe('manifests are read as the server reads them', () => {
     manifest({ a: 'query A { session { login } }' }, 'a.json');
     manifest({ b: 'query B { session { login } }' }, 'b.json');
     expect((await check(folder)).out).toContain('2 documents: 2 fine');
-    expect((await check(folder, CLIENT)).out).toContain('13 documents: 13 fine');
+    expect((await check(folder, CLIENT)).out).toContain('14 documents: 14 fine');
     const configured = await runCli(['documents', 'check'], { PERSISTED_DOCUMENTS: folder });
     expect(configured.out).toContain('2 documents: 2 fine');
   });

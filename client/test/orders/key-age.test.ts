@@ -54,7 +54,7 @@ describe('a ticket whose key the server may have forgotten is asked about, and n
     });
     expect(await resumed?.ticket.place(buying('former'))).toMatchObject({
       status: 'unknown',
-      error: { code: 'KEY_EXPIRED' },
+      error: { code: 'IDEMPOTENCY_UNAVAILABLE' },
     });
     expect(phone.app.sandbox.orders()).toEqual([]);
   });
