@@ -27,7 +27,7 @@ export function countRequest(
   const caller = { token: hashed?.token ?? null, hashed, client };
   // A larger body is refused, and the rest of it discarded.
   const count = (bytes: number): Standing =>
-    countMessage(caller, Math.min(bytes, maxBodyBytes), isCrossSite);
+    countMessage(caller, Math.min(bytes, maxBodyBytes), isCrossSite ? 'cross-site' : null);
   const standing = count(Number(headers['content-length'] ?? 0));
   if (headers['transfer-encoding'] !== undefined) {
     // A body that comes in chunks is not announced.

@@ -6,8 +6,14 @@ import type { Limiter } from '../../lib/limits/limiter.ts';
 /** `over`: is answered that it sends too much. `far over`: has gone on after so many of these answers. */
 export type Standing = 'within' | 'over' | 'far over';
 
-/** Counts a message of so many bytes: a large one costs more to receive. Cross-site ones have a budget of their own. */
-export type CountMessage = (caller: Caller, bytes?: number, isCrossSite?: boolean) => Standing;
+/**
+ * What counts apart from a client's other messages: what pages of other sites make a browser send, and upgrades, which
+ * cannot say whose they are, so that no neighbour's requests keep customers from their sockets.
+ */
+export type Apart = 'cross-site' | 'upgrades';
+
+/** Counts a message of so many bytes: a large one costs more to receive. */
+export type CountMessage = (caller: Caller, bytes?: number, apart?: Apart | null) => Standing;
 
 // The largest body costs as much as seventeen small ones.
 const BYTES_PER_POINT = 16_384;
@@ -21,9 +27,9 @@ export function messageBudget(
   clientOf: ClientOf,
   onOver: () => void,
 ): CountMessage {
-  return (caller, bytes = 0, isCrossSite = false) => {
+  return (caller, bytes = 0, apart = null) => {
     const points = 1 + Math.floor(bytes / BYTES_PER_POINT);
-    const client = isCrossSite ? regarding(clientOf(caller), 'cross-site') : clientOf(caller);
+    const client = apart === null ? clientOf(caller) : regarding(clientOf(caller), apart);
     const { left, most } = limiter.spend('messages', client, points);
     if (left >= 0) return 'within';
     onOver();

@@ -104,7 +104,7 @@ export class WebSocketEndpoint implements LastingConnections {
     const { addresses, clientOf, limiter } = this.#settings;
     const address = addresses.of(request);
     const caller = { token: null, client: { address, userAgent: null } };
-    if (this.#settings.countMessage(caller) !== 'within') {
+    if (this.#settings.countMessage(caller, 0, 'upgrades') !== 'within') {
       refuseUpgrade(socket, 429, 'Too Many Requests');
       return;
     }

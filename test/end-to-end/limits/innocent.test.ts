@@ -253,6 +253,20 @@ test('a sign-in that was never sent is no guess at a password, nor is a mail', a
 });
 
 describe('at an address that has used up its requests', () => {
+  test('who is proved opens a socket, whatever was sent there', async () => {
+    await using app = await startTestApp({}, { refills: false });
+    const token = app.sandbox.token(DEMO);
+    expect(await sell(app, token)).toBe('OrderAccepted');
+    const counts = await tally(3_000, async () => {
+      const { status } = await fetch(`${app.url}/nothing`);
+      return { errors: status === 429 ? [{ extensions: { code: 'RATE_LIMITED' } }] : [] };
+    });
+    expect(counts.RATE_LIMITED).toBeGreaterThan(0);
+    using raw = await initializedSocket(app, token);
+    raw.subscribe('1', TYPENAME);
+    await raw.until('1', 'next');
+  });
+
   test('whoever signs in sells', async () => {
     await using app = await startTestApp({}, { refills: false });
     expect((await tally(1_400, () => app.query(TYPENAME))).RATE_LIMITED).toBeGreaterThan(0);

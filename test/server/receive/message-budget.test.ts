@@ -50,12 +50,12 @@ test('it has five times its rate in a minute, and is forgiven a debt', async () 
   expect(take(1)).toBe('over');
 });
 
-test('what pages of other sites make a browser send has a budget of its own', () => {
+test.each(['cross-site', 'upgrades'] as const)('%s have a budget of their own', (apart) => {
   const { count, take } = budgetsOf(10);
-  for (let sent = 0; sent < 2_400; sent += 1) expect(count(at('a'), 0, true)).toBe('within');
-  expect(count(at('a'), 0, true)).toBe('over');
+  for (let sent = 0; sent < 2_400; sent += 1) expect(count(at('a'), 0, apart)).toBe('within');
+  expect(count(at('a'), 0, apart)).toBe('over');
   expect(take(2_400)).toBe('within');
-  expect(count(at('b'), 0, true)).toBe('within');
+  expect(count(at('b'), 0, apart)).toBe('within');
 });
 
 test('large messages count by their size', () => {
