@@ -3,7 +3,7 @@ import type { RequestEnvironment } from './environment.ts';
 /** The `Date` of an answer has no milliseconds. */
 const RESOLUTION_MS = 1_000;
 const SLACK_MS = 2_000;
-const MOST_DOUBT_MS = 10_000;
+const MOST_DOUBT_MS = 5_000;
 
 /**
  * The server's clock, by the dates of its answers and by the uptime of this device, which nobody sets. An answer was made
@@ -35,6 +35,14 @@ export class ServerClock {
   now(): number | null {
     const now = Math.floor(this.#earliest + this.#environment.uptime());
     return Number.isNaN(now) ? null : now;
+  }
+
+  /**
+   * A line that was found dead may be one that became slow: the next request is given twice the time, until an answer
+   * tells how slow it is.
+   */
+  onDead(): void {
+    this.#roundTripMs = (2 * this.doubtMs - SLACK_MS) / 4;
   }
 
   /** The time after which a request that has no answer is doubted. */

@@ -22,7 +22,7 @@ function clockAt() {
 test('before any answer there is no time, and nothing is doubted early', () => {
   const { clock } = clockAt();
   expect(clock.now()).toBeNull();
-  expect(clock.doubtMs).toBe(10_000);
+  expect(clock.doubtMs).toBe(5_000);
 });
 
 test('it is never ahead of the server’s clock, and less than a second and a round trip behind', () => {
@@ -65,7 +65,7 @@ test('after a sleep, and where the server’s clock was set back, the next answe
   expect(clock.now()).toBe(START_MS + 500);
 });
 
-test('a request is doubted after four round trips and two seconds, ten at most', () => {
+test('a request is doubted after four round trips and two seconds, five seconds at most', () => {
   const { clock, hear } = clockAt();
   hear(START_MS, 100, 100);
   expect(clock.doubtMs).toBe(2_800);
@@ -73,7 +73,23 @@ test('a request is doubted after four round trips and two seconds, ten at most',
   hear(START_MS, 100, 5_000);
   expect(clock.doubtMs).toBe(3_600);
   for (let times = 0; times < 5; times += 1) hear(START_MS, 2_000, 2_000);
-  expect(clock.doubtMs).toBe(10_000);
+  expect(clock.doubtMs).toBe(5_000);
+});
+
+test('each time that the line is found dead doubles the time, until an answer comes', () => {
+  const { clock, hear } = clockAt();
+  hear(START_MS, 0, 1);
+  const doubts = [0, 1, 2].map(() => {
+    clock.onDead();
+    return clock.doubtMs;
+  });
+  expect(doubts).toEqual([4_008, 5_000, 5_000]);
+  hear(START_MS, 50, 50);
+  expect(clock.doubtMs).toBe(2_400);
+  // It has become slow, and is known to be from the first answer on.
+  clock.onDead();
+  hear(START_MS, 1_600, 1_600);
+  expect(clock.doubtMs).toBe(5_000);
 });
 
 const DATE = 'Mon, 05 Jan 2026 12:00:00 GMT';

@@ -151,7 +151,8 @@ function overLine<T>(
   const { core } = context;
   const exchange = search.isLineDead ? freshSocket(core.environment) : undefined;
   search.isLineDead = false;
-  if (exchange) {
+  // Without a WebSocket there is no other line, for which a slow one would be given up.
+  if (exchange || core.environment.WebSocket === null) {
     return withinTime(core.environment, ms, deadline.signal, (time) => task(time, exchange));
   }
   const onDead = () => {

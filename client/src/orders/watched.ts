@@ -3,7 +3,8 @@ import { type Deadline, withinTime } from '../request/deadline.ts';
 
 /**
  * Runs a task within a time that ends at once where the line is dead: nothing has come for so long that it is doubted,
- * and a ping beside it stays unanswered as well. A gateway that is slow leaves the ping answered.
+ * and a ping beside it stays unanswered as well. A gateway that is slow leaves the ping answered. It is doubted in the first half of
+ * the time at the latest, so that the other half is left for another line.
  */
 export async function watched<T>(
   { environment, serverClock, request }: Core,
@@ -13,12 +14,13 @@ export async function watched<T>(
   onDead: () => void,
 ): Promise<T> {
   return withinTime(environment, ms, parent, async (time) => {
-    const halfMs = serverClock.doubtMs / 2;
+    const halfMs = Math.min(serverClock.doubtMs, ms / 2) / 2;
     const cancel = environment.after(halfMs, async () => {
       const { errors } = await withinTime(environment, halfMs, time.signal, ({ signal }) =>
         request('{__typename}', {}, { repeats: false, signal }),
       );
       if (time.signal.aborted || !errors.some(isOfLine)) return;
+      serverClock.onDead();
       onDead();
       time.end();
     });

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { browserEnvironment } from '../../src/browser-environment.ts';
+import type { Environment } from '../../src/environment.ts';
+import { buying, startPhone } from '../support/phone.ts';
+
+/** A device whose time passes four times as fast. */
+const PACE = 4;
+const SLOW_MS = 3_200;
+
+/** A WebSocket whose handshake a proxy swallows. */
+class Swallowed extends EventTarget {
+  send() {}
+  close() {}
+}
+
+function fastDevice(fetching: typeof fetch): Partial<Environment> {
+  const { after } = browserEnvironment();
+  return {
+    fetch: fetching,
+    now: () => Date.now() + (PACE - 1) * performance.now(),
+    uptime: () => PACE * performance.now(),
+    after: (ms, task) => after(ms / PACE, task),
+  };
+}
+
+/** A line on which each request takes so long, and travels on where it was given up. */
+function slowLine(roundTripMs: () => number): typeof fetch {
+  const half = () => new Promise((resolve) => setTimeout(resolve, roundTripMs() / 2 / PACE));
+  return (input, { signal, ...init } = {}) =>
+    new Promise((resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(new Error('aborted')));
+      const answering = half().then(() => fetch(input, init));
+      answering.then((answer) => half().then(() => resolve(answer)), reject);
+    });
+}
+
+test.each([
+  ['none', null],
+  ['one that a proxy swallows', Swallowed as unknown as typeof WebSocket],
+])('on a line that became slow an order is told; a WebSocket: %s', async (_, WebSocket) => {
+  await using phone = await startPhone();
+  let roundTripMs = 0;
+  const device = fastDevice(slowLine(() => roundTripMs));
+  const { orders, core } = phone.open({}, { ...device, WebSocket });
+  await core.account();
+  roundTripMs = SLOW_MS;
+  const outcome = await orders.ticket().place(buying('slow line'), { withinMs: 30_000 });
+  expect(outcome).toMatchObject({ status: 'accepted' });
+  expect(phone.app.sandbox.orders()).toHaveLength(1);
+});
+
+test('without the server’s clock a dead line is left within half of the time of the order', async () => {
+  await using phone = await startPhone();
+  const fetching: typeof fetch = async (input, init) => {
+    const answer = await fetch(input, init);
+    return new Response(await answer.text(), { status: answer.status });
+  };
+  const { orders, core } = phone.open({}, fastDevice(fetching));
+  await core.account();
+  phone.line.next.push('dead');
+  expect(await orders.ticket().place(buying('dead'))).toMatchObject({
+    status: 'accepted',
+    replayed: false,
+  });
+  expect([phone.line.sockets, phone.line.orders]).toEqual([1, 1]);
+});
