@@ -1,8 +1,11 @@
 import type { Core, OwnRequestOptions } from '../core.ts';
 import type { TypedText } from '../operation.ts';
 import type { Deadline } from '../request/deadline.ts';
-import type { AskedKey } from './operations.ts';
-import { type OrderAnswer, type OrderOutcome, readAnswer } from './outcome.ts';
+import { type AskedKey, VOID_ORDER } from './operations.ts';
+import { isUnsentAs, type OrderAnswer, type OrderOutcome, readAnswer } from './outcome.ts';
+
+/** Asked with another account's token, the server has no such key, which would read as an order that never arrived. */
+type AskOptions = OwnRequestOptions & { readonly account: string };
 
 /**
  * What the server has recorded for a key, or what came of closing it; null where it has no record. Sends no order.
@@ -13,9 +16,27 @@ export async function askOutcome(
   operation: TypedText<OrderAnswer, AskedKey>,
   asked: AskedKey,
   time: Deadline,
-  // Asked with another account's token, the server has no such key, which would read as an order that never arrived.
-  options: OwnRequestOptions & { readonly account: string },
+  options: AskOptions,
 ): Promise<OrderOutcome | null> {
   const asking = core.request(operation, asked, { ...options, signal: time.signal });
   return readAnswer(await time.race(asking), asked.key);
+}
+
+/**
+ * Closes the key, or tells what came of its order. A repeat that came too late is recorded as `EXPIRED` also where the
+ * server has forgotten the order that it repeats. A new key of the same age tells whether the records reach back so far:
+ * where they do not, closing it throws.
+ */
+export async function closeKey(
+  core: Core,
+  asked: AskedKey,
+  time: Deadline,
+  options: AskOptions,
+): Promise<OrderOutcome | null> {
+  const outcome = await askOutcome(core, VOID_ORDER, asked, time, options);
+  if (isUnsentAs('EXPIRED', outcome)) {
+    const probe = { ...asked, key: core.environment.randomId() };
+    await askOutcome(core, VOID_ORDER, probe, time, options);
+  }
+  return outcome;
 }

@@ -64,6 +64,10 @@ export interface OrderAnswer {
   } | null;
 }
 
+export function isUnsentAs(code: 'EXPIRED' | 'VOIDED', outcome: OrderOutcome | null): boolean {
+  return outcome?.status === 'unsent' && outcome.error.code === code;
+}
+
 /** Null where the server has no record of the key. Throws a TradingGraphError where there is no readable answer. */
 export function readAnswer(
   { data, errors }: Result<OrderAnswer>,

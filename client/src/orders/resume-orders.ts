@@ -2,12 +2,13 @@ import type { Core } from '../core.ts';
 import { type Deadline, withinTime } from '../request/deadline.ts';
 import { disposedError } from '../request/failures.ts';
 import { asError } from './as-error.ts';
-import { askOutcome } from './ask-outcome.ts';
+import { askOutcome, closeKey } from './ask-outcome.ts';
 import { checkAccount } from './check-account.ts';
 import { deleteKey } from './delete-key.ts';
 import { ageOf, ERROR_MS, type KeyStamp, momentOf, stampStored } from './key-age.ts';
-import { PLACED_ORDER, VOID_ORDER } from './operations.ts';
+import { PLACED_ORDER } from './operations.ts';
 import { OrderTicket } from './order-ticket.ts';
+import { isUnsentAs } from './outcome.ts';
 import { isForgotten } from './repeat-rules.ts';
 import type { ResumedOrder, ResumedOutcome } from './resumed-order.ts';
 import type { StoredKey, StoredKeys } from './stored-keys.ts';
@@ -90,9 +91,11 @@ async function outcomeOf(
   try {
     let outcome = await askOutcome(core, PLACED_ORDER, { key }, deadline, { account });
     // Until then another tab may have stored the key, and not have sent its order yet.
-    if (outcome === null && isFresh() && Number(core.serverClock.now()) > Date.parse(sendBefore)) {
+    const isOver = outcome === null && Number(core.serverClock.now()) > Date.parse(sendBefore);
+    // It may have been a repeat that expired, of an order that the server has forgotten.
+    if (isFresh() && (isOver || isUnsentAs('EXPIRED', outcome))) {
       const asked = { key, since: momentOf(stamp, -ERROR_MS) };
-      outcome = await askOutcome(core, VOID_ORDER, asked, deadline, { account });
+      outcome = await closeKey(core, asked, deadline, { account });
     }
     return outcome === null || (outcome.status === 'unsent' && !isFresh())
       ? { status: 'notFound' }

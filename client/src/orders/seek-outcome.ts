@@ -4,12 +4,11 @@ import { type Deadline, withinTime } from '../request/deadline.ts';
 import { networkError, protocolError } from '../request/failures.ts';
 import { neverLeft } from '../request/never-left.ts';
 import { asError } from './as-error.ts';
-import { askOutcome } from './ask-outcome.ts';
+import { closeKey } from './ask-outcome.ts';
 import { checkAccount } from './check-account.ts';
 import { freshSocket } from './fresh-socket.ts';
-import { VOID_ORDER } from './operations.ts';
 import { type OrderKey, outOfTime } from './order-key.ts';
-import { type OrderAnswer, type OrderOutcome, readAnswer } from './outcome.ts';
+import { isUnsentAs, type OrderAnswer, type OrderOutcome, readAnswer } from './outcome.ts';
 import { isLasting, mayClose, mayHaveTraded, pauseMs } from './repeat-rules.ts';
 import type { OrderProgress } from './ticket.ts';
 import type { TicketContext } from './ticket-context.ts';
@@ -57,10 +56,13 @@ export async function seekOutcome(
       const progress = isClosing ? 'closing' : key.isInDoubt ? 'asking' : 'sending';
       // An error of the listener is the app's own, and no business of the order's.
       void Promise.resolve<OrderProgress>(progress).then(order.onProgress);
+      const wasInDoubt = key.isInDoubt;
       const outcome = await (isClosing ? close : attempt)(search);
-      // Somebody has closed the key, and the server may not know of earlier requests: that is asked by a void of our own.
-      const isOthers = outcome.status === 'unsent' && outcome.error.code === 'VOIDED';
-      if (isClosing || !isOthers) return outcome;
+      // Somebody has closed the key, or a repeat came too late, and the server may not know of earlier requests: that is
+      // asked by a void of our own.
+      const isOpen =
+        isUnsentAs('VOIDED', outcome) || (wasInDoubt && isUnsentAs('EXPIRED', outcome));
+      if (isClosing || !isOpen) return outcome;
       isClosing = true;
     } catch (thrown) {
       const error = asError(thrown);
@@ -133,7 +135,7 @@ async function close(search: Search): Promise<OrderOutcome> {
   const asked = { key: key.key, since: key.since };
   const within = Math.min(ATTEMPT_MS, deadline.remainingMs);
   const outcome = await overLine(search, within, (time, exchange) =>
-    askOutcome(context.core, VOID_ORDER, asked, time, { account, exchange }),
+    closeKey(context.core, asked, time, { account, exchange }),
   );
   // The answer has told the time as well, of which the device may have lost hours in its sleep.
   if (outcome !== null && (outcome.status !== 'unsent' || key.age === 'fresh')) return outcome;
