@@ -4,6 +4,8 @@ import type { RequestEnvironment } from './environment.ts';
 const RESOLUTION_MS = 1_000;
 const SLACK_MS = 2_000;
 const MOST_DOUBT_MS = 5_000;
+/** The clock on the wall is adjusted by less while nothing is heard. */
+const SLEPT_MS = 2_000;
 
 /**
  * The server's clock, by the dates of its answers and by the uptime of this device, which nobody sets. An answer was made
@@ -15,6 +17,8 @@ export class ServerClock {
   /** The server's time less the uptime, at the least. */
   #earliest = Number.NaN;
   #roundTripMs = Number.NaN;
+  /** The clock on the wall less the uptime, at the last date. */
+  #offsetMs = Number.NaN;
 
   constructor(environment: RequestEnvironment) {
     this.#environment = environment;
@@ -26,6 +30,7 @@ export class ServerClock {
     const latest = dateMs + RESOLUTION_MS - sentUp;
     // The highest of the lower bounds is the closest one; where it is none, the server's clock was set back.
     this.#earliest = this.#earliest <= latest ? Math.max(this.#earliest, earliest) : earliest;
+    this.#offsetMs = this.#currentOffsetMs;
     const roundTripMs = cameUp - sentUp;
     // One answer that the gateway was slow for says little of the line.
     this.#roundTripMs = Math.min(roundTripMs, 2 * (this.#roundTripMs || roundTripMs));
@@ -35,6 +40,15 @@ export class ServerClock {
   now(): number | null {
     const now = Math.floor(this.#earliest + this.#environment.uptime());
     return Number.isNaN(now) ? null : now;
+  }
+
+  /** Whether this machine seems to have slept without its uptime since the last date: `now` is behind by as much then. */
+  get isBehind(): boolean {
+    return this.#currentOffsetMs - this.#offsetMs > SLEPT_MS;
+  }
+
+  get #currentOffsetMs(): number {
+    return this.#environment.now() - this.#environment.uptime();
   }
 
   /**

@@ -29,10 +29,12 @@ export function stampNow({ environment }: Clocks): KeyStamp {
   return { at: environment.now(), up: environment.uptime(), made: null };
 }
 
-/** The stamp with the server's time, which is known once the server has answered anything. */
+/** The stamp with the server's time, which is known once the server has answered anything since the machine slept. */
 export function datedStamp(stamp: KeyStamp, clocks: Clocks): KeyStamp {
   const now = clocks.serverClock.now();
-  if (stamp.made !== null || stamp.at === null || now === null) return stamp;
+  if (stamp.made !== null || stamp.at === null || now === null || clocks.serverClock.isBehind) {
+    return stamp;
+  }
   return { ...stamp, made: Math.floor(now - elapsedMs(stamp, clocks)) };
 }
 

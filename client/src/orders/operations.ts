@@ -38,3 +38,6 @@ export const VOID_ORDER: TypedText<OrderAnswer, AskedKey> =
 
 export const PLACED_ORDER: TypedText<OrderAnswer, AskedKey> =
   `query PlacedOrder($key: String!) { order: placedOrder(idempotencyKey: $key) ${OUTCOME} }`;
+
+/** Whatever the answer is, it shows that the line works, and its `Date` tells the server's time. */
+export const PING = '{__typename}';

@@ -7,6 +7,7 @@ import { asError } from './as-error.ts';
 import { closeKey } from './ask-outcome.ts';
 import { checkAccount } from './check-account.ts';
 import { freshSocket } from './fresh-socket.ts';
+import { PING } from './operations.ts';
 import { type OrderKey, outOfTime } from './order-key.ts';
 import { isUnsentAs, type OrderAnswer, type OrderOutcome, readAnswer } from './outcome.ts';
 import { isLasting, mayClose, mayHaveTraded, pauseMs } from './repeat-rules.ts';
@@ -94,6 +95,10 @@ async function attempt(search: Search): Promise<OrderOutcome> {
   return overLine(search, within, async (time, exchange) => {
     const account = await checkAccount(core, key.account, time);
     key.account = account;
+    // After a sleep the server would be named a moment that is over. A WebSocket tells no date, and the order none then.
+    if (!exchange && key.since === undefined && core.serverClock.isBehind) {
+      await time.race(core.request(PING, {}, { repeats: false, signal: time.signal }));
+    }
     await key.store(account, maxWaitMs, time);
     return send(search, time, { account, exchange });
   });

@@ -1,5 +1,6 @@
 import type { Core } from '../core.ts';
 import { type Deadline, withinTime } from '../request/deadline.ts';
+import { PING } from './operations.ts';
 
 /**
  * Runs a task within a time that ends at once where the line is dead: nothing has come for so long that it is doubted,
@@ -17,7 +18,7 @@ export async function watched<T>(
     const halfMs = Math.min(serverClock.doubtMs, ms / 2) / 2;
     const cancel = environment.after(halfMs, async () => {
       const { errors } = await withinTime(environment, halfMs, time.signal, ({ signal }) =>
-        request('{__typename}', {}, { repeats: false, signal }),
+        request(PING, {}, { repeats: false, signal }),
       );
       if (time.signal.aborted || !errors.some(isOfLine)) return;
       serverClock.onDead();

@@ -90,6 +90,43 @@ describe.each([-2 * DAY_MS, 2 * DAY_MS])('a device’s clock that is %d ms off',
   });
 });
 
+describe('after a sleep in which the uptime stood still', () => {
+  const MINUTE_MS = 60_000;
+
+  async function afterSleep(fetching: typeof fetch = fetch) {
+    const phone = await startPhone();
+    // The server itself judges by the real time, which the dates tell after the sleep.
+    phone.pass(-MINUTE_MS);
+    const app = phone.open({}, { fetch: fetching });
+    await app.core.account();
+    phone.pass(MINUTE_MS);
+    return { ...phone, ...app, [Symbol.asyncDispose]: phone[Symbol.asyncDispose] };
+  }
+
+  test('a new order asks for the server’s time first', async () => {
+    await using phone = await afterSleep();
+    const { orders, line, sent } = phone;
+    expect(await orders.ticket().place(buying('awake'))).toMatchObject({ status: 'accepted' });
+    expect(await orders.ticket().place(buying('again'))).toMatchObject({ status: 'accepted' });
+    expect(line.pings).toBe(1);
+    expect(sent).toMatchObject(Array(2).fill({ input: { sendBefore: expect.any(String) } }));
+  });
+
+  test('it names no moment where nothing tells the server’s time', async () => {
+    let isDated = true;
+    await using phone = await afterSleep(async (input, init) => {
+      const answer = await fetch(input, init);
+      return isDated ? answer : new Response(await answer.text(), { status: answer.status });
+    });
+    isDated = false;
+    const { orders, sent } = phone;
+    expect(await orders.ticket().place(buying('no date'))).toMatchObject({ status: 'accepted' });
+    expect(sent).toMatchObject([
+      { input: expect.not.objectContaining({ sendBefore: expect.anything() }) },
+    ]);
+  });
+});
+
 /** A stretch of a phone's life; times in minutes. */
 interface Span {
   readonly awake: number;
