@@ -1,5 +1,6 @@
 import type { Result } from './core.ts';
 import type { TradingGraphError } from './errors.ts';
+import type { Exchanger } from './request/exchange.ts';
 import { protocolError } from './request/failures.ts';
 
 export interface AccountsOptions {
@@ -7,6 +8,7 @@ export interface AccountsOptions {
   readonly ask: (
     token: string,
     signal: AbortSignal,
+    exchange?: Exchanger,
   ) => Promise<Result<{ session: { login: string | null } | null }>>;
   readonly onError: (thrown: unknown) => void;
   /** Called when another account is signed in, before the listeners. */
@@ -14,12 +16,19 @@ export interface AccountsOptions {
   readonly onLogin: (login: string) => void;
 }
 
+/** What is known of a token, or being asked. */
+interface Known {
+  readonly token: string;
+  readonly login: Promise<string>;
+  readonly isFound: boolean;
+}
+
 /** Asks the server for the account of each token, because a token's own claims are not verified here. */
 export class Accounts {
   readonly #options: AccountsOptions;
   readonly #listeners = new Set<(login: string | null) => void>();
   readonly #disposed = new AbortController();
-  #known: { readonly token: string; readonly login: Promise<string> } | null = null;
+  #known: Known | null = null;
   /** The login that the listeners know of; undefined while none is known. */
   #login: string | null | undefined = undefined;
   /** The first token that was asked about before any login was known. */
@@ -29,14 +38,17 @@ export class Accounts {
     this.#options = options;
   }
 
-  of(token: string): Promise<string> {
-    if (this.#known?.token === token) return this.#known.login;
+  /** An `exchange` is for a line that is dead: a question that waits on that one is asked once more. */
+  of(token: string, exchange?: Exchanger): Promise<string> {
+    const last = this.#known;
+    if (last?.token === token && (!exchange || last.isFound)) return last.login;
     this.#firstToken ??= token;
-    const login = this.#ask(token);
-    const known = { token, login };
+    const login = this.#ask(token, exchange);
+    const known = { token, login, isFound: false };
     this.#known = known;
     login.then(
       (found) => {
+        known.isFound = true;
         if (this.#known === known) this.#found(token, found);
       },
       () => {
@@ -83,8 +95,8 @@ export class Accounts {
     this.#listeners.clear();
   }
 
-  async #ask(token: string): Promise<string> {
-    const { data, errors } = await this.#options.ask(token, this.#disposed.signal);
+  async #ask(token: string, exchange?: Exchanger): Promise<string> {
+    const { data, errors } = await this.#options.ask(token, this.#disposed.signal, exchange);
     const login = data?.session?.login;
     if (login != null) return login;
     const error: TradingGraphError | undefined = errors[0];

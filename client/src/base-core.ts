@@ -5,7 +5,7 @@ import type { DatedEnvironment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
 import { retryDelay } from './request/answers.ts';
 import { withinTime } from './request/deadline.ts';
-import { exchange } from './request/exchange.ts';
+import { type Exchanger, exchange } from './request/exchange.ts';
 import { neverLeft } from './request/never-left.ts';
 import { pause } from './request/pause.ts';
 import { Requests } from './request/requests.ts';
@@ -82,7 +82,7 @@ export function createBaseCore(
       }
     },
   });
-  const accountOf = (token: string) => accounts.of(token);
+  const accountOf = (token: string, over?: Exchanger) => accounts.of(token, over);
   const requests = new Requests({ environment, tokens, url, accountOf });
   const onToken = (token: string) => accounts.lineOpened(token);
   const subscriptions: SubscriptionsPart = subscriptionsOf({
@@ -106,7 +106,7 @@ export function createBaseCore(
     );
   }
 
-  async function askAccount(token: string, signal: AbortSignal) {
+  async function askAccount(token: string, signal: AbortSignal, over: Exchanger = exchange) {
     for (let failures = 0; ; failures += 1) {
       const request = {
         url: url(),
@@ -114,7 +114,7 @@ export function createBaseCore(
         variables: undefined,
         token,
       };
-      const result = await exchange(environment, {
+      const result = await over(environment, {
         ...request,
         method: 'POST',
         timeoutMs: ACCOUNT_TIMEOUT_MS,
@@ -129,16 +129,16 @@ export function createBaseCore(
     }
   }
 
-  async function account(signal = new AbortController().signal): Promise<string> {
+  async function account(signal = new AbortController().signal, over?: Exchanger): Promise<string> {
     const token = await untilAborted(tokens.get(), signal);
     try {
-      return await untilAborted(accounts.of(token), signal);
+      return await untilAborted(accounts.of(token, over), signal);
     } catch (thrown) {
       if ((thrown as TradingGraphError).code !== 'UNAUTHENTICATED') throw thrown;
     }
     const renewed = await untilAborted(tokens.renewed(token), signal);
     try {
-      return await untilAborted(accounts.of(renewed), signal);
+      return await untilAborted(accounts.of(renewed, over), signal);
     } catch (thrown) {
       if ((thrown as TradingGraphError).code !== 'UNAUTHENTICATED') throw thrown;
       throw tokens.refusedAgain(renewed);

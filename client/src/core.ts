@@ -76,8 +76,11 @@ export interface Core {
    * new one is being opened, it only ends the wait before the next attempt.
    */
   reconnect(): void;
-  /** The login of the signed-in account, as the server says; memoized per token. Rejects with a TradingGraphError. */
-  account(signal?: AbortSignal): Promise<string>;
+  /**
+   * The login of the signed-in account, as the server says; memoized per token. Rejects with a TradingGraphError. Asked
+   * over the exchange where one is given, and not over the line of a question that is waiting already.
+   */
+  account(signal?: AbortSignal, exchange?: Exchanger): Promise<string>;
   /**
    * Calls back when another account, or none, is signed in, and the line of the one before is closed: what is subscribed
    * from then on is the new one's. Returns a function that ends it.

@@ -1,8 +1,8 @@
 import type { Result } from '../core.ts';
 import type { Environment } from '../environment.ts';
+import { withinTime } from '../request/deadline.ts';
 import type { Exchanger } from '../request/exchange.ts';
 import { networkError } from '../request/failures.ts';
-import { untilAborted } from '../request/until-aborted.ts';
 import { openSocket } from '../subscribe/open-socket.ts';
 
 /**
@@ -12,7 +12,7 @@ import { openSocket } from '../subscribe/open-socket.ts';
 export function freshSocket(environment: Environment): Exchanger | undefined {
   const { WebSocket } = environment;
   if (WebSocket === null) return;
-  return (_, { url, token, signal, ...request }) => {
+  return (_, { url, token, timeoutMs, signal, ...request }) => {
     let close = () => {};
     const answer = new Promise<Result<unknown>>((resolve, reject) => {
       const open = openSocket({ environment, WebSocket, url: () => url, onSlow() {} });
@@ -25,6 +25,6 @@ export function freshSocket(environment: Environment): Exchanger | undefined {
         ended: (errors) => resolve({ data: null, errors }),
       });
     });
-    return untilAborted(answer, signal).finally(close);
+    return withinTime(environment, timeoutMs, signal, ({ race }) => race(answer)).finally(close);
   };
 }

@@ -3,7 +3,7 @@ import type { DatedEnvironment } from '../environment.ts';
 import type { Operation } from '../operation.ts';
 import { isTokenRefused, isWhollyRefused, retryDelay } from './answers.ts';
 import { mayMutate, type RequestedDocument, requestedDocument } from './document.ts';
-import { exchange, failed } from './exchange.ts';
+import { type Exchanger, exchange, failed } from './exchange.ts';
 import { abortedError, asTradingGraphError, disposedError, signedOutError } from './failures.ts';
 import { assertFinite } from './finite-variables.ts';
 import { pause } from './pause.ts';
@@ -15,7 +15,7 @@ export interface RequestsOptions {
   readonly tokens: Tokens;
   readonly url: () => string;
   /** The login of the account that a token is for. */
-  readonly accountOf: (token: string) => Promise<string>;
+  readonly accountOf: (token: string, exchange?: Exchanger) => Promise<string>;
 }
 
 interface Request {
@@ -129,7 +129,7 @@ export class Requests {
     const { environment, url, accountOf } = this.#options;
     const { document, variables, options, method, signal, repeats } = request;
     if (token !== null && options.account !== undefined) {
-      const login = await untilAborted(accountOf(token), signal).catch(asRefusal);
+      const login = await untilAborted(accountOf(token, options.exchange), signal).catch(asRefusal);
       // The token was refused before anything of the operation was sent.
       if (typeof login !== 'string') return login;
       if (login !== options.account) {

@@ -88,6 +88,22 @@ test('a dead line is left for a WebSocket of its own, and the late request is th
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
+test('a token that changes on a dead line is asked about over the WebSocket as well', async () => {
+  await using phone = await startPhone();
+  const { orders, core } = phone.open();
+  await core.account();
+  phone.line.next.push('dead');
+  const placing = orders.ticket({ maxWaitMs: 60_000 }).place(buying('renewed'));
+  await eventually(() => phone.line.orders === 1);
+  const before = phone.token;
+  phone.signIn('demo@example.com');
+  expect(phone.token).not.toBe(before);
+  // A question by `fetch`, which waits on the dead line, is not waited for.
+  await core.tokenChanged();
+  expect(await placing).toMatchObject({ status: 'accepted' });
+  expect(phone.line.sockets).toBe(2);
+});
+
 test('an order whose line is dead until its time is over is closed over a WebSocket', async () => {
   await using phone = await startPhone();
   const { orders, core } = phone.open({}, { now: () => Date.now() + phone.clockMs });
