@@ -4,8 +4,8 @@ const HOUR_MS = 3_600_000;
 /** The server keeps a key for 24 hours; the hour between is room for clocks that differ and requests on their way. */
 export const LONGEST_LIFE_MS: number = 23 * HOUR_MS;
 
-/** The clocks of the server's replicas, and the dates that they tell, differ by less. */
-export const ERROR_MS = 1_000;
+/** The clocks of the server's replicas, and the dates that they tell, differ by less: the server allows for as much. */
+export const ERROR_MS = 2_000;
 
 /**
  * `fresh`: the server still has what it knows of the key. `old`: it may have forgotten it. `inDoubt`: nobody knows when it

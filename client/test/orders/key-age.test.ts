@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ageOf, datedStamp, stampNow, stampStored } from '../../src/orders/key-age.ts';
+import { CLOCKS_DIFFER_MS } from '../../../src/domain/trading/orders.ts';
+import {
+  ageOf,
+  datedStamp,
+  ERROR_MS,
+  momentOf,
+  stampNow,
+  stampStored,
+} from '../../src/orders/key-age.ts';
 import { ServerClock } from '../../src/server-clock.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 import { buying, startPhone } from '../support/phone.ts';
@@ -88,6 +96,13 @@ describe.each([-2 * DAY_MS, 2 * DAY_MS])('a device’s clock that is %d ms off',
     expect(Math.abs(real)).toBeLessThan(HOUR_MS);
     expect(await resumed?.ticket.place(buying('set'))).toMatchObject({ status: 'accepted' });
   });
+});
+
+test('a key is taken for older by as much as the clocks of replicas may differ', () => {
+  const clocks = phoneClock().clocks;
+  clocks.serverClock.onDate(new Date(DAY_MS).toUTCString(), 0, 0);
+  const since = momentOf(datedStamp(stampNow(clocks), clocks), -ERROR_MS);
+  expect(DAY_MS - Date.parse(String(since))).toBeGreaterThanOrEqual(CLOCKS_DIFFER_MS);
 });
 
 describe('after a sleep in which the uptime stood still', () => {

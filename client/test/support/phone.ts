@@ -13,7 +13,7 @@ import { type OrderCore, type OrderCoreOptions, openOrderCore } from './order-co
  * The records of a server that has just begun say nothing of keys from before. Its dates are so far ahead that its clients take
  * their keys, and allow for what they do not know, to be younger.
  */
-const AHEAD_MS = 2_100;
+const AHEAD_MS = 3_100;
 const MINUTE_MS = 60_000;
 const TWO_DAYS_MS = 48 * 3_600_000;
 

@@ -39,7 +39,7 @@ const FOLLOW_POLL_MS = 100;
 /** Each waits for an order to end in an error; more than a few in a row are no accident. */
 const VOID_ATTEMPTS = 10;
 /** Between the replicas of one service, and between a server and a client that knows its dates. */
-const CLOCKS_DIFFER_MS = 2_000;
+export const CLOCKS_DIFFER_MS = 2_000;
 
 /** Places orders, each at most once per key, and returns their outcomes. */
 export class Orders {
