@@ -51,8 +51,10 @@ export class OrderTicket implements Ticket {
   async #place<Input extends object>(
     { name, operation, kindOf }: OrderKind<Input>,
     input: Input,
-    { withinMs = WITHIN_MS, onProgress }: PlaceOptions = {},
+    options?: PlaceOptions,
   ): Promise<OrderOutcome> {
+    // An app without types may give null.
+    const { withinMs = WITHIN_MS, onProgress } = options ?? {};
     const key = this.#key;
     let text: string;
     try {
@@ -71,7 +73,7 @@ export class OrderTicket implements Ticket {
     const { idempotencyKey } = this;
     const kind = kindOf(copy);
     const maxWaitMs = key.maxWaitMs ?? (kind === 'MARKET' ? MARKET_WAIT_MS : LONGEST_MS);
-    const ms = Number.isFinite(withinMs) ? withinMs : WITHIN_MS;
+    const ms = Number.isFinite(withinMs) ? Math.min(Math.max(withinMs, 0), LONGEST_MS) : WITHIN_MS;
     const order: Order = {
       key,
       maxWaitMs,
@@ -87,46 +89,44 @@ export class OrderTicket implements Ticket {
   }
 
   async #run(order: Order, withinMs: number): Promise<OrderOutcome> {
-    const { core, disposal, underWay } = this.#context;
+    const context = this.#context;
+    const { core, disposal, underWay } = context;
     const { key } = order;
     underWay.add(key.key);
     key.use();
+    let isTold = false;
+    let outcome: OrderOutcome;
     try {
-      const outcome = await withinTime(core.environment, withinMs, disposal, (deadline) =>
-        seekOutcome(this.#context, order, deadline),
+      outcome = await withinTime(core.environment, withinMs, disposal, (deadline) =>
+        seekOutcome(context, order, deadline),
       );
-      return await this.#conclude(outcome);
+      isTold = true;
     } catch (error) {
-      return await this.#concludeWithout(disposal.aborted ? disposedError() : asError(error));
-    } finally {
-      underWay.delete(key.key);
-      this.#running = null;
-      if (this.#final === null && !key.isInDoubt) key.reset();
+      outcome = this.#untold(disposal.aborted ? disposedError() : asError(error));
     }
-  }
-
-  async #conclude(outcome: OrderOutcome): Promise<OrderOutcome> {
-    if (outcome.status === 'unknown') return outcome;
-    const context = this.#context;
-    const key = this.#key;
-    key.isInDoubt = false;
-    // The server refuses whatever comes with this key. A later tap is another order, since this one was surely not placed.
-    if (outcome.status === 'unsent') {
+    const { status } = outcome;
+    if (status !== 'unknown') {
+      key.isInDoubt = false;
+      await key.delete();
+    }
+    // A tap joins this placing as long as it runs, so that nothing may come between its end and what the next tap finds.
+    underWay.delete(key.key);
+    this.#running = null;
+    if (status === 'accepted' || status === 'rejected') this.#final = outcome;
+    if (status === 'unsent') {
       const { maxWaitMs } = key;
-      this.#key = new OrderKey(context, context.core.environment.randomId(), { maxWaitMs });
-    } else this.#final = outcome;
-    await key.delete();
+      // The server refuses whatever comes with this key. A later tap is another order, since this one was surely not placed.
+      if (isTold) this.#key = new OrderKey(context, core.environment.randomId(), { maxWaitMs });
+      else key.reset();
+    }
     return outcome;
   }
 
-  /** Concludes an order whose outcome no answer has told. */
-  async #concludeWithout(error: TradingGraphError): Promise<OrderOutcome> {
+  /** The outcome of an order that no answer has told. */
+  #untold(error: TradingGraphError): OrderOutcome {
     const { idempotencyKey } = this;
     const { isInDoubt, usedAt } = this.#key;
-    if (!isInDoubt) {
-      await this.#key.delete();
-      return this.#unsent(error);
-    }
+    if (!isInDoubt) return this.#unsent(error);
     const sentAt = new Date(usedAt ?? this.#context.core.environment.now()).toISOString();
     return { status: 'unknown', idempotencyKey, sentAt, message: null, error };
   }

@@ -48,6 +48,12 @@ export async function seekOutcome(
   const { environment } = context.core;
   const { key } = order;
   const search: Search = { context, order, deadline, isLineDead: false };
+  // An error of the listener is the app's own: the platform reports it, and nothing of the order's ends.
+  const report = (thrown: unknown) => {
+    environment.after(0, () => {
+      throw thrown;
+    });
+  };
   let refusedTokens = 0;
   let isClosing = false;
   for (let failures = 0; ; failures += 1) {
@@ -55,8 +61,7 @@ export async function seekOutcome(
       // This is checked before each attempt: a pause may last hours, and the clock may be changed in it.
       isClosing ||= key.isInDoubt && (leftMs(search) === 0 || key.age !== 'fresh');
       const progress = isClosing ? 'closing' : key.isInDoubt ? 'asking' : 'sending';
-      // An error of the listener is the app's own, and no business of the order's.
-      void Promise.resolve<OrderProgress>(progress).then(order.onProgress);
+      Promise.resolve<OrderProgress>(progress).then(order.onProgress).catch(report);
       const wasInDoubt = key.isInDoubt;
       const outcome = await (isClosing ? close : attempt)(search);
       // Somebody has closed the key, or a repeat came too late, and the server may not know of earlier requests: that is

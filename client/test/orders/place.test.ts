@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { OrderInput } from '../../src/orders/order-input.ts';
+import type { PlaceOptions } from '../../src/orders/ticket.ts';
+import { countedEnvironment } from '../support/counted-environment.ts';
 import { buying, type Phone, startPhone } from '../support/phone.ts';
 
 let phone: Phone;
@@ -170,6 +172,39 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY])(
     expect(sent).toEqual([]);
   },
 );
+
+test.each([
+  ['a time below nothing is none', { withinMs: -60_000 }, 'unsent'],
+  ['a time without measure is the longest one', { withinMs: Number.MAX_SAFE_INTEGER }, 'accepted'],
+  ['no options are those by default', null, 'accepted'],
+])('%s', async (_, options, status) => {
+  const { orders, sent } = phone.open();
+  const outcome = await orders.ticket().place(buying('options'), options as PlaceOptions);
+  expect(outcome).toMatchObject({ status });
+  expect(sent).toHaveLength(status === 'accepted' ? 1 : 0);
+});
+
+test('an error of the app’s own listener is reported by the platform, and the order placed', async () => {
+  const reported: unknown[] = [];
+  const { after } = countedEnvironment();
+  const reporting = (task: () => void) => () => {
+    try {
+      task();
+    } catch (thrown) {
+      reported.push(thrown);
+    }
+  };
+  const own = { after: (ms: number, task: () => void) => after(ms, reporting(task)) };
+  const { orders } = phone.open({}, own);
+  const thrown = new Error('the app’s');
+  const onProgress = () => {
+    throw thrown;
+  };
+  expect(await orders.ticket().place(buying('told'), { onProgress })).toMatchObject({
+    status: 'accepted',
+  });
+  expect(reported).toEqual([thrown]);
+});
 
 test('an input that is changed while its order is repeated does not change the order', async () => {
   const { orders, sent } = phone.open();
