@@ -118,6 +118,7 @@ export class SocketLine implements Line {
       case 'error':
       case 'complete':
         this.#subscriptions.delete(String(id));
+        this.#waiting.delete(String(id));
         events?.ended(resultOf({ errors: payload }).errors);
         break;
       default:
