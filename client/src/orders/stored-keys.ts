@@ -74,9 +74,16 @@ export class StoredKeys {
 
 function parse(key: string, text: string): StoredKey {
   try {
-    const { digest, at, made, ...more } = JSON.parse(text) as Partial<StoredKey>;
+    const { digest, at, made, sendBefore, maxWaitMs } = JSON.parse(text) as Partial<StoredKey>;
     if (typeof digest === 'string' && isDate(at)) {
-      return { ...more, key, digest, at, made: isDate(made) ? made : null };
+      return {
+        key,
+        digest,
+        at,
+        made: isDate(made) ? made : null,
+        sendBefore: typeof sendBefore === 'string' ? sendBefore : undefined,
+        maxWaitMs: typeof maxWaitMs === 'number' ? maxWaitMs : undefined,
+      };
     }
   } catch {
     // Like JSON of another form, it was not written by this version.

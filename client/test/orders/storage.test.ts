@@ -22,6 +22,18 @@ test.each(['failing', 'hanging'] as const)(
   },
 );
 
+test('what an entry has of another type is as if it were left out', async () => {
+  await using phone = await startPhone();
+  await phone.interrupt(buying('mistyped'), 'lost');
+  const { entries } = phone.storage;
+  for (const [name, text] of entries) {
+    entries.set(name, JSON.stringify({ ...JSON.parse(text), sendBefore: 7, maxWaitMs: null }));
+  }
+  const [order] = await phone.open().orders.resume();
+  expect(order?.outcome).toMatchObject({ status: 'notFound' });
+  expect(await order?.ticket.place(buying('mistyped'))).toMatchObject({ status: 'accepted' });
+});
+
 test('the key is stored before anything is sent', async () => {
   await using phone = await startPhone();
   const entries: number[] = [];
