@@ -1,4 +1,5 @@
 import type { Core } from '../core.ts';
+import type { TradingGraphError } from '../errors.ts';
 import { type Deadline, withinTime } from '../request/deadline.ts';
 import { PING } from './operations.ts';
 
@@ -17,10 +18,14 @@ export async function watched<T>(
   return withinTime(environment, ms, parent, async (time) => {
     const halfMs = Math.min(serverClock.doubtMs, ms / 2) / 2;
     const cancel = environment.after(halfMs, async () => {
+      let hasLeft = false;
+      const leaving = () => {
+        hasLeft = true;
+      };
       const { errors } = await withinTime(environment, halfMs, time.signal, ({ signal }) =>
-        request(PING, {}, { repeats: false, signal }),
+        request(PING, {}, { repeats: false, signal, leaving }),
       );
-      if (time.signal.aborted || !errors.some(isOfLine)) return;
+      if (time.signal.aborted || !hasLeft || !errors.some(isOfLine)) return;
       serverClock.onDead();
       onDead();
       time.end();
@@ -34,6 +39,7 @@ export async function watched<T>(
   });
 }
 
-function isOfLine({ code }: { readonly code: string }): boolean {
-  return code === 'NETWORK' || code === 'ABORTED';
+/** A proxy that answers in place of the server has the line work. */
+function isOfLine({ code, cause }: TradingGraphError): boolean {
+  return code === 'ABORTED' || (code === 'NETWORK' && cause !== undefined);
 }

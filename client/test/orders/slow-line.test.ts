@@ -49,6 +49,38 @@ test.each([
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
+test('a page of a proxy in answer to the ping is no dead line', async () => {
+  await using phone = await startPhone();
+  const fetching: typeof fetch = async (input, init) =>
+    String(init?.body).includes('"{__typename}"')
+      ? new Response('<html>Busy</html>', { status: 503 })
+      : fetch(input, init);
+  const { orders, core } = phone.open({}, { fetch: fetching });
+  await core.account();
+  phone.app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_500 });
+  expect(await orders.ticket().place(buying('busy'))).toMatchObject({ status: 'accepted' });
+  expect([phone.line.sockets, phone.line.orders]).toEqual([0, 1]);
+});
+
+test('a token that takes long is no dead line', async () => {
+  await using phone = await startPhone();
+  let waitMs = 0;
+  const slow = async () => {
+    await new Promise((resolve) => setTimeout(resolve, waitMs / PACE));
+    return phone.token;
+  };
+  const { orders, core } = phone.open(
+    { token: slow as unknown as () => string | null },
+    fastDevice(fetch),
+  );
+  await core.account();
+  waitMs = 3_000;
+  expect(await orders.ticket({ maxWaitMs: 60_000 }).place(buying('slow token'))).toMatchObject({
+    status: 'accepted',
+  });
+  expect([phone.line.sockets, phone.line.orders]).toEqual([0, 1]);
+});
+
 test('without the server’s clock a dead line is left within half of the time of the order', async () => {
   await using phone = await startPhone();
   const fetching: typeof fetch = async (input, init) => {
