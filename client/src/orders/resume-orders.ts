@@ -8,7 +8,6 @@ import { deleteKey } from './delete-key.ts';
 import { ageOf, ERROR_MS, type KeyStamp, momentOf, stampStored } from './key-age.ts';
 import { PLACED_ORDER } from './operations.ts';
 import { OrderTicket } from './order-ticket.ts';
-import { isUnsentAs } from './outcome.ts';
 import { isForgotten } from './repeat-rules.ts';
 import type { ResumedOrder, ResumedOutcome } from './resumed-order.ts';
 import type { StoredKey, StoredKeys } from './stored-keys.ts';
@@ -92,8 +91,8 @@ async function outcomeOf(
     let outcome = await askOutcome(core, PLACED_ORDER, { key }, deadline, { account });
     // Until then another tab may have stored the key, and not have sent its order yet.
     const isOver = outcome === null && Number(core.serverClock.now()) > Date.parse(sendBefore);
-    // It may have been a repeat that expired, of an order that the server has forgotten.
-    if (isFresh() && (isOver || isUnsentAs('EXPIRED', outcome))) {
+    // What was refused may have been a repeat, of an order that the server has forgotten.
+    if (isFresh() && (isOver || outcome?.status === 'unsent')) {
       const asked = { key, since: momentOf(stamp, -ERROR_MS) };
       outcome = await closeKey(core, asked, deadline, { account });
     }
