@@ -12,13 +12,22 @@ import { openSocket } from '../subscribe/open-socket.ts';
 export function freshSocket(environment: Environment): Exchanger | undefined {
   const { WebSocket } = environment;
   if (WebSocket === null) return;
-  return (_, { url, token, timeoutMs, signal, ...request }) => {
+  return (_, { url, token, timeoutMs, signal, leaving, ...request }) => {
     let close = () => {};
     const answer = new Promise<Result<unknown>>((resolve, reject) => {
       const open = openSocket({ environment, WebSocket, url: () => url, onSlow() {} });
       // A token that is refused here is refused of the next request by `fetch` as well, which renews it.
       const lost = () => reject(networkError('The line was lost.'));
-      const line = open(token ?? '', { acknowledged() {}, lost });
+      // The machine may have slept for hours while the line was opened.
+      const acknowledged = () => {
+        try {
+          leaving?.();
+        } catch (error) {
+          close();
+          reject(error);
+        }
+      };
+      const line = open(token ?? '', { acknowledged, lost });
       close = () => line.close();
       line.start(request, {
         next: resolve,

@@ -19,6 +19,8 @@ export interface Exchange {
   /** The silence after which it is given up. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** For one that has to open a line first: called once more right before the request leaves, and what it throws keeps it. */
+  readonly leaving?: (() => void) | undefined;
 }
 
 // Whatever drips has an end as well.

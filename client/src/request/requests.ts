@@ -146,6 +146,7 @@ export class Requests {
       method,
       timeoutMs,
       signal,
+      leaving: options.leaving,
     });
   }
 }

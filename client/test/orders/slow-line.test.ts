@@ -96,3 +96,40 @@ test('without the server’s clock a dead line is left within half of the time o
   });
   expect([phone.line.sockets, phone.line.orders]).toEqual([1, 1]);
 });
+
+test('an order whose WebSocket opens after a sleep of an hour is not sent, though no server’s clock is known', async () => {
+  await using phone = await startPhone();
+  let messages = 0;
+  class Sleepy extends EventTarget {
+    readonly #socket: WebSocket;
+    constructor(url: string, protocol: string) {
+      super();
+      this.#socket = new WebSocket(url, protocol);
+      for (const type of ['open', 'close', 'error']) {
+        this.#socket.addEventListener(type, () => this.dispatchEvent(new Event(type)));
+      }
+      this.#socket.addEventListener('message', ({ data }) => {
+        if (messages++ === 0) phone.clockMs += 3_600_000;
+        this.dispatchEvent(new MessageEvent('message', { data }));
+      });
+    }
+    send(text: string) {
+      this.#socket.send(text);
+    }
+    close() {
+      this.#socket.close();
+    }
+  }
+  const fetching: typeof fetch = async (input, init) => {
+    const answer = await fetch(input, init);
+    return new Response(await answer.text(), { status: answer.status });
+  };
+  const own = { fetch: fetching, WebSocket: Sleepy as unknown as typeof WebSocket };
+  const { orders, core } = phone.open({}, own);
+  await core.account();
+  phone.line.next.push('dead');
+  const outcome = await orders.ticket({ maxWaitMs: 2_000 }).place(buying('an hour later'));
+  expect(outcome).toMatchObject({ status: 'unknown' });
+  expect(messages).toBe(1);
+  expect(phone.app.sandbox.orders()).toEqual([]);
+});
