@@ -162,7 +162,7 @@ export class GatewayMetrics {
       this.#connections.from(() => pool.stats.running, area, 'used');
       this.#connections.from(() => pool.stats.connected, area, 'open');
       this.#connections.from(() => maxConnections(area), area, 'max');
-      this.#queued.from(() => pool.stats.queued, area);
+      this.#queued.from(() => pool.stats.queued + resilience.waiting(area), area);
     }
     this.#pollsWaiting.from(() => resilience.pollsWaiting);
   }

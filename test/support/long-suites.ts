@@ -17,6 +17,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/deploy/{compose,night,one-machine}.test.ts',
   'test/end-to-end/chaos/**/*.test.ts',
   'test/end-to-end/limits/{send-buffers,soak}.test.ts',
+  'test/end-to-end/orders/idle-connections.test.ts',
   'test/end-to-end/sandbox/{demo-panels,demo-standing,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/**/*.test.ts',
   'test/end-to-end/transports/two-paths.test.ts',
@@ -35,7 +36,7 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/end-to-end/{limits,start}/**/*.test.ts',
   'test/end-to-end/live/{packed-streams,stalled-sockets,unread-sockets}.test.ts',
   'test/end-to-end/operations/{redis-trouble,stuck-log}.test.ts',
-  'test/end-to-end/orders/{idle-connections,ledger,shutdown,upgrade}.test.ts',
+  'test/end-to-end/orders/{ledger,shutdown,upgrade}.test.ts',
   'test/end-to-end/sandbox/**/*.test.ts',
   'test/end-to-end/transports/shutdown*.test.ts',
   'test/lib/byte-collector.test.ts',
@@ -43,8 +44,14 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/server/back-pressure/**/*.test.ts',
 ];
 
-/** Suites that move so many bytes that their waits pass where others run beside them. */
-export const SUITES_ALONE: readonly string[] = ['test/end-to-end/limits/send-buffers.test.ts'];
+/**
+ * Suites that move so many bytes that their waits pass where others run beside them, and one about connections that are
+ * closed within a second: an order that waits longer for its core meets a closed one.
+ */
+export const SUITES_ALONE: readonly string[] = [
+  'test/end-to-end/limits/send-buffers.test.ts',
+  'test/end-to-end/orders/idle-connections.test.ts',
+];
 
 /** Of Vitest; there are files with it in their names. */
 const COMMAND = 'run';

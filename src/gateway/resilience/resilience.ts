@@ -23,7 +23,7 @@ const RETRY_FLOOR = 10;
 export class Resilience {
   readonly send: Send;
   readonly #breakers = new Map<Backend, BackendBreakers>();
-  readonly #polls: Bulkhead;
+  readonly #bulkheads: Readonly<Partial<Record<Area, Bulkheads>>>;
 
   constructor(send: Send, options: ResilienceOptions) {
     const { clock, random, connections, onRetry = () => {} } = options;
@@ -53,10 +53,9 @@ export class Resilience {
       };
     };
     // An order waits for no connection but those of other orders.
-    const bulkheads = { reads: bulkheadsOf('reads'), rest: bulkheadsOf('rest') };
-    this.#polls = bulkheads.reads.polls;
+    this.#bulkheads = { reads: bulkheadsOf('reads'), rest: bulkheadsOf('rest') };
     // From the inside out: each attempt asks the breakers, once it has its place in a bulkhead.
-    const guarded = withBulkheads(withBreakers(send, this.#breakers), bulkheads, clock);
+    const guarded = withBulkheads(withBreakers(send, this.#breakers), this.#bulkheads, clock);
     this.send = withRetries(guarded, { clock, random, budgets, onRetry });
   }
 
@@ -64,8 +63,14 @@ export class Resilience {
     return this.#breakers.get(backend)?.open.length !== 0;
   }
 
+  /** Calls of an area that wait for a connection, polls that wait for other polls left out. */
+  waiting(area: Area): number {
+    const { all, unproved } = this.#bulkheads[area] ?? {};
+    return (all?.waiting ?? 0) + (unproved?.waiting ?? 0);
+  }
+
   get pollsWaiting(): number {
-    return this.#polls.waiting;
+    return this.#bulkheads.reads?.polls.waiting ?? 0;
   }
 
   /** The backends and operations that failed when last tried, as a degraded reason for an operator; null: none. */
