@@ -32,7 +32,7 @@ export type PlaceOrderInput = {
   comment?: string | null | undefined;
   /** Names this order, 1 to 255 characters, new for each order and the same for each repeat of it: the order is sent at most once. */
   idempotencyKey: string;
-  /** What is meant, so that a `price` that is missing or not meant is refused; left out, `price` alone decides. */
+  /** Every app should send it: a `price` that gets lost on its way leaves a market order, which trades at once. A price that is missing or not meant is refused; left out, `price` alone decides. */
   kind?: PlaceOrderKind | null | undefined;
   /** The price to wait for, above 0; left out, the order is executed immediately. Null is refused, but for `kind: MARKET`. */
   price?: number | null | undefined;
