@@ -124,6 +124,6 @@ test.each<OperationName>(['getOpenPositions', 'getSession', 'getCustomerId', 'ge
     // The second one is the first that is compiled; the catalog and the session are cached by then, unless op 1 has
     // refused the group: then the session is asked again from the third on.
     for (const paths of called) expect(new Set(paths).size).toBe(paths.length);
-    expect(called[3]).toHaveLength(called[2]?.length ?? 0);
+    expect([called[1]?.length, called[2]?.length]).toContain(called[3]?.length);
   },
 );
