@@ -8,6 +8,7 @@ import {
   createSeededRandom,
   type SeededRandom,
 } from '../../../test/end-to-end/orders/seeded-random.ts';
+import { eventually } from '../../../test/support/eventually.ts';
 import { startFacadeProcess } from '../../../test/support/facade-process.ts';
 import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';
@@ -72,6 +73,25 @@ interface World extends RehearsalTime {
   kills: number;
 }
 
+/** Long enough for whatever the first tickets' keys, whose age is counted in scripted time, are taken to be. */
+const RECORDS_REACH_MS = 10_000;
+
+/** Until then the service may say of a first ticket's key that its records do not reach back to it. */
+async function untilRecordsReachBack(url: string, sandbox: Sandbox): Promise<void> {
+  const token = sandbox.token({ email: 'demo@example.com' });
+  await eventually(async () => {
+    const since = new Date(Date.now() - RECORDS_REACH_MS).toISOString();
+    const query = `mutation { voidOrder(idempotencyKey: "first", since: "${since}") { __typename } }`;
+    const response = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ query }),
+    });
+    const { data } = (await response.json()) as { data?: { voidOrder: unknown } };
+    return data?.voidOrder != null;
+  });
+}
+
 /**
  * Places tickets while the line, the gateway, the service and the app fail at random; then compares the ledgers. It goes
  * on until the tickets have ended in every way.
@@ -90,6 +110,7 @@ export async function rehearse(
     RATE_LIMIT_PER_MINUTE: '10000000',
     LOG_LEVEL: 'info',
   });
+  await untilRecordsReachBack(facade.url, sandbox);
   const clock = createScriptedClock(Date.now());
   const line = await startRehearsalLine(() => facade.url, clock);
   const random = createSeededRandom(seed);
