@@ -16,7 +16,7 @@ export interface AccountsOptions {
   readonly onLogin: (login: string) => void;
 }
 
-/** What is known of a token, or being asked. */
+/** A token whose login is known (`isFound`), or is being asked for. */
 interface Known {
   readonly token: string;
   readonly login: Promise<string>;

@@ -67,8 +67,9 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal | undefined)
       signal?.removeEventListener('abort', end);
       resolve();
     };
-    const cancel = clock.after(signal?.aborted ? 0 : ms, end);
-    signal?.addEventListener('abort', end);
+    const cancel = clock.after(Math.ceil(ms), end);
+    if (signal?.aborted) end();
+    else signal?.addEventListener('abort', end);
   });
 }
 

@@ -33,11 +33,25 @@ const KEY_DESCRIPTION =
 const SEND_BEFORE_DESCRIPTION =
   'Until when it is meant, by the date of this server, at most 24 hours ahead: an order that would be sent later is rejected unsent, with the error `EXPIRED`. Left out: it has no end. No part of what a repeat is compared by: a repeat gets the first outcome.';
 
+type Fields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
+
+/** What both kinds of order begin with. */
+const subject = (t: Fields) => ({
+  symbol: t.id({ required: true, description: 'The instrument to trade.' }),
+  side: t.field({ type: Side, required: true, description: 'Buy or sell.' }),
+});
+
+/** What both kinds of order end with. */
+const sending = (t: Fields) => ({
+  comment: t.string({ required: false, description: 'A note to keep with it.' }),
+  idempotencyKey: t.string({ required: true, description: KEY_DESCRIPTION }),
+  sendBefore: t.field({ type: 'DateTime', required: false, description: SEND_BEFORE_DESCRIPTION }),
+});
+
 export const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
   description: 'An order at the market, or one that waits for its price.',
   fields: (t) => ({
-    symbol: t.id({ required: true, description: 'The instrument to trade.' }),
-    side: t.field({ type: Side, required: true, description: 'Buy or sell.' }),
+    ...subject(t),
     size: t.field({ type: OrderSize, required: true, description: 'How much.' }),
     kind: t.field({
       type: PlaceOrderKind,
@@ -60,21 +74,14 @@ export const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
       required: false,
       description: 'Where to take a profit; left out for none, null is refused.',
     }),
-    comment: t.string({ required: false, description: 'A note to keep with it.' }),
-    idempotencyKey: t.string({ required: true, description: KEY_DESCRIPTION }),
-    sendBefore: t.field({
-      type: 'DateTime',
-      required: false,
-      description: SEND_BEFORE_DESCRIPTION,
-    }),
+    ...sending(t),
   }),
 });
 
 export const PlaceLimitOrderInput = builder.inputType('PlaceLimitOrderInput', {
   description: 'An order that always waits for its price.',
   fields: (t) => ({
-    symbol: t.id({ required: true, description: 'The instrument to trade.' }),
-    side: t.field({ type: Side, required: true, description: 'Buy or sell.' }),
+    ...subject(t),
     amount: t.float({ required: true, description: 'How much, in USD.' }),
     price: t.float({ required: true, description: 'The price to wait for, above 0.' }),
     stopLoss: t.float({
@@ -85,12 +92,6 @@ export const PlaceLimitOrderInput = builder.inputType('PlaceLimitOrderInput', {
       required: false,
       description: 'The price at which to take a profit; left out for none, null is refused.',
     }),
-    comment: t.string({ required: false, description: 'A note to keep with it.' }),
-    idempotencyKey: t.string({ required: true, description: KEY_DESCRIPTION }),
-    sendBefore: t.field({
-      type: 'DateTime',
-      required: false,
-      description: SEND_BEFORE_DESCRIPTION,
-    }),
+    ...sending(t),
   }),
 });

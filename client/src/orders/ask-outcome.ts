@@ -23,9 +23,9 @@ export async function askOutcome(
 }
 
 /**
- * Closes the key, or tells what came of its order. A repeat that came too late is recorded as `EXPIRED` also where the
- * server has forgotten the order that it repeats. A new key of the same age tells whether the records reach back so far:
- * where they do not, closing it throws.
+ * Closes the key, or tells what came of its order. `EXPIRED` alone proves nothing: a late repeat is recorded so even
+ * where the server has already forgotten the order it repeats. So another key of the same age is closed as well, which
+ * throws where the server's records do not reach back that far.
  */
 export async function closeKey(
   core: Core,

@@ -24,8 +24,9 @@ export interface OrderRejected {
 }
 
 /**
- * The order may have been carried out or not: the gateway, or a server that died, left that open, or nobody could be asked. Show the account's positions and orders, and ask again by placing the
- * same ticket; another ticket would be another order.
+ * The order may have been carried out or not: the gateway or a server that died left that open, or nobody could be
+ * asked. Show the account's positions and orders, and ask again by placing the same ticket; another ticket would be
+ * another order.
  */
 export interface OrderUnknown {
   readonly status: 'unknown';

@@ -19,8 +19,8 @@ const AT_ONCE = 4;
 
 /**
  * Asks for the outcome of each stored key of the account that is signed in, and closes those without one whose orders
- * may no longer be sent. It sends no order. Another tab may do the
- * same at the same time: outcomes do not change, and an entry that is gone is deleted once more.
+ * may no longer be sent. It sends no order. Another tab may do the same at the same time: outcomes do not change, and
+ * deleting an entry twice does no harm.
  */
 export async function resumeOrders(
   context: TicketContext,
@@ -91,7 +91,7 @@ async function outcomeOf(
     let outcome = await askOutcome(core, PLACED_ORDER, { key }, deadline, { account });
     // Until then another tab may have stored the key, and not have sent its order yet.
     const isOver = outcome === null && Number(core.serverClock.now()) > Date.parse(sendBefore);
-    // What was refused may have been a repeat, of an order that the server has forgotten.
+    // The refused request may have been a late repeat of an order that the server has forgotten, so its key is closed too.
     if (isFresh() && (isOver || outcome?.status === 'unsent')) {
       const asked = { key, since: momentOf(stamp, -ERROR_MS) };
       outcome = await closeKey(core, asked, deadline, { account });

@@ -81,7 +81,7 @@ export async function seekOutcome(
       if (!key.isInDoubt && (neverLeft(error) || isOffline(context))) throw error;
       const pause = pauseMs(error, failures, environment.random());
       const left = isClosing ? deadline.remainingMs : leftMs(search);
-      // What is in doubt can be closed, and need not wait for longer than it may be sent.
+      // An order in doubt is not given up here: its key can still be closed once it may no longer be sent.
       if (!isSending && pause >= left) throw error;
       isClosing ||= isLast;
       await deadline.sleep(isLast ? 0 : Math.min(pause, left));

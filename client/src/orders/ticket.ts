@@ -3,9 +3,9 @@ import type { OrderOutcome } from './outcome.ts';
 
 export interface TicketOptions {
   /**
-   * How long after it was first placed the order may still be sent, in milliseconds: repeats too. 5,000 by default for an
-   * order at the market, whose price the user has seen; 23 hours at most, as for one that waits for its price. From then
-   * on its key is closed, so that it was placed before or never is.
+   * How long after it was first placed the order may still be sent or repeated, in milliseconds. 5,000 by default for an
+   * order at the market, whose price the user has seen; 23 hours for one that waits for its price, which is the most. After
+   * that its key is closed: unless it has been placed by then, it never will be.
    */
   readonly maxWaitMs?: number;
 }
@@ -24,9 +24,9 @@ export interface PlaceOptions {
 }
 
 /**
- * What is being done for an order. `sending`: it is on its way. `asking`: a request may have been lost, and it is sent
- * once more under its key, which asks what became of it. `closing`: its time is over, and its key is closed, unless it
- * was placed.
+ * The step an order is in. `sending`: its first request is on its way. `asking`: that request may have been lost, so it
+ * is repeated under the same key, which also tells what became of it. `closing`: its time is over, and its key is being
+ * closed so that it cannot be placed any more.
  */
 export type OrderProgress = 'sending' | 'asking' | 'closing';
 

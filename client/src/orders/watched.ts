@@ -4,9 +4,9 @@ import { type Deadline, withinTime } from '../request/deadline.ts';
 import { PING } from './operations.ts';
 
 /**
- * Runs a task within a time that ends at once where the line is dead: nothing has come for so long that it is doubted,
- * and a ping beside it stays unanswered as well. A gateway that is slow leaves the ping answered. It is doubted in the first half of
- * the time at the latest, so that the other half is left for another line.
+ * Runs a task within a time that ends at once where the line is dead: no answer has come for so long that it is
+ * doubted, and a ping beside it stays unanswered as well. Behind a slow gateway the ping is answered. The doubt comes
+ * within the first half of the time, so that the other half is left for another line.
  */
 export async function watched<T>(
   { environment, serverClock, request }: Core,

@@ -3,7 +3,7 @@ import type { DatedEnvironment } from '../environment.ts';
 import type { RequestedDocument } from './document.ts';
 import { isObject, networkError, protocolError, serverError } from './failures.ts';
 
-/** Sends one request and reads its answer. Never rejects. */
+/** Sends one request and reads its answer. It rejects where `leaving` throws, or a line of its own breaks. */
 export type Exchanger = (
   environment: DatedEnvironment,
   exchange: Exchange,
@@ -19,7 +19,7 @@ export interface Exchange {
   /** The silence after which it is given up. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** For one that has to open a line first: called once more right before the request leaves, and what it throws keeps it. */
+  /** For an exchanger that has to open a line first: called right before the request leaves, which it stops by throwing. */
   readonly leaving?: (() => void) | undefined;
 }
 

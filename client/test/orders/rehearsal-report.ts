@@ -4,10 +4,10 @@ import type { OrderOutcome } from '../../src/orders/outcome.ts';
 /** One tap of an order, and its end. */
 export interface RehearsedTicket {
   readonly comment: string;
-  /** The fault of its network, and what else befell it. */
+  /** The faults it met: of its network, and others. */
   readonly faults: readonly string[];
   readonly end: OrderOutcome;
-  /** What the user was told last, who may have pressed the button once more. */
+  /** The outcome that the user saw last, after pressing the button again perhaps. */
   readonly last: OrderOutcome;
   /** The time from the tap, or from the restart of the app, to its end. */
   readonly tookMs: number;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, pause } from '../../lib/clock.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import type { Limiter } from '../../lib/limits/limiter.ts';
 
@@ -39,17 +39,4 @@ export function createEventPace(limiter: Limiter, clock: Clock) {
       limiter.spend('events', client, fields - reserved);
     },
   };
-}
-
-function pause(clock: Clock, ms: number, ending?: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const go = () => {
-    cancel();
-    ending?.removeEventListener('abort', go);
-    resolve();
-  };
-  const cancel = clock.after(Math.ceil(ms), go);
-  if (ending?.aborted) go();
-  else ending?.addEventListener('abort', go);
-  return promise;
 }
