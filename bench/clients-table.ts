@@ -1,27 +1,10 @@
+import { CLIENTS } from './support/client-headers.ts';
 import type { Contestant } from './support/contestant.ts';
 import type { Field } from './support/field.ts';
 import { table } from './support/markdown.ts';
 import { type Pace, sample } from './support/measure.ts';
 import { median } from './support/statistics.ts';
 import type { Workload } from './support/workloads.ts';
-
-/** `Accept` as clients send it; test/support/client-requests.ts has more, and where each was found. */
-const CLIENTS = [
-  { name: '`application/json`', accept: 'application/json' },
-  {
-    name: 'Apollo Client 4',
-    accept: 'application/graphql-response+json,application/json;q=0.9',
-  },
-  {
-    name: 'urql',
-    accept:
-      'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed',
-  },
-  {
-    name: 'trading-graph-client',
-    accept: 'application/graphql-response+json, application/json;q=0.9',
-  },
-] as const;
 
 type Client = (typeof CLIENTS)[number];
 

@@ -27,7 +27,7 @@ const USAGE = `npm run bench -- [options] [what]
             warm: the first requests of a process beside later ones; --source, --rounds (bench/warm.ts)
             memory: resident memory, idle, with sockets, and after many users' first screens; --no-peers, --users (bench/memory.ts)
             rotation: what users who come again in turn cost; --users, --perSecond, --source (bench/rotation.ts)
-            pipeline: an operation and a refusal in one process, without HTTP; --source, --quick (bench/pipeline.ts)
+            ledger: what each stage of a small request costs; --rounds, --quick (bench/ledger.ts)
             lines: what a user of the client sees on bad lines; --quick, --write (bench/lines.ts)
             peers: the rows beside servers made of other libraries, which are installed for it
   --quick   a first impression in less than a minute, without live
@@ -49,7 +49,7 @@ const BENCHES = [
   'warm',
   'connections',
   'lines',
-  'pipeline',
+  'ledger',
   'rotation',
 ];
 const alone = BENCHES.find((name) => name === given[0]);

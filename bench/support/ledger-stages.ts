@@ -1,0 +1,150 @@
+/** A stage of a request, and how it is left out: code that is appended to one of the project's files. */
+export interface Stage {
+  readonly name: string;
+  /** In `src`. */
+  readonly file: string;
+  readonly code: string;
+}
+
+/**
+ * The stages in the order in which a request meets them. `off(stage, function, substitute)` makes a function that calls
+ * the substitute while the stage is left out. What later stages read is left there by substitutes as it was before.
+ */
+export const STAGES: readonly Stage[] = [
+  method('receive buffer', 'server/receive/receive-buffers.ts', 'ReceiveBuffers', {
+    open: '() => {}',
+    of: '() => ({ isStopped: false, requestBegan() {}, requestTaken() {} })',
+  }),
+  call('cross-site check', 'server/http/cors.ts', 'isCrossSite', '() => false'),
+  call('count of messages', 'server/http/flood-guard.ts', 'countRequest', `() => 'within'`),
+  call('CORS headers', 'server/http/cors.ts', 'setCorsHeaders', '() => {}'),
+  call('doubled headers', 'server/request/doubled-headers.ts', 'hasDoubledHeader', '() => false'),
+  method('request id', 'server/request/request-id.ts', 'RequestIds', { from: `() => 'bench'` }),
+  method('client name', 'server/request/client-names.ts', 'ClientNames', {
+    fromHeaders: '() => null',
+  }),
+  method('negotiation', 'server/http/negotiation.ts', 'Negotiation', {
+    of: `() => ({ single: 'application/json', takesEvents: false })`,
+  }),
+  method('token buckets', 'lib/limits/limiter.ts', 'Limiter', {
+    take: '() => ({ isOver: false, left: 1, most: 1, waitMs: 0 })',
+    spend: '() => ({ isOver: false, left: 1, most: 1, waitMs: 0 })',
+  }),
+  {
+    name: 'who is charged',
+    file: 'domain/auth/proof.ts',
+    code: `ProofLedger = class extends ProofLedger {
+      constructor(options) {
+        super(options);
+        const client = addressClient('127.0.0.1');
+        this.clientOf = off('who is charged', this.clientOf, () => client);
+      }
+    };`,
+  },
+  {
+    name: 'admission by plugins',
+    file: 'graph.ts',
+    code: `Graph = class extends Graph {
+      constructor(options) {
+        super(options);
+        const { admit } = this;
+        let kept = null;
+        const keeping = (context) => {
+          const result = admit(context);
+          const { transport, signal, sent, ...rest } = context.operation;
+          kept ??= rest;
+          return result;
+        };
+        this.admit = off('admission by plugins', (context) => (kept ? admit(context) : keeping(context)), ({ operation }) => {
+          operation.headers = kept.headers;
+          operation.client = kept.client;
+          operation.params = kept.params;
+          operation.document = kept.document;
+          operation.prepared = kept.prepared;
+          operation.values = kept.values;
+          operation.cost = kept.cost;
+          operation.inputs = kept.inputs;
+          operation.meter = kept.meter;
+          return null;
+        });
+      }
+    };`,
+  },
+  {
+    name: 'execution with its call',
+    file: 'graph.ts',
+    code: `{
+      const { execute } = EnvelopedOperation.prototype;
+      let kept = null;
+      EnvelopedOperation.prototype.execute = off('execution with its call', function () {
+        const result = execute.call(this);
+        kept ??= result;
+        return result;
+      }, () => kept);
+    }`,
+  },
+  {
+    name: 'proof of the token',
+    file: 'domain/auth/viewer-gateway.ts',
+    code: `ViewerGateway = class extends ViewerGateway {
+      constructor(parts) {
+        super(parts);
+        const { read } = ViewerGateway.prototype;
+        this.read = off('proof of the token', read, (viewer, wanted) =>
+          parts.client.read(viewer.caller, wanted, { login: viewer.login }));
+      }
+    };`,
+  },
+  around('retries', 'gateway/resilience/retries.ts', 'withRetries'),
+  around('breakers', 'gateway/resilience/breakers.ts', 'withBreakers'),
+  around('bulkheads', 'gateway/resilience/bulkhead.ts', 'withBulkheads'),
+  method('metrics of calls', 'gateway/gateway-metrics.ts', 'GatewayMetrics', {
+    called: '() => {}',
+  }),
+  method('calls of the summary', 'server/request/request-summary.ts', 'RequestSummary', {
+    called: '() => {}',
+  }),
+  {
+    name: 'line of the log',
+    file: 'lib/log.ts',
+    code: `{
+      const create = createLog;
+      createLog = (options) => {
+        const log = create(options);
+        return Object.assign(log, { line: off('line of the log', log.line, () => {}) });
+      };
+    }`,
+  },
+  method('metrics of requests', 'server/server-metrics.ts', 'ServerMetrics', {
+    requestEnded: '() => {}',
+  }),
+  method('end of the request, with both', 'server/request/access-log.ts', 'AccessLog', {
+    ended: '() => {}',
+  }),
+];
+
+/** A function that wraps another one. */
+function around(name: string, file: string, wrapper: string): Stage {
+  const code = `{
+    const wrap = ${wrapper};
+    ${wrapper} = (send, ...rest) => off('${name}', wrap(send, ...rest), send);
+  }`;
+  return { name, file, code };
+}
+
+function call(name: string, file: string, called: string, substitute: string): Stage {
+  return { name, file, code: `${called} = off('${name}', ${called}, ${substitute});` };
+}
+
+function method(
+  name: string,
+  file: string,
+  type: string,
+  substitutes: Readonly<Record<string, string>>,
+): Stage {
+  const code = Object.entries(substitutes).map(([method, substitute]) => {
+    const called = `${type}.prototype.${method}`;
+    return `${called} = off('${name}', ${called}, ${substitute});`;
+  });
+  return { name, file, code: code.join('\n') };
+}
