@@ -29,9 +29,9 @@ test('the buckets of a histogram are cumulative, and a value on a bound is in it
   const series = histogram.register('k');
   for (const value of [0.05, 0.1, 0.5, 7]) series.observe(value);
   expect((await ownLines(registry)).slice(2)).toEqual([
-    'trading_graph_call_seconds_bucket{kind="k",le="0.1"} 2',
-    'trading_graph_call_seconds_bucket{kind="k",le="1"} 3',
-    'trading_graph_call_seconds_bucket{kind="k",le="+Inf"} 4',
+    'trading_graph_call_seconds_bucket{le="0.1",kind="k"} 2',
+    'trading_graph_call_seconds_bucket{le="1",kind="k"} 3',
+    'trading_graph_call_seconds_bucket{le="+Inf",kind="k"} 4',
     'trading_graph_call_seconds_sum{kind="k"} 7.65',
     'trading_graph_call_seconds_count{kind="k"} 4',
   ]);
