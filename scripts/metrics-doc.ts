@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Metrics } from '../src/app/metrics.ts';
-import type { Metric } from '../src/lib/metrics/series.ts';
+import type { Metric } from '../src/lib/metrics/registry.ts';
 
 const PATH = join(import.meta.dirname, '..', 'docs', 'metrics.md');
 

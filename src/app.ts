@@ -33,7 +33,7 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
   // Then the graph is wired, its transports, and what operators see of both.
   const graph = wireGraph(config, options, opened);
   const wired = wireServer(config, options, opened, graph);
-  watchReadiness(options, opened, wired);
+  watchReadiness(opened, wired);
   watchGauges(config, options, opened, graph, wired);
   const build = programBuild(config);
   opened.metrics.buildInfo.from(() => 1, build.version, build.revision, process.version);

@@ -9,15 +9,15 @@ import {
   type LogFormat,
   openLogOutput,
 } from '../lib/log.ts';
-import type { BufferedOutput } from '../lib/log-output.ts';
+import type { LogOutput } from '../lib/log-output.ts';
 import type { OtherPlugin } from '../plugins/plugin.ts';
 import { buildSchema } from '../schema/schema.ts';
 import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
 
 export interface AppOptions {
   readonly log?: Log;
-  /** Where `log` goes, for metrics and readiness. */
-  readonly logOutput?: Pick<BufferedOutput, 'droppedLines' | 'degradedReason'>;
+  /** Where `log` goes, for metrics. */
+  readonly logOutput?: Pick<LogOutput, 'droppedLines'>;
   /** When false, every request takes the general path, which is slower and answers alike. */
   readonly directPath?: boolean;
   /** The schema to serve in place of the whole one. */
@@ -99,7 +99,7 @@ export function createAppLog(config: Config, destination: LogDestination): Log {
   return createLog({ level: config.logLevel, format: formatOf(config), destination });
 }
 
-export function openAppLogOutput(config: Config): BufferedOutput {
+export function openAppLogOutput(config: Config): LogOutput {
   return openLogOutput(formatOf(config));
 }
 

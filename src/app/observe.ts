@@ -8,7 +8,6 @@ import type { WiredServer } from './wire-server.ts';
 
 /** Says what makes the service degraded. */
 export function watchReadiness(
-  { logOutput }: StartOptions,
   { stores, trusted, wrongSettings, gateway, memory, domain }: Resources,
   { readiness }: WiredServer,
 ): void {
@@ -21,7 +20,6 @@ export function watchReadiness(
   readiness.watch('tokens', () => domain.tokenRefusals.degradedReason());
   readiness.watch('gateway', () => gateway.degradedReason());
   readiness.watch('memory', () => memory.degradedReason());
-  readiness.watch('log', () => logOutput?.degradedReason() ?? null);
   readiness.watch('catalog', () => domain.catalogs.degradedReason());
 }
 

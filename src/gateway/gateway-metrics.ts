@@ -1,6 +1,4 @@
-import type { Count } from '../lib/metrics/counter.ts';
-import type { Distribution } from '../lib/metrics/histogram.ts';
-import type { Registry } from '../lib/metrics/registry.ts';
+import type { Count, Distribution, Registry } from '../lib/metrics/registry.ts';
 import { CONNECTION_FAULTS, connectionFault } from './call-outcome.ts';
 import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
 import { hasCheckedBody } from './client.ts';
@@ -140,13 +138,13 @@ export class GatewayMetrics {
   ): void {
     const series = this.#seriesOf(operation, caller.priority === 'poll');
     series.seconds.observe(ms / 1000);
-    series.outcomes[outcome].value += 1;
+    series.outcomes[outcome].add();
     const fault = connectionFault(outcome, exchange);
     if (fault !== null) this.#lost.add(fault);
   }
 
   heldBack({ operation, caller }: WireCall, outcome: CallOutcome): void {
-    this.#seriesOf(operation, caller.priority === 'poll').outcomes[outcome].value += 1;
+    this.#seriesOf(operation, caller.priority === 'poll').outcomes[outcome].add();
   }
 
   readonly retried = ({ operation }: WireCall): void => {

@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { type BufferedOutput, standardOutput } from './log-output.ts';
+import { type LogOutput, standardOutput } from './log-output.ts';
 import { momentText } from './moment-text.ts';
 import { redactTokens } from './redact.ts';
 import { redactRecord } from './redact-record.ts';
@@ -68,7 +68,7 @@ export function createLog({ level, format, destination }: LogOptions): Log {
 }
 
 /** The standard output, for a log of this format. */
-export function openLogOutput(format: LogFormat): BufferedOutput {
+export function openLogOutput(format: LogFormat): LogOutput {
   return standardOutput((count) =>
     inFormat(format, jsonLine('warn', `"count":${count}`, 'lines of the log were dropped')),
   );

@@ -1,7 +1,5 @@
 import { OPERATION_NAMES } from '../gateway/operations.ts';
-import type { CacheReads, Count } from '../lib/metrics/counter.ts';
-import type { Gauge } from '../lib/metrics/gauge.ts';
-import type { Registry } from '../lib/metrics/registry.ts';
+import type { CacheReads, Count, Gauge, Registry } from '../lib/metrics/registry.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
 import { CODES_OF_CALLS } from './public-error.ts';
 
@@ -40,7 +38,7 @@ export class GraphMetrics {
   readonly #errors = new Map<string, Count>();
   readonly #refusals = new Map<string, Count>();
   readonly cacheReads: Readonly<Record<(typeof CACHES)[number], CacheReads>>;
-  readonly cacheBytes: Gauge<'cache'>;
+  readonly cacheBytes: Gauge;
 
   constructor(registry: Registry) {
     const errors = registry.counter(

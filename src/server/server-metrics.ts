@@ -1,6 +1,4 @@
-import type { Count, Counter } from '../lib/metrics/counter.ts';
-import type { Distribution, Histogram } from '../lib/metrics/histogram.ts';
-import type { Registry } from '../lib/metrics/registry.ts';
+import type { Count, Counter, Distribution, Histogram, Registry } from '../lib/metrics/registry.ts';
 import { SEND_FAULTS } from './receive/receive-buffer.ts';
 import type { RequestEnd } from './request/access-log.ts';
 import type { Outcome, RequestSummary, Transport } from './request/request-summary.ts';
@@ -26,21 +24,21 @@ interface DocumentSeries {
 
 /** The metrics of requests and connections. */
 export class ServerMetrics {
-  readonly http: Counter<'status'>;
+  readonly http: Counter;
   readonly generalPath: Counter;
   readonly crossSiteRefused: Counter;
-  readonly readersCut: Counter<'reason'>;
+  readonly readersCut: Counter;
   readonly sockets;
   readonly sendBufferBytes;
   readonly receiveBufferBytes;
-  readonly sendersCut: Counter<'reason'>;
-  readonly #operations: Counter<'document' | 'transport' | 'outcome'>;
-  readonly #seconds: Histogram<'document'>;
+  readonly sendersCut: Counter;
+  readonly #operations: Counter;
+  readonly #seconds: Histogram;
   readonly #requestSeconds: Readonly<Record<Transport, Readonly<Record<Outcome, Distribution>>>>;
   readonly #ownSeconds: Readonly<Record<(typeof TYPES)[number], Distribution>>;
-  readonly #clients: Counter<'client' | 'version'>;
+  readonly #clients: Counter;
   readonly #versions = new Map<string, Map<string, Count>>();
-  readonly #socketsClosed: Counter<'code'>;
+  readonly #socketsClosed: Counter;
   readonly #documents = new Map<string, DocumentSeries>();
   readonly #other: DocumentSeries;
 
@@ -131,7 +129,7 @@ export class ServerMetrics {
     const { transport, outcome, type, gatewayMs } = summary;
     const name = summary.isTrusted ? summary.operationName : null;
     const series = (name === null ? undefined : this.#documents.get(name)) ?? this.#other;
-    series.outcomes[transport][outcome].value += 1;
+    series.outcomes[transport][outcome].add();
     // The lifetime of a subscription says nothing about the service.
     if (!summary.hasStarted) {
       series.seconds.observe(durationMs / 1000);

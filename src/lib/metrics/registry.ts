@@ -1,8 +1,57 @@
-import { collectDefaultMetrics, Registry as ProcessRegistry } from 'prom-client';
-import { Counter } from './counter.ts';
-import { Gauge } from './gauge.ts';
-import { Histogram } from './histogram.ts';
-import type { Labels, Metric } from './series.ts';
+import {
+  collectDefaultMetrics,
+  Counter as PromCounter,
+  Gauge as PromGauge,
+  Histogram as PromHistogram,
+  Registry as PromRegistry,
+} from 'prom-client';
+
+/** The values of each label, in the order of its name; every combination is a time series from the start. */
+type Labels<Name extends string> = Readonly<Record<Name, readonly string[]>>;
+
+/** A metric as the list of all metrics describes it. */
+export interface Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly labelNames: readonly string[];
+}
+
+/** One time series of a counter, which whoever counts keeps: looking it up by its labels costs more than counting. */
+export interface Count {
+  add(amount?: number): void;
+}
+
+/** One time series of a histogram. */
+export interface Distribution {
+  observe(value: number): void;
+}
+
+interface Family<Series> {
+  /** The series of these values, in the order of the labels' names; made where it is new. */
+  register(...values: readonly string[]): Series;
+}
+
+export interface Counter extends Family<Count> {
+  /** Counts where the labels' values are known already; nothing else makes a series. */
+  add(...values: readonly string[]): void;
+}
+
+export type Histogram = Family<Distribution>;
+
+/** Values that are read from their sources at each scrape. Without a source it has no series. */
+export interface Gauge {
+  /** Null at a scrape: there is nothing to measure now. */
+  from(read: () => number | null, ...values: readonly string[]): void;
+  /** Series that come and go, whose source bounds their number. */
+  fromEach(read: () => Iterable<readonly [value: number, ...labels: string[]]>): void;
+}
+
+/** Whether a cache had what was looked up. */
+export interface CacheReads {
+  readonly hit: Count;
+  readonly miss: Count;
+}
 
 const PREFIX = 'trading_graph_';
 
@@ -12,67 +61,128 @@ const PREFIX = 'trading_graph_';
  * time series for each user.
  */
 export class Registry {
+  readonly #prom = new PromRegistry();
   readonly #metrics: Metric[] = [];
-  /** `process_*` and `nodejs_*`, under the names that ready-made dashboards know. */
-  readonly #process = new ProcessRegistry();
-  readonly contentType = this.#process.contentType;
+  readonly contentType = this.#prom.contentType;
 
-  /** Observers of the process are never given back, so only one registry of it has them. */
+  /** `process_*` and `nodejs_*`, as ready-made dashboards know them; observers of the process are never given back. */
   countProcess(): void {
-    collectDefaultMetrics({ register: this.#process });
+    collectDefaultMetrics({ register: this.#prom });
   }
 
   counter<const Name extends string = never>(
     name: string,
     help: string,
     labels: Labels<Name> = {} as Labels<Name>,
-  ): Counter<Name> {
-    return this.#add(new Counter({ name: PREFIX + name, help }, labels));
+  ): Counter {
+    const counter = new PromCounter(this.#add('counter', name, help, Object.keys(labels)));
+    const { known, register } = family(labels, (values): Count => {
+      const series = counter.labels(...values);
+      // Prometheus misses the first increase of a series that comes later.
+      series.inc(0);
+      return { add: (amount) => series.inc(amount) };
+    });
+    return { register, add: (...values) => known(values)?.add() };
   }
 
   histogram<const Name extends string = never>(
     name: string,
     help: string,
-    bounds: readonly number[],
+    buckets: readonly number[],
     labels: Labels<Name> = {} as Labels<Name>,
-  ): Histogram<Name> {
-    return this.#add(new Histogram({ name: PREFIX + name, help }, labels, bounds));
+  ): Histogram {
+    const names = Object.keys(labels);
+    const histogram = new PromHistogram({
+      ...this.#add('histogram', name, help, names),
+      buckets: [...buckets],
+    });
+    return family(labels, (values): Distribution => {
+      histogram.zero(Object.fromEntries(names.map((label, at) => [label, values[at] ?? ''])));
+      return histogram.labels(...values);
+    });
   }
 
-  gauge<const Name extends string = never>(
-    name: string,
-    help: string,
-    ...labelNames: readonly Name[]
-  ): Gauge<Name> {
-    return this.#add(new Gauge({ name: PREFIX + name, help }, labelNames));
+  gauge(name: string, help: string, ...labelNames: readonly string[]): Gauge {
+    const { gauge, collected } = sources();
+    new PromGauge({
+      ...this.#add('gauge', name, help, labelNames),
+      collect() {
+        this.reset();
+        // One without labels begins at 0 again.
+        if (labelNames.length === 0) this.remove();
+        for (const [value, ...values] of collected()) this.labels(...values).set(value);
+      },
+    });
+    return gauge;
   }
 
   /** A counter whose source counts by itself. */
-  tally<const Name extends string = never>(
-    name: string,
-    help: string,
-    ...labelNames: readonly Name[]
-  ): Gauge<Name> {
-    return this.#add(new Gauge({ name: PREFIX + name, help }, labelNames, 'counter'));
+  tally(name: string, help: string, ...labelNames: readonly string[]): Gauge {
+    const { gauge, collected } = sources();
+    new PromCounter({
+      ...this.#add('counter', name, help, labelNames),
+      collect() {
+        this.reset();
+        for (const [value, ...values] of collected()) this.labels(...values).inc(value);
+      },
+    });
+    return gauge;
   }
 
-  /** All metrics, in the order of registration. */
+  /** All metrics of our own, in the order of registration. */
   get metrics(): readonly Metric[] {
     return this.#metrics;
   }
 
-  async text(): Promise<string> {
-    const ofProcess = await this.#process.metrics();
-    const lines: string[] = [];
-    for (const metric of this.#metrics) {
-      lines.push(`# HELP ${metric.name} ${metric.help}`, `# TYPE ${metric.name} ${metric.type}`);
-      metric.write(lines);
-    }
-    return `${lines.join('\n')}\n${ofProcess}`;
+  text(): Promise<string> {
+    return this.#prom.metrics();
   }
 
-  #add<M extends Metric>(metric: M): M {
-    this.#metrics.push(metric);
-    return metric;
+  #add(type: Metric['type'], name: string, help: string, labelNames: readonly string[]) {
+    const metric = { name: PREFIX + name, help, labelNames: [...labelNames] };
+    this.#metrics.push({ ...metric, type });
+    return { ...metric, registers: [this.#prom] };
   }
+}
+
+function family<Series>(
+  labels: Labels<string>,
+  make: (values: readonly string[]) => Series,
+): Family<Series> & { known(values: readonly string[]): Series | undefined } {
+  const series = new Map<string, Series>();
+  const known = (values: readonly string[]) => series.get(values.join('\n'));
+  const register = (...values: readonly string[]) => {
+    const made = known(values) ?? make(values);
+    series.set(values.join('\n'), made);
+    return made;
+  };
+  for (const values of combinations(Object.values(labels))) register(...values);
+  return { known, register };
+}
+
+function sources() {
+  const single: { readonly read: () => number | null; readonly values: readonly string[] }[] = [];
+  let each: Parameters<Gauge['fromEach']>[0] = () => [];
+  const gauge: Gauge = {
+    from: (read, ...values) => void single.push({ read, values }),
+    fromEach(read) {
+      each = read;
+    },
+  };
+  function* collected(): Iterable<readonly [number, ...string[]]> {
+    yield* each();
+    for (const { read, values } of single) {
+      const value = read();
+      if (value !== null) yield [value, ...values];
+    }
+  }
+  return { gauge, collected };
+}
+
+/** Every combination of the labels' values. */
+function combinations(lists: readonly (readonly string[])[]): string[][] {
+  return lists.reduce<string[][]>(
+    (found, list) => found.flatMap((values) => list.map((value) => [...values, value])),
+    [[]],
+  );
 }

@@ -11,7 +11,7 @@ import {
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { CacheReads } from '../../lib/metrics/counter.ts';
+import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { redact } from '../../lib/redact.ts';
 import { located, requestError } from '../../schema/public-error.ts';
 import type { Amount } from '../cost/amount.ts';

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Eventually } from '../../lib/eventually.ts';
-import type { CacheReads } from '../../lib/metrics/counter.ts';
+import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { type Encoding, pack } from '../../lib/pack.ts';
 import type { CatalogUse } from '../documents/sharing-marks.ts';
 

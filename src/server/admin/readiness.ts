@@ -9,7 +9,6 @@ export const DEGRADED_CODES = [
   'slow',
   'clock',
   'tokens',
-  'log',
   'memory',
 ] as const;
 
