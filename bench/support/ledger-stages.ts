@@ -64,7 +64,8 @@ export const STAGES: readonly Stage[] = [
           operation.values = kept.values;
           operation.cost = kept.cost;
           operation.inputs = kept.inputs;
-          operation.meter = kept.meter;
+          const { maxFields, scheduler, client } = kept.meter;
+          operation.meter = new kept.meter.constructor({ maxFields, scheduler, client, estimate: 1 });
           return null;
         });
       }
