@@ -132,7 +132,7 @@ export class ViewerGateway {
     operation: OperationName,
     send: Call<Acknowledgement>,
   ): Promise<Acknowledgement> {
-    return this.#call(viewer, operation, send);
+    return this.#call(viewer, operation, send, this.#parts.ledger.isAccepted(viewer));
   }
 
   /** A read whose 200 proves its token, for the other fields of its request as well. */
@@ -156,7 +156,7 @@ export class ViewerGateway {
     const wasAccepted = this.#parts.ledger.isAccepted(viewer);
     try {
       const logicalTime = this.#parts.ledger.beginCall();
-      const answer = await this.#call(viewer, operation, read);
+      const answer = await this.#call(viewer, operation, read, wasAccepted);
       this.#parts.onRead?.(operation, 'ok');
       this.#parts.ledger.answered(viewer, operation, logicalTime, groupOf(answer));
       // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
@@ -184,8 +184,12 @@ export class ViewerGateway {
   }
 
   /** A recently accepted token is not limited as an attempt. */
-  async #call<T>(viewer: Viewer, operation: OperationName, send: Call<T>): Promise<T> {
-    const wasAccepted = this.#parts.ledger.isAccepted(viewer);
+  async #call<T>(
+    viewer: Viewer,
+    operation: OperationName,
+    send: Call<T>,
+    wasAccepted: boolean,
+  ): Promise<T> {
     const call = () => send(this.#parts.client, viewer.caller);
     try {
       const answer = await (wasAccepted

@@ -1,5 +1,5 @@
-import { networksOf } from '../../lib/address-key.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { addressClient } from '../../lib/limits/client.ts';
 import type { Caller } from '../caller.ts';
 import { NotAttemptedError } from '../errors.ts';
 import type { Send, WireCall } from '../exchange.ts';
@@ -146,5 +146,5 @@ export function accountOf({ provedLogin, client }: Caller): Account {
   const login = provedLogin?.() ?? null;
   if (login !== null) return { key: login, isProved: true };
   // The /48 of an IPv6 address, as a site or a provider's customer has it at most.
-  return { key: networksOf(client?.address ?? '').at(-1) ?? '', isProved: false };
+  return { key: addressClient(client?.address).parts.at(-1)?.key ?? '', isProved: false };
 }

@@ -101,21 +101,22 @@ export function withBulkheads(
     if (area === undefined) return send(call);
     const { key, isProved } = accountOf(caller);
     const endsAtMs = clock.now() + deadlineMs;
+    const wanted = [area.all];
+    if (!isProved) wanted.unshift(area.unproved);
+    if (caller.priority === 'poll') wanted.unshift(area.polls);
     const entered: Bulkhead[] = [];
+    let admitted = call;
     try {
-      for (const bulkhead of [
-        ...(caller.priority === 'poll' ? [area.polls] : []),
-        ...(isProved ? [] : [area.unproved]),
-        area.all,
-      ]) {
-        const leftMs = endsAtMs - clock.now();
-        if (!(await bulkhead.enter(key, leftMs, caller.signal))) {
-          return { sent: false, cause: new BulkheadFullError() };
+      for (const bulkhead of wanted) {
+        const place = bulkhead.enter(key, endsAtMs - clock.now(), caller.signal);
+        // Nearly always there is room, and nothing to wait for.
+        if (place !== true) {
+          if (!(await place)) return { sent: false, cause: new BulkheadFullError() };
+          admitted = { ...call, deadlineMs: Math.max(1, endsAtMs - clock.now()) };
         }
         entered.push(bulkhead);
       }
-      const leftMs = Math.max(1, endsAtMs - clock.now());
-      return await send({ ...call, deadlineMs: leftMs });
+      return await send(admitted);
     } finally {
       for (const bulkhead of entered) bulkhead.leave();
     }

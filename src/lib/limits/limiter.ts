@@ -2,7 +2,7 @@ import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { growingLru } from '../growing-lru.ts';
 import type { Client } from './client.ts';
-import type { LimitName, LimitTable } from './table.ts';
+import type { LimitName, LimitTable, Whom } from './table.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** What a client has left, in the scarcest of its shares. */
@@ -44,7 +44,7 @@ export class Limiter {
   readonly table: LimitTable;
   readonly #clock: Clock;
   readonly #share: Share | undefined;
-  readonly #buckets = new Map<string, LRUCache<string, Bucket>>();
+  readonly #buckets = new Map<LimitName, Map<Whom, LRUCache<string, Bucket>>>();
   readonly #unshared = new Set<Bucket>();
 
   /** `clock` is a monotonic one. Without `share` this process counts for itself. */
@@ -55,24 +55,30 @@ export class Limiter {
   }
 
   get byteSize(): number {
-    return [...this.#buckets.values()].reduce((sum, { calculatedSize }) => sum + calculatedSize, 0);
+    const all = [...this.#buckets.values()].flatMap((byWhom) => [...byWhom.values()]);
+    return all.reduce((sum, { calculatedSize }) => sum + calculatedSize, 0);
   }
 
   /** Takes so many from each of a client's shares, or where one has too little left from none. */
   take(name: LimitName, client: Client, points = 1): Taken {
     const nowMs = this.#clock.now();
-    const taken = scarcest(this.#bucketsOf(name, client, nowMs), points, nowMs);
-    return taken.isOver || points === 0 ? taken : this.spend(name, client, points);
+    const buckets = this.#bucketsOf(name, client, nowMs);
+    const taken = scarcest(buckets, points, nowMs);
+    return taken.isOver || points === 0 ? taken : this.#spendOf(name, buckets, points, nowMs);
   }
 
   /** Takes what was used already, or is given back where it is below 0. */
   spend(name: LimitName, client: Client, points: number): Taken {
     const nowMs = this.#clock.now();
-    const buckets = this.#bucketsOf(name, client, nowMs);
+    return this.#spendOf(name, this.#bucketsOf(name, client, nowMs), points, nowMs);
+  }
+
+  #spendOf(name: LimitName, buckets: readonly Bucket[], points: number, nowMs: number): Taken {
+    const { isShared } = this.table[name];
     for (const bucket of buckets) {
       const wasEmpty = bucket.tokens.take(0, nowMs) < 0;
       bucket.tokens.take(points, nowMs);
-      if (this.table[name].isShared) this.#shareSoon(bucket, points);
+      if (isShared) this.#shareSoon(bucket, points);
       // What a token or a network uses beyond its share is not taken from the whole.
       if (wasEmpty && points > 0) break;
     }
@@ -89,21 +95,30 @@ export class Limiter {
   }
 
   #bucketsOf(name: LimitName, { kind, parts }: Client, nowMs: number): readonly Bucket[] {
-    const group = `${name} ${kind}`;
-    const known =
-      this.#buckets.get(group) ??
-      growingLru<string, Bucket>({ maxEntries: MOST_BUCKETS, entryBytes: BUCKET_BYTES });
-    this.#buckets.set(group, known);
-    return parts.map(({ key, share }) => {
-      const before = known.get(key);
-      if (before) return before;
-      const { most: whole, refills, owed } = this.table[name];
-      const most = Math.max(1, Math.floor((whole[kind] ?? 0) * share));
-      const rule = { most, perMs: (most * refills) / MINUTE_MS, owed: most * owed };
-      const bucket = { key: `${name} ${key}`, tokens: new TokenBucket(rule, nowMs), unshared: 0 };
-      known.set(key, bucket);
-      return bucket;
+    const known = this.#buckets.get(name)?.get(kind) ?? this.#addKind(name, kind);
+    const buckets: Bucket[] = [];
+    for (const { key, share } of parts) {
+      let bucket = known.get(key);
+      if (bucket === undefined) {
+        const { most: whole, refills, owed } = this.table[name];
+        const most = Math.max(1, Math.floor((whole[kind] ?? 0) * share));
+        const rule = { most, perMs: (most * refills) / MINUTE_MS, owed: most * owed };
+        bucket = { key: `${name} ${key}`, tokens: new TokenBucket(rule, nowMs), unshared: 0 };
+        known.set(key, bucket);
+      }
+      buckets.push(bucket);
+    }
+    return buckets;
+  }
+
+  #addKind(name: LimitName, kind: Whom): LRUCache<string, Bucket> {
+    const added = growingLru<string, Bucket>({
+      maxEntries: MOST_BUCKETS,
+      entryBytes: BUCKET_BYTES,
     });
+    const byWhom = this.#buckets.get(name) ?? new Map();
+    this.#buckets.set(name, byWhom.set(kind, added));
+    return added;
   }
 
   #shareSoon(bucket: Bucket, points: number): void {
