@@ -7,8 +7,6 @@ import { createShutdown } from './app/shutdown.ts';
 import { wireGraph } from './app/wire-graph.ts';
 import { wireServer } from './app/wire-server.ts';
 import type { Config } from './config.ts';
-import { watchAddress } from './gateway/watch-address.ts';
-import { steadyClock } from './lib/clock.ts';
 import type { Sandbox } from './sandbox/start.ts';
 import { AdminServer } from './server/admin/admin-server.ts';
 
@@ -33,7 +31,7 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
   // Then the graph is wired, its transports, and what operators see of both.
   const graph = wireGraph(config, options, opened);
   const wired = wireServer(config, options, opened, graph);
-  watchReadiness(options, opened, wired);
+  watchReadiness(opened, wired);
   watchGauges(config, options, opened, graph, wired);
   const build = programBuild(config);
   opened.metrics.buildInfo.from(() => 1, build.version, build.revision, process.version);
@@ -47,13 +45,6 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
   const { server, webSockets, readiness } = wired;
   const port = await atAddress(config, 'public', (port, host) => server.listen(port, host));
   readiness.serving();
-  const unwatchAddress = watchAddress({
-    gatewayUrl: opened.gatewayUrl,
-    clock: steadyClock,
-    onReachable: () => opened.wrongSettings.reachable(),
-    onUnreachable: (reason) => opened.wrongSettings.unreachable(reason),
-  });
-  started.defer(unwatchAddress);
 
   return {
     build,
