@@ -3,6 +3,7 @@ import { createRandom, type Random } from '../../../src/sandbox/random.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestRedis, type TestRedis } from '../redis.ts';
 import { CONFIGURATION, startHaproxy } from '../replicas.ts';
+import { type FrontProbe, startFrontProbe } from './front-probe.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
 import { NightReplica } from './replica.ts';
 import type { SmallDisk } from './small-disk.ts';
@@ -41,6 +42,7 @@ export class Stage implements AsyncDisposable {
   #replicas: readonly NightReplica[] = [];
   #sandbox: Sandbox;
   #prometheus: Prometheus | null = null;
+  #balancer: AsyncDisposable | null = null;
 
   private constructor(
     sandbox: Sandbox,
@@ -86,9 +88,11 @@ export class Stage implements AsyncDisposable {
           stage.#balancerLog.push(line),
         ),
       );
+      const probe: FrontProbe = resources.use(await startFrontProbe(balancer.url));
+      stage.#balancer = balancer;
       const targets = stage.#replicas.map(({ adminAddress }) => adminAddress);
       stage.#prometheus = resources.use(
-        await startPrometheus(prometheusPath, { targets, hastenedBy }),
+        await startPrometheus(prometheusPath, { targets, probe: probe.address, hastenedBy }),
       );
       const signIn = (user: number) => stage.#sandbox.token({ email: `user-${user}@example.com` });
       resources.use(startTraffic({ ...options, url: balancer.url, signIn }));
@@ -133,6 +137,11 @@ export class Stage implements AsyncDisposable {
   async restartAll(environment: Environment = {}): Promise<void> {
     await this.stopAll();
     await Promise.all(this.#replicas.map((replica) => replica.start(environment)));
+  }
+
+  /** The front proxy is gone for good. */
+  async stopBalancer(): Promise<void> {
+    await this.#balancer?.[Symbol.asyncDispose]();
   }
 
   async stopAll(): Promise<void> {
