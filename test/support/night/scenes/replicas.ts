@@ -8,6 +8,14 @@ const UP_MS = 1_500;
 /** Kills, restarts and builds. Which replica it hits is the seed's. */
 export const REPLICA_SCENES: readonly Scene[] = [
   {
+    title: 'The front proxy is gone, and all traffic with it',
+    alerts: ['TradingGraphFrontDoor'],
+    lines: [],
+    reasons: [],
+    begin: (stage) => stage.stopBalancer(),
+    end: (stage) => stage.restartBalancer(),
+  },
+  {
     title: 'All replicas are gone',
     alerts: ['TradingGraphFrontDoor', 'TradingGraphReplicas'],
     lines: [line('has no server available')],
