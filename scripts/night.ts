@@ -6,6 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { haproxyPath, prometheusPath, redisServerPath } from '../test/support/machine.ts';
+import { GROUP_WAIT_MS } from '../test/support/night/pages.ts';
 import { readRules, timesOf } from '../test/support/night/prometheus.ts';
 import { type Rehearsal, rehearse, type Sighting } from '../test/support/night/rehearse.ts';
 import { drawScenes, SCENES } from '../test/support/night/scenes.ts';
@@ -80,6 +81,8 @@ for (const [at, scene] of asked.entries()) {
     requestsPerSecond: 15,
     // As long as the longest window that a share of the last minutes is compared with.
     calmMs: isReal ? 300_000 : 15_000,
+    // What the service does takes its own time, deadlines and breakers first of all.
+    pageWaitMs: isReal ? GROUP_WAIT_MS : 10_000,
     withinMs: isReal ? 120_000 : 90_000,
   });
   const problems = rehearsal.problems.join('; ');

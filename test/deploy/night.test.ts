@@ -32,6 +32,7 @@ describeWithPrometheus('a night under a real Prometheus', (prometheusPath) => {
         accounts: 20,
         requestsPerSecond: 10,
         calmMs: 2_000,
+        pageWaitMs: 3_000,
         withinMs: WITHIN_MS,
       });
       expect(problems).toEqual([]);

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { GROUP_WAIT_MS, uninhibited } from './pages.ts';
+import { uninhibited } from './pages.ts';
 import type { FiringAlert } from './prometheus.ts';
 import { type Evidence, NightRecord } from './record.ts';
 import type { Scene } from './scene.ts';
@@ -12,6 +12,8 @@ export interface RehearsalOptions
   extends Omit<StageOptions, 'environment' | 'disk' | 'isGatewayTls'> {
   /** The time for which all is well, before the scene begins. */
   readonly calmMs: number;
+  /** How long a page waits for the alert of its cause. */
+  readonly pageWaitMs: number;
   /** The longest time until all is seen, and until the alerts are over. */
   readonly withinMs: number;
 }
@@ -42,7 +44,7 @@ const LOOK_MS = 200;
 
 /** Acts one scene, and notes who told of it, and when. */
 export async function rehearse(scene: Scene, options: RehearsalOptions): Promise<Rehearsal> {
-  const { withinMs, calmMs, hastenedBy } = options;
+  const { withinMs, calmMs, pageWaitMs } = options;
   await using disk = scene.needs === 'small disk' ? await mountSmallDisk() : null;
   await using stage = await Stage.open({
     ...options,
@@ -59,7 +61,7 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
   const fired = new Map<string, number>();
   const told = new Map<string, number>();
   const reasons = new Map<string, number>();
-  const pages = new PageWatch(GROUP_WAIT_MS / hastenedBy);
+  const pages = new PageWatch(pageWaitMs);
   const note = (where: Map<string, number>, what: string) => {
     if (!where.has(what)) where.set(what, seconds());
   };
@@ -92,7 +94,7 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
   });
 
   // Pages are sent when their group has waited; a second one may come of the same cause.
-  await until(2 * (GROUP_WAIT_MS / hastenedBy) + LOOK_MS, async () => {
+  await until(pageWaitMs + 2 * LOOK_MS, async () => {
     pages.look(await stage.prometheus.firing());
     return false;
   });
