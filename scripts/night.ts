@@ -17,12 +17,12 @@ const HELP = `npm run night -- [--seed 7] [--faults 10] [--real] [--drill folder
 
 Draws faults from test/support/night/scenes.ts in the order that the seed decides, acts one after the other, and prints a
 table: when the first line came, the reason, the alerts with their real times, and the page, of which there may be one. What
-is missing, and a second page, fail the night. Fifteen requests a second of 60 accounts, three of them orders, and six
+is missing fails the night, and with --real a second page. Fifteen requests a second of 60 accounts, three of them orders, and six
 live lists go on meanwhile.
 
 Every \`for\`, every window of the rules and the scrape are a thirtieth of what the files say, so that a fault takes three
 quarters of a minute; expressions and thresholds are the files'. What the service itself does takes the time that it takes
-in reality. \`--real\` scrapes every 15 s and judges in real time, with two minutes for each fault to be told; all of
+in reality, and rules that count events need thirty times as many. \`--real\` scrapes every 15 s and judges in real time, with two minutes for each fault to be told; all of
 them take two hours.
 
 A drill, \`--drill folder\`, names no fault. Each has a folder with what somebody on call has: alerts.txt, readiness.txt, the
@@ -85,7 +85,9 @@ for (const [at, scene] of asked.entries()) {
     pageWaitMs: isReal ? GROUP_WAIT_MS : 10_000,
     withinMs: isReal ? 120_000 : 90_000,
   });
-  const problems = rehearsal.problems.join('; ');
+  // A rule that counts events needs thirty times as many in a thirtieth of its window, so causes may come late.
+  const several = isReal && rehearsal.pages.length > 1 ? ['several pages'] : [];
+  const problems = [...rehearsal.problems, ...several].join('; ');
   if (problems !== '') process.exitCode = 1;
   table.push(row(rehearsal));
   if (problems !== '') missed.push(`- ${place}: ${problems}`);
