@@ -1,19 +1,37 @@
 /**
- * A night of faults against three replicas behind haproxy, with a Redis, under a real Prometheus: what tells of each, and
- * when. `npm run night -- [--seed 7] [--faults 10] [words of a title …]` draws from test/support/night/scenes.ts and prints
- * the table of docs/operations.md; an empty cell of it is a failure. With `--drill folder` nothing names a fault: what told
- * of each goes into a folder of its own, and the table into answers.md.
+ * A night of faults against three replicas behind haproxy, with a Redis, a probe of the front door and traffic, under a real
+ * Prometheus: what tells of each, when, and what of it would wake somebody. `npm run night -- --help` has the rest.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { haproxyPath, prometheusPath, redisServerPath } from '../test/support/machine.ts';
+import { GROUP_WAIT_MS } from '../test/support/night/pages.ts';
 import { readRules, timesOf } from '../test/support/night/prometheus.ts';
 import { type Rehearsal, rehearse, type Sighting } from '../test/support/night/rehearse.ts';
 import { drawScenes, SCENES } from '../test/support/night/scenes.ts';
 import { mayMount } from '../test/support/night/small-disk.ts';
 
 const HASTENED_BY = 30;
+const HELP = `npm run night -- [--seed 7] [--faults 10] [--real] [--drill folder] [words of a title …]
+
+Draws faults from test/support/night/scenes.ts in the order that the seed decides, acts one after the other, and prints a
+table: when the first line came, the reason, the alerts with their real times, and the page, of which there may be one. What
+is missing fails the night, and with --real a second page. Fifteen requests a second of 60 accounts, three of them orders, and six
+live lists go on meanwhile.
+
+Every \`for\`, every window of the rules and the scrape are a thirtieth of what the files say, so that a fault takes three
+quarters of a minute; expressions and thresholds are the files'. What the service itself does takes the time that it takes
+in reality, and rules that count events need thirty times as many. \`--real\` scrapes every 15 s and judges in real time, with two minutes for each fault to be told; all of
+them take two hours.
+
+A drill, \`--drill folder\`, names no fault. Each has a folder with what somebody on call has: alerts.txt, readiness.txt, the
+logs since the fault, and the metrics before and then; answers.md is the table.
+  1. Somebody else, or \`shuf\`, chooses a seed that nobody has rehearsed.
+  2. With a clock beside you open one folder: its alerts, then \`tail -n 5 readiness.txt\`, the lines, docs/runbook.md.
+  3. Write down what is broken, for whom, and what is to be done. After two minutes it counts as missed.
+  4. Compare with answers.md. What was missed, or found by guessing, is a fault of a line, an alert or the runbook.
+`;
 
 if (prometheusPath === null) throw new Error('the night needs prometheus, or PROMETHEUS_PATH');
 if (haproxyPath === null) throw new Error('the night needs haproxy, or HAPROXY_PATH');
@@ -23,10 +41,16 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: String(Math.floor(Math.random() * 10_000)) },
     faults: { type: 'string', default: String(SCENES.length) },
     drill: { type: 'string' },
+    real: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 });
-const { seed, drill } = values;
+const { seed, drill, real: isReal } = values;
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit();
+}
 const words = positionals.map((word) => word.toLowerCase());
 const fitting = SCENES.filter(({ title }) =>
   words.every((word) => title.toLowerCase().includes(word)),
@@ -35,7 +59,7 @@ const asked = drawScenes(fitting, seed, Number(values.faults));
 const rules = await readRules();
 process.stderr.write(`seed ${seed}: ${asked.length} faults\n`);
 const table = [
-  '| Fault | First line, after s | Reason, after s | Alert, after s, and its real times | Runbook | Over after s |',
+  '| Fault | First line, after s | Reason, after s | Alert, after s, and its real times | Page | Over after s |',
   '|---|---|---|---|---|---|',
 ];
 const missed: string[] = [];
@@ -52,13 +76,18 @@ for (const [at, scene] of asked.entries()) {
     haproxyPath,
     redisServerPath,
     seed: `${seed} ${scene.title}`,
-    hastenedBy: HASTENED_BY,
+    hastenedBy: isReal ? 1 : HASTENED_BY,
     accounts: 60,
     requestsPerSecond: 15,
-    calmMs: 15_000,
-    withinMs: 90_000,
+    // As long as the longest window that a share of the last minutes is compared with.
+    calmMs: isReal ? 300_000 : 15_000,
+    // What the service does takes its own time, deadlines and breakers first of all.
+    pageWaitMs: isReal ? GROUP_WAIT_MS : 10_000,
+    withinMs: isReal ? 120_000 : 90_000,
   });
-  const problems = rehearsal.problems.join('; ');
+  // A rule that counts events needs thirty times as many in a thirtieth of its window, so causes may come late.
+  const several = isReal && rehearsal.pages.length > 1 ? ['several pages'] : [];
+  const problems = [...rehearsal.problems, ...several].join('; ');
   if (problems !== '') process.exitCode = 1;
   table.push(row(rehearsal));
   if (problems !== '') missed.push(`- ${place}: ${problems}`);
@@ -76,7 +105,7 @@ for (const [at, scene] of asked.entries()) {
   }
 }
 
-function row({ scene, alerts, others, lines, reasons, resolvedAfter }: Rehearsal): string {
+function row({ scene, alerts, others, lines, reasons, pages, resolvedAfter }: Rehearsal): string {
   const short = (name: string) => name.replace('TradingGraph', '');
   const also = others.map(({ what, seconds }) => `${short(what)} ${shown(seconds)}`);
   const cells = [
@@ -89,7 +118,7 @@ function row({ scene, alerts, others, lines, reasons, resolvedAfter }: Rehearsal
           `${short(what)} ${shown(seconds)} (${timesOf(rules, what) || 'at once'})`,
       )
       .join('<br>') + (also.length > 0 ? `<br>also: ${also.join(', ')}` : ''),
-    alerts.map(({ what }) => `[${short(what)}](#${what.toLowerCase()})`).join('<br>'),
+    pages.map(short).join('<br>') || 'none',
     shown(resolvedAfter),
   ];
   return `| ${cells.join(' | ')} |`;

@@ -7,8 +7,6 @@ import { createShutdown } from './app/shutdown.ts';
 import { wireGraph } from './app/wire-graph.ts';
 import { wireServer } from './app/wire-server.ts';
 import type { Config } from './config.ts';
-import { watchAddress } from './gateway/watch-address.ts';
-import { steadyClock } from './lib/clock.ts';
 import type { Sandbox } from './sandbox/start.ts';
 import { AdminServer } from './server/admin/admin-server.ts';
 
@@ -47,13 +45,6 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
   const { server, webSockets, readiness } = wired;
   const port = await atAddress(config, 'public', (port, host) => server.listen(port, host));
   readiness.serving();
-  const unwatchAddress = watchAddress({
-    gatewayUrl: opened.gatewayUrl,
-    clock: steadyClock,
-    onReachable: () => opened.wrongSettings.reachable(),
-    onUnreachable: (reason) => opened.wrongSettings.unreachable(reason),
-  });
-  started.defer(unwatchAddress);
 
   return {
     build,

@@ -42,7 +42,6 @@ export interface Config extends Omit<Values, Settled> {
   readonly orderRecordsMax: number;
   readonly introspection: boolean;
   readonly graphiql: boolean;
-  /** Queries are run before the service is ready, so that its first requests find compiled code. */
   /** The demonstration page, which never is part of production. */
   readonly demoPage: boolean;
   readonly corsOrigins: { readonly origins: readonly string[]; readonly anyLocalhost: boolean };

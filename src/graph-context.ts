@@ -35,6 +35,10 @@ export class GraphContext extends Context {
     return this.operation.prepared.needsWholeRead;
   }
 
+  override neverSignedIn(): void {
+    this.operation.isGivenBack = true;
+  }
+
   /** The request over HTTP, as yoga's plugins know it; undefined for an operation of a socket. */
   get request(): Request | undefined {
     this.given ??= this.operation.transport.toRequest?.();

@@ -27,8 +27,6 @@ export interface AppOptions {
   readonly connections?: ConnectionLimits;
   /** Limits in place of those of the table; tests lower them. */
   readonly limits?: Partial<LimitTable>;
-  /** A sixth of the minute that slow operations are judged by; tests shorten it. */
-  readonly speedSliceMs?: number | undefined;
   /** How long a subscription is silent at most; tests shorten it. */
   readonly heartbeatMs?: number | undefined;
   /** Plugins of envelop or yoga; docs/plugins.md says what they see. */
@@ -69,7 +67,6 @@ export function withDefaults(
     cacheBytes = {},
     connections,
     limits = {},
-    speedSliceMs,
     heartbeatMs,
     plugins = [],
   }: AppOptions,
@@ -89,7 +86,6 @@ export function withDefaults(
     cacheBytes: { ...cacheBudgets(config.cacheBytes), ...cacheBytes },
     connections: connectionLimits,
     limits,
-    speedSliceMs,
     heartbeatMs,
     plugins,
   };

@@ -10,7 +10,6 @@ import type { Log } from '../lib/log.ts';
 import { MemoryWatch } from '../lib/memory-watch.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
 import { Documents } from '../plugins/documents/documents.ts';
-import { FullestAccounts } from '../store/fullest-accounts.ts';
 import { measuredOrderRecords } from '../store/measured-order-records.ts';
 import type { StartOptions } from './app-options.ts';
 import { startEmbeddedSandbox } from './embedded-sandbox.ts';
@@ -21,7 +20,6 @@ import {
   openConfiguredStores,
   withAddressProblems,
 } from './resources.ts';
-import { WrongSettings } from './wrong-settings.ts';
 
 interface Closable {
   close(): Eventually<void>;
@@ -38,7 +36,7 @@ export async function openResources(
   options: StartOptions,
   started: AsyncDisposableStack,
 ) {
-  const { log, schema, cacheBytes, speedSliceMs, heartbeatMs } = options;
+  const { log, schema, cacheBytes, heartbeatMs } = options;
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
   metrics.registry.countProcess();
@@ -51,7 +49,6 @@ export async function openResources(
     url: gatewayUrl,
     metrics: metrics.gateway,
     log,
-    speedSliceMs,
     tracing,
   });
   started.defer(() => gateway.close());
@@ -62,15 +59,9 @@ export async function openResources(
     reads: metrics.graph.cacheReads.document,
     maxBytes: cacheBytes.documents,
   });
-  const { stores, trusted, fullest } = await openState(
-    config,
-    options,
-    { metrics, documents },
-    started,
-  );
+  const { stores, trusted } = await openState(config, options, { metrics, documents }, started);
   const table = { ...limitTable(config), ...options.limits };
   const limiter = new Limiter(table, steadyClock, stores.limits?.share);
-  const wrongSettings = new WrongSettings({ clock: steadyClock, log });
   const domain = createDomain({
     client: gateway.client,
     lastSequence: gateway.lastSequence,
@@ -78,7 +69,6 @@ export async function openResources(
     stores,
     limiter,
     metrics: metrics.domain,
-    signs: wrongSettings,
     log,
     verify: await createVerifier({ ...config, log }),
     cacheBytes,
@@ -91,14 +81,11 @@ export async function openResources(
     metrics,
     memory,
     tracing,
-    gatewayUrl,
     gateway,
     documents,
-    fullest,
     stores,
     trusted,
     limiter,
-    wrongSettings,
     domain,
   };
 }
@@ -110,7 +97,6 @@ async function openState(
   { metrics, documents }: { readonly metrics: Metrics; readonly documents: Documents },
   started: AsyncDisposableStack,
 ) {
-  const fullest = new FullestAccounts(steadyClock);
   const kept = async <T extends Closable | null>(opening: Promise<T>) => {
     const resource = await opening;
     started.defer(() => resource?.close());
@@ -119,7 +105,6 @@ async function openState(
   const [stores, trusted] = await openAll([
     kept(
       openConfiguredStores(config, {
-        onAccountHeld: (login, held) => fullest.observe(login, held),
         onWarn: (message, fields = {}) => log.warn(fields, message),
         onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
         onRedisFailed: (kind) => metrics.store.redisErrors.add(kind),
@@ -135,13 +120,13 @@ async function openState(
     ),
   ]).catch(withAddressProblems(config, 'public', 'admin'));
   const records = measuredOrderRecords(stores.records, metrics.store);
-  return { stores: { ...stores, records }, trusted, fullest };
+  return { stores: { ...stores, records }, trusted };
 }
 
 /** The client of the gateway that the configuration describes; `url` is the embedded one's in sandbox mode. */
 function createConfiguredGateway(
   config: Config,
-  parts: Pick<GatewayOptions, 'url' | 'metrics' | 'log' | 'tracing' | 'speedSliceMs'>,
+  parts: Pick<GatewayOptions, 'url' | 'metrics' | 'log' | 'tracing'>,
 ): Gateway {
   return createGateway({
     ...parts,

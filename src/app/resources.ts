@@ -30,7 +30,7 @@ const USABLE = {
 /** The stores that the configuration names; throws a ConfigError where they cannot be used. */
 export async function openConfiguredStores(
   config: Config,
-  observer: Pick<StoreOptions, 'onWarn' | 'onCounted' | 'onRedisFailed' | 'onAccountHeld'>,
+  observer: Pick<StoreOptions, 'onWarn' | 'onCounted' | 'onRedisFailed'>,
 ): Promise<Stores> {
   const { redisUrl, redisPrefix, redisDurability } = config;
   const { orderStore, orderRecordsMax, orderRecordsPerAccount } = config;

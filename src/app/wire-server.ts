@@ -6,7 +6,6 @@ import { DemoPage } from '../server/demo-page/demo-page.ts';
 import { GraphiQL } from '../server/graphiql/graphiql.ts';
 import { HttpServer } from '../server/http/http-server.ts';
 import { SandboxProxy } from '../server/http/sandbox-proxy.ts';
-import { CutLog } from '../server/receive/cut-log.ts';
 import { messageBudget } from '../server/receive/message-budget.ts';
 import { ReceiveBuffers } from '../server/receive/receive-buffers.ts';
 import { AccessLog } from '../server/request/access-log.ts';
@@ -106,10 +105,9 @@ function settingsOf(
 /** Makes the bounds of the bytes that wait on either side, and of the messages that arrive. */
 function boundsOf(
   config: Config,
-  { log, connections: { unreadMs, patienceMs, unfinishedMs, clock } }: StartOptions,
+  { connections: { unreadMs, patienceMs, unfinishedMs, clock } }: StartOptions,
   { domain: { clientOf }, limiter, metrics }: Resources,
 ) {
-  const cuts = new CutLog({ log, clock });
   return {
     buffers: new SendBuffers({
       maxBytes: config.sendBufferMaxBytes,
@@ -123,10 +121,7 @@ function boundsOf(
       maxBytes: config.receiveBufferMaxBytes,
       clock,
       ...(unfinishedMs !== undefined && { unfinishedMs }),
-      onCut: (reason) => {
-        metrics.server.sendersCut.add(reason);
-        cuts.add(reason);
-      },
+      onCut: (reason) => metrics.server.sendersCut.add(reason),
     }),
     countMessage: messageBudget(limiter, clientOf, () => metrics.graph.refusal('messages')),
   };

@@ -1,5 +1,4 @@
 import type { GatewayClient } from '../gateway/client.ts';
-import type { OperationName } from '../gateway/operations.ts';
 import { LogicalClock, steadyClock, systemClock } from '../lib/clock.ts';
 import { createKnownKeys } from '../lib/limits/known-keys.ts';
 import type { Limiter } from '../lib/limits/limiter.ts';
@@ -9,14 +8,13 @@ import type { Stores } from '../store/open-stores.ts';
 import { AccountFreshness } from './account/account-freshness.ts';
 import { Prover } from './account/prover.ts';
 import { Sessions } from './account/sessions.ts';
-import type { TokenFault } from './auth/errors.ts';
 import { createIdentity, createKnownTokens } from './auth/identity.ts';
 import { ProofLedger } from './auth/proof.ts';
 import { createProofTrials } from './auth/proof-trials.ts';
 import { TokenRefusals } from './auth/token-refusals.ts';
 import type { Verify } from './auth/verifier.ts';
 import { polling } from './auth/viewer.ts';
-import { type ReadResult, ViewerGateway } from './auth/viewer-gateway.ts';
+import { ViewerGateway } from './auth/viewer-gateway.ts';
 import { createWriteLimits } from './auth/write-limits.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import type { DomainMetrics } from './domain-metrics.ts';
@@ -51,19 +49,12 @@ export interface DomainParts {
   readonly metrics: DomainMetrics;
   /** How far the gateway's clock is ahead of this machine's; null: not known yet. */
   readonly clockSkew: { readonly ms: number | null };
-  /** Is told what may be the sign of a wrong setting. */
-  readonly signs: ConfigurationSigns;
   readonly log: Log;
   /** Null where no key is configured. */
   readonly verify: Verify | null;
   readonly settings: DomainSettings;
   readonly heartbeatMs?: number | undefined;
   readonly cacheBytes: Readonly<Record<'catalogs' | 'sessions' | 'positions', number>>;
-}
-
-export interface ConfigurationSigns {
-  read(operation: OperationName, result: ReadResult): void;
-  token(verdict: 'accepted' | 'refused' | TokenFault): void;
 }
 
 /** Creates the process-wide domain services and connects them to each other. */
@@ -74,7 +65,6 @@ export function createDomain({
   limiter,
   metrics,
   clockSkew,
-  signs,
   log,
   verify,
   settings,
@@ -98,7 +88,6 @@ export function createDomain({
       const isByClock =
         verdict === 'refused' && expiresAtMs !== null && isOfSkew(clock.date() - expiresAtMs);
       metrics.tokens.add(isByClock ? 'refused_by_clock' : verdict);
-      if (!isByClock) signs.token(verdict);
     },
   });
   const remembered = (name: keyof typeof KNOWN_MS) =>
@@ -109,9 +98,7 @@ export function createDomain({
   const tokenRefusals = new TokenRefusals({
     clock: steadyClock,
     gatewayNow: () => clock.date() + Math.max(0, clockSkew.ms ?? 0),
-    log,
     known,
-    onRefused: (refuser, token) => metrics.tokenRefusals.add(refuser, token),
   });
   const gateway = new ViewerGateway({
     client,
@@ -120,7 +107,6 @@ export function createDomain({
     refusals: tokenRefusals,
     onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
     onSession: (viewer, answer) => hub.snapshotAnswered(viewer, answer),
-    onRead: (operation, result) => signs.read(operation, result),
   });
   const sessionReads = {
     cache: metrics.sessionReads.register('cache'),
@@ -162,8 +148,7 @@ export function createDomain({
     known: knownTokens,
     onRefused({ fault, offByMs }, viewer) {
       const isByClock = offByMs !== null && isOfSkew(offByMs);
-      metrics.tokens.add(isByClock ? 'refused_by_clock' : 'refused_here');
-      if (!isByClock) signs.token(fault);
+      metrics.tokens.add(isByClock ? 'refused_by_clock' : fault);
       if (viewer !== null) tokenRefusals.refused('verification', viewer, false);
     },
     onVerified: ({ login }) => tokenRefusals.accepted('verification', login),
@@ -261,7 +246,6 @@ export function createDomain({
     },
     orders,
     orderDesk,
-    tokenRefusals,
     clientOf: ledger.clientOf,
     known,
     writeLimits: createWriteLimits(limiter, signedIn, known),

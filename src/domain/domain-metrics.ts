@@ -28,7 +28,6 @@ export class DomainMetrics {
   readonly sessionReads;
   readonly events;
   readonly tokens;
-  readonly tokenRefusals;
   readonly signIns;
   readonly #gauges;
 
@@ -67,22 +66,18 @@ export class DomainMetrics {
     };
     this.tokens = registry.counter(
       'tokens_total',
-      'Tokens judged, by the gateway (first acceptances, refusals) or refused here already; refused_by_clock: here or there, for a time that is over or has not come by less than the two clocks differ.',
-      { result: ['accepted', 'refused', 'refused_here', 'refused_by_clock'] },
-    );
-    this.tokenRefusals = registry.counter(
-      'token_refusals_total',
-      'Calls refused for their token, by operation, and by the check of the signature here (verification); known: the gateway had accepted it before the call, or `login` had just returned it.',
-      { operation: REFUSERS, token: ['known', 'unknown'] },
+      'Tokens judged, by the gateway (accepted: for the first time; refused) or refused here already: without a usable login, for their key, issuer or audience, or for another reason; refused_by_clock: here or there, for a time that is over or has not come by less than the two clocks differ.',
+      { result: ['accepted', 'refused', 'login', 'key', 'other', 'refused_by_clock'] },
     );
     this.signIns = registry.counter('sign_ins_total', 'Fields `login` by their end.', {
       outcome: ['granted', 'rejected', 'limited', 'failed'],
     });
     this.#gauges = {
-      refusing: registry.gauge(
-        'known_tokens_refused',
-        '1 while known tokens of at least five accounts, and of more than half of those that call the operation, are refused.',
+      tokenAccounts: registry.gauge(
+        'token_accounts',
+        'Accounts by the last call of each within the minute, by operation and by the check of the signature here (verification); refused: for a token that the gateway had accepted before, or that `login` had just returned. No others are refused.',
         'operation',
+        'verdict',
       ),
       underWay: registry.gauge('orders_under_way', 'Orders without an outcome yet.'),
       oldestOrder: registry.gauge(
@@ -111,11 +106,6 @@ export class DomainMetrics {
         'Instruments that were left out as broken.',
         'group',
       ),
-      lost: registry.gauge(
-        'catalog_lost_instruments',
-        'Instruments that a former version had, where they are a tenth of it or more; for two hours.',
-        'group',
-      ),
       unknownValues: registry.gauge(
         'catalog_unknown_values',
         'Values of instruments that are null because an enum here lacks them.',
@@ -139,7 +129,9 @@ export class DomainMetrics {
   watch({ catalogs, hub, orders, tokenRefusals }: Watched): void {
     const gauges = this.#gauges;
     for (const refuser of REFUSERS) {
-      gauges.refusing.from(() => (tokenRefusals.isRefusing(refuser) ? 1 : 0), refuser);
+      const accounts = onceATurn(() => tokenRefusals.accounts(refuser));
+      gauges.tokenAccounts.from(() => accounts().accepted, refuser, 'accepted');
+      gauges.tokenAccounts.from(() => accounts().refused, refuser, 'refused');
     }
     gauges.underWay.from(() => orders.underWay);
     gauges.oldestOrder.from(() => orders.oldestSeconds);
@@ -147,12 +139,11 @@ export class DomainMetrics {
     gauges.stale.from(() => catalogs.staleGroups.length);
     gauges.age.from(() => catalogs.stats().ageSeconds);
     gauges.left.from(() => catalogs.stats().leftSeconds);
-    const ofEach = (name: 'size' | 'offered' | 'skipped' | 'lost') => () =>
+    const ofEach = (name: 'size' | 'offered' | 'skipped') => () =>
       catalogs.figures.map(({ group, [name]: value }) => [value, group] as const);
     gauges.instruments.fromEach(ofEach('size'));
     gauges.offered.fromEach(ofEach('offered'));
     gauges.skipped.fromEach(ofEach('skipped'));
-    gauges.lost.fromEach(ofEach('lost'));
     const hubStats = onceATurn(() => hub.stats());
     const stat = (name: keyof Omit<HubStats, 'polls'>) => () => hubStats()[name];
     gauges.unknownValues.from(() => catalogs.stats().unknownValues);

@@ -12,15 +12,7 @@ import type {
 import type { Caller } from './caller.ts';
 import type { GatewayError } from './errors.ts';
 import type { Answer, Exchange, Send } from './exchange.ts';
-import {
-  contractError,
-  isJsonType,
-  isSuccess,
-  jsonOf,
-  judgeRead,
-  judgeSignIn,
-  judgeWrite,
-} from './judge.ts';
+import { contractError, isJsonType, jsonOf, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
 import type { LimitOrder, MarketOrder } from './model.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
 import { limitOrderBody, marketOrderBody } from './order-body.ts';
@@ -44,7 +36,6 @@ export interface GatewayClientOptions extends RequestSettings {
   /** Called with each answer of a read or a sign-in once its body is checked: `contract` where it breaks the interface. */
   readonly onChecked?: (
     operation: OperationName,
-    caller: Caller,
     outcome: 'ok' | 'contract',
     inexactFigures: number,
   ) => void;
@@ -85,10 +76,10 @@ export class GatewayClient {
     { operation, map, expected }: Read<T>,
     path: PathValues,
   ): Promise<T> {
-    const answer = this.#bodyOf(operation, caller, await this.#call(operation, caller, { path }));
+    const answer = this.#bodyOf(operation, await this.#call(operation, caller, { path }));
     const value = map(jsonOf(answer, parseLongIntegers), this.#options.timeUnit);
-    if (value === null) throw this.#broken(operation, caller, `no ${expected}`);
-    this.#whole(operation, caller);
+    if (value === null) throw this.#broken(operation, `no ${expected}`);
+    this.#whole(operation);
     return value;
   }
 
@@ -101,14 +92,14 @@ export class GatewayClient {
       await this.#call(operation, caller, { path: { group }, headers }),
     );
     if (answer.status === 304) {
-      if (etag === null) throw this.#broken(operation, caller, 'an unrequested 304');
-      this.#whole(operation, caller);
+      if (etag === null) throw this.#broken(operation, 'an unrequested 304');
+      this.#whole(operation);
       return { modified: false, headers: answer.headers, ...sentOf(answer) };
     }
     const instruments = await instrumentsOf(answer);
-    if (instruments === null) throw this.#broken(operation, caller, 'no list of instruments');
+    if (instruments === null) throw this.#broken(operation, 'no list of instruments');
     const { inexactFigures, ...catalog } = instruments;
-    this.#whole(operation, caller, inexactFigures);
+    this.#whole(operation, inexactFigures);
     return {
       modified: true,
       ...catalog,
@@ -126,8 +117,8 @@ export class GatewayClient {
     const operation = 'login';
     const exchange = await this.#call(operation, caller, { body: { email, password } });
     const verdict = judgeSignIn(operation, exchange);
-    if (verdict === null) throw this.#broken(operation, caller, 'neither a token nor an error');
-    this.#whole(operation, caller);
+    if (verdict === null) throw this.#broken(operation, 'neither a token nor an error');
+    this.#whole(operation);
     return verdict;
   }
 
@@ -175,11 +166,11 @@ export class GatewayClient {
   async getSession(caller: Caller, login: string): Promise<SessionAnswer> {
     const operation = 'getSession';
     const exchange = await this.#call(operation, caller, { path: { login } });
-    const answer = this.#bodyOf(operation, caller, exchange);
+    const answer = this.#bodyOf(operation, exchange);
     const inexact = { count: 0 };
     const session = toSession(jsonOf(answer), login, this.#options.timeUnit, inexact);
-    if (session === null) throw this.#broken(operation, caller, 'no snapshot of this login');
-    this.#whole(operation, caller, inexact.count);
+    if (session === null) throw this.#broken(operation, 'no snapshot of this login');
+    this.#whole(operation, inexact.count);
     return { session, ...sentOf(answer) };
   }
 
@@ -189,17 +180,17 @@ export class GatewayClient {
     previous: PositionsAnswer | null,
   ): Promise<PositionsAnswer> {
     const operation = 'getOpenPositions';
-    const answer = this.#bodyOf(operation, caller, await this.#call(operation, caller));
+    const answer = this.#bodyOf(operation, await this.#call(operation, caller));
     const { bytes } = answer;
     if (previous?.bytes.equals(bytes)) {
-      this.#whole(operation, caller);
+      this.#whole(operation);
       return { ...previous, ...sentOf(answer) };
     }
     const body = jsonOf(answer);
     const inexact = { count: 0 };
     const list = isRow(body) ? toPositions(body.positions, this.#options.timeUnit, inexact) : null;
-    if (list === null) throw this.#broken(operation, caller, 'no whole list of positions');
-    this.#whole(operation, caller, inexact.count);
+    if (list === null) throw this.#broken(operation, 'no whole list of positions');
+    this.#whole(operation, inexact.count);
     return { positions: list, bytes, ...sentOf(answer) };
   }
 
@@ -219,18 +210,18 @@ export class GatewayClient {
     return judgeWrite(operation, await this.#call(operation, caller, details));
   }
 
-  #bodyOf(operation: OperationName, caller: Caller, exchange: Exchange): Answer {
+  #bodyOf(operation: OperationName, exchange: Exchange): Answer {
     const answer = judgeRead(operation, exchange);
-    if (answer.status === 304) throw this.#broken(operation, caller, 'an unrequested 304');
+    if (answer.status === 304) throw this.#broken(operation, 'an unrequested 304');
     return answer;
   }
 
-  #whole(operation: OperationName, caller: Caller, inexactFigures = 0): void {
-    this.#options.onChecked?.(operation, caller, 'ok', inexactFigures);
+  #whole(operation: OperationName, inexactFigures = 0): void {
+    this.#options.onChecked?.(operation, 'ok', inexactFigures);
   }
 
-  #broken(operation: OperationName, caller: Caller, message: string): GatewayError {
-    this.#options.onChecked?.(operation, caller, 'contract', 0);
+  #broken(operation: OperationName, message: string): GatewayError {
+    this.#options.onChecked?.(operation, 'contract', 0);
     return contractError(operation, message);
   }
 
@@ -252,12 +243,6 @@ export class GatewayClient {
       caller: sender,
     });
   }
-}
-
-/** Whether `onChecked` tells of this answer too: that it is whole shows only in its body. */
-export function isCheckedLater(operation: OperationName, exchange: Exchange): boolean {
-  if (!exchange.sent || !exchange.answered || !hasCheckedBody(operation)) return false;
-  return isSuccess(exchange.status) || exchange.status === 304;
 }
 
 export function hasCheckedBody(operation: OperationName): boolean {

@@ -3,15 +3,14 @@ import type { Log } from '../lib/log.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
 import { callOutcome } from './call-outcome.ts';
 import type { CallOutcome } from './caller.ts';
-import { GatewayClient, type GatewayClientOptions, isCheckedLater } from './client.ts';
+import { GatewayClient, type GatewayClientOptions } from './client.ts';
 import { ClockSkew } from './clock-skew.ts';
 import type { Send, WireCall } from './exchange.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
-import { Outages } from './outages.ts';
+import { LastFailures } from './last-failures.ts';
 import { CONNECT_SHARE, connectionsOf, createPools } from './pools.ts';
 import { forwardsTrace } from './request-templates.ts';
 import { Resilience } from './resilience/resilience.ts';
-import { SlowOperations } from './slow-operations.ts';
 import { withSpans } from './traced.ts';
 import { createTransport } from './transport.ts';
 
@@ -21,8 +20,6 @@ export interface GatewayOptions extends Omit<GatewayClientOptions, 'send' | 'onC
   readonly connections: number;
   readonly metrics: GatewayMetrics;
   readonly log: Log;
-  /** A sixth of the minute that slow operations are judged by; tests shorten it. */
-  readonly speedSliceMs?: number | undefined;
   /** Null where tracing is off. */
   readonly tracing: Tracing | null;
 }
@@ -33,7 +30,6 @@ export interface Gateway {
   /** The sequence of the call that was sent last. */
   readonly lastSequence: () => number;
   readonly clockSkew: ClockSkew;
-  readonly slowOperations: SlowOperations;
   /** The backends that fail, and how; null: none. */
   degradedReason(): string | null;
   close(): Promise<void>;
@@ -48,19 +44,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     connectTimeoutMs: timeoutMs * CONNECT_SHARE,
   });
   const counter = { sent: 0 };
-  const { speedSliceMs } = options;
-  const slowOperations = new SlowOperations({
-    clock: steadyClock,
-    log,
-    ...(speedSliceMs !== undefined && { sliceMs: speedSliceMs }),
-  });
-  const clockSkew = new ClockSkew({ clock: systemClock, log });
+  const failures = new LastFailures(url);
+  const clockSkew = new ClockSkew(systemClock);
   const transport = createTransport(
     pools,
     (call, outcome, ms, exchange, endedAtMs) => {
       metrics.called(call, outcome, ms, exchange);
       clockSkew.saw(call, exchange, endedAtMs);
-      slowOperations.saw(call.operation, outcome, ms, endedAtMs);
+      failures.saw(call, outcome, exchange);
     },
     counter,
   );
@@ -73,25 +64,24 @@ export function createGateway(options: GatewayOptions): Gateway {
     random: Math.random,
     connections,
     onRetry: metrics.retried,
-    onCircuit: (circuit, state) => log.warn({ circuit, state }, 'circuit breaker'),
+    onCircuit(circuit, state, backend) {
+      const failure = state === 'open' ? failures.of(backend) : {};
+      log.warn({ circuit, state, ...failure }, 'circuit breaker');
+    },
   });
   metrics.watch(resilience, pools, (area) => connectionsOf(area, connections));
-  metrics.watchSpeeds(slowOperations);
   metrics.clockSkew.from(() => (clockSkew.ms === null ? null : clockSkew.ms / 1000));
-  const outages = new Outages({ clock: steadyClock, log });
   const observed: Send = (call) =>
     resilience.send(call).then((exchange) => {
       const outcome = callOutcome(call, exchange);
       if (outcome === 'circuit' || outcome === 'busy') reportUnsent(call, outcome, metrics);
-      if (!isCheckedLater(call.operation, exchange)) outages.saw(call, outcome, exchange);
       return exchange;
     });
   return {
     client: new GatewayClient({
       ...options,
       send: observed,
-      onChecked(operation, caller, outcome, inexactFigures) {
-        outages.saw({ operation, caller }, outcome);
+      onChecked(operation, outcome, inexactFigures) {
         if (inexactFigures > 0) metrics.inexactFigures[operation]?.add(inexactFigures);
         if (outcome === 'contract') metrics.brokenAnswers.add(operation);
       },
@@ -99,16 +89,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     resilience,
     lastSequence: () => counter.sent,
     clockSkew,
-    slowOperations,
-    degradedReason() {
-      const reason = resilience.degradedReason();
-      const { lastFault } = outages;
-      return reason === null || lastFault === null ? reason : `${reason} (${lastFault})`;
-    },
-    close() {
-      outages.close();
-      return pools.close();
-    },
+    degradedReason: () => resilience.degradedReason((backend) => failures.of(backend)?.cause),
+    close: () => pools.close(),
   };
 }
 

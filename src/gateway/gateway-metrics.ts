@@ -13,7 +13,6 @@ import {
 } from './operations.ts';
 import type { Pools } from './pools.ts';
 import type { Resilience } from './resilience/resilience.ts';
-import type { SlowOperations } from './slow-operations.ts';
 
 interface CallSeries {
   readonly seconds: Distribution;
@@ -39,8 +38,6 @@ export class GatewayMetrics {
   readonly #queued;
   readonly #pollsWaiting;
   readonly clockSkew;
-  readonly #medians;
-  readonly #slow;
 
   constructor(registry: Registry) {
     const seconds = registry.histogram(
@@ -117,17 +114,6 @@ export class GatewayMetrics {
       'gateway_clock_skew_seconds',
       'How far the gateway’s clock is ahead of this machine’s, by the median of ten answers.',
     );
-    this.#medians = registry.gauge(
-      'gateway_call_median_seconds',
-      'Median of the calls of the last minute, and of the hour before; none where they were few.',
-      'operation',
-      'over',
-    );
-    this.#slow = registry.gauge(
-      'gateway_slow',
-      '1 while the median of an operation’s last minute is about three times that of its own past hour, and 50 ms more.',
-      'operation',
-    );
   }
 
   called(
@@ -163,19 +149,6 @@ export class GatewayMetrics {
       this.#queued.from(() => pool.stats.queued + resilience.waiting(area), area);
     }
     this.#pollsWaiting.from(() => resilience.pollsWaiting);
-  }
-
-  watchSpeeds(speeds: SlowOperations): void {
-    for (const operation of OPERATION_NAMES) {
-      this.#slow.from(() => (speeds.isSlow(operation) ? 1 : 0), operation);
-      for (const over of ['minute', 'hour'] as const) {
-        const seconds = () => {
-          const ms = speeds.median(operation, over);
-          return ms === null ? null : ms / 1000;
-        };
-        this.#medians.from(seconds, operation, over);
-      }
-    }
   }
 
   #seriesOf(operation: string, isPoll: boolean): CallSeries {

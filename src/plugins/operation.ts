@@ -58,6 +58,8 @@ export class Operation {
   document: PreparedDocument | null = null;
   prepared!: PreparedOperation;
   values!: VariableValues;
+  /** A sign-in that never went out: it costs its client no request. */
+  isGivenBack = false;
   /** The fields that the answer can contain, as estimated. */
   cost = 0;
   /** The values beside the document on which its amounts depend. */

@@ -74,6 +74,9 @@ export class Context implements ReadRecord {
     }
   }
 
+  /** The sign-in of this operation never went out. */
+  neverSignedIn(): void {}
+
   /** Used for the fields of a login's own result: until the next write they read with the new token. */
   actAs(token: string): void {
     this.current = this.ownScope().withToken(token);

@@ -39,6 +39,7 @@ export class GraphMetrics {
   readonly #refusals = new Map<string, Count>();
   readonly cacheReads: Readonly<Record<(typeof CACHES)[number], CacheReads>>;
   readonly cacheBytes: Gauge;
+  readonly manifestUnreadable: Gauge;
 
   constructor(registry: Registry) {
     const errors = registry.counter(
@@ -68,6 +69,10 @@ export class GraphMetrics {
     });
     this.cacheReads = { response: readsOf('response'), document: readsOf('document') };
     this.cacheBytes = registry.gauge('cache_bytes', 'Size of a cache, as estimated.', 'cache');
+    this.manifestUnreadable = registry.gauge(
+      'manifest_unreadable',
+      '1 while the manifest of trusted documents cannot be read, and the former one counts.',
+    );
   }
 
   error(code: unknown, operation: unknown): void {

@@ -1,4 +1,5 @@
 import { TooManyAttemptsError } from '../domain/auth/errors.ts';
+import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayRefusal, LoginGrant } from '../gateway/wire/bodies.ts';
 import { customerIdRead, withdrawalMethodsRead } from '../gateway/wire/payments.ts';
 import { AcknowledgeResult, RefusalRef } from './acknowledge.ts';
@@ -126,6 +127,8 @@ builder.mutationFields((t) => ({
       );
       const result = await signIn.catch((error: unknown) => {
         onSignIn(error instanceof TooManyAttemptsError ? 'limited' : 'failed');
+        // In an outage people try again and again, and would be refused for it when it is over.
+        if (error instanceof GatewayError && !error.wasSent) context.neverSignedIn();
         throw error;
       });
       onSignIn('accessToken' in result ? 'granted' : 'rejected');

@@ -25,8 +25,6 @@ export interface StoreOptions {
   readonly orderStore: string;
   readonly orderRecordsMax: number;
   readonly orderRecordsPerAccount: number;
-  /** Called with the number of records of an account at each reservation of its. */
-  readonly onAccountHeld?: ((login: string, held: number) => void) | undefined;
   readonly clock: Clock;
   readonly onWarn: Warn;
   /** Called with the duration of each count in Redis. */
@@ -100,9 +98,7 @@ async function begin(options: StoreOptions): Promise<StoreOpening> {
   const recordOptions = {
     max: options.orderRecordsMax,
     maxPerAccount: options.orderRecordsPerAccount,
-    onAccountHeld: options.onAccountHeld,
     uptimeMs: () => performance.now(),
-    onWarn: options.onWarn,
   };
   if (url === null) {
     return {
@@ -121,13 +117,13 @@ async function begin(options: StoreOptions): Promise<StoreOpening> {
 }
 
 async function openOwnRecords(
-  { orderStore, clock }: StoreOptions,
+  { orderStore, clock, onWarn }: StoreOptions,
   options: RecordTableOptions,
 ): Promise<OrderRecords> {
   if (orderStore === 'memory') return createMemoryOrderRecords(options);
   assertNoJournal(FORMER_JOURNAL, clock.date());
   await checkFilePath(orderStore);
-  return openSqliteOrderRecords({ ...options, clock, path: orderStore });
+  return openSqliteOrderRecords({ ...options, clock, onWarn, path: orderStore });
 }
 
 /** The default path at which earlier versions kept the order records. */

@@ -31,8 +31,6 @@ export interface RecordBounds {
   readonly max: number;
   /** The most records of one account; left out, an account may have all. */
   readonly maxPerAccount?: number;
-  /** Called with the number of records of an account at each reservation of its. */
-  readonly onAccountHeld?: ((login: string, held: number) => void) | undefined;
 }
 
 export interface ReserveRequest {

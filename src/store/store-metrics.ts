@@ -1,6 +1,4 @@
 import type { Registry } from '../lib/metrics/registry.ts';
-import type { FillForecast } from './fill-forecast.ts';
-import type { FullestAccounts } from './fullest-accounts.ts';
 import type { OrderRecords } from './order-records.ts';
 import { REDIS_ERRORS } from './redis/trouble.ts';
 
@@ -11,8 +9,6 @@ const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 
 interface WatchedRecords {
   readonly records: Pick<OrderRecords, 'held'>;
-  readonly forecast: FillForecast;
-  readonly fullest: FullestAccounts;
   readonly max: number;
   readonly maxPerAccount: number;
 }
@@ -45,15 +41,6 @@ export class StoreMetrics {
         'order_records_account_max',
         'The most that one account may hold.',
       ),
-      fullest: registry.gauge(
-        'order_records_fullest_accounts',
-        'Records of the fullest account, of the ten and of the hundred fullest together, of those that placed orders here within a day.',
-        'accounts',
-      ),
-      fullSeconds: registry.gauge(
-        'order_records_full_seconds',
-        'Time until the most are held, at the growth of the last 15 minutes; at most a day, for which they live.',
-      ),
     };
     this.redisUp = registry.gauge(
       'redis_up',
@@ -72,12 +59,10 @@ export class StoreMetrics {
       )
       .register();
   }
-  watch({ records, forecast, fullest, max, maxPerAccount }: WatchedRecords): void {
+  watch({ records, max, maxPerAccount }: WatchedRecords): void {
     const gauges = this.#records;
     gauges.held.from(() => records.held());
     gauges.max.from(() => max);
     gauges.perAccountMax.from(() => maxPerAccount);
-    gauges.fullSeconds.from(() => forecast.secondsLeft(records.held()));
-    for (const count of [1, 10, 100]) gauges.fullest.from(() => fullest.held(count), `${count}`);
   }
 }

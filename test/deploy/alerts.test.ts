@@ -15,7 +15,8 @@ const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');
 const rules = read('deploy', 'prometheus', 'alerts.yml');
 const ruleTests = read('deploy', 'prometheus', 'alerts.test.yml');
 const dashboard = read('deploy', 'grafana', 'trading-graph.json');
-const runbook = read('docs', 'operations.md');
+const runbook = read('docs', 'runbook.md');
+const routes = read('deploy', 'prometheus', 'alertmanager.yml');
 const alerts = rules.split(/^ {6}- alert: /m).slice(1);
 
 interface Panel {
@@ -42,7 +43,6 @@ beforeAll(async () => {
     ...scraped.keys(),
     'trading_graph_redis_up',
     'trading_graph_gateway_clock_skew_seconds',
-    'trading_graph_gateway_call_median_seconds{operation="getSession",over="minute"}',
   ];
 });
 
@@ -91,7 +91,7 @@ describe.each(alerts.map((text) => [/^\w+/.exec(text)?.[0] ?? '', text] as const
   (name, text) => {
     test('leads to its entry in the runbook', () => {
       const [, url] = /runbook_url: (\S+)/.exec(text) ?? [];
-      expect(url).toBe(`docs/operations.md#${name.toLowerCase()}`);
+      expect(url).toBe(`docs/runbook.md#${name.toLowerCase()}`);
       const [, entry = ''] = runbook.split(`\n### ${name}\n`);
       const [body = ''] = entry.split(/\n##/);
       for (const part of ['Meaning', 'Users see', 'Look at', 'Do', 'Do not', 'Rehearse']) {
@@ -105,6 +105,21 @@ describe.each(alerts.map((text) => [/^\w+/.exec(text)?.[0] ?? '', text] as const
     });
   },
 );
+
+test('at most twenty alerts are for people, and at most eight wake them', () => {
+  const pages = alerts.filter((text) => text.includes('severity: page'));
+  expect(alerts.length).toBeLessThanOrEqual(20);
+  expect(pages.length).toBeLessThanOrEqual(8);
+});
+
+test('what one alert inhibits are alerts that there are', () => {
+  const named = [...routes.matchAll(/TradingGraph(?:\(([^)]*)\)|(\w+))/g)].flatMap(
+    ([, several, one = '']) => (several?.split('|') ?? [one]).map((name) => `TradingGraph${name}`),
+  );
+  const names = alerts.map((text) => /^\w+/.exec(text)?.[0]);
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((name) => !names.includes(name))).toEqual([]);
+});
 
 test('the runbook has no entry for an alert that is gone', () => {
   const entries = [...runbook.matchAll(/^### (TradingGraph\w+)$/gm)].map(([, name]) => name);

@@ -98,7 +98,7 @@ test('ports of this machine are open to itself alone', () => {
 });
 
 test('the load balancer and Prometheus know every replica, by its ports', () => {
-  const { BIND: _, ...addresses } = serviceNamed('haproxy').environment;
+  const { BIND, STATS_BIND, STATS_SOCKET, ...addresses } = serviceNamed('haproxy').environment;
   const { config } = parseEnvironment({ ...imageEnvironment, ...replicas[0]?.[1].environment });
   const named = (port: number) => replicas.map(([name]) => `${name}:${port}`);
   expect(addresses).toEqual(
@@ -107,9 +107,18 @@ test('the load balancer and Prometheus know every replica, by its ports', () => 
   const { scrape_configs: jobs } = parse(readDeployed('compose', 'prometheus.yml')) as {
     scrape_configs: { job_name: string; static_configs: { targets: string[] }[] }[];
   };
-  expect(jobs.map(({ job_name: name }) => name)).toEqual([expect.stringMatching(/^trading-graph/)]);
-  const targets = jobs.flatMap(({ static_configs: each }) => each.flatMap((one) => one.targets));
-  expect(targets).toEqual(named(config.adminPort));
+  const targetsOf = (job: string) =>
+    jobs
+      .find(({ job_name: name }) => name === job)
+      ?.static_configs.flatMap(({ targets }) => targets);
+  expect(targetsOf('trading-graph')).toEqual(named(config.adminPort));
+  expect(targetsOf('trading-graph-haproxy')).toEqual([`haproxy:${STATS_BIND?.split(':')[1]}`]);
+  expect(targetsOf('trading-graph-front')).toEqual([
+    `http://haproxy:${BIND?.split(':')[1]}/health/ready`,
+  ]);
+  expect(jobs).toHaveLength(3);
+  // The one folder of the container that can be written to.
+  expect(STATS_SOCKET).toMatch(/^\/tmp\//);
 });
 
 test('Grafana finds Prometheus and the folder of the dashboard', () => {

@@ -47,7 +47,9 @@ const { metadata, spec } = z
   })
   .parse(parse(readDeployed('kubernetes', 'ingress.yaml')));
 const snippet = metadata.annotations[SNIPPET] ?? '';
-const haproxy = readDeployed('haproxy', 'haproxy.cfg');
+// Its exporter is no part of the way of a request.
+const [defaults = '', way = ''] = readDeployed('haproxy', 'haproxy.cfg').split('frontend graph\n');
+const haproxy = `${defaults.replace(/^frontend stats\n(?: .*\n)*/m, '')}${way}`;
 const rulesOf = (text: string) =>
   text
     .split('\n')

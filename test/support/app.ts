@@ -59,7 +59,6 @@ export interface TestAppOptions {
   readonly limits?: Partial<LimitTable>;
   /** Where false, what is used of a limit per minute stays used. */
   readonly refills?: boolean;
-  readonly speedSliceMs?: number;
   readonly heartbeatMs?: number;
   readonly plugins?: readonly OtherPlugin[];
 }
@@ -78,7 +77,6 @@ export async function startTestApp(
     connections = {},
     limits = {},
     refills = true,
-    speedSliceMs,
     heartbeatMs,
     plugins = [],
   }: TestAppOptions = {},
@@ -108,7 +106,6 @@ export async function startTestApp(
     // Else each close waits for what clients of this process might still send on connections that they keep.
     connections: { lingerMs: 10, ...connections },
     limits: { ...(!refills && withoutRefills(limitTable(config))), ...limits },
-    speedSliceMs,
     heartbeatMs,
     plugins,
     ...(schema && { schema }),

@@ -53,7 +53,7 @@ export async function startReplicas(
   };
 }
 
-/** Resolves when it accepts connections, on a free port in place of the one in BIND. */
+/** Resolves when it accepts connections, on a free port of this machine unless BIND names one. */
 export async function startHaproxy(
   haproxyPath: string,
   configuration: string,
@@ -61,13 +61,14 @@ export async function startHaproxy(
   onLine?: (line: string) => void,
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const port = await freePort();
+  const { BIND = `127.0.0.1:${port}` } = environment;
   const haproxy = spawn(haproxyPath, ['-db', '-f', configuration], {
-    env: { ...environment, BIND: `127.0.0.1:${port}` },
+    env: { ...environment, BIND },
     stdio: ['ignore', onLine ? 'pipe' : 'ignore', onLine ? 'ignore' : 'inherit'],
   });
   if (onLine && haproxy.stdout) createInterface({ input: haproxy.stdout }).on('line', onLine);
-  await eventually(() => canConnect(port));
-  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => end(haproxy) };
+  await eventually(() => canConnect(Number(BIND.split(':').at(-1))));
+  return { url: `http://${BIND}`, [Symbol.asyncDispose]: () => end(haproxy) };
 }
 
 /** Its ports stay the same over restarts, since the load balancer knows it by them. */

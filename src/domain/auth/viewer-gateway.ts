@@ -7,12 +7,7 @@ import type {
 } from '../../gateway/answers.ts';
 import type { Caller } from '../../gateway/caller.ts';
 import type { GatewayClient } from '../../gateway/client.ts';
-import {
-  GatewayError,
-  type GatewayErrorKind,
-  isGatewayError,
-  UnsafePathError,
-} from '../../gateway/errors.ts';
+import { type GatewayError, isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { LimitOrder, MarketOrder } from '../../gateway/model.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
@@ -31,11 +26,7 @@ export interface ViewerGatewayParts {
   readonly onPositions: (viewer: Viewer, answer: PositionsAnswer) => void;
   /** Called with every answer of op 10. */
   readonly onSession?: (viewer: Viewer, answer: SessionAnswer) => void;
-  /** Called with the end of each read that asked the gateway. */
-  readonly onRead?: (operation: OperationName, result: ReadResult) => void;
 }
-
-export type ReadResult = 'ok' | GatewayErrorKind;
 
 type Call<T> = (client: GatewayClient, caller: Caller) => Promise<T>;
 
@@ -154,20 +145,12 @@ export class ViewerGateway {
     groupOf: (answer: T) => string | null,
   ): Promise<T> {
     const wasAccepted = this.#parts.ledger.isAccepted(viewer);
-    try {
-      const logicalTime = this.#parts.ledger.beginCall();
-      const answer = await this.#call(viewer, operation, read, wasAccepted);
-      this.#parts.onRead?.(operation, 'ok');
-      this.#parts.ledger.answered(viewer, operation, logicalTime, groupOf(answer));
-      // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
-      if (!wasAccepted && this.#parts.ledger.isAccepted(viewer))
-        this.#parts.trials.accepted(viewer);
-      return answer;
-    } catch (error) {
-      if (error instanceof GatewayError && !isRemembered(error))
-        this.#parts.onRead?.(operation, error.kind);
-      throw error;
-    }
+    const logicalTime = this.#parts.ledger.beginCall();
+    const answer = await this.#call(viewer, operation, read, wasAccepted);
+    this.#parts.ledger.answered(viewer, operation, logicalTime, groupOf(answer));
+    // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
+    if (!wasAccepted && this.#parts.ledger.isAccepted(viewer)) this.#parts.trials.accepted(viewer);
+    return answer;
   }
 
   async #ordering(

@@ -65,15 +65,6 @@ export class Catalogs {
     return [...this.#fetches.catalogs()].flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);
   }
 
-  /** The first group's trouble in words for an operator, or null. */
-  degradedReason(): string | null {
-    for (const figures of this.figures) {
-      const trouble = troubleOf(figures);
-      if (trouble !== null) return trouble;
-    }
-    return null;
-  }
-
   /** Groups whose catalog has outlived its age, because the gateway fails or serves old copies itself. */
   get staleGroups(): readonly string[] {
     return this.figures.filter(({ isStale }) => isStale).map(({ group }) => group);
@@ -172,14 +163,9 @@ interface GroupFigures {
   readonly offered: number;
   /** Rows that were left out as broken. */
   readonly skipped: number;
-  /** Instruments that a former version had, where they are a tenth of it or more; for two hours. */
-  readonly lost: number;
   /** Past its time, because the gateway fails or serves old copies itself. */
   readonly isStale: boolean;
 }
-
-/** A few broken rows are the interface's ordinary noise. */
-const MOST_SKIPPED = 0.05;
 
 /** Null where the group has no catalog in memory. */
 function figuresOf(catalog: GroupCatalog, nowMs: number): GroupFigures | null {
@@ -191,21 +177,6 @@ function figuresOf(catalog: GroupCatalog, nowMs: number): GroupFigures | null {
     size: version.size,
     offered: offeredSize,
     skipped,
-    lost: catalog.lostAt(nowMs),
     isStale: copy.staleFromMs <= nowMs && nowMs < copy.servesUntilMs,
   };
-}
-
-/** The reason for `degraded` in words for an operator, or null. */
-function troubleOf(figures: GroupFigures): string | null {
-  const { group, size, offered, skipped, lost, isStale } = figures;
-  if (isStale) return `the catalog of the group ${group} is past its time`;
-  if (offered * 2 < size) {
-    return `the gateway offers ${offered} instruments to the group ${group}, whose former ${size} are served`;
-  }
-  if (skipped > (size + skipped) * MOST_SKIPPED) {
-    return `${skipped} of ${size + skipped} instruments of the group ${group} are broken and left out`;
-  }
-  if (lost === 0) return null;
-  return `the catalog of the group ${group} has lost ${lost} of ${size + lost} instruments`;
 }

@@ -19,7 +19,7 @@ export type CircuitName = Backend | OperationName;
 
 export interface BreakersOptions {
   readonly clock: Clock;
-  readonly onCircuit: (name: CircuitName, state: 'closed' | 'open') => void;
+  readonly onCircuit: (name: CircuitName, state: 'closed' | 'open', backend: Backend) => void;
 }
 
 const WINDOW_MS = 10_000;
@@ -95,16 +95,17 @@ export class BackendBreakers {
 
   #create(name: CircuitName, onOpen: () => void): CircuitBreaker {
     const { clock, onCircuit } = this.#options;
+    const backend = this.#name;
     return new CircuitBreaker({
       clock,
       windowMs: WINDOW_MS,
       threshold: FAILURE_THRESHOLD,
-      minimumCalls: this.#name === 'orders' ? MINIMUM_ORDERS : MINIMUM_CALLS,
+      minimumCalls: backend === 'orders' ? MINIMUM_ORDERS : MINIMUM_CALLS,
       minimumAccounts: MINIMUM_ACCOUNTS,
       pauseMs: PAUSE_MS,
       hasProvedCalls: () => clock.now() - this.#provedAtMs < WINDOW_MS,
       onChange(state) {
-        onCircuit(name, state);
+        onCircuit(name, state, backend);
         if (state === 'open') onOpen();
       },
     });

@@ -73,9 +73,12 @@ export class Resilience {
     return this.#bulkheads.reads?.polls.waiting ?? 0;
   }
 
-  /** The backends and operations that failed when last tried, as a degraded reason for an operator; null: none. */
-  degradedReason(): string | null {
-    const failing = [...this.#breakers.values()].flatMap(({ open }) => open);
+  /** The backends and operations that failed when last tried, with the cause of each, for an operator; null: none. */
+  degradedReason(causeOf: (backend: Backend) => string | undefined): string | null {
+    const failing = [...this.#breakers].flatMap(([backend, { open }]) => {
+      const cause = causeOf(backend);
+      return open.map((name) => (cause === undefined ? name : `${name} (${cause})`));
+    });
     return failing.length === 0 ? null : `gateway failing: ${failing.join(', ')}`;
   }
 }

@@ -33,6 +33,9 @@ export function useClientLimits<Context extends OperationContext>(
           currentClient(contextValue as Context, limiter, clientOf),
           operation.meter.fields,
         );
+        if (operation.isGivenBack) {
+          limiter.giveBack(operation.overLimit === null ? 'requests' : 'reserve', operation.client);
+        }
         return result;
       };
       setExecuteFn((args) => {

@@ -43,7 +43,7 @@ export class TrustedDocuments {
   #unwatch: () => void = () => {};
   #loaded: Loaded = { byId: new Map(), byText: new Map(), prepared: new Set() };
   #loading: Promise<void> = Promise.resolve();
-  #degradedReason: string | null = null;
+  #isUnreadable = false;
 
   constructor(options: TrustedDocumentsOptions) {
     this.#options = options;
@@ -76,9 +76,9 @@ export class TrustedDocuments {
     return this.#loaded.prepared.has(prepared);
   }
 
-  /** Describes the problem with the manifests, or returns null. */
-  degradedReason(): string | null {
-    return this.#degradedReason;
+  /** True while the manifests cannot be read, and the former ones count. */
+  get isUnreadable(): boolean {
+    return this.#isUnreadable;
   }
 
   close(): void {
@@ -92,12 +92,12 @@ export class TrustedDocuments {
       .then(async () => {
         try {
           this.#loaded = await load(this.#options);
-          this.#degradedReason = null;
+          this.#isUnreadable = false;
         } catch (error) {
           // Clients continue with the documents published before: a typo must not refuse all of them.
-          this.#degradedReason =
-            'the manifest of trusted documents cannot be read; the former one counts';
-          this.#options.log.warn({ err: error }, this.#degradedReason);
+          this.#isUnreadable = true;
+          const message = 'the manifest of trusted documents cannot be read; the former one counts';
+          this.#options.log.warn({ err: error }, message);
         }
       });
   }

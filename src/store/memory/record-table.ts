@@ -1,4 +1,3 @@
-import { createFillWarning } from '../fill-warning.ts';
 import {
   AccountRecordsFullError,
   AccountVoidsFullError,
@@ -22,7 +21,6 @@ export interface RecordTableOptions extends RecordBounds {
    * make a day pass at once, because a forgotten key can be sent again.
    */
   readonly uptimeMs: () => number;
-  readonly onWarn: (message: string) => void;
 }
 
 export interface TableRecord {
@@ -50,7 +48,6 @@ const DROPPED_AT_ONCE = 200;
  */
 export class RecordTable {
   readonly #options: RecordTableOptions;
-  readonly #warnOfFill: (held: number) => void;
   readonly #beganAtMs: number;
   readonly #records = new Map<string, Entry>();
   #oldest: Entry | null = null;
@@ -61,7 +58,6 @@ export class RecordTable {
   constructor(options: RecordTableOptions) {
     this.#options = options;
     this.#beganAtMs = options.uptimeMs();
-    this.#warnOfFill = createFillWarning(options.max, options.onWarn);
   }
 
   /**
@@ -134,13 +130,12 @@ export class RecordTable {
   }
 
   #checkRoom({ login }: Reservation): void {
-    const { max, maxPerAccount = Number.POSITIVE_INFINITY, onAccountHeld } = this.#options;
+    const { max, maxPerAccount = Number.POSITIVE_INFINITY } = this.#options;
     if (this.size >= max) throw new RecordsUnavailableError(`all ${max} order records are in use`);
     const own = this.#accounts.get(login) ?? new Set();
     // Of the records that are over, its own may be far from the oldest, and must not fill its share.
     this.#dropOld(own);
     const [oldest] = own;
-    onAccountHeld?.(login, Math.min(own.size + 1, maxPerAccount));
     if (oldest && own.size >= maxPerAccount) {
       throw new AccountRecordsFullError(maxPerAccount, RECORD_LIFE_MS - this.ageMs(oldest));
     }
@@ -179,7 +174,6 @@ export class RecordTable {
     this.#records.set(id, entry);
     const own = this.#accounts.get(login) ?? new Set();
     this.#accounts.set(login, own.add(entry));
-    this.#warnOfFill(this.#records.size);
   }
 
   #drop(record: Entry): void {

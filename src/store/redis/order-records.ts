@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import type { AccountVersions } from '../account-versions.ts';
-import { createFillWarning } from '../fill-warning.ts';
 import { RecordTable, type RecordTableOptions, type TableRecord } from '../memory/record-table.ts';
 import {
   closedBy,
@@ -36,9 +35,7 @@ import { OrderScripts } from './order-scripts.ts';
 import { ageOf, mergeArguments, refusalIn, toRecord } from './record-answers.ts';
 import { FIND, MERGE, RELEASE, RESERVE, VOID } from './scripts.ts';
 
-export interface RedisOrderRecordsOptions
-  extends Omit<RecordTableOptions, 'onWarn'>,
-    RedisConnectionOptions {
+export interface RedisOrderRecordsOptions extends RecordTableOptions, RedisConnectionOptions {
   readonly clock: Clock;
   /** The prefix of all keys; replicas of one gateway share it. */
   readonly prefix?: string;
@@ -74,7 +71,6 @@ class RedisOrderRecords implements OrderRecords {
   readonly #scripts: OrderScripts;
   readonly #own: RecordTable;
   readonly #epoch: RedisEpoch;
-  readonly #warnOfFill: (held: number) => void;
   readonly #onWarn: (message: string) => void;
   readonly #wanted: Durability;
   readonly #durability: DurabilityWatch;
@@ -87,7 +83,6 @@ class RedisOrderRecords implements OrderRecords {
       clock,
       max,
       maxPerAccount = max,
-      onAccountHeld,
       onWarn,
       uptimeMs,
       prefix = 'trading-graph:',
@@ -98,12 +93,10 @@ class RedisOrderRecords implements OrderRecords {
     this.#durability = new DurabilityWatch(durability, onWarn);
     this.#redis = redis;
     this.#clock = clock;
-    this.#bounds = { max, maxPerAccount, onAccountHeld };
+    this.#bounds = { max, maxPerAccount };
     this.#timing = timing;
     this.#onWarn = onWarn;
-    this.#warnOfFill = createFillWarning(max, onWarn);
-    // The count that matters is Redis's: the own copies are a part of it and never warn.
-    this.#own = new RecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs, onWarn: () => {} });
+    this.#own = new RecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs });
     this.#scripts = new OrderScripts(redis, prefix);
     this.versions = createRedisAccountVersions({
       ...{ redis, clock, scripts: this.#scripts, timeoutMs: options.redisTimeoutMs },
@@ -195,19 +188,16 @@ class RedisOrderRecords implements OrderRecords {
   }
 
   async #reserveOnce(reservation: Reservation, epoch: string): Promise<readonly unknown[]> {
-    const { id, login } = reservation;
-    const { onAccountHeld } = this.#bounds;
     try {
       const answer = await this.#add(RESERVE, reservation, epoch);
       if (answer[0] === 'reserved') {
         // Before any later script is answered: an epoch that begins next gets it written back.
         this.#own.add(reservation);
-        this.#count(Number(answer[1]));
-        onAccountHeld?.(login, Number(answer[2]));
+        this.#held = Number(answer[1]);
       }
       return answer;
     } catch (error) {
-      if (error instanceof RedisSilentError) this.#unanswered.set(id, reservation);
+      if (error instanceof RedisSilentError) this.#unanswered.set(reservation.id, reservation);
       throw error;
     }
   }
@@ -220,13 +210,12 @@ class RedisOrderRecords implements OrderRecords {
     more: readonly (string | number)[] = [],
   ): Promise<readonly unknown[]> {
     const { id, login, key, canonical, reservedAtMs, pendingMs } = reservation;
-    const { max, maxPerAccount, onAccountHeld } = this.#bounds;
+    const { max, maxPerAccount } = this.#bounds;
     const args = [
       ...[epoch, recordId(login, key), this.#epoch.member, id, canonical, reservedAtMs],
       ...[pendingMs, RECORD_LIFE_MS, max, maxPerAccount, this.#wanted, ...more],
     ];
     const answer = await this.#scripts.run(script, args, this.#scripts.keysOf(reservation));
-    if (answer[0] === 'account-full') onAccountHeld?.(login, maxPerAccount);
     if (answer[0] === 'forgets') this.#durability.told(answer[1]);
     return answer;
   }
@@ -286,17 +275,12 @@ class RedisOrderRecords implements OrderRecords {
   }
 
   #beat(held: number | null): void {
-    if (held !== null) this.#count(held);
+    if (held !== null) this.#held = held;
     for (const reservation of this.#unanswered.values()) {
       this.release(reservation).then(
         () => this.#unanswered.delete(reservation.id),
         () => {},
       );
     }
-  }
-
-  #count(held: number): void {
-    this.#held = held;
-    this.#warnOfFill(held);
   }
 }

@@ -46,51 +46,46 @@ export function redisErrorOf(error: unknown): RedisError {
 }
 
 /**
- * Collects the faults of Redis, over all connections to it: each reason has one line of the log until it is over,
- * whoever sees it first, and however many commands fail of it.
+ * Whether Redis is well, over all connections to it: a line of the log as trouble begins or has another reason than
+ * before, and one as it ends. Two connections that fail each in its own way write two.
  */
 export class RedisTrouble {
   readonly #options: RedisTroubleOptions;
   readonly #clock: Clock;
-  /** The reasons that have their line, with the last failure of each; the newest failure's is the last. */
-  readonly #failedAtMs = new Map<string, number>();
+  #reason: string | null = null;
+  readonly #told = new Set<string>();
+  #failedAtMs = 0;
 
   constructor(options: RedisTroubleOptions) {
     this.#options = options;
     this.#clock = options.clock ?? steadyClock;
   }
 
-  /** The reason of the newest failure, as long as it lasts; null: Redis is well. */
+  /** The reason of the newest failure, as long as the trouble lasts; null: Redis is well. */
   get reason(): string | null {
-    this.#forget();
-    return [...this.#failedAtMs.keys()].at(-1) ?? null;
+    this.worked();
+    return this.#reason;
   }
 
   /** `refusal`: what Redis refuses of the configuration, in words for an operator. */
   failed(error: unknown, refusal: string | null = null): void {
     const kind = redisErrorOf(error);
     this.#options.onFailed?.(kind);
-    const reason = kind === 'connection' || kind === 'timeout' ? 'away' : kind;
-    const isTold = this.#failedAtMs.delete(reason);
-    this.#failedAtMs.set(reason, this.#clock.now());
-    if (isTold) return;
+    this.#reason = kind === 'connection' || kind === 'timeout' ? 'away' : kind;
+    this.#failedAtMs = this.#clock.now();
+    if (this.#told.has(this.#reason)) return;
+    this.#told.add(this.#reason);
     const detail = error instanceof Error ? error.message : String(error);
-    const text = reason === 'away' ? 'Redis cannot be reached' : 'Redis refuses commands';
+    const text = this.#reason === 'away' ? 'Redis cannot be reached' : 'Redis refuses commands';
     const message = refusal ?? `${text}: ${detail.slice(0, LONGEST_DETAIL)}`;
-    this.#options.onWarn(message, { reason });
+    this.#options.onWarn(message, { reason: this.#reason });
   }
 
   /** Called with each command that Redis has carried out. */
   worked(): void {
-    if (this.#failedAtMs.size > 0) this.#forget();
-  }
-
-  #forget(): void {
-    const before = this.#failedAtMs.size;
-    const quietSinceMs = this.#clock.now() - QUIET_MS;
-    for (const [reason, atMs] of this.#failedAtMs) {
-      if (atMs <= quietSinceMs) this.#failedAtMs.delete(reason);
-    }
-    if (before > 0 && this.#failedAtMs.size === 0) this.#options.onWarn('Redis is back');
+    if (this.#reason === null || this.#clock.now() - this.#failedAtMs < QUIET_MS) return;
+    this.#options.onWarn('Redis is back', { reason: this.#reason });
+    this.#reason = null;
+    this.#told.clear();
   }
 }

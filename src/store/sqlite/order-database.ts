@@ -43,8 +43,6 @@ export class OrderDatabase {
   readonly #damagedRows: readonly number[];
   readonly #unindexedKeys: Set<string>;
   readonly #isDamaged: boolean;
-  /** The accounts of the present batch's reservations. */
-  #accounts = new Map<string, number>();
   #failure: SqliteFileError | null = null;
   /** All rows up to this id are damaged, and stay. */
   #keptUpTo = Number.NEGATIVE_INFINITY;
@@ -80,7 +78,6 @@ export class OrderDatabase {
     try {
       if (this.#failure?.isDamage) throw this.#failure;
       answers = this.#file.transact(mode, PATIENCE_MS, () => {
-        this.#accounts = new Map();
         if (mode === 'IMMEDIATE') this.#forgetOld(tasks.length);
         // Only a change shows whether the file can be written again.
         if (mode === 'IMMEDIATE' && this.#failure) this.#file.state.writes += 1;
@@ -94,12 +91,11 @@ export class OrderDatabase {
       const failure = toFileError(error);
       if (failure.message !== this.#failure?.message) onWarn(`${path} ${failure.message}`);
       this.#failure = failure;
-      this.#accounts = new Map();
       answers = tasks.map(() => `the file of the order records ${failure.message}`);
     }
     const { rows: held } = this.#file.state;
     const degradedReason = this.#degradedReason();
-    return { answers, held, accounts: [...this.#accounts], degradedReason };
+    return { answers, held, degradedReason };
   }
 
   /** The operator's mark that records are missing. */
@@ -181,7 +177,7 @@ export class OrderDatabase {
     const reservation = closedReservation(request, id);
     const { login, ...content } = rows.toContent(reservation, this.#clock);
     const most = mostVoids(this.#maxPerAccount);
-    const { freeInMs } = this.#makeRoom(login, this.#statements.closed, most);
+    const freeInMs = this.#freeInMs(login, this.#statements.closed, most);
     if (freeInMs !== null) return { voidFreeInMs: freeInMs };
     const outcome = closedBy(request.keyAgeMs, this.#rememberedMs());
     const refusal = this.#insert({ ...content, login, outcome: JSON.stringify(outcome) });
@@ -196,8 +192,7 @@ export class OrderDatabase {
     const { state } = this.#file;
     if (state.rows >= max) throw new RecordsUnavailableError(`all ${max} order records are in use`);
     const { login } = content;
-    const { held, freeInMs } = this.#makeRoom(login, this.#statements.account, this.#maxPerAccount);
-    this.#accounts.set(login, held);
+    const freeInMs = this.#freeInMs(login, this.#statements.account, this.#maxPerAccount);
     if (freeInMs !== null) return { freeInMs };
     this.#statements.insert.run({ ...content, digest: rows.rowDigest(content) });
     state.rows += 1;
@@ -216,20 +211,16 @@ export class OrderDatabase {
     return ageMs(since, this.#clock);
   }
 
-  /** The account's rows are counted themselves: a count kept beside them could drift. */
-  #makeRoom(
-    login: string,
-    ofAccount: StatementSync,
-    max: number,
-  ): { held: number; freeInMs: number | null } {
+  /** Until the account has room; null: it has. Its rows are counted themselves: a count kept beside them could drift. */
+  #freeInMs(login: string, ofAccount: StatementSync, max: number): number | null {
     for (let tries = 0; ; tries += 1) {
       const { held, oldest } = ofAccount.get(login) as { held: number; oldest: number | null };
-      if (held < max) return { held: held + 1, freeInMs: null };
+      if (held < max) return null;
       const row = oldest === null ? undefined : this.#byId(oldest);
       // The age of a damaged row cannot be known; within a day another one's turn comes.
-      if (!row?.isIndexed || !rows.isIntact(row)) return { held, freeInMs: RECORD_LIFE_MS };
+      if (!row?.isIndexed || !rows.isIntact(row)) return RECORD_LIFE_MS;
       const freeInMs = Math.max(0, RECORD_LIFE_MS - ageMs(row, this.#clock));
-      if (freeInMs > 0 || tries >= FORGOTTEN_AT_ONCE) return { held, freeInMs };
+      if (freeInMs > 0 || tries >= FORGOTTEN_AT_ONCE) return freeInMs;
       // Its turn among all accounts' rows may come much later.
       this.#delete(row.id);
     }

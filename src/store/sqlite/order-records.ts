@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../lib/clock.ts';
-import { createFillWarning } from '../fill-warning.ts';
 import {
   AccountRecordsFullError,
   AccountVoidsFullError,
@@ -40,11 +39,9 @@ export async function openSqliteOrderRecords({
   path,
   max,
   maxPerAccount = Number.POSITIVE_INFINITY,
-  onAccountHeld,
   clock,
   onWarn,
 }: SqliteOrderRecordsOptions): Promise<OrderRecords> {
-  const warnOfFill = createFillWarning(max, onWarn);
   let held = 0;
   let degradedReason: string | null = null;
   let state: 'open' | 'closing' | 'ended' = 'open';
@@ -58,8 +55,6 @@ export async function openSqliteOrderRecords({
     if ('warning' in message) return onWarn(message.warning);
     if ('refusal' in message) return opening.reject(new SqliteFileError(message.refusal));
     ({ held, degradedReason } = message);
-    warnOfFill(held);
-    for (const [login, count] of message.accounts) onAccountHeld?.(login, count);
     opening.resolve();
     for (const [n, { resolve }] of underWay.entries()) resolve(message.answers[n] ?? null);
     post();

@@ -20,7 +20,5 @@ export type Refusal = string | { readonly freeInMs: number } | { readonly voidFr
 export interface Batch {
   readonly answers: readonly Answer[];
   readonly held: number;
-  /** How many records the accounts of the batch's new reservations have. */
-  readonly accounts: readonly (readonly [login: string, held: number])[];
   readonly degradedReason: string | null;
 }

@@ -53,9 +53,11 @@ export async function startComposed(
     }),
   );
   const { environment, volumes } = serviceNamed('haproxy');
+  // Its ports and its socket have fixed places, of which this machine has one.
+  const { BIND: _, STATS_BIND: _bind, STATS_SOCKET: _socket, ...addresses } = environment;
   const [mounted = ''] = volumes[0]?.split(':') ?? [];
   const configuration = join(deployFolder, 'compose', mounted);
-  const haproxy = started.use(await startHaproxy(haproxyPath, configuration, local(environment)));
+  const haproxy = started.use(await startHaproxy(haproxyPath, configuration, local(addresses)));
   const owned = started.move();
   return {
     url: haproxy.url,

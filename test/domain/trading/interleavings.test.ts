@@ -13,7 +13,7 @@ function begin(
 ) {
   const clock = createScriptedClock();
   const uptimeMs = () => clock.now();
-  const shared = createMemoryOrderRecords({ max: 10, uptimeMs, onWarn() {} });
+  const shared = createMemoryOrderRecords({ max: 10, uptimeMs });
   const records = { ...shared, ...change(shared) };
   return beginRun(scenario, { clock, records: [records, records], readers: [shared], key: 'k' });
 }

@@ -94,7 +94,7 @@ export function stage(change: (records: OrderRecords) => Partial<OrderRecords> =
   const clock = createScriptedClock();
   const { gateway, calls } = createScriptedGateway();
   const uptimeMs = () => clock.now();
-  const shared = createMemoryOrderRecords({ max: 100, uptimeMs, onWarn() {} });
+  const shared = createMemoryOrderRecords({ max: 100, uptimeMs });
   const records: OrderRecords = { ...shared, ...change(shared) };
   const log = createTestLog();
   const acceptances: string[] = [];

@@ -126,7 +126,7 @@ async function run(seed: number) {
   const calls: Call[] = [];
   const answers: Answer[] = [];
   const uptimeMs = () => clock.now();
-  const shared = createMemoryOrderRecords({ max: 1_000, uptimeMs, onWarn() {} });
+  const shared = createMemoryOrderRecords({ max: 1_000, uptimeMs });
   const start = () => startProcess(shared, clock, random, calls);
   const processes = [start(), start(), start()];
 

@@ -24,7 +24,7 @@ function createHastyClock(): Clock {
 }
 
 test('an outcome that no store takes is tried for as long as its record lives, and the log says both', async () => {
-  const records = createMemoryOrderRecords({ max: 1, uptimeMs: () => 0, onWarn() {} });
+  const records = createMemoryOrderRecords({ max: 1, uptimeMs: () => 0 });
   const reservation = await reserved(records, '1', 'k');
   const [clock, log] = [createHastyClock(), createTestLog()];
   const settle = () => Promise.reject(new Error('away'));

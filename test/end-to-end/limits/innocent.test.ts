@@ -252,6 +252,20 @@ test('a sign-in that was never sent is no guess at a password, nor is a mail', a
   }
 });
 
+test('sign-ins that were never sent use up nothing of their address: whoever tried in an outage signs in after it', async () => {
+  await using first = await startSandbox({ instruments: 40, tickMs: 0 });
+  const { port } = first;
+  await first.close();
+  const limits = { RATE_LIMIT_PER_MINUTE: '10' };
+  await using app = await startTestApp(limits, { gateway: first, refills: false });
+  // As many as the address may send in a minute, and as the reserve has, and more.
+  for (let at = 0; at < 80; at += 1) expect(await signIn(app)).toBe('GATEWAY_UNAVAILABLE');
+  await using _back = await startSandbox({ instruments: 40, tickMs: 0, port });
+  for (let at = 0; at < 9; at += 1) expect(await signIn(app, 'wrong')).toBe('LoginRejected');
+  // One that went out is charged, and other requests are.
+  expect((await tally(3, () => app.query(TYPENAME))).RATE_LIMITED).toBe(2);
+});
+
 describe('at an address that has used up its requests', () => {
   test('who is proved opens a socket, whatever was sent there', async () => {
     await using app = await startTestApp({}, { refills: false });

@@ -31,7 +31,6 @@ describe('the catalog', () => {
       await read();
       expect(await seriesValue(app, 'stale_catalogs')).toBe(1);
     });
-    expect(await seriesValue(app, 'degraded{reason="catalog"}')).toBe(1);
     await eventually(async () => (await seriesValue(app, fetches('failed'))) > 0);
     app.sandbox.clearFaults();
     app.sandbox.changeCatalog({ ageSeconds: 0 });

@@ -11,7 +11,7 @@ const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE' };
 /** In production, where a warm-up would only take time. */
 function startOn(redis: TestRedis, environment: Record<string, string> = {}, url = redis.url) {
   return startOrderFacade({
-    ...{ NODE_ENV: 'production', WARM_UP: 'off', REDIS_URL: url },
+    ...{ NODE_ENV: 'production', REDIS_URL: url },
     ...environment,
   });
 }
@@ -116,7 +116,7 @@ describeWithRedis('in production a Redis', (serverPath) => {
       ),
     );
     await using second = await startOrderFacade(
-      { NODE_ENV: 'production', WARM_UP: 'off', REDIS_URL: redis.url },
+      { NODE_ENV: 'production', REDIS_URL: redis.url },
       sandbox,
     );
     await redis.kill();

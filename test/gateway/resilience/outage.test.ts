@@ -45,7 +45,9 @@ describe('while the gateway fails at everything', () => {
     );
     await using open = openResilient(gateway.url);
     await readMany(open, 30);
-    expect(open.resilience.degradedReason()).toBe('gateway failing: getOpenPositions');
+    expect(open.resilience.degradedReason(() => undefined)).toBe(
+      'gateway failing: getOpenPositions',
+    );
     const callsBefore = gateway.requests.length;
     for (let second = 0; second < 30; second += 1) {
       await open.clock.advance(1_000);
@@ -61,7 +63,7 @@ describe('while the gateway fails at everything', () => {
       ends.push(await read(open, 1));
     }
     expect(ends.at(-1)).toBe('served');
-    expect(open.resilience.degradedReason()).toBeNull();
+    expect(open.resilience.degradedReason(() => undefined)).toBeNull();
     expect(open.circuits).toEqual(['getOpenPositions open', 'getOpenPositions closed']);
   });
 
@@ -76,7 +78,9 @@ describe('while the gateway fails at everything', () => {
     await open.clock.advance(5_000);
     expect(await read(open, 1)).toBe(status === 401 ? 'unauthenticated' : 'forbidden');
     expect(open.circuits).toEqual(['getOpenPositions open']);
-    expect(open.resilience.degradedReason()).toBe('gateway failing: getOpenPositions');
+    expect(open.resilience.degradedReason(() => undefined)).toBe(
+      'gateway failing: getOpenPositions',
+    );
   });
 
   test('refusals among the failures do not hide them', async () => {
@@ -139,7 +143,7 @@ describe('while the gateway fails at everything', () => {
       });
     }
     expect(open.circuits).toEqual(['reads open', 'orders open']);
-    expect(open.resilience.degradedReason()).toBe('gateway failing: reads, orders');
+    expect(open.resilience.degradedReason(() => undefined)).toBe('gateway failing: reads, orders');
   });
 });
 
@@ -294,7 +298,7 @@ describe('of the operations of one backend', () => {
       'getSession open',
       'reads open',
     ]);
-    expect(open.resilience.degradedReason()).toBe('gateway failing: reads');
+    expect(open.resilience.degradedReason(() => undefined)).toBe('gateway failing: reads');
     const before = gateway.requests.length;
     for (let second = 0; second < 30; second += 1) {
       await open.clock.advance(1_000);
@@ -307,12 +311,14 @@ describe('of the operations of one backend', () => {
     expect(await catalog(open, 1)).toBe('served');
     expect(open.circuits.at(-1)).toBe('reads closed');
     // Those two still have to show it themselves.
-    expect(open.resilience.degradedReason()).toBe('gateway failing: getSession, getOpenPositions');
+    expect(open.resilience.degradedReason(() => undefined)).toBe(
+      'gateway failing: getSession, getOpenPositions',
+    );
     expect(await session(open, 1)).toBe('unavailable');
     dead.clear();
     await open.clock.advance(5_000);
     expect(await Promise.all([session(open, 1), read(open, 1)])).toEqual(['served', 'served']);
-    expect(open.resilience.degradedReason()).toBeNull();
+    expect(open.resilience.degradedReason(() => undefined)).toBeNull();
   });
 });
 

@@ -6,13 +6,9 @@ import { accepted, itKeepsOrderRecords, request, reserved } from '../order-recor
 import { itVoidsKeys, rememberedMs, voidRequest } from '../void-contract.ts';
 
 async function openRecords(max: number, maxPerAccount = max) {
-  const warnings: string[] = [];
-  const records = createMemoryOrderRecords({
-    ...{ max, maxPerAccount },
-    uptimeMs: () => performance.now(),
-    onWarn: (message) => warnings.push(message),
-  });
-  return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
+  const uptimeMs = () => performance.now();
+  const records = createMemoryOrderRecords({ max, maxPerAccount, uptimeMs });
+  return { records, [Symbol.asyncDispose]: () => records.close() };
 }
 
 describe('order records in memory', () => {
@@ -21,7 +17,7 @@ describe('order records in memory', () => {
 
   test('remember since they began, and a day at the most', async () => {
     let uptimeMs = 1_000_000;
-    const records = createMemoryOrderRecords({ max: 9, uptimeMs: () => uptimeMs, onWarn() {} });
+    const records = createMemoryOrderRecords({ max: 9, uptimeMs: () => uptimeMs });
     expect(await rememberedMs(records, 'k1')).toBe(0);
     uptimeMs += 5_000.5;
     expect(await rememberedMs(records, 'k2')).toBe(5_000);
@@ -32,7 +28,7 @@ describe('order records in memory', () => {
   test('an account may close another key when its oldest closed one expires, though others hide it', async () => {
     let uptimeMs = 0;
     const bounds = { max: 5_000, maxPerAccount: 1_000 };
-    const records = createMemoryOrderRecords({ ...bounds, uptimeMs: () => uptimeMs, onWarn() {} });
+    const records = createMemoryOrderRecords({ ...bounds, uptimeMs: () => uptimeMs });
     // A call drops a few hundred of the records that are over.
     for (let n = 0; n < 900; n += 1) await reserved(records, '1', `order ${n}`);
     for (let n = 0; n < 100; n += 1) await records.voidKey(voidRequest('1', `k${n}`));
@@ -46,7 +42,7 @@ describe('order records in memory', () => {
 
   test('a record lives a day from its reservation, whenever its outcome came', async () => {
     let uptimeMs = 0;
-    const records = createMemoryOrderRecords({ max: 2, uptimeMs: () => uptimeMs, onWarn() {} });
+    const records = createMemoryOrderRecords({ max: 2, uptimeMs: () => uptimeMs });
     const early = await reserved(records, '1', 'early');
     uptimeMs = 1_000;
     await reserved(records, '1', 'late');
@@ -65,7 +61,7 @@ describe('order records in memory', () => {
 
   test('a record of the day before is not among those that a replica writes back', async () => {
     let uptimeMs = 0;
-    const table = new RecordTable({ max: 9, uptimeMs: () => uptimeMs, onWarn() {} });
+    const table = new RecordTable({ max: 9, uptimeMs: () => uptimeMs });
     table.add({ ...request('1', 'early'), id: 'early' });
     uptimeMs = 1_000;
     table.add({ ...request('1', 'late'), id: 'late' });
@@ -75,11 +71,8 @@ describe('order records in memory', () => {
 
   test('an account has room when its oldest record expires, and is told when', async () => {
     let uptimeMs = 0;
-    const seen: [string, number][] = [];
-    const records = createMemoryOrderRecords({
-      ...{ max: 9, maxPerAccount: 2, uptimeMs: () => uptimeMs, onWarn() {} },
-      onAccountHeld: (login, held) => seen.push([login, held]),
-    });
+    const bounds = { max: 9, maxPerAccount: 2 };
+    const records = createMemoryOrderRecords({ ...bounds, uptimeMs: () => uptimeMs });
     await reserved(records, '1', 'early');
     uptimeMs = 60_000;
     await reserved(records, '1', 'late');
@@ -91,23 +84,5 @@ describe('order records in memory', () => {
     await expect(records.reserve(request('1', 'newer'))).rejects.toMatchObject({
       retryAfterSeconds: 60,
     });
-    expect(seen).toEqual([1, 2, 2, 2, 2].map((held) => ['1', held]));
-  });
-
-  test('a warning comes again only after there was room', async () => {
-    const warnings: string[] = [];
-    const records = createMemoryOrderRecords({
-      max: 10,
-      uptimeMs: () => 0,
-      onWarn: (message) => warnings.push(message),
-    });
-    const kept = [];
-    for (let n = 0; n < 8; n += 1) kept.push(await reserved(records, '1', `${n}`));
-    for (const one of kept.splice(0, 1)) await records.release(one);
-    await reserved(records, '1', 'a');
-    expect(warnings).toHaveLength(1);
-    for (const one of kept.splice(0, 4)) await records.release(one);
-    for (let n = 0; n < 5; n += 1) await reserved(records, '2', `${n}`);
-    expect(warnings).toHaveLength(2);
   });
 });

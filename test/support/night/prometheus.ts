@@ -8,6 +8,7 @@ import { freePort } from '../free-ports.ts';
 
 export interface FiringAlert {
   readonly name: string;
+  readonly isPage: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly summary: string;
   readonly runbook: string;
@@ -20,7 +21,9 @@ export interface Prometheus extends AsyncDisposable {
 export interface PrometheusOptions {
   /** The hosts and ports of what it scrapes. */
   readonly targets: readonly string[];
-  /** Times of the rules are divided by it. */
+  /** What asks the front door, as blackbox_exporter does. */
+  readonly probe: string;
+  /** Times of the rules are divided by it, and of the scrape, so that a window has as many samples as in reality. */
   readonly hastenedBy: number;
 }
 
@@ -35,17 +38,18 @@ interface AlertsAnswer {
 }
 
 const RULES = new URL('../../../deploy/prometheus/alerts.yml', import.meta.url);
+const SCRAPE_MS = 15_000;
 const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
-/** A Prometheus with the rules of `deploy/prometheus`, which scrapes and judges each second. */
+/** A Prometheus with the rules of `deploy/prometheus`, which scrapes and judges as often as that of `deploy/` does. */
 export async function startPrometheus(
   path: string,
-  { targets, hastenedBy }: PrometheusOptions,
+  { targets, probe, hastenedBy }: PrometheusOptions,
 ): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'trading-graph-prometheus-'));
   const config = join(folder, 'prometheus.yml');
   await writeFile(join(folder, 'alerts.yml'), hastened(await readRules(), hastenedBy));
-  await writeFile(config, configuration(targets));
+  await writeFile(config, configuration(targets, probe, SCRAPE_MS / hastenedBy));
   const port = await freePort();
   const server = spawn(
     path,
@@ -66,6 +70,12 @@ export async function startPrometheus(
   };
   try {
     await eventually(async () => (await fetch(`${url}/-/ready`)).ok);
+    // It looks for its targets every five seconds; until then what is absent has no series.
+    await eventually(async () => {
+      const answer = await fetch(`${url}/api/v1/query?query=probe_success`);
+      const { data } = (await answer.json()) as { data: { result: readonly unknown[] } };
+      return data.result.length > 0;
+    });
   } catch (error) {
     await close();
     throw error;
@@ -77,6 +87,7 @@ export async function startPrometheus(
         .filter(({ state }) => state === 'firing')
         .map(({ labels, annotations }) => ({
           name: labels.alertname ?? '',
+          isPage: labels.severity === 'page',
           labels,
           summary: annotations.summary ?? '',
           runbook: annotations.runbook_url ?? '',
@@ -110,10 +121,14 @@ export function timesOf(rules: string, alert: string): string {
   ].join(', ');
 }
 
-function configuration(targets: readonly string[]): string {
+function configuration(targets: readonly string[], probe: string, everyMs: number): string {
+  const interval = `${Math.round(everyMs)}ms`;
   return JSON.stringify({
-    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    global: { scrape_interval: interval, evaluation_interval: interval, scrape_timeout: interval },
     rule_files: ['alerts.yml'],
-    scrape_configs: [{ job_name: 'trading-graph', static_configs: [{ targets }] }],
+    scrape_configs: [
+      { job_name: 'trading-graph', static_configs: [{ targets }] },
+      { job_name: 'trading-graph-front', static_configs: [{ targets: [probe] }] },
+    ],
   });
 }

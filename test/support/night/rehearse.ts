@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { uninhibited } from './pages.ts';
+import type { FiringAlert } from './prometheus.ts';
 import { type Evidence, NightRecord } from './record.ts';
 import type { Scene } from './scene.ts';
 import { reasonsIn } from './seen-reasons.ts';
@@ -10,6 +12,8 @@ export interface RehearsalOptions
   extends Omit<StageOptions, 'environment' | 'disk' | 'isGatewayTls'> {
   /** The time for which all is well, before the scene begins. */
   readonly calmMs: number;
+  /** How long a page waits for the alert of its cause. */
+  readonly pageWaitMs: number;
   /** The longest time until all is seen, and until the alerts are over. */
   readonly withinMs: number;
 }
@@ -27,18 +31,20 @@ export interface Rehearsal {
   readonly others: readonly Sighting[];
   readonly lines: readonly Sighting[];
   readonly reasons: readonly Sighting[];
+  /** The alerts that woke somebody: no more than one, of the cause. */
+  readonly pages: readonly string[];
   /** Seconds from the end of the fault until its alerts were over; null where they were not. */
   readonly resolvedAfter: number | null;
   readonly problems: readonly string[];
   readonly evidence: Evidence;
 }
 
-const RUNBOOK = new URL('../../../docs/operations.md', import.meta.url);
+const RUNBOOK = new URL('../../../docs/runbook.md', import.meta.url);
 const LOOK_MS = 200;
 
 /** Acts one scene, and notes who told of it, and when. */
 export async function rehearse(scene: Scene, options: RehearsalOptions): Promise<Rehearsal> {
-  const { withinMs, calmMs } = options;
+  const { withinMs, calmMs, pageWaitMs } = options;
   await using disk = scene.needs === 'small disk' ? await mountSmallDisk() : null;
   await using stage = await Stage.open({
     ...options,
@@ -55,6 +61,7 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
   const fired = new Map<string, number>();
   const told = new Map<string, number>();
   const reasons = new Map<string, number>();
+  const pages = new PageWatch(pageWaitMs);
   const note = (where: Map<string, number>, what: string) => {
     if (!where.has(what)) where.set(what, seconds());
   };
@@ -73,6 +80,7 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
         problems.push(`${alert.name} leads to ${alert.runbook}, which is not there`);
       }
     }
+    pages.look(firing);
     const lines = newLogs().flat();
     const healths = await Promise.all(stage.replicas.map((replica) => replica.health()));
     record.note(firing, healths);
@@ -83,6 +91,12 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
       scene.reasons.every((reason) => reasons.has(reason)) &&
       told.size === scene.lines.length
     );
+  });
+
+  // Pages are sent when their group has waited; a second one may come of the same cause.
+  await until(pageWaitMs + 2 * LOOK_MS, async () => {
+    pages.look(await stage.prometheus.firing());
+    return false;
   });
 
   const evidence = await record.end(newLogs());
@@ -107,7 +121,6 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
     reasons: sightings(reasons, scene.reasons),
   };
   for (const [name, cell] of Object.entries(cells)) {
-    if (cell.length === 0) problems.push(`nothing is expected of its ${name}`);
     for (const { what, seconds: at } of cell) {
       if (at === null) problems.push(`not among its ${name}: ${what}`);
     }
@@ -119,14 +132,42 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
     others: [...fired]
       .filter(([name]) => !scene.alerts.includes(name))
       .map(([what, at]) => ({ what, seconds: at })),
+    pages: pages.sent,
     resolvedAfter,
     problems,
     evidence,
   };
 }
 
+/** The pages that Alertmanager would send: what nothing inhibits for as long as a group waits. */
+class PageWatch {
+  readonly #waitMs: number;
+  readonly #sinceMs = new Map<string, number>();
+  readonly #sent = new Set<string>();
+
+  constructor(waitMs: number) {
+    this.#waitMs = waitMs;
+  }
+
+  get sent(): readonly string[] {
+    return [...this.#sent];
+  }
+
+  look(firing: readonly FiringAlert[]): void {
+    const nowMs = performance.now();
+    const open = uninhibited(firing).filter(({ isPage }) => isPage);
+    const names = new Set(open.map(({ name }) => name));
+    for (const name of this.#sinceMs.keys()) if (!names.has(name)) this.#sinceMs.delete(name);
+    for (const name of names) {
+      const sinceMs = this.#sinceMs.get(name) ?? nowMs;
+      this.#sinceMs.set(name, sinceMs);
+      if (nowMs - sinceMs >= this.#waitMs) this.#sent.add(name);
+    }
+  }
+}
+
 function leadsThere({ name, runbook }: { readonly name: string; readonly runbook: string }) {
-  return runbook === `docs/operations.md#${name.toLowerCase()}`;
+  return runbook === `docs/runbook.md#${name.toLowerCase()}`;
 }
 
 async function until(withinMs: number, isDone: () => Promise<boolean>): Promise<boolean> {

@@ -1,10 +1,10 @@
 import type { Environment } from '../../../src/config.ts';
 import type { Line, Stage } from './stage.ts';
 
-/** A fault of the night, and all that has to tell of it: none of the lists may stay empty. */
+/** A fault of the night, and all that has to tell of it: an alert at least. */
 export interface Scene {
   readonly title: string;
-  /** The alerts that have to fire. */
+  /** The alerts that have to fire: the page, where there is one, and the tickets that name the cause. */
   readonly alerts: readonly string[];
   /** The lines that have to be logged, by a replica or by the load balancer. */
   readonly lines: readonly ExpectedLine[];
@@ -29,18 +29,10 @@ export const line = (message: string, detail = ''): ExpectedLine => ({
     String(each.msg).includes(message) && (JSON.stringify(each) ?? '').includes(detail),
 });
 
-export const backendFails = (backend: string, outcome: string): ExpectedLine => ({
-  says: `\`a backend of the gateway fails\`, \`backend: ${backend}\`, \`outcome: ${outcome}\``,
-  fits: (each) =>
-    each.msg === 'a backend of the gateway fails' &&
-    each.backend === backend &&
-    each.outcome === outcome,
-});
-
-export const settingLooksWrong = (setting: string): ExpectedLine => ({
-  says: `\`a setting looks wrong\`, \`settings: ${setting}\``,
-  fits: ({ msg, settings }) =>
-    msg === 'a setting looks wrong' && Array.isArray(settings) && settings.includes(setting),
+/** A breaker opens, and says why. */
+export const opens = (cause: string): ExpectedLine => ({
+  says: `\`circuit breaker\`, \`cause: ${cause}\``,
+  fits: (each) => each.msg === 'circuit breaker' && each.state === 'open' && each.cause === cause,
 });
 
 /** A fault of the sandbox gateway, until it is cleared. */

@@ -1,8 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Environment } from '../../../src/config.ts';
 import { createRandom, type Random } from '../../../src/sandbox/random.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/start.ts';
+import { freePort } from '../free-ports.ts';
 import { startTestRedis, type TestRedis } from '../redis.ts';
 import { CONFIGURATION, startHaproxy } from '../replicas.ts';
+import { type FrontProbe, startFrontProbe } from './front-probe.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
 import { NightReplica } from './replica.ts';
 import type { SmallDisk } from './small-disk.ts';
@@ -29,6 +32,8 @@ export interface StageOptions {
 export type Line = Readonly<Record<string, unknown>>;
 
 const REPLICAS = 3;
+/** By haproxy, that a replica is back. */
+const NOTICED_MS = 1_500;
 
 /** Replicas behind haproxy, their gateway, a Redis, a Prometheus, and traffic that goes on. */
 export class Stage implements AsyncDisposable {
@@ -41,6 +46,8 @@ export class Stage implements AsyncDisposable {
   #replicas: readonly NightReplica[] = [];
   #sandbox: Sandbox;
   #prometheus: Prometheus | null = null;
+  #balancer: AsyncDisposable | null = null;
+  #startBalancer: (() => Promise<AsyncDisposable & { readonly url: string }>) | null = null;
 
   private constructor(
     sandbox: Sandbox,
@@ -81,14 +88,16 @@ export class Stage implements AsyncDisposable {
       );
       resources.defer(() => stage.stopAll());
       const servers = stage.#replicas.map(({ address }, at) => [`REPLICA_${at + 1}`, address]);
-      const balancer = resources.use(
-        await startHaproxy(haproxyPath, CONFIGURATION, Object.fromEntries(servers), (line) =>
-          stage.#balancerLog.push(line),
-        ),
-      );
+      const front = { ...Object.fromEntries(servers), BIND: `127.0.0.1:${await freePort()}` };
+      stage.#startBalancer = () =>
+        startHaproxy(haproxyPath, CONFIGURATION, front, (line) => stage.#balancerLog.push(line));
+      const balancer = await stage.#startBalancer();
+      resources.defer(() => stage.stopBalancer());
+      const probe: FrontProbe = resources.use(await startFrontProbe(balancer.url));
+      stage.#balancer = balancer;
       const targets = stage.#replicas.map(({ adminAddress }) => adminAddress);
       stage.#prometheus = resources.use(
-        await startPrometheus(prometheusPath, { targets, hastenedBy }),
+        await startPrometheus(prometheusPath, { targets, probe: probe.address, hastenedBy }),
       );
       const signIn = (user: number) => stage.#sandbox.token({ email: `user-${user}@example.com` });
       resources.use(startTraffic({ ...options, url: balancer.url, signIn }));
@@ -130,9 +139,21 @@ export class Stage implements AsyncDisposable {
     this.#sandbox = await startGateway({ ...options, port: this.#sandbox.port });
   }
 
+  /** One after the other, as in a roll-out: the front door stays open. */
   async restartAll(environment: Environment = {}): Promise<void> {
-    await this.stopAll();
-    await Promise.all(this.#replicas.map((replica) => replica.start(environment)));
+    for (const replica of this.#replicas) {
+      await replica.restart(environment);
+      await delay(NOTICED_MS);
+    }
+  }
+
+  async stopBalancer(): Promise<void> {
+    await this.#balancer?.[Symbol.asyncDispose]();
+    this.#balancer = null;
+  }
+
+  async restartBalancer(): Promise<void> {
+    this.#balancer = (await this.#startBalancer?.()) ?? null;
   }
 
   async stopAll(): Promise<void> {

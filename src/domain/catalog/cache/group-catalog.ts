@@ -33,8 +33,6 @@ interface ReceivedAnswer {
 
 // A failure older than this says nothing about the gateway's present state.
 const FAILURE_COUNTS_MS = 120_000;
-/** After this time a smaller catalog is what the gateway means to offer. */
-const LOSS_COUNTS_MS = 2 * 60 * 60_000;
 const REFUSED_TOKENS = 1_000;
 /** Estimated heap of the history that one group keeps of its former versions. */
 const HISTORY_BYTES = 8 * 1024 * 1024;
@@ -47,9 +45,6 @@ export class GroupCatalog {
   readonly #options: GroupCatalogOptions;
   #copy: CatalogCopy | null = null;
   #offeredSize = 0;
-  /** Of the last version that had lost less than a tenth. */
-  #wholeSize = 0;
-  #lostSinceMs = -Infinity;
   #failures = 0;
   #failedAtMs = -Infinity;
   #retryAtMs = -Infinity;
@@ -68,12 +63,6 @@ export class GroupCatalog {
   /** Instruments in the gateway's last answer, which is not the copy's number where that answer was kept out. */
   get offeredSize(): number {
     return this.#offeredSize;
-  }
-
-  /** Instruments that the copy has fewer than the last whole version had; 0 where they are less than a tenth of it. */
-  lostAt(nowMs: number): number {
-    const isRecent = nowMs - this.#lostSinceMs < LOSS_COUNTS_MS;
-    return isRecent && this.#copy !== null ? this.#wholeSize - this.#copy.version.size : 0;
   }
 
   get failures(): number {
@@ -161,22 +150,6 @@ export class GroupCatalog {
     this.#options.log.warn(fields, 'a catalog with less than half of its instruments is kept out');
   }
 
-  #countLoss({ version: { size }, sentAtMs }: CatalogCopy): void {
-    const former = this.#copy?.version.size ?? size;
-    const isMeant = sentAtMs - this.#lostSinceMs >= LOSS_COUNTS_MS;
-    const wholeSize = isMeant ? former : this.#wholeSize;
-    if (!hasLost(size, wholeSize)) {
-      this.#wholeSize = size;
-      this.#lostSinceMs = -Infinity;
-      return;
-    }
-    if (isMeant) this.#lostSinceMs = sentAtMs;
-    this.#wholeSize = wholeSize;
-    if (size === former) return;
-    const fields = { group: this.group, instruments: size, before: wholeSize };
-    this.#options.log.warn(fields, 'a catalog has lost instruments');
-  }
-
   /** Builds the version after the present one and adds the difference to the history. */
   async #nextVersion({ instruments }: ModifiedCatalog): Promise<CatalogVersion> {
     const previous = this.#copy?.version ?? null;
@@ -188,7 +161,6 @@ export class GroupCatalog {
   }
 
   #hold(copy: CatalogCopy): void {
-    this.#countLoss(copy);
     this.#copy = copy;
     this.#offeredSize = copy.version.size;
     this.#failures = 0;
@@ -205,11 +177,6 @@ function isBad({ instruments, skipped, total }: ModifiedCatalog): boolean {
 /** So much at once is more likely the gateway's fault than its wish. */
 function isShrunk({ instruments }: ModifiedCatalog, { version }: CatalogCopy): boolean {
   return instruments.length * 2 < version.size;
-}
-
-/** A tenth at once is more than an exchange lists or delists in an hour. */
-function hasLost(size: number, wholeSize: number): boolean {
-  return size <= wholeSize * 0.9;
 }
 
 function contractError(message: string): GatewayError {

@@ -14,23 +14,23 @@ const changed = (change: CatalogChange, back: CatalogChange) => ({
 export const CATALOG_SCENES: readonly Scene[] = [
   {
     title: 'The catalog has lost a fifth of its instruments',
-    alerts: ['TradingGraphCatalogLost'],
-    lines: [line('a catalog has lost instruments')],
-    reasons: ['catalog'],
+    alerts: ['TradingGraphCatalogWrong'],
+    lines: [],
+    reasons: [],
     ...changed({ remove: 25 }, { add: 25 }),
   },
   {
     title: 'Three rows in ten of the catalog are broken',
-    alerts: ['TradingGraphCatalogBroken', 'TradingGraphCatalogLost'],
+    alerts: ['TradingGraphCatalogWrong'],
     lines: [line('instruments were left out')],
-    reasons: ['catalog'],
+    reasons: [],
     ...changed({ broken: 30 }, { broken: 0 }),
   },
   {
     title: 'The catalog has shrunk to a quarter',
-    alerts: ['TradingGraphCatalogShrunk'],
+    alerts: ['TradingGraphCatalogWrong'],
     lines: [line('a catalog with less than half of its instruments is kept out')],
-    reasons: ['catalog'],
+    reasons: [],
     ...changed({ remove: 80 }, { add: 80 }),
   },
 ];

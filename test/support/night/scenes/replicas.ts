@@ -8,8 +8,16 @@ const UP_MS = 1_500;
 /** Kills, restarts and builds. Which replica it hits is the seed's. */
 export const REPLICA_SCENES: readonly Scene[] = [
   {
+    title: 'The front proxy is gone, and all traffic with it',
+    alerts: ['TradingGraphFrontDoor'],
+    lines: [],
+    reasons: [],
+    begin: (stage) => stage.stopBalancer(),
+    end: (stage) => stage.restartBalancer(),
+  },
+  {
     title: 'All replicas are gone',
-    alerts: ['TradingGraphAllDown', 'TradingGraphInstanceDown'],
+    alerts: ['TradingGraphFrontDoor', 'TradingGraphReplicas'],
     lines: [line('has no server available')],
     reasons: ['no answer'],
     begin: (stage) => stage.stopAll(),
@@ -17,7 +25,7 @@ export const REPLICA_SCENES: readonly Scene[] = [
   },
   onOne({
     title: 'One replica is killed',
-    alerts: ['TradingGraphInstanceDown'],
+    alerts: ['TradingGraphReplicas'],
     lines: [line('is DOWN')],
     reasons: ['no answer'],
     begin: (replica) => replica.kill(),
@@ -25,7 +33,7 @@ export const REPLICA_SCENES: readonly Scene[] = [
   }),
   onOne({
     title: 'A replica restarts again and again',
-    alerts: ['TradingGraphRestarts'],
+    alerts: ['TradingGraphReplicas'],
     lines: [line('is DOWN'), line('serving')],
     reasons: ['no answer'],
     async begin(replica) {
@@ -40,7 +48,7 @@ export const REPLICA_SCENES: readonly Scene[] = [
   }),
   onOne({
     title: 'Two builds run at once',
-    alerts: ['TradingGraphMixedBuild'],
+    alerts: ['TradingGraphReplicas'],
     lines: [line('serving', '"revision":"of-tonight"')],
     reasons: ['two revisions'],
     begin: (replica) => replica.restart({ REVISION: 'of-tonight' }),

@@ -4,7 +4,7 @@ import { line, type Scene } from '../scene.ts';
 export const STORE_SCENES: readonly Scene[] = [
   {
     title: 'Redis is away',
-    alerts: ['TradingGraphRedisDown', 'TradingGraphOrderStoreDegraded', 'TradingGraphOrdersUnsent'],
+    alerts: ['TradingGraphStoreAway'],
     lines: [line('Redis cannot be reached')],
     reasons: ['redis', 'order-store'],
     begin: async ({ redis }) => redis?.kill(),
@@ -12,7 +12,7 @@ export const STORE_SCENES: readonly Scene[] = [
   },
   {
     title: 'Redis hangs',
-    alerts: ['TradingGraphRedisDown', 'TradingGraphOrderStoreDegraded', 'TradingGraphOrdersUnsent'],
+    alerts: ['TradingGraphStoreAway'],
     lines: [line('Redis cannot be reached')],
     reasons: ['redis', 'order-store'],
     begin: async ({ redis }) => redis?.signal('SIGSTOP'),
@@ -20,7 +20,7 @@ export const STORE_SCENES: readonly Scene[] = [
   },
   {
     title: 'Redis is full',
-    alerts: ['TradingGraphRedisRefuses', 'TradingGraphOrderStoreDegraded'],
+    alerts: ['TradingGraphStoreAway'],
     lines: [line('Redis refuses commands', '"reason":"OOM"')],
     reasons: ['redis', 'order-store'],
     begin: async ({ redis }) => redis?.command('CONFIG', 'SET', 'maxmemory', 1),
@@ -28,7 +28,7 @@ export const STORE_SCENES: readonly Scene[] = [
   },
   {
     title: 'Redis is read-only, a replica since a failover',
-    alerts: ['TradingGraphRedisRefuses', 'TradingGraphOrderStoreDegraded'],
+    alerts: ['TradingGraphStoreAway'],
     lines: [line('Redis refuses commands', '"reason":"READONLY"')],
     reasons: ['redis', 'order-store'],
     begin: async ({ redis }) => redis?.command('REPLICAOF', '127.0.0.1', 1),
@@ -37,7 +37,7 @@ export const STORE_SCENES: readonly Scene[] = [
   {
     title: 'The disk of the order file is full',
     needs: 'small disk',
-    alerts: ['TradingGraphOrderStoreDegraded', 'TradingGraphOrdersUnsent'],
+    alerts: ['TradingGraphStoreAway'],
     lines: [line('orders.db cannot grow')],
     reasons: ['order-store'],
     begin: async ({ disk }) => disk?.fill(),

@@ -1,0 +1,49 @@
+import { type ConnectionFault, connectionFault } from './call-outcome.ts';
+import type { CallOutcome } from './caller.ts';
+import type { Exchange, WireCall } from './exchange.ts';
+import { refusalOf } from './judge.ts';
+import { type Backend, OPERATIONS } from './operations.ts';
+import { wordsOf } from './wire/bodies.ts';
+
+/** Why a backend fails, in the words of its newest failure. */
+export interface LastFailure {
+  readonly cause: ConnectionFault | CallOutcome;
+  /** The address that was tried, where no connection was made. A field `address` would be struck out of the log. */
+  readonly tried?: string;
+  /** What the gateway says with a 5xx, which clients hear of a 503 alone. */
+  readonly gatewayError?: Readonly<Record<'error' | 'message', string | null>>;
+}
+
+const FAILURES: ReadonlySet<CallOutcome> = new Set(['connect', 'reset', 'timeout', '5xx']);
+
+/** Remembers why each backend failed last, so that a breaker that opens can say so. */
+export class LastFailures {
+  readonly #host: string;
+  readonly #byBackend = new Map<Backend, LastFailure>();
+
+  /** `url`: that of the gateway. */
+  constructor(url: string) {
+    this.#host = new URL(url).host;
+  }
+
+  saw({ operation }: WireCall, outcome: CallOutcome, exchange: Exchange): void {
+    if (!FAILURES.has(outcome)) return;
+    const words = exchange.sent && exchange.answered ? wordsOf(refusalOf(exchange)) : null;
+    this.#byBackend.set(OPERATIONS[operation].backend, {
+      cause: connectionFault(outcome, exchange) ?? outcome,
+      ...(outcome === 'connect' && { tried: addressIn(exchange) ?? this.#host }),
+      ...(words !== null && { gatewayError: words }),
+    });
+  }
+
+  of(backend: Backend): LastFailure | undefined {
+    return this.#byBackend.get(backend);
+  }
+}
+
+/** The address that a name stood for, which the error of the system call has. */
+function addressIn(exchange: Exchange): string | null {
+  const { cause } = exchange as { readonly cause?: unknown };
+  if (!(cause instanceof Error) || !('address' in cause)) return null;
+  return 'port' in cause ? `${cause.address}:${cause.port}` : `${cause.address}`;
+}

@@ -1,0 +1,123 @@
+import { createSocket } from 'node:dgram';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { describeWithHaproxy } from '../support/describe-with.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-ports.ts';
+import { CONFIGURATION, startHaproxy } from '../support/replicas.ts';
+import { readProject } from './support/files.ts';
+
+/** The commands of the runbook, as it has them for its shell. */
+const COMMANDS = [
+  ...readProject('docs', 'runbook.md').matchAll(/^echo '([^']+)'\s+\| socat - (\S+)/gm),
+].map(([, command = '', socket = '']) => ({ command, socket }));
+
+/** A stand-in for a replica: it answers with its name, and to checks. */
+async function startPod(opened: AsyncDisposableStack, name: string, at: string, port: number) {
+  const server = createServer((_request, response) => void response.end(name));
+  await new Promise<void>((resolve) => server.listen(port, at, resolve));
+  opened.defer(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+}
+
+/** A name server that has these addresses for every name. */
+async function startNames(opened: AsyncDisposableStack, addresses: readonly string[]) {
+  const port = await freePort();
+  const server = createSocket('udp4', (query, from) => {
+    const isA = query.readUInt16BE(query.indexOf(0, 12) + 1) === 1;
+    const found = isA ? addresses : [];
+    const end = query.indexOf(0, 12) + 5;
+    const head = Buffer.from(query.subarray(0, 12));
+    // A response without an error, with one question and so many answers.
+    head.writeUInt16BE(0x8180, 2);
+    head.writeUInt16BE(found.length, 6);
+    head.writeUInt16BE(0, 8);
+    head.writeUInt16BE(0, 10);
+    const answers = found.map((address) =>
+      // The name of the question, A, IN, a second to live, four bytes.
+      Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, ...address.split('.').map(Number)]),
+    );
+    server.send(
+      Buffer.concat([head, query.subarray(12, end), ...answers]),
+      from.port,
+      from.address,
+    );
+  });
+  await new Promise<void>((resolve) => server.bind(port, '127.0.0.1', resolve));
+  opened.defer(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  return `127.0.0.1:${port}`;
+}
+
+async function startFront(haproxyPath: string, environment: Record<string, string>) {
+  const opened = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-haproxy-'));
+  opened.defer(() => rm(folder, { recursive: true }));
+  const socket = join(folder, 'trading-graph.sock');
+  const statsPort = await freePort();
+  const { url } = opened.use(
+    await startHaproxy(haproxyPath, CONFIGURATION, {
+      ...environment,
+      ...{ STATS_SOCKET: socket, STATS_BIND: `127.0.0.1:${statsPort}` },
+    }),
+  );
+  const say = (command: string) => text(createConnection(socket).end(`${command}\n`));
+  const replicasOf = async (requests: number) => {
+    const answers = Array.from({ length: requests }, async () => (await fetch(url)).text());
+    return [...new Set(await Promise.all(answers))].sort();
+  };
+  const exported = async () => (await fetch(`http://127.0.0.1:${statsPort}/metrics`)).text();
+  return { say, replicasOf, exported, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
+  test('takes a replica away and brings it back by the commands of the runbook, and exports what it sees', async () => {
+    await using opened = new AsyncDisposableStack();
+    const [one, two] = [await freePort(), await freePort()];
+    await startPod(opened, 'one', '127.0.0.1', one);
+    await startPod(opened, 'two', '127.0.0.1', two);
+    await using front = await startFront(haproxyPath, {
+      REPLICA_1: `127.0.0.1:${one}`,
+      REPLICA_2: `127.0.0.1:${two}`,
+    });
+    const { say, replicasOf, exported } = front;
+    await eventually(async () => expect(await replicasOf(30)).toEqual(['one', 'two']));
+    const [drain = '', count = '', ready = ''] = COMMANDS.map(({ command }) => command);
+    expect(await say(drain)).toBe('\n');
+    expect(await replicasOf(30)).toEqual(['two']);
+    expect(await exported()).toMatch(
+      /haproxy_server_status\{proxy="replicas",server="replica-1",state="DRAIN"\} 1/,
+    );
+    expect(await say(count)).toMatch(/^replicas\/replica-1 .*/m);
+    expect(await say(ready)).toBe('\n');
+    await eventually(async () => expect(await replicasOf(30)).toEqual(['one', 'two']));
+    expect(await exported()).toMatch(/^haproxy_backend_active_servers\{proxy="replicas"\} 2$/m);
+    expect(new Set(COMMANDS.map(({ socket }) => socket)).size).toBe(1);
+  });
+
+  test('finds up to 32 replicas by a name, and those that join', async () => {
+    await using opened = new AsyncDisposableStack();
+    const port = await freePort();
+    const addresses = ['127.0.0.2', '127.0.0.3'];
+    for (const address of [...addresses, '127.0.0.4']) {
+      await startPod(opened, address, address, port);
+    }
+    const names = await startNames(opened, addresses);
+    await using front = await startFront(haproxyPath, {
+      ...{ REPLICAS: `replicas.test:${port}`, RESOLVER: names },
+    });
+    await eventually(async () =>
+      expect(await front.replicasOf(40)).toEqual(['127.0.0.2', '127.0.0.3']),
+    );
+    addresses.push('127.0.0.4');
+    await eventually(async () => expect(await front.replicasOf(40)).toContain('127.0.0.4'));
+    const servers = (await front.exported()).match(/^haproxy_server_weight\{proxy="replicas"/gm);
+    expect(servers).toHaveLength(32);
+  });
+});
