@@ -33,6 +33,7 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
   // Then the graph is wired, its transports, and what operators see of both.
   const graph = wireGraph(config, options, opened);
   const wired = wireServer(config, options, opened, graph);
+  if (options.plugins.because !== null) await wired.yoga();
   watchReadiness(options, opened, wired);
   watchGauges(config, options, opened, graph, wired);
   const build = programBuild(config);
@@ -68,6 +69,7 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
       webSockets,
       server,
       orders: opened.domain.orders,
+      plugins: options.plugins,
       resources: started.move(),
       log: options.log,
     }),
