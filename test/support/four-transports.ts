@@ -54,8 +54,6 @@ export async function send(
 
 async function sendBySocket(app: TestApp, query: string, token?: string): Promise<Sent> {
   using socket = await initializedSocket(app, token);
-  socket.subscribe('other', '{ __typename }');
-  await socket.until('other', 'complete');
   socket.subscribe('1', query);
   const { type, payload } = await Promise.race([
     socket.until('1', 'next'),

@@ -1,8 +1,8 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
+import { after } from '../../lib/eventually.ts';
 import type { Log } from '../../lib/log.ts';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import { after } from '../../lib/eventually.ts';
 import { isGraphQLError, ofPlugin, placesOf } from '../../schema/public-error.ts';
 import type { OperationRecord } from '../operation.ts';
 import { GRAPH, type GraphPlugin, type PluginContext } from '../plugin.ts';

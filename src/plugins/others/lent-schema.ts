@@ -114,7 +114,10 @@ export class LentSchema {
 
 /** The error of a write that was begun, and of which no outcome can be told. */
 export function unknownOutcome() {
-  return requestError('OUTCOME_UNKNOWN', 'It is not known what became of this: it may have been done or not.');
+  return requestError(
+    'OUTCOME_UNKNOWN',
+    'It is not known what became of this: it may have been done or not.',
+  );
 }
 
 function keyOf(info: unknown): unknown {

@@ -152,7 +152,8 @@ function call(name: string, hook: unknown, payload: object): void {
 /** Documents are prepared with the schema of the start. */
 function refuseSchema(schema: GraphQLSchema, name: string) {
   return (other: GraphQLSchema): void => {
-    if (other !== schema) throw new PluginError(`${name} replaces the schema: it may wrap resolvers`);
+    if (other !== schema)
+      throw new PluginError(`${name} replaces the schema: it may wrap resolvers`);
   };
 }
 
@@ -160,7 +161,9 @@ function httpHooksOf({ plugin }: Named): string[] {
   const spans = (plugin.instrumentation ?? {}) as Hooks;
   return [
     ...OF_HTTP.filter((hook) => typeof plugin[hook] === 'function'),
-    ...HTTP_SPANS.filter((span) => spans[span] !== undefined).map((span) => `instrumentation.${span}`),
+    ...HTTP_SPANS.filter((span) => spans[span] !== undefined).map(
+      (span) => `instrumentation.${span}`,
+    ),
   ];
 }
 
@@ -174,7 +177,8 @@ function picked(plugin: Hooks, names: readonly string[]): [string, unknown][] {
 
 function hooksOf({ plugin, name }: Named, log: Log): Plugin {
   const hooks = picked(plugin, OF_ENVELOP).map(([hook, run]) => {
-    const fault = (error: unknown) => log.error({ plugin: name, hook, err: error }, 'a plugin failed');
+    const fault = (error: unknown) =>
+      log.error({ plugin: name, hook, err: error }, 'a plugin failed');
     return [hook, guarded(hook, run as () => unknown, fault)];
   });
   return { ...Object.fromEntries(hooks), instrumentation: plugin.instrumentation };

@@ -137,7 +137,8 @@ export class CachedResult implements ExecutionResult {
   constructor(sent: ResultBytes, extensions?: Record<string, unknown>) {
     this.#sent = sent;
     Object.defineProperty(this, 'data', { enumerable: true, get: () => this.#parsed() });
-    if (extensions) Object.defineProperty(this, 'extensions', { enumerable: true, value: extensions });
+    if (extensions)
+      Object.defineProperty(this, 'extensions', { enumerable: true, value: extensions });
   }
 
   get sent(): ResultBytes {

@@ -17,10 +17,7 @@ export function jsonText(result: ExecutionResult, meter: Meter): Eventually<Json
   return meter.isCostly ? chunksInSlices(result, meter) : JSON.stringify(result);
 }
 
-async function chunksInSlices(
-  result: ExecutionResult,
-  meter: Meter,
-): Promise<readonly Buffer[]> {
+async function chunksInSlices(result: ExecutionResult, meter: Meter): Promise<readonly Buffer[]> {
   const { scheduler, client } = meter;
   const writer = new JsonWriter(result, meter.blocks);
   while (!writer.isDone) {

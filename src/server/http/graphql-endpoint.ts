@@ -49,7 +49,8 @@ export function createGraphQLEndpoint(
   settings: EndpointSettings,
   streams: EventStreams,
 ): GraphQLEndpoint {
-  const { graph, addresses, buffers, maxBodyBytes, directPath, yoga, pingMs, onGeneralPath } = settings;
+  const { graph, addresses, buffers, maxBodyBytes, directPath, yoga, pingMs, onGeneralPath } =
+    settings;
   const { accessLog, clientNames, received, tokens, tracing } = settings;
   const negotiation = new Negotiation();
 

@@ -6,7 +6,7 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { TRANSPORTS, send } from '../../support/four-transports.ts';
+import { send, TRANSPORTS } from '../../support/four-transports.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 
 interface Extended {
@@ -54,17 +54,20 @@ async function leverage(app: TestApp, transport: (typeof TRANSPORTS)[number], to
   return (await send(app, transport, LEVERAGE, { token })).data.instrument.leverage;
 }
 
-test.each(TRANSPORTS)('a catalog field that a plugin wraps is shared with nobody by %s', async (transport) => {
-  const { roles, plugin } = byRole('Instrument', 'leverage', () => 777);
-  await using app = await startTestApp({}, { plugins: [plugin] });
-  const [vip, other] = [await app.signIn(), await app.signIn('fresh@example.com')];
-  roles.set(vip, 'vip');
-  // Later runs are those of compiled code and of the cache.
-  for (let run = 0; run < 4; run += 1) {
-    expect(await leverage(app, transport, vip)).toBe(777);
-    expect(await leverage(app, transport, other)).not.toBe(777);
-  }
-});
+test.each(TRANSPORTS)(
+  'a catalog field that a plugin wraps is shared with nobody by %s',
+  async (transport) => {
+    const { roles, plugin } = byRole('Instrument', 'leverage', () => 777);
+    await using app = await startTestApp({}, { plugins: [plugin] });
+    const [vip, other] = [await app.signIn(), await app.signIn('fresh@example.com')];
+    roles.set(vip, 'vip');
+    // Later runs are those of compiled code and of the cache.
+    for (let run = 0; run < 4; run += 1) {
+      expect(await leverage(app, transport, vip)).toBe(777);
+      expect(await leverage(app, transport, other)).not.toBe(777);
+    }
+  },
+);
 
 test.each(['event stream', 'WebSocket'] as const)(
   'a live field that a plugin wraps is shared with nobody by %s',
@@ -141,18 +144,30 @@ test('a type that a plugin resolves sees the context that plugins extend', async
   expect(seen).toEqual([1]);
 });
 
-test.each(TRANSPORTS)('a plugin may name what it adds to the context as it likes, by %s', async (transport) => {
-  const names = ['calls', 'scope', 'operation', 'services', 'caller', 'requestId', 'receipts', 'own'];
-  const plugin = {
-    onContextBuilding: ({ extendContext }: { extendContext(more: object): void }) =>
-      extendContext(Object.fromEntries(names.map((name) => [name, 3]))),
-  };
-  await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
-  const token = await app.signIn();
-  const { data, errors } = await send(app, transport, '{ customerId }', { token });
-  expect(errors).toEqual([]);
-  expect(data.customerId).toBeTypeOf('string');
-});
+test.each(TRANSPORTS)(
+  'a plugin may name what it adds to the context as it likes, by %s',
+  async (transport) => {
+    const names = [
+      'calls',
+      'scope',
+      'operation',
+      'services',
+      'caller',
+      'requestId',
+      'receipts',
+      'own',
+    ];
+    const plugin = {
+      onContextBuilding: ({ extendContext }: { extendContext(more: object): void }) =>
+        extendContext(Object.fromEntries(names.map((name) => [name, 3]))),
+    };
+    await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
+    const token = await app.signIn();
+    const { data, errors } = await send(app, transport, '{ customerId }', { token });
+    expect(errors).toEqual([]);
+    expect(data.customerId).toBeTypeOf('string');
+  },
+);
 
 test('a result that a plugin changes is what it was changed to, from the cache as well', async () => {
   interface Done {
@@ -163,7 +178,10 @@ test('a result that a plugin changes is what it was changed to, from the cache a
     onExecute: () => ({
       onExecuteDone({ result, setResult }: Done) {
         if (!result.data.instrument) return;
-        setResult({ ...result, data: { instrument: { ...result.data.instrument, leverage: null } } });
+        setResult({
+          ...result,
+          data: { instrument: { ...result.data.instrument, leverage: null } },
+        });
       },
     }),
   };
