@@ -2,7 +2,7 @@ import { type AppOptions, withDefaults } from './app/app-options.ts';
 import { watchGauges, watchReadiness } from './app/observe.ts';
 import { openResources } from './app/open-resources.ts';
 import { type Build, programBuild } from './app/program-version.ts';
-import { atAddress, withAddressProblems } from './app/resources.ts';
+import { atAddress, loadPlugins, withAddressProblems } from './app/resources.ts';
 import { createShutdown } from './app/shutdown.ts';
 import { wireGraph } from './app/wire-graph.ts';
 import { wireServer } from './app/wire-server.ts';
@@ -23,7 +23,8 @@ export interface App {
 
 /** The composition root: what knows every layer, and makes every lasting object. */
 export async function startApp(config: Config, given: AppOptions = {}): Promise<App> {
-  const options = withDefaults(config, given);
+  const plugins = [...(await loadPlugins(config)), ...(given.plugins ?? [])];
+  const options = withDefaults(config, { ...given, plugins });
   // Disposal closes what was opened where a later part cannot start.
   await using started = new AsyncDisposableStack();
 
