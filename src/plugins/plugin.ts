@@ -1,4 +1,5 @@
 import type { Plugin } from '@envelop/core';
+import { type DocumentNode, print } from 'graphql';
 import type { Eventually } from '../lib/eventually.ts';
 import type { Operation } from './operation.ts';
 import type { Refusal } from './refusal.ts';
@@ -13,6 +14,23 @@ export interface OperationContext {
 /** A context as envelop's hooks are given it, which plugins extend. */
 export interface PluginContext extends Record<PropertyKey, unknown> {
   readonly [GRAPH]: OperationContext;
+}
+
+/** The arguments of an execution as other plugins hand them on. */
+export interface GivenArgs {
+  readonly document: DocumentNode;
+  readonly variableValues?: unknown;
+  readonly contextValue: PluginContext;
+}
+
+/** The context of what was admitted: a plugin may copy its document, but neither change it nor the variables. */
+export function admitted({ document, variableValues, contextValue }: GivenArgs): OperationContext {
+  const context = contextValue[GRAPH];
+  const { document: prepared, params } = context.operation;
+  const known = prepared?.document;
+  const isKnown = document === known || (known && print(document) === print(known));
+  if (isKnown && variableValues === params.variables) return context;
+  throw new Error('another document, or other variables, than were admitted');
 }
 
 /** A plugin of envelop with one hook more, since the others may not wait before an operation is parsed. */

@@ -1,12 +1,7 @@
 import type { ExecuteFunction } from '@envelop/core';
 import type { ExecutionResult } from 'graphql';
 import type { Eventually } from '../../lib/eventually.ts';
-import { GRAPH, type GraphPlugin, type PluginContext } from '../plugin.ts';
-
-interface ExecutionArgs {
-  readonly document: unknown;
-  readonly contextValue: PluginContext;
-}
+import { admitted, type GivenArgs, type GraphPlugin } from '../plugin.ts';
 
 /**
  * Executes by the reference executor at first, and by compiled code once an operation recurs: each prepared
@@ -21,9 +16,8 @@ export function useCompiledExecution(): GraphPlugin {
   };
 }
 
-function execute({ document, contextValue }: ExecutionArgs): Eventually<ExecutionResult> {
-  const context = contextValue[GRAPH];
-  const { document: known, prepared, params, values, meter } = context.operation;
-  if (document !== known?.document) throw new Error('another document than was admitted');
+function execute(given: GivenArgs): Eventually<ExecutionResult> {
+  const context = admitted(given);
+  const { prepared, params, values, meter } = context.operation;
   return prepared.executor.execute(prepared.args.of(context, values, params.variables), meter);
 }

@@ -10,7 +10,7 @@ import { takeSlot } from '../../lib/limits/slot.ts';
 import { PullStream } from '../../lib/pull-stream.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
 import { overLimit } from '../limits/over-limit-error.ts';
-import { GRAPH, type GraphPlugin, type OperationContext, type PluginContext } from '../plugin.ts';
+import { admitted, type GivenArgs, type GraphPlugin, type OperationContext } from '../plugin.ts';
 import type { FollowedEvents } from './delivery.ts';
 import { EventResults, type EventResultsOptions, type ReadingContext } from './event-results.ts';
 
@@ -42,8 +42,8 @@ export function useLiveResults<
   const { eventContexts, clientOf, codes, limiter } = options;
   const results = new EventResults(options as unknown as EventResultsOptions);
 
-  async function subscribe(given: { contextValue: PluginContext }): Promise<Subscribed> {
-    const context = given.contextValue[GRAPH] as Context;
+  async function subscribe(given: GivenArgs): Promise<Subscribed> {
+    const context = admitted(given) as Context;
     const { operation } = context;
     const { prepared, params, values, cost, signal, transport } = operation;
     const { requestId, record, reportsEnd = () => false } = transport;

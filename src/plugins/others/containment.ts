@@ -113,7 +113,7 @@ export class Containment {
     const { errors } = result;
     if (errors === undefined || errors.every(isOurs)) return result;
     const meant = new AggregateError(errors);
-    if (result.data === undefined) return this.failed(operation, meant, fallback);
+    if (result.data == null) return this.failed(operation, meant, fallback);
     const { errors: coded } = this.#options.codes.refusal(meant, operation.transport, fallback);
     return { ...result, errors: coded };
   }

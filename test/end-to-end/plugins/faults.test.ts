@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import { type DocumentNode, GraphQLError, parse, print } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import type { GivenPlugin } from '../../../src/plugins/others/open-plugins.ts';
 import { startTestApp } from '../../support/app.ts';
@@ -204,6 +204,39 @@ test('an iterator that fails ends its own subscription alone, with a masked erro
     expect(text).not.toContain('in vain');
   }
   await subscriptionsAre(app.adminUrl, 0);
+});
+
+interface Given {
+  readonly args: { document: DocumentNode; variableValues?: unknown };
+}
+
+const replacing = (args: Given['args']) => {
+  args.document = parse('subscription Failing { positionChanges { cursor status } }');
+};
+const parsedAgain = (args: Given['args']) => {
+  args.document = parse(print(args.document));
+};
+const varying = (args: Given['args']) => {
+  args.variableValues = { a: 1 };
+};
+
+test.each([
+  ['another document', replacing, 'INTERNAL'],
+  ['other variables', varying, 'INTERNAL'],
+  ['a copy of the document', parsedAgain, undefined],
+])('a plugin that hands on %s changes nothing in silence', async (_what, change, code) => {
+  const act = ({ args }: Given) => change(args);
+  const plugins = [{ onExecute: act, onSubscribe: act }];
+  await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins });
+  for (const transport of TRANSPORTS) {
+    const { errors } = await send(app, transport, '{ __typename }');
+    expect(errors[0]?.extensions.code).toBe(code);
+  }
+  if (code === undefined) return;
+  for (const transport of ['event stream', 'WebSocket'] as const) {
+    const { errors } = await send(app, transport, LIVE);
+    expect(errors[0]?.extensions.code).toBe(code);
+  }
 });
 
 /** Plugins whose hooks of HTTP fail. */
