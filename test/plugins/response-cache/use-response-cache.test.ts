@@ -153,7 +153,11 @@ test('a client that has the answer gets none, once it is known that all share it
   expect((await ask({ ifNoneMatch: etag })).result.data).toEqual({ run: 1 });
   const { result } = await ask({ ifNoneMatch: etag });
   expect(result.data).toBeNull();
-  expect((result as CachedResult).sent).toMatchObject({ bytes: null, packed: null, freshSeconds: 60 });
+  expect((result as CachedResult).sent).toMatchObject({
+    bytes: null,
+    packed: null,
+    freshSeconds: 60,
+  });
   expect(seen).toEqual({ runs: 1, hits: 1, misses: 1, charged: [] });
   expect((await ask({ ifNoneMatch: 'W/"other"' })).result.data).toEqual({ run: 1 });
 });
