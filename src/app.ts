@@ -2,7 +2,7 @@ import { type AppOptions, withDefaults } from './app/app-options.ts';
 import { watchGauges, watchReadiness } from './app/observe.ts';
 import { openResources } from './app/open-resources.ts';
 import { type Build, programBuild } from './app/program-version.ts';
-import { atAddress, withAddressProblems } from './app/resources.ts';
+import { atAddress, loadPlugins, withAddressProblems } from './app/resources.ts';
 import { createShutdown } from './app/shutdown.ts';
 import { wireGraph } from './app/wire-graph.ts';
 import { wireServer } from './app/wire-server.ts';
@@ -21,7 +21,8 @@ export interface App {
 
 /** The composition root: what knows every layer, and makes every lasting object. */
 export async function startApp(config: Config, given: AppOptions = {}): Promise<App> {
-  const options = withDefaults(config, given);
+  const plugins = [...(await loadPlugins(config)), ...(given.plugins ?? [])];
+  const options = withDefaults(config, { ...given, plugins });
   // Disposal closes what was opened where a later part cannot start.
   await using started = new AsyncDisposableStack();
 
@@ -31,6 +32,7 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
   // Then the graph is wired, its transports, and what operators see of both.
   const graph = wireGraph(config, options, opened);
   const wired = wireServer(config, options, opened, graph);
+  if (options.plugins.because !== null) await wired.yoga();
   watchReadiness(opened, wired);
   watchGauges(config, options, opened, graph, wired);
   const build = programBuild(config);
@@ -59,6 +61,7 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
       webSockets,
       server,
       orders: opened.domain.orders,
+      plugins: options.plugins,
       resources: started.move(),
       log: options.log,
     }),

@@ -3,6 +3,7 @@ import type { Caller, ReceiptEntry } from './gateway/caller.ts';
 import { after, type Eventually } from './lib/eventually.ts';
 import { type CostInputs, evaluate } from './plugins/cost/amount.ts';
 import { Operation, type OperationRecord, type TransportContext } from './plugins/operation.ts';
+import { GRAPH } from './plugins/plugin.ts';
 import type { RunCost } from './plugins/receipts/use-receipts.ts';
 import type { Validity } from './plugins/response-cache/use-response-cache.ts';
 import { type CallRecord, Context } from './schema/context.ts';
@@ -14,8 +15,8 @@ import type { Services } from './schema/services.ts';
 export class GraphContext extends Context {
   declare readonly caller: Caller;
   readonly operation: Operation;
-  protected given: Request | undefined = undefined;
-  [name: string]: unknown;
+  /** The same as other plugins see and extend it; null where there are none. */
+  forPlugins: PluginView | null = null;
 
   constructor(
     services: Services,
@@ -39,15 +40,8 @@ export class GraphContext extends Context {
     this.operation.isGivenBack = true;
   }
 
-  /** The request over HTTP, as yoga's plugins know it; undefined for an operation of a socket. */
-  get request(): Request | undefined {
-    this.given ??= this.operation.transport.toRequest?.();
-    return this.given;
-  }
-
-  /** Yoga brings its own. */
-  set request(request: Request | undefined) {
-    this.given = request;
+  get [GRAPH](): this {
+    return this;
   }
 
   /** How long the lists are that the answer may contain. */
@@ -68,7 +62,7 @@ export class GraphContext extends Context {
 
   /** Makes the contexts of a subscription's events, without keeping this one. */
   eventContexts(): () => EventContext {
-    return eventContextsFor(this.services, this.caller, this.calls);
+    return eventContextsFor(this.services, this.caller, this.calls, this.forPlugins);
   }
 
   /** The calls of the gateway continue the operation's own span. */
@@ -84,6 +78,12 @@ export class GraphContext extends Context {
  * for nobody's trace: that of the request ended long ago.
  */
 export class EventContext extends Context {
+  forPlugins: object | null = null;
+
+  get [GRAPH](): this {
+    return this;
+  }
+
   protected override createScope(caller: Caller): EventScope {
     return new EventScope(this.services, caller, this);
   }
@@ -97,8 +97,40 @@ function eventContextsFor(
   services: Services,
   { trace: _, ...caller }: Caller,
   calls: CallRecord | null,
+  extended: object | null,
 ): () => EventContext {
-  return () => new EventContext(services, caller, calls);
+  if (extended === null) return () => new EventContext(services, caller, calls);
+  // Without the operation's own context, which must not live as long as the subscription.
+  const { [GRAPH]: _graph, ...given } = extended as PluginView;
+  return () => {
+    const context = new EventContext(services, caller, calls);
+    context.forPlugins = { ...given, [GRAPH]: context };
+    return context;
+  };
+}
+
+/** The context of an operation as other plugins see and extend it. */
+export class PluginView {
+  readonly [GRAPH]: GraphContext;
+  /** Who sent the operation, with the token. */
+  readonly caller: Caller;
+  [name: string]: unknown;
+
+  constructor(context: GraphContext) {
+    this[GRAPH] = context;
+    this.caller = context.caller;
+  }
+
+  /** The request over HTTP; undefined for an operation of a socket. */
+  get request(): Request | undefined {
+    const request = this[GRAPH].operation.transport.toRequest?.();
+    this.request = request;
+    return request;
+  }
+
+  set request(value: Request | undefined) {
+    Object.defineProperty(this, 'request', { value, writable: true, enumerable: true });
+  }
 }
 
 /** The lengths keep two keys apart whatever the group's own text contains. */

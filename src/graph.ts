@@ -9,7 +9,7 @@ import type {
 } from 'graphql';
 import type { ClientOf } from './domain/auth/proof.ts';
 import type { Caller } from './gateway/caller.ts';
-import { type EventContext, GraphContext } from './graph-context.ts';
+import { type EventContext, GraphContext, PluginView } from './graph-context.ts';
 import { after, type Eventually } from './lib/eventually.ts';
 import type { FairScheduler } from './lib/fair-scheduler.ts';
 import type { Limiter } from './lib/limits/limiter.ts';
@@ -26,10 +26,12 @@ import { useTransportRules } from './plugins/limits/use-transport-rules.ts';
 import type { EventPace } from './plugins/live/event-pace.ts';
 import { type Subscribed, useLiveResults } from './plugins/live/use-live-results.ts';
 import type { Operation, OperationRecord, TransportContext } from './plugins/operation.ts';
+import { Containment } from './plugins/others/containment.ts';
+import type { OpenPlugins } from './plugins/others/open-plugins.ts';
 import { useParams } from './plugins/params/use-params.ts';
-import { createAdmission, type GraphPlugin, type OtherPlugin } from './plugins/plugin.ts';
+import { createAdmission, type GraphPlugin } from './plugins/plugin.ts';
 import { type ReceiptOf, type RunCost, useReceipts } from './plugins/receipts/use-receipts.ts';
-import { type Refusal, refusalOf } from './plugins/refusal.ts';
+import { type Fallback, OF_DOCUMENT, OF_REQUEST, type Refusal } from './plugins/refusal.ts';
 import type { ResponseCache } from './plugins/response-cache/response-cache.ts';
 import { useResponseCache } from './plugins/response-cache/use-response-cache.ts';
 import { type TraceOptions, useTraces } from './plugins/traces/use-traces.ts';
@@ -61,7 +63,7 @@ export interface GraphOptions {
   /** True when responses report what they cost behind the facade. */
   readonly receipts: boolean;
   /** Other people's. */
-  readonly plugins: readonly OtherPlugin[];
+  readonly plugins: OpenPlugins;
 }
 
 /**
@@ -69,11 +71,12 @@ export interface GraphOptions {
  * may refuse; then envelop, or yoga, runs their other hooks in this order. Functions that execute are
  * wrapped: the last one to wrap is the first to run.
  */
-function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
+function pluginsOf(options: GraphOptions, containment: Containment): (GraphPlugin | Plugin)[] {
   const { schema, documents, scheduler, codes, limiter, maxCost, traces, pace } = options;
   const clientBy = ({ caller }: GraphContext) => options.clientOf(caller);
   const clientOf = (context: GraphContext) => currentClient(context, limiter, clientBy);
   const receiptOf: ReceiptOf<GraphContext> = (context, run) => context.receipt(run);
+  const isAlone = options.plugins.hooks.length === 0;
   return [
     useSchema(schema),
     // These two execute, and all below wraps them: queries and mutations, by compiled code once they recur …
@@ -93,8 +96,6 @@ function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
       eventContexts: (context) => context.eventContexts(),
       publish: publisherOf(options),
     }),
-    // Errors of results get their codes, before any other plugin sees them. A refusal has its own.
-    useErrorCodes(codes),
     ...(traces === null ? [] : [useTraces(traces)]),
     // Admission, the cheapest first: nothing of a request is read before its client may send one.
     useClientLimits(limiter, clientBy),
@@ -104,7 +105,12 @@ function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
     usePreparedDocuments({ documents, scheduler }),
     useTransportRules(),
     useVariables(),
-    useCostLimit<GraphContext>({ maxCost, scheduler, inputsOf: (context) => context.costInputs() }),
+    useCostLimit<GraphContext>({
+      maxCost,
+      scheduler,
+      keepsTree: !isAlone,
+      inputsOf: (context) => context.costInputs(),
+    }),
     useMemoryLimit(options.isMemoryShort),
     // A cached response waits for no turn.
     useFairTurns(scheduler, limiter, clientOf),
@@ -114,9 +120,12 @@ function pluginsOf(options: GraphOptions): (GraphPlugin | Plugin)[] {
       // A hit is charged the estimate, as a measure of the bytes that are sent.
       onHit: (context) => void limiter.spend('fields', clientOf(context), context.operation.cost),
       isPersonal: (context) => context.isPersonal,
+      confirms: isAlone,
     }),
+    // Errors of results get their codes, before any other plugin sees them. A refusal has its own.
+    useErrorCodes(codes),
     ...(options.receipts ? [useReceipts(receiptOf)] : []),
-    ...(options.plugins as readonly Plugin[]),
+    ...(isAlone ? [] : [containment.useOutcomes(), ...options.plugins.hooks]),
   ];
 }
 
@@ -143,27 +152,26 @@ interface Enveloped {
 
 export class Graph {
   readonly schema: GraphQLSchema;
-  /** Initialized, for yoga. */
-  readonly plugins: readonly Plugin[];
-  /** Yoga calls it from `onParams`, other transports by `open`. */
-  readonly admit: (context: GraphContext) => Eventually<Refusal | null>;
+  /** Other people's; the hooks of their HTTP are yoga's to run. */
+  readonly plugins: OpenPlugins;
+  readonly #admit: (context: GraphContext) => Eventually<Refusal | null>;
   readonly #services: Services;
   readonly #codes: ErrorCodes;
-  readonly #getEnveloped: (context: GraphContext) => Enveloped;
+  readonly #containment: Containment;
+  readonly #getEnveloped: (context: object) => Enveloped;
 
   constructor(options: GraphOptions) {
-    const { schema, services, codes } = options;
+    const { schema, services, codes, plugins } = options;
     this.schema = schema;
-    const plugins = pluginsOf(options);
+    this.plugins = plugins;
     this.#services = services;
     this.#codes = codes;
-    this.admit = createAdmission(plugins, ({ errors }, { transport }) =>
+    this.#containment = new Containment({ schema, codes, lent: plugins.lent });
+    const all = pluginsOf(options, this.#containment);
+    this.#admit = createAdmission(all, ({ errors }, { transport }) =>
       codes.refused(errors, transport.record),
     );
-    const getEnveloped = envelop({ plugins });
-    // Some add others when they are initialized, which happens once.
-    this.plugins = getEnveloped._plugins.map(({ onPluginInit: _, ...plugin }) => plugin);
-    this.#getEnveloped = getEnveloped as unknown as (context: GraphContext) => Enveloped;
+    this.#getEnveloped = envelop({ plugins: all }) as unknown as (context: object) => Enveloped;
   }
 
   context(caller: Caller, transport: TransportContext<OperationRecord & CallRecord>): GraphContext {
@@ -175,27 +183,36 @@ export class Graph {
     this.#codes.refused(errors, record);
   }
 
-  /** Does what yoga's handler does, synchronously unless a plugin has to wait. */
+  /** What is sent where a hook of yoga's HTTP has failed. */
+  failed({ operation }: GraphContext, error: unknown): ExecutionResult | Refusal {
+    return this.#containment.failed(operation, error, OF_REQUEST);
+  }
+
+  /** A result as a hook of yoga's HTTP has changed it. */
+  checked({ operation }: GraphContext, result: ExecutionResult): ExecutionResult | Refusal {
+    return this.#containment.checked(operation, result, OF_REQUEST);
+  }
+
+  /** Admits, parses and validates an operation, synchronously unless a plugin has to wait. */
   open(context: GraphContext): Eventually<EnvelopedOperation | Refusal> {
-    return after(this.admit(context), (refusal) => refusal ?? this.#enter(context));
+    return after(this.#admit(context), (refusal) => refusal ?? this.#enter(context));
   }
 
   #enter(context: GraphContext): Eventually<EnvelopedOperation | Refusal> {
     const { operation } = context;
     const { params } = operation;
-    const failed = (error: unknown): Refusal => {
-      const refusal = refusalOf(error);
-      if (refusal === null) throw error;
-      this.#codes.refused(refusal.errors, operation.transport.record);
-      return refusal;
-    };
+    const failed = (error: unknown, fallback?: Fallback) =>
+      this.#codes.refusal(error, operation.transport, fallback);
+    const isAlone = this.plugins.hooks.length === 0;
+    if (!isAlone) context.forPlugins ??= new PluginView(context);
+    const containment = isAlone ? null : this.#containment;
     try {
-      const enveloped = this.#getEnveloped(context);
+      const enveloped = this.#getEnveloped(context.forPlugins ?? context);
       const document = enveloped.parse(params.query ?? '');
       const errors = enveloped.validate(this.schema, document);
-      if (errors.length > 0) return { ...failed(new AggregateError(errors)), status: 400 };
+      if (errors.length > 0) return failed(new AggregateError(errors), OF_DOCUMENT);
       const ready = (contextValue: unknown) =>
-        new EnvelopedOperation(enveloped, operation, {
+        new EnvelopedOperation(enveloped, containment, context, {
           schema: this.schema,
           document,
           contextValue,
@@ -216,10 +233,19 @@ export class EnvelopedOperation {
   /** The arguments by envelop's and graphql-ws's names. */
   readonly args: ExecutionArgs;
   readonly #enveloped: Enveloped;
+  readonly #containment: Containment | null;
+  readonly #context: GraphContext;
 
-  constructor(enveloped: Enveloped, operation: Operation, args: ExecutionArgs) {
+  constructor(
+    enveloped: Enveloped,
+    containment: Containment | null,
+    context: GraphContext,
+    args: ExecutionArgs,
+  ) {
     this.#enveloped = enveloped;
-    this.operation = operation;
+    this.#containment = containment;
+    this.#context = context;
+    this.operation = context.operation;
     this.args = args;
   }
 
@@ -227,11 +253,13 @@ export class EnvelopedOperation {
     return this.operation.prepared.node.operation;
   }
 
-  execute(): Eventually<ExecutionResult> {
-    return this.#enveloped.execute(this.args);
+  execute(): Eventually<ExecutionResult | Refusal> {
+    if (this.#containment === null) return this.#enveloped.execute(this.args);
+    return this.#containment.execute(this.#context, () => this.#enveloped.execute(this.args));
   }
 
-  subscribe(): Eventually<Subscribed> {
-    return this.#enveloped.subscribe(this.args);
+  subscribe(): Eventually<Subscribed | Refusal> {
+    if (this.#containment === null) return this.#enveloped.subscribe(this.args);
+    return this.#containment.subscribe(this.#context, () => this.#enveloped.subscribe(this.args));
   }
 }

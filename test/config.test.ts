@@ -69,6 +69,7 @@ describe('an empty environment', () => {
         "orderTimeoutMs": 15000,
         "persistedDocuments": null,
         "persistedDocumentsOnly": "off",
+        "plugins": null,
         "port": 4000,
         "positionsPollMaxMs": 30000,
         "positionsPollMs": 1000,

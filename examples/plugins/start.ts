@@ -1,14 +1,13 @@
 import { ConsoleSpanExporter } from '@opentelemetry/sdk-trace';
 import { Registry } from 'prom-client';
-import { startApp } from '../../src/app.ts';
+import { runApp } from '../../src/app/run-app.ts';
 import { readConfig } from '../../src/config.ts';
 import { examplePlugins } from './plugins.ts';
 
+// It drains on SIGTERM and Ctrl+C as `npm start` does; then it prints what the plugins have counted.
 const metrics = new Registry();
 const plugins = examplePlugins({ spans: new ConsoleSpanExporter(), metrics });
-const app = await startApp(readConfig(process.env), { plugins });
-console.log(`serving at ${app.url}/graphql; spans follow, and the plugins' metrics after Ctrl+C`);
-process.once('SIGINT', async () => {
-  console.log(await metrics.metrics());
-  await app.close();
+await runApp(readConfig(process.env), {
+  plugins,
+  onClosed: async () => console.log(await metrics.metrics()),
 });

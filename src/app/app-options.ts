@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import type { Config } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
 import { type Clock, steadyClock } from '../lib/clock.ts';
 import type { LimitTable } from '../lib/limits/table.ts';
 import {
@@ -10,7 +10,7 @@ import {
   openLogOutput,
 } from '../lib/log.ts';
 import type { LogOutput } from '../lib/log-output.ts';
-import type { OtherPlugin } from '../plugins/plugin.ts';
+import { type GivenPlugin, OpenPlugins, PluginError } from '../plugins/others/open-plugins.ts';
 import { buildSchema } from '../schema/schema.ts';
 import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
 
@@ -30,7 +30,7 @@ export interface AppOptions {
   /** How long a subscription is silent at most; tests shorten it. */
   readonly heartbeatMs?: number | undefined;
   /** Plugins of envelop or yoga; docs/plugins.md says what they see. */
-  readonly plugins?: readonly OtherPlugin[];
+  readonly plugins?: readonly GivenPlugin[];
 }
 
 /** Limits that are the same for every installation; tests lower them. */
@@ -78,17 +78,37 @@ export function withDefaults(
     clock: steadyClock,
     ...connections,
   };
+  const opened = openPlugins(schema, plugins, directPath, log);
   return {
     log,
     logOutput,
-    directPath,
+    directPath: directPath && opened.because === null,
     schema,
     cacheBytes: { ...cacheBudgets(config.cacheBytes), ...cacheBytes },
     connections: connectionLimits,
     limits,
     heartbeatMs,
-    plugins,
+    plugins: opened,
   };
+}
+
+/** Before anything reads the schema, whose resolvers plugins may wrap; the log's first line says who serves HTTP. */
+function openPlugins(
+  schema: GraphQLSchema,
+  given: readonly GivenPlugin[],
+  directPath: boolean,
+  log: Log,
+): OpenPlugins {
+  try {
+    const plugins = OpenPlugins.of(schema, given, log);
+    const because = plugins.because ?? (directPath ? null : '`directPath` is false');
+    if (because !== null) log.info({ because }, 'yoga serves all HTTP');
+    else if (given.length > 0) log.info({ plugins: given.length }, 'the direct path serves HTTP');
+    return plugins;
+  } catch (error) {
+    if (!(error instanceof PluginError)) throw error;
+    throw new ConfigError([error.message]);
+  }
 }
 
 export function createAppLog(config: Config, destination: LogDestination): Log {

@@ -93,7 +93,7 @@ export async function openResources(
 /** Stores and trusted documents open together, so that one start reports all problems. */
 async function openState(
   config: Config,
-  { log, plugins }: StartOptions,
+  { log }: StartOptions,
   { metrics, documents }: { readonly metrics: Metrics; readonly documents: Documents },
   started: AsyncDisposableStack,
 ) {
@@ -114,7 +114,6 @@ async function openState(
       openConfiguredDocuments(config, {
         documents,
         log,
-        compiles: plugins.length === 0,
         onLoaded: (names) => metrics.server.listDocuments(names),
       }),
     ),

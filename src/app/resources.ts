@@ -1,7 +1,12 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { shown } from '../config/setting.ts';
 import type { SettingName } from '../config/settings.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { systemClock } from '../lib/clock.ts';
+import { reasonOf } from '../lib/reason-of.ts';
+import type { GivenPlugin } from '../plugins/others/open-plugins.ts';
 import { ManifestError, readManifests } from '../plugins/trusted-documents/manifest.ts';
 import {
   openTrustedDocuments,
@@ -25,6 +30,7 @@ const USABLE = {
   JWT_JWKS_URL: 'the address of a key set',
   ORDER_STORE: 'a file that this process can use, or the word `memory`',
   PERSISTED_DOCUMENTS: 'a manifest, or a folder of them',
+  PLUGINS: 'a file whose default export is a list of plugins',
 } as const satisfies Partial<Record<SettingName, string>>;
 
 /** The stores that the configuration names; throws a ConfigError where they cannot be used. */
@@ -62,6 +68,28 @@ export async function openConfiguredDocuments(
   return openTrustedDocuments({ ...options, path, clock: systemClock }).catch(
     manifestProblems(path),
   );
+}
+
+/** The plugins of the file that the configuration names; throws a ConfigError of all problems where it cannot be used. */
+export async function loadPlugins(config: Config): Promise<readonly GivenPlugin[]> {
+  return readPlugins(config).catch(async (error: ConfigError) => {
+    const others = await findUnusable(config, new Set(['PLUGINS']));
+    throw new ConfigError([...error.problems, ...others]);
+  });
+}
+
+async function readPlugins({ plugins: path }: Config): Promise<readonly GivenPlugin[]> {
+  if (path === null) return [];
+  const file = resolve(path);
+  const reading = existsSync(file) ? import(pathToFileURL(file).href) : Promise.resolve(null);
+  const reason = await reading.then(reasonAgainst, (error) => `throwing: ${reasonOf(error)}`);
+  if (reason !== null) throw new ConfigError([settingProblem('PLUGINS', path, reason)]);
+  return (await reading).default;
+}
+
+function reasonAgainst(file: { readonly default?: unknown } | null): string | null {
+  if (file === null) return 'missing';
+  return Array.isArray(file.default) ? null : 'exporting no list';
 }
 
 /**
@@ -135,6 +163,7 @@ export async function findUnusable(
     );
   }
   const { persistedDocuments: path } = config;
+  if (isMeant('PLUGINS')) attempts.push(readPlugins(config));
   if (path !== null) attempts.push(readManifests(path).catch(manifestProblems(path)));
   for (const [listener, { port, host }] of [
     ['public', PUBLIC],

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Orders } from '../domain/trading/orders.ts';
 import { steadyClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import type { OpenPlugins } from '../plugins/others/open-plugins.ts';
 import type { Readiness } from '../server/admin/readiness.ts';
 import { closeInSlices } from '../server/closing-in-slices.ts';
 import type { HttpServer } from '../server/http/http-server.ts';
@@ -16,6 +17,7 @@ interface ShutdownOptions {
   readonly webSockets: WebSocketEndpoint;
   readonly server: HttpServer;
   readonly orders: Orders;
+  readonly plugins: OpenPlugins;
   readonly resources: AsyncDisposable;
   readonly log: Log;
 }
@@ -28,6 +30,7 @@ export function createShutdown({
   webSockets,
   server,
   orders,
+  plugins,
   resources,
   log,
 }: ShutdownOptions): () => Promise<void> {
@@ -48,13 +51,15 @@ export function createShutdown({
     if (delayMs > 0) {
       await closeInSlices(lasting, { clock: steadyClock, overMs: delayMs, endsEarly: false });
     }
+    const graceOver = delay(graceMs, false, { ref: false });
     const isDrained = await Promise.race([
       drain(delayMs > 0 ? 0 : graceMs / 2).then(() => true),
-      delay(graceMs, false, { ref: false }),
+      graceOver,
     ]);
     if (!isDrained) log.warn({}, 'the time to drain is over; what is left is cut off');
     webSockets.terminate();
     server.terminate();
+    await Promise.race([plugins.dispose(), graceOver]);
     await resources[Symbol.asyncDispose]();
   };
 }

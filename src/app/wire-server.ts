@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { onFirstUse } from '../lib/on-first-use.ts';
 import { printedSchema } from '../schema/schema.ts';
 import { Readiness } from '../server/admin/readiness.ts';
 import { SendBuffers } from '../server/back-pressure/send-buffers.ts';
@@ -6,6 +7,7 @@ import { DemoPage } from '../server/demo-page/demo-page.ts';
 import { GraphiQL } from '../server/graphiql/graphiql.ts';
 import { HttpServer } from '../server/http/http-server.ts';
 import { SandboxProxy } from '../server/http/sandbox-proxy.ts';
+import type { YogaHandler } from '../server/http/yoga.ts';
 import { messageBudget } from '../server/receive/message-budget.ts';
 import { ReceiveBuffers } from '../server/receive/receive-buffers.ts';
 import { AccessLog } from '../server/request/access-log.ts';
@@ -37,6 +39,7 @@ export function wireServer(
   const { schema, directPath } = options;
   const { most, pingMs, lingerMs, clock } = options.connections;
   const settings = settingsOf(config, options, resources, wired);
+  const yoga = onFirstUse(() => loadYoga(wired));
   const readiness = new Readiness();
   const webSockets = new WebSocketEndpoint({
     ...settings,
@@ -62,13 +65,23 @@ export function wireServer(
     onCrossSiteRefused: () => metrics.server.crossSiteRefused.add(),
     corsHeaders: config.corsHeaders,
     directPath,
+    yoga,
     pingMs,
     lingerMs,
     onGeneralPath: () => metrics.server.generalPath.add(),
     onAnswered: (status) => metrics.server.http.add(`${Math.floor(status / 100)}xx`),
     sdl: config.introspection ? printedSchema(schema) : null,
   });
-  return { ...settings, readiness, webSockets, server };
+  return { ...settings, readiness, webSockets, server, yoga };
+}
+
+/**
+ * Loads yoga with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
+ * the image's bundle for some 50 ms, from the sources for 200.
+ */
+async function loadYoga({ graph }: WiredGraph): Promise<YogaHandler> {
+  const { createYogaHandler } = await import('../server/http/yoga.ts');
+  return createYogaHandler(graph);
 }
 
 /** Makes the settings that all transports share. */

@@ -141,6 +141,11 @@ export const SETTINGS = {
     fallback: 'off',
     means: 'refuse (`on`) or only log (`log`) documents that are not in a manifest',
   }),
+  PLUGINS: setting({
+    kind: text('a file'),
+    ...unset,
+    means: 'a file whose default export is a list of envelop or yoga plugins (plugins.md)',
+  }),
   CORS_ORIGINS: setting({
     kind: origins,
     fallback: null,

@@ -37,6 +37,11 @@ export function isAlwaysTraced({ extensions }: Extended): boolean {
   return extensions.isAlwaysTraced === true;
 }
 
+/** Whether the result of a write is sent, as far as it has scalars, whatever fails after the write. */
+export function keepsOutcome({ extensions }: Extended): boolean {
+  return extensions.keepsOutcome === true;
+}
+
 /** The name, chosen by the schema, of the things that a list has one entry for; null for a list like any other. */
 export function listSizeOf({ extensions: { listSize } }: Extended): string | null {
   return typeof listSize === 'string' ? listSize : null;

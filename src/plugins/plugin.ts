@@ -1,34 +1,42 @@
-import type { OnExecuteHookResult, OnSubscribeHookResult, Plugin } from '@envelop/core';
-import type { ExecutionResult } from 'graphql';
+import type { Plugin } from '@envelop/core';
+import { type DocumentNode, print } from 'graphql';
 import type { Eventually } from '../lib/eventually.ts';
 import type { Operation } from './operation.ts';
 import type { Refusal } from './refusal.ts';
 
-export interface OperationContext extends Record<string, unknown> {
+/** The key under which a context has all that is the service's own: every other name is free for other plugins. */
+export const GRAPH = Symbol('graph');
+
+export interface OperationContext {
   readonly operation: Operation;
 }
 
+/** A context as envelop's hooks are given it, which plugins extend. */
+export interface PluginContext extends Record<PropertyKey, unknown> {
+  readonly [GRAPH]: OperationContext;
+}
+
+/** The arguments of an execution as other plugins hand them on. */
+export interface GivenArgs {
+  readonly document: DocumentNode;
+  readonly variableValues?: unknown;
+  readonly contextValue: PluginContext;
+}
+
+/** The context of what was admitted: a plugin may copy its document, but neither change it nor the variables. */
+export function admitted({ document, variableValues, contextValue }: GivenArgs): OperationContext {
+  const context = contextValue[GRAPH];
+  const { document: prepared, params } = context.operation;
+  const known = prepared?.document;
+  const isKnown = document === known || (known && print(document) === print(known));
+  if (isKnown && variableValues === params.variables) return context;
+  throw new Error('another document, or other variables, than were admitted');
+}
+
 /** A plugin of envelop with one hook more, since the others may not wait before an operation is parsed. */
-export interface GraphPlugin extends Plugin<OperationContext> {
+export interface GraphPlugin extends Plugin<PluginContext> {
   /** Runs before an operation is parsed, whichever transport brings it. It may refuse. */
   onAdmit?(context: OperationContext): Eventually<Refusal | null>;
-}
-
-/** Another author's: it has some of envelop's hooks, and a context of its own. */
-export type OtherPlugin = Partial<Readonly<Record<keyof Plugin, unknown>>>;
-
-interface Done {
-  readonly args: { readonly contextValue: OperationContext };
-  readonly result: unknown;
-  readonly setResult: (result: ExecutionResult) => void;
-}
-
-/** Makes the hooks that `onExecute` and `onSubscribe` return to see each result, or the source of a subscription. */
-export function onEachResult(done: (done: Done) => void) {
-  return {
-    executed: { onExecuteDone: done } as OnExecuteHookResult<OperationContext>,
-    subscribed: { onSubscribeResult: done } as OnSubscribeHookResult<OperationContext>,
-  };
 }
 
 type Admit = NonNullable<GraphPlugin['onAdmit']>;

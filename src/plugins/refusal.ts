@@ -1,5 +1,5 @@
-import { GraphQLError } from 'graphql';
-import { requestError } from '../schema/public-error.ts';
+import type { GraphQLError } from 'graphql';
+import { isGraphQLError, ofPlugin } from '../schema/public-error.ts';
 
 /** Why nothing is executed: the request itself is at fault, or its client is over a limit. */
 export interface Refusal {
@@ -18,27 +18,39 @@ export function refused(
   return { errors, status, headers, isWellFormed: true };
 }
 
-/** The refusal that another plugin means by an error that it throws or finds; null for a fault. */
-export function refusalOf(error: unknown): Refusal | null {
-  const errors = listOf(error);
-  if (errors.length === 0) return null;
-  const statuses = errors.map(statusOf);
-  return refused(errors.map(coded), Math.max(...statuses));
+/** What an error without a code, or without a status, is taken for. */
+export type Fallback = readonly [code: Parameters<typeof ofPlugin>[1], status: number];
+export const OF_OPERATION: Fallback = ['GRAPHQL_VALIDATION_FAILED', 200];
+export const OF_DOCUMENT: Fallback = ['GRAPHQL_VALIDATION_FAILED', 400];
+export const OF_REQUEST: Fallback = ['GRAPHQL_PARSE_FAILED', 400];
+
+/**
+ * The refusal that a hook means by what it throws, whichever hook and transport: a GraphQLError keeps its code, its status
+ * and its headers, and `masked` hides anything else.
+ */
+export function refusalOf(
+  thrown: unknown,
+  masked: (fault: unknown) => GraphQLError,
+  [code, status]: Fallback,
+): Refusal {
+  const isList = thrown instanceof AggregateError && thrown.errors.length > 0;
+  const list: readonly unknown[] = isList ? thrown.errors : [thrown];
+  const errors = list.map((each) => (isGraphQLError(each) ? ofPlugin(each, code) : masked(each)));
+  const https = list.map((each) => (isGraphQLError(each) ? httpOf(each) : FAULT));
+  return refused(
+    errors,
+    Math.max(...https.map((http) => http.status ?? status)),
+    Object.assign({}, ...https.map(({ headers }) => headers)),
+  );
 }
 
-/** Adds our error codes to an error that has none of them. */
-function coded(error: GraphQLError): GraphQLError {
-  if (error.extensions.retryable !== undefined) return error;
-  return requestError('GRAPHQL_VALIDATION_FAILED', error.message);
+interface Http {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-function statusOf({ extensions: { http } }: GraphQLError): number {
-  return (http as { readonly status?: number } | undefined)?.status ?? 200;
-}
+const FAULT: Http = { status: 500 };
 
-function listOf(error: unknown): readonly GraphQLError[] {
-  if (error instanceof GraphQLError) return [error];
-  return error instanceof AggregateError
-    ? error.errors.filter((each) => each instanceof GraphQLError)
-    : [];
+function httpOf({ extensions: { http } }: GraphQLError): Http {
+  return (http ?? {}) as Http;
 }

@@ -107,6 +107,31 @@ export function requestError(
   return new GraphQLError(message, { extensions: publicExtensions({ code, message, more }) });
 }
 
+/** Whether an error is GraphQL's, of whichever copy of the library, and hides no other one. */
+export function isGraphQLError(error: unknown): error is GraphQLError {
+  if (!(error instanceof Error) || error.name !== 'GraphQLError') return false;
+  const { originalError } = error as GraphQLError;
+  return originalError === undefined || isGraphQLError(originalError);
+}
+
+/** An error of another author's as clients are shown it: without what is for HTTP, with our code where it has none. */
+export function ofPlugin(error: GraphQLError, fallback: Code): GraphQLError {
+  const { http, ...given } = error.extensions;
+  if (typeof given.retryable === 'boolean' && http === undefined) return error;
+  const code = isCode(given.code) ? given.code : fallback;
+  const retryable = code in ERROR_CODES && ERROR_CODES[code as Code].retryable;
+  const extensions = { ...given, code, retryable: given.retryable ?? retryable };
+  return new GraphQLError(error.message, { ...placesOf(error), path: error.path, extensions });
+}
+
+// A code stands in the log and in metrics.
+const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
+
+function isCode(code: unknown): code is string {
+  // Yoga's own for whatever is wrong with a request says less than the fallback.
+  return typeof code === 'string' && CODE.test(code) && code !== 'BAD_REQUEST';
+}
+
 /** The first locations in the document that an error is about. */
 export function placesOf({ nodes, source, positions }: Places): Places {
   // Nodes carry their source and position.

@@ -126,12 +126,12 @@ const PlaceOrderResult = builder.unionType('PlaceOrderResult', {
   resolveType: ({ outcome }: Placed) => TYPE_OF[outcome.outcome],
 });
 
-// An order is traced whatever the share of the requests that are.
-const alwaysTraced = { extensions: { isAlwaysTraced: true } } as const;
+// An order is traced whatever the share of the requests that are, and no fault of a plugin hides what became of it.
+const ofOrder = { extensions: { isAlwaysTraced: true, keepsOutcome: true } } as const;
 
 builder.mutationFields((t) => ({
   placeOrder: t.field({
-    ...alwaysTraced,
+    ...ofOrder,
     type: PlaceOrderResult,
     nullable: true,
     description:
@@ -143,7 +143,7 @@ builder.mutationFields((t) => ({
     },
   }),
   placeLimitOrder: t.field({
-    ...alwaysTraced,
+    ...ofOrder,
     type: PlaceOrderResult,
     nullable: true,
     description: 'Places an order that waits until the market reaches its price.',
@@ -156,7 +156,7 @@ builder.mutationFields((t) => ({
     },
   }),
   voidOrder: t.field({
-    ...alwaysTraced,
+    ...ofOrder,
     type: PlaceOrderResult,
     nullable: true,
     description:

@@ -5,7 +5,7 @@ import { type App, startApp } from '../../src/app.ts';
 import { type Config, type Environment, readConfig } from '../../src/config.ts';
 import { type LimitTable, limitTable } from '../../src/lib/limits/table.ts';
 import { createLog } from '../../src/lib/log.ts';
-import type { OtherPlugin } from '../../src/plugins/plugin.ts';
+import type { GivenPlugin } from '../../src/plugins/others/open-plugins.ts';
 import type { Sandbox } from '../../src/sandbox/start.ts';
 import { assertNoLeak, readMetrics } from './leaks.ts';
 import { withoutRefills } from './limits.ts';
@@ -60,7 +60,7 @@ export interface TestAppOptions {
   /** Where false, what is used of a limit per minute stays used. */
   readonly refills?: boolean;
   readonly heartbeatMs?: number;
-  readonly plugins?: readonly OtherPlugin[];
+  readonly plugins?: readonly GivenPlugin[];
 }
 
 /**

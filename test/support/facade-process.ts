@@ -33,6 +33,7 @@ const folder = fileURLToPath(new URL('../..', import.meta.url));
 export async function startFacadeProcess(
   environment: Environment & { readonly GATEWAY_URL: string },
   nodeFlags: readonly string[] = [],
+  program = PROGRAM,
 ): Promise<FacadeProcess> {
   const logged: string[] = [];
   let child: ChildProcess | null = null;
@@ -43,7 +44,7 @@ export async function startFacadeProcess(
   async function start() {
     const isRunning = child !== null && child.exitCode === null && child.signalCode === null;
     if (isRunning) throw new Error('the facade runs already');
-    const started = spawn(process.execPath, [...nodeFlags, PROGRAM], {
+    const started = spawn(process.execPath, [...nodeFlags, program], {
       cwd: folder,
       env: {
         PORT: '0',

@@ -18,6 +18,7 @@ import { Documents } from '../../src/plugins/documents/documents.ts';
 import { ErrorCodes } from '../../src/plugins/errors/error-codes.ts';
 import { createEventPace } from '../../src/plugins/live/event-pace.ts';
 import type { TransportContext } from '../../src/plugins/operation.ts';
+import { type GivenPlugin, OpenPlugins } from '../../src/plugins/others/open-plugins.ts';
 import { ResponseCache } from '../../src/plugins/response-cache/response-cache.ts';
 import { PersistedTexts } from '../../src/plugins/trusted-documents/use-trusted-documents.ts';
 import { perInstrument } from '../../src/schema/list-sizes.ts';
@@ -98,7 +99,13 @@ export const client: Client = {
 };
 
 /** The list of plugins as the service has it, over the small schema; every limit is wide unless given. */
-export function smallGraph(given: Partial<GraphOptions> = {}, length = 1) {
+export function smallGraph(
+  {
+    plugins = [],
+    ...given
+  }: Partial<Omit<GraphOptions, 'plugins'>> & { readonly plugins?: readonly GivenPlugin[] } = {},
+  length = 1,
+) {
   const counted: string[] = [];
   const limiter = given.limiter ?? createTestLimiter();
   const scheduler = given.scheduler ?? new FairScheduler();
@@ -131,7 +138,7 @@ export function smallGraph(given: Partial<GraphOptions> = {}, length = 1) {
     }),
     traces: null,
     receipts: false,
-    plugins: [],
+    plugins: OpenPlugins.of(smallSchema, plugins, log),
     isMemoryShort: () => false,
     ...given,
   });

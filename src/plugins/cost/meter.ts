@@ -28,6 +28,7 @@ interface MeterOptions {
   readonly client: string;
   /** The number of fields estimated before the run. */
   readonly estimate: number;
+  readonly keepsTree?: boolean;
 }
 
 /** Counts the fields of one answer as it is completed, and decides when to yield. */
@@ -37,17 +38,19 @@ export class Meter {
   readonly client: string;
   #blocks: TextBlocks | null = null;
   readonly #estimate: number;
+  readonly #keepsTree: boolean;
   /** The fields counted by finished compiled runs and by the reference executor. */
   fields = 0;
   /** The fields counted by the reference executor since it started. */
   #counted = 0;
   #isOver = false;
 
-  constructor({ maxFields, scheduler, client, estimate }: MeterOptions) {
+  constructor({ maxFields, scheduler, client, estimate, keepsTree = false }: MeterOptions) {
     this.maxFields = maxFields;
     this.scheduler = scheduler;
     this.client = client;
     this.#estimate = estimate;
+    this.#keepsTree = keepsTree;
   }
 
   get isOver(): boolean {
@@ -63,7 +66,7 @@ export class Meter {
    * decides: whether the result is a tree must not depend on what the run finds.
    */
   get writesEarly(): boolean {
-    return this.#estimate > COSTLY_FIELDS;
+    return !this.#keepsTree && this.#estimate > COSTLY_FIELDS;
   }
 
   /** The memory that this answer is serialized into. */

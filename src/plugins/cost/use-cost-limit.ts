@@ -10,13 +10,19 @@ interface CostLimitOptions<Context> {
   readonly maxCost: number;
   readonly inputsOf: (context: Context) => CostInputs;
   readonly scheduler: FairScheduler;
+  /** Whether others see the result, as a tree, before it is serialized. */
+  readonly keepsTree: boolean;
 }
 
-/** Refuses an operation whose answer could be too large, and counts the fields of all others. */
+/**
+ * Refuses an operation whose answer could be too large, and counts the fields of all others. Needs `client` of
+ * useClientLimits and `prepared` of usePreparedDocuments; fills `inputs`, `cost` and `meter`.
+ */
 export function useCostLimit<Context extends OperationContext>({
   maxCost,
   inputsOf,
   scheduler,
+  keepsTree,
 }: CostLimitOptions<Context>): GraphPlugin {
   return {
     onAdmit(context) {
@@ -26,7 +32,13 @@ export function useCostLimit<Context extends OperationContext>({
       if (cost > maxCost) return refused([tooComplex('MAX_COST', cost, maxCost)]);
       operation.cost = cost;
       const client = operation.client.key;
-      operation.meter = new Meter({ maxFields: maxCost, scheduler, client, estimate: cost });
+      operation.meter = new Meter({
+        maxFields: maxCost,
+        scheduler,
+        client,
+        estimate: cost,
+        keepsTree,
+      });
       return null;
     },
   };

@@ -2,7 +2,7 @@ import { GraphQLError, validate } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { Operation } from '../operation.ts';
-import type { GraphPlugin } from '../plugin.ts';
+import { GRAPH, type GraphPlugin } from '../plugin.ts';
 import { type Refusal, refused } from '../refusal.ts';
 import type { Documents, PreparedDocument, PreparedOperation } from './documents.ts';
 
@@ -14,7 +14,8 @@ interface PreparedDocumentsOptions {
 /**
  * Parses, limits and validates each document once, and finds the operation in it that is meant. It
  * does so on admission, because it may have to wait: a hundred new documents may be received in one
- * turn of the event loop. What is left to parse and validate are the rules of other plugins.
+ * turn of the event loop. What is left to parse and validate are the rules of other plugins. Needs `params`, of useParams and
+ * useTrustedDocuments; fills `document` and `prepared`.
  */
 export function usePreparedDocuments(options: PreparedDocumentsOptions): GraphPlugin {
   const { documents, scheduler } = options;
@@ -47,8 +48,8 @@ export function usePreparedDocuments(options: PreparedDocumentsOptions): GraphPl
         ? prepare(operation)
         : scheduler.turn(client.key).then(() => prepare(operation));
     },
-    onParse({ context: { operation }, setParsedDocument }) {
-      setParsedDocument(operation.document?.document);
+    onParse({ context, setParsedDocument }) {
+      setParsedDocument(context[GRAPH].operation.document?.document);
     },
     onValidate({ setValidationFn }) {
       setValidationFn(validateFurther);

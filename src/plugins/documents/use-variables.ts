@@ -7,7 +7,7 @@ import type { PreparedDocument } from './documents.ts';
 import { redactTexts, textsIn } from './redact-literals.ts';
 import { blamedArgument, isAboutNullMember, nullMemberError } from './refused-literals.ts';
 
-/** Coerces the variables once, for the cost and for the executors. */
+/** Coerces the variables once, for the cost and for the executors. Needs `prepared` of usePreparedDocuments; fills `values`. */
 export function useVariables(): GraphPlugin {
   return {
     onAdmit({ operation }) {

@@ -1,10 +1,12 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
+import { after } from '../../lib/eventually.ts';
 import type { Log } from '../../lib/log.ts';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import { placesOf } from '../../schema/public-error.ts';
+import { isGraphQLError, ofPlugin, placesOf } from '../../schema/public-error.ts';
 import type { OperationRecord } from '../operation.ts';
-import { type GraphPlugin, onEachResult } from '../plugin.ts';
+import { GRAPH, type GraphPlugin, type PluginContext } from '../plugin.ts';
+import { type Fallback, OF_OPERATION, type Refusal, refusalOf } from '../refusal.ts';
 
 /** The part of a failure that clients are told. */
 type PublicCause = Pick<GraphQLError, 'message' | 'extensions'>;
@@ -56,6 +58,27 @@ export class ErrorCodes {
     });
   }
 
+  /** The refusal that a hook means by what it throws: its faults are masked and logged, and all is counted. */
+  refusal(
+    thrown: unknown,
+    { requestId, record }: Failing,
+    fallback: Fallback = OF_OPERATION,
+  ): Refusal {
+    const masked = (fault: unknown) => {
+      const { message, extensions } = this.#publicCause(asGraphQLError(fault), fault, requestId);
+      this.#log(fault, { message, extensions }, requestId);
+      return withoutStack(() => new GraphQLError(message, { extensions }));
+    };
+    const refusal = refusalOf(thrown, masked, fallback);
+    if (record !== null) this.refused(refusal.errors, record);
+    return refusal;
+  }
+
+  /** Logs what another plugin failed with where its operation is answered all the same. */
+  pluginFailed(error: unknown): void {
+    this.#options.log.error({ err: error }, 'a plugin failed');
+  }
+
   /** Counts the errors of a request of which nothing is executed. */
   refused(errors: readonly GraphQLError[], record: OperationRecord): void {
     for (const error of errors) {
@@ -71,6 +94,10 @@ export class ErrorCodes {
 
   #publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {
     if (isPublic(error)) return error;
+    // The library's own have no code: they may quote the value that a field cannot have.
+    if (isGraphQLError(cause) && typeof cause.extensions.code === 'string') {
+      return ofPlugin(cause, 'INTERNAL');
+    }
     const { message, extensions } = this.#options.describe(cause);
     return extensions.code === 'INTERNAL'
       ? { message, extensions: { ...extensions, requestId } }
@@ -113,18 +140,31 @@ export class ErrorCodes {
   }
 }
 
+export function asGraphQLError(error: unknown): GraphQLError {
+  if (error instanceof GraphQLError) return error;
+  const originalError = error instanceof Error ? error : new Error(String(error));
+  return new GraphQLError(originalError.message, { originalError });
+}
+
 /** True for errors whose messages are written for clients. */
 function isPublic({ originalError, extensions }: GraphQLError): boolean {
   return originalError === undefined && typeof extensions.retryable === 'boolean';
 }
 
-/** Masks the errors of results. It stands before all whose hooks are to see no other errors. */
+/** Masks the errors of what is executed here, before any other plugin sees them. */
 export function useErrorCodes(codes: ErrorCodes): GraphPlugin {
-  const { executed, subscribed } = onEachResult(({ args: { contextValue }, result, setResult }) => {
+  const masked = <Result>(result: Result, contextValue: PluginContext): Result => {
     const { errors } = result as ExecutionResult;
-    if (errors === undefined) return;
-    const masked = codes.masked(errors, contextValue.operation.transport);
-    setResult({ ...(result as ExecutionResult), errors: masked });
-  });
-  return { onExecute: () => executed, onSubscribe: () => subscribed };
+    if (errors === undefined) return result;
+    const { transport } = contextValue[GRAPH].operation;
+    return { ...result, errors: codes.masked(errors, transport) };
+  };
+  return {
+    onExecute({ executeFn, setExecuteFn }) {
+      setExecuteFn((args) => after(executeFn(args), (result) => masked(result, args.contextValue)));
+    },
+    onSubscribe({ subscribeFn, setSubscribeFn }) {
+      setSubscribeFn(async (args) => masked(await subscribeFn(args), args.contextValue));
+    },
+  };
 }

@@ -1,16 +1,12 @@
 import type { ExecuteFunction } from '@envelop/core';
 import type { ExecutionResult } from 'graphql';
 import type { Eventually } from '../../lib/eventually.ts';
-import type { GraphPlugin, OperationContext } from '../plugin.ts';
-
-interface ExecutionArgs {
-  readonly document: unknown;
-  readonly contextValue: OperationContext;
-}
+import { admitted, type GivenArgs, type GraphPlugin } from '../plugin.ts';
 
 /**
  * Executes by the reference executor at first, and by compiled code once an operation recurs: each prepared
- * operation has an executor of its own, a CompilingExecutor, which compiles.
+ * operation has an executor of its own, a CompilingExecutor, which compiles. Needs `document` and `prepared` of
+ * usePreparedDocuments, `values` of useVariables and the `meter` of useCostLimit.
  */
 export function useCompiledExecution(): GraphPlugin {
   return {
@@ -20,8 +16,8 @@ export function useCompiledExecution(): GraphPlugin {
   };
 }
 
-function execute({ document, contextValue }: ExecutionArgs): Eventually<ExecutionResult> {
-  const { document: known, prepared, params, values, meter } = contextValue.operation;
-  if (document !== known?.document) throw new Error('another document than was admitted');
-  return prepared.executor.execute(prepared.args.of(contextValue, values, params.variables), meter);
+function execute(given: GivenArgs): Eventually<ExecutionResult> {
+  const context = admitted(given);
+  const { prepared, params, values, meter } = context.operation;
+  return prepared.executor.execute(prepared.args.of(context, values, params.variables), meter);
 }

@@ -2,11 +2,11 @@ import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import type { Limiter } from '../../lib/limits/limiter.ts';
 import { overLimit } from '../limits/over-limit-error.ts';
-import type { GraphPlugin, OperationContext } from '../plugin.ts';
+import { GRAPH, type GraphPlugin, type OperationContext } from '../plugin.ts';
 
 const CROWDED_RETRY_SECONDS = 5;
 
-/** Executes a costly operation in a turn of its own: a hundred may be received in one. */
+/** Executes a costly operation in a turn of its own: a hundred may be received in one. Needs the `meter` of useCostLimit. */
 export function useFairTurns<Context extends OperationContext>(
   scheduler: FairScheduler,
   limiter: Limiter,
@@ -14,10 +14,11 @@ export function useFairTurns<Context extends OperationContext>(
 ): GraphPlugin {
   return {
     onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
-      if (!contextValue.operation.meter.isCostly) return;
+      const context = contextValue[GRAPH] as Context;
+      if (!context.operation.meter.isCostly) return;
       setExecuteFn((args) => {
         // Its account may have been proved meanwhile, to look into a cache.
-        const client = clientOf(contextValue as Context);
+        const client = clientOf(context);
         if (limiter.take('largeAnswers', client).isOver) {
           return { errors: overLimit('costly operations', CROWDED_RETRY_SECONDS).errors };
         }

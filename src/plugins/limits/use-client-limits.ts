@@ -1,13 +1,14 @@
 import { after } from '../../lib/eventually.ts';
 import { type Client, singleClient } from '../../lib/limits/client.ts';
 import type { Limiter, Taken } from '../../lib/limits/limiter.ts';
-import type { GraphPlugin, OperationContext } from '../plugin.ts';
+import { GRAPH, type GraphPlugin, type OperationContext } from '../plugin.ts';
 import type { Refusal } from '../refusal.ts';
 import { overLimit } from './over-limit-error.ts';
 
 /**
  * Limits the operations that a client may start in a minute, over all transports, and the fields of its answers. Those
  * are known only once an answer is complete, so the one that exceeds the limit is still sent, and the next is refused.
+ * Fills `client`, `headers` and `overLimit`; needs the `meter` of useCostLimit once it executes.
  */
 export function useClientLimits<Context extends OperationContext>(
   limiter: Limiter,
@@ -26,13 +27,10 @@ export function useClientLimits<Context extends OperationContext>(
       return client.kind === 'account' ? operation.overLimit : null;
     },
     onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
-      const { operation } = contextValue;
+      const context = contextValue[GRAPH] as Context;
+      const { operation } = context;
       const charged = <Result>(result: Result): Result => {
-        limiter.spend(
-          'fields',
-          currentClient(contextValue as Context, limiter, clientOf),
-          operation.meter.fields,
-        );
+        limiter.spend('fields', currentClient(context, limiter, clientOf), operation.meter.fields);
         if (operation.isGivenBack) {
           limiter.giveBack(operation.overLimit === null ? 'requests' : 'reserve', operation.client);
         }
@@ -70,7 +68,7 @@ const SIGNS_IN = /\blogin\s*\(/;
 
 /**
  * Lets an operation pass although its address is over a limit, where it signs in, or has a known token to prove: nobody
- * is locked out by what neighbours send. It runs where the document's text is known.
+ * is locked out by what neighbours send. Needs the document's text in `params`, of useTrustedDocuments, and `overLimit`.
  */
 export function useReserve<Context extends OperationContext>(
   limiter: Limiter,

@@ -6,7 +6,7 @@ export const MEMORY_RETRY_SECONDS = 10;
 // A screen of one account's; a list of the catalog's is more.
 const CHEAP_COST = 1_000;
 
-/** Refuses what would hold much memory while it is short. A write is let through: it may be an order, and its reads have a budget. */
+/** Refuses what would hold much memory while it is short. A write is let through: it may be an order, and its reads have a budget. Needs `prepared` and `cost`. */
 export function useMemoryLimit(isShort: () => boolean): GraphPlugin {
   return {
     onAdmit({ operation: { prepared, cost } }) {

@@ -2,7 +2,7 @@ import { requestError } from '../../schema/public-error.ts';
 import type { GraphPlugin } from '../plugin.ts';
 import { refused } from '../refusal.ts';
 
-/** Refuses a mutation by GET, which caches and links may repeat, and events that are not accepted. */
+/** Refuses a mutation by GET, which caches and links may repeat, and events that are not accepted. Needs `prepared` of usePreparedDocuments. */
 export function useTransportRules(): GraphPlugin {
   return {
     onAdmit({ operation: { prepared, transport } }) {

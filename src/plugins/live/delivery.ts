@@ -64,6 +64,13 @@ export class FollowedEvents implements AsyncIterable<never> {
     return this.#sink;
   }
 
+  /** Ends with a last result that says that it has failed. */
+  async fail(error: unknown): Promise<void> {
+    const last = this.#source.failure(error);
+    if (last !== null) this.#sink?.send(JSON.stringify(last), () => {});
+    await this.leave();
+  }
+
   /** Ends the source at once, if it has not ended: a quiet stream must not wait for its next event. */
   async leave(): Promise<void> {
     this.#source.ended();

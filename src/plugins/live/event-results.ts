@@ -1,10 +1,10 @@
-import { type ExecutionResult, GraphQLError } from 'graphql';
+import type { ExecutionResult } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import { extraForText, Meter } from '../cost/meter.ts';
-import type { Failing } from '../errors/error-codes.ts';
+import { asGraphQLError, type Failing } from '../errors/error-codes.ts';
 import type { RunCost } from '../receipts/use-receipts.ts';
 import { type JsonText, jsonText } from '../results/json-text.ts';
 import { type EventText, FollowedEvents, packResult } from './delivery.ts';
@@ -243,10 +243,4 @@ function fieldsToSend(text: JsonText): number {
   const bytes =
     typeof text === 'string' ? text.length : text.reduce((sum, { length }) => sum + length, 0);
   return 1 + extraForText(bytes);
-}
-
-function asGraphQLError(error: unknown): GraphQLError {
-  if (error instanceof GraphQLError) return error;
-  const originalError = error instanceof Error ? error : new Error(String(error));
-  return new GraphQLError(originalError.message, { originalError });
 }

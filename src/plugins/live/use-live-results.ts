@@ -10,7 +10,7 @@ import { takeSlot } from '../../lib/limits/slot.ts';
 import { PullStream } from '../../lib/pull-stream.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
 import { overLimit } from '../limits/over-limit-error.ts';
-import type { GraphPlugin, OperationContext } from '../plugin.ts';
+import { admitted, type GivenArgs, type GraphPlugin, type OperationContext } from '../plugin.ts';
 import type { FollowedEvents } from './delivery.ts';
 import { EventResults, type EventResultsOptions, type ReadingContext } from './event-results.ts';
 
@@ -32,7 +32,8 @@ export type Subscribed = FollowedEvents | AsyncGenerator<never> | ExecutionResul
 
 /**
  * Executes the events of a subscription, once for all subscribers who may share them. Their texts are
- * shared as well, and bypass the iterator: they pass no hook `onNext`.
+ * shared as well, and bypass the iterator: they pass no hook `onNext`. Needs `prepared` of usePreparedDocuments,
+ * `values` of useVariables and the `cost` of useCostLimit; fills `events`, which a transport delivers.
  */
 export function useLiveResults<
   Context extends OperationContext,
@@ -41,11 +42,12 @@ export function useLiveResults<
   const { eventContexts, clientOf, codes, limiter } = options;
   const results = new EventResults(options as unknown as EventResultsOptions);
 
-  async function subscribe({ contextValue }: { contextValue: Context }): Promise<Subscribed> {
-    const { operation } = contextValue;
+  async function subscribe(given: GivenArgs): Promise<Subscribed> {
+    const context = admitted(given) as Context;
+    const { operation } = context;
     const { prepared, params, values, cost, signal, transport } = operation;
     const { requestId, record, reportsEnd = () => false } = transport;
-    const args = prepared.args.of(contextValue, values, params.variables);
+    const args = prepared.args.of(context, values, params.variables);
     const events = await sourceOf(args);
     if (!(events instanceof PullStream)) {
       const cause = events.errors?.[0]?.originalError;
@@ -53,7 +55,7 @@ export function useLiveResults<
       codes.ended(cause, record);
       return nothing();
     }
-    const clientNow = clientOf(contextValue);
+    const clientNow = clientOf(context);
     const slot = takeSlot(limiter, 'subscriptions', clientNow);
     if (slot === null) {
       await events.return();
@@ -66,7 +68,7 @@ export function useLiveResults<
       cost,
       signal,
       failing: { requestId, record },
-      newContext: eventContexts(contextValue),
+      newContext: eventContexts(context),
       clientNow,
       client: clientNow(),
       expected: cost,

@@ -9,7 +9,7 @@ const MAX_DEPTH = 100;
 // This counts the keys of all objects together, because messages print an unfit value repeatedly.
 const MAX_KEYS = 10_000;
 
-/** Checks the parameters, which yoga checks again for what it knows, and which sockets do not check. */
+/** Checks the parameters that the transport `sent`, and fills `params`. */
 export function useParams(): GraphPlugin {
   return {
     onAdmit({ operation }) {

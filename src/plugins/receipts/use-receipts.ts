@@ -1,6 +1,6 @@
 import type { OnExecuteHookResult } from '@envelop/core';
 import type { ExecutionResult } from 'graphql';
-import type { GraphPlugin, OperationContext } from '../plugin.ts';
+import { GRAPH, type GraphPlugin, type OperationContext, type PluginContext } from '../plugin.ts';
 import { CachedResult } from '../response-cache/response-cache.ts';
 
 /** The cost of a result. */
@@ -17,15 +17,16 @@ export type ReceiptOf<Context> = (
   run: RunCost,
 ) => Readonly<Record<string, unknown>>;
 
-/** Reports in each answer what it cost behind the facade. */
+/** Reports in each answer what it cost behind the facade. Needs `cost` and `meter` of useCostLimit. */
 export function useReceipts<Context extends OperationContext>(
   receiptOf: ReceiptOf<Context>,
 ): GraphPlugin {
-  const reported: OnExecuteHookResult<OperationContext> = {
+  const reported: OnExecuteHookResult<PluginContext> = {
     onExecuteDone({ args: { contextValue }, result, setResult }) {
-      const { cost, meter } = contextValue.operation;
+      const context = contextValue[GRAPH] as Context;
+      const { cost, meter } = context.operation;
       const run = { cost, fields: meter.fields, waitedMs: 0 };
-      const extensions = receiptOf(contextValue as Context, run);
+      const extensions = receiptOf(context, run);
       if (result instanceof CachedResult) setResult(result.withExtensions(extensions));
       else setResult({ ...(result as ExecutionResult), extensions });
     },

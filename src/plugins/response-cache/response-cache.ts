@@ -124,34 +124,37 @@ interface ResultBytes {
   readonly packed: ((encoding: Encoding) => Eventually<Buffer>) | null;
 }
 
-/** A result that can be named, cached and sent again unchanged, as its transport sends it. */
-export class CachedResult implements ExecutionResult, ResultBytes {
-  readonly etag: string;
-  readonly freshSeconds: number;
-  readonly bytes: Buffer | null;
-  readonly packed: ResultBytes['packed'];
+/**
+ * A result that can be named, cached and sent again unchanged, as its transport sends it. Its data is parsed for whoever
+ * looks at it, and is an own property, so that a copy of the result is one of the data, and not of the bytes.
+ */
+export class CachedResult implements ExecutionResult {
+  declare readonly data: Record<string, unknown> | null;
+  declare readonly extensions?: Record<string, unknown>;
+  readonly #sent: ResultBytes;
+  #data: Record<string, unknown> | null | undefined;
 
-  constructor({ etag, freshSeconds, bytes, packed }: ResultBytes) {
-    this.etag = etag;
-    this.freshSeconds = freshSeconds;
-    this.bytes = bytes;
-    this.packed = packed;
+  constructor(sent: ResultBytes, extensions?: Record<string, unknown>) {
+    this.#sent = sent;
+    Object.defineProperty(this, 'data', { enumerable: true, get: () => this.#parsed() });
+    if (extensions)
+      Object.defineProperty(this, 'extensions', { enumerable: true, value: extensions });
   }
 
-  /** Parsed for whoever looks at it: transports send the bytes. */
-  get data(): Record<string, unknown> | null {
-    return this.bytes === null ? null : JSON.parse(this.stringify()).data;
+  get sent(): ResultBytes {
+    return this.#sent;
   }
 
-  /** Called by yoga in place of its own serialization. */
-  stringify(): string {
-    return this.bytes?.toString() ?? 'null';
-  }
-
-  withExtensions(extensions: object): CachedResult {
-    if (this.bytes === null) return this;
+  withExtensions(extensions: Record<string, unknown>): CachedResult {
+    if (this.#sent.bytes === null) return this;
     const end = Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`);
-    const bytes = Buffer.concat([this.bytes.subarray(0, -1), end]);
-    return new CachedResult({ ...this, bytes, packed: null });
+    const bytes = Buffer.concat([this.#sent.bytes.subarray(0, -1), end]);
+    return new CachedResult({ ...this.#sent, bytes, packed: null }, extensions);
+  }
+
+  #parsed(): Record<string, unknown> | null {
+    const { bytes } = this.#sent;
+    this.#data ??= bytes === null ? null : JSON.parse(bytes.toString()).data;
+    return this.#data ?? null;
   }
 }

@@ -4,7 +4,7 @@ import { after, type Eventually } from '../../lib/eventually.ts';
 import type { Encoding } from '../../lib/pack.ts';
 import type { CatalogUse } from '../documents/sharing-marks.ts';
 import type { Operation } from '../operation.ts';
-import type { GraphPlugin, OperationContext } from '../plugin.ts';
+import { GRAPH, type GraphPlugin, type OperationContext } from '../plugin.ts';
 import { jsonBytes, jsonText } from '../results/json-text.ts';
 import { CachedResult, type ResponseCache } from './response-cache.ts';
 
@@ -25,6 +25,8 @@ interface ResponseCacheOptions<Context> {
   readonly onHit: (context: Context) => void;
   /** True when the run read what is not shared, even against the marks of its fields. */
   readonly isPersonal: (context: Context) => boolean;
+  /** Whether 304 may be sent without the result, which others might change. */
+  readonly confirms: boolean;
 }
 
 type Execute = () => Eventually<ExecutionResult>;
@@ -40,13 +42,15 @@ interface Question {
 /**
  * A result that failed, or that read anything of the viewer's, is returned without being cached.
  * Cached bytes and 304s are sent only under a name whose earlier response proved to be shared by all:
- * confirming an ETag discloses content as well.
+ * confirming an ETag discloses content as well. Needs `prepared` of usePreparedDocuments, `values` of useVariables,
+ * `cost` and `meter` of useCostLimit.
  */
 export function useResponseCache<Context extends OperationContext>({
   cache,
   validityFor,
   onHit,
   isPersonal,
+  confirms,
 }: ResponseCacheOptions<Context>): GraphPlugin {
   function answer(context: Context, use: CatalogUse, run: Execute): Eventually<ExecutionResult> {
     if (cache.isBarred(use)) return run();
@@ -75,7 +79,7 @@ export function useResponseCache<Context extends OperationContext>({
     const name = nameOf(validity, question);
     const known = cache.get(name);
     const etag = known?.etag ?? tagFor(name);
-    if (known && isNamed(operation.transport.ifNoneMatch, etag)) {
+    if (confirms && known && isNamed(operation.transport.ifNoneMatch, etag)) {
       cache.reads?.hit.add();
       return new CachedResult({ etag, freshSeconds, bytes: null, packed: null });
     }
@@ -108,10 +112,11 @@ export function useResponseCache<Context extends OperationContext>({
 
   return {
     onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
-      const { transport, prepared } = contextValue.operation;
+      const context = contextValue[GRAPH] as Context;
+      const { transport, prepared } = context.operation;
       const use = prepared.catalogUse;
       if (use === null || !transport.takesBytes) return;
-      setExecuteFn((args) => answer(args.contextValue as Context, use, () => executeFn(args)));
+      setExecuteFn((args) => answer(context, use, () => executeFn(args)));
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { ExecutionResult, GraphQLError } from 'graphql';
+import type { ExecutionResult } from 'graphql';
 import type { Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Meter } from '../cost/meter.ts';
@@ -14,14 +14,10 @@ const PIECES_BETWEEN_LOOKS = 32;
 
 /** Serializes the result: synchronously, or in slices where it is large. */
 export function jsonText(result: ExecutionResult, meter: Meter): Eventually<JsonText> {
-  if (result instanceof WrittenResult) return result.chunks;
   return meter.isCostly ? chunksInSlices(result, meter) : JSON.stringify(result);
 }
 
-export async function chunksInSlices(
-  result: ExecutionResult,
-  meter: Meter,
-): Promise<readonly Buffer[]> {
+async function chunksInSlices(result: ExecutionResult, meter: Meter): Promise<readonly Buffer[]> {
   const { scheduler, client } = meter;
   const writer = new JsonWriter(result, meter.blocks);
   while (!writer.isDone) {
@@ -49,25 +45,4 @@ async function joinInSlices(
     at += chunk.copy(bytes, at);
   }
   return bytes;
-}
-
-/**
- * A large result with its text, in chunks of UTF-8 that nobody copies into one piece. Lists in its data
- * may be serialized already, so that only the text has all of them.
- */
-export class WrittenResult implements ExecutionResult {
-  declare readonly data?: Record<string, unknown> | null;
-  declare readonly errors?: readonly GraphQLError[];
-  declare readonly extensions?: Record<string, unknown>;
-  readonly chunks: readonly Buffer[];
-
-  constructor(result: ExecutionResult, chunks: readonly Buffer[]) {
-    Object.assign(this, result);
-    this.chunks = chunks;
-  }
-
-  /** Called by yoga in place of its own serialization. */
-  stringify(): string {
-    return Buffer.concat(this.chunks).toString();
-  }
 }

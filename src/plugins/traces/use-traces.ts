@@ -9,26 +9,36 @@ import type { OperationTrace, SpanAttributes } from '../../lib/tracing/tracing.t
 import { fragmentsOf, unfold } from '../documents/selections.ts';
 import { isAlwaysTraced } from '../field-extensions.ts';
 import type { Operation } from '../operation.ts';
-import { type GraphPlugin, type OperationContext, onEachResult } from '../plugin.ts';
+import { GRAPH, type GraphPlugin, type PluginContext } from '../plugin.ts';
 
-/** Records the span of each operation, which its calls of the gateway continue. */
+/**
+ * Records the span of each operation, which its calls of the gateway continue. Needs `document` and `prepared` of
+ * usePreparedDocuments, and masked errors; fills `trace`.
+ */
 export function useTraces(options: TraceOptions): GraphPlugin {
-  const { executed, subscribed } = onEachResult(({ args: { contextValue }, result }) => {
-    contextValue.operation.trace?.end({ errorType: faultOf(result, options) });
-  });
-  const begin = ({ operation }: OperationContext) => {
+  const end = ({ args, result }: Done) =>
+    args.contextValue[GRAPH].operation.trace?.end({ errorType: faultOf(result, options) });
+  const begin = ({ args: { contextValue } }: { readonly args: Done['args'] }) => {
+    const { operation } = contextValue[GRAPH];
     operation.trace = beginTrace(operation, options);
   };
+  const executed = { onExecuteDone: (done: Done) => void end(done) };
+  const subscribed = { onSubscribeResult: (done: Done) => void end(done) };
   return {
-    onExecute({ args: { contextValue } }) {
-      begin(contextValue);
+    onExecute(given) {
+      begin(given);
       return executed;
     },
-    onSubscribe({ args: { contextValue } }) {
-      begin(contextValue);
+    onSubscribe(given) {
+      begin(given);
       return subscribed;
     },
   };
+}
+
+interface Done {
+  readonly args: { readonly contextValue: PluginContext };
+  readonly result: unknown;
 }
 
 export interface TraceOptions {

@@ -9,8 +9,6 @@ export interface TrustedDocumentsOptions {
   /** A manifest, or a folder of them. */
   readonly path: string;
   readonly documents: Documents;
-  /** False where plugins wrap resolvers later, which code that is compiled now would not call. */
-  readonly compiles: boolean;
   readonly clock: Clock;
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Called with the names of the operations whenever they have been read. */
@@ -126,7 +124,7 @@ async function load(options: TrustedDocumentsOptions): Promise<Loaded> {
 function prepare(
   id: string,
   text: string,
-  { documents, log, compiles }: TrustedDocumentsOptions,
+  { documents, log }: TrustedDocumentsOptions,
 ): TrustedDocument | null {
   const prepared = documents.prepare(text);
   if ('errors' in prepared) {
@@ -134,6 +132,6 @@ function prepare(
     log.warn({ id, errors }, 'a trusted document does not fit and is left out');
     return null;
   }
-  if (compiles) for (const { executor } of prepared.operations.values()) executor.compile();
+  for (const { executor } of prepared.operations.values()) executor.compile();
   return { text, prepared };
 }

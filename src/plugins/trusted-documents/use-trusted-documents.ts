@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { requestError } from '../../schema/public-error.ts';
-import type { GraphPlugin } from '../plugin.ts';
+import { GRAPH, type GraphPlugin } from '../plugin.ts';
 import { refused } from '../refusal.ts';
 import type { TrustedDocument, TrustedDocuments } from './trusted-documents.ts';
 
@@ -24,7 +24,10 @@ export interface TrustedDocumentsOptions {
 
 const MAX_LOGGED = 10_000;
 
-/** Resolves what a client sent, an id, a text or both, to the text of the document that is executed. */
+/**
+ * Resolves what a client sent, an id, a text or both, to the text of the document that is executed. Needs `params` of
+ * useParams, and fills in its `query`; fills `document` where a manifest has it.
+ */
 export function useTrustedDocuments(options: TrustedDocumentsOptions): GraphPlugin {
   const { trusted, registered, trustedOnly, log } = options;
   const logged = growingLru<string, true>({ maxEntries: MAX_LOGGED, entryBytes: 160 });
@@ -59,7 +62,8 @@ export function useTrustedDocuments(options: TrustedDocumentsOptions): GraphPlug
       return null;
     },
     // Only a document that is valid is registered.
-    onValidate({ context: { operation } }) {
+    onValidate({ context }) {
+      const { operation } = context[GRAPH];
       const { query, documentId, operationName } = operation.params;
       if (query === null || operation.transport.record.isTrusted) return;
       if (trustedOnly === 'log') logOnce(query, operationName);

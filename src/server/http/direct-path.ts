@@ -74,9 +74,9 @@ export function sendAnswer(
 }
 
 /** Sends a result that may be cached; after a GET the client may cache it for its TTL. */
-export function sendCached(
+function sendCached(
   reply: Reply,
-  { etag, freshSeconds, bytes, packed }: CachedResult,
+  { sent: { etag, freshSeconds, bytes, packed } }: CachedResult,
   media: MediaType,
 ): Eventually<void> {
   if (media === EVENT_STREAM && bytes !== null) return sendResult(reply, 200, bytes, media);
@@ -95,7 +95,7 @@ export function sendCached(
 }
 
 /** Sends a serialized result as the media type that was negotiated. */
-export function sendResult(
+function sendResult(
   reply: Reply,
   status: number,
   result: Body,

@@ -3,17 +3,14 @@ import type { Caller } from '../../gateway/caller.ts';
 import type { EnvelopedOperation } from '../../graph.ts';
 import type { GraphContext } from '../../graph-context.ts';
 import { after, type Eventually } from '../../lib/eventually.ts';
-import { onFirstUse } from '../../lib/on-first-use.ts';
 import type { Refusal } from '../../plugins/refusal.ts';
-import { CachedResult } from '../../plugins/response-cache/response-cache.ts';
-import { WrittenResult } from '../../plugins/results/json-text.ts';
 import type { Code } from '../../schema/error-codes.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
 import { forwardedFrom, requestTrace } from '../request/request-trace.ts';
 import type { ServerSettings } from '../settings.ts';
 import { PayloadTooLargeError, TooManyPiecesError, takeBody, UnreadableBodyError } from './body.ts';
-import { readOrdinary, sendAnswer, sendRefusal, sendResult } from './direct-path.ts';
+import { readOrdinary, sendAnswer, sendRefusal } from './direct-path.ts';
 import type { EventStreams } from './event-streams.ts';
 import { toFetchRequest } from './fetch-request.ts';
 import {
@@ -26,11 +23,12 @@ import {
 } from './negotiation.ts';
 import type { Reply } from './reply.ts';
 import { answerSubscription } from './subscription.ts';
-import type { YogaHandler } from './yoga.ts';
+import type { YogaAnswer, YogaHandler } from './yoga.ts';
 
 export interface EndpointSettings extends ServerSettings {
   /** Whether ordinary requests are answered without yoga. */
   readonly directPath: boolean;
+  readonly yoga: () => Promise<YogaHandler>;
   /** The interval of the comments that keep a quiet event stream open. */
   readonly pingMs: number;
   /** Called for each request that yoga answers. */
@@ -51,9 +49,9 @@ export function createGraphQLEndpoint(
   settings: EndpointSettings,
   streams: EventStreams,
 ): GraphQLEndpoint {
-  const { graph, addresses, buffers, maxBodyBytes, directPath, pingMs, onGeneralPath } = settings;
+  const { graph, addresses, buffers, maxBodyBytes, directPath, yoga, pingMs, onGeneralPath } =
+    settings;
   const { accessLog, clientNames, received, tokens, tracing } = settings;
-  const yoga = onFirstUse(() => loadYoga(settings));
   const negotiation = new Negotiation();
 
   function summaryOf({ request, requestId }: Reply): RequestSummary {
@@ -142,10 +140,11 @@ export function createGraphQLEndpoint(
 
   function sendOutcome(
     reply: Reply,
-    outcome: unknown,
+    outcome: object,
     { operation }: GraphContext,
     { single }: Accepted,
   ): Eventually<void> {
+    if ('isWellFormed' in outcome) return sendRefusal(reply, outcome as Refusal, single);
     const { summary } = reply;
     const { events } = operation;
     if (events === null || summary === null) {
@@ -166,19 +165,23 @@ export function createGraphQLEndpoint(
     accepted: Accepted,
   ): Promise<void> {
     onGeneralPath();
-    const { response, outcome } = await (await yoga())(context);
-    reply.setAll(context.operation.headers);
-    if (context.operation.events !== null || isSentAsItIs(outcome))
-      return sendOutcome(reply, outcome, context, accepted);
-    for (const [name, value] of response.headers) {
-      if (!OURS.has(name.toLowerCase())) reply.set(name.toLowerCase(), value);
-    }
-    return sendResult(
-      reply,
-      response.status,
-      Buffer.from(await response.arrayBuffer()),
-      response.status === 406 ? PLAIN_JSON : accepted.single,
-    );
+    const { response, outcome } = await (await yoga())(context).catch(byHooks(context));
+    const { operation } = context;
+    reply.setAll(operation.headers);
+    for (const [name, value] of response.headers) if (!OURS.has(name)) reply.set(name, value);
+    if (outcome !== undefined) return sendOutcome(reply, outcome, context, accepted);
+    // A response of a plugin's own has no events in it.
+    await operation.events?.leave();
+    reply.set('content-type', response.headers.get('content-type') ?? PLAIN_JSON);
+    return reply.send(response.status, Buffer.from(await response.arrayBuffer()));
+  }
+
+  /** Answers where a hook failed that yoga does not guard. */
+  function byHooks(context: GraphContext) {
+    return (error: unknown): YogaAnswer => ({
+      response: new Response(null),
+      outcome: graph.failed(context, error),
+    });
   }
 
   function refuseTypes(reply: Reply): Eventually<void> {
@@ -236,11 +239,6 @@ export function createGraphQLEndpoint(
   };
 }
 
-/** Bytes already. */
-function isSentAsItIs(outcome: unknown): boolean {
-  return outcome instanceof CachedResult || outcome instanceof WrittenResult;
-}
-
 // These are set when the bytes are sent.
 const OURS = new Set([
   'content-type',
@@ -249,12 +247,3 @@ const OURS = new Set([
   'transfer-encoding',
   'connection',
 ]);
-
-/**
- * Loads yoga with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
- * the image's bundle for some 50 ms, from the sources for 200.
- */
-async function loadYoga({ graph }: EndpointSettings): Promise<YogaHandler> {
-  const { createYogaHandler } = await import('./yoga.ts');
-  return createYogaHandler(graph);
-}

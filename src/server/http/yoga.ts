@@ -1,42 +1,31 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import type { Graph } from '../../graph.ts';
-import type { GraphContext } from '../../graph-context.ts';
+import { type GraphContext, PluginView } from '../../graph-context.ts';
 import { parseExactJson } from '../../lib/exact-json.ts';
+import { GRAPH } from '../../plugins/plugin.ts';
 import type { Refusal } from '../../plugins/refusal.ts';
-import { useWrittenResults } from '../../plugins/results/use-written-results.ts';
-import { requestError } from '../../schema/public-error.ts';
 import { readQueryString } from './query-string.ts';
+
+/** The result or the refusal that a response stands for, and the events of a subscription. */
+type Outcome = ExecutionResult | Refusal | AsyncIterable<unknown>;
 
 export interface YogaAnswer {
   readonly response: Response;
-  /** The result that it was made of; undefined where yoga refused the request. */
-  readonly outcome: unknown;
+  /** The outcome that the response was made of; undefined for one that a plugin, or yoga, made by itself. */
+  readonly outcome: Outcome | undefined;
 }
 
 export type YogaHandler = (context: GraphContext) => Promise<YogaAnswer>;
 
-/**
- * GraphQL over HTTP as specified: methods, malformed requests, status codes. Yoga runs the same plugins as
- * the direct path. The media type is chosen before: yoga ignores weights.
- */
+/** Yoga's handler of HTTP, whose hooks other plugins have; the graph itself executes, as it does for every transport. */
 export function createYogaHandler(graph: Graph): YogaHandler {
-  const outcomes = new WeakMap<object, unknown>();
-  const yoga = createYoga<GraphContext>({
+  const outcomes = new WeakMap<Response, Outcome>();
+  const sent = new WeakMap<object, unknown>();
+  const yoga = createYoga({
     graphqlEndpoint: '/graphql',
     schema: graph.schema,
-    plugins: [
-      useAdmission(graph),
-      ...graph.plugins,
-      // Other transports write large results themselves.
-      useWrittenResults(),
-      useOurErrors(graph),
-      {
-        onExecutionResult({ result, context }) {
-          outcomes.set((context as unknown as GraphContext).operation, result);
-        },
-      },
-    ],
+    plugins: [useGraph(graph, sent, outcomes), ...graph.plugins.http, useKnownParams(sent)],
     // These are done elsewhere, for all transports.
     cors: false,
     graphiql: false,
@@ -50,32 +39,82 @@ export function createYogaHandler(graph: Graph): YogaHandler {
     logging: false,
   });
   return async (context) => {
-    const response = await yoga.fetch(context.request as Request, context);
-    return { response, outcome: outcomes.get(context.operation) };
+    const view = new PluginView(context);
+    const response = await yoga.fetch(view.request as Request, view);
+    return { response, outcome: outcomes.get(response) };
   };
 }
 
-/** Reads the parameters, and has the graph's plugins admit them, which other transports do by `open`. */
-function useAdmission(graph: Graph): Plugin<GraphContext> {
+/** Replaces yoga's ways to read a request, to execute it and to write its result by those of all transports. */
+function useGraph(
+  graph: Graph,
+  sent: WeakMap<object, unknown>,
+  outcomes: WeakMap<Response, Outcome>,
+): Plugin {
   return {
     onRequestParse({ request: { method }, requestParser, setRequestParser }) {
       // Yoga's own parsers drop parameters that they do not know, and round numbers.
-      if (method === 'GET') setRequestParser(({ url }) => readQueryString(url));
+      if (method === 'GET') setRequestParser(readQuery);
       else if (requestParser) setRequestParser(readBody);
     },
-    async onParams({ params, setParams, context }) {
-      const given = context as unknown as GraphContext;
-      given.operation.sent = params;
-      const refusal = await graph.admit(given);
-      if (refusal !== null) throw new AggregateError(refusal.errors.map(withStatus(refusal)));
-      const { query, variables, operationName } = given.operation.params;
-      setParams({
-        query: query ?? '',
-        variables,
-        ...(operationName !== null && { operationName }),
+    onParams({ setParamsHandler }) {
+      setParamsHandler(async ({ request, params: known, context }) => {
+        const view = context as unknown as PluginView;
+        const inner = view[GRAPH];
+        const params = (sent.has(known) ? sent.get(known) : known) as typeof known;
+        inner.operation.sent = params;
+        inner.forPlugins = Object.assign(view, { request, params });
+        const opened = await graph.open(inner);
+        if ('errors' in opened) return opened;
+        return opened.type === 'subscription' ? opened.subscribe() : opened.execute();
       });
     },
+    onResultProcess({ setResultProcessor, serverContext }) {
+      const inner = (serverContext as unknown as PluginView)[GRAPH];
+      setResultProcessor((result, { Response: Made }) => {
+        const outcome = settled(graph, inner, result as Outcome);
+        const response = new Made(graph.plugins.http.length > 0 ? bodyOf(outcome) : null, {
+          status: 'status' in outcome ? outcome.status : 200,
+          headers: { 'content-type': 'application/json' },
+        });
+        outcomes.set(response, outcome);
+        return response;
+      }, 'application/json');
+    },
   };
+}
+
+/** What hooks of HTTP have thrown, or put in a result's place, by the one conversion of errors. */
+function settled(graph: Graph, context: GraphContext, result: Outcome): Outcome {
+  if (Symbol.asyncIterator in result || 'isWellFormed' in result) return result;
+  const checked = graph.checked(context, result);
+  return 'status' in checked ? { ...checked, isWellFormed: false } : checked;
+}
+
+function bodyOf(outcome: Outcome): string | null {
+  if (Symbol.asyncIterator in outcome) return null;
+  const { errors, data, extensions } = outcome as ExecutionResult;
+  return JSON.stringify({ errors, data, extensions });
+}
+
+/** Yoga knows a part of the parameters only, and words their faults otherwise: all are checked on admission. */
+function useKnownParams(sent: WeakMap<object, unknown>): Plugin {
+  return {
+    onParams({ params, setParams }) {
+      const { query } = (params ?? {}) as { readonly query?: unknown };
+      const known = { query: typeof query === 'string' ? query : '' };
+      sent.set(known, params);
+      setParams(known);
+    },
+  };
+}
+
+function readQuery({ url }: Request) {
+  try {
+    return readQueryString(url);
+  } catch {
+    throw unreadable('`variables` and `extensions` are JSON.');
+  }
 }
 
 async function readBody(request: Request) {
@@ -83,60 +122,10 @@ async function readBody(request: Request) {
   try {
     return parseExactJson(text) as Record<string, unknown>;
   } catch {
-    throw new GraphQLError('The body is not JSON.', { extensions: { http: { status: 400 } } });
+    throw unreadable('The body is not JSON.');
   }
 }
 
-/** Yoga takes the status from an extension, which it removes again. `spec` lets plain JSON clients have a 200. */
-function withStatus({ status, headers, isWellFormed }: Refusal) {
-  return ({ message, nodes, source, positions, extensions }: GraphQLError) =>
-    new GraphQLError(message, {
-      nodes: nodes ?? null,
-      source: source ?? null,
-      positions: positions ?? null,
-      extensions: {
-        ...extensions,
-        http: { status, headers, spec: isWellFormed && status === 400 },
-      },
-    });
-}
-
-/** Adds our error codes to requests that yoga refuses by itself, and serializes errors as they are. */
-function useOurErrors(graph: Graph): Plugin<GraphContext> {
-  return {
-    onResultProcess({ result, setResult, serverContext }) {
-      if (Array.isArray(result) || 'stringify' in result) return;
-      const { errors } = result as ExecutionResult;
-      if (errors === undefined) return;
-      if ('data' in result) {
-        // Yoga would make new errors of the properties that it knows.
-        setResult({ ...result, stringify: () => JSON.stringify(result) });
-        return;
-      }
-      const foreign = errors.filter(isForeign);
-      if (foreign.length === 0) return;
-      graph.refused(
-        foreign.map(ours),
-        (serverContext as unknown as GraphContext).operation.transport.record,
-      );
-      setResult({ ...result, errors: errors.map((each) => (isForeign(each) ? ours(each) : each)) });
-    },
-  };
-}
-
-function isForeign(error: GraphQLError): boolean {
-  return error.extensions?.retryable === undefined;
-}
-
-function ours(error: GraphQLError): GraphQLError {
-  const foreign = error.extensions?.http as { status?: number; headers?: object } | undefined;
-  const status = foreign?.status ?? 400;
-  // Without `spec`: an invalid HTTP request is a 4xx, whichever media type it accepts.
-  const http = { status, headers: foreign?.headers };
-  return requestError('GRAPHQL_PARSE_FAILED', unquoted(error.message), { http });
-}
-
-/** Removes what a JSON parser quotes of its input, which may be a password. */
-function unquoted(message: string): string {
-  return message.replace(/".*"/s, '[…]');
+function unreadable(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { http: { status: 400 } } });
 }

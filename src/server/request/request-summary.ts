@@ -103,7 +103,8 @@ export class RequestSummary {
     reason: string | null = null,
     isRefusal: boolean = false,
   ): void {
-    const { outcome } = ERROR_CODES[code];
+    // A plugin may have a code of its own.
+    const outcome = ERROR_CODES[code]?.outcome ?? 'caller';
     if (code === 'RATE_LIMITED' && isGateways) this.worsen('fault');
     else this.worsen(outcome === 'fault' && isRefusal ? 'refused' : outcome);
     if (!this.codes.includes(code)) this.codes.push(code);

@@ -12,6 +12,7 @@ import { tooComplex } from '../../plugins/limits/structure.ts';
 import type { ResultSink } from '../../plugins/live/delivery.ts';
 import type { Subscribed } from '../../plugins/live/use-live-results.ts';
 import type { Operation } from '../../plugins/operation.ts';
+import type { Refusal } from '../../plugins/refusal.ts';
 import { type JsonText, jsonText } from '../../plugins/results/json-text.ts';
 import { bearerToken } from '../request/bearer.ts';
 import { CLIENT_NAME, CLIENT_VERSION } from '../request/client-names.ts';
@@ -129,7 +130,12 @@ export class SocketOperations {
       this.#settled(extra, id);
       this.#ended(extra, id, payload);
     },
-    onError: ({ extra }, id, payload) => this.#ended(extra, id, payload),
+    onError: ({ extra }, id, payload, errors) => {
+      this.#settled(extra, id);
+      this.#ended(extra, id, payload);
+      const cause = errors[0]?.cause;
+      return cause instanceof RefusedError ? cause.errors.map((each) => each.toJSON()) : undefined;
+    },
   });
 
   #begin({ requestId, client, bytesIn }: Connection): RequestSummary {
@@ -156,6 +162,8 @@ export class SocketOperations {
   #ended({ summaries, paced }: Connection, id: string, payload: object): void {
     const summary = this.#summaries.get(payload);
     if (summary === undefined) return;
+    // After an error comes the end.
+    this.#summaries.delete(payload);
     // The client may have begun another operation under the same id.
     if (summaries.get(id) === summary) summaries.delete(id);
     if (!paced.isOpen && summary.type !== 'subscription') summary.worsen('gone');
@@ -225,10 +233,11 @@ function begin(opened: EnvelopedOperation, results: () => ResultSink): Eventuall
  * client's messages.
  */
 function handedOver(
-  started: Started,
+  started: Started | Refusal,
   { meter, events }: Operation,
   results: () => ResultSink,
 ): Eventually<Started> {
+  if ('isWellFormed' in started) return refusing(started);
   if (events !== null) return events.deliver(results(), started as AsyncIterable<never>);
   if (!meter.isCostly || Symbol.asyncIterator in started) return started;
   return sentInSlices(jsonText(started, meter), results);
@@ -241,6 +250,21 @@ async function sentInSlices(
   const written = await text;
   await new Promise<void>((left) => results().send(written, left));
   return nothingMore();
+}
+
+/** Carries the errors of an operation to `onError`, since graphql-ws sends others than of `onSubscribe` only when it iterates. */
+class RefusedError extends Error {
+  readonly errors: readonly GraphQLError[];
+
+  constructor({ errors }: Refusal) {
+    super('refused');
+    this.errors = errors;
+  }
+}
+
+// biome-ignore lint/correctness/useYield: it fails instead
+async function* refusing(refusal: Refusal): AsyncGenerator<never> {
+  throw new RefusedError(refusal);
 }
 
 async function* nothingMore(): AsyncGenerator<never> {}

@@ -1,12 +1,12 @@
 import type { ExecutionResult } from 'graphql';
 import { expect, test } from 'vitest';
-import type { OperationContext } from '../../../src/plugins/plugin.ts';
+import { GRAPH, type PluginContext } from '../../../src/plugins/plugin.ts';
 import { type RunCost, useReceipts } from '../../../src/plugins/receipts/use-receipts.ts';
 import { CachedResult } from '../../../src/plugins/response-cache/response-cache.ts';
 
 const contextValue = {
-  operation: { cost: 7, meter: { fields: 5 } },
-} as unknown as OperationContext;
+  [GRAPH]: { operation: { cost: 7, meter: { fields: 5 } } },
+} as unknown as PluginContext;
 
 /** What a transport is handed for a result. */
 function reported(result: ExecutionResult): ExecutionResult {
@@ -35,9 +35,9 @@ test('cached bytes have it as well, under the same ETag, and the cache keeps its
   const bytes = Buffer.from('{"data":{"a":1}}');
   const cached = new CachedResult({ etag: 'W/"1"', freshSeconds: 3, bytes, packed: null });
   const result = reported(cached) as CachedResult;
-  expect(JSON.parse(result.stringify())).toEqual({ data: { a: 1 }, extensions: RECEIPT });
-  expect(result).toMatchObject({ etag: 'W/"1"', freshSeconds: 3, packed: null });
-  expect(cached.stringify()).toBe('{"data":{"a":1}}');
+  expect(JSON.parse(String(result.sent.bytes))).toEqual({ data: { a: 1 }, extensions: RECEIPT });
+  expect(result.sent).toMatchObject({ etag: 'W/"1"', freshSeconds: 3, packed: null });
+  expect(String(cached.sent.bytes)).toBe('{"data":{"a":1}}');
 });
 
 test('an answer that the client has already has none', () => {

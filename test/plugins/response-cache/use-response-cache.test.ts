@@ -2,7 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
 import { COSTLY_FIELDS, Meter } from '../../../src/plugins/cost/meter.ts';
-import type { OperationContext } from '../../../src/plugins/plugin.ts';
+import { GRAPH, type PluginContext } from '../../../src/plugins/plugin.ts';
 import { CachedResult, ResponseCache } from '../../../src/plugins/response-cache/response-cache.ts';
 import {
   isNamed,
@@ -46,6 +46,7 @@ function documentOf() {
     validityFor: () => validity?.() ?? VALIDITY,
     onHit: ({ operation: { cost } }) => void seen.charged.push(cost),
     isPersonal: () => isPersonal,
+    confirms: true,
   });
   const use = { selectsTime: false };
   const useOfTime = { selectsTime: true };
@@ -64,7 +65,7 @@ function documentOf() {
       cost: estimate,
       meter: new Meter({ maxFields: 1e6, scheduler: new FairScheduler(), client: 'a', estimate }),
     };
-    const contextValue = { operation } as unknown as OperationContext;
+    const contextValue = { [GRAPH]: { operation } } as unknown as PluginContext;
     let execute = (_args: unknown): unknown => {
       seen.runs += 1;
       return request.result ?? { data: { run: seen.runs } };
@@ -85,16 +86,18 @@ function documentOf() {
 }
 
 async function etagOf(ask: ReturnType<typeof documentOf>['ask'], request: Request = {}) {
-  return ((await ask(request)).result as CachedResult).etag;
+  return ((await ask(request)).result as CachedResult).sent.etag;
 }
 
 test('a second request is answered by the bytes of the first, and charged its estimate', async () => {
   const { ask, seen } = documentOf();
   const first = (await ask()).result as CachedResult;
   expect(first).toBeInstanceOf(CachedResult);
-  expect(first).toMatchObject({ freshSeconds: 60, data: { run: 1 } });
+  expect(first.sent.freshSeconds).toBe(60);
+  expect(first).toEqual({ data: { run: 1 } });
   const { result: second, fields } = await ask();
-  expect(second).toMatchObject({ etag: first.etag, data: { run: 1 } });
+  expect((second as CachedResult).sent.etag).toBe(first.sent.etag);
+  expect(second.data).toEqual({ run: 1 });
   expect(fields).toBe(7);
   expect(seen).toEqual({ runs: 1, hits: 1, misses: 1, charged: [7] });
 });
@@ -103,7 +106,7 @@ test('cached bytes are compressed once for all', async () => {
   const { ask } = documentOf();
   const result = { data: { text: 'x'.repeat(10_000) } };
   await ask({ result });
-  const packed = async () => ((await ask()).result as CachedResult).packed?.('gzip');
+  const packed = async () => ((await ask()).result as CachedResult).sent.packed?.('gzip');
   expect(await packed()).toBeInstanceOf(Buffer);
   expect(await packed()).toBe(await packed());
 });
@@ -135,12 +138,12 @@ test('with the time of the request in it nothing but its name is kept', async ()
   const { ask, seen } = documentOf();
   const ofTime = { selectsTime: true };
   const first = (await ask(ofTime)).result as CachedResult;
-  expect(first.packed).toBeNull();
+  expect(first.sent.packed).toBeNull();
   const again = (await ask(ofTime)).result as CachedResult;
   expect(again.data).toEqual({ run: 2 });
   expect(seen).toMatchObject({ runs: 2, hits: 0, misses: 2 });
-  const { result } = await ask({ ...ofTime, ifNoneMatch: first.etag });
-  expect(result).toMatchObject({ bytes: null, etag: first.etag });
+  const { result } = await ask({ ...ofTime, ifNoneMatch: first.sent.etag });
+  expect((result as CachedResult).sent).toMatchObject({ bytes: null, etag: first.sent.etag });
 });
 
 test('a client that has the answer gets none, once it is known that all share it', async () => {
@@ -149,7 +152,12 @@ test('a client that has the answer gets none, once it is known that all share it
   const etag = await etagOf(other.ask);
   expect((await ask({ ifNoneMatch: etag })).result.data).toEqual({ run: 1 });
   const { result } = await ask({ ifNoneMatch: etag });
-  expect(result).toMatchObject({ bytes: null, packed: null, freshSeconds: 60, data: null });
+  expect(result.data).toBeNull();
+  expect((result as CachedResult).sent).toMatchObject({
+    bytes: null,
+    packed: null,
+    freshSeconds: 60,
+  });
   expect(seen).toEqual({ runs: 1, hits: 1, misses: 1, charged: [] });
   expect((await ask({ ifNoneMatch: 'W/"other"' })).result.data).toEqual({ run: 1 });
 });

@@ -24,7 +24,6 @@ test('what manifests of both kinds have is counted in the log, with what does no
   const trusted = await openTrustedDocuments({
     path: folder,
     documents: new Documents({ schema, limits, introspection: true }),
-    compiles: false,
     clock: systemClock,
     log: { info: note, warn: note },
     onLoaded: (operationNames) => names.push(...operationNames),

@@ -3,7 +3,7 @@ import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { Documents } from '../../../src/plugins/documents/documents.ts';
 import { Operation, type TransportContext } from '../../../src/plugins/operation.ts';
-import type { OperationContext } from '../../../src/plugins/plugin.ts';
+import { GRAPH, type OperationContext } from '../../../src/plugins/plugin.ts';
 import type { TrustedDocuments } from '../../../src/plugins/trusted-documents/trusted-documents.ts';
 import {
   PersistedTexts,
@@ -22,11 +22,12 @@ const trusted = {
   byText: (text: string) => (text === known.text ? known : undefined),
 } as unknown as TrustedDocuments;
 
-function contextOf(query: string | null, documentId: string | null): OperationContext {
+function contextOf(query: string | null, documentId: string | null) {
   const record = { type: null, isTrusted: false, operationName: null, failed() {} };
   const operation = new Operation({ record } as unknown as TransportContext, undefined);
   operation.params = { query, documentId, operationName: null, variables: {} };
-  return { operation };
+  const context: OperationContext = { operation };
+  return { operation, [GRAPH]: context };
 }
 
 function setUp(trustedOnly: 'off' | 'log' | 'on' = 'off', logged: unknown[] = []) {

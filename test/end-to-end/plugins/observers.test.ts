@@ -3,7 +3,7 @@ import { GraphQLError, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { examplePlugins } from '../../../examples/plugins/plugins.ts';
-import type { OtherPlugin } from '../../../src/plugins/plugin.ts';
+import type { OtherPlugin } from '../../../src/plugins/others/open-plugins.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { assertNoLeak } from '../../support/leaks.ts';

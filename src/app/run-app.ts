@@ -1,0 +1,100 @@
+import { type App, startApp } from '../app.ts';
+import { withoutPassword } from '../config/setting.ts';
+import type { Config } from '../config.ts';
+import { DemoPage } from '../server/demo-page/demo-page.ts';
+import { type AppOptions, createAppLog, openAppLogOutput } from './app-options.ts';
+import { networkAddress } from './network-address.ts';
+
+/** For a reader of the log that is slow, and no longer for one that has stopped. */
+export const LAST_LINES_MS = 1_000;
+
+export interface RunOptions extends Pick<AppOptions, 'plugins'> {
+  /** Probable mistakes in the environment, for the log. */
+  readonly warnings?: readonly string[];
+  /** Called once all is closed, before the process exits. */
+  readonly onClosed?: () => unknown;
+}
+
+/** Runs the service as this process: shuts down gracefully on SIGTERM or SIGINT, and exits. */
+export async function runApp(
+  config: Config,
+  { plugins = [], warnings = [], onClosed }: RunOptions = {},
+): Promise<App> {
+  const output = openAppLogOutput(config);
+  const log = createAppLog(config, output);
+  const app = await startApp(config, { log, logOutput: output, plugins }).finally(() => {
+    // The log begins with who serves HTTP, and a start that fails has its warnings as well.
+    for (const warning of warnings) log.warn({}, warning);
+  });
+
+  let stopping = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      // A second signal skips the graceful shutdown.
+      if (stopping) process.exit(1);
+      stopping = true;
+      log.info({ signal }, 'draining');
+      const exit = async (code: number) => {
+        await output.drain(LAST_LINES_MS);
+        process.exit(code);
+      };
+      app
+        .close()
+        .then(onClosed)
+        .then(
+          () => exit(0),
+          (error: unknown) => {
+            log.error({ err: error }, 'the shutdown failed');
+            return exit(1);
+          },
+        );
+    });
+  }
+
+  // This line is logged last, because its reader may send a signal immediately.
+  log.info(servingRecord(config, app), 'serving');
+  if (config.sandbox) output.write(welcome(config, app));
+  return app;
+}
+
+/** The log record of a process that has just started. */
+function servingRecord(config: Config, { build, url, adminUrl }: App) {
+  const { gatewayUrl, redisUrl, orderStore } = config;
+  return {
+    ...build,
+    gateway: gatewayUrl ?? 'sandbox',
+    store: redisUrl === null ? orderStore : withoutPassword(redisUrl),
+    adminUrl,
+    url,
+  };
+}
+
+function welcome(config: Config, { url }: App): string {
+  // The container image has no page.
+  const hasPage = config.demoPage && DemoPage.find() !== null;
+  const open = hasPage
+    ? `  Open       ${url}/   (what it does, live: you are signed in as the demo user)\n`
+    : '';
+  return `
+  Trading Graph is running with its own sandbox gateway (pretend money, a pretend market).
+
+${open}  GraphiQL   ${url}/graphql
+  Try        { session { id balance } positions { id symbol profit instrument { id name } } }
+  Sign in    mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken } } }
+             pro@example.com and fresh@example.com have the same password
+  Phone      ${fromAPhone(config, `${url}/${hasPage ? '' : 'graphql'}`)}
+  Stop       Ctrl+C
+
+`;
+}
+
+/** How a device in the same network opens the page; by default nothing but this machine does. */
+function fromAPhone({ host }: Config, url: string): string {
+  const address = networkAddress();
+  if (address === null) return 'this machine is in no network';
+  const { port, pathname } = new URL(url);
+  const page = `http://${address}:${port}${pathname}`;
+  if (host === '0.0.0.0' || host === '::' || host === address)
+    return `${page} from the same network`;
+  return `HOST=0.0.0.0 npm start, then ${page} from the same network`;
+}

@@ -1,0 +1,205 @@
+import type { Plugin } from '@envelop/core';
+import type { GraphQLSchema } from 'graphql';
+import type { Log } from '../../lib/log.ts';
+import { guarded } from './guarded-hooks.ts';
+import { LentSchema } from './lent-schema.ts';
+
+/** Another author's plugin, with hooks of envelop or of yoga; its names are checked at the start. */
+export type OtherPlugin = object;
+type Hooks = Readonly<Record<string, unknown>>;
+
+/** A plugin, or one with hooks of yoga's HTTP, whose author of the list knows that it guards no WebSocket. */
+export type GivenPlugin = OtherPlugin | { readonly plugin: OtherPlugin; readonly httpOnly: true };
+
+const OF_ENVELOP = [
+  'onEnveloped',
+  'onParse',
+  'onValidate',
+  'onContextBuilding',
+  'onExecute',
+  'onSubscribe',
+];
+const OF_HTTP = [
+  'onYogaInit',
+  'onRequest',
+  'onRequestParse',
+  'onParams',
+  'onExecutionResult',
+  'onResultProcess',
+  'onResponse',
+];
+const ONCE = ['onPluginInit', 'onSchemaChange', 'onDispose'];
+const KNOWN = new Set([...OF_ENVELOP, ...OF_HTTP, ...ONCE]);
+const HTTP_SPANS = ['request', 'requestParse', 'operation', 'resultProcess'];
+
+/** Why the start stops: a plugin that cannot be what it says. */
+export class PluginError extends Error {
+  override readonly name = 'PluginError';
+}
+
+interface Named {
+  readonly plugin: Hooks;
+  readonly name: string;
+  readonly httpOnly: boolean;
+}
+
+interface OpenPluginsParts {
+  readonly hooks: readonly Plugin[];
+  readonly http: readonly Plugin[];
+  readonly lent: LentSchema;
+  readonly because: string | null;
+  readonly dispose: () => Promise<void>;
+}
+
+/** Other people's plugins once they are initialized, which happens before anything reads the schema. */
+export class OpenPlugins {
+  /** Their hooks of envelop, for every transport. */
+  readonly hooks: readonly Plugin[];
+  /** Their hooks of yoga's HTTP. */
+  readonly http: readonly Plugin[];
+  readonly lent: LentSchema;
+  /** The plugin and the hook for which yoga serves all HTTP; null where there is none. */
+  readonly because: string | null;
+  /** Runs every `onDispose`; a failure is logged. */
+  readonly dispose: () => Promise<void>;
+
+  private constructor(parts: OpenPluginsParts) {
+    this.hooks = parts.hooks;
+    this.http = parts.http;
+    this.lent = parts.lent;
+    this.because = parts.because;
+    this.dispose = parts.dispose;
+  }
+
+  static of(schema: GraphQLSchema, given: readonly GivenPlugin[], log: Log): OpenPlugins {
+    const lent = new LentSchema(schema, log);
+    const handlers: unknown[] = [];
+    if (given.length > 0) lent.lend();
+    const all = initialized(schema, given, handlers);
+    lent.takeBack();
+    const http = all.flatMap((each) => httpHooksOf(each).map((hook) => ({ ...each, hook })));
+    const unguarded = http.find(({ httpOnly }) => !httpOnly);
+    if (unguarded !== undefined) {
+      const { name, hook } = unguarded;
+      throw new PluginError(
+        `${name} has ${hook}, a hook of yoga's HTTP, which runs for no WebSocket: give it as { plugin, httpOnly: true }`,
+      );
+    }
+    return new OpenPlugins({
+      hooks: all.length === 0 ? [] : [handling(handlers), ...all.map((each) => hooksOf(each, log))],
+      http: all.filter((each) => httpHooksOf(each).length > 0).map(httpPartOf),
+      lent,
+      because: http[0] ? `${http[0].name} has ${http[0].hook}` : null,
+      dispose: () => disposed(all, log),
+    });
+  }
+}
+
+/** Does what envelop does when it begins, so that it happens once however many handlers run the hooks. */
+function initialized(
+  schema: GraphQLSchema,
+  given: readonly GivenPlugin[],
+  handlers: unknown[],
+): readonly Named[] {
+  const all = given.map(named);
+  for (let at = 0; at < all.length; at += 1) {
+    const { plugin, name, httpOnly } = all[at] as Named;
+    checkNames(plugin, name);
+    const added: Named[] = [];
+    call(name, plugin.onPluginInit, {
+      plugins: all.map((each) => each.plugin),
+      addPlugin: (more: OtherPlugin) =>
+        added.push({ plugin: more as Hooks, name: `${name}, by a plugin that it adds,`, httpOnly }),
+      setSchema: refuseSchema(schema, name),
+      registerContextErrorHandler: (handler: unknown) => handlers.push(handler),
+    });
+    all.splice(at + 1, 0, ...added);
+  }
+  for (const { plugin, name } of all) {
+    call(name, plugin.onSchemaChange, { schema, replaceSchema: refuseSchema(schema, name) });
+  }
+  return all;
+}
+
+function named(given: GivenPlugin, at: number): Named {
+  const isEntry = given !== null && typeof given === 'object' && 'httpOnly' in given;
+  const plugin = (isEntry && 'plugin' in given ? given.plugin : given) as Hooks;
+  if (plugin === null || typeof plugin !== 'object') {
+    throw new PluginError(`plugin ${at + 1} of the list is none`);
+  }
+  const name = typeof plugin.name === 'string' ? ` (${plugin.name})` : '';
+  const httpOnly = isEntry && given.httpOnly === true;
+  return { plugin, name: `plugin ${at + 1} of the list${name}`, httpOnly };
+}
+
+function checkNames(plugin: Hooks, name: string): void {
+  const unknown = Object.keys(plugin).find(
+    (key) => /^on[A-Z]/.test(key) && typeof plugin[key] === 'function' && !KNOWN.has(key),
+  );
+  if (unknown !== undefined) throw new PluginError(`${name} has ${unknown}, which nothing calls`);
+}
+
+function call(name: string, hook: unknown, payload: object): void {
+  if (typeof hook !== 'function') return;
+  try {
+    hook(payload);
+  } catch (error) {
+    if (error instanceof PluginError) throw error;
+    throw new PluginError(`${name} cannot begin: ${String(error)}`, { cause: error });
+  }
+}
+
+/** Documents are prepared with the schema of the start. */
+function refuseSchema(schema: GraphQLSchema, name: string) {
+  return (other: GraphQLSchema): void => {
+    if (other !== schema)
+      throw new PluginError(`${name} replaces the schema: it may wrap resolvers`);
+  };
+}
+
+function httpHooksOf({ plugin }: Named): string[] {
+  const spans = (plugin.instrumentation ?? {}) as Hooks;
+  return [
+    ...OF_HTTP.filter((hook) => typeof plugin[hook] === 'function'),
+    ...HTTP_SPANS.filter((span) => spans[span] !== undefined).map(
+      (span) => `instrumentation.${span}`,
+    ),
+  ];
+}
+
+function httpPartOf({ plugin }: Named): Plugin {
+  return Object.fromEntries(picked(plugin, [...OF_HTTP, 'instrumentation']));
+}
+
+function picked(plugin: Hooks, names: readonly string[]): [string, unknown][] {
+  return names.filter((name) => plugin[name] != null).map((name) => [name, plugin[name]]);
+}
+
+function hooksOf({ plugin, name }: Named, log: Log): Plugin {
+  const hooks = picked(plugin, OF_ENVELOP).map(([hook, run]) => {
+    const fault = (error: unknown) =>
+      log.error({ plugin: name, hook, err: error }, 'a plugin failed');
+    return [hook, guarded(hook, run as () => unknown, fault)];
+  });
+  return { ...Object.fromEntries(hooks), instrumentation: plugin.instrumentation };
+}
+
+function handling(handlers: readonly unknown[]): Plugin {
+  return {
+    onPluginInit({ registerContextErrorHandler }) {
+      for (const handler of handlers) registerContextErrorHandler(handler as () => void);
+    },
+  };
+}
+
+async function disposed(all: readonly Named[], log: Log): Promise<void> {
+  await Promise.all(
+    all.map(async ({ plugin, name }) => {
+      try {
+        await (plugin.onDispose as (() => unknown) | undefined)?.();
+      } catch (error) {
+        log.error({ plugin: name, hook: 'onDispose', err: error }, 'a plugin failed');
+      }
+    }),
+  );
+}

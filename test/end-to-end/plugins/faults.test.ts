@@ -1,0 +1,280 @@
+import { type DocumentNode, GraphQLError, parse, print } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import type { GivenPlugin } from '../../../src/plugins/others/open-plugins.ts';
+import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type Sent, send, TRANSPORTS, type Transport } from '../../support/four-transports.ts';
+import { readMetrics } from '../../support/leaks.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
+
+/** Fails for the operations that select this. */
+const ASKED = '{ failing: __typename }';
+const LIVE = 'subscription Failing { positionChanges { cursor } }';
+
+interface Parsing {
+  readonly params: { readonly source: unknown };
+  extendContext(more: object): void;
+}
+
+/** Plugins each of which fails in one hook, where `isAsked` says so. */
+function failing(error: unknown): Readonly<Record<string, { plugin: object; ask: string }>> {
+  const fail = (): never => {
+    throw error;
+  };
+  const isFailing = ({ context }: { context: unknown }) =>
+    (context as { isFailing?: boolean }).isFailing === true;
+  const noting = ({ params, extendContext }: Parsing) =>
+    extendContext({ isFailing: /failing/i.test(String(params.source)) });
+  const when = (act: (hook: never) => unknown) => (hook: never) =>
+    isFailing(hook) ? act(hook) : undefined;
+  const whenDone = (act: (done: never) => unknown) => (hook: never) =>
+    isFailing(hook) ? { onExecuteDone: act } : undefined;
+  const stop = ({ setResultAndStopExecution }: never) =>
+    (setResultAndStopExecution as (result: object) => void)({ errors: [error] });
+  const set = ({ setResult }: never) =>
+    (setResult as (result: object) => void)({ errors: [error] });
+  const plugin = (hooks: object) => ({ plugin: { onParse: noting, ...hooks }, ask: ASKED });
+  const live = (hooks: object) => ({ plugin: { onParse: noting, ...hooks }, ask: LIVE });
+  const rejecting = async () => fail();
+  return {
+    onParse: {
+      ask: ASKED,
+      plugin: {
+        onParse: ({ params }: Parsing) =>
+          /failing/.test(String(params.source)) ? fail() : undefined,
+      },
+    },
+    onValidate: plugin({ onValidate: when(fail) }),
+    onContextBuilding: plugin({ onContextBuilding: when(fail) }),
+    'onContextBuilding, later': plugin({ onContextBuilding: when(rejecting) }),
+    onExecute: plugin({ onExecute: when(fail) }),
+    'onExecute, later': plugin({ onExecute: when(rejecting) }),
+    setResultAndStopExecution: plugin({ onExecute: when(stop) }),
+    setExecuteFn: plugin({
+      onExecute: when(({ setExecuteFn }: never) =>
+        (setExecuteFn as (run: () => unknown) => void)(fail),
+      ),
+    }),
+    onExecuteDone: plugin({ onExecute: whenDone(fail) }),
+    'onExecuteDone, later': plugin({ onExecute: whenDone(rejecting) }),
+    setResult: plugin({ onExecute: whenDone(set) }),
+    onSubscribe: live({ onSubscribe: when(fail) }),
+    'onSubscribe, later': live({ onSubscribe: when(rejecting) }),
+    'setResultAndStopExecution of events': live({ onSubscribe: when(stop) }),
+    onSubscribeResult: live({ onSubscribe: when(() => ({ onSubscribeResult: fail })) }),
+  };
+}
+
+const HOOKS = Object.keys(failing(null));
+
+function transportsFor(ask: string): readonly Transport[] {
+  return ask === LIVE ? ['event stream', 'WebSocket'] : TRANSPORTS;
+}
+
+function expectError({ errors, data }: Sent, error: object): void {
+  expect(data).toBeUndefined();
+  expect(errors).toHaveLength(1);
+  expect(errors[0]).toMatchObject(error);
+  expect(JSON.stringify(errors)).not.toMatch(/http|secret/);
+}
+
+describe.each(HOOKS)('an error in %s', (hook) => {
+  test.each([true, false])(
+    'keeps its code, status and headers (direct path: %s)',
+    async (directPath) => {
+      const http = { status: 403, headers: { 'x-why': 'role' } };
+      const error = new GraphQLError('Not you.', { extensions: { code: 'NOT_YOU', http } });
+      const { plugin, ask } = failing(error)[hook] as { plugin: object; ask: string };
+      await using app = await startTestApp({}, { plugins: [plugin], directPath });
+      const token = await app.signIn();
+      for (const transport of transportsFor(ask)) {
+        const sent = await send(app, transport, ask, { token });
+        expectError(sent, {
+          message: 'Not you.',
+          extensions: { code: 'NOT_YOU', retryable: false },
+        });
+        if (transport === 'WebSocket') continue;
+        expect([transport, sent.status]).toEqual([transport, 403]);
+        expect(sent.headers.get('x-why')).toBe('role');
+      }
+    },
+  );
+
+  test('that is a fault is masked, and ends no other operation', async () => {
+    const { plugin, ask } = failing(new TypeError('a secret'))[hook] as {
+      plugin: object;
+      ask: string;
+    };
+    await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
+    const token = await app.signIn();
+    using socket = await initializedSocket(app, token);
+    socket.subscribe('live', 'subscription { positionChanges { cursor } }');
+    await socket.until('live', 'next');
+    for (const transport of transportsFor(ask)) {
+      const sent = await send(app, transport, ask, { token });
+      expectError(sent, { extensions: { code: 'INTERNAL', requestId: expect.any(String) } });
+      if (transport !== 'WebSocket') expect([transport, sent.status]).toEqual([transport, 500]);
+    }
+    socket.subscribe('failing', ask);
+    await socket.until('failing', 'error');
+    socket.subscribe('after', '{ __typename }');
+    await socket.until('after', 'complete');
+    expect(socket.of('failing').map(({ type }) => type)).toEqual(['error']);
+    expect(socket.of('live').some(({ type }) => type !== 'next')).toBe(false);
+    expect(app.logged.some((line) => line.includes('a secret'))).toBe(true);
+    await subscriptionsAre(app.adminUrl, 1);
+  });
+});
+
+async function subscriptionsAre(adminUrl: string, expected: number): Promise<void> {
+  await eventually(async () =>
+    (await readMetrics(adminUrl)).includes(`trading_graph_subscriptions ${expected}\n`),
+  );
+}
+
+const fail = () => {
+  throw new Error('in vain');
+};
+const reject = async () => fail();
+
+/** What envelop calls without waiting, or as a subscription ends. */
+const UNAWAITED: Readonly<Record<string, object>> = {
+  'onEnveloped that rejects': { onEnveloped: reject },
+  'onParse that rejects': { onParse: reject },
+  'onParse, its end, that rejects': { onParse: () => reject },
+  'onValidate that rejects': { onValidate: reject },
+  'onValidate, its end, that rejects': { onValidate: () => reject },
+  'onSubscribeResult that rejects': { onSubscribe: () => ({ onSubscribeResult: reject }) },
+  'onEnd that throws': { onSubscribe: () => ({ onSubscribeResult: () => ({ onEnd: fail }) }) },
+  'onEnd that rejects': { onSubscribe: () => ({ onSubscribeResult: () => ({ onEnd: reject }) }) },
+  'an iterator that cannot end': {
+    onSubscribe: () => ({
+      onSubscribeResult: ({
+        result,
+        setResult,
+      }: {
+        result: AsyncIterable<never>;
+        setResult(of: object): void;
+      }) => {
+        const own = result[Symbol.asyncIterator]();
+        const made = { next: () => own.next(), return: reject, throw: reject };
+        setResult({ ...made, [Symbol.asyncIterator]: () => made });
+      },
+    }),
+  },
+};
+
+describe.each(Object.entries(UNAWAITED))('%s', (_what, plugin) => {
+  test('ends neither the process nor an operation, nor keeps a source open', async () => {
+    await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
+    const token = await app.signIn();
+    for (const transport of TRANSPORTS) {
+      expect((await send(app, transport, '{ customerId }', { token })).errors).toEqual([]);
+    }
+    for (const transport of ['event stream', 'WebSocket'] as const) {
+      const { data } = await send(app, transport, LIVE, { token });
+      expect(data.positionChanges.cursor).toBeTypeOf('string');
+      await subscriptionsAre(app.adminUrl, 0);
+    }
+    using socket = await initializedSocket(app, token);
+    socket.subscribe('1', LIVE);
+    await socket.until('1', 'next');
+    socket.say({ id: '1', type: 'complete' });
+    await subscriptionsAre(app.adminUrl, 0);
+    expect(socket.closed).toBeNull();
+    await eventually(() => app.logged.some((line) => line.includes('in vain')));
+  });
+});
+
+test('an iterator that fails ends its own subscription alone, with a masked error', async () => {
+  const plugin = {
+    onSubscribe: () => ({
+      onSubscribeResult: ({ setResult }: { setResult(result: object): void }) =>
+        setResult({ [Symbol.asyncIterator]: () => ({ next: reject }) }),
+    }),
+  };
+  await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
+  const token = await app.signIn();
+  for (const transport of ['event stream', 'WebSocket'] as const) {
+    const { errors, text } = await send(app, transport, LIVE, { token });
+    expect([transport, errors.map(({ extensions }) => extensions.code)]).toEqual([
+      transport,
+      ['INTERNAL'],
+    ]);
+    expect(text).not.toContain('in vain');
+  }
+  await subscriptionsAre(app.adminUrl, 0);
+});
+
+interface Given {
+  readonly args: { document: DocumentNode; variableValues?: unknown };
+}
+
+const replacing = (args: Given['args']) => {
+  args.document = parse('subscription Failing { positionChanges { cursor status } }');
+};
+const parsedAgain = (args: Given['args']) => {
+  args.document = parse(print(args.document));
+};
+const varying = (args: Given['args']) => {
+  args.variableValues = { a: 1 };
+};
+
+test.each([
+  ['another document', replacing, 'INTERNAL'],
+  ['other variables', varying, 'INTERNAL'],
+  ['a copy of the document', parsedAgain, undefined],
+])('a plugin that hands on %s changes nothing in silence', async (_what, change, code) => {
+  const act = ({ args }: Given) => change(args);
+  const plugins = [{ onExecute: act, onSubscribe: act }];
+  await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins });
+  for (const transport of TRANSPORTS) {
+    const { errors } = await send(app, transport, '{ __typename }');
+    expect(errors[0]?.extensions.code).toBe(code);
+  }
+  if (code === undefined) return;
+  for (const transport of ['event stream', 'WebSocket'] as const) {
+    const { errors } = await send(app, transport, LIVE);
+    expect(errors[0]?.extensions.code).toBe(code);
+  }
+});
+
+/** Plugins whose hooks of HTTP fail. */
+const OF_HTTP = [
+  'onRequest',
+  'onRequestParse',
+  'onParams',
+  'onExecutionResult',
+  'onResultProcess',
+  'onResponse',
+];
+
+test.each(OF_HTTP)('what %s fails with is no client’s to read', async (hook) => {
+  const plugins: GivenPlugin[] = [
+    {
+      httpOnly: true,
+      plugin: {
+        [hook]() {
+          throw new TypeError('a secret');
+        },
+      },
+    },
+  ];
+  await using app = await startTestApp({}, { plugins });
+  for (const transport of ['POST', 'GET', 'event stream'] as const) {
+    const sent = await send(app, transport, '{ __typename }');
+    expectError(sent, { extensions: { code: 'INTERNAL' } });
+    expect([transport, sent.status]).toEqual([transport, 500]);
+  }
+  const unreadable = await fetch(`${app.url}/graphql?query={__typename}&variables={secret`);
+  expect(await unreadable.text()).not.toContain('secret');
+});
+
+test('variables in a query string that are no JSON are not quoted', async () => {
+  await using app = await startTestApp();
+  const response = await fetch(
+    `${app.url}/graphql?query={__typename}&variables={"password":"hunter2`,
+  );
+  expect(response.status).toBe(400);
+  expect(await response.text()).not.toContain('hunter2');
+});

@@ -1,0 +1,198 @@
+import type { GraphQLSchema } from 'graphql';
+import { GraphQLError } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import type { GivenPlugin } from '../../../src/plugins/others/open-plugins.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { type Sent, send, type Transport } from '../../support/four-transports.ts';
+
+type Run = (...args: unknown[]) => unknown;
+
+interface Executing {
+  readonly args: { readonly contextValue: { isOrder?: boolean } };
+  readonly executeFn: Run;
+  setExecuteFn(run: Run): void;
+}
+
+const error = new GraphQLError('a redactor fails', { extensions: { code: 'FORBIDDEN' } });
+const fail = (): never => {
+  throw error;
+};
+
+/** Only what runs for the order fails: signing in must not. */
+const noting = ({
+  params,
+  extendContext,
+}: {
+  params: { source: unknown };
+  extendContext(more: object): void;
+}) => extendContext({ isOrder: /placeOrder|setValue/.test(String(params.source)) });
+
+function executing(act: (hook: Executing) => unknown) {
+  return {
+    onParse: noting,
+    onExecute: (hook: Executing) => (hook.args.contextValue.isOrder ? act(hook) : undefined),
+  };
+}
+
+function wrapping(wrap: (own: Run) => Run) {
+  return {
+    onSchemaChange({ schema }: { schema: GraphQLSchema }) {
+      const fields = schema.getMutationType()?.getFields() ?? {};
+      for (const name of ['placeOrder', 'setValue']) {
+        const field = fields[name] as { resolve: Run };
+        field.resolve = wrap(field.resolve);
+      }
+    },
+  };
+}
+
+function ofHttp(hook: string): GivenPlugin {
+  const fails = ({ result, serverContext, context }: Record<string, Record<string, unknown>>) => {
+    const { params } = (context ?? serverContext) as { params?: { query?: string } };
+    if (/placeOrder|setValue/.test(String(params?.query)) && (!result || result.data)) fail();
+  };
+  return { httpOnly: true, plugin: { [hook]: fails } };
+}
+
+const AFTER: Readonly<Record<string, GivenPlugin>> = {
+  'onExecuteDone throws': executing(() => ({ onExecuteDone: fail })),
+  'onExecuteDone rejects': executing(() => ({ onExecuteDone: async () => fail() })),
+  'onExecuteDone puts an error in its place': executing(() => ({
+    onExecuteDone: ({ setResult }: { setResult(result: object): void }) =>
+      setResult({ errors: [error] }),
+  })),
+  'onExecuteDone makes it nothing': executing(() => ({
+    onExecuteDone: ({ setResult }: { setResult(result: unknown): void }) => setResult(7),
+  })),
+  'the function that executes rejects afterwards': executing(({ executeFn, setExecuteFn }) =>
+    setExecuteFn(async (args) => {
+      await executeFn(args);
+      fail();
+    }),
+  ),
+  'the resolver is wrapped and rejects afterwards': wrapping((own) => async (...args) => {
+    await own(...args);
+    fail();
+  }),
+};
+
+const AFTER_OVER_HTTP: Readonly<Record<string, GivenPlugin>> = {
+  'onExecutionResult throws': ofHttp('onExecutionResult'),
+  'onResultProcess throws': ofHttp('onResultProcess'),
+  'onResponse throws': ofHttp('onResponse'),
+};
+
+const ORDER = `mutation {
+  placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "the-key-of-a-test" }) {
+    __typename
+    ... on OrderOutcome { idempotencyKey replayed }
+    ... on OrderAccepted { orderId positions { symbol } }
+  }
+  setValue(input: { key: "theme", value: "dark" }) { __typename }
+}`;
+
+function expectOutcome({ data, errors, status }: Sent, app: TestApp): void {
+  expect(status ?? 200).toBe(200);
+  expect(data).toEqual({
+    placeOrder: {
+      __typename: 'OrderAccepted',
+      idempotencyKey: 'the-key-of-a-test',
+      replayed: false,
+      orderId: expect.any(String),
+      positions: null,
+    },
+    setValue: null,
+  });
+  const codes = errors.map(({ path, extensions }) => [path?.join('.'), extensions.code]);
+  expect(codes).toContainEqual(['setValue', 'OUTCOME_UNKNOWN']);
+  expect(codes).toContainEqual(['placeOrder.positions', 'INTERNAL']);
+  expect(codes).toHaveLength(2);
+  expect(app.sandbox.calls('openPosition')).toBe(1);
+  expect(
+    app.logged.some((line) => line.includes('a redactor fails') || line.includes('no result')),
+  ).toBe(true);
+}
+
+describe.each(Object.entries(AFTER))('where %s', (_what, plugin) => {
+  test.each(['POST', 'event stream', 'WebSocket'] as const)(
+    'an accepted order is told by its own scalars, by %s',
+    async (transport) => {
+      await using app = await startTestApp({}, { plugins: [plugin] });
+      const token = await app.signIn();
+      expectOutcome(await send(app, transport, ORDER, { token }), app);
+    },
+  );
+});
+
+describe.each(Object.entries(AFTER_OVER_HTTP))('where %s', (_what, plugin) => {
+  test.each(['POST', 'event stream'] as const)(
+    'an accepted order is told by its own scalars, by %s',
+    async (transport) => {
+      await using app = await startTestApp({}, { plugins: [plugin] });
+      const token = await app.signIn();
+      expectOutcome(await send(app, transport, ORDER, { token }), app);
+    },
+  );
+});
+
+describe.each<[string, GivenPlugin]>([
+  [
+    'the function that executes is not waited for',
+    executing(({ executeFn, setExecuteFn }) =>
+      setExecuteFn(async (args) => {
+        void executeFn(args);
+        fail();
+      }),
+    ),
+  ],
+  [
+    'a wrapped resolver is not waited for',
+    wrapping((own) => async (...args) => {
+      void own(...args);
+      fail();
+    }),
+  ],
+])('where %s', (_what, plugin) => {
+  test.each(['POST', 'event stream', 'WebSocket'] as const)(
+    'an order that is under way is not known, by %s',
+    async (transport: Transport) => {
+      await using app = await startTestApp({}, { plugins: [plugin] });
+      const token = await app.signIn();
+      const { data, errors } = await send(app, transport, ORDER, { token });
+      expect(data).toEqual({ placeOrder: null, setValue: null });
+      const codes = errors.map(({ path, extensions }) => [path?.join('.'), extensions.code]);
+      expect(codes.sort()).toEqual([
+        ['placeOrder', 'OUTCOME_UNKNOWN'],
+        ['setValue', 'OUTCOME_UNKNOWN'],
+      ]);
+    },
+  );
+});
+
+test.each(['POST', 'event stream', 'WebSocket'] as const)(
+  'an order that a plugin stopped was surely not sent, by %s',
+  async (transport) => {
+    const plugins = [wrapping(() => fail), executing(() => undefined)];
+    await using app = await startTestApp({}, { plugins });
+    const token = await app.signIn();
+    const { data, errors } = await send(app, transport, ORDER, { token });
+    expect(data).toEqual({ placeOrder: null, setValue: null });
+    expect(errors.map(({ extensions }) => extensions.code)).toEqual(['FORBIDDEN', 'FORBIDDEN']);
+    expect(app.sandbox.calls('openPosition')).toBe(0);
+  },
+);
+
+test('a refusal of the gateway is what it was, though the resolver is wrapped', async () => {
+  const plugin = wrapping(
+    (own) =>
+      async (...args) =>
+        own(...args),
+  );
+  await using app = await startTestApp({}, { plugins: [plugin] });
+  const { data, errors } = await send(app, 'POST', ORDER);
+  expect(data).toEqual({ placeOrder: null, setValue: null });
+  expect(errors.map(({ extensions }) => extensions.code)).toEqual([
+    'UNAUTHENTICATED',
+    'UNAUTHENTICATED',
+  ]);
+});

@@ -1,0 +1,116 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readConfig } from '../../../src/config.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startFacadeProcess } from '../../support/facade-process.ts';
+import { failedStart } from '../../support/failed-start.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'trading-graph-plugins-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function fileOf(name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  return path;
+}
+
+test.each([
+  ['is missing', null, 'missing'],
+  ['throws', "throw new Error('no licence');", 'throwing: no licence'],
+  ['cannot be read', 'export default [', 'throwing: '],
+  ['exports no list', 'export default { onExecute() {} };', 'exporting no list'],
+  ['exports nothing', 'export const plugins = [];', 'exporting no list'],
+])('a file that %s stops the start', async (_what, text, word) => {
+  const path = text === null ? join(folder, 'none.mjs') : await fileOf('plugins.mjs', text);
+  const { code, problems } = await failedStart({ PLUGINS: path });
+  expect(code).toBe(1);
+  expect(problems[1]).toContain(
+    `PLUGINS="${path}": must be a file whose default export is a list of plugins (${word}`,
+  );
+});
+
+test('it is listed with what else cannot be used', async () => {
+  const path = join(folder, 'none.mjs');
+  const { problems } = await failedStart({ PLUGINS: path, ORDER_STORE: folder, PORT: 'x' });
+  expect(problems.slice(1).map((line) => line.split('=')[0])).toEqual([
+    'PORT',
+    'ORDER_STORE',
+    'PLUGINS',
+  ]);
+  const started = startTestApp({ PLUGINS: path, ORDER_STORE: folder });
+  await expect(started).rejects.toMatchObject({
+    problems: [expect.stringMatching(/^PLUGINS=/), expect.stringMatching(/^ORDER_STORE=/)],
+  });
+});
+
+test('a file’s plugin that cannot run stops the start by name', async () => {
+  const path = await fileOf('plugins.mjs', "export default [{ name: 'csrf', onRequest() {} }];");
+  const { code, problems } = await failedStart({ PLUGINS: path });
+  expect(code).toBe(1);
+  expect(problems[1]).toContain('plugin 1 of the list (csrf) has onRequest');
+});
+
+test('the program runs the plugins of the file, beside those that it is given', async () => {
+  const path = await fileOf(
+    'plugins.mjs',
+    'export default [{ onExecute: () => ({ onExecuteDone: ({ result, setResult }) => setResult({ ...result, extensions: { file: true } }) }) }];',
+  );
+  expect(readConfig({ PLUGINS: path }).plugins).toBe(path);
+  const seen: unknown[] = [];
+  const plugins = [
+    {
+      onExecute: () => ({
+        onExecuteDone: ({ result }: { result: { extensions?: object } }) =>
+          void seen.push(result.extensions),
+      }),
+    },
+  ];
+  await using app = await startTestApp({ PLUGINS: path }, { plugins });
+  expect((await app.query('{ __typename }')).extensions).toEqual({ file: true });
+  expect(seen).toEqual([{ file: true }]);
+});
+
+const EXAMPLE = fileURLToPath(new URL('../../../examples/plugins/start.ts', import.meta.url));
+
+test('a program that adds plugins drains on SIGTERM', async () => {
+  await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+  const environment = {
+    GATEWAY_URL: gateway.url,
+    ORDER_STORE: 'memory',
+    ORDER_TIMEOUT_MS: '1000',
+  };
+  await using facade = await startFacadeProcess(environment, [], EXAMPLE);
+  const ask = async (query: string, token?: string) => {
+    const response = await fetch(`${facade.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify({ query }),
+    });
+    return (await response.json()).data;
+  };
+  const signedIn = await ask(
+    'mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken } } }',
+  );
+  const order = ask(
+    'mutation { placeOrder(input: { symbol: "TEST.SLOW", side: BUY, size: { units: 1 }, idempotencyKey: "while-draining" }) { __typename } }',
+    signedIn.login.accessToken,
+  );
+  await eventually(() => gateway.calls('openPosition') === 1);
+  facade.signal('SIGTERM');
+  // The gateway takes longer than the order's deadline.
+  expect(await order).toEqual({ placeOrder: { __typename: 'OrderOutcomeUnknown' } });
+  expect(await facade.ended()).toBe(0);
+  expect(facade.logged.some((line) => line.includes('graphql_envelop_request'))).toBe(true);
+});

@@ -1,0 +1,216 @@
+import {
+  defaultFieldResolver,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  type GraphQLUnionType,
+} from 'graphql';
+import { expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { send, TRANSPORTS } from '../../support/four-transports.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
+
+interface Extended {
+  readonly role?: string;
+  readonly caller: { readonly token: string | null };
+}
+
+type Resolve = (...args: unknown[]) => unknown;
+
+/** Gives each token a role, and shows one field to users of a role otherwise. */
+function byRole(typeName: string, fieldName: string, value: (own: unknown) => unknown) {
+  const roles = new Map<string | null, string>();
+  let calls = 0;
+  return {
+    roles,
+    calls: () => calls,
+    plugin: {
+      onContextBuilding({
+        context,
+        extendContext,
+      }: {
+        context: Extended;
+        extendContext(more: object): void;
+      }) {
+        extendContext({ role: roles.get(context.caller.token) });
+      },
+      onSchemaChange({ schema }: { schema: GraphQLSchema }) {
+        const type = schema.getType(typeName) as GraphQLObjectType;
+        const field = type.getFields()[fieldName] as { resolve?: Resolve };
+        const own = (field.resolve ?? defaultFieldResolver) as Resolve;
+        // It has no parameters of its own: nothing but the function itself says that it is another.
+        field.resolve = (...args) => {
+          calls += 1;
+          const found = own(...args);
+          return (args[2] as Extended).role === 'vip' ? value(found) : found;
+        };
+      },
+    },
+  };
+}
+
+const LEVERAGE = 'query Leverage { instrument(id: "EURUSD") { leverage } }';
+
+async function leverage(app: TestApp, transport: (typeof TRANSPORTS)[number], token: string) {
+  return (await send(app, transport, LEVERAGE, { token })).data.instrument.leverage;
+}
+
+test.each(TRANSPORTS)(
+  'a catalog field that a plugin wraps is shared with nobody by %s',
+  async (transport) => {
+    const { roles, plugin } = byRole('Instrument', 'leverage', () => 777);
+    await using app = await startTestApp({}, { plugins: [plugin] });
+    const [vip, other] = [await app.signIn(), await app.signIn('fresh@example.com')];
+    roles.set(vip, 'vip');
+    // Later runs are those of compiled code and of the cache.
+    for (let run = 0; run < 4; run += 1) {
+      expect(await leverage(app, transport, vip)).toBe(777);
+      expect(await leverage(app, transport, other)).not.toBe(777);
+    }
+  },
+);
+
+test.each(['event stream', 'WebSocket'] as const)(
+  'a live field that a plugin wraps is shared with nobody by %s',
+  async (transport) => {
+    const { roles, plugin } = byRole('Position', 'symbol', () => 'HIDDEN');
+    await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
+    const [vip, other] = [await app.signIn(), await app.signIn()];
+    roles.set(vip, 'vip');
+    const live = 'subscription { positions { symbol } }';
+    using first = await initializedSocket(app, other);
+    first.subscribe('1', live);
+    const own = await first.until('1', 'next');
+    expect(own.payload.data.positions.length).toBeGreaterThan(0);
+    expect(JSON.stringify(own.payload)).not.toContain('HIDDEN');
+    const seen = await send(app, transport, live, { token: vip });
+    expect(new Set(seen.data.positions.map(({ symbol }: { symbol: string }) => symbol))).toEqual(
+      new Set(['HIDDEN']),
+    );
+    const again = await send(app, transport, live, { token: other });
+    expect(again.text).not.toContain('HIDDEN');
+  },
+);
+
+test('a field is wrapped once, whatever yoga is asked meanwhile', async () => {
+  const { plugin, calls } = byRole('Query', 'customerId', (own) => own);
+  await using app = await startTestApp({}, { plugins: [plugin] });
+  const token = await app.signIn();
+  for (const method of ['PUT', 'HEAD', 'DELETE']) {
+    expect((await fetch(`${app.url}/graphql`, { method })).status).toBe(405);
+  }
+  for (const transport of TRANSPORTS) {
+    const before = calls();
+    await send(app, transport, '{ customerId }', { token });
+    expect([transport, calls() - before]).toEqual([transport, 1]);
+  }
+});
+
+test('a field whose type a plugin resolves is not shared, nor are its results cached', async () => {
+  let calls = 0;
+  const plugin = {
+    onSchemaChange({ schema }: { schema: GraphQLSchema }) {
+      const type = schema.getType('Instrument') as GraphQLObjectType;
+      type.isTypeOf = () => {
+        calls += 1;
+        return true;
+      };
+    },
+  };
+  await using app = await startTestApp({}, { plugins: [plugin] });
+  const token = await app.signIn();
+  for (let run = 1; run <= 4; run += 1) {
+    const { headers } = await send(app, 'GET', LEVERAGE, { token });
+    expect(headers.get('etag')).toBeNull();
+    expect(calls).toBe(run);
+  }
+});
+
+test('a type that a plugin resolves sees the context that plugins extend', async () => {
+  const seen: unknown[] = [];
+  const plugin = {
+    onEnveloped: ({ extendContext }: { extendContext(more: object): void }) =>
+      extendContext({ mine: 1, scope: 'read', calls: 3, operation: 'x', services: null }),
+    onSchemaChange({ schema }: { schema: GraphQLSchema }) {
+      const type = schema.getType('LoginResult') as GraphQLUnionType;
+      const own = type.resolveType as Resolve;
+      type.resolveType = ((...args: unknown[]) => {
+        seen.push((args[1] as { mine: unknown }).mine);
+        return own(...args);
+      }) as never;
+    },
+  };
+  await using app = await startTestApp({}, { plugins: [plugin] });
+  expect(await app.signIn()).toBeTypeOf('string');
+  expect(seen).toEqual([1]);
+});
+
+test.each(TRANSPORTS)(
+  'a plugin may name what it adds to the context as it likes, by %s',
+  async (transport) => {
+    const names = [
+      'calls',
+      'scope',
+      'operation',
+      'services',
+      'caller',
+      'requestId',
+      'receipts',
+      'own',
+    ];
+    const plugin = {
+      onContextBuilding: ({ extendContext }: { extendContext(more: object): void }) =>
+        extendContext(Object.fromEntries(names.map((name) => [name, 3]))),
+    };
+    await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
+    const token = await app.signIn();
+    const { data, errors } = await send(app, transport, '{ customerId }', { token });
+    expect(errors).toEqual([]);
+    expect(data.customerId).toBeTypeOf('string');
+  },
+);
+
+test('a result that a plugin changes is what it was changed to, from the cache as well', async () => {
+  interface Done {
+    readonly result: { readonly data: { readonly instrument?: object } };
+    setResult(result: object): void;
+  }
+  const plugin = {
+    onExecute: () => ({
+      onExecuteDone({ result, setResult }: Done) {
+        if (!result.data.instrument) return;
+        setResult({
+          ...result,
+          data: { instrument: { ...result.data.instrument, leverage: null } },
+        });
+      },
+    }),
+  };
+  await using app = await startTestApp({}, { plugins: [plugin] });
+  const token = await app.signIn();
+  const query = '{ instrument(id: "EURUSD") { id leverage } }';
+  for (const transport of TRANSPORTS) {
+    for (let run = 0; run < 3; run += 1) {
+      const { data, text, headers } = await send(app, transport, query, { token });
+      expect(data).toEqual({ instrument: { id: 'EURUSD', leverage: null } });
+      expect(text).not.toMatch(/etag|bytes/);
+      expect(headers.get('etag')).toBeNull();
+    }
+  }
+});
+
+test('a catalog answer that no plugin changes keeps its name', async () => {
+  const seen: unknown[] = [];
+  const plugin = {
+    onExecute: () => ({
+      onExecuteDone: ({ result }: { result: object }) => void seen.push({ ...result }),
+    }),
+  };
+  await using app = await startTestApp({ SANDBOX: 'on' }, { plugins: [plugin] });
+  const token = await app.signIn();
+  const first = await send(app, 'GET', LEVERAGE, { token });
+  const etag = first.headers.get('etag') as string;
+  expect(etag).toMatch(/^W/);
+  const again = await send(app, 'GET', LEVERAGE, { token, headers: { 'if-none-match': etag } });
+  expect(again.status).toBe(304);
+  expect(seen.at(-1)).toMatchObject({ data: { instrument: { leverage: expect.any(Number) } } });
+});
