@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { describeWithPrometheus } from '../support/describe-with.ts';
 import { haproxyPath, redisServerPath } from '../support/machine.ts';
+import { uninhibited } from '../support/night/pages.ts';
 import { hastened, readRules, timesOf } from '../support/night/prometheus.ts';
 import { rehearse } from '../support/night/rehearse.ts';
 import { drawScenes, SCENES } from '../support/night/scenes.ts';
@@ -71,6 +72,32 @@ describe('the list of faults', () => {
       for (const name of alerts) expect(rules).toContain(`- alert: ${name}\n`);
     }
     expect(new Set(SCENES.map(({ title }) => title)).size).toBe(SCENES.length);
+  });
+});
+
+describe('the routes', () => {
+  const alert = (name: string, job?: string) => ({
+    name: `TradingGraph${name}`,
+    isPage: true,
+    labels: { alertname: `TradingGraph${name}`, severity: 'page', ...(job && { job }) },
+    ...{ summary: '', runbook: '' },
+  });
+  const sent = (...alerts: ReturnType<typeof alert>[]) =>
+    uninhibited(alerts).map(({ name }) => name);
+  const [orders, burn] = [alert('Orders', 'trading-graph'), alert('BudgetBurn', 'trading-graph')];
+
+  test('leave the cause of what fires together', () => {
+    const cause = alert('GatewayUnreachable', 'trading-graph');
+    expect(sent(burn, orders, cause)).toEqual([cause.name]);
+    expect(sent(burn, orders)).toEqual([orders.name]);
+    expect(sent(burn)).toEqual([burn.name]);
+    // A door that is shut has no job.
+    expect(sent(cause, alert('FrontDoor'))).toEqual(['TradingGraphFrontDoor']);
+  });
+
+  test('leave what another installation has', () => {
+    const cause = alert('GatewayUnreachable', 'trading-graph-of-others');
+    expect(sent(orders, cause)).toEqual([orders.name, cause.name]);
   });
 });
 
