@@ -31,7 +31,7 @@ import type { OpenPlugins } from './plugins/others/open-plugins.ts';
 import { useParams } from './plugins/params/use-params.ts';
 import { createAdmission, type GraphPlugin } from './plugins/plugin.ts';
 import { type ReceiptOf, type RunCost, useReceipts } from './plugins/receipts/use-receipts.ts';
-import { type Fallback, OF_DOCUMENT, OF_REQUEST, type Refusal } from './plugins/refusal.ts';
+import { type Fallback, OF_DOCUMENT, type Refusal } from './plugins/refusal.ts';
 import type { ResponseCache } from './plugins/response-cache/response-cache.ts';
 import { useResponseCache } from './plugins/response-cache/use-response-cache.ts';
 import { type TraceOptions, useTraces } from './plugins/traces/use-traces.ts';
@@ -157,7 +157,8 @@ export class Graph {
   readonly #admit: (context: GraphContext) => Eventually<Refusal | null>;
   readonly #services: Services;
   readonly #codes: ErrorCodes;
-  readonly #containment: Containment;
+  /** For hooks of yoga's HTTP as well. */
+  readonly containment: Containment;
   readonly #getEnveloped: (context: object) => Enveloped;
 
   constructor(options: GraphOptions) {
@@ -166,8 +167,8 @@ export class Graph {
     this.plugins = plugins;
     this.#services = services;
     this.#codes = codes;
-    this.#containment = new Containment({ schema, codes, lent: plugins.lent });
-    const all = pluginsOf(options, this.#containment);
+    this.containment = new Containment({ schema, codes, lent: plugins.lent });
+    const all = pluginsOf(options, this.containment);
     this.#admit = createAdmission(all, ({ errors }, { transport }) =>
       codes.refused(errors, transport.record),
     );
@@ -183,16 +184,6 @@ export class Graph {
     this.#codes.refused(errors, record);
   }
 
-  /** What is sent where a hook of yoga's HTTP has failed. */
-  failed({ operation }: GraphContext, error: unknown): ExecutionResult | Refusal {
-    return this.#containment.failed(operation, error, OF_REQUEST);
-  }
-
-  /** A result as a hook of yoga's HTTP has changed it. */
-  checked({ operation }: GraphContext, result: ExecutionResult): ExecutionResult | Refusal {
-    return this.#containment.checked(operation, result, OF_REQUEST);
-  }
-
   /** Admits, parses and validates an operation, synchronously unless a plugin has to wait. */
   open(context: GraphContext): Eventually<EnvelopedOperation | Refusal> {
     return after(this.#admit(context), (refusal) => refusal ?? this.#enter(context));
@@ -205,7 +196,7 @@ export class Graph {
       this.#codes.refusal(error, operation.transport, fallback);
     const isAlone = this.plugins.hooks.length === 0;
     if (!isAlone) context.forPlugins ??= new PluginView(context);
-    const containment = isAlone ? null : this.#containment;
+    const containment = isAlone ? null : this.containment;
     try {
       const enveloped = this.#getEnveloped(context.forPlugins ?? context);
       const document = enveloped.parse(params.query ?? '');

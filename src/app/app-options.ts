@@ -10,7 +10,12 @@ import {
   openLogOutput,
 } from '../lib/log.ts';
 import type { LogOutput } from '../lib/log-output.ts';
-import { type GivenPlugin, OpenPlugins, PluginError } from '../plugins/others/open-plugins.ts';
+import {
+  type GivenPlugin,
+  type OpenPlugins,
+  openPlugins,
+  PluginError,
+} from '../plugins/others/open-plugins.ts';
 import { buildSchema } from '../schema/schema.ts';
 import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
 
@@ -78,7 +83,7 @@ export function withDefaults(
     clock: steadyClock,
     ...connections,
   };
-  const opened = openPlugins(schema, plugins, directPath, log);
+  const opened = openGiven(schema, plugins, directPath, log);
   return {
     log,
     logOutput,
@@ -92,15 +97,15 @@ export function withDefaults(
   };
 }
 
-/** Before anything reads the schema, whose resolvers plugins may wrap; the log's first line says who serves HTTP. */
-function openPlugins(
+/** The log's first line says who serves HTTP. */
+function openGiven(
   schema: GraphQLSchema,
   given: readonly GivenPlugin[],
   directPath: boolean,
   log: Log,
 ): OpenPlugins {
   try {
-    const plugins = OpenPlugins.of(schema, given, log);
+    const plugins = openPlugins(schema, given, log);
     const because = plugins.because ?? (directPath ? null : '`directPath` is false');
     if (because !== null) log.info({ because }, 'yoga serves all HTTP');
     else if (given.length > 0) log.info({ plugins: given.length }, 'the direct path serves HTTP');

@@ -18,11 +18,11 @@ export function refused(
   return { errors, status, headers, isWellFormed: true };
 }
 
-/** What an error without a code, or without a status, is taken for. */
-export type Fallback = readonly [code: Parameters<typeof ofPlugin>[1], status: number];
-export const OF_OPERATION: Fallback = ['GRAPHQL_VALIDATION_FAILED', 200];
-export const OF_DOCUMENT: Fallback = ['GRAPHQL_VALIDATION_FAILED', 400];
-export const OF_REQUEST: Fallback = ['GRAPHQL_PARSE_FAILED', 400];
+/** What an error without a code, or without a status, is taken for, and whether the request itself conforms. */
+export type Fallback = readonly [Parameters<typeof ofPlugin>[1], number, isWellFormed: boolean];
+export const OF_OPERATION: Fallback = ['GRAPHQL_VALIDATION_FAILED', 200, true];
+export const OF_DOCUMENT: Fallback = ['GRAPHQL_VALIDATION_FAILED', 400, true];
+export const OF_REQUEST: Fallback = ['GRAPHQL_PARSE_FAILED', 400, false];
 
 /**
  * The refusal that a hook means by what it throws, whichever hook and transport: a GraphQLError keeps its code, its status
@@ -31,17 +31,17 @@ export const OF_REQUEST: Fallback = ['GRAPHQL_PARSE_FAILED', 400];
 export function refusalOf(
   thrown: unknown,
   masked: (fault: unknown) => GraphQLError,
-  [code, status]: Fallback,
+  [code, status, isWellFormed]: Fallback,
 ): Refusal {
   const isList = thrown instanceof AggregateError && thrown.errors.length > 0;
   const list: readonly unknown[] = isList ? thrown.errors : [thrown];
-  const errors = list.map((each) => (isGraphQLError(each) ? ofPlugin(each, code) : masked(each)));
   const https = list.map((each) => (isGraphQLError(each) ? httpOf(each) : FAULT));
-  return refused(
-    errors,
-    Math.max(...https.map((http) => http.status ?? status)),
-    Object.assign({}, ...https.map(({ headers }) => headers)),
-  );
+  return {
+    errors: list.map((each) => (isGraphQLError(each) ? ofPlugin(each, code) : masked(each))),
+    status: Math.max(...https.map((http) => http.status ?? status)),
+    headers: Object.assign({}, ...https.map(({ headers }) => headers)),
+    isWellFormed,
+  };
 }
 
 interface Http {

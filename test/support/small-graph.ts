@@ -18,7 +18,7 @@ import { Documents } from '../../src/plugins/documents/documents.ts';
 import { ErrorCodes } from '../../src/plugins/errors/error-codes.ts';
 import { createEventPace } from '../../src/plugins/live/event-pace.ts';
 import type { TransportContext } from '../../src/plugins/operation.ts';
-import { type GivenPlugin, OpenPlugins } from '../../src/plugins/others/open-plugins.ts';
+import { type GivenPlugin, openPlugins } from '../../src/plugins/others/open-plugins.ts';
 import { ResponseCache } from '../../src/plugins/response-cache/response-cache.ts';
 import { PersistedTexts } from '../../src/plugins/trusted-documents/use-trusted-documents.ts';
 import { perInstrument } from '../../src/schema/list-sizes.ts';
@@ -138,7 +138,7 @@ export function smallGraph(
     }),
     traces: null,
     receipts: false,
-    plugins: OpenPlugins.of(smallSchema, plugins, log),
+    plugins: openPlugins(smallSchema, plugins, log),
     isMemoryShort: () => false,
     ...given,
   });

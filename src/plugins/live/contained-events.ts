@@ -1,66 +1,45 @@
 import type { FollowedEvents } from './delivery.ts';
 
-type Over = IteratorReturnResult<void>;
-
-const OVER: Over = { done: true, value: undefined };
+const OVER: IteratorReturnResult<void> = { done: true, value: undefined };
 
 /**
  * The events of a subscription as other plugins hand them on. Whatever their iterator throws ends this subscription
- * alone, and its source in any case.
+ * alone, and its source in any case. Results bypass it: what it yields nobody asked for.
  */
-export class ContainedEvents implements AsyncGenerator<never, void, void> {
-  readonly #events: FollowedEvents;
-  readonly #fault: (error: unknown) => void;
-  readonly #theirs: AsyncIterable<unknown>;
-  #iterator: AsyncIterator<unknown> | null = null;
-  #running: Promise<Over> | null = null;
-
-  constructor(
-    theirs: AsyncIterable<unknown>,
-    events: FollowedEvents,
-    fault: (error: unknown) => void,
-  ) {
-    this.#theirs = theirs;
-    this.#events = events;
-    this.#fault = fault;
-  }
-
-  next(): Promise<Over> {
-    this.#running ??= this.#run();
-    return this.#running;
-  }
-
-  async return(): Promise<Over> {
+export function containedEvents(
+  theirs: AsyncIterable<unknown>,
+  events: FollowedEvents,
+  fault: (error: unknown) => void,
+): AsyncGenerator<never, void, void> {
+  const iterator = theirs[Symbol.asyncIterator]();
+  let running: Promise<typeof OVER> | null = null;
+  async function run() {
     try {
-      await this.#iterator?.return?.();
+      while (!(await iterator.next()).done);
     } catch (error) {
-      this.#fault(error);
-    }
-    await this.#events.leave();
-    return OVER;
-  }
-
-  async throw(error: unknown): Promise<Over> {
-    await this.return();
-    throw error;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.return();
-  }
-
-  /** Results bypass the iterator: one that it yields is a plugin's own, which nobody asked for. */
-  async #run(): Promise<Over> {
-    try {
-      this.#iterator = this.#theirs[Symbol.asyncIterator]();
-      while (!(await this.#iterator.next()).done);
-    } catch (error) {
-      await this.#events.fail(error);
+      await events.fail(error);
     }
     return OVER;
   }
+  async function leave() {
+    try {
+      await iterator.return?.();
+    } catch (error) {
+      fault(error);
+    }
+    await events.leave();
+    return OVER;
+  }
+  return {
+    next() {
+      running ??= run();
+      return running;
+    },
+    return: leave,
+    throw: (error) => leave().then(() => Promise.reject(error)),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    [Symbol.asyncDispose]: () => leave().then(() => undefined),
+  };
 }

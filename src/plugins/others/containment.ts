@@ -4,7 +4,7 @@ import { requestError } from '../../schema/public-error.ts';
 import { fragmentsOf, responseKey, unfold } from '../documents/selections.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
 import { keepsOutcome } from '../field-extensions.ts';
-import { ContainedEvents } from '../live/contained-events.ts';
+import { containedEvents } from '../live/contained-events.ts';
 import type { Subscribed } from '../live/use-live-results.ts';
 import type { Operation } from '../operation.ts';
 import { GRAPH, type GraphPlugin, type OperationContext } from '../plugin.ts';
@@ -96,7 +96,7 @@ export class Containment {
       if (outcome === events) return outcome;
       if (!(Symbol.asyncIterator in outcome)) return this.checked(operation, outcome);
       if (events !== null) {
-        return new ContainedEvents(outcome, events, (error) => codes.pluginFailed(error));
+        return containedEvents(outcome, events, (error) => codes.pluginFailed(error));
       }
       if (transport.reportsEnd === undefined) throw new TypeError('events that are a plugin’s own');
       return outcome;

@@ -43,16 +43,8 @@ interface Named {
   readonly httpOnly: boolean;
 }
 
-interface OpenPluginsParts {
-  readonly hooks: readonly Plugin[];
-  readonly http: readonly Plugin[];
-  readonly lent: LentSchema;
-  readonly because: string | null;
-  readonly dispose: () => Promise<void>;
-}
-
-/** Other people's plugins once they are initialized, which happens before anything reads the schema. */
-export class OpenPlugins {
+/** Other people's plugins once they are initialized. */
+export interface OpenPlugins {
   /** Their hooks of envelop, for every transport. */
   readonly hooks: readonly Plugin[];
   /** Their hooks of yoga's HTTP. */
@@ -61,38 +53,35 @@ export class OpenPlugins {
   /** The plugin and the hook for which yoga serves all HTTP; null where there is none. */
   readonly because: string | null;
   /** Runs every `onDispose`; a failure is logged. */
-  readonly dispose: () => Promise<void>;
+  dispose(): Promise<void>;
+}
 
-  private constructor(parts: OpenPluginsParts) {
-    this.hooks = parts.hooks;
-    this.http = parts.http;
-    this.lent = parts.lent;
-    this.because = parts.because;
-    this.dispose = parts.dispose;
+/** Initializes plugins, before anything reads the schema; throws a PluginError where one cannot run. */
+export function openPlugins(
+  schema: GraphQLSchema,
+  given: readonly GivenPlugin[],
+  log: Log,
+): OpenPlugins {
+  const lent = new LentSchema(schema, log);
+  const handlers: unknown[] = [];
+  if (given.length > 0) lent.lend();
+  const all = initialized(schema, given, handlers);
+  lent.takeBack();
+  const http = all.flatMap((each) => httpHooksOf(each).map((hook) => ({ ...each, hook })));
+  const unguarded = http.find(({ httpOnly }) => !httpOnly);
+  if (unguarded !== undefined) {
+    const { name, hook } = unguarded;
+    throw new PluginError(
+      `${name} has ${hook}, a hook of yoga's HTTP, which runs for no WebSocket: give it as { plugin, httpOnly: true }`,
+    );
   }
-
-  static of(schema: GraphQLSchema, given: readonly GivenPlugin[], log: Log): OpenPlugins {
-    const lent = new LentSchema(schema, log);
-    const handlers: unknown[] = [];
-    if (given.length > 0) lent.lend();
-    const all = initialized(schema, given, handlers);
-    lent.takeBack();
-    const http = all.flatMap((each) => httpHooksOf(each).map((hook) => ({ ...each, hook })));
-    const unguarded = http.find(({ httpOnly }) => !httpOnly);
-    if (unguarded !== undefined) {
-      const { name, hook } = unguarded;
-      throw new PluginError(
-        `${name} has ${hook}, a hook of yoga's HTTP, which runs for no WebSocket: give it as { plugin, httpOnly: true }`,
-      );
-    }
-    return new OpenPlugins({
-      hooks: all.length === 0 ? [] : [handling(handlers), ...all.map((each) => hooksOf(each, log))],
-      http: all.filter((each) => httpHooksOf(each).length > 0).map(httpPartOf),
-      lent,
-      because: http[0] ? `${http[0].name} has ${http[0].hook}` : null,
-      dispose: () => disposed(all, log),
-    });
-  }
+  return {
+    hooks: all.length === 0 ? [] : [handling(handlers), ...all.map((each) => hooksOf(each, log))],
+    http: [...new Set(http.map(({ plugin }) => plugin))].map(httpPartOf),
+    lent,
+    because: http[0] ? `${http[0].name} has ${http[0].hook}` : null,
+    dispose: () => disposed(all, log),
+  };
 }
 
 /** Does what envelop does when it begins, so that it happens once however many handlers run the hooks. */
@@ -167,7 +156,7 @@ function httpHooksOf({ plugin }: Named): string[] {
   ];
 }
 
-function httpPartOf({ plugin }: Named): Plugin {
+function httpPartOf(plugin: Hooks): Plugin {
   return Object.fromEntries(picked(plugin, [...OF_HTTP, 'instrumentation']));
 }
 

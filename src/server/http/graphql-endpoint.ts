@@ -3,7 +3,7 @@ import type { Caller } from '../../gateway/caller.ts';
 import type { EnvelopedOperation } from '../../graph.ts';
 import type { GraphContext } from '../../graph-context.ts';
 import { after, type Eventually } from '../../lib/eventually.ts';
-import type { Refusal } from '../../plugins/refusal.ts';
+import { OF_REQUEST, type Refusal } from '../../plugins/refusal.ts';
 import type { Code } from '../../schema/error-codes.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
@@ -180,7 +180,7 @@ export function createGraphQLEndpoint(
   function byHooks(context: GraphContext) {
     return (error: unknown): YogaAnswer => ({
       response: new Response(null),
-      outcome: graph.failed(context, error),
+      outcome: graph.containment.failed(context.operation, error, OF_REQUEST),
     });
   }
 

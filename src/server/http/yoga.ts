@@ -4,7 +4,7 @@ import type { Graph } from '../../graph.ts';
 import { type GraphContext, PluginView } from '../../graph-context.ts';
 import { parseExactJson } from '../../lib/exact-json.ts';
 import { GRAPH } from '../../plugins/plugin.ts';
-import type { Refusal } from '../../plugins/refusal.ts';
+import { OF_REQUEST, type Refusal } from '../../plugins/refusal.ts';
 import { readQueryString } from './query-string.ts';
 
 /** The result or the refusal that a response stands for, and the events of a subscription. */
@@ -87,8 +87,7 @@ function useGraph(
 /** What hooks of HTTP have thrown, or put in a result's place, by the one conversion of errors. */
 function settled(graph: Graph, context: GraphContext, result: Outcome): Outcome {
   if (Symbol.asyncIterator in result || 'isWellFormed' in result) return result;
-  const checked = graph.checked(context, result);
-  return 'status' in checked ? { ...checked, isWellFormed: false } : checked;
+  return graph.containment.checked(context.operation, result, OF_REQUEST);
 }
 
 function bodyOf(outcome: Outcome): string | null {

@@ -134,7 +134,9 @@ export class SocketOperations {
       this.#settled(extra, id);
       this.#ended(extra, id, payload);
       const cause = errors[0]?.cause;
-      return cause instanceof RefusedError ? cause.errors.map((each) => each.toJSON()) : undefined;
+      return cause instanceof AggregateError
+        ? cause.errors.map((each) => each.toJSON())
+        : undefined;
     },
   });
 
@@ -252,19 +254,10 @@ async function sentInSlices(
   return nothingMore();
 }
 
-/** Carries the errors of an operation to `onError`, since graphql-ws sends others than of `onSubscribe` only when it iterates. */
-class RefusedError extends Error {
-  readonly errors: readonly GraphQLError[];
-
-  constructor({ errors }: Refusal) {
-    super('refused');
-    this.errors = errors;
-  }
-}
-
+/** Hands errors to `onError`: graphql-ws sends those of an operation that it has begun only where it iterates. */
 // biome-ignore lint/correctness/useYield: it fails instead
-async function* refusing(refusal: Refusal): AsyncGenerator<never> {
-  throw new RefusedError(refusal);
+async function* refusing({ errors }: Refusal): AsyncGenerator<never> {
+  throw new AggregateError(errors);
 }
 
 async function* nothingMore(): AsyncGenerator<never> {}

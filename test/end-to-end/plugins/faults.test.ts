@@ -203,6 +203,10 @@ test('an iterator that fails ends its own subscription alone, with a masked erro
     ]);
     expect(text).not.toContain('in vain');
   }
+  using socket = await initializedSocket(app, token);
+  socket.subscribe('1', LIVE);
+  await socket.until('1', 'complete');
+  expect(socket.of('1').map(({ type }) => type)).toEqual(['next', 'complete']);
   await subscriptionsAre(app.adminUrl, 0);
 });
 

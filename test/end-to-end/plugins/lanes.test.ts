@@ -186,6 +186,20 @@ describe('the start stops', () => {
   });
 });
 
+test.each(['onRequest', 'onResponse'])(
+  'what %s refuses has the code and the status of a request',
+  async (hook) => {
+    const plugin = {
+      [hook]() {
+        throw new GraphQLError('not so');
+      },
+    };
+    await using app = await startWith([{ plugin, httpOnly: true }]);
+    const { status, errors } = await send(app, 'POST', '{ __typename }');
+    expect([status, errors[0]?.extensions.code]).toEqual([400, 'GRAPHQL_PARSE_FAILED']);
+  },
+);
+
 test('an error handler that a plugin registers sees what context building fails with', async () => {
   const seen: unknown[] = [];
   interface Init {

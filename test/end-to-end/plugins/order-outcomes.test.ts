@@ -196,3 +196,15 @@ test('a refusal of the gateway is what it was, though the resolver is wrapped', 
     'UNAUTHENTICATED',
   ]);
 });
+
+test('a read beside the outcome keeps the error that it had itself', async () => {
+  const plugins = [AFTER['onExecuteDone throws'] as GivenPlugin];
+  await using app = await startTestApp({}, { plugins });
+  const token = await app.signIn();
+  app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 403 });
+  const { data, errors } = await send(app, 'POST', ORDER, { token });
+  expect(data.placeOrder).toMatchObject({ __typename: 'OrderAccepted', positions: null });
+  const codes = errors.map(({ path, extensions }) => [path?.join('.'), extensions.code]);
+  expect(codes).toContainEqual(['placeOrder.positions', 'FORBIDDEN']);
+  expect(codes).toContainEqual(['setValue', 'OUTCOME_UNKNOWN']);
+});

@@ -31,16 +31,17 @@ test.each([
   ['exports nothing', 'export const plugins = [];', 'exporting no list'],
 ])('a file that %s stops the start', async (_what, text, word) => {
   const path = text === null ? join(folder, 'none.mjs') : await fileOf('plugins.mjs', text);
-  const { code, problems } = await failedStart({ PLUGINS: path });
-  expect(code).toBe(1);
-  expect(problems[1]).toContain(
-    `PLUGINS="${path}": must be a file whose default export is a list of plugins (${word}`,
-  );
+  const problem = `PLUGINS="${path}": must be a file whose default export is a list of plugins (${word}`;
+  await expect(startTestApp({ PLUGINS: path })).rejects.toMatchObject({
+    name: 'ConfigError',
+    problems: [expect.stringContaining(problem)],
+  });
 });
 
 test('it is listed with what else cannot be used', async () => {
   const path = join(folder, 'none.mjs');
-  const { problems } = await failedStart({ PLUGINS: path, ORDER_STORE: folder, PORT: 'x' });
+  const { code, problems } = await failedStart({ PLUGINS: path, ORDER_STORE: folder, PORT: 'x' });
+  expect(code).toBe(1);
   expect(problems.slice(1).map((line) => line.split('=')[0])).toEqual([
     'PORT',
     'ORDER_STORE',
@@ -54,9 +55,9 @@ test('it is listed with what else cannot be used', async () => {
 
 test('a file’s plugin that cannot run stops the start by name', async () => {
   const path = await fileOf('plugins.mjs', "export default [{ name: 'csrf', onRequest() {} }];");
-  const { code, problems } = await failedStart({ PLUGINS: path });
-  expect(code).toBe(1);
-  expect(problems[1]).toContain('plugin 1 of the list (csrf) has onRequest');
+  await expect(startTestApp({ PLUGINS: path })).rejects.toMatchObject({
+    problems: [expect.stringContaining('plugin 1 of the list (csrf) has onRequest')],
+  });
 });
 
 test('the program runs the plugins of the file, beside those that it is given', async () => {
