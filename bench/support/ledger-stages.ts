@@ -43,19 +43,18 @@ export const STAGES: readonly Stage[] = [
   },
   {
     name: 'admission by plugins',
-    file: 'graph.ts',
-    code: `Graph = class extends Graph {
-      constructor(options) {
-        super(options);
-        const { admit } = this;
+    file: 'plugins/plugin.ts',
+    code: `{
+      const create = createAdmission;
+      createAdmission = (...given) => {
+        const admit = create(...given);
         let kept = null;
         const keeping = (context) => {
           const result = admit(context);
-          const { transport, signal, sent, ...rest } = context.operation;
-          kept ??= rest;
+          kept ??= context.operation;
           return result;
         };
-        this.admit = off('admission by plugins', (context) => (kept ? admit(context) : keeping(context)), ({ operation }) => {
+        return off('admission by plugins', keeping, ({ operation }) => {
           operation.headers = kept.headers;
           operation.client = kept.client;
           operation.params = kept.params;
@@ -68,8 +67,8 @@ export const STAGES: readonly Stage[] = [
           operation.meter = new kept.meter.constructor({ maxFields, scheduler, client, estimate: 1 });
           return null;
         });
-      }
-    };`,
+      };
+    }`,
   },
   {
     name: 'execution with its call',
