@@ -112,7 +112,7 @@ function eventContextsFor(
 /** The context of an operation as other plugins see and extend it. */
 export class PluginView {
   readonly [GRAPH]: GraphContext;
-  /** Who sent the operation, with the token. */
+  /** The sender of the operation, with the token. */
   readonly caller: Caller;
   [name: string]: unknown;
 

@@ -26,7 +26,7 @@ import { useTransportRules } from './plugins/limits/use-transport-rules.ts';
 import type { EventPace } from './plugins/live/event-pace.ts';
 import { type Subscribed, useLiveResults } from './plugins/live/use-live-results.ts';
 import type { Operation, OperationRecord, TransportContext } from './plugins/operation.ts';
-import { Containment } from './plugins/others/containment.ts';
+import { PluginErrorBoundary } from './plugins/others/error-boundary.ts';
 import type { OpenPlugins } from './plugins/others/open-plugins.ts';
 import { useParams } from './plugins/params/use-params.ts';
 import { createAdmission, type GraphPlugin } from './plugins/plugin.ts';
@@ -71,7 +71,10 @@ export interface GraphOptions {
  * may refuse; then envelop, or yoga, runs their other hooks in this order. Functions that execute are
  * wrapped: the last one to wrap is the first to run.
  */
-function pluginsOf(options: GraphOptions, containment: Containment): (GraphPlugin | Plugin)[] {
+function pluginsOf(
+  options: GraphOptions,
+  pluginErrors: PluginErrorBoundary,
+): (GraphPlugin | Plugin)[] {
   const { schema, documents, scheduler, codes, limiter, maxCost, traces, pace } = options;
   const clientBy = ({ caller }: GraphContext) => options.clientOf(caller);
   const clientOf = (context: GraphContext) => currentClient(context, limiter, clientBy);
@@ -125,7 +128,7 @@ function pluginsOf(options: GraphOptions, containment: Containment): (GraphPlugi
     // Errors of results get their codes, before any other plugin sees them. A refusal has its own.
     useErrorCodes(codes),
     ...(options.receipts ? [useReceipts(receiptOf)] : []),
-    ...(isAlone ? [] : [containment.useOutcomes(), ...options.plugins.hooks]),
+    ...(isAlone ? [] : [pluginErrors.useOutcomes(), ...options.plugins.hooks]),
   ];
 }
 
@@ -158,7 +161,7 @@ export class Graph {
   readonly #services: Services;
   readonly #codes: ErrorCodes;
   /** For hooks of yoga's HTTP as well. */
-  readonly containment: Containment;
+  readonly pluginErrors: PluginErrorBoundary;
   readonly #getEnveloped: (context: object) => Enveloped;
 
   constructor(options: GraphOptions) {
@@ -167,8 +170,8 @@ export class Graph {
     this.plugins = plugins;
     this.#services = services;
     this.#codes = codes;
-    this.containment = new Containment({ schema, codes, lent: plugins.lent });
-    const all = pluginsOf(options, this.containment);
+    this.pluginErrors = new PluginErrorBoundary({ schema, codes, wrappable: plugins.wrappable });
+    const all = pluginsOf(options, this.pluginErrors);
     this.#admit = createAdmission(all, ({ errors }, { transport }) =>
       codes.refused(errors, transport.record),
     );
@@ -196,14 +199,14 @@ export class Graph {
       this.#codes.refusal(error, operation.transport, fallback);
     const isAlone = this.plugins.hooks.length === 0;
     if (!isAlone) context.forPlugins ??= new PluginView(context);
-    const containment = isAlone ? null : this.containment;
+    const pluginErrors = isAlone ? null : this.pluginErrors;
     try {
       const enveloped = this.#getEnveloped(context.forPlugins ?? context);
       const document = enveloped.parse(params.query ?? '');
       const errors = enveloped.validate(this.schema, document);
       if (errors.length > 0) return failed(new AggregateError(errors), OF_DOCUMENT);
       const ready = (contextValue: unknown) =>
-        new EnvelopedOperation(enveloped, containment, context, {
+        new EnvelopedOperation(enveloped, pluginErrors, context, {
           schema: this.schema,
           document,
           contextValue,
@@ -224,17 +227,17 @@ export class EnvelopedOperation {
   /** The arguments by envelop's and graphql-ws's names. */
   readonly args: ExecutionArgs;
   readonly #enveloped: Enveloped;
-  readonly #containment: Containment | null;
+  readonly #pluginErrors: PluginErrorBoundary | null;
   readonly #context: GraphContext;
 
   constructor(
     enveloped: Enveloped,
-    containment: Containment | null,
+    pluginErrors: PluginErrorBoundary | null,
     context: GraphContext,
     args: ExecutionArgs,
   ) {
     this.#enveloped = enveloped;
-    this.#containment = containment;
+    this.#pluginErrors = pluginErrors;
     this.#context = context;
     this.operation = context.operation;
     this.args = args;
@@ -245,12 +248,12 @@ export class EnvelopedOperation {
   }
 
   execute(): Eventually<ExecutionResult | Refusal> {
-    if (this.#containment === null) return this.#enveloped.execute(this.args);
-    return this.#containment.execute(this.#context, () => this.#enveloped.execute(this.args));
+    if (this.#pluginErrors === null) return this.#enveloped.execute(this.args);
+    return this.#pluginErrors.execute(this.#context, () => this.#enveloped.execute(this.args));
   }
 
   subscribe(): Eventually<Subscribed | Refusal> {
-    if (this.#containment === null) return this.#enveloped.subscribe(this.args);
-    return this.#containment.subscribe(this.#context, () => this.#enveloped.subscribe(this.args));
+    if (this.#pluginErrors === null) return this.#enveloped.subscribe(this.args);
+    return this.#pluginErrors.subscribe(this.#context, () => this.#enveloped.subscribe(this.args));
   }
 }

@@ -7,12 +7,12 @@ const LEAST_LETTERS = 5;
 const LETTERS_PER_TYPO = 5;
 const LEAST_STEM_LETTERS = 7;
 
-/** What earlier versions had, with what there is in place of it. They stop no start: a roll-back needs them again. */
+/** Removed settings, each with what replaces it. They are warned of rather than refused, because a roll-back needs them again. */
 export const REMOVED: Readonly<Record<string, string>> = {
   WARM_UP: 'operations are compiled once they recur',
 };
 
-/** Warns of each variable that is a setting no more, or probably a misspelt one, without showing its value. */
+/** Warns of each variable that is a removed setting, or probably a misspelt one, without showing its value. */
 export function warnOfUnknownNames(
   environment: Variables,
   known: ReadonlySet<string>,
@@ -20,8 +20,7 @@ export function warnOfUnknownNames(
   return Object.entries(environment).flatMap(([name, value]) => {
     if (!value || known.has(name) || OF_OTHERS.test(name)) return [];
     const instead = Object.hasOwn(REMOVED, name) ? REMOVED[name] : undefined;
-    if (instead !== undefined)
-      return [`${name} is a setting no more and has no effect: ${instead}`];
+    if (instead !== undefined) return [`${name} was removed and has no effect: ${instead}`];
     const nearest = nearestName(name.toUpperCase(), known);
     return nearest === null ? [] : [`${name} is not a setting: is ${nearest} meant?`];
   });

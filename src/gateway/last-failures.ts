@@ -10,7 +10,7 @@ export interface LastFailure {
   readonly cause: ConnectionFault | CallOutcome;
   /** The address that was tried, where no connection was made. A field `address` would be struck out of the log. */
   readonly tried?: string;
-  /** What the gateway says with a 5xx, which clients hear of a 503 alone. */
+  /** The gateway's own words for a 5xx; clients are shown those of a 503 alone. */
   readonly gatewayError?: Readonly<Record<'error' | 'message', string | null>>;
 }
 

@@ -18,7 +18,7 @@ export function refused(
   return { errors, status, headers, isWellFormed: true };
 }
 
-/** What an error without a code, or without a status, is taken for, and whether the request itself conforms. */
+/** The code and the status of an error that has none of its own, and whether the request itself conforms. */
 export type Fallback = readonly [Parameters<typeof ofPlugin>[1], number, isWellFormed: boolean];
 export const OF_OPERATION: Fallback = ['GRAPHQL_VALIDATION_FAILED', 200, true];
 export const OF_DOCUMENT: Fallback = ['GRAPHQL_VALIDATION_FAILED', 400, true];

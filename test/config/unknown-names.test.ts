@@ -27,7 +27,7 @@ test.each([
 test('a setting that earlier versions had is named with what took its place, and stops no start', () => {
   const { warnings, problems } = parseEnvironment({ WARM_UP: 'canary', toString: 'canary' });
   expect(warnings).toEqual([
-    'WARM_UP is a setting no more and has no effect: operations are compiled once they recur',
+    'WARM_UP was removed and has no effect: operations are compiled once they recur',
   ]);
   expect(problems).toEqual([]);
   // The page of what went names each of them.

@@ -7,8 +7,8 @@ import { rehearse } from '../support/night/rehearse.ts';
 import { drawScenes, SCENES } from '../support/night/scenes.ts';
 import type { Line } from '../support/night/stage.ts';
 
-/** A minute of the rules is a second here; `npm run night` takes its time. */
-const HASTENED_BY = 60;
+/** A scrape each second, with as long to answer: on a busy machine a shorter one counts what is slow as away. */
+const HASTENED_BY = 15;
 /** For what is told of the fault, and again for its end. */
 const WITHIN_MS = 60_000;
 
@@ -36,10 +36,8 @@ describeWithPrometheus('a night under a real Prometheus', (prometheusPath) => {
         pageWaitMs: 3_000,
         withinMs: WITHIN_MS,
       });
-      // On a busy machine a scrape of a hastened night comes late, and a replica counts as away for a moment.
-      expect(problems.filter((problem) => !problem.endsWith(' fired before it'))).toEqual([]);
-      // That holds the cause's page back, too; no other one goes out.
-      expect([page]).toEqual(expect.arrayContaining([...pages]));
+      expect(problems).toEqual([]);
+      expect(pages).toEqual(page === null ? [] : [page]);
       expect(alerts.map(({ what }) => what)).toEqual(scene.alerts);
       expect(resolvedAfter).toBeGreaterThan(0);
       // The drill hands out all of this, but not the fault that was acted.
@@ -109,7 +107,7 @@ describe('the rules of a rehearsal', () => {
     const quick = hastened(rules, HASTENED_BY);
     const times = /(for: |\[)\d+(?:ms|s|m|h)/g;
     expect(quick.replaceAll(times, '$1')).toBe(rules.replaceAll(times, '$1'));
-    expect(quick).toContain('[60000ms]');
+    expect(quick).toContain('[240000ms]');
     expect(quick).not.toMatch(/(for: |\[)\d+[smh](?!s)/);
     expect(timesOf(rules, 'TradingGraphSlow')).toBe('for 5m, over 5m');
     expect(timesOf(rules, 'TradingGraphBudgetBurn')).toBe('over 1h, over 5m, over 6h, over 30m');

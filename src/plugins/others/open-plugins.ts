@@ -2,7 +2,7 @@ import type { Plugin } from '@envelop/core';
 import type { GraphQLSchema } from 'graphql';
 import type { Log } from '../../lib/log.ts';
 import { guarded } from './guarded-hooks.ts';
-import { LentSchema } from './lent-schema.ts';
+import { WrappableSchema } from './wrappable-schema.ts';
 
 /** Another author's plugin, with hooks of envelop or of yoga; its names are checked at the start. */
 export type OtherPlugin = object;
@@ -49,7 +49,7 @@ export interface OpenPlugins {
   readonly hooks: readonly Plugin[];
   /** Their hooks of yoga's HTTP. */
   readonly http: readonly Plugin[];
-  readonly lent: LentSchema;
+  readonly wrappable: WrappableSchema;
   /** The plugin and the hook for which yoga serves all HTTP; null where there is none. */
   readonly because: string | null;
   /** Runs every `onDispose`; a failure is logged. */
@@ -62,11 +62,11 @@ export function openPlugins(
   given: readonly GivenPlugin[],
   log: Log,
 ): OpenPlugins {
-  const lent = new LentSchema(schema, log);
+  const wrappable = new WrappableSchema(schema, log);
   const handlers: unknown[] = [];
-  if (given.length > 0) lent.lend();
+  if (given.length > 0) wrappable.beginWrapping();
   const all = initialized(schema, given, handlers);
-  lent.takeBack();
+  wrappable.endWrapping();
   const http = all.flatMap((each) => httpHooksOf(each).map((hook) => ({ ...each, hook })));
   const unguarded = http.find(({ httpOnly }) => !httpOnly);
   if (unguarded !== undefined) {
@@ -78,7 +78,7 @@ export function openPlugins(
   return {
     hooks: all.length === 0 ? [] : [handling(handlers), ...all.map((each) => hooksOf(each, log))],
     http: [...new Set(http.map(({ plugin }) => plugin))].map(httpPartOf),
-    lent,
+    wrappable,
     because: http[0] ? `${http[0].name} has ${http[0].hook}` : null,
     dispose: () => disposed(all, log),
   };

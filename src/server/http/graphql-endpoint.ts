@@ -180,7 +180,7 @@ export function createGraphQLEndpoint(
   function byHooks(context: GraphContext) {
     return (error: unknown): YogaAnswer => ({
       response: new Response(null),
-      outcome: graph.containment.failed(context.operation, error, OF_REQUEST),
+      outcome: graph.pluginErrors.failed(context.operation, error, OF_REQUEST),
     });
   }
 

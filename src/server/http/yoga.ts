@@ -87,7 +87,7 @@ function useGraph(
 /** What hooks of HTTP have thrown, or put in a result's place, by the one conversion of errors. */
 function settled(graph: Graph, context: GraphContext, result: Outcome): Outcome {
   if (Symbol.asyncIterator in result || 'isWellFormed' in result) return result;
-  return graph.containment.checked(context.operation, result, OF_REQUEST);
+  return graph.pluginErrors.checked(context.operation, result, OF_REQUEST);
 }
 
 function bodyOf(outcome: Outcome): string | null {

@@ -54,7 +54,13 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
   });
   const problems: string[] = [];
   await delay(calmMs);
-  for (const { name } of await stage.prometheus.firing()) problems.push(`${name} fired before it`);
+  // While it does not know its targets yet, or misses a scrape, a door counts as shut, and that inhibits every page.
+  let early: readonly FiringAlert[] = [];
+  await until(withinMs, async () => {
+    early = await stage.prometheus.firing();
+    return early.length === 0;
+  });
+  for (const { name } of early) problems.push(`${name} fired before it`);
 
   const seen = stage.logs.map(({ length }) => length);
   const newLogs = () => stage.logs.map((log, at) => log.slice(seen[at]).map(parseLine));
@@ -94,6 +100,11 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
   });
 
   // Pages are sent when their group has waited; a second one may come of the same cause.
+  await until(withinMs, async () => {
+    const firing = await stage.prometheus.firing();
+    pages.look(firing);
+    return pages.haveSent(firing.filter(({ name }) => scene.alerts.includes(name)));
+  });
   await until(pageWaitMs + 2 * LOOK_MS, async () => {
     pages.look(await stage.prometheus.firing());
     return false;
@@ -153,9 +164,14 @@ class PageWatch {
     return [...this.#sent];
   }
 
+  /** Whether a page went out for each of these alerts that is one, and that none of the others inhibits. */
+  haveSent(alerts: readonly FiringAlert[]): boolean {
+    return pagesOf(alerts).every(({ name }) => this.#sent.has(name));
+  }
+
   look(firing: readonly FiringAlert[]): void {
     const nowMs = performance.now();
-    const open = uninhibited(firing).filter(({ isPage }) => isPage);
+    const open = pagesOf(firing);
     const names = new Set(open.map(({ name }) => name));
     for (const name of this.#sinceMs.keys()) if (!names.has(name)) this.#sinceMs.delete(name);
     for (const name of names) {
@@ -164,6 +180,10 @@ class PageWatch {
       if (nowMs - sinceMs >= this.#waitMs) this.#sent.add(name);
     }
   }
+}
+
+function pagesOf(alerts: readonly FiringAlert[]): readonly FiringAlert[] {
+  return uninhibited(alerts).filter(({ isPage }) => isPage);
 }
 
 function leadsThere({ name, runbook }: { readonly name: string; readonly runbook: string }) {

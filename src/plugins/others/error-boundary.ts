@@ -9,28 +9,28 @@ import type { Subscribed } from '../live/use-live-results.ts';
 import type { Operation } from '../operation.ts';
 import { GRAPH, type GraphPlugin, type OperationContext } from '../plugin.ts';
 import { type Fallback, OF_OPERATION, type Refusal } from '../refusal.ts';
-import { type LentSchema, unknownOutcome } from './lent-schema.ts';
+import { unknownOutcome, type WrappableSchema } from './wrappable-schema.ts';
 
-interface ContainmentOptions {
+interface ErrorBoundaryOptions {
   readonly schema: GraphQLSchema;
   readonly codes: ErrorCodes;
-  readonly lent: LentSchema;
+  readonly wrappable: WrappableSchema;
 }
 
 /**
  * Keeps the faults of other plugins to their operation, by one conversion for every hook and transport. After a mutation was
  * executed a hook that fails may have been one that redacts: then the orders' own scalars are sent, and nothing else.
  */
-export class Containment {
-  readonly #options: ContainmentOptions;
-  /** What mutations have come to; null while they are executed. */
+export class PluginErrorBoundary {
+  readonly #options: ErrorBoundaryOptions;
+  /** The results of mutations; null for one that is being executed. */
   readonly #executed = new WeakMap<Operation, ExecutionResult | null>();
 
-  constructor(options: ContainmentOptions) {
+  constructor(options: ErrorBoundaryOptions) {
     this.#options = options;
   }
 
-  /** Notes what a mutation comes to, inside of all that other plugins wrap around it. */
+  /** Notes the result of a mutation, inside of all that other plugins wrap around its execution. */
   useOutcomes(): GraphPlugin {
     return {
       onExecute: ({ args, executeFn, setExecuteFn }) => {
@@ -48,7 +48,7 @@ export class Containment {
     };
   }
 
-  /** What is sent for an operation of which a hook has failed. */
+  /** The answer to an operation of which a hook has failed. */
   failed(operation: Operation, error: unknown, fallback: Fallback = OF_OPERATION) {
     const executed = this.#executed.get(operation);
     const { codes } = this.#options;
@@ -63,7 +63,7 @@ export class Containment {
   ): Eventually<ExecutionResult | Refusal> {
     const { operation } = context;
     const done = (result: ExecutionResult) =>
-      this.#options.lent.hasFailed(context)
+      this.#options.wrappable.hasFailed(context)
         ? this.#outcomes(operation, this.#executed.get(operation) ?? null)
         : this.checked(operation, result);
     try {

@@ -21,7 +21,7 @@ interface InnerContext extends OperationContext {
 }
 
 /** A function of the schema that plugins may replace. */
-interface Seat {
+interface Wrappable {
   readonly holder: Record<string, unknown>;
   readonly name: 'resolve' | 'subscribe' | 'isTypeOf' | 'resolveType';
   readonly about: Field | GraphQLNamedType;
@@ -36,10 +36,10 @@ type Writes = Map<unknown, unknown>;
  * service's own with the one that they need. What a plugin replaced counts as the viewer's own from then on: it is shared
  * with nobody, cached nowhere and, having four parameters, never compiled.
  */
-export class LentSchema {
+export class WrappableSchema {
   readonly #schema: GraphQLSchema;
   readonly #log: Log;
-  #takeBack: readonly (() => Seat | null)[] = [];
+  #endings: readonly (() => Wrappable | null)[] = [];
   readonly #writes = new WeakMap<object, Writes>();
   readonly #failed = new WeakSet<object>();
 
@@ -48,12 +48,12 @@ export class LentSchema {
     this.#log = log;
   }
 
-  lend(): void {
-    this.#takeBack = [...seatsOf(this.#schema)].map((seat) => this.#lend(seat));
+  beginWrapping(): void {
+    this.#endings = [...wrappablesOf(this.#schema)].map((each) => this.#offer(each));
   }
 
-  takeBack(): void {
-    const replaced = this.#takeBack.flatMap((back) => back() ?? []);
+  endWrapping(): void {
+    const replaced = this.#endings.flatMap((end) => end() ?? []);
     const touched = new Set(replaced.map(({ about }) => about));
     if (touched.size > 0) unmark(this.#schema, touched);
   }
@@ -63,13 +63,13 @@ export class LentSchema {
     return this.#failed.has(context);
   }
 
-  #lend({ holder, name, about, isWrite }: Seat): () => Seat | null {
+  #offer({ holder, name, about, isWrite }: Wrappable): () => Wrappable | null {
     const own = holder[name] as Run | undefined;
-    const lent = own && (isWrite ? this.#noting(own) : inside(own, name));
-    if (lent) holder[name] = lent;
+    const offered = own && (isWrite ? this.#noting(own) : inside(own, name));
+    if (offered) holder[name] = offered;
     return () => {
       const now = holder[name] as Run | undefined;
-      if (now === lent) {
+      if (now === offered) {
         if (own) holder[name] = own;
         return null;
       }
@@ -129,30 +129,30 @@ function innerOf(context: unknown): OperationContext {
 }
 
 /** Calls a function of the service's with the context that it needs. */
-function inside(own: Run, name: Seat['name']): Run {
+function inside(own: Run, name: Wrappable['name']): Run {
   return name === 'resolve' || name === 'subscribe'
     ? (source, args, context, info) => own(source, args, innerOf(context), info)
     : (value, context, info, type) => own(value, innerOf(context), info, type);
 }
 
 /** Calls a plugin's function with the context that plugins see. Compiled code calls none with a fourth parameter. */
-function outside(theirs: Run, name: Seat['name']): Run {
+function outside(theirs: Run, name: Wrappable['name']): Run {
   const seen = (context: unknown) => (context as InnerContext).forPlugins ?? context;
   return name === 'resolve' || name === 'subscribe'
     ? (source, args, context, info) => theirs(source, args, seen(context), info)
     : (value, context, info, type) => theirs(value, seen(context), info, type);
 }
 
-function* seatsOf(schema: GraphQLSchema): Generator<Seat> {
+function* wrappablesOf(schema: GraphQLSchema): Generator<Wrappable> {
   for (const type of Object.values(schema.getTypeMap())) {
     // The types of introspection belong to every schema of the process.
     if (type.name.startsWith('__')) continue;
-    const holder = type as unknown as Seat['holder'];
+    const holder = type as unknown as Wrappable['holder'];
     if (isAbstractType(type)) yield { holder, name: 'resolveType', about: type, isWrite: false };
     if (isObjectType(type)) yield { holder, name: 'isTypeOf', about: type, isWrite: false };
     if (!isObjectType(type) && !isInterfaceType(type)) continue;
     for (const field of Object.values(type.getFields())) {
-      const of = { holder: field as unknown as Seat['holder'], about: field };
+      const of = { holder: field as unknown as Wrappable['holder'], about: field };
       yield { ...of, name: 'resolve', isWrite: type === schema.getMutationType() };
       yield { ...of, name: 'subscribe', isWrite: false };
     }
@@ -164,7 +164,7 @@ function unmark(schema: GraphQLSchema, touched: ReadonlySet<Field | GraphQLNamed
   const isTouched = (type: GraphQLNamedType) =>
     touched.has(type) ||
     (isAbstractType(type) && schema.getPossibleTypes(type).some((each) => touched.has(each)));
-  for (const { about } of seatsOf(schema)) {
+  for (const { about } of wrappablesOf(schema)) {
     if (!('args' in about)) continue;
     if (touched.has(about) || isTouched(getNamedType(about.type))) {
       about.extensions = { ...about.extensions, sharing: undefined };
