@@ -8,9 +8,7 @@ import {
 } from './config/given-value.ts';
 import type { Setting } from './config/setting.ts';
 import { camelCase, SETTINGS, type SettingName, type Values } from './config/settings.ts';
-import { readTracing } from './config/tracing.ts';
 import { warnOfUnknownNames } from './config/unknown-names.ts';
-import type { TracingSettings } from './lib/tracing/tracing.ts';
 
 type Settled =
   | 'nodeEnv'
@@ -45,8 +43,8 @@ export interface Config extends Omit<Values, Settled> {
   /** The demonstration page, which never is part of production. */
   readonly demoPage: boolean;
   readonly corsOrigins: { readonly origins: readonly string[]; readonly anyLocalhost: boolean };
-  /** Null where tracing is off. */
-  readonly tracing: TracingSettings | null;
+  /** Whether spans are exported. */
+  readonly tracing: boolean;
 }
 
 export type Environment = Variables;
@@ -96,13 +94,22 @@ export function parseEnvironment(environment: Environment): ParsedEnvironment {
     // A variable that is wrong by itself already has a line.
     if (!about.some((name) => faulty.has(name))) problems.push(problem);
   }
-  const { tracing, warnings } = readTracing(environment, values.otelExporterOtlpEndpoint);
   return {
-    config: { ...settle(values), tracing },
+    config: { ...settle(values), tracing: isTraced(environment) },
     problems,
     faulty,
-    warnings: [...warnOfUnknownNames(environment, KNOWN_NAMES), ...warnings],
+    warnings: warnOfUnknownNames(environment, KNOWN_NAMES),
   };
+}
+
+/** The other variables of OpenTelemetry are its SDK's to read. */
+function isTraced(environment: Environment): boolean {
+  const text = (name: string) => environment[name]?.trim() ?? '';
+  return (
+    text('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') + text('OTEL_EXPORTER_OTLP_ENDPOINT') !== '' &&
+    text('OTEL_SDK_DISABLED').toLowerCase() !== 'true' &&
+    text('OTEL_TRACES_EXPORTER') !== 'none'
+  );
 }
 
 type Reading = { readonly value: unknown } | { readonly problem: string };

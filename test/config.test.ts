@@ -87,7 +87,7 @@ describe('an empty environment', () => {
         "sessionMaxAgeSeconds": 60,
         "shutdownDelayMs": 0,
         "shutdownGraceMs": 20000,
-        "tracing": null,
+        "tracing": false,
         "trustedProxies": [],
       }
     `);

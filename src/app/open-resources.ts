@@ -145,14 +145,13 @@ function createConfiguredGateway(
 
 /** Null where tracing is off. OpenTelemetry's packages, 30 MB in memory, are loaded only where it is on. */
 async function openConfiguredTracing(
-  { tracing: settings }: Config,
+  { tracing }: Config,
   metrics: Metrics,
   log: Log,
 ): Promise<Tracing | null> {
-  if (settings === null) return null;
+  if (!tracing) return null;
   const { SdkTracing } = await import('../lib/tracing/sdk-tracing.ts');
   return new SdkTracing({
-    settings,
     log,
     onDropped: (reason, spans) => metrics.spansDropped.register(reason).add(spans),
   });

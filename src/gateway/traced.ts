@@ -1,4 +1,4 @@
-import type { CallTrace, SpanEnd, Tracing } from '../lib/tracing/tracing.ts';
+import type { SpanEnd, TraceSpan, Tracing } from '../lib/tracing/tracing.ts';
 import type { Exchange, Send, WireCall } from './exchange.ts';
 import { byOperation, OPERATIONS } from './operations.ts';
 
@@ -25,7 +25,7 @@ export function withSpans(send: Send, { tracing, url, forwardsTrace }: TracedOpt
     },
   }));
 
-  function begin({ operation, caller, resends }: WireCall): CallTrace {
+  function begin({ operation, caller, resends }: WireCall): TraceSpan {
     const { name, attributes } = starts[operation];
     return tracing.call(caller.trace, {
       name,

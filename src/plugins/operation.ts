@@ -1,6 +1,6 @@
 import type { VariableValues } from 'graphql';
 import type { Client } from '../lib/limits/client.ts';
-import type { OperationTrace, RequestTrace } from '../lib/tracing/tracing.ts';
+import type { RequestTrace, TraceSpan } from '../lib/tracing/tracing.ts';
 import type { CostInputs } from './cost/amount.ts';
 import type { Meter } from './cost/meter.ts';
 import type { PreparedDocument, PreparedOperation } from './documents/documents.ts';
@@ -65,7 +65,7 @@ export class Operation {
   /** The values beside the document on which its amounts depend. */
   inputs!: CostInputs;
   meter!: Meter;
-  trace: OperationTrace | null = null;
+  trace: TraceSpan | null = null;
   /** The events of a subscription that has begun, which its transport delivers. */
   events: FollowedEvents | null = null;
 

@@ -92,6 +92,9 @@ export async function startTestApp(
     ...(gateway && { GATEWAY_URL: gateway.url, ORDER_STORE: 'memory' }),
     ...environment,
   });
+  // OpenTelemetry's SDK reads its own variables from those of the process, as it is made.
+  const names = Object.keys(environment).filter((name) => name.startsWith('OTEL_'));
+  for (const name of names) process.env[name] = environment[name];
   const logged: string[] = [];
   const log = createLog({
     level: 'debug',
@@ -109,6 +112,8 @@ export async function startTestApp(
     heartbeatMs,
     plugins,
     ...(schema && { schema }),
+  }).finally(() => {
+    for (const name of names) delete process.env[name];
   });
   const sandbox = gateway ?? app.sandbox;
   if (sandbox === null) throw new Error('tests run against the sandbox gateway');

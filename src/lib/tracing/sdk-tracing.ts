@@ -1,110 +1,81 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  type Attributes,
   type Context,
-  createContextKey,
-  createTraceState,
+  createNoopMeter,
+  type MeterProvider,
   ROOT_CONTEXT,
   type Span,
-  type SpanContext,
   SpanKind,
+  type SpanOptions,
   SpanStatusCode,
-  TraceFlags,
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  BatchSpanProcessor,
-  type Sampler,
-  SamplingDecision,
-  type SamplingResult,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { Log } from '../log.ts';
-import { CollectorExporter, countQueueDrops } from './collector-exporter.ts';
-import {
-  readBaggage,
-  readTraceContext,
-  type TraceContext,
-  traceparentOf,
-} from './trace-context.ts';
+import { reasonOf } from '../reason-of.ts';
+import { short } from './forwarded-trace.ts';
+import { ALWAYS_SAMPLED, readVariables } from './otel-variables.ts';
 import type {
-  CallTrace,
   OperationStart,
-  OperationTrace,
   ReceivedRequest,
   RequestTrace,
-  SamplerSettings,
   SpanEnd,
   SpanStart,
   Trace,
+  TraceHeaders,
+  TraceSpan,
   Tracing,
-  TracingSettings,
 } from './tracing.ts';
 
 interface SdkTracingOptions {
-  readonly settings: TracingSettings;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly onDropped: (reason: 'queue_full' | 'export', spans: number) => void;
 }
 
 // A collector that is away must not hold a shutdown up.
 const CLOSE_MS = 2_000;
+const PROPAGATOR = new W3CTraceContextPropagator();
 
-/** Tracing by OpenTelemetry's SDK. The module is loaded only where tracing is on. */
+/** Tracing by OpenTelemetry's SDK, as its own variables say. The module is loaded only where tracing is on. */
 export class SdkTracing implements Tracing {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
 
-  constructor({ settings, log, onDropped }: SdkTracingOptions) {
-    this.#provider = new TracerProvider({
-      resource: defaultResource().merge(resourceFromAttributes({ ...settings.resource })),
-      sampler: new RequestSampler(settings.sampler),
-      spanProcessors: [
-        new BatchSpanProcessor({
-          ...settings.batch,
-          exporter: new CollectorExporter({
-            settings,
-            log,
-            onFailed: (n) => onDropped('export', n),
-          }),
-          selfObsMeterProvider: countQueueDrops((spans) => onDropped('queue_full', spans)),
+  constructor({ log, onDropped }: SdkTracingOptions) {
+    this.#provider = readVariables(
+      (text) => log.warn({}, text),
+      ({ resource, sampler, batch }) =>
+        new TracerProvider({
+          resource,
+          sampler,
+          spanProcessors: [
+            new BatchSpanProcessor({
+              ...batch,
+              exporter: watched(new OTLPTraceExporter(), log, (n) => onDropped('export', n)),
+              selfObsMeterProvider: countQueueDrops((n) => onDropped('queue_full', n)),
+            }),
+          ],
         }),
-      ],
-    });
+    );
     this.#tracer = this.#provider.getTracer('trading-graph');
   }
 
   receive(request: ReceivedRequest): RequestTrace {
-    return new SdkRequestTrace(this.#tracer, request);
+    return new SdkRequest(this.#tracer, request);
   }
 
-  call(parent: Trace | undefined, { name, attributes }: SpanStart): CallTrace {
-    const within = parent instanceof SdkOperationTrace ? parent : null;
-    const stopwatch = within?.stopwatch ?? new Stopwatch();
-    const span = this.#tracer.startSpan(
-      name,
-      { kind: SpanKind.CLIENT, attributes, startTime: stopwatch.now() },
-      within?.context ?? ROOT_CONTEXT,
-    );
-    const { traceId, spanId, traceFlags, traceState } = span.spanContext();
-    const traceparent = traceparentOf({
-      traceId,
-      parentId: spanId,
-      isSampled: (traceFlags & TraceFlags.SAMPLED) !== 0,
-      hasRandomId: within?.hasRandomId ?? false,
+  call(parent: Trace | undefined, start: SpanStart): TraceSpan {
+    const within =
+      parent instanceof SdkSpan ? parent : { context: ROOT_CONTEXT, clock: new SpanClock() };
+    const { context, clock } = within;
+    const call = new SdkSpan(this.#tracer, context, clock, start, { kind: SpanKind.CLIENT });
+    PROPAGATOR.inject(call.context, call.headers, {
+      set: (headers, name, value) => value && headers.push(name, value),
     });
-    const state = traceState?.serialize();
-    return {
-      headers: state
-        ? ['traceparent', traceparent, 'tracestate', state]
-        : ['traceparent', traceparent],
-      end: (end) => endSpan(span, stopwatch, end),
-    };
+    return call;
   }
 
   async close(): Promise<void> {
@@ -114,97 +85,90 @@ export class SdkTracing implements Tracing {
   }
 }
 
-class SdkRequestTrace implements RequestTrace {
+class SdkRequest implements RequestTrace {
   readonly #tracer: Tracer;
   readonly #request: ReceivedRequest;
-  readonly #received: TraceContext | null;
-  readonly #stopwatch = new Stopwatch();
+  readonly #clock = new SpanClock();
   /** The span of the request, or of the operation where requests have none. */
-  #first: Span | null = null;
+  #first: SdkSpan | null = null;
 
   constructor(tracer: Tracer, request: ReceivedRequest) {
     this.#tracer = tracer;
     this.#request = request;
-    this.#received = readTraceContext(request.headers);
   }
 
   get traceId(): string | null {
     const { span } = this.#request;
     const first = span === null ? this.#first : this.#begun(span, false);
-    return first?.spanContext().traceId ?? null;
+    return first?.span.spanContext().traceId ?? null;
   }
 
-  operation({ name, attributes, isAlwaysSampled }: OperationStart): OperationTrace {
-    const { span: above, headers, isContinued } = this.#request;
-    const span =
-      above === null
-        ? this.#start(name, attributes, isAlwaysSampled)
-        : this.#tracer.startSpan(
-            name,
-            { kind: SpanKind.INTERNAL, attributes, startTime: this.#stopwatch.now() },
-            trace.setSpan(ROOT_CONTEXT, this.#begun(above, isAlwaysSampled)),
-          );
-    this.#first ??= span;
-    const baggage = readBaggage(headers);
-    return new SdkOperationTrace({
-      span,
-      stopwatch: this.#stopwatch,
-      headers: baggage === null ? [] : ['baggage', baggage],
-      hasRandomId: isContinued && this.#received?.hasRandomId === true,
-    });
+  operation({ isAlwaysSampled, ...start }: OperationStart): TraceSpan {
+    const { span: above, headers } = this.#request;
+    const first = this.#begun(above ?? start, isAlwaysSampled);
+    const operation =
+      above === null ? first : new SdkSpan(this.#tracer, first.context, this.#clock, start);
+    operation.headers.push(...short(headers, 'baggage'));
+    return operation;
   }
 
   end(end: SpanEnd): void {
     const { span } = this.#request;
-    if (span !== null) endSpan(this.#begun(span, false), this.#stopwatch, end);
+    if (span !== null) this.#begun(span, false).end(end);
   }
 
-  #begun({ name, attributes }: SpanStart, isAlwaysSampled: boolean): Span {
-    this.#first ??= this.#start(name, attributes, isAlwaysSampled);
-    return this.#first;
-  }
-
-  #start(name: string, attributes: Attributes, isAlwaysSampled: boolean): Span {
-    const remote = this.#received === null ? null : remoteContext(this.#received);
-    const isParent = remote !== null && this.#request.isContinued;
-    const root = isParent ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
-    return this.#tracer.startSpan(
-      name,
+  #begun(start: SpanStart, isAlwaysSampled: boolean): SdkSpan {
+    const { headers, isContinued } = this.#request;
+    if (this.#first !== null) return this.#first;
+    const sender = PROPAGATOR.extract(ROOT_CONTEXT, headers, GETTER);
+    const root = isContinued ? sender : ROOT_CONTEXT;
+    const context = isContinued ? undefined : trace.getSpanContext(sender);
+    this.#first = new SdkSpan(
+      this.#tracer,
+      isAlwaysSampled ? root.setValue(ALWAYS_SAMPLED, true) : root,
+      this.#clock,
+      start,
       {
         kind: SpanKind.SERVER,
-        attributes,
-        startTime: this.#stopwatch.startedAtMs,
-        links: remote !== null && !isParent ? [{ context: remote }] : [],
+        startTime: this.#clock.startedAtMs,
+        links: context ? [{ context }] : [],
       },
-      isAlwaysSampled ? root.setValue(ALWAYS_SAMPLED, true) : root,
     );
+    return this.#first;
   }
 }
 
-interface OperationParts {
+const GETTER = {
+  keys: Object.keys,
+  get: (headers: TraceHeaders, name: string) => headers[name],
+};
+
+class SdkSpan implements TraceSpan {
+  readonly headers: string[] = [];
   readonly span: Span;
-  readonly stopwatch: Stopwatch;
-  readonly headers: readonly string[];
-  readonly hasRandomId: boolean;
-}
-
-class SdkOperationTrace implements OperationTrace {
-  readonly headers: readonly string[];
   readonly context: Context;
-  readonly stopwatch: Stopwatch;
-  readonly hasRandomId: boolean;
-  readonly #span: Span;
+  readonly clock: SpanClock;
 
-  constructor({ span, stopwatch, headers, hasRandomId }: OperationParts) {
-    this.#span = span;
-    this.stopwatch = stopwatch;
-    this.headers = headers;
-    this.hasRandomId = hasRandomId;
-    this.context = trace.setSpan(ROOT_CONTEXT, span);
+  constructor(
+    tracer: Tracer,
+    parent: Context,
+    clock: SpanClock,
+    { name, attributes }: SpanStart,
+    options: SpanOptions = {},
+  ) {
+    this.clock = clock;
+    this.span = tracer.startSpan(name, { startTime: clock.now(), attributes, ...options }, parent);
+    this.context = trace.setSpan(parent, this.span);
   }
 
-  end(end: SpanEnd): void {
-    endSpan(this.#span, this.stopwatch, end);
+  end({ errorType, attributes = {} }: SpanEnd): void {
+    if (!this.span.isRecording()) return;
+    this.span.setAttributes(attributes);
+    if (errorType !== null) {
+      this.span.setAttribute('error.type', errorType);
+      this.span.setStatus({ code: SpanStatusCode.ERROR });
+    }
+    this.span.end(this.clock.now());
   }
 }
 
@@ -212,7 +176,7 @@ class SdkOperationTrace implements OperationTrace {
  * The spans of a request have one clock, or they would overlap by the rounding of the system's;
  * a correction of that clock does not change how long they took.
  */
-class Stopwatch {
+class SpanClock {
   readonly startedAtMs = Date.now();
   readonly #startedAt = performance.now();
 
@@ -221,65 +185,35 @@ class Stopwatch {
   }
 }
 
-function remoteContext({ traceId, parentId, isSampled, state }: TraceContext): SpanContext {
+/** Logs once that the collector does not take spans, rather than with each batch, and once that it does again. */
+function watched(
+  exporter: OTLPTraceExporter,
+  log: SdkTracingOptions['log'],
+  onFailed: (spans: number) => void,
+): SpanExporter {
+  let wasFailing = false;
   return {
-    traceId,
-    spanId: parentId,
-    traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
-    isRemote: true,
-    ...(state !== null && { traceState: createTraceState(state) }),
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        const { error } = result;
+        if (error) onFailed(spans.length);
+        if (error && !wasFailing) {
+          log.warn({ reason: reasonOf(error) }, 'spans cannot be exported and are dropped');
+        } else if (!error && wasFailing) log.info({}, 'spans are exported again');
+        wasFailing = error !== undefined;
+        done(result);
+      }),
+    shutdown: () => exporter.shutdown(),
   };
 }
 
-function endSpan(span: Span, stopwatch: Stopwatch, { errorType, attributes }: SpanEnd): void {
-  if (!span.isRecording()) return;
-  if (attributes) span.setAttributes(attributes);
-  if (errorType !== null) {
-    span.setAttribute('error.type', errorType);
-    span.setStatus({ code: SpanStatusCode.ERROR });
-  }
-  span.end(stopwatch.now());
-}
-
-/** Set on the context of what is sampled whatever the ratio, and whatever a parent decided. */
-const ALWAYS_SAMPLED = createContextKey('always sampled');
-
-const SAMPLED: SamplingResult = { decision: SamplingDecision.RECORD_AND_SAMPLED };
-const NOT_SAMPLED: SamplingResult = { decision: SamplingDecision.NOT_RECORD };
-
-/** The sampler that the settings name, with what is always sampled on top of a ratio. */
-class RequestSampler implements Sampler {
-  readonly #isParentBased: boolean;
-  readonly #samplesAlways: boolean;
-  readonly #root: Sampler;
-
-  constructor({ root, isParentBased, ratio }: SamplerSettings) {
-    this.#isParentBased = isParentBased;
-    this.#samplesAlways = root !== 'always_off';
-    this.#root = {
-      always_on: () => new AlwaysOnSampler(),
-      always_off: () => new AlwaysOffSampler(),
-      traceidratio: () => new TraceIdRatioBasedSampler(ratio),
-    }[root]();
-  }
-
-  shouldSample(context: Context, traceId: string, ...rest: RestOfSampling): SamplingResult {
-    const parent = trace.getSpanContext(context);
-    // All spans of one request are sampled, or none.
-    if (parent && !parent.isRemote) return decisionOf(parent.traceFlags);
-    if (this.#samplesAlways && context.getValue(ALWAYS_SAMPLED) === true) return SAMPLED;
-    if (parent && this.#isParentBased) return decisionOf(parent.traceFlags);
-    return this.#root.shouldSample(context, traceId, ...rest);
-  }
-
-  toString(): string {
-    return `RequestSampler{${this.#root.toString()}}`;
-  }
-}
-
-type RestOfSampling =
-  Parameters<Sampler['shouldSample']> extends [unknown, unknown, ...infer Rest] ? Rest : never;
-
-function decisionOf(flags: number): SamplingResult {
-  return (flags & TraceFlags.SAMPLED) === 0 ? NOT_SAMPLED : SAMPLED;
+/** The SDK reports spans for which its queue had no room by a metric alone. */
+function countQueueDrops(onDropped: (spans: number) => void): MeterProvider {
+  const counter = {
+    add(spans: number, attributes?: Readonly<Record<string, unknown>>) {
+      if (attributes?.['error.type'] === 'queue_full') onDropped(spans);
+    },
+  };
+  const meter = Object.assign(Object.create(createNoopMeter()), { createCounter: () => counter });
+  return { getMeter: () => meter };
 }

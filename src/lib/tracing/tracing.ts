@@ -1,4 +1,5 @@
-import type { TraceHeaders } from './trace-context.ts';
+/** Headers by the lower-case names that Node gives them, with `traceparent`, `tracestate` and `baggage`. */
+export type TraceHeaders = Readonly<NodeJS.Dict<string | string[]>>;
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
@@ -15,15 +16,9 @@ export interface SpanEnd {
   readonly attributes?: SpanAttributes;
 }
 
-/** An operation that is executed; later ends than the first count nothing. */
-export interface OperationTrace extends Trace {
-  end(end: SpanEnd): void;
-}
-
-/** A call of another service. */
-export interface CallTrace {
-  /** The headers by which the other service continues the trace; names and values alternate. */
-  readonly headers: readonly string[];
+/** An operation that is executed, or a call of another service by whose headers that continues the trace. */
+export interface TraceSpan extends Trace {
+  /** Later ends than the first count nothing. */
   end(end: SpanEnd): void;
 }
 
@@ -44,7 +39,7 @@ export interface OperationStart extends SpanStart {
 export interface RequestTrace {
   /** For log lines; null where nothing has a span, as for a socket's operation that is refused. */
   readonly traceId: string | null;
-  operation(start: OperationStart): OperationTrace;
+  operation(start: OperationStart): TraceSpan;
   end(end: SpanEnd): void;
 }
 
@@ -63,36 +58,7 @@ export interface ReceivedRequest {
 export interface Tracing {
   receive(request: ReceivedRequest): RequestTrace;
   /** Without a trace the call is one of its own. */
-  call(trace: Trace | undefined, start: SpanStart): CallTrace;
+  call(trace: Trace | undefined, start: SpanStart): TraceSpan;
   /** Exports what is left, within a bound. */
   close(): Promise<void>;
-}
-
-export interface SamplerSettings {
-  readonly root: 'always_on' | 'always_off' | 'traceidratio';
-  /** The decision of a trusted caller counts, where there is one. */
-  readonly isParentBased: boolean;
-  /** The share of the traces that `traceidratio` samples, from 0 to 1. */
-  readonly ratio: number;
-}
-
-/** Values that are left out have the defaults of OpenTelemetry's specification. */
-interface BatchSettings {
-  readonly scheduledDelayMillis?: number;
-  readonly exportTimeoutMillis?: number;
-  readonly maxQueueSize?: number;
-  readonly maxExportBatchSize?: number;
-}
-
-export interface TracingSettings {
-  /** The whole address to which spans are posted. */
-  readonly url: string;
-  /** May contain secrets. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly timeoutMs?: number;
-  readonly compression: 'gzip' | 'none';
-  /** The attributes by which spans describe this process, `service.name` among them. */
-  readonly resource: Readonly<Record<string, string>>;
-  readonly sampler: SamplerSettings;
-  readonly batch: BatchSettings;
 }

@@ -5,7 +5,7 @@ import {
   Kind,
   type OperationDefinitionNode,
 } from 'graphql';
-import type { OperationTrace, SpanAttributes } from '../../lib/tracing/tracing.ts';
+import type { SpanAttributes, TraceSpan } from '../../lib/tracing/tracing.ts';
 import { fragmentsOf, unfold } from '../documents/selections.ts';
 import { isAlwaysTraced } from '../field-extensions.ts';
 import type { Operation } from '../operation.ts';
@@ -54,7 +54,7 @@ export interface TraceOptions {
 function beginTrace(
   { prepared: { node }, document, transport: { requestTrace, record } }: Operation,
   { schema }: TraceOptions,
-): OperationTrace | null {
+): TraceSpan | null {
   if (requestTrace === null) return null;
   const attributes: SpanAttributes = {
     'graphql.operation.type': node.operation,

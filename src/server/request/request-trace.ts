@@ -1,7 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { forwardedTrace } from '../../lib/tracing/forwarded-trace.ts';
-import type { TraceHeaders } from '../../lib/tracing/trace-context.ts';
-import type { ReceivedRequest, RequestTrace, Trace, Tracing } from '../../lib/tracing/tracing.ts';
+import type {
+  ReceivedRequest,
+  RequestTrace,
+  Trace,
+  TraceHeaders,
+  Tracing,
+} from '../../lib/tracing/tracing.ts';
 import type { ClientAddresses } from './client-address.ts';
 
 type Addresses = Pick<ClientAddresses, 'isFromProxy'>;

@@ -2,21 +2,25 @@ import { expect, test } from 'vitest';
 import { SdkTracing } from '../../../src/lib/tracing/sdk-tracing.ts';
 import { startSpanCollector } from '../../support/span-collector.ts';
 
-async function openTracing() {
+/** OpenTelemetry's SDK reads these from the process, as it is made. */
+function tracingWith(environment: Readonly<Record<string, string>>) {
+  const warned: string[] = [];
+  Object.assign(process.env, environment);
+  try {
+    const log = {
+      info: () => {},
+      warn: (_fields: object, text?: string) => void warned.push(text ?? ''),
+    };
+    return { tracing: new SdkTracing({ log, onDropped: () => {} }), warned };
+  } finally {
+    for (const name of Object.keys(environment)) delete process.env[name];
+  }
+}
+
+async function openTracing(environment: Readonly<Record<string, string>> = {}) {
   const collector = await startSpanCollector();
-  const tracing = new SdkTracing({
-    settings: {
-      url: collector.url,
-      headers: {},
-      compression: 'gzip',
-      resource: {},
-      sampler: { root: 'always_on', isParentBased: true, ratio: 1 },
-      batch: {},
-    },
-    log: { info: () => {}, warn: () => {} },
-    onDropped: () => {},
-  });
-  return { tracing, collector };
+  const OTEL_EXPORTER_OTLP_ENDPOINT = collector.url;
+  return { collector, ...tracingWith({ OTEL_EXPORTER_OTLP_ENDPOINT, ...environment }) };
 }
 
 const HTTP = { name: 'POST /graphql', attributes: {} };
@@ -55,16 +59,62 @@ test('a span ends once', async () => {
   expect(collector.spans).toMatchObject([{ isError: false }]);
 });
 
-test('a trace id that was drawn at random is sent on as one, in a trace that is continued', async () => {
-  const { tracing, collector } = await openTracing();
+/** How many of a hundred requests are recorded. */
+async function sampled(environment: Readonly<Record<string, string>>, isAlwaysSampled = false) {
+  const { tracing, collector, warned } = await openTracing(environment);
   await using _ = collector;
-  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-03';
-  const flagsSent = (isContinued: boolean) => {
-    const request = tracing.receive({ headers: { traceparent }, isContinued, span: HTTP });
-    const call = tracing.call(request.operation(OPERATION), { name: 'GET /', attributes: {} });
-    return call.headers[1]?.slice(-2);
-  };
-  expect(flagsSent(true)).toBe('03');
-  expect(flagsSent(false)).toBe('01');
+  for (let at = 0; at < 100; at += 1) {
+    const request = tracing.receive({ headers: {}, isContinued: false, span: HTTP });
+    request.operation({ ...OPERATION, isAlwaysSampled }).end(DONE);
+    request.end(DONE);
+  }
   await tracing.close();
+  const requests = collector.spans.filter(({ name }) => name === HTTP.name);
+  expect(collector.spans).toHaveLength(2 * requests.length);
+  return { requests: requests.length, warned };
+}
+
+test.each([
+  ['always_on', undefined, 100],
+  ['always_off', undefined, 0],
+  ['parentbased_always_off', undefined, 0],
+  ['traceidratio', '0', 0],
+  ['parentbased_traceidratio', '0', 0],
+  ['parentbased_traceidratio', undefined, 100],
+  ['traceidratio', 'half', 100],
+])('the sampler %s, with %s, records %d of a hundred', async (name, ratio, count) => {
+  const environment = {
+    OTEL_TRACES_SAMPLER: name,
+    ...(ratio && { OTEL_TRACES_SAMPLER_ARG: ratio }),
+  };
+  const { requests, warned } = await sampled(environment);
+  expect(requests).toBe(count);
+  expect(warned).toHaveLength(ratio === 'half' ? 1 : 0);
+  const orders = await sampled(environment, true);
+  expect(orders.requests).toBe(name.endsWith('always_off') ? 0 : 100);
+});
+
+test('a ratio records about its share', async () => {
+  const environment = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' };
+  const { requests } = await sampled(environment);
+  expect(requests).toBeGreaterThan(10);
+  expect(requests).toBeLessThan(90);
+});
+
+test.each([
+  ['OTEL_TRACES_SAMPLER', 'canary'],
+  ['OTEL_TRACES_SAMPLER_ARG', 'canary'],
+  ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'canary'],
+  ['OTEL_EXPORTER_OTLP_COMPRESSION', 'canary'],
+  ['OTEL_BSP_MAX_QUEUE_SIZE', 'canary'],
+  ['OTEL_BSP_MAX_QUEUE_SIZE', '-1'],
+])('a wrong %s is ignored, with a warning that does not show it', async (name, value) => {
+  const { tracing, collector, warned } = await openTracing({ [name]: value });
+  await using _ = collector;
+  tracing.receive({ headers: {}, isContinued: false, span: HTTP }).end(DONE);
+  await tracing.close();
+  expect(collector.spans).toHaveLength(1);
+  expect(warned.length).toBeGreaterThan(0);
+  expect(warned[0]).toContain(name === 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT' ? 'export URL' : name);
+  expect(warned.join('\n')).not.toContain('canary');
 });
