@@ -5,8 +5,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { haproxyPath, prometheusPath, redisServerPath } from '../test/support/machine.ts';
-import { GROUP_WAIT_MS } from '../test/support/night/pages.ts';
+import {
+  alertmanagerPath,
+  haproxyPath,
+  prometheusPath,
+  redisServerPath,
+} from '../test/support/machine.ts';
 import { readRules, timesOf } from '../test/support/night/prometheus.ts';
 import { type Rehearsal, rehearse, type Sighting } from '../test/support/night/rehearse.ts';
 import { drawScenes, SCENES } from '../test/support/night/scenes.ts';
@@ -20,7 +24,7 @@ table: when the first line came, the reason, the alerts with their real times, a
 is missing fails the night, and with --real a second page. Fifteen requests a second of 60 accounts, three of them orders, and six
 live lists go on meanwhile.
 
-Every \`for\`, every window of the rules and the scrape are a thirtieth of what the files say, so that a fault takes three
+Every \`for\`, every window of the rules, Alertmanager's waits and the scrape are a thirtieth of what the files say, so that a fault takes three
 quarters of a minute; expressions and thresholds are the files'. What the service itself does takes the time that it takes
 in reality, and rules that count events need thirty times as many. \`--real\` scrapes every 15 s and judges in real time, with two minutes for each fault to be told; all of
 them take two hours.
@@ -34,6 +38,9 @@ logs since the fault, and the metrics before and then; answers.md is the table.
 `;
 
 if (prometheusPath === null) throw new Error('the night needs prometheus, or PROMETHEUS_PATH');
+if (alertmanagerPath === null) {
+  throw new Error('the night needs prometheus-alertmanager, or ALERTMANAGER_PATH');
+}
 if (haproxyPath === null) throw new Error('the night needs haproxy, or HAPROXY_PATH');
 if (redisServerPath === null) throw new Error('the night needs redis-server, or REDIS_SERVER_PATH');
 const { values, positionals } = parseArgs({
@@ -73,6 +80,7 @@ for (const [at, scene] of asked.entries()) {
   }
   const rehearsal = await rehearse(scene, {
     prometheusPath,
+    alertmanagerPath,
     haproxyPath,
     redisServerPath,
     seed: `${seed} ${scene.title}`,
@@ -81,8 +89,6 @@ for (const [at, scene] of asked.entries()) {
     requestsPerSecond: 15,
     // As long as the longest window that a share of the last minutes is compared with.
     calmMs: isReal ? 300_000 : 15_000,
-    // What the service does takes its own time, deadlines and breakers first of all.
-    pageWaitMs: isReal ? GROUP_WAIT_MS : 10_000,
     withinMs: isReal ? 120_000 : 90_000,
   });
   // A rule that counts events needs thirty times as many in a thirtieth of its window, so causes may come late.

@@ -2,6 +2,7 @@
 // apt-get. Elsewhere the suites that need it are skipped, and this says why.
 import { basename } from 'node:path';
 import {
+  alertmanagerPath,
   chromiumPath,
   dockerComposePath,
   HEADLESS_SHELL,
@@ -27,6 +28,11 @@ const TOOLS = [
   // Debian and Ubuntu have promtool in the package of the server.
   { name: 'prometheus', path: promtoolPath, variable: 'PROMTOOL_PATH' },
   { name: 'prometheus', path: prometheusPath, variable: 'PROMETHEUS_PATH' },
+  {
+    name: 'prometheus-alertmanager',
+    path: alertmanagerPath,
+    variable: 'ALERTMANAGER_PATH',
+  },
 ];
 
 const missing = TOOLS.filter(({ path }) => path === null);

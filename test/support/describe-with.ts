@@ -1,9 +1,9 @@
 import { describe } from 'vitest';
 import {
+  alertmanagerPath,
   chromiumPath,
   dockerComposePath,
   haproxyPath,
-  prometheusPath,
   promtoolPath,
   redisServerPath,
 } from './machine.ts';
@@ -36,12 +36,12 @@ export function describeWithPromtool(name: string, suite: (promtoolPath: string)
   describeWith('promtool', promtoolPath, name, suite);
 }
 
-/** A suite under a real Prometheus; where the machine has none it is skipped, with the reason in its name. */
-export function describeWithPrometheus(
+/** A suite under a real Alertmanager; where the machine has none it is skipped, with the reason in its name. */
+export function describeWithAlertmanager(
   name: string,
-  suite: (prometheusPath: string) => void,
+  suite: (alertmanagerPath: string) => void,
 ): void {
-  describeWith('prometheus', prometheusPath, name, suite);
+  describeWith('prometheus-alertmanager', alertmanagerPath, name, suite);
 }
 
 function describeWith(

@@ -5,6 +5,10 @@ import { delimiter, isAbsolute, join } from 'node:path';
 export const redisServerPath = locate('REDIS_SERVER_PATH', ['redis-server']);
 export const promtoolPath = locate('PROMTOOL_PATH', ['promtool']);
 export const prometheusPath = locate('PROMETHEUS_PATH', ['prometheus']);
+export const alertmanagerPath = locate('ALERTMANAGER_PATH', [
+  'prometheus-alertmanager',
+  'alertmanager',
+]);
 export const haproxyPath = locate('HAPROXY_PATH', ['haproxy']);
 export const dockerComposePath = locate('DOCKER_COMPOSE_PATH', ['docker-compose']);
 export const systemdAnalyzePath = locate('SYSTEMD_ANALYZE_PATH', ['systemd-analyze']);

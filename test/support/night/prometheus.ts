@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../eventually.ts';
 import { freePort } from '../free-ports.ts';
+import { dividedTimes } from './divided-times.ts';
 
 export interface FiringAlert {
   readonly name: string;
@@ -21,6 +22,8 @@ export interface Prometheus extends AsyncDisposable {
 export interface PrometheusOptions {
   /** The hosts and ports of what it scrapes. */
   readonly targets: readonly string[];
+  /** The address of an Alertmanager. */
+  readonly alertmanager: string;
   /** What asks the front door, as blackbox_exporter does. */
   readonly probe: string;
   /** Times of the rules are divided by it, and of the scrape, so that a window has as many samples as in reality. */
@@ -39,17 +42,17 @@ interface AlertsAnswer {
 
 const RULES = new URL('../../../deploy/prometheus/alerts.yml', import.meta.url);
 const SCRAPE_MS = 15_000;
-const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
+const RESEND_MS = 60_000;
 
 /** A Prometheus with the rules of `deploy/prometheus`, which scrapes and judges as often as that of `deploy/` does. */
 export async function startPrometheus(
   path: string,
-  { targets, probe, hastenedBy }: PrometheusOptions,
+  { targets, alertmanager, probe, hastenedBy }: PrometheusOptions,
 ): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'trading-graph-prometheus-'));
   const config = join(folder, 'prometheus.yml');
-  await writeFile(join(folder, 'alerts.yml'), hastened(await readRules(), hastenedBy));
-  await writeFile(config, configuration(targets, probe, SCRAPE_MS / hastenedBy));
+  await writeFile(join(folder, 'alerts.yml'), dividedTimes(await readRules(), hastenedBy));
+  await writeFile(config, configuration(targets, probe, alertmanager, SCRAPE_MS / hastenedBy));
   const port = await freePort();
   const server = spawn(
     path,
@@ -57,6 +60,8 @@ export async function startPrometheus(
       `--config.file=${config}`,
       `--storage.tsdb.path=${join(folder, 'data')}`,
       `--web.listen-address=127.0.0.1:${port}`,
+      // It says again and again that an alert fires, or Alertmanager takes it for over.
+      `--rules.alert.resend-delay=${Math.ceil(RESEND_MS / hastenedBy)}ms`,
       '--log.level=error',
     ],
     { stdio: ['ignore', 'inherit', 'inherit'] },
@@ -101,14 +106,6 @@ export function readRules(): Promise<string> {
   return readFile(RULES, 'utf8');
 }
 
-/** The rules with every `for` and every window of an expression shorter; all else stays as it is. */
-export function hastened(rules: string, by: number): string {
-  return rules.replace(/(\bfor: |\[)(\d+)([smhd])/g, (_whole, before, count, unit) => {
-    const seconds = Number(count) * SECONDS[unit as keyof typeof SECONDS];
-    return `${before}${Math.round((seconds * 1_000) / by)}ms`;
-  });
-}
-
 /** The times by which a rule judges, as the file has them: its `for`, and the windows it looks at. */
 export function timesOf(rules: string, alert: string): string {
   const [, text = ''] = rules.split(`- alert: ${alert}\n`);
@@ -121,11 +118,19 @@ export function timesOf(rules: string, alert: string): string {
   ].join(', ');
 }
 
-function configuration(targets: readonly string[], probe: string, everyMs: number): string {
+function configuration(
+  targets: readonly string[],
+  probe: string,
+  alertmanager: string,
+  everyMs: number,
+): string {
   const interval = `${Math.round(everyMs)}ms`;
   return JSON.stringify({
     global: { scrape_interval: interval, evaluation_interval: interval, scrape_timeout: interval },
     rule_files: ['alerts.yml'],
+    alerting: {
+      alertmanagers: [{ static_configs: [{ targets: [new URL(alertmanager).host] }] }],
+    },
     scrape_configs: [
       { job_name: 'trading-graph', static_configs: [{ targets }] },
       { job_name: 'trading-graph-front', static_configs: [{ targets: [probe] }] },

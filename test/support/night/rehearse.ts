@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { uninhibited } from './pages.ts';
 import type { FiringAlert } from './prometheus.ts';
 import { type Evidence, NightRecord } from './record.ts';
 import type { Scene } from './scene.ts';
@@ -12,8 +11,6 @@ export interface RehearsalOptions
   extends Omit<StageOptions, 'environment' | 'disk' | 'isGatewayTls'> {
   /** The time for which all is well, before the scene begins. */
   readonly calmMs: number;
-  /** How long a page waits for the alert of its cause. */
-  readonly pageWaitMs: number;
   /** The longest time until all is seen, and until the alerts are over. */
   readonly withinMs: number;
 }
@@ -44,7 +41,7 @@ const LOOK_MS = 200;
 
 /** Acts one scene, and notes who told of it, and when. */
 export async function rehearse(scene: Scene, options: RehearsalOptions): Promise<Rehearsal> {
-  const { withinMs, calmMs, pageWaitMs } = options;
+  const { withinMs, calmMs } = options;
   await using disk = scene.needs === 'small disk' ? await mountSmallDisk() : null;
   await using stage = await Stage.open({
     ...options,
@@ -67,7 +64,7 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
   const fired = new Map<string, number>();
   const told = new Map<string, number>();
   const reasons = new Map<string, number>();
-  const pages = new PageWatch(pageWaitMs);
+  const isPage = new Set<string>();
   const note = (where: Map<string, number>, what: string) => {
     if (!where.has(what)) where.set(what, seconds());
   };
@@ -82,11 +79,11 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
     for (const alert of firing) {
       const isNew = !fired.has(alert.name);
       note(fired, alert.name);
+      if (alert.isPage) isPage.add(alert.name);
       if (isNew && !(runbook.includes(`\n### ${alert.name}\n`) && leadsThere(alert))) {
         problems.push(`${alert.name} leads to ${alert.runbook}, which is not there`);
       }
     }
-    pages.look(firing);
     const lines = newLogs().flat();
     const healths = await Promise.all(stage.replicas.map((replica) => replica.health()));
     record.note(firing, healths);
@@ -100,15 +97,12 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
   });
 
   // Pages are sent when their group has waited; a second one may come of the same cause.
-  await until(withinMs, async () => {
-    const firing = await stage.prometheus.firing();
-    pages.look(firing);
-    return pages.haveSent(firing.filter(({ name }) => scene.alerts.includes(name)));
-  });
-  await until(pageWaitMs + 2 * LOOK_MS, async () => {
-    pages.look(await stage.prometheus.firing());
-    return false;
-  });
+  const { pages, pageWithinMs } = stage.alertmanager;
+  if (scene.alerts.some((name) => isPage.has(name))) {
+    await until(withinMs, async () => pages.size > 0);
+  }
+  await delay(pageWithinMs);
+  const woken = [...pages];
 
   const evidence = await record.end(newLogs());
   await scene.end(stage);
@@ -143,47 +137,11 @@ export async function rehearse(scene: Scene, options: RehearsalOptions): Promise
     others: [...fired]
       .filter(([name]) => !scene.alerts.includes(name))
       .map(([what, at]) => ({ what, seconds: at })),
-    pages: pages.sent,
+    pages: woken,
     resolvedAfter,
     problems,
     evidence,
   };
-}
-
-/** The pages that Alertmanager would send: what nothing inhibits for as long as a group waits. */
-class PageWatch {
-  readonly #waitMs: number;
-  readonly #sinceMs = new Map<string, number>();
-  readonly #sent = new Set<string>();
-
-  constructor(waitMs: number) {
-    this.#waitMs = waitMs;
-  }
-
-  get sent(): readonly string[] {
-    return [...this.#sent];
-  }
-
-  /** Whether a page went out for each of these alerts that is one, and that none of the others inhibits. */
-  haveSent(alerts: readonly FiringAlert[]): boolean {
-    return pagesOf(alerts).every(({ name }) => this.#sent.has(name));
-  }
-
-  look(firing: readonly FiringAlert[]): void {
-    const nowMs = performance.now();
-    const open = pagesOf(firing);
-    const names = new Set(open.map(({ name }) => name));
-    for (const name of this.#sinceMs.keys()) if (!names.has(name)) this.#sinceMs.delete(name);
-    for (const name of names) {
-      const sinceMs = this.#sinceMs.get(name) ?? nowMs;
-      this.#sinceMs.set(name, sinceMs);
-      if (nowMs - sinceMs >= this.#waitMs) this.#sent.add(name);
-    }
-  }
-}
-
-function pagesOf(alerts: readonly FiringAlert[]): readonly FiringAlert[] {
-  return uninhibited(alerts).filter(({ isPage }) => isPage);
 }
 
 function leadsThere({ name, runbook }: { readonly name: string; readonly runbook: string }) {

@@ -5,6 +5,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sa
 import { freePort } from '../free-ports.ts';
 import { startTestRedis, type TestRedis } from '../redis.ts';
 import { CONFIGURATION, startHaproxy } from '../replicas.ts';
+import { type Alertmanager, startAlertmanager } from './alertmanager.ts';
 import { type FrontProbe, startFrontProbe } from './front-probe.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
 import { NightReplica } from './replica.ts';
@@ -14,6 +15,7 @@ import { startTraffic } from './traffic.ts';
 
 export interface StageOptions {
   readonly prometheusPath: string;
+  readonly alertmanagerPath: string;
   readonly haproxyPath: string;
   readonly redisServerPath: string;
   /** Where the order records are in a file on it, which the replicas share; null where they are in Redis. */
@@ -46,6 +48,7 @@ export class Stage implements AsyncDisposable {
   #replicas: readonly NightReplica[] = [];
   #sandbox: Sandbox;
   #prometheus: Prometheus | null = null;
+  #alertmanager: Alertmanager | null = null;
   #balancer: AsyncDisposable | null = null;
   #startBalancer: (() => Promise<AsyncDisposable & { readonly url: string }>) | null = null;
 
@@ -63,7 +66,7 @@ export class Stage implements AsyncDisposable {
   }
 
   static async open(options: StageOptions): Promise<Stage> {
-    const { redisServerPath, prometheusPath, haproxyPath, hastenedBy, environment, disk } = options;
+    const { redisServerPath, haproxyPath, hastenedBy, environment, disk } = options;
     const redis = disk === null ? await startTestRedis(redisServerPath) : null;
     const sandbox = await startGateway({ secret: environment.JWT_SECRET });
     const tls = await startTlsGateway(sandbox.port);
@@ -96,8 +99,14 @@ export class Stage implements AsyncDisposable {
       const probe: FrontProbe = resources.use(await startFrontProbe(balancer.url));
       stage.#balancer = balancer;
       const targets = stage.#replicas.map(({ adminAddress }) => adminAddress);
+      stage.#alertmanager = resources.use(
+        await startAlertmanager(options.alertmanagerPath, hastenedBy),
+      );
       stage.#prometheus = resources.use(
-        await startPrometheus(prometheusPath, { targets, probe: probe.address, hastenedBy }),
+        await startPrometheus(options.prometheusPath, {
+          ...{ targets, probe: probe.address, hastenedBy },
+          alertmanager: stage.#alertmanager.url,
+        }),
       );
       const signIn = (user: number) => stage.#sandbox.token({ email: `user-${user}@example.com` });
       resources.use(startTraffic({ ...options, url: balancer.url, signIn }));
@@ -115,6 +124,11 @@ export class Stage implements AsyncDisposable {
   get prometheus(): Prometheus {
     if (this.#prometheus === null) throw new Error('the stage is not open yet');
     return this.#prometheus;
+  }
+
+  get alertmanager(): Alertmanager {
+    if (this.#alertmanager === null) throw new Error('the stage is not open yet');
+    return this.#alertmanager;
   }
 
   get replicas(): readonly NightReplica[] {
