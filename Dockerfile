@@ -16,6 +16,7 @@ RUN npm ci --workspace=image --no-audit --no-fund
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
+COPY check ./check
 COPY src ./src
 RUN node ../build/image/bundle.ts src dist
 # Portable, for else a cache is of use to the user alone who wrote it.

@@ -3,14 +3,17 @@ import { join, sep } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findViolations } from './support/layer-rules.ts';
 
-const sourceFolder = join(import.meta.dirname, '..', 'src');
+const ROOT = join(import.meta.dirname, '..');
 
 function readSources(): Map<string, string> {
-  const paths = globSync('**/*.ts', { cwd: sourceFolder });
+  const paths = globSync('{src,check}/**/*.ts', { cwd: ROOT });
   return new Map(
     paths.map((path) => [
-      path.split(sep).join('/'),
-      readFileSync(join(sourceFolder, path), 'utf8'),
+      path
+        .split(sep)
+        .join('/')
+        .replace(/^src\//, ''),
+      readFileSync(join(ROOT, path), 'utf8'),
     ]),
   );
 }
@@ -32,6 +35,8 @@ describe('the check', () => {
       "import type { Config } from '../config.ts';\nimport { run } from '../server/http.ts';",
     'app/sandbox.ts': "import { sandbox } from '../sandbox/start.ts';",
     'cli/sandbox.ts': "const { sandbox } = await import('../sandbox/start.ts');",
+    'cli/main.ts': "const { check } = await import('../../check/src/check.ts');",
+    'check/src/check.ts': "import '../../src/config.ts';\nimport '../../src/gateway/client.ts';",
     'server/http.ts':
       "import { graph } from '../graph.ts';\nimport { createYoga } from 'graphql-yoga';",
     'graph.ts':
@@ -69,6 +74,7 @@ describe('the check', () => {
     ['lib/backoff.ts', "const x = await import('../store/redis.ts');", 'to the left'],
     ['lib/backoff.ts', "type X = import('../store/redis.ts').X;", 'to the left'],
     ['gateway/client.ts', "import '../domain/catalog.ts';", 'to the left'],
+    ['app.ts', "import '../check/src/check.ts';", 'to the left'],
     ['schema/builder.ts', "import '../app.ts';", 'to the left'],
     ['app.ts', "import './main.ts';", 'to the left'],
     ['server/http.ts', "import '../app/resources.ts';", 'to the left'],

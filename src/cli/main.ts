@@ -14,7 +14,7 @@ const COMMANDS: Commands = {
   },
   check: {
     summary: 'check the configuration, and a gateway against the interface',
-    load: async () => (await import('./check.ts')).checkCommand,
+    load: async () => (await import('../../check/src/check.ts')).checkCommand,
   },
   schema: {
     summary: 'print the GraphQL schema',
@@ -22,7 +22,7 @@ const COMMANDS: Commands = {
   },
   documents: {
     summary: 'check trusted documents: validity, cost, deprecated and unused fields',
-    load: async () => (await import('./documents.ts')).documentsCommand,
+    load: async () => (await import('../../check/src/documents.ts')).documentsCommand,
   },
   orders: {
     summary: 'look at the file of the order records, or say whether it is complete',

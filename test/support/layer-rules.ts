@@ -3,7 +3,7 @@ import { type SourceScan, scanSource } from './source-scan.ts';
 
 /** Folders and files of src/ from left to right: each may import its own entry or one further right. */
 const LAYERS = [
-  ['main.ts', 'cli/'],
+  ['main.ts', 'cli/', 'check/'],
   ['app.ts', 'app/'],
   ['server/'],
   ['graph.ts', 'graph-context.ts'],
@@ -30,7 +30,7 @@ const PLUGINS_SEE = ['plugins/', 'lib/', 'schema/public-error.ts'];
 const KNOWS_NO_GRAPHQL = ['domain/', 'gateway/', 'sandbox/', 'store/', 'lib/'];
 const GRAPHQL = /^(@?graphql\b|@pothos\/)/;
 
-/** All broken rules of a set of files (path under src/ → text), one sentence each. */
+/** All broken rules of a set of files (path under src/, or with check/ → text), one sentence each. */
 export function findViolations(files: ReadonlyMap<string, string>): string[] {
   const scans = new Map([...files].map(([path, source]) => [path, scanSource(source)]));
   const found: string[] = [];
@@ -54,14 +54,14 @@ function problemOfFile(
   specifier: string,
   files: ReadonlyMap<string, string>,
 ): string | null {
-  const target = posix.join(posix.dirname(path), specifier);
+  const target = targetOf(path, specifier);
   if (!files.has(target)) return 'there is no such file';
   if (isConfig(target)) {
     const mayRead =
       isConfig(path) ||
       ['main.ts', 'app.ts'].includes(path) ||
-      ['app/', 'cli/'].some((folder) => path.startsWith(folder));
-    return mayRead ? null : 'configuration is for main, app and cli; others receive values';
+      ['app/', 'cli/', 'check/'].some((folder) => path.startsWith(folder));
+    return mayRead ? null : 'configuration is for main, app, cli and check; others receive values';
   }
   if (isConfig(path)) return target.startsWith('lib/') ? null : 'configuration sees only lib';
   if (isSandbox(path)) {
@@ -123,13 +123,19 @@ function findCycles(scans: ReadonlyMap<string, SourceScan>): string[] {
     if (start >= 0 || done.has(path)) return;
     for (const specifier of scans.get(path)?.imports ?? []) {
       if (specifier.startsWith('.')) {
-        visit(posix.join(posix.dirname(path), specifier), [...trail, path]);
+        visit(targetOf(path, specifier), [...trail, path]);
       }
     }
     done.add(path);
   };
   for (const path of scans.keys()) visit(path, []);
   return found;
+}
+
+/** Both folders stand beside each other. */
+function targetOf(path: string, specifier: string): string {
+  const target = posix.join(posix.dirname(path), specifier);
+  return target.replace(/^\.\.\/check\//, 'check/').replace(/^src\//, '');
 }
 
 function rankOf(path: string): number | null {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ANSWER_SHAPES } from '../../../src/cli/check/answer-shapes.ts';
-import { compare } from '../../../src/cli/check/compare.ts';
+import { ANSWER_SHAPES } from '../../../check/src/gateway/answer-shapes.ts';
+import { compare } from '../../../check/src/gateway/compare.ts';
 import type { ReadName } from '../../../src/gateway/probe.ts';
 import { toPositions } from '../../../src/gateway/wire/holding.ts';
 import { toInstruments } from '../../../src/gateway/wire/instrument.ts';

@@ -1,7 +1,7 @@
 import { buildSchema as parseSchema } from 'graphql';
 import { expect, test } from 'vitest';
-import { reportOn, type ValidDocument } from '../../../src/cli/documents/document-report.ts';
-import { fieldsOf } from '../../../src/cli/documents/schema-use.ts';
+import { reportOn, type ValidDocument } from '../../../check/src/documents/document-report.ts';
+import { fieldsOf } from '../../../check/src/documents/schema-use.ts';
 import { Documents } from '../../../src/plugins/documents/documents.ts';
 import { sizeOf } from '../../../src/schema/list-sizes.ts';
 

@@ -1,6 +1,6 @@
-import { UnauthenticatedError } from '../../domain/auth/errors.ts';
-import { createVerifier } from '../../domain/auth/verifier.ts';
-import { isRow } from '../../gateway/wire/scalars.ts';
+import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
+import { createVerifier } from '../../../src/domain/auth/verifier.ts';
+import { isRow } from '../../../src/gateway/wire/scalars.ts';
 import type { CheckRun } from './check-run.ts';
 import type { Credentials } from './credentials.ts';
 import type { Diagnosis } from './diagnose.ts';

@@ -1,4 +1,4 @@
-import { decodeClaims, EXPIRY_LEEWAY_MS, toLogin } from '../../domain/auth/claims.ts';
+import { decodeClaims, EXPIRY_LEEWAY_MS, toLogin } from '../../../src/domain/auth/claims.ts';
 
 /** The claims of a token. Their values stay in here, except those that calls are made with. */
 export interface ReadToken {

@@ -1,6 +1,6 @@
 import type { GraphQLSchema, SourceLocation } from 'graphql';
-import type { SizeOf } from '../../plugins/cost/amount.ts';
-import type { Documents } from '../../plugins/documents/documents.ts';
+import type { SizeOf } from '../../../src/plugins/cost/amount.ts';
+import type { Documents } from '../../../src/plugins/documents/documents.ts';
 import { costRange } from './cost-range.ts';
 import { schemaUseOf } from './schema-use.ts';
 

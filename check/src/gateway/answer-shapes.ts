@@ -1,8 +1,8 @@
-import type { ProbeName } from '../../gateway/probe.ts';
-import { POSITION } from '../../gateway/wire/holding.ts';
-import { INSTRUMENT } from '../../gateway/wire/instrument.ts';
-import { WITHDRAWAL_METHOD } from '../../gateway/wire/payments.ts';
-import { SESSION } from '../../gateway/wire/session.ts';
+import type { ProbeName } from '../../../src/gateway/probe.ts';
+import { POSITION } from '../../../src/gateway/wire/holding.ts';
+import { INSTRUMENT } from '../../../src/gateway/wire/instrument.ts';
+import { WITHDRAWAL_METHOD } from '../../../src/gateway/wire/payments.ts';
+import { SESSION } from '../../../src/gateway/wire/session.ts';
 import {
   boolean,
   filledString,
@@ -12,7 +12,7 @@ import {
   string,
   vital,
   wholeList,
-} from '../../gateway/wire/shape.ts';
+} from '../../../src/gateway/wire/shape.ts';
 
 /**
  * The answers with status 200, field by field, each with what the service loses where the field differs. The

@@ -1,8 +1,8 @@
-import { DeadlineError, UnsafePathError } from '../../gateway/errors.ts';
-import type { Answer, Exchange, NoAnswer } from '../../gateway/exchange.ts';
-import { jsonOf } from '../../gateway/judge.ts';
-import { OPERATIONS } from '../../gateway/operations.ts';
-import type { ProbeAnswer, ProbeName } from '../../gateway/probe.ts';
+import { DeadlineError, UnsafePathError } from '../../../src/gateway/errors.ts';
+import type { Answer, Exchange, NoAnswer } from '../../../src/gateway/exchange.ts';
+import { jsonOf } from '../../../src/gateway/judge.ts';
+import { OPERATIONS } from '../../../src/gateway/operations.ts';
+import type { ProbeAnswer, ProbeName } from '../../../src/gateway/probe.ts';
 import type { Finding } from './finding.ts';
 
 /**

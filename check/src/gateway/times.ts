@@ -1,4 +1,4 @@
-import type { TimeUnit } from '../../gateway/wire/scalars.ts';
+import type { TimeUnit } from '../../../src/gateway/wire/scalars.ts';
 import type { CallReport } from './check-run.ts';
 import type { TimeCounts } from './compare.ts';
 import type { Finding } from './finding.ts';

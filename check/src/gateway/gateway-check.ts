@@ -1,6 +1,6 @@
-import { OPERATIONS } from '../../gateway/operations.ts';
-import { READ_NAMES, type ReadName } from '../../gateway/probe.ts';
-import type { PathValues } from '../../gateway/request-templates.ts';
+import { OPERATIONS } from '../../../src/gateway/operations.ts';
+import { READ_NAMES, type ReadName } from '../../../src/gateway/probe.ts';
+import type { PathValues } from '../../../src/gateway/request-templates.ts';
 import { type CatalogHeaders, checkCatalog, symbolsIn } from './catalog.ts';
 import { type CallReport, CheckRun, type CheckRunOptions } from './check-run.ts';
 import { type Group, judgeGroup, readSession, type Session } from './claims.ts';

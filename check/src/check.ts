@@ -1,14 +1,20 @@
-import { startEmbeddedSandbox } from '../app/embedded-sandbox.ts';
-import type { SettingName } from '../config/settings.ts';
-import { createProbe } from '../gateway/probe.ts';
-import { readArguments } from './arguments.ts';
-import { type ConfigurationReport, checkConfiguration } from './check/configuration.ts';
-import { type Credentials, readCredentials } from './check/credentials.ts';
-import type { Finding } from './check/finding.ts';
-import { checkGateway, type GatewayReport } from './check/gateway-check.ts';
-import { callLine, findingLines, nameOf, unknownLines } from './check/lines.ts';
-import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './dispatch.ts';
-import { Progress } from './progress.ts';
+import { startEmbeddedSandbox } from '../../src/app/embedded-sandbox.ts';
+import { readArguments } from '../../src/cli/arguments.ts';
+import {
+  type Command,
+  EXIT_FAILED,
+  EXIT_OK,
+  EXIT_USAGE,
+  type Terminal,
+} from '../../src/cli/dispatch.ts';
+import { Progress } from '../../src/cli/progress.ts';
+import type { SettingName } from '../../src/config/settings.ts';
+import { createProbe } from '../../src/gateway/probe.ts';
+import { type ConfigurationReport, checkConfiguration } from './gateway/configuration.ts';
+import { type Credentials, readCredentials } from './gateway/credentials.ts';
+import type { Finding } from './gateway/finding.ts';
+import { checkGateway, type GatewayReport } from './gateway/gateway-check.ts';
+import { callLine, findingLines, nameOf, unknownLines } from './gateway/lines.ts';
 
 /** Tells before a start what a start, or its first request, would fail of. */
 export const checkCommand: Command = {

@@ -1,18 +1,24 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Config, ConfigError, readConfig } from '../config.ts';
-import { Documents } from '../plugins/documents/documents.ts';
-import { ManifestError, readManifests } from '../plugins/trusted-documents/manifest.ts';
-import { perInstrument, sizeOf } from '../schema/list-sizes.ts';
-import { buildSchema } from '../schema/schema.ts';
-import { readArguments } from './arguments.ts';
-import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './dispatch.ts';
+import { readArguments } from '../../src/cli/arguments.ts';
+import {
+  type Command,
+  EXIT_FAILED,
+  EXIT_OK,
+  EXIT_USAGE,
+  type Terminal,
+} from '../../src/cli/dispatch.ts';
+import { Progress } from '../../src/cli/progress.ts';
+import { type Config, ConfigError, readConfig } from '../../src/config.ts';
+import { Documents } from '../../src/plugins/documents/documents.ts';
+import { ManifestError, readManifests } from '../../src/plugins/trusted-documents/manifest.ts';
+import { perInstrument, sizeOf } from '../../src/schema/list-sizes.ts';
+import { buildSchema } from '../../src/schema/schema.ts';
 import {
   type DocumentReport,
   type OperationReport,
   reportOn,
 } from './documents/document-report.ts';
 import { fieldsOf } from './documents/schema-use.ts';
-import { Progress } from './progress.ts';
 
 /** Says of trusted documents what the server would, before they are published. */
 export const documentsCommand: Command = {

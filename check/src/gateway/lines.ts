@@ -1,5 +1,5 @@
-import { OPERATIONS } from '../../gateway/operations.ts';
-import type { ProbeName } from '../../gateway/probe.ts';
+import { OPERATIONS } from '../../../src/gateway/operations.ts';
+import type { ProbeName } from '../../../src/gateway/probe.ts';
 import type { CallReport, Purpose } from './check-run.ts';
 import { verbAndPath } from './diagnose.ts';
 import type { Finding } from './finding.ts';

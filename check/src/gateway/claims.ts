@@ -1,4 +1,4 @@
-import { isRow } from '../../gateway/wire/scalars.ts';
+import { isRow } from '../../../src/gateway/wire/scalars.ts';
 import type { CheckRun } from './check-run.ts';
 import type { Account } from './sign-in.ts';
 

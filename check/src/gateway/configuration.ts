@@ -1,11 +1,11 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { findUnusable, settingProblem } from '../../app/resources.ts';
-import { shown } from '../../config/setting.ts';
-import type { SettingName } from '../../config/settings.ts';
-import { type Config, type Environment, parseEnvironment } from '../../config.ts';
-import { isRow } from '../../gateway/wire/scalars.ts';
-import { reasonOf } from '../../lib/reason-of.ts';
+import { findUnusable, settingProblem } from '../../../src/app/resources.ts';
+import { shown } from '../../../src/config/setting.ts';
+import type { SettingName } from '../../../src/config/settings.ts';
+import { type Config, type Environment, parseEnvironment } from '../../../src/config.ts';
+import { isRow } from '../../../src/gateway/wire/scalars.ts';
+import { reasonOf } from '../../../src/lib/reason-of.ts';
 
 export interface ConfigurationReport {
   readonly config: Config;

@@ -1,4 +1,4 @@
-import type { ProbeName } from '../../gateway/probe.ts';
+import type { ProbeName } from '../../../src/gateway/probe.ts';
 import type { Comparison, SeenField } from './compare.ts';
 import type { Finding } from './finding.ts';
 

@@ -1,7 +1,7 @@
-import { givenValue } from '../../config/given-value.ts';
-import { text } from '../../config/kinds.ts';
-import { type Setting, unset } from '../../config/setting.ts';
-import type { Terminal } from '../dispatch.ts';
+import type { Terminal } from '../../../src/cli/dispatch.ts';
+import { givenValue } from '../../../src/config/given-value.ts';
+import { text } from '../../../src/config/kinds.ts';
+import { type Setting, unset } from '../../../src/config/setting.ts';
 
 export type Credentials =
   | { readonly token: string }

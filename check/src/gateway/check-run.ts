@@ -1,9 +1,9 @@
-import type { Config } from '../../config.ts';
-import { UnsafePathError } from '../../gateway/errors.ts';
-import type { Answer } from '../../gateway/exchange.ts';
-import { OPERATIONS } from '../../gateway/operations.ts';
-import type { Probe, ProbeAnswer, ProbeCall, ProbeName } from '../../gateway/probe.ts';
-import { isRow } from '../../gateway/wire/scalars.ts';
+import type { Config } from '../../../src/config.ts';
+import { UnsafePathError } from '../../../src/gateway/errors.ts';
+import type { Answer } from '../../../src/gateway/exchange.ts';
+import { OPERATIONS } from '../../../src/gateway/operations.ts';
+import type { Probe, ProbeAnswer, ProbeCall, ProbeName } from '../../../src/gateway/probe.ts';
+import { isRow } from '../../../src/gateway/wire/scalars.ts';
 import { ANSWER_SHAPES } from './answer-shapes.ts';
 import { type Comparison, compare } from './compare.ts';
 import { comparisonFindings } from './comparison-findings.ts';

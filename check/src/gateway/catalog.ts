@@ -1,7 +1,7 @@
-import { ageSeconds } from '../../domain/catalog/cache/freshness.ts';
-import type { Answer } from '../../gateway/exchange.ts';
-import { toInstruments } from '../../gateway/wire/instrument.ts';
-import { isRow } from '../../gateway/wire/scalars.ts';
+import { ageSeconds } from '../../../src/domain/catalog/cache/freshness.ts';
+import type { Answer } from '../../../src/gateway/exchange.ts';
+import { toInstruments } from '../../../src/gateway/wire/instrument.ts';
+import { isRow } from '../../../src/gateway/wire/scalars.ts';
 import { type CheckRun, NEAR_LIMIT } from './check-run.ts';
 import type { Group } from './claims.ts';
 import type { Finding } from './finding.ts';

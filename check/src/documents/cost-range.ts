@@ -1,7 +1,7 @@
 import { type DirectiveNode, type DocumentNode, Kind, type TypeNode, visit } from 'graphql';
-import { evaluate, type SizeOf } from '../../plugins/cost/amount.ts';
-import { LONGEST_PAGE } from '../../plugins/cost/list-sizes.ts';
-import type { PreparedOperation } from '../../plugins/documents/documents.ts';
+import { evaluate, type SizeOf } from '../../../src/plugins/cost/amount.ts';
+import { LONGEST_PAGE } from '../../../src/plugins/cost/list-sizes.ts';
+import type { PreparedOperation } from '../../../src/plugins/documents/documents.ts';
 
 /** An operation's cost before its variables are known; what `@skip` and `@include` select counts in. */
 export interface CostRange {
