@@ -17,6 +17,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
 COPY check ./check
+COPY graphiql ./graphiql
 COPY src ./src
 RUN node ../build/image/bundle.ts src dist
 # Portable, for else a cache is of use to the user alone who wrote it.
@@ -42,6 +43,7 @@ ENV NODE_ENV=production \
     SHUTDOWN_DELAY_MS=5000
 COPY package.json ./
 COPY --from=bundle /app/dist ./dist
+COPY --from=bundle /app/graphiql ./graphiql
 # It belongs to root, so that nobody in the container can put code into it.
 COPY --from=bundle /app/compile-cache ./compile-cache
 # The order records live here; without a volume they end with the container.

@@ -11,7 +11,7 @@ import { fingerprint } from './fingerprint.ts';
 const FOLDER = import.meta.dirname;
 const MODULES = join(FOLDER, 'node_modules');
 const PERMISSIVE = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'];
-const TARGET = join(FOLDER, '..', 'src', 'server', 'graphiql', 'bundle');
+const TARGET = join(FOLDER, 'bundle');
 
 /** Texts, and what stands in their place. Of an expression it is the first that is found. */
 type Repairs = readonly (readonly [old: string | RegExp, better: string])[];

@@ -22,9 +22,11 @@ await bundle.write({
   chunkFileNames: '[name]-[hash].js',
 });
 await bundle.close();
-for (const folder of ['page', 'bundle']) {
-  const path = join('server', 'graphiql', folder);
-  cpSync(join(sources, path), join(target, path), { recursive: true });
+// What runs in browsers stands beside the bundle, as it does beside the sources.
+const [besideSources, besideTarget] = [dirname(sources), dirname(target)];
+for (const folder of besideSources === besideTarget ? [] : ['page', 'bundle']) {
+  const path = join('graphiql', folder);
+  cpSync(join(besideSources, path), join(besideTarget, path), { recursive: true });
 }
 
 /**

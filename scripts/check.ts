@@ -20,7 +20,7 @@ const CHECKS = [
   {
     name: "the types of GraphiQL's page",
     script: 'node_modules/typescript/bin/tsc',
-    args: ['-p', 'src/server/graphiql/page'],
+    args: ['-p', 'graphiql/page'],
   },
   {
     name: "the client's types",

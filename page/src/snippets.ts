@@ -1,4 +1,4 @@
-import { apollo, curl } from '../../src/server/graphiql/page/snippets.js';
+import { apollo, curl } from '../../graphiql/page/snippets.js';
 
 /** An operation of a panel, and how a front end has it done. */
 export interface Example {

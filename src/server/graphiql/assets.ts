@@ -26,8 +26,9 @@ const TYPES = new Map([
 ]);
 
 // The browser runs these files as they are, so they are JavaScript, with types in comments.
-const PAGE_FOLDER = join(import.meta.dirname, 'page');
-const BUNDLE_FOLDER = join(import.meta.dirname, 'bundle');
+const SOURCES = join(import.meta.dirname, '..', '..', '..', 'graphiql');
+const PAGE_FOLDER = join(SOURCES, 'page');
+const BUNDLE_FOLDER = join(SOURCES, 'bundle');
 
 const unpackBrotli = promisify(brotliDecompress);
 

@@ -11,7 +11,7 @@ interface Shown {
 }
 
 // The browser runs them as they are: JavaScript.
-const PAGE = '../../../src/server/graphiql/page';
+const PAGE = '../../../graphiql/page';
 const { snippetsOf } = (await import(`${PAGE}/snippets.js`)) as {
   snippetsOf(shown: Shown, endpoint: string): readonly { title: string; code: string }[];
 };
