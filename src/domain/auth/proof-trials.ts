@@ -71,7 +71,7 @@ export function createProofTrials(
       const from = addressClient(caller.client?.address);
       let isKnown = known.hasHere(tokenHash);
       let isCharged = false;
-      const isOwnFull = () => limiter.take('calls', own, 0).left < 1;
+      const isOwnFull = () => !isKnown && limiter.take('calls', own, 0).left < 1;
       const mayBegin = () => {
         if (ledger.isAccepted(viewer) || isRefused(viewer, operation)) return true;
         if (isOwnFull()) return false;
