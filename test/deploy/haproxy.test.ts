@@ -101,6 +101,25 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
     expect(new Set(COMMANDS.map(({ socket }) => socket)).size).toBe(1);
   });
 
+  test('takes 32 replicas by address, and leaves the places between them empty', async () => {
+    await using opened = new AsyncDisposableStack();
+    const [first, last] = [await freePort(), await freePort()];
+    await startPod(opened, 'first', '127.0.0.1', first);
+    await startPod(opened, 'last', '127.0.0.1', last);
+    await using front = await startFront(haproxyPath, {
+      REPLICA_1: `127.0.0.1:${first}`,
+      REPLICA_32: `127.0.0.1:${last}`,
+    });
+    await eventually(async () => expect(await front.replicasOf(30)).toEqual(['first', 'last']));
+    const states = (await front.exported()).match(/^haproxy_server_status\{.*"\} 1$/gm) ?? [];
+    const empty = Array.from({ length: 30 }, (_, at) => [`replica-${at + 2}`, 'MAINT']);
+    expect(states.map((line) => /server="(\S+)",state="(\w+)"/.exec(line)?.slice(1))).toEqual([
+      ['replica-1', 'UP'],
+      ...empty,
+      ['replica-32', 'UP'],
+    ]);
+  });
+
   test('finds up to 32 replicas by a name, and those that join', async () => {
     await using opened = new AsyncDisposableStack();
     const port = await freePort();

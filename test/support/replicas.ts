@@ -28,7 +28,7 @@ export interface Replicas extends AsyncDisposable {
   gauges(name: string): Promise<number[]>;
 }
 
-/** Replicas of the program behind haproxy, configured as in `deploy/haproxy`, which knows up to eight. */
+/** Replicas of the program behind haproxy, configured as in `deploy/haproxy`, which knows up to 32. */
 export async function startReplicas(
   haproxyPath: string,
   environment: Environment & { readonly GATEWAY_URL: string },
