@@ -21,7 +21,7 @@ const USAGE = `npm run bench -- [options] [what]
             clients: the rows home, positions and customer-id, or those named, with the headers of each client
             hostile: the worst that one account can do to the others, with options of its own (bench/hostile.ts); with
             --kind bytes the worst that a sender of bytes can
-            replicas: one, two and three processes behind haproxy; --quick alone (bench/replicas.ts)
+            capacity: what each unit of work costs at planning load, for docs/scale.md; --rounds, --quick (bench/capacity.ts)
             connections: what idle ones of clients cost; --count, --quick (bench/connections.ts)
             start: what a start costs, and an idle process holds; --no-peers, --rounds (bench/start.ts)
             warm: the first requests of a process beside later ones; --source, --rounds (bench/warm.ts)
@@ -44,7 +44,7 @@ const given = process.argv.slice(2);
 const BENCHES = [
   'hostile',
   'memory',
-  'replicas',
+  'capacity',
   'start',
   'warm',
   'connections',

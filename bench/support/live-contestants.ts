@@ -10,6 +10,7 @@ export type LiveName = 'ours' | 'bare loop' | 'libraries alone';
 
 /** A running server and its subscribers. */
 export interface LiveContestant extends AsyncDisposable {
+  readonly port: number;
   readonly process: ProbedProcess;
   readonly crowd: LiveCrowd;
   /** Another crowd, which comes later, or instead. */
@@ -22,6 +23,7 @@ export interface LiveSettings {
   readonly message?: string;
   /** Whether its crowds take packed messages. */
   readonly isPacked?: boolean;
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export const QUERY = `subscription { positionChanges {
@@ -45,7 +47,7 @@ const SCRIPTS: Readonly<Record<LiveName, string>> = {
 export async function startLive(
   name: LiveName,
   gateway: LiveGateway,
-  { intervalMs, message = '', isPacked = false }: LiveSettings,
+  { intervalMs, message = '', isPacked = false, environment }: LiveSettings,
 ): Promise<LiveContestant> {
   const port = await freePort();
   const child = new ProbedProcess({
@@ -66,12 +68,14 @@ export async function startLive(
       RATE_LIMIT_PER_MINUTE: '1000000000',
       COST_LIMIT_PER_MINUTE: '1000000000000',
       MESSAGE: message,
+      ...environment,
     },
   });
   await accepting(child, port);
   const crowd = new LiveCrowd(port, { isPacked });
   const crowds = [crowd];
   return {
+    port,
     process: child,
     crowd,
     gather() {

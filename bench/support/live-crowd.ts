@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
-import { routedUrl, routeHint } from '../../client/src/route.ts';
 
 interface Watcher {
   readonly socket: WebSocket;
@@ -11,8 +10,6 @@ interface Watcher {
 }
 
 export interface CrowdOptions {
-  /** Each socket names its account, as the client does, for a load balancer. */
-  readonly isRouted?: boolean;
   /** Each socket takes packed messages, as browsers do. */
   readonly isPacked?: boolean;
 }
@@ -32,7 +29,6 @@ const AT_ONCE = 50;
 /** Many sockets from many addresses of this machine, like clients at home; each event is counted, not parsed. */
 export class LiveCrowd {
   readonly #port: number;
-  readonly #isRouted: boolean;
   readonly #isPacked: boolean;
   readonly #watchers: Watcher[] = [];
   #lateAfterMs = Number.POSITIVE_INFINITY;
@@ -41,9 +37,8 @@ export class LiveCrowd {
   #late = 0;
   #longestGapMs = 0;
 
-  constructor(port: number, { isRouted = false, isPacked = false }: CrowdOptions = {}) {
+  constructor(port: number, { isPacked = false }: CrowdOptions = {}) {
     this.#port = port;
-    this.#isRouted = isRouted;
     this.#isPacked = isPacked;
   }
 
@@ -73,6 +68,14 @@ export class LiveCrowd {
           return first;
         }),
       );
+    }
+  }
+
+  /** Ends all subscriptions; the sockets stay. */
+  unsubscribe(): void {
+    for (const watcher of this.#watchers) {
+      watcher.isSubscribed = false;
+      watcher.socket.send(JSON.stringify({ id: '1', type: 'complete' }));
     }
   }
 
@@ -121,9 +124,7 @@ export class LiveCrowd {
 
   async #connect(token: string, at: number): Promise<void> {
     const home = Math.floor(at / SOCKETS_PER_ADDRESS);
-    const hint = this.#isRouted ? await routeHint(loginOf(token)) : null;
-    const url = routedUrl(`ws://127.0.0.1:${this.#port}/graphql`, hint);
-    const socket = new WebSocket(url, 'graphql-transport-ws', {
+    const socket = new WebSocket(`ws://127.0.0.1:${this.#port}/graphql`, 'graphql-transport-ws', {
       localAddress: `127.1.${home >> 8}.${home & 255 || 1}`,
       perMessageDeflate: this.#isPacked,
     });
@@ -157,9 +158,4 @@ export class LiveCrowd {
     if (gapMs > this.#lateAfterMs) this.#late += 1;
     this.#longestGapMs = Math.max(this.#longestGapMs, gapMs);
   }
-}
-
-function loginOf(token: string): string {
-  const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
-  return String((claims as { login: unknown }).login);
 }

@@ -183,7 +183,7 @@ export class LiveDuel implements AsyncDisposable {
     const rest = stayAwake();
     try {
       for (const crowd of order === 'ours first' ? crowds : crowds.toReversed()) {
-        await crowd.connect(await this.#gateway.tokens(accounts, sockets / accounts));
+        await crowd.connect(this.#gateway.tokens(accounts, sockets / accounts));
         await crowd.subscribe(crowd === crowds[0] ? this.#ourQuery : QUERY);
       }
       return await act(crowds);
@@ -198,11 +198,11 @@ export class LiveDuel implements AsyncDisposable {
   async #pollsOfOurs(other: LiveCrowd): Promise<number> {
     other.close();
     await delay(LEAVING_MS);
-    const before = await this.#gateway.polls();
+    const polls = async () => (await this.#gateway.calls()).getOpenPositions ?? 0;
+    const before = await polls();
     const beganAtMs = performance.now();
     await delay(this.#pace.windowMs);
-    const polls = (await this.#gateway.polls()) - before;
-    return (polls * 1000) / (performance.now() - beganAtMs);
+    return (((await polls()) - before) * 1000) / (performance.now() - beganAtMs);
   }
 
   async #window({ process }: LiveContestant, crowd: LiveCrowd): Promise<WindowFigures> {
@@ -225,7 +225,7 @@ async function sampleOf(
   gateway: LiveGateway,
   query = QUERY,
 ): Promise<string> {
-  await crowd.connect(await gateway.tokens(1, 1));
+  await crowd.connect(gateway.tokens(1, 1));
   await crowd.subscribe(query);
   const sample = crowd.sample();
   await gateway.tick();

@@ -1,4 +1,7 @@
 import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createTokens } from '../../src/sandbox/tokens.ts';
+import { findUserByEmail } from '../../src/sandbox/users.ts';
 import { freePort } from '../../test/support/free-ports.ts';
 import { accepting } from './accepting.ts';
 import { GATEWAY_CORE } from './cores.ts';
@@ -6,14 +9,16 @@ import { ProbedProcess } from './probed-process.ts';
 
 export interface LiveGateway extends AsyncDisposable {
   readonly url: string;
+  /** A new one of the account `user-<n>@example.com`. */
+  token(account: number): string;
   /** As many tokens for each of so many accounts, the accounts in turn. */
-  tokens(accounts: number, each: number): Promise<string[]>;
-  polls(): Promise<number>;
+  tokens(accounts: number, each: number): string[];
+  /** How often each operation was called so far. */
+  calls(): Promise<Readonly<Record<string, number>>>;
   tick(): Promise<void>;
 }
 
-const FIRST_LOGIN = 800_001;
-const AT_ONCE = 50;
+const SECRET = 'bench';
 
 export interface LiveGatewayOptions {
   readonly instruments?: number;
@@ -34,6 +39,7 @@ export async function startLiveGateway({
       PORT: String(port),
       INSTRUMENTS: String(instruments),
       TICK_MS: String(tickMs),
+      SECRET,
     },
   });
   await accepting(child, port);
@@ -48,34 +54,32 @@ export async function startLiveGateway({
     return answer.json();
   }
 
+  const calls = async () =>
+    ((await control('GET', 'calls')) as { operations: Record<string, number> }).operations;
+
   return {
     url,
-    async tokens(accounts, each) {
-      const logins = Array.from(
-        { length: accounts * each },
-        (_, at) => FIRST_LOGIN + (at % accounts),
-      );
-      const tokens: string[] = [];
-      for (let at = 0; at < logins.length; at += AT_ONCE) {
-        const some = logins.slice(at, at + AT_ONCE).map(async (login) => {
-          const { access_token } = (await control('POST', 'tokens', { login })) as {
-            access_token: string;
-          };
-          return access_token;
-        });
-        tokens.push(...(await Promise.all(some)));
-      }
-      return tokens;
-    },
-    async polls() {
-      const { operations } = (await control('GET', 'calls')) as {
-        operations: { getOpenPositions?: number };
-      };
-      return operations.getOpenPositions ?? 0;
-    },
+    token,
+    tokens: (accounts, each) =>
+      Array.from({ length: accounts * each }, (_, at) => token(1 + (at % accounts))),
+    calls,
     async tick() {
       await control('POST', 'tick', {});
     },
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
+}
+
+const MINT = createTokens({
+  secret: SECRET,
+  ttlSeconds: 28_800,
+  loginClaim: 'login',
+  groupClaim: 'group',
+  clock: systemClock,
+});
+
+function token(account: number): string {
+  const user = findUserByEmail(`user-${account}@example.com`);
+  if (user === null) throw new Error(`there is no account ${account}`);
+  return MINT.mint({ subject: user.id, login: user.login, group: user.group });
 }

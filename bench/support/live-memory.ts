@@ -55,7 +55,7 @@ async function memoryOf(
   gateway: LiveGateway,
   { sockets, settleMs }: MemoryOptions,
 ): Promise<number[]> {
-  const tokens = await gateway.tokens(sockets / SOCKETS_PER_ACCOUNT, SOCKETS_PER_ACCOUNT);
+  const tokens = gateway.tokens(sockets / SOCKETS_PER_ACCOUNT, SOCKETS_PER_ACCOUNT);
   await using contestant = await startLive(name, gateway, { intervalMs: POLL_MS });
   const { crowd } = contestant;
   const [warm = '', ...others] = tokens;

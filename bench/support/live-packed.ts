@@ -67,7 +67,7 @@ function bytesPerEvent({ bytes, events }: WindowFigures): number {
 
 /** Each account of the load buys more, in as many symbols. */
 async function holdMore(gateway: LiveGateway): Promise<void> {
-  const tokens = await gateway.tokens(ACCOUNTS, 1);
+  const tokens = gateway.tokens(ACCOUNTS, 1);
   for (let at = 0; at < tokens.length; at += AT_ONCE) {
     const some = tokens.slice(at, at + AT_ONCE);
     await Promise.all(some.map((token) => buyMore(gateway, token)));

@@ -17,7 +17,7 @@ const QUERY = `subscription { positionChanges { cursor ${Array.from(
 
 /** Sockets that stop reading while the market goes on, then read again. */
 export async function stalledTable(gateway: LiveGateway, stalledMs: number): Promise<string> {
-  const tokens = await gateway.tokens(SOCKETS / 5, 5);
+  const tokens = gateway.tokens(SOCKETS / 5, 5);
   await using contestant = await startLive('ours', gateway, { intervalMs: INTERVAL_MS });
   const { crowd, process } = contestant;
   await crowd.connect(tokens);

@@ -27,7 +27,7 @@ const NEVER_REACHED = 0.01;
 export async function startHostileGateway(holdings: Holdings): Promise<HostileGateway> {
   await using opened = new AsyncDisposableStack();
   const gateway = opened.use(await startLiveGateway(holdings));
-  const [hostile = '', ...bystanders] = await gateway.tokens(1 + BYSTANDERS, 1);
+  const [hostile = '', ...bystanders] = gateway.tokens(1 + BYSTANDERS, 1);
   for (let placed = 0; placed < holdings.positions; placed += AT_ONCE) {
     const some = Math.min(AT_ONCE, holdings.positions - placed);
     await Promise.all(
