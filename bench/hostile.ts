@@ -1,7 +1,6 @@
 /**
- * The worst that one signed-in account can do to the others: documents that searches over the schema have found, and with
- * `--search` the worst of a new search.
- * `node bench/hostile.ts [--search] [--quick | --full] [--seed 1] [--set NAME=value] [--documents]` prints Markdown.
+ * The worst that one signed-in account can do to the others, by documents that searches over the schema have found.
+ * `node bench/hostile.ts [--quick | --full] [--set NAME=value] [--documents]` prints Markdown.
  * `--kind grammar` is about the size of documents: the largest of each thing that the grammar can repeat.
  * `--kind bytes` is about what is sent instead: fragments, chunks, control frames, pipelines. With it go `--through haproxy`
  * or `nginx` (three replicas), `--source` (another checkout), `--only` (a part of a sender's name), `--seconds`, `--sink`.
@@ -15,17 +14,15 @@ import { runGrammar } from './support/hostile/run-grammar.ts';
 import { runHostile } from './support/hostile/run-hostile.ts';
 
 const PACES = {
-  quick: { searchMs: 1_000, leastTries: 5, damageMs: 1_000 },
-  usual: { searchMs: 6_000, leastTries: 10, damageMs: 5_000 },
-  full: { searchMs: 30_000, leastTries: 50, damageMs: 60_000 },
+  quick: { leastTries: 5, damageMs: 1_000 },
+  usual: { leastTries: 10, damageMs: 5_000 },
+  full: { leastTries: 50, damageMs: 60_000 },
 };
 
 const { values } = parseArgs({
   options: {
-    search: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
-    seed: { type: 'string', default: '1' },
     set: { type: 'string', multiple: true, default: [] },
     documents: { type: 'boolean', default: false },
     instruments: { type: 'string', default: '10000' },
@@ -42,7 +39,6 @@ const pace = values.full ? PACES.full : values.quick ? PACES.quick : PACES.usual
 
 const common = {
   ...pace,
-  seed: values.seed,
   settings: Object.fromEntries(values.set.map(toSetting)),
 };
 
@@ -55,7 +51,6 @@ else throw new Error(`--kind ${values.kind}: must be bytes or grammar, or be lef
 async function printDocuments(): Promise<void> {
   const { findings, text } = await runHostile({
     ...common,
-    searchMs: values.search ? common.searchMs : 0,
     holdings: {
       instruments: Number(values.instruments),
       positions: Number(values.positions),
@@ -63,7 +58,7 @@ async function printDocuments(): Promise<void> {
     },
   });
   print(
-    `### One hostile account: ${values.positions} positions in one symbol and as many pending orders, ${values.instruments} instruments, seed ${values.seed}`,
+    `### One hostile account: ${values.positions} positions in one symbol and as many pending orders, ${values.instruments} instruments`,
   );
   print(text);
   if (!values.documents) return;
@@ -83,7 +78,6 @@ async function printBytes(): Promise<void> {
   const { text } = await runBytes({
     ...common,
     damageMs: seconds === undefined ? common.damageMs : 1_000 * Number(seconds),
-    searchMs: only === undefined ? common.searchMs : 0,
     // The sender has no account, so nobody holds much.
     holdings: { instruments: 500, positions: 0, tickMs: 1_000 },
     front: through,
@@ -91,7 +85,7 @@ async function printBytes(): Promise<void> {
     only,
     withSink: sink,
   });
-  print(`### What hostile senders do to the others, ${through}, seed ${values.seed}`);
+  print(`### What hostile senders do to the others, ${through}`);
   print(text);
 }
 

@@ -13,7 +13,7 @@ export const LONG_SUITES: readonly string[] = [
   'client/test/guides/{apollo,empty-folder,pages,relay,trusted-documents,urql}.test.ts',
   'client/test/live/random-faults.test.ts',
   'client/test/orders/faults.test.ts',
-  'test/bench/{hostile,replicas}.test.ts',
+  'test/bench/{capacity,hostile}.test.ts',
   'test/deploy/{compose,night,one-machine}.test.ts',
   'test/end-to-end/chaos/**/*.test.ts',
   'test/end-to-end/limits/{send-buffers,soak}.test.ts',

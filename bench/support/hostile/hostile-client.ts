@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { AnswerScan } from './answer-scan.ts';
-import type { HostileDocument } from './draft.ts';
+import type { HostileDocument } from './hostile-document.ts';
 
 export interface HostileReply {
   /** The HTTP status; 0 where the connection ended without one. */

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { AnswerScan } from './answer-scan.ts';
-import type { HostileDocument } from './draft.ts';
 import { type Account, type HostileReply, NO_REPLY } from './hostile-client.ts';
+import type { HostileDocument } from './hostile-document.ts';
 
 interface Operation {
   readonly scan: AnswerScan;

@@ -1,8 +1,6 @@
 import { table } from '../markdown.ts';
 import type { Damage } from './damage.ts';
-import type { HostileDocument } from './draft.ts';
-import type { Climb } from './hill-climb.ts';
-import { type Kind, PLANS } from './kinds.ts';
+import type { HostileDocument } from './hostile-document.ts';
 
 export interface Finding {
   readonly name: string;
@@ -35,37 +33,6 @@ export function damageTable(findings: readonly Finding[], quiet: Damage): string
       'answers',
     ],
     [['none', '', ...cellsOf(quiet)], ...rows],
-  );
-}
-
-export function searchTable(
-  searches: readonly { readonly kind: Kind; readonly climb: Climb }[],
-): string {
-  return table(
-    [
-      'kind',
-      'tried',
-      'refused',
-      'worst allowed: hold, ms',
-      'CPU, ms',
-      'fields',
-      'MB',
-      'longest hold of a refused one, ms',
-    ],
-    searches.map(({ kind, climb: { worst, tried, refused, longestRefusedMs } }) => {
-      const trial = worst[0]?.trial;
-      const isStuck = trial?.verdict === 'stuck';
-      return [
-        `${kind}: ${PLANS[kind].means}`,
-        String(tried),
-        String(refused),
-        trial ? `${isStuck ? 'did not come back: more than ' : ''}${trial.holdMs.toFixed(0)}` : '',
-        trial && !isStuck ? trial.cpuMs.toFixed(0) : '',
-        trial && !isStuck ? String(trial.fields) : '',
-        trial && !isStuck ? megabytes(trial.bytes) : '',
-        longestRefusedMs.toFixed(0),
-      ];
-    }),
   );
 }
 

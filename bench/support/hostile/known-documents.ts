@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { HostileDocument } from './draft.ts';
+import type { HostileDocument } from './hostile-document.ts';
 import type { Kind } from './kinds.ts';
 import type { Write } from './trial-ground.ts';
 

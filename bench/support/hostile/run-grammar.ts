@@ -5,7 +5,9 @@ import { largestOf, PLAIN, SHAPES, type Shape, tokensOf } from './largest-docume
 import { type HostileOptions, UNPACED } from './run-hostile.ts';
 import { type Trial, TrialGround, type Write } from './trial-ground.ts';
 
-export type GrammarOptions = Pick<HostileOptions, 'holdings' | 'settings' | 'leastTries'>;
+export interface GrammarOptions extends Pick<HostileOptions, 'holdings' | 'settings'> {
+  readonly leastTries: number;
+}
 
 export interface GrammarRow {
   readonly name: string;

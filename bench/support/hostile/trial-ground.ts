@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ProcessEndedError } from '../probed-process.ts';
-import type { HostileDocument } from './draft.ts';
 import { HostileClient, type HostileReply, isRefused, NO_REPLY } from './hostile-client.ts';
+import type { HostileDocument } from './hostile-document.ts';
 import type { HostileFacade } from './hostile-facade.ts';
 import { HostileSocket } from './hostile-socket.ts';
 import { type Kind, type Measured, PLANS } from './kinds.ts';

@@ -55,21 +55,3 @@ function frame({ opcode, isLast, text, padding, missing }: Part & { kind: 'frame
   const head = Buffer.from([(isLast ? 0x80 : 0) | opcode, 0x80 | code]);
   return Buffer.concat([head, long, MASK, payload]);
 }
-
-/** One line that says what it does. */
-export function describe(sender: Sender): string {
-  const { transport, connections, first, repeated, writeBytes, pauseMs, returns } = sender;
-  const pace = pauseMs === 0 ? 'at full speed' : `every ${pauseMs} ms`;
-  const parts = [first, repeated].map((some) => some.map(nameOf).join(', ') || 'nothing');
-  const back = returns ? ', comes back' : '';
-  return `${connections} ${transport}: ${parts[0]}; then ${parts[1]}; ${writeBytes} bytes ${pace}${back}`;
-}
-
-function nameOf(part: Part): string {
-  if (part.kind === 'request') return `${part.times} × ${part.lines.split('\n')[0]}`;
-  if (part.kind === 'chunk') return `${part.times} chunks of ${part.bytes}`;
-  const { opcode, isLast, text, padding, missing, times } = part;
-  const size = text.length + padding;
-  const what = `${isLast ? '' : 'open '}frames ${opcode} of ${size}${text ? ` ${text.slice(0, 24)}` : ''}`;
-  return `${times} ${what}${missing > 0 ? `, ${missing} missing` : ''}`;
-}

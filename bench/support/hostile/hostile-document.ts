@@ -1,0 +1,4 @@
+export interface HostileDocument {
+  readonly text: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
