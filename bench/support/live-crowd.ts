@@ -129,6 +129,8 @@ export class LiveCrowd {
       perMessageDeflate: this.#isPacked,
     });
     const connected = once(socket, 'upgrade').then(([request]) => request.socket as Socket);
+    // Where it fails, the wait for `open` says so.
+    connected.catch(() => {});
     await once(socket, 'open');
     const acknowledged = once(socket, 'message');
     const payload = { authorization: `Bearer ${token}` };
