@@ -23,7 +23,10 @@ export interface BaseOptions {
 }
 
 /** The core of a client that only sends requests. */
-export type BaseCore = Omit<OwnCore, 'environment' | 'storage' | 'serverClock'>;
+export type BaseCore = Omit<
+  OwnCore,
+  'environment' | 'storage' | 'serverClock' | 'heartbeatSeconds'
+>;
 
 /** The core, and what only the client itself does with it. */
 export interface OwnCore extends Core {
@@ -36,16 +39,13 @@ const ACCOUNT_TRIES = 3;
 const HINT_WAIT_MS = 10_000;
 
 /** The methods of the part that subscribes, which a client for requests alone goes without. */
-export type SubscriptionsPart = Pick<
-  Subscriptions,
-  'subscribe' | 'restart' | 'reconnect' | 'endAll' | 'dispose'
->;
+export type SubscriptionsPart = Pick<Subscriptions, 'subscribe' | 'restart' | 'endAll' | 'dispose'>;
 
 /** Makes the parts that the client's features share, and ties them to one another. */
 export function createBaseCore(
   options: BaseOptions,
   subscriptionsOf: (
-    own: Omit<SubscriptionsOptions, 'environment' | 'storage'>,
+    own: Omit<SubscriptionsOptions, 'environment' | 'storage' | 'heartbeatMs' | 'hiddenMs'>,
   ) => SubscriptionsPart,
 ): BaseCore {
   const { environment } = options;
@@ -148,7 +148,6 @@ export function createBaseCore(
   return {
     request: (operation, variables, own) => requests.request(operation, variables, own),
     subscribe: (operation, variables, sink) => subscriptions.subscribe(operation, variables, sink),
-    reconnect: () => subscriptions.reconnect(),
     account,
     onAccountChange: (listener) => accounts.onChange(listener),
     get login() {

@@ -35,13 +35,14 @@ function pageLifecycle(): Lifecycle {
       const shown = () => {
         if (isVisible()) listener();
       };
+      const online = () => listener('online');
       page?.addEventListener('visibilitychange', shown);
-      target?.addEventListener('online', listener);
-      target?.addEventListener('pageshow', listener);
+      target?.addEventListener('online', online);
+      target?.addEventListener('pageshow', shown);
       return () => {
         page?.removeEventListener('visibilitychange', shown);
-        target?.removeEventListener('online', listener);
-        target?.removeEventListener('pageshow', listener);
+        target?.removeEventListener('online', online);
+        target?.removeEventListener('pageshow', shown);
       };
     },
     onHide(listener) {

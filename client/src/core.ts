@@ -56,6 +56,8 @@ export interface Core {
   readonly environment: Environment;
   readonly storage: ClientStorage | null;
   readonly serverClock: ServerClock;
+  /** The longest time between two events of a live list. */
+  readonly heartbeatSeconds: number;
   /** Never rejects: failures are errors of the result. */
   request<Data, Variables>(
     operation: Operation<Data, Variables>,
@@ -71,11 +73,6 @@ export interface Core {
     variables: () => Variables,
     sink: Sink<Data>,
   ): () => void;
-  /**
-   * Replaces the shared line at once, for a line that looks open and from which nothing comes. Without one, or while a
-   * new one is being opened, it only ends the wait before the next attempt.
-   */
-  reconnect(): void;
   /**
    * The login of the signed-in account, as the server says; memoized per token. Rejects with a TradingGraphError. Asked
    * over the exchange where one is given, and not over the line of a question that is waiting already.

@@ -37,6 +37,8 @@ export interface ClientOptions<Field extends InstrumentField = InstrumentField> 
   readonly onSignedOut?: (error: TradingGraphError) => void;
   /** Adds `?route=`, four hex digits of a hash of the login, for load balancers that hash by account; false leaves it out. */
   readonly route?: boolean;
+  /** The time for which the app is hidden before its lines are closed, 30 s where it is left out; `Infinity` keeps them. */
+  readonly hiddenSeconds?: number;
   /** Replacements for functions that the platform lacks or that differ on it, as on React Native. */
   readonly environment?: Partial<Environment>;
 }
@@ -95,6 +97,7 @@ export function createClient<Field extends InstrumentField = InstrumentField>(
   const core = createCore({
     ...baseOptions(options),
     storage: options.storage ?? null,
+    hiddenSeconds: options.hiddenSeconds,
     environment: { ...browserEnvironment(), ...options.environment },
   });
   return Object.assign(ownMethods(core), {

@@ -32,8 +32,11 @@ export interface Lifecycle {
   readonly isVisible: boolean;
   /** False only where the platform says that there is no network; left out where it says nothing. */
   readonly isOnline?: boolean;
-  /** Called when the page is shown again, or the network is back. Returns a function that ends it. */
-  onReturn(listener: () => void): () => void;
+  /**
+   * Calls back when the page is shown again, and with `online` when the network is back or another one: what was open is
+   * then replaced at once. Returns a function that ends it.
+   */
+  onReturn(listener: (why?: 'online') => void): () => void;
   /** Called when the page is hidden. Returns a function that ends it. */
   onHide(listener: () => void): () => void;
 }

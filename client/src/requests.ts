@@ -25,7 +25,6 @@ export function createRequests(options: RequestsOptions): RequestsClient {
 const NO_SUBSCRIPTIONS = {
   subscribe: () => () => {},
   restart() {},
-  reconnect() {},
   endAll() {},
   dispose() {},
 };

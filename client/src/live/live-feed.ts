@@ -1,15 +1,7 @@
 import type { Core, Result, Sink } from '../core.ts';
 import { TradingGraphError } from '../errors.ts';
 import type { LiveEvent, LiveSource, LiveState, LiveSum } from './live-source.ts';
-import { pauseWhileHidden } from './pause-while-hidden.ts';
 import { isFinal, retryDelayMs } from './retry.ts';
-import { SilenceWatch } from './silence-watch.ts';
-
-/** An event comes every 15 s at least: after two and a half of them the line is dead. */
-const DEAD_AFTER_MS = 37_500;
-/** Somebody who comes back looks at the list: one heartbeat that is overdue is enough to doubt the line. */
-const DOUBTED_AFTER_MS = 20_000;
-const HIDDEN_MS = 5 * 60_000;
 
 interface Line {
   readonly intervalMs: number | null;
@@ -28,8 +20,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
   readonly #source: LiveSource<Data, Event, Sum, State>;
   readonly #core: Core;
   readonly #onChange: () => void;
-  readonly #silence: SilenceWatch;
-  #endPause: (() => void) | null = null;
+  #unlisten: (() => void) | null = null;
   #state: State;
   #folded: Sum | null = null;
   /** Whether the list lacks something, so that its cursor must not be used. */
@@ -39,7 +30,6 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
   #error: TradingGraphError | null = null;
   #isWanted = false;
   #intervalMs: number | null = null;
-  #isPaused = false;
   /** Whether an error ended it that does not pass. */
   #isOver = false;
   #line: Line | null = null;
@@ -53,7 +43,6 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     this.#source = source;
     this.#state = source.nothing;
     this.#onChange = onChange;
-    this.#silence = new SilenceWatch(core.environment, DEAD_AFTER_MS, () => this.#replaceLine());
   }
 
   /** The same object until something changes. */
@@ -68,10 +57,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
       this.#isWanted = true;
       this.#isOver = false;
       this.#error = null;
-      this.#endPause = pauseWhileHidden(this.#core.environment, HIDDEN_MS, {
-        paused: () => this.#pause(),
-        returned: () => this.#returned(),
-      });
+      this.#unlisten = this.#core.environment.lifecycle.onReturn(() => this.#returned());
       this.#publish();
     }
     this.#settle();
@@ -80,9 +66,8 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
   /** Ends the subscription; the list and its cursor are kept, to go on from. */
   rest(): void {
     this.#isWanted = false;
-    this.#isPaused = false;
-    this.#endPause?.();
-    this.#endPause = null;
+    this.#unlisten?.();
+    this.#unlisten = null;
     this.#forgetFailures();
     this.#settle();
   }
@@ -106,7 +91,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
   }
 
   #settle(): void {
-    const mayFollow = this.#isWanted && !this.#isPaused && !this.#isOver && this.#retry === null;
+    const mayFollow = this.#isWanted && !this.#isOver && this.#retry === null;
     if (!mayFollow) {
       this.#closeLine();
       this.#publish();
@@ -118,7 +103,6 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     const intervalMs = this.#intervalMs;
     const line: Line = { intervalMs, isFirst: true, end: () => {} };
     this.#line = line;
-    this.#silence.start();
     const variables = () => ({
       after: this.#hasGap ? null : (this.#folded?.cursor ?? null),
       intervalMs,
@@ -133,7 +117,6 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     const line = this.#line;
     this.#line = null;
     this.#isFollowing = false;
-    this.#silence.stop();
     line?.end();
   }
 
@@ -148,13 +131,11 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
       connected: () =>
         ifPresent(() => {
           line.isFirst = true;
-          this.#silence.start();
         }),
       disconnected: (error) =>
         ifPresent(() => {
           if (error !== null) this.#error = error;
           // The core tries again by itself, for as long as it takes.
-          this.#silence.stop();
           this.#isFollowing = false;
           this.#publish();
         }),
@@ -162,7 +143,6 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
   }
 
   #receive(line: Line, { data, errors }: Result<Data>): void {
-    this.#silence.start();
     if (data === null) {
       const [error = new TradingGraphError('An event without data.', UNEXPECTED)] = errors;
       this.#error = error;
@@ -220,30 +200,10 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     this.#isRenewing = false;
   }
 
-  #replaceLine(): void {
-    this.#isFollowing = false;
-    this.#silence.start();
-    this.#publish();
-    this.#core.reconnect();
-  }
-
-  #pause(): void {
-    this.#isPaused = true;
-    this.#settle();
-  }
-
   #returned(): void {
-    this.#isPaused = false;
-    if (this.#retry?.isDemanded === false) {
-      this.#retry.cancel();
-      this.#retry = null;
-    }
-    if (
-      this.#line !== null &&
-      this.#silence.isWatching &&
-      this.#silence.silentMs >= DOUBTED_AFTER_MS
-    )
-      this.#replaceLine();
+    if (this.#retry?.isDemanded !== false) return;
+    this.#retry.cancel();
+    this.#retry = null;
     this.#settle();
   }
 

@@ -15,7 +15,13 @@ export function freshSocket(environment: Environment): Exchanger | undefined {
   return (_, { url, token, timeoutMs, signal, leaving, ...request }) => {
     let close = () => {};
     const answer = new Promise<Result<unknown>>((resolve, reject) => {
-      const open = openSocket({ environment, WebSocket, url: () => url, onSlow() {} });
+      const open = openSocket({
+        environment,
+        WebSocket,
+        url: () => url,
+        heartbeatMs: timeoutMs,
+        onSlow() {},
+      });
       // A token that is refused here is refused of the next request by `fetch` as well, which renews it.
       const lost = () => reject(networkError('The line was lost.'));
       // The machine may have slept for hours while the line was opened.

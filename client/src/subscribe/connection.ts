@@ -13,10 +13,13 @@ export interface ConnectionOptions {
   readonly open: OpenLine;
   /** Resolves when the URL of a line with this token is known. */
   readonly prepare: (token: string) => Promise<void>;
+  /** Whether the app has been hidden for too long to follow anything. */
+  readonly isPaused: () => boolean;
   /** Called with each token that a line is opened with. */
   readonly onToken: (token: string) => void;
   /** Called when its subscriptions have ended by themselves. */
   readonly onEnded: () => void;
+  readonly onAcknowledged?: () => void;
   /** A line was lost before it was acknowledged; the number of times in a row. */
   readonly onFailedHandshake: (failures: number) => void;
 }
@@ -80,7 +83,7 @@ export class Connection {
     this.#options.onEnded();
   }
 
-  /** Opens a new line with the token of now. */
+  /** Opens a new line with the token of now; none while nobody looks. */
   restart(): void {
     if (this.#subscriptions.size === 0) return;
     this.#giveUp();
@@ -88,31 +91,23 @@ export class Connection {
     if (this.#subscriptions.size > 0 && this.#state.name === 'idle') void this.#connect();
   }
 
-  /** Replaces a line that is open, or ends the wait for the next one. */
-  reconnect(): void {
-    if (this.#state.name === 'open' || this.#state.name === 'waiting') this.restart();
-  }
-
-  /** The page is shown again, or the network is back. */
-  returned(): void {
-    const { environment } = this.#options;
-    if (this.#state.name === 'open') {
-      this.#state.line.check();
-      return;
-    }
-    const isStuck =
-      this.#state.name === 'opening' &&
-      environment.uptime() - this.#state.sinceMs > INSTANT_RETRY_MS;
-    if (this.#state.name !== 'waiting' && !isStuck) return;
+  /** The page is shown again, or the network is back: then an open line is dead, though nobody says so, and takes its time to die. */
+  returned(why?: 'online'): void {
+    const state = this.#state;
+    const nowMs = this.#options.environment.uptime();
     // Networks that flap report it several times a second.
-    if (environment.uptime() - this.#instantRetryAt < INSTANT_RETRY_MS) return;
-    this.#instantRetryAt = environment.uptime();
+    const isFlapping = nowMs - this.#instantRetryAt < INSTANT_RETRY_MS;
+    if (state.name === 'open' && (why !== 'online' || isFlapping) && state.line.check()) return;
+    if (state.name === 'preparing' || (isFlapping && state.name !== 'idle')) return;
+    if (state.name === 'opening' && nowMs - state.sinceMs <= INSTANT_RETRY_MS) return;
+    this.#instantRetryAt = nowMs;
     this.restart();
   }
 
-  #connect(): Promise<void> {
-    const { tokens, prepare } = this.#options;
-    return this.#prepare(async (isCurrent) => {
+  async #connect(): Promise<void> {
+    const { tokens, prepare, isPaused } = this.#options;
+    if (isPaused()) return;
+    await this.#prepare(async (isCurrent) => {
       const token = await tokens.get();
       if (isCurrent()) await prepare(token);
       if (isCurrent()) this.#open(token);
@@ -166,6 +161,7 @@ export class Connection {
     if (this.#state.name !== 'opening') return;
     this.#state = { ...this.#state, name: 'open' };
     this.#failedHandshakes = 0;
+    this.#options.onAcknowledged?.();
     for (const subscription of [...this.#subscriptions]) subscription.connected();
   }
 

@@ -8,8 +8,8 @@ export interface Line {
   readonly isReusable: boolean;
   /** Begins a subscription; the function ends it. */
   start(request: SubscribeRequest, events: SubscriptionEvents): () => void;
-  /** Finds out whether the line is still alive, as after a sleep. */
-  check(): void;
+  /** Finds out whether the line is still alive, as after a sleep; false where a heartbeat is overdue. */
+  check(): boolean;
   /** Lets go of the line; nothing is reported any more. */
   close(): void;
 }

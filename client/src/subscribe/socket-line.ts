@@ -8,9 +8,6 @@ const PROTOCOL = 'graphql-transport-ws';
 const HANDSHAKE_MS = 10_000;
 // A proxy that swallows the upgrade looks like a slow line, until another way is tried.
 const SLOW_HANDSHAKE_MS = 3_000;
-// The server sends an event every 15 s at least.
-const SILENCE_MS = 20_000;
-const ANSWER_MS = 5_000;
 const TOO_MANY_RETRY_SECONDS = 5;
 
 /** Close codes of the protocol and of the server. */
@@ -22,6 +19,7 @@ const FATAL = new Set([1009, 4400, 4406, 4409]);
 export interface SocketLineOptions {
   readonly url: string;
   readonly token: string;
+  readonly heartbeatMs: number;
   readonly events: LineEvents;
   /** Called once where the handshake takes longer than it should. */
   readonly onSlow: () => void;
@@ -35,6 +33,7 @@ export class SocketLine implements Line {
   readonly isReusable = true;
   readonly #environment: Environment;
   readonly #socket: WebSocket;
+  readonly #heartbeatMs: number;
   readonly #events: LineEvents;
   readonly #subscriptions = new Map<string, SubscriptionEvents>();
   /** The messages that wait for the acknowledgement, by the ids of their subscriptions. */
@@ -48,9 +47,10 @@ export class SocketLine implements Line {
   /** Throws where the platform refuses the URL. */
   constructor(
     environment: Environment & { readonly WebSocket: typeof WebSocket },
-    { url, token, events, onSlow }: SocketLineOptions,
+    { url, token, heartbeatMs, events, onSlow }: SocketLineOptions,
   ) {
     this.#environment = environment;
+    this.#heartbeatMs = heartbeatMs;
     this.#events = events;
     const socket = new environment.WebSocket(url, PROTOCOL);
     this.#socket = socket;
@@ -81,8 +81,8 @@ export class SocketLine implements Line {
     };
   }
 
-  check(): void {
-    this.#watchdog?.check();
+  check(): boolean {
+    return this.#watchdog?.check() ?? true;
   }
 
   close(): void {
@@ -131,8 +131,7 @@ export class SocketLine implements Line {
     this.#cancelHandshake();
     this.#watchdog = new Watchdog({
       environment: this.#environment,
-      silenceMs: SILENCE_MS,
-      answerMs: ANSWER_MS,
+      heartbeatMs: this.#heartbeatMs,
       ask: () => this.#send({ type: 'ping' }),
       onDead: () => this.#lost({ kind: 'broken' }),
     });

@@ -6,10 +6,13 @@ import type { Line, LineEvents, Loss, SubscribeRequest, SubscriptionEvents } fro
 import { Watchdog } from './watchdog.ts';
 
 const HANDSHAKE_MS = 10_000;
-// An event comes every 15 s at least, and nothing can be asked of a stream.
-const SILENCE_MS = 20_000;
-const ANSWER_MS = 17_500;
-const AFTER_RETURN_MS = 16_000;
+
+export interface StreamLineOptions {
+  readonly url: string;
+  readonly token: string;
+  readonly heartbeatMs: number;
+  readonly events: LineEvents;
+}
 
 /** One subscription by an event stream over fetch, in distinct connections mode. */
 export class StreamLine implements Line {
@@ -17,20 +20,18 @@ export class StreamLine implements Line {
   readonly #environment: Environment;
   readonly #url: string;
   readonly #token: string;
+  readonly #heartbeatMs: number;
   readonly #events: LineEvents;
   readonly #abort = new AbortController();
   #watchdog: Watchdog | null = null;
   #cancelHandshake: () => void = () => {};
-  #heardAt = 0;
   #isOver = false;
 
-  constructor(
-    environment: Environment,
-    { url, token, events }: { url: string; token: string; events: LineEvents },
-  ) {
+  constructor(environment: Environment, { url, token, heartbeatMs, events }: StreamLineOptions) {
     this.#environment = environment;
     this.#url = url;
     this.#token = token;
+    this.#heartbeatMs = heartbeatMs;
     this.#events = events;
   }
 
@@ -42,11 +43,8 @@ export class StreamLine implements Line {
     return () => this.close();
   }
 
-  check(): void {
-    // A machine that slept may have a clock that slept as well.
-    if (this.#watchdog !== null && this.#environment.now() - this.#heardAt > AFTER_RETURN_MS) {
-      this.#lost({ kind: 'broken' });
-    }
+  check(): boolean {
+    return this.#watchdog?.check() ?? true;
   }
 
   close(): void {
@@ -71,8 +69,8 @@ export class StreamLine implements Line {
       signal: this.#abort.signal,
     });
     const requestId = response.headers.get('x-request-id');
-    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
-      this.#refused(await response.text(), response.status, requestId, events);
+    if (!isEventStream(response)) {
+      this.#refused(await response.text(), requestId, events);
       return;
     }
     if (typeof response.body?.getReader !== 'function') {
@@ -82,14 +80,19 @@ export class StreamLine implements Line {
     }
     if (this.#isOver) return;
     this.#cancelHandshake();
-    this.#watch();
+    // Nothing can be asked of a stream.
+    this.#watchdog = new Watchdog({
+      environment: this.#environment,
+      heartbeatMs: this.#heartbeatMs,
+      onDead: () => this.#lost({ kind: 'broken' }),
+    });
     this.#events.acknowledged();
     const stream = response.body.getReader();
     const reader = new EventStreamReader();
     while (!this.#isOver) {
       const { done, value } = await stream.read();
       if (done) break;
-      this.#heard();
+      this.#watchdog.heard();
       for (const event of reader.read(value)) this.#take(event, requestId, events);
     }
     // A stream that was cut lacks the last event.
@@ -106,39 +109,16 @@ export class StreamLine implements Line {
     }
   }
 
-  #refused(
-    text: string,
-    status: number,
-    requestId: string | null,
-    events: SubscriptionEvents,
-  ): void {
+  /** The server says why. A proxy or a captive portal, which answers with a page, is gone at some time. */
+  #refused(text: string, requestId: string | null, events: SubscriptionEvents): void {
     if (this.#isOver) return;
     const { errors } = resultOf(text, requestId);
-    if (errors.length > 0) {
-      this.close();
-      events.ended(errors);
-    } else if (status >= 500 || status === 408 || status === 429) {
+    if (errors.length === 0) {
       this.#lost({ kind: 'broken' });
-    } else {
-      const error = protocolError(`The answer is no event stream (HTTP ${status}).`, { requestId });
-      this.#lost({ kind: 'fatal', error });
+      return;
     }
-  }
-
-  #watch(): void {
-    this.#heardAt = this.#environment.now();
-    this.#watchdog = new Watchdog({
-      environment: this.#environment,
-      silenceMs: SILENCE_MS,
-      answerMs: ANSWER_MS,
-      ask: () => {},
-      onDead: () => this.#lost({ kind: 'broken' }),
-    });
-  }
-
-  #heard(): void {
-    this.#heardAt = this.#environment.now();
-    this.#watchdog?.heard();
+    this.close();
+    events.ended(errors);
   }
 
   #lost(loss: Loss): void {
@@ -146,6 +126,10 @@ export class StreamLine implements Line {
     this.close();
     this.#events.lost(loss);
   }
+}
+
+export function isEventStream({ status, headers }: Response): boolean {
+  return status === 200 && headers.get('content-type')?.startsWith('text/event-stream') === true;
 }
 
 function resultOf(text: string, requestId: string | null): Result<unknown> {

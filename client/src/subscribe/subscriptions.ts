@@ -11,7 +11,8 @@ import { Connection } from './connection.ts';
 import type { OpenLine } from './line.ts';
 import { LineMemory } from './line-memory.ts';
 import { openSocket } from './open-socket.ts';
-import { StreamLine } from './stream-line.ts';
+import { pauseWhileHidden } from './pause-while-hidden.ts';
+import { isEventStream, StreamLine } from './stream-line.ts';
 import { Subscription } from './subscription.ts';
 
 export interface SubscriptionsOptions {
@@ -19,13 +20,17 @@ export interface SubscriptionsOptions {
   readonly storage: ClientStorage | null;
   readonly tokens: Tokens;
   readonly url: () => string;
+  /** The longest time between two events, as the subscriptions ask for it. */
+  readonly heartbeatMs: number;
+  /** The time for which the app is hidden before the lines are closed. */
+  readonly hiddenMs: number;
   readonly prepare: (token: string) => Promise<void>;
   readonly onToken: (token: string) => void;
   readonly onThrown: (thrown: unknown) => void;
 }
 
 const HANDSHAKES_UNTIL_BLOCKED = 3;
-const HANDSHAKES_UNTIL_FORGOTTEN = 2;
+const HANDSHAKES_UNTIL_SOCKETS = 2;
 const PROBE_MS = 10_000;
 
 /**
@@ -39,9 +44,10 @@ export class Subscriptions {
   readonly #memory: LineMemory | null;
   #isBlocked: boolean;
   #recalling: Promise<void> | null = null;
-  /** Whether nothing but the storage says that WebSockets are blocked. */
+  /** Whether the storage says that WebSockets are blocked, and none has opened since. */
   #isRemembered = false;
   #isProbing = false;
+  #isPaused = false;
   #isDisposed = false;
   #unlisten: (() => void) | null = null;
 
@@ -60,6 +66,10 @@ export class Subscriptions {
         prepare: async (token) => {
           this.#recalling ??= this.#recall();
           await Promise.all([options.prepare(token), this.#recalling]);
+        },
+        onAcknowledged: () => {
+          if (this.#isRemembered) this.#memory?.forget();
+          this.#isRemembered = false;
         },
         onFailedHandshake: (failures) => {
           if (failures >= HANDSHAKES_UNTIL_BLOCKED) void this.#probe();
@@ -83,19 +93,24 @@ export class Subscriptions {
       subscription.end(disposedError());
       return () => {};
     }
-    this.#unlisten ??= this.#options.environment.lifecycle.onReturn(() => this.#returned());
+    const { environment, hiddenMs } = this.#options;
+    this.#unlisten ??= pauseWhileHidden(environment, hiddenMs, {
+      paused: () => {
+        this.#isPaused = true;
+        this.restart();
+      },
+      returned: (why) => {
+        this.#isPaused = false;
+        for (const connection of this.#connections()) connection.returned(why);
+      },
+    });
     this.#add(subscription);
     return () => this.#remove(subscription);
   }
 
-  /** Opens all lines anew, since another account is signed in. */
+  /** Opens all lines anew, as another account needs it. */
   restart(): void {
     for (const connection of this.#connections()) connection.restart();
-  }
-
-  /** Replaces lines that look open and may be dead. */
-  reconnect(): void {
-    for (const connection of this.#connections()) connection.reconnect();
   }
 
   endAll(error: TradingGraphError): void {
@@ -118,7 +133,7 @@ export class Subscriptions {
       ...this.#connectionOptions(),
       open: openStream(this.#options),
       onFailedHandshake: (failures) => {
-        if (failures >= HANDSHAKES_UNTIL_FORGOTTEN) this.#forget();
+        if (failures >= HANDSHAKES_UNTIL_SOCKETS) this.#trySockets();
       },
     });
     this.#streams.set(subscription, connection);
@@ -139,10 +154,7 @@ export class Subscriptions {
     if (this.#connections().some(({ size }) => size > 0)) return;
     this.#unlisten?.();
     this.#unlisten = null;
-  }
-
-  #returned(): void {
-    for (const connection of this.#connections()) connection.returned();
+    this.#isPaused = false;
   }
 
   #connections(): readonly Connection[] {
@@ -151,7 +163,8 @@ export class Subscriptions {
 
   #connectionOptions() {
     const { environment, tokens, prepare, onToken } = this.#options;
-    return { environment, tokens, prepare, onToken, onEnded: () => this.#rest() };
+    const isPaused = () => this.#isPaused;
+    return { environment, tokens, prepare, isPaused, onToken, onEnded: () => this.#rest() };
   }
 
   /** Looks up, before the first socket is opened, whether an earlier run of the app found that WebSockets are blocked. */
@@ -161,12 +174,10 @@ export class Subscriptions {
     this.#takeStreams();
   }
 
-  /** The device may be in another network today. */
-  #forget(): void {
+  /** The device may be in another network today. Until a socket opens the memory stays: a captive portal lets neither through. */
+  #trySockets(): void {
     if (!this.#isRemembered || this.#isDisposed) return;
-    this.#isRemembered = false;
     this.#isBlocked = false;
-    this.#memory?.forget();
     const streams = [...this.#streams.values()];
     this.#streams.clear();
     for (const subscription of streams.flatMap((stream) => stream.release())) {
@@ -199,13 +210,13 @@ export class Subscriptions {
         body: '{"query":"{__typename}"}',
         signal,
       });
-      const canRead = typeof response.body?.getReader === 'function';
+      const canStream = isEventStream(response) && typeof response.body?.getReader === 'function';
       await response.text();
-      return canRead && response.status < 500;
+      return canStream;
     }).catch(() => false);
   }
 }
 
-function openStream({ environment, url }: SubscriptionsOptions): OpenLine {
-  return (token, events) => new StreamLine(environment, { url: url(), token, events });
+function openStream({ environment, url, heartbeatMs }: SubscriptionsOptions): OpenLine {
+  return (token, events) => new StreamLine(environment, { url: url(), token, heartbeatMs, events });
 }

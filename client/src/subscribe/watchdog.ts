@@ -2,56 +2,79 @@ import type { Environment } from '../environment.ts';
 
 export interface WatchdogOptions {
   readonly environment: Environment;
-  /** The silence after which the line is asked for a sign of life. */
-  readonly silenceMs: number;
-  /** The time it has for that. */
-  readonly answerMs: number;
-  /** Asks for a sign of life. */
-  readonly ask: () => void;
+  /** The longest time between two events, as agreed with the server. */
+  readonly heartbeatMs: number;
+  /** Asks for a sign of life; left out where nothing can be asked. */
+  readonly ask?: () => void;
   readonly onDead: () => void;
 }
 
-/**
- * Notices a dead line: a platform may never say that a connection is gone. Each wait begins anew with its timer, so that a
- * line is not taken for dead because the machine slept.
- */
+/** The time after an overdue heartbeat in which the line is asked, and that which it has for an answer. */
+const LATE_MS = 5_000;
+const ANSWER_MS = 5_000;
+// Events travel for different times. Somebody who comes back looks at the list: one overdue heartbeat is enough.
+const OVERDUE_MS = 1_000;
+// Timers stand still while a machine sleeps, so that a single long one would find a dead line late.
+const CHECK_MS = 10_000;
+
+/** Notices a dead line, ten seconds after a heartbeat that did not come: a platform may never say that a connection is gone. */
 export class Watchdog {
   readonly #options: WatchdogOptions;
-  #lastHeardAt: number;
+  #heardAtMs = 0;
+  #heardAtUptimeMs = 0;
+  #isAnswered = false;
   #cancel: () => void = () => {};
 
   constructor(options: WatchdogOptions) {
     this.#options = options;
-    this.#lastHeardAt = options.environment.uptime();
-    this.#wait(options.silenceMs);
+    this.heard();
+    this.#wait();
   }
 
   heard(): void {
-    this.#lastHeardAt = this.#options.environment.uptime();
+    const { environment } = this.#options;
+    this.#heardAtMs = environment.now();
+    this.#heardAtUptimeMs = environment.uptime();
+    this.#isAnswered = true;
   }
 
-  /** Asks at once. */
-  check(): void {
-    const { environment, answerMs, ask, onDead } = this.#options;
-    this.#cancel();
-    const askedAt = environment.uptime();
-    this.#cancel = environment.after(answerMs, () => {
-      if (this.#lastHeardAt > askedAt) this.#wait(this.#options.silenceMs);
-      else onDead();
-    });
-    ask();
+  /** Asks at once, as after a return; false where a heartbeat is overdue. */
+  check(): boolean {
+    if (this.#silentMs > this.#options.heartbeatMs + OVERDUE_MS) return false;
+    if (this.#options.ask !== undefined) this.#doubt();
+    return true;
   }
 
   stop(): void {
     this.#cancel();
   }
 
-  #wait(ms: number): void {
-    const { environment, silenceMs } = this.#options;
-    this.#cancel = environment.after(ms, () => {
-      const leftMs = silenceMs - (environment.uptime() - this.#lastHeardAt);
-      if (leftMs > 0) this.#wait(leftMs);
-      else this.check();
+  get #silentMs(): number {
+    const { environment } = this.#options;
+    // One clock may have been set back, the other may have stood still: the longer time is the safe one.
+    return Math.max(
+      environment.now() - this.#heardAtMs,
+      environment.uptime() - this.#heardAtUptimeMs,
+    );
+  }
+
+  /** A line is not taken for dead because the machine slept: it has the time for an answer all the same. */
+  #doubt(): void {
+    const { environment, ask, onDead } = this.#options;
+    this.#cancel();
+    this.#isAnswered = false;
+    this.#cancel = environment.after(ANSWER_MS, () => {
+      if (this.#isAnswered) this.#wait();
+      else onDead();
+    });
+    ask?.();
+  }
+
+  #wait(): void {
+    const leftMs = this.#options.heartbeatMs + LATE_MS - this.#silentMs;
+    this.#cancel = this.#options.environment.after(Math.min(Math.max(leftMs, 0), CHECK_MS), () => {
+      if (this.#silentMs >= this.#options.heartbeatMs + LATE_MS) this.#doubt();
+      else this.#wait();
     });
   }
 }

@@ -28,6 +28,7 @@ export interface LiveWorld extends AsyncDisposable {
 export interface DeviceOptions {
   readonly token?: () => string | null;
   readonly time?: ManualTime;
+  readonly hiddenSeconds?: number;
 }
 
 export interface Device {
@@ -60,7 +61,11 @@ export async function startLiveWorld(
       proxy.kill();
       await before.close();
     },
-    device({ token = () => sandbox.token({ email: 'demo@example.com' }), time } = {}) {
+    device({
+      token = () => sandbox.token({ email: 'demo@example.com' }),
+      time,
+      hiddenSeconds,
+    } = {}) {
       const environment = createStagedEnvironment(time);
       const core = createObservedCore({
         url: proxy.url,
@@ -68,6 +73,7 @@ export async function startLiveWorld(
         environment,
         storage: null,
         route: false,
+        hiddenSeconds,
         onSignedOut: () => {},
       });
       const device = {

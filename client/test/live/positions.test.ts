@@ -245,8 +245,8 @@ describe('signing in', () => {
     await eventually(() => audience.last?.error?.code === 'SIGNED_OUT');
     expect(audience.last).toMatchObject({ status: 'OFFLINE', positions: [], asOf: null });
     expect(core.open).toBe(0);
-    // The two listeners of the app's life; no timer.
-    await eventually(() => environment.pending === 2);
+    // The listener of the app's life; no timer.
+    await eventually(() => environment.pending === 1);
     email = 'pro@example.com';
     await core.tokenChanged();
     await eventually(() => audience.isLive);

@@ -12,23 +12,21 @@ export const ROWS = 50;
 export class ScriptedServer {
   readonly clock = createScriptedClock();
   readonly environment = createStagedEnvironment({
-    now: () => this.clock.now() + this.asleepMs,
+    now: this.clock.now,
     uptime: this.clock.now,
     after: this.clock.after,
   });
   sink: Sink<PositionChangesData> | null = null;
   begun = 0;
-  reconnects = 0;
   /** The cursor that the feed would send now. */
   variables: () => unknown = () => null;
-  /** How much longer the machine has been asleep than its timers say. */
-  asleepMs = 0;
   #version = 0;
 
   readonly core: Core = {
     environment: this.environment,
     storage: null,
     serverClock: new ServerClock(this.environment),
+    heartbeatSeconds: 15,
     request: () => Promise.reject(new Error('not a part of this core')),
     subscribe: (_operation, variables, sink) => {
       this.begun += 1;
@@ -38,7 +36,6 @@ export class ScriptedServer {
         this.sink = null;
       };
     },
-    reconnect: () => this.reconnect(),
     account: () => Promise.resolve('700001'),
     onAccountChange: () => () => {},
     login: '700001',
@@ -46,8 +43,8 @@ export class ScriptedServer {
     onDispose: () => {},
   };
 
+  /** A line that is lost, and replaced at once. */
   reconnect(): void {
-    this.reconnects += 1;
     this.sink?.disconnected?.(null);
     this.sink?.connected?.();
   }

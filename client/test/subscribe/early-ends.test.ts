@@ -28,6 +28,7 @@ test.each(['error', 'complete'])(
         }
       } as unknown as typeof WebSocket,
       url: () => 'http://127.0.0.1:9/graphql',
+      heartbeatMs: 15_000,
       onSlow() {},
     });
     const line = open('token', { acknowledged() {}, lost() {} });

@@ -5,9 +5,9 @@ import type { Environment } from '../../src/environment.ts';
 export interface CountedEnvironment extends Environment {
   /** Timers that have neither run nor been cancelled. */
   readonly timers: ReadonlySet<object>;
-  readonly listeners: ReadonlySet<() => void>;
-  /** As if the page were shown again. */
-  comeBack(): void;
+  readonly listeners: ReadonlySet<(why?: 'online') => void>;
+  /** As if the page were shown again, or the network were back. */
+  comeBack(why?: 'online'): void;
   /** The pauses that were asked for, in milliseconds. */
   readonly pauses: readonly number[];
 }
@@ -23,7 +23,7 @@ export function countedEnvironment({
   ...changed
 }: CountedEnvironmentOptions = {}): CountedEnvironment {
   const timers = new Set<object>();
-  const listeners = new Set<() => void>();
+  const listeners = new Set<(why?: 'online') => void>();
   const pauses: number[] = [];
   const own = browserEnvironment();
   return {
@@ -53,8 +53,8 @@ export function countedEnvironment({
       },
       onHide: () => () => {},
     },
-    comeBack() {
-      for (const listener of [...listeners]) listener();
+    comeBack(why) {
+      for (const listener of [...listeners]) listener(why);
     },
     ...changed,
   };

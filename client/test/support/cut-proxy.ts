@@ -1,6 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
+const PORTAL = [
+  'HTTP/1.1 200 OK',
+  'content-type: text/html',
+  'connection: close',
+  '',
+  '<h1>Sign in to this network</h1>',
+].join('\r\n');
+
 export interface CutProxy {
   readonly url: string;
   /** Connections taken so far, and those that are open. */
@@ -14,6 +22,10 @@ export interface CutProxy {
   cut(): void;
   /** Passes nothing on any more, in either direction. */
   stall(): void;
+  /** Passes nothing on over the connections of now, as when the phone's address changes; new ones work. */
+  strand(): void;
+  /** Answers everything with a page, as a captive portal does. */
+  showPortal(): void;
   /** Answers each request for a WebSocket with 403, as some company proxies do. */
   blockUpgrades(): void;
   /** Passes no request for a WebSocket on, and says nothing, as some other proxies do. */
@@ -33,10 +45,12 @@ export interface CutProxy {
 export async function startCutProxy(target: string): Promise<CutProxy> {
   const { hostname, port: targetPort } = new URL(target);
   const sockets = new Set<Socket>();
+  let stranded = new Set<Socket>();
   let accepted = 0;
   let upgrades = 0;
   let lastPath = '';
   let isStalled = false;
+  let isPortal = false;
   let isBlocking = false;
   let isSwallowing = false;
   let swallowed: (() => void)[] = [];
@@ -54,13 +68,17 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
     upstream.once('close', () => client.destroy());
     let passed = 0;
     upstream.on('data', (chunk) => {
-      if (isStalled) return;
+      if (isStalled || stranded.has(client)) return;
       passed += chunk.length;
       if (passed > limit) client.resetAndDestroy();
       else client.write(chunk);
     });
     client.on('data', (chunk) => {
-      if (isStalled) return;
+      if (isStalled || stranded.has(client)) return;
+      if (isPortal) {
+        client.end(PORTAL);
+        return;
+      }
       const head = chunk.toString('latin1');
       const path = /^(?:GET|POST) (\S+) HTTP/.exec(head)?.[1];
       if (path !== undefined) lastPath = path;
@@ -112,6 +130,13 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
     stall() {
       isStalled = true;
     },
+    strand() {
+      stranded = new Set(sockets);
+    },
+    showPortal() {
+      isPortal = true;
+      cut();
+    },
     blockUpgrades() {
       isBlocking = true;
     },
@@ -129,6 +154,7 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
     async heal() {
       if (isStalled) cut();
       isStalled = false;
+      isPortal = false;
       isBlocking = false;
       isSwallowing = false;
       swallowed = [];

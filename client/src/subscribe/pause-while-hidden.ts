@@ -4,8 +4,11 @@ export interface PauseListener {
   /** The app has been hidden for the time. */
   paused(): void;
   /** The app is shown again, or the network is back, whether it was paused or not. */
-  returned(): void;
+  returned(why?: 'online'): void;
 }
+
+// A longer timer runs out at once.
+const LONGEST_MS = 2 ** 31 - 1;
 
 /** Follows whether somebody can see the app; returns a function that ends it. */
 export function pauseWhileHidden(
@@ -20,16 +23,16 @@ export function pauseWhileHidden(
     cancel = null;
   };
   const hidden = () => {
-    cancel ??= environment.after(hiddenMs, () => {
+    cancel ??= environment.after(Math.min(hiddenMs, LONGEST_MS), () => {
       cancel = null;
       listener.paused();
     });
   };
-  const endReturn = lifecycle.onReturn(() => {
+  const endReturn = lifecycle.onReturn((why) => {
     // The network may come back while nobody looks.
     if (!lifecycle.isVisible) return;
     visible();
-    listener.returned();
+    listener.returned(why);
   });
   const endHide = lifecycle.onHide(hidden);
   if (!lifecycle.isVisible) hidden();

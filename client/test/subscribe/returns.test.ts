@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { startCore } from '../support/client.ts';
+import {
+  type CountedEnvironmentOptions,
+  countedEnvironment,
+} from '../support/counted-environment.ts';
+import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+import { CHANGES, Events } from '../support/events.ts';
+import { createStagedEnvironment } from '../support/staged-environment.ts';
+
+const NO_SOCKETS = { WebSocket: null };
+// The waits for a heartbeat, and for the answer after one that did not come.
+const CHECK_MS = 10_000;
+const ANSWER_MS = 5_000;
+
+let app: TestApp;
+let proxy: CutProxy;
+
+beforeEach(async () => {
+  app = await startTestApp({ POSITIONS_POLL_MS: '100', POSITIONS_POLL_MAX_MS: '200' });
+  proxy = await startCutProxy(app.url);
+});
+afterEach(async () => {
+  await proxy.close();
+  await app.close();
+});
+
+/** Follows the positions through the proxy, until they are here. */
+async function follow(options: CountedEnvironmentOptions = {}) {
+  const environment = countedEnvironment(options);
+  const core = startCore(app, { url: `${proxy.url}/graphql`, environment });
+  const events = new Events();
+  core.subscribe(CHANGES, events.variables, events);
+  await eventually(() => events.results.length > 0);
+  const last = () => events.results.at(-1)?.data?.positionChanges;
+  return { environment, core, events, last, [Symbol.dispose]: () => core.dispose() };
+}
+
+describe.each([
+  ['a WebSocket', {}],
+  ['an event stream', NO_SOCKETS],
+])('%s whose address has changed', (_name, platform) => {
+  test('is replaced at once where the platform says that the network is back', async () => {
+    // Nothing that waits for an answer ends by itself.
+    const hurry = (ms: number) => (ms >= ANSWER_MS ? 86_400_000 : ms);
+    using phone = await follow({ ...platform, hurry });
+    proxy.strand();
+    phone.environment.comeBack('online');
+    expect(phone.events.line).toEqual(['connected', 'disconnected']);
+    await eventually(() => phone.events.results.length > 1);
+    expect(phone.last()?.snapshot).toBe(false);
+    expect(phone.events.line).toEqual(['connected', 'disconnected', 'connected']);
+  });
+
+  test('is replaced at once by a return after an overdue heartbeat', async () => {
+    let asleepMs = 0;
+    const hurry = (ms: number) => (ms >= ANSWER_MS ? 86_400_000 : ms);
+    using phone = await follow({ ...platform, hurry, now: () => Date.now() + asleepMs });
+    proxy.strand();
+    asleepMs = 17_000;
+    phone.environment.comeBack();
+    await eventually(() => phone.events.results.length > 1);
+  });
+
+  test('is found dead where nobody says anything', async () => {
+    let asleepMs = 0;
+    const hurry = (ms: number) => (ms === CHECK_MS || ms === ANSWER_MS ? 50 : ms);
+    using phone = await follow({ ...platform, hurry, now: () => Date.now() + asleepMs });
+    proxy.strand();
+    asleepMs = 20_000;
+    await eventually(() => phone.events.results.length > 1);
+    expect(phone.last()?.snapshot).toBe(false);
+  });
+});
+
+test('a page that is shown again after a moment keeps its line, which is asked for an answer', async () => {
+  using phone = await follow();
+  phone.environment.comeBack();
+  expect(phone.environment.pauses.at(-1)).toBe(ANSWER_MS);
+  app.sandbox.tick();
+  await eventually(() => phone.events.results.length > 1);
+  expect(phone.events.line).toEqual(['connected']);
+  expect(proxy.accepted).toBe(1);
+});
+
+test('a network that flaps replaces the line once, and asks the next one', async () => {
+  let upMs = 0;
+  using phone = await follow({ uptime: () => upMs });
+  phone.environment.comeBack('online');
+  await eventually(() => phone.events.results.length > 1);
+  expect(proxy.accepted).toBe(2);
+  upMs = 900;
+  phone.environment.comeBack('online');
+  expect(phone.environment.pauses.at(-1)).toBe(ANSWER_MS);
+  upMs = 1_000;
+  phone.environment.comeBack('online');
+  await eventually(() => phone.events.results.length > 2);
+  expect(proxy.accepted).toBe(3);
+});
+
+describe.each([
+  ['a WebSocket', {}],
+  ['an event stream', NO_SOCKETS],
+])('%s of an app that is hidden', (_name, platform) => {
+  test('is closed after the time, and goes on from its cursor on return', async () => {
+    const staged = createStagedEnvironment();
+    const environment = Object.assign(countedEnvironment(platform), {
+      lifecycle: staged.lifecycle,
+    });
+    using core = startCore(app, {
+      url: `${proxy.url}/graphql`,
+      environment,
+      hiddenSeconds: 0.05,
+    });
+    const events = new Events();
+    const leave = core.subscribe(CHANGES, events.variables, events);
+    await eventually(() => events.results.length > 0);
+    staged.hide();
+    await eventually(() => events.line.at(-1) === 'disconnected');
+    if (platform === NO_SOCKETS) expect(environment.timers.size).toBe(0);
+    else await eventually(() => proxy.open === 0);
+    const lines = proxy.accepted;
+    // What begins meanwhile waits as well.
+    const later = new Events();
+    core.subscribe(CHANGES, later.variables, later);
+    expect(environment.timers.size).toBe(0);
+    staged.show();
+    await eventually(() => events.results.length > 1 && later.results.length > 0);
+    expect(events.results.at(-1)?.data?.positionChanges.snapshot).toBe(false);
+    if (platform !== NO_SOCKETS) expect(proxy.accepted).toBe(lines + 1);
+    staged.hide();
+    await eventually(() => events.line.at(-1) === 'disconnected');
+    leave();
+    core.dispose();
+    expect(staged.pending).toBe(0);
+    expect(environment.timers.size).toBe(0);
+  });
+});
+
+test('a short look elsewhere closes nothing, nor does the network’s return while nobody looks', async () => {
+  const staged = createStagedEnvironment();
+  const pauses: number[] = [];
+  const environment = Object.assign(countedEnvironment(), { lifecycle: staged.lifecycle });
+  using core = startCore(app, { url: `${proxy.url}/graphql`, environment });
+  const events = new Events();
+  core.subscribe(CHANGES, events.variables, events);
+  await eventually(() => events.results.length > 0);
+  staged.hide();
+  pauses.push(...environment.pauses);
+  expect(pauses.at(-1)).toBe(30_000);
+  staged.show();
+  app.sandbox.tick();
+  await eventually(() => events.results.length > 1);
+  expect(events.line).toEqual(['connected']);
+});
