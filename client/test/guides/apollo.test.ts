@@ -42,6 +42,25 @@ afterAll(() => project[Symbol.dispose]());
 
 describe('an app by the guide of Apollo Client', () => testPromises(startApp));
 
+const wait = globalThis.setTimeout;
+
+/** Replaces globals, until it is disposed of. */
+function replaced(names: Readonly<Record<string, unknown>>): Disposable {
+  const before = Object.keys(names).map(
+    (name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const,
+  );
+  for (const [name, value] of Object.entries(names))
+    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  return {
+    [Symbol.dispose]() {
+      for (const [name, descriptor] of before) {
+        if (descriptor) Object.defineProperty(globalThis, name, descriptor);
+        else Reflect.deleteProperty(globalThis, name);
+      }
+    },
+  };
+}
+
 function follow(apollo: ApolloClient, { LIVE, POSITIONS }: Page) {
   const following = {
     rows: [] as readonly Row[],
@@ -116,6 +135,52 @@ describe("Apollo's own links, as the guide sets them up", () => {
     following.stop();
     const { data: home } = await page.ownLinks.query({ query: page.HOME });
     expect(home?.positions).toHaveLength(7);
+    await proxy.close();
+  });
+
+  test.each([
+    ['is found dead by its silence', { deadAfterMs: 1_000, isTold: false }],
+    ['is left where the network is back', { deadAfterMs: 86_400_000, isTold: true }],
+  ])('a line whose address has changed %s', async (_what, { deadAfterMs, isTold }) => {
+    await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { heartbeatMs: 200 });
+    const proxy = await startCutProxy(app.url);
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    const windowOfPage = new EventTarget();
+    using _ = replaced({
+      addEventListener: windowOfPage.addEventListener.bind(windowOfPage),
+      setTimeout: (task: () => void, ms = 0) => wait(task, ms === 25_000 ? deadAfterMs : ms),
+    });
+    Object.assign(globalThis, {
+      graphqlUrl: `${proxy.url}/graphql`,
+      session: { freshToken: () => token, signedOut() {} },
+    });
+    const page = await project.load<Page>('entry.ts');
+    const following = follow(page.ownLinks, page);
+    await eventually(() => following.snapshots.length > 1);
+    proxy.strand();
+    const events = following.snapshots.length;
+    if (isTold) windowOfPage.dispatchEvent(new Event('online'));
+    await eventually(() => following.snapshots.length > events + 1);
+    expect(following.snapshots.slice(1)).not.toContain(true);
+    expect(proxy.upgrades).toBe(2);
+    following.stop();
+    await proxy.close();
+  });
+
+  test('send nothing where the platform says that there is no network', async () => {
+    await using app = await startTestApp();
+    const proxy = await startCutProxy(app.url);
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    Object.assign(globalThis, {
+      graphqlUrl: `${proxy.url}/graphql`,
+      session: { freshToken: () => token, signedOut() {} },
+    });
+    const page = await project.load<Page>('entry.ts');
+    using _ = replaced({ navigator: { onLine: false } });
+    const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey: 'offline' };
+    const placing = page.ownLinks.mutate({ mutation: page.PLACE, variables: { input } });
+    await expect(placing).rejects.toThrow('There is no network.');
+    expect(proxy.accepted).toBe(0);
     await proxy.close();
   });
 

@@ -98,6 +98,13 @@ describe.each([
   });
 });
 
+test('both doubt a line after the heartbeat and ten seconds, and ask the platform for the network', () => {
+  expect(textOf('swift')).toContain('.now() + 25');
+  expect(textOf('swift')).toContain('NWPathMonitor');
+  expect(textOf('kotlin')).toContain('timeout(25.seconds)');
+  expect(textOf('kotlin')).toContain('registerDefaultNetworkCallback');
+});
+
 test('values of enums are those of the schema', () => {
   const swift = [...textOf('swift').matchAll(/(\w+): (?:\.some\()?\.case\(\.(\w+)\)/g)];
   expect(swift.map(([, field, value]) => [field, value?.toUpperCase()])).toEqual([

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createContext, runInContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+// Node's own may take a connection that `fetch` has left open.
+import { WebSocket } from 'ws';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import type { Client } from '../../src/create-client.ts';
@@ -9,6 +11,7 @@ import { createSampleProject, type SampleProject } from '../support/sample-proje
 
 const MODULES = {
   'react-native': 'export const AppState = globalThis.native.AppState;',
+  '@react-native-community/netinfo': 'export default globalThis.native.NetInfo;',
   '@react-native-async-storage/async-storage': 'export default globalThis.native.AsyncStorage;',
   'expo-crypto': 'export const randomUUID = () => globalThis.native.randomUUID();',
 };
@@ -40,7 +43,7 @@ afterAll(async () => {
 });
 
 /** A phone on which apps are started, with what React Native has on Hermes: no `crypto`, no page, no streams. */
-function createPhone() {
+function createPhone(proxy = line) {
   const entries = new Map<string, string>();
   const written: string[] = [];
   const listeners = new Set<(state: string) => void>();
@@ -49,6 +52,15 @@ function createPhone() {
     addEventListener(_type: 'change', listener: (state: string) => void) {
       listeners.add(listener);
       return { remove: () => listeners.delete(listener) };
+    },
+  };
+  const networkListeners = new Set<(state: object) => void>();
+  let network: { type: string; isConnected: boolean } = { type: 'wifi', isConnected: true };
+  const NetInfo = {
+    addEventListener(listener: (state: object) => void) {
+      networkListeners.add(listener);
+      listener(network);
+      return () => networkListeners.delete(listener);
     },
   };
   const AsyncStorage = {
@@ -67,14 +79,19 @@ function createPhone() {
       AppState.currentState = state;
       for (const listener of [...listeners]) listener(state);
     },
+    /** The type of its network, null in flight mode. */
+    connect(type: string | null) {
+      network = { type: type ?? 'none', isConnected: type !== null };
+      for (const listener of [...networkListeners]) listener(network);
+    },
     start(): NativeApp {
       const { setTimeout, clearTimeout, queueMicrotask, performance, console } = globalThis;
-      const { AbortController, URLSearchParams, WebSocket } = globalThis;
+      const { AbortController, URLSearchParams } = globalThis;
       const timers = { setTimeout, clearTimeout, queueMicrotask, performance, console };
       const web = { AbortController, URLSearchParams, WebSocket, fetch: fetchOfReactNative };
-      const native = { AppState, AsyncStorage, randomUUID };
+      const native = { AppState, AsyncStorage, NetInfo, randomUUID };
       const context = createContext({ ...timers, ...web, native });
-      const text = script.replaceAll('http://127.0.0.1:4000', line.url);
+      const text = script.replaceAll('http://127.0.0.1:4000', proxy.url);
       return runInContext(`${text}\napp;`, context) as NativeApp;
     },
   };
@@ -106,6 +123,52 @@ test('the client of the guide follows, comes back, and places an order whose key
   expect(phone.written.length).toBeGreaterThan(0);
   await eventually(() => tradingGraph.positions.state().positions.length === 7);
   tradingGraph.dispose();
+});
+
+/** An app that shows live positions, whose line is then as dead as after a change of the address. */
+async function startStranded() {
+  const proxy = await startCutProxy(app.url);
+  const phone = createPhone(proxy);
+  const { tradingGraph, signIn } = phone.start();
+  expect(await signIn('demo@example.com', 'demo')).toBe(true);
+  const statuses: string[] = [];
+  tradingGraph.positions(({ status }) => void statuses.push(status));
+  await eventually(() => statuses.at(-1) === 'LIVE');
+  proxy.strand();
+  const isReplaced = () => proxy.upgrades === 2 && statuses.at(-1) === 'LIVE';
+  return {
+    phone,
+    tradingGraph,
+    statuses,
+    isReplaced,
+    async [Symbol.asyncDispose]() {
+      tradingGraph.dispose();
+      await proxy.close();
+    },
+  };
+}
+
+test('a Buy in flight mode is not placed, at once, and the line is replaced after it', async () => {
+  await using stranded = await startStranded();
+  const { phone, tradingGraph, isReplaced } = stranded;
+  const orders = app.sandbox.orders().length;
+  phone.connect(null);
+  const input = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
+  const outcome = await tradingGraph.orders.ticket().place(input);
+  expect(outcome).toMatchObject({ status: 'unsent', error: { code: 'NETWORK' } });
+  expect(app.sandbox.orders()).toHaveLength(orders);
+  phone.connect('wifi');
+  await eventually(isReplaced);
+});
+
+test('a phone that goes from one network to another without a moment of none replaces its line', async () => {
+  await using stranded = await startStranded();
+  const { phone, statuses, isReplaced } = stranded;
+  phone.connect('cellular');
+  expect(statuses.at(-1)).toBe('OFFLINE');
+  await eventually(isReplaced);
+  phone.connect('cellular');
+  expect(statuses.at(-1)).toBe('LIVE');
 });
 
 test('its bundle is a script without what Metro and Hermes do not take', () => {

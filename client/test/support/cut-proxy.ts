@@ -36,7 +36,7 @@ export interface CutProxy {
   cutAfterBytes(bytes: number): void;
   /** Connections are refused. */
   refuse(): Promise<void>;
-  /** No fault is left; connections that were stalled are reset. */
+  /** No fault is left; connections that were stalled or stranded are reset. */
   heal(): Promise<void>;
   close(): Promise<void>;
 }
@@ -152,7 +152,8 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
     },
     refuse,
     async heal() {
-      if (isStalled) cut();
+      if (isStalled || stranded.size > 0) cut();
+      stranded.clear();
       isStalled = false;
       isPortal = false;
       isBlocking = false;

@@ -130,6 +130,27 @@ test('the WebSocket example reconnects when the server is back, and gives up wit
   expect(failures).toEqual([new Error('signed out')]);
 });
 
+test('the WebSocket example opens another line where nothing comes for 25 s', async () => {
+  const { freshToken } = freshTokens(3_600);
+  const wait = globalThis.setTimeout;
+  const silences: (() => void)[] = [];
+  const hurried = (task: () => void, ms?: number) => {
+    if (ms !== 25_000) return wait(task, ms);
+    silences.push(task);
+    return wait(() => {}, 0);
+  };
+  globalThis.setTimeout = hurried as unknown as typeof setTimeout;
+  disposals.push(() => {
+    globalThis.setTimeout = wait;
+  });
+  const { rows } = runWebSocketExample(freshToken);
+  await eventually(() => rows.size === 6);
+  rows.clear();
+  silences.at(-1)?.();
+  // It goes on from its cursor, so that only what changes comes.
+  await eventually(() => app.sandbox.tick() === undefined && rows.size === 6);
+});
+
 test('the event-stream example follows the market, through the end of its token', async () => {
   const { freshToken, asked } = freshTokens(2);
   const rows: Rows = new Map();
