@@ -29,7 +29,7 @@ export interface SubscriptionsOptions {
   readonly onThrown: (thrown: unknown) => void;
 }
 
-const HANDSHAKES_UNTIL_BLOCKED = 3;
+const HANDSHAKES_UNTIL_PROBE = 2;
 const HANDSHAKES_UNTIL_SOCKETS = 2;
 const PROBE_MS = 10_000;
 
@@ -47,6 +47,9 @@ export class Subscriptions {
   /** Whether the storage says that WebSockets are blocked, and none has opened since. */
   #isRemembered = false;
   #isProbing = false;
+  /** Whether an event stream has opened since sockets began to fail, and whether the handshake of now began after it. */
+  #canStream = false;
+  #isLastTry = false;
   #isPaused = false;
   #isDisposed = false;
   #unlisten: (() => void) | null = null;
@@ -57,22 +60,26 @@ export class Subscriptions {
     const { WebSocket } = environment;
     this.#isBlocked = WebSocket === null;
     this.#memory = storage && new LineMemory(storage, environment);
-    const onSlow = () => void this.#probe();
+    const onSlow = () => void this.#probe(true);
     this.#socket =
       WebSocket &&
       new Connection({
         ...this.#connectionOptions(),
         open: openSocket({ ...options, WebSocket, onSlow }),
         prepare: async (token) => {
+          this.#isLastTry = this.#canStream;
           this.#recalling ??= this.#recall();
           await Promise.all([options.prepare(token), this.#recalling]);
         },
         onAcknowledged: () => {
           if (this.#isRemembered) this.#memory?.forget();
           this.#isRemembered = false;
+          this.#canStream = false;
         },
         onFailedHandshake: (failures) => {
-          if (failures >= HANDSHAKES_UNTIL_BLOCKED) void this.#probe();
+          // The ones before may have met a captive portal that is gone by now.
+          if (this.#isLastTry) this.#streamsWon();
+          else if (failures >= HANDSHAKES_UNTIL_PROBE) void this.#probe(false);
         },
       });
   }
@@ -185,23 +192,29 @@ export class Subscriptions {
     }
   }
 
-  /** Changes to event streams where HTTP works and WebSockets do not. */
-  async #probe(): Promise<void> {
+  /** Changes to event streams where they open and WebSockets do not: at once where a handshake hangs, else when the next one fails. */
+  async #probe(isHanging: boolean): Promise<void> {
     if (this.#isProbing || this.#isBlocked || this.#isDisposed) return;
     this.#isProbing = true;
-    const canStream = await this.#canStream();
+    const canStream = await this.#opensStream();
     this.#isProbing = false;
-    if (!canStream || this.#isDisposed || this.#isBlocked || this.#socket?.isOpen) return;
+    if (this.#isDisposed || this.#isBlocked || this.#socket?.isOpen) return;
+    this.#canStream = canStream;
+    if (canStream && isHanging) this.#streamsWon();
+  }
+
+  #streamsWon(): void {
     this.#memory?.streamsWon();
     this.#takeStreams();
   }
 
   #takeStreams(): void {
     this.#isBlocked = true;
+    this.#canStream = false;
     for (const subscription of this.#socket?.release() ?? []) this.#add(subscription);
   }
 
-  async #canStream(): Promise<boolean> {
+  async #opensStream(): Promise<boolean> {
     const { environment, url } = this.#options;
     return withinTime(environment, PROBE_MS, undefined, async ({ signal }) => {
       const response = await environment.fetch(url(), {

@@ -195,12 +195,12 @@ describe('the WebSocket', () => {
 
   test('gives way to event streams where only HTTP works', async () => {
     proxy.blockUpgrades();
-    // The third pause is not hurried: HTTP is tried in it, before another socket.
+    // The second pause is not hurried: HTTP is tried in it, before the last socket.
     let pauses = 0;
     const hurry = (ms: number) => {
       if (ms >= 10_000 || ms === SLOW_HANDSHAKE_MS) return ms;
       pauses += 1;
-      return pauses <= 2 ? 20 : ms;
+      return pauses <= 1 ? 20 : ms;
     };
     const environment = countedEnvironment({ hurry, random: () => 0.999 });
     using core = startCore(app, { ...through(), environment });
