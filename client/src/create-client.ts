@@ -37,6 +37,11 @@ export interface ClientOptions<Field extends InstrumentField = InstrumentField> 
   readonly onSignedOut?: (error: TradingGraphError) => void;
   /** Adds `?route=`, four hex digits of a hash of the login, for load balancers that hash by account; false leaves it out. */
   readonly route?: boolean;
+  /**
+   * The longest time between two messages of a quiet line, 15 s (where it is left out) to 60: each of them wakes a phone's
+   * radio. A line that is dead is found out ten seconds after it.
+   */
+  readonly heartbeatSeconds?: number;
   /** The time for which the app is hidden before its lines are closed, 30 s where it is left out; `Infinity` keeps them. */
   readonly hiddenSeconds?: number;
   /** Replacements for functions that the platform lacks or that differ on it, as on React Native. */
@@ -97,6 +102,7 @@ export function createClient<Field extends InstrumentField = InstrumentField>(
   const core = createCore({
     ...baseOptions(options),
     storage: options.storage ?? null,
+    heartbeatSeconds: heartbeatOf(options),
     hiddenSeconds: options.hiddenSeconds,
     environment: { ...browserEnvironment(), ...options.environment },
   });
@@ -107,6 +113,13 @@ export function createClient<Field extends InstrumentField = InstrumentField>(
     orders: createOrders(core, { allowVolatile: options.allowVolatileOrders ?? false }),
     catalog: createCatalog(core, { fields: options.catalogFields }),
   });
+}
+
+/** Throws for a heartbeat that the server would refuse with each subscription. */
+function heartbeatOf({ heartbeatSeconds = 15 }: Pick<ClientOptions, 'heartbeatSeconds'>): number {
+  if (Number.isInteger(heartbeatSeconds) && heartbeatSeconds >= 15 && heartbeatSeconds <= 60)
+    return heartbeatSeconds;
+  throw new RangeError('heartbeatSeconds is an integer from 15 to 60');
 }
 
 /** Throws where a function such as `files` is given in place of its result, which the first order would otherwise be the first to notice. */

@@ -36,6 +36,32 @@ function start(options: Partial<ClientOptions> = {}) {
   return { client, environment };
 }
 
+test.each([15, 30, 60])('asks both lists for a heartbeat of %i s', async (heartbeatSeconds) => {
+  token = app.sandbox.token({ email: 'demo@example.com' });
+  const sent: unknown[] = [];
+  const { client } = start({
+    heartbeatSeconds,
+    environment: countedEnvironment({
+      WebSocket: null,
+      fetch: (input, init) => {
+        const { variables } = JSON.parse(String(init?.body));
+        if (variables) sent.push(variables);
+        return fetch(input, init);
+      },
+    }),
+  });
+  client.positions(() => {});
+  client.account(() => {});
+  await eventually(() => client.positions.state().status === 'LIVE');
+  await eventually(() => client.account.state().status === 'LIVE');
+  expect(sent).toMatchObject([{ heartbeatSeconds }, { heartbeatSeconds }]);
+  client.dispose();
+});
+
+test.each([14, 61, 15.5, Number.NaN])('takes no heartbeat of %d s', (heartbeatSeconds) => {
+  expect(() => start({ heartbeatSeconds })).toThrow(RangeError);
+});
+
 test('signs in, follows positions, places an order once, signs out', async () => {
   const { client, environment } = start();
   const { data } = await client.mutate(LOGIN, { email: 'demo@example.com' }, { anonymous: true });

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { LONGEST_HEARTBEAT_MS } from '../domain/positions/subscription.ts';
 import { onFirstUse } from '../lib/on-first-use.ts';
 import { printedSchema } from '../schema/schema.ts';
 import { Readiness } from '../server/admin/readiness.ts';
@@ -46,6 +47,7 @@ export function wireServer(
     clock,
     pingMs,
     silenceMs: SILENCE_MS,
+    longestHeartbeatMs: LONGEST_HEARTBEAT_MS,
     maxOperations: MAX_OPERATIONS_PER_SOCKET,
     clientOf: resources.domain.clientOf,
     onSocketClosed: (code) => metrics.server.socketClosed(code),

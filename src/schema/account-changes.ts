@@ -121,16 +121,15 @@ builder.subscriptionField('accountChanges', (t) =>
     type: AccountChangesRef,
     nullable: false,
     description:
-      'The whole account as a snapshot, then as what changed: open positions, pending orders and the figures of the session. An event comes every 15 seconds at least. Without `orders` and `session` it costs the gateway what `positionChanges` costs.',
+      'The whole account as a snapshot, then as what changed: open positions, pending orders and the figures of the session. An event comes every `heartbeatSeconds` at least. Without `orders` and `session` it costs the gateway what `positionChanges` costs.',
     args: changesArgs,
-    subscribe: async (_root, { after, intervalMs }, context, info): Promise<Stream> =>
-      watching(context, intervalMs, async (hub, proof, viewer): Promise<Stream> => {
-        const options = { after, intervalMs };
+    subscribe: async (_root, args, context, info): Promise<Stream> =>
+      watching(context, args, async (hub, proof, viewer): Promise<Stream> => {
         if (!selects(info, Object.keys(OF_SNAPSHOT))) {
-          return hub.watchChanges(proof, viewer, options);
+          return hub.watchChanges(proof, viewer, args);
         }
         await context.services.catchUp(proof.login);
-        return hub.watchAccount(proof, viewer, options);
+        return hub.watchAccount(proof, viewer, args);
       }),
     resolve: (changes: Changes) => changes,
   }),

@@ -1,5 +1,6 @@
 import type { PositionChanges } from '../domain/positions/feed-events.ts';
-import { readIntervalMs } from '../domain/positions/subscription.ts';
+import type { WatchOptions } from '../domain/positions/hub.ts';
+import { readHeartbeatMs, readIntervalMs } from '../domain/positions/subscription.ts';
 import { refusalOf } from '../domain/positions/token-ended-error.ts';
 import type { Position } from '../gateway/model.ts';
 import type { PullStream } from '../lib/pull-stream.ts';
@@ -60,6 +61,9 @@ const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges')
 const intervalDescription =
   'At most one event in this time, 1 to 15000 milliseconds; what changes in between is merged.';
 
+const heartbeatDescription =
+  'An event comes after this time at the latest, also when nothing changed: 15 seconds, the default, to 60. Ten seconds later the line is dead.';
+
 /** The arguments of what is followed as changes. */
 export const changesArgs = builder.args((t) => ({
   after: t.string({
@@ -68,6 +72,7 @@ export const changesArgs = builder.args((t) => ({
       'The cursor of the last event that the client has: it goes on without a gap, or with a new snapshot where the cursor is not known.',
   }),
   intervalMs: t.int({ required: false, description: intervalDescription }),
+  heartbeatSeconds: t.int({ required: false, description: heartbeatDescription }),
 }));
 
 builder.subscriptionFields((t) => ({
@@ -77,11 +82,12 @@ builder.subscriptionFields((t) => ({
     nullable: false,
     description:
       'The open positions: the whole list immediately, then again whenever it has changed.',
-    args: { intervalMs: t.arg.int({ required: false, description: intervalDescription }) },
-    subscribe: async (_root, { intervalMs }, context): Promise<PullStream<readonly Position[]>> =>
-      watching(context, intervalMs, (hub, proof, viewer) =>
-        hub.watchPositions(proof, viewer, { intervalMs }),
-      ),
+    args: {
+      intervalMs: t.arg.int({ required: false, description: intervalDescription }),
+      heartbeatSeconds: t.arg.int({ required: false, description: heartbeatDescription }),
+    },
+    subscribe: async (_root, args, context): Promise<PullStream<readonly Position[]>> =>
+      watching(context, args, (hub, proof, viewer) => hub.watchPositions(proof, viewer, args)),
     resolve: (positions: readonly Position[]) => positions,
   }),
   positionChanges: t.field({
@@ -89,16 +95,10 @@ builder.subscriptionFields((t) => ({
     type: PositionChangesRef,
     nullable: false,
     description:
-      'The open positions as a snapshot, then as what changed. An event comes every 15 seconds at least, also when nothing changed.',
+      'The open positions as a snapshot, then as what changed. An event comes every `heartbeatSeconds` at least, also when nothing changed.',
     args: changesArgs,
-    subscribe: async (
-      _root,
-      { after, intervalMs },
-      context,
-    ): Promise<PullStream<PositionChanges>> =>
-      watching(context, intervalMs, (hub, proof, viewer) =>
-        hub.watchChanges(proof, viewer, { after, intervalMs }),
-      ),
+    subscribe: async (_root, args, context): Promise<PullStream<PositionChanges>> =>
+      watching(context, args, (hub, proof, viewer) => hub.watchChanges(proof, viewer, args)),
     resolve: (changes: PositionChanges) => changes,
   }),
 }));
@@ -107,7 +107,7 @@ type Hub = Context['services']['hub'];
 
 export async function watching<Stream>(
   { scope, services }: Context,
-  intervalMs: number | null | undefined,
+  { intervalMs, heartbeatSeconds }: WatchOptions,
   watch: (
     hub: Hub,
     proof: Parameters<Hub['watchPositions']>[0],
@@ -116,6 +116,7 @@ export async function watching<Stream>(
 ): Promise<Stream> {
   // The arguments are checked before any call of the gateway.
   readIntervalMs(intervalMs);
+  readHeartbeatMs(heartbeatSeconds);
   try {
     const viewer = await scope.viewer();
     return await watch(services.hub, await services.prover.account(viewer), viewer);

@@ -39,8 +39,8 @@ export interface AccountChangesData {
 }
 
 export const ACCOUNT_CHANGES: TypedText<AccountChangesData, LiveVariables> =
-  `subscription AccountChanges($after: String, $intervalMs: Int) {
-  accountChanges(after: $after, intervalMs: $intervalMs) {
+  `subscription AccountChanges($after: String, $intervalMs: Int, $heartbeatSeconds: Int) {
+  accountChanges(after: $after, intervalMs: $intervalMs, heartbeatSeconds: $heartbeatSeconds) {
     cursor snapshot
     positions {
       upserted {

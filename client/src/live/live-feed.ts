@@ -106,6 +106,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     const variables = () => ({
       after: this.#hasGap ? null : (this.#folded?.cursor ?? null),
       intervalMs,
+      heartbeatSeconds: this.#core.heartbeatSeconds,
     });
     line.end = this.#core.subscribe(this.#source.operation, variables, this.#sinkOf(line));
     // The former one ends after the new one is there, so that the socket that both share is not closed in between.

@@ -23,6 +23,7 @@ export interface ListChanges<Row> {
 export interface LiveVariables {
   readonly after: string | null;
   readonly intervalMs: number | null;
+  readonly heartbeatSeconds: number;
 }
 
 /** The part of a state that says whether it is up to date. */

@@ -17,8 +17,8 @@ export interface PositionChangesData {
 }
 
 export const POSITION_CHANGES: TypedText<PositionChangesData, LiveVariables> =
-  `subscription PositionChanges($after: String, $intervalMs: Int) {
-  positionChanges(after: $after, intervalMs: $intervalMs) {
+  `subscription PositionChanges($after: String, $intervalMs: Int, $heartbeatSeconds: Int) {
+  positionChanges(after: $after, intervalMs: $intervalMs, heartbeatSeconds: $heartbeatSeconds) {
     cursor snapshot
     upserted {
       ${POSITION_FIELDS}

@@ -65,8 +65,12 @@ describeWithChromium('usePositions', (executablePath) => {
     await eventually(() => framesOf(hooks, 'complete').length === 1);
     await eventually(() => framesOf(hooks, 'subscribe').length > 1);
     const [first, second, ...others] = framesOf(hooks, 'subscribe');
-    expect(first.payload.variables).toEqual({ after: null, intervalMs: null });
-    expect(second.payload.variables).toEqual({ after: expect.any(String), intervalMs: 200 });
+    expect(first.payload.variables).toMatchObject({
+      after: null,
+      intervalMs: null,
+      heartbeatSeconds: 15,
+    });
+    expect(second.payload.variables).toMatchObject({ after: expect.any(String), intervalMs: 200 });
     expect(others).toEqual([]);
     expect(hooks.open).toBe(1);
     const before = await hooks.shows<List>('positions', isLive);

@@ -11,7 +11,7 @@ import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
 import type { FeedState } from './feed-state.ts';
 import { PollScheduler, PollSlots } from './poll-scheduler.ts';
 
-import { FeedSubscription, readIntervalMs } from './subscription.ts';
+import { FeedSubscription, readHeartbeatMs, readIntervalMs } from './subscription.ts';
 
 type Defaulted = 'lingerMs' | 'expiryLeewayMs';
 
@@ -19,6 +19,7 @@ export interface PositionsHubOptions
   extends Omit<FeedOptions, Defaulted | 'scheduler' | 'onPoll'>,
     Partial<Pick<FeedOptions, Defaulted>> {
   readonly pollsPerSecond: number;
+  /** Of subscriptions that request none. */
   readonly heartbeatMs?: number | undefined;
   /** Called when a poll failed for a reason that is not the gateway's. */
   readonly onUnexpected?: (error: unknown) => void;
@@ -28,6 +29,7 @@ export interface PositionsHubOptions
 
 export interface WatchOptions {
   readonly intervalMs?: number | null | undefined;
+  readonly heartbeatSeconds?: number | null | undefined;
   /** Called when the feed ends the subscription, whether or not a client reads it just then. */
   readonly onEnd?: (error: Error | null) => void;
 }
@@ -57,8 +59,7 @@ export interface HubStats {
 }
 
 const LINGER_MS = 10_000;
-// A little under the promised 15 s, which are counted at the client.
-const HEARTBEAT_MS = 14_500;
+const HEARTBEAT_SECONDS = 15;
 
 /**
  * All live feeds of this process: one per account, whose polls serve every device and socket that subscribes.
@@ -71,10 +72,12 @@ export class PositionsHub {
   readonly #feedOptions: FeedOptions;
   readonly #feeds = new Map<string, Feed>();
   readonly #polls = { changed: 0, unchanged: 0, failed: 0, refused: 0 };
+  readonly #heartbeatMs: number;
   #isClosed = false;
 
   constructor(options: PositionsHubOptions) {
     this.#options = options;
+    this.#heartbeatMs = options.heartbeatMs ?? Number(readHeartbeatMs(HEARTBEAT_SECONDS));
     this.#scheduler = new PollScheduler({
       timers: options.clock,
       pollsPerSecond: options.pollsPerSecond,
@@ -177,7 +180,7 @@ export class PositionsHub {
     proof: AccountProof,
     viewer: Viewer,
     reader: FeedReader<Event>,
-    { after, intervalMs, onEnd }: WatchChangesOptions,
+    { after, intervalMs, heartbeatSeconds, onEnd }: WatchChangesOptions,
     followsAccount = false,
   ): PullStream<Event> {
     if (proof.login !== viewer.login) throw new Error('the proof is of another account');
@@ -188,7 +191,7 @@ export class PositionsHub {
       after: after ?? null,
       timers: this.#options.clock,
       intervalMs: readIntervalMs(intervalMs),
-      heartbeatMs: this.#options.heartbeatMs ?? HEARTBEAT_MS,
+      heartbeatMs: readHeartbeatMs(heartbeatSeconds) ?? this.#heartbeatMs,
       join: (joining) => {
         if (this.#isClosed) return null;
         const feed = this.#feed(proof);

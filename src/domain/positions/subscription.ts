@@ -6,6 +6,11 @@ import type { FeedReader } from './feed-reader.ts';
 import type { FeedState } from './feed-state.ts';
 
 const LONGEST_INTERVAL_MS = 15_000;
+const SHORTEST_HEARTBEAT_SECONDS = 15;
+const LONGEST_HEARTBEAT_SECONDS = 60;
+export const LONGEST_HEARTBEAT_MS = LONGEST_HEARTBEAT_SECONDS * 1_000;
+// A little under what is promised, which is counted at the client.
+const EARLY_MS = 500;
 
 /** A feed as one of its subscriptions uses it. */
 export interface SubscribedFeed {
@@ -140,6 +145,21 @@ export class FeedSubscription<Event> implements Subscription {
     this.#feed?.leave(this);
     this.#feed = null;
   }
+}
+
+/** The longest time between two events that a client requests; null where it requests none. */
+export function readHeartbeatMs(heartbeatSeconds: number | null | undefined): number | null {
+  if (heartbeatSeconds === null || heartbeatSeconds === undefined) return null;
+  if (
+    !(
+      heartbeatSeconds >= SHORTEST_HEARTBEAT_SECONDS &&
+      heartbeatSeconds <= LONGEST_HEARTBEAT_SECONDS
+    )
+  ) {
+    const limits = `${SHORTEST_HEARTBEAT_SECONDS} and ${LONGEST_HEARTBEAT_SECONDS}`;
+    throw new InputError('heartbeatSeconds', `heartbeatSeconds must be between ${limits}.`);
+  }
+  return heartbeatSeconds * 1_000 - EARLY_MS;
 }
 
 /** The least time between two events that a client requests; 0 where it requests none. */

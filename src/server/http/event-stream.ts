@@ -10,6 +10,8 @@ const END = Buffer.from('\n\n');
 const COMPLETE = Buffer.from('event: complete\ndata:\n\n');
 // A comment, which clients ignore.
 const PING = Buffer.from(':\n\n');
+// Some proxies close a connection that was quiet for a minute; the pings of one that has events would wake a phone's radio once more.
+const QUIET_PINGS = 2.5;
 
 export interface EventStreamOptions {
   /** Its headers are sent. */
@@ -28,7 +30,9 @@ export class EventStream implements ResultSink {
   readonly #unread: SendBuffer;
   readonly #summary: RequestSummary;
   readonly #gzip: GzipSegments | null;
+  readonly #quietMs: number;
   readonly #pings: NodeJS.Timeout;
+  #lastEventAtMs = Number.NEGATIVE_INFINITY;
 
   constructor({ response, unread, takesPacked, summary, pingMs }: EventStreamOptions) {
     this.takesPacked = takesPacked;
@@ -39,6 +43,7 @@ export class EventStream implements ResultSink {
     if (this.#gzip !== null) this.#write(this.#gzip.begin());
     // Some browsers hand the response to the page with its first bytes only.
     this.#piece(PING);
+    this.#quietMs = QUIET_PINGS * pingMs;
     this.#pings = setInterval(() => this.#ping(), pingMs);
   }
 
@@ -69,11 +74,13 @@ export class EventStream implements ResultSink {
   send(result: EventText, left: () => void): void {
     const bytes = this.#encoded(result);
     this.#summary.sent(bytes.length);
+    this.#lastEventAtMs = performance.now();
     this.#write(bytes, left);
   }
 
-  /** Keeps proxies from closing a quiet connection, and finds out about a client that is gone. */
+  /** Keeps proxies from closing a quiet connection, and finds out about a client that is gone; each event does as well. */
   #ping(): void {
+    if (performance.now() - this.#lastEventAtMs < this.#quietMs) return;
     if (!this.#response.writableNeedDrain && this.#unread.hasRoom()) this.#piece(PING);
   }
 

@@ -7,23 +7,29 @@ interface KeepAliveOptions {
   readonly pingMs: number;
   /** The time without a byte before a socket is cut; a client may stop reading for a minute. */
   readonly silenceMs: number;
+  /** The longest time between two events of a subscription. */
+  readonly longestHeartbeatMs: number;
 }
 
-/** A socket, when it last received anything, and how many pings fell due since. */
+/** A socket, when it last received anything, and how many pings fell due since. One that waits for an answer counts again with each interval. */
 export interface PingTarget {
   readonly socket: WebSocket;
   /** Its address's, and its account's while that is proved. */
   readonly slot: Pick<Slot, 'settle'>;
   lastReceivedAtMs: number;
   unansweredPings: number;
+  /** When it was last sent an event of a subscription, and when a ping; `-Infinity` where never. */
+  lastEventAtMs: number;
+  lastPingAtMs: number;
 }
 
 // Pings are spread over the interval: thousands in a row would delay real work.
 const GROUPS = 12;
 
 /**
- * Pings sockets, and cuts those that have been silent for too long: a half-open connection looks just
- * like a quiet one. One timer serves all of them.
+ * Pings sockets, and cuts those that have been silent for too long: a half-open connection looks just like a quiet one.
+ * One timer serves all that have no subscription; the others are pinged together with an event, since each message that
+ * comes by itself keeps a phone's radio on for ten seconds.
  */
 export class KeepAlive {
   readonly #options: KeepAliveOptions;
@@ -54,6 +60,15 @@ export class KeepAlive {
     target.unansweredPings = 0;
   }
 
+  /** Call it for each event that a socket is sent. */
+  sentEvent(target: PingTarget): void {
+    const nowMs = this.#options.clock.now();
+    target.lastEventAtMs = nowMs;
+    if (nowMs - target.lastPingAtMs < this.#options.pingMs) return;
+    target.unansweredPings ||= 1;
+    this.#ping(target, nowMs);
+  }
+
   #schedule(): void {
     const { clock, pingMs } = this.#options;
     this.#isScheduled = true;
@@ -65,8 +80,9 @@ export class KeepAlive {
   }
 
   #pingGroup(): void {
-    const { clock, silenceMs } = this.#options;
-    const silentSinceMs = clock.now() - silenceMs;
+    const { clock, pingMs, silenceMs, longestHeartbeatMs } = this.#options;
+    const nowMs = clock.now();
+    const silentSinceMs = nowMs - silenceMs;
     this.#current = (this.#current + 1) % GROUPS;
     for (const target of this.#groups[this.#current] as Set<PingTarget>) {
       const { socket, slot, lastReceivedAtMs, unansweredPings } = target;
@@ -75,11 +91,18 @@ export class KeepAlive {
         socket.terminate();
         continue;
       }
-      target.unansweredPings += 1;
       // Its token may have expired, or been refused.
       slot.settle();
-      // A ping behind unread bytes would only add to them. It counts all the same: a peer acknowledges those too.
-      if (socket.readyState === socket.OPEN && socket.bufferedAmount === 0) socket.ping();
+      const isCarried = nowMs - target.lastEventAtMs < longestHeartbeatMs + pingMs;
+      if (!isCarried || unansweredPings > 0) target.unansweredPings += 1;
+      if (!isCarried) this.#ping(target, nowMs);
     }
+  }
+
+  /** A ping behind unread bytes would only add to them. It counts all the same: a peer acknowledges those too. */
+  #ping(target: PingTarget, nowMs: number): void {
+    target.lastPingAtMs = nowMs;
+    const { socket } = target;
+    if (socket.readyState === socket.OPEN && socket.bufferedAmount === 0) socket.ping();
   }
 }

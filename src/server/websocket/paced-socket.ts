@@ -82,22 +82,31 @@ export class PacedSocket implements Recipient {
   }
 }
 
+interface PacedResultsOptions {
+  readonly id: string;
+  readonly summary: RequestSummary;
+  /** Called when a result has been written. */
+  readonly sent: () => void;
+}
+
 /** Sends the results of one subscription as `next` messages, each when the one before is flushed. */
 export class PacedResults implements ResultSink {
   readonly takesPacked: boolean;
   readonly #paced: PacedSocket;
   readonly #frames: FrameWriter;
   readonly #summary: RequestSummary;
+  readonly #sent: () => void;
   #left: (() => void) | null = null;
   readonly #taken = () => {
     this.#paced.unread.measure();
     this.#left?.();
   };
 
-  constructor(paced: PacedSocket, id: string, summary: RequestSummary) {
+  constructor(paced: PacedSocket, { id, summary, sent }: PacedResultsOptions) {
     this.takesPacked = paced.takesPacked;
     this.#paced = paced;
     this.#summary = summary;
+    this.#sent = sent;
     const head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
     this.#frames = new FrameWriter(paced.stream, head, paced.scratch);
   }
@@ -116,6 +125,7 @@ export class PacedResults implements ResultSink {
     }
     this.#left = left;
     this.#summary.sent(this.#frames.write(result, this.#taken));
+    this.#sent();
     this.#paced.unread.measure();
   }
 }

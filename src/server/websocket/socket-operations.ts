@@ -27,6 +27,13 @@ export interface OperationSettings extends ServerSettings {
   readonly maxOperations: number;
 }
 
+interface SocketListener {
+  /** An answer other than a subscription's has been sent. */
+  answered(connection: Connection): void;
+  /** An event of a subscription has been written. */
+  sentEvent(connection: Connection): void;
+}
+
 const TRY_AGAIN_LATER = 1013;
 const TOO_MANY_RETRY_SECONDS = 5;
 const INIT_TIMEOUT_MS = 3_000;
@@ -37,15 +44,14 @@ const LONGEST_ID = 255;
 /** The operations of all sockets: graphql-ws does the protocol, the graph opens what is subscribed. */
 export class SocketOperations {
   readonly #settings: OperationSettings;
-  /** Called when an answer other than a subscription's has been sent. */
-  readonly #onAnswered: (connection: Connection) => void;
+  readonly #listener: SocketListener;
   readonly #starts = new OperationStarts();
   /** By the payload of its `subscribe` message, which no other operation has. */
   readonly #summaries = new WeakMap<object, RequestSummary>();
 
-  constructor(settings: OperationSettings, onAnswered: (connection: Connection) => void) {
+  constructor(settings: OperationSettings, listener: SocketListener) {
     this.#settings = settings;
-    this.#onAnswered = onAnswered;
+    this.#listener = listener;
   }
 
   /** Serves the operations of a socket; call the result when the socket is closed. */
@@ -113,7 +119,10 @@ export class SocketOperations {
       if ('errors' in opened) return this.#refused(summary, extra, opened.errors);
       extra.summaries.set(id, summary);
       this.#summaries.set(payload, summary);
-      return this.#starts.prepare(opened, () => new PacedResults(extra.paced, id, summary));
+      return this.#starts.prepare(opened, () => {
+        const sent = () => this.#listener.sentEvent(extra);
+        return new PacedResults(extra.paced, { id, summary, sent });
+      });
     },
     execute: (args) => this.#starts.start(args),
     subscribe: (args) => this.#starts.start(args),
@@ -175,7 +184,7 @@ export class SocketOperations {
   #settled(connection: Connection, id: string): void {
     if (!connection.inFlight.delete(id)) return;
     // Deferred, so that the close follows the protocol's last message.
-    setImmediate(() => this.#onAnswered(connection));
+    setImmediate(() => this.#listener.answered(connection));
   }
 
   /** False where the account has too many sockets, and this one is closed. */

@@ -37,6 +37,7 @@ interface WebSocketSettings extends OperationSettings {
   readonly clock: Clock;
   readonly pingMs: number;
   readonly silenceMs: number;
+  readonly longestHeartbeatMs: number;
 }
 
 /** An accepted upgrade request. */
@@ -67,9 +68,10 @@ export class WebSocketEndpoint implements LastingConnections {
   constructor(settings: WebSocketSettings) {
     this.#settings = settings;
     this.#keepAlive = new KeepAlive(settings);
-    this.#operations = new SocketOperations(settings, (connection) =>
-      this.#closeIfIdle(connection),
-    );
+    this.#operations = new SocketOperations(settings, {
+      answered: (connection) => this.#closeIfIdle(connection),
+      sentEvent: (connection) => this.#keepAlive.sentEvent(connection),
+    });
     this.#server = new WebSocketServer({
       noServer: true,
       // `#connections` does it.
@@ -190,6 +192,8 @@ export class WebSocketEndpoint implements LastingConnections {
       begun: null,
       lastReceivedAtMs: clock.now(),
       unansweredPings: 0,
+      lastEventAtMs: Number.NEGATIVE_INFINITY,
+      lastPingAtMs: Number.NEGATIVE_INFINITY,
     };
     this.#connections.set(socket, connection);
     this.#remaining.add(connection);

@@ -111,6 +111,24 @@ test('heartbeats repeat a delayed list and its time', async () => {
   expect(lists.events.every((list) => list === lists.events[0])).toBe(true);
 });
 
+test.each([
+  [undefined, 13],
+  [15, 13],
+  [30, 7],
+  [60, 4],
+])(
+  'a market that stands still has an event within %s s, and no more than that',
+  async (heartbeatSeconds, count) => {
+    const { clock, gateway, viewer, followChanges, followPositions } = createLiveBench();
+    gateway.set(LOGIN, [position('a')]);
+    const changes = followChanges(viewer('phone'), { heartbeatSeconds });
+    const lists = followPositions(viewer('phone'), { heartbeatSeconds });
+    await clock.advance(182_000);
+    expect(changes.events).toHaveLength(count);
+    expect(lists.events).toHaveLength(count);
+  },
+);
+
 test('without a first list in time a subscription ends with the error of the call', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   gateway.failWith('unavailable');

@@ -3,7 +3,7 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { stepUntil } from '../../support/steps.ts';
 import { initializedSocket } from './raw-socket.ts';
-import { CHANGES, LIST, sseClient, webSocketClient } from './watcher.ts';
+import { ACCOUNT, CHANGES, LIST, sseClient, webSocketClient } from './watcher.ts';
 
 let app: TestApp;
 
@@ -17,17 +17,20 @@ function demoToken(): string {
   return app.sandbox.token({ email: 'demo@example.com' });
 }
 
-describe('intervalMs', () => {
-  test.each([0, -1, 15_001, 2_147_483_647])(
-    '%d is BAD_USER_INPUT, on both views and transports, and costs no call',
-    async (intervalMs) => {
+describe('the times of a subscription', () => {
+  test.each([
+    ...[0, -1, 15_001, 2_147_483_647].map((value) => ['intervalMs', value] as const),
+    ...[-1, 14, 61].map((value) => ['heartbeatSeconds', value] as const),
+  ])(
+    '%s: %d is BAD_USER_INPUT, on all views and transports, and costs no call',
+    async (argument, value) => {
       for (const create of [webSocketClient, sseClient]) {
         const client = create(app, demoToken());
-        for (const query of [CHANGES, LIST]) {
-          const watcher = client.watch({ intervalMs }, query);
+        for (const query of [CHANGES, ACCOUNT, LIST]) {
+          const watcher = client.watch({ [argument]: value }, query);
           await eventually(() => watcher.ended !== null);
           expect(watcher.errors).toMatchObject([
-            { extensions: { code: 'BAD_USER_INPUT', argument: 'intervalMs', retryable: false } },
+            { extensions: { code: 'BAD_USER_INPUT', argument, retryable: false } },
           ]);
         }
         client.dispose();

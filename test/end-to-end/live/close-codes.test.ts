@@ -209,6 +209,7 @@ describe('a server that shuts down', () => {
       clock: systemClock,
       pingMs: 10_000,
       silenceMs: 60_000,
+      longestHeartbeatMs: 60_000,
       maxOperations: 10,
       clientOf,
       limiter,

@@ -41,6 +41,7 @@ export interface PendingOrder {
 export interface WatchOptions {
   readonly after?: string | null;
   readonly intervalMs?: number;
+  readonly heartbeatSeconds?: number;
 }
 
 export interface PublicError {
@@ -49,13 +50,13 @@ export interface PublicError {
 }
 
 const ROW = '{ id symbol profit priceCurrent }';
-export const CHANGES = `subscription ($after: String, $intervalMs: Int) {
-  positionChanges(after: $after, intervalMs: $intervalMs) {
+export const CHANGES = `subscription ($after: String, $intervalMs: Int, $heartbeatSeconds: Int) {
+  positionChanges(after: $after, intervalMs: $intervalMs, heartbeatSeconds: $heartbeatSeconds) {
     cursor snapshot upserted ${ROW} opened closed totals { count profit } status asOf
   }
 }`;
-export const ACCOUNT = `subscription ($after: String, $intervalMs: Int) {
-  accountChanges(after: $after, intervalMs: $intervalMs) {
+export const ACCOUNT = `subscription ($after: String, $intervalMs: Int, $heartbeatSeconds: Int) {
+  accountChanges(after: $after, intervalMs: $intervalMs, heartbeatSeconds: $heartbeatSeconds) {
     cursor snapshot positions { upserted ${ROW} opened closed }
     orders { upserted { id symbol priceOpen } closed fetchedAt }
     session { id balance equity fetchedAt }
@@ -67,7 +68,9 @@ export const VIEWS = [
   ['positionChanges', CHANGES],
   ['accountChanges', ACCOUNT],
 ] as const;
-export const LIST = `subscription ($intervalMs: Int) { positions(intervalMs: $intervalMs) ${ROW} }`;
+export const LIST = `subscription ($intervalMs: Int, $heartbeatSeconds: Int) {
+  positions(intervalMs: $intervalMs, heartbeatSeconds: $heartbeatSeconds) ${ROW}
+}`;
 
 /** One subscription of a client library, with the list computed from its events. */
 export class Watcher {
@@ -80,11 +83,11 @@ export class Watcher {
   /** The end of the subscription: `complete`, or what the library passed to `error`. */
   ended: unknown = null;
   /** The library sends these again after a reconnect, so that it resumes from the last event. */
-  readonly variables: { after: string | null; intervalMs?: number };
+  readonly variables: { after: string | null; intervalMs?: number; heartbeatSeconds?: number };
   leave: () => void = () => {};
 
-  constructor({ after = null, intervalMs }: WatchOptions = {}) {
-    this.variables = { after, ...(intervalMs !== undefined && { intervalMs }) };
+  constructor({ after = null, ...times }: WatchOptions = {}) {
+    this.variables = { after, ...times };
   }
 
   get last(): ChangesEvent | undefined {

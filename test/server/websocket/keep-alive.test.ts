@@ -9,6 +9,7 @@ import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const PING_MS = 12_000;
 const SILENCE_MS = 75_000;
+const HEARTBEAT_MS = 60_000;
 
 /** Opens both ends of some sockets, their server ends under one keep-alive. */
 async function openConnections(count: number, pingMs = PING_MS) {
@@ -19,6 +20,7 @@ async function openConnections(count: number, pingMs = PING_MS) {
     clock: { ...clock, now },
     pingMs,
     silenceMs: SILENCE_MS,
+    longestHeartbeatMs: HEARTBEAT_MS,
   });
   const http = createServer().listen(0, '127.0.0.1');
   await once(http, 'listening');
@@ -29,6 +31,7 @@ async function openConnections(count: number, pingMs = PING_MS) {
     target: PingTarget;
     pings: () => number;
     leave: () => void;
+    sendEvent: () => void;
   }[] = [];
   for (let at = 0; at < count; at += 1) {
     const connected = once(server, 'connection');
@@ -44,10 +47,14 @@ async function openConnections(count: number, pingMs = PING_MS) {
       slot,
       lastReceivedAtMs: clock.now(),
       unansweredPings: 0,
+      lastEventAtMs: Number.NEGATIVE_INFINITY,
+      lastPingAtMs: Number.NEGATIVE_INFINITY,
     };
     socket.on('pong', () => keepAlive.received(target));
     await eventually(() => client.readyState === client.OPEN);
-    connections.push({ client, target, pings: () => pings, leave: keepAlive.join(target) });
+    const leave = keepAlive.join(target);
+    const sendEvent = () => keepAlive.sentEvent(target);
+    connections.push({ client, target, pings: () => pings, leave, sendEvent });
   }
   return {
     clock,
@@ -176,6 +183,47 @@ test('a reader that resumes within a minute has lost nothing', async () => {
   await eventually(() => target?.target.lastReceivedAtMs === bench.clock.now());
   await bench.clock.advance(60_000);
   expect(target?.target.socket.readyState).toBe(WebSocket.OPEN);
+});
+
+test('a socket with a subscription is pinged together with its events, and at no other time', async () => {
+  await using bench = await openConnections(1);
+  const [reader] = bench.connections;
+  for (let beats = 1; beats <= 4; beats += 1) {
+    reader?.sendEvent();
+    // A market that moves has several events in an interval.
+    await bench.clock.advance(PING_MS - 1);
+    reader?.sendEvent();
+    await eventually(() => reader?.target.unansweredPings === 0);
+    expect(reader?.pings()).toBe(beats);
+    await bench.clock.advance(HEARTBEAT_MS - PING_MS);
+  }
+  expect(reader?.pings()).toBe(4);
+});
+
+test('one that has gone without an event for longer than any heartbeat is pinged by itself again', async () => {
+  await using bench = await openConnections(1);
+  const [reader] = bench.connections;
+  reader?.sendEvent();
+  await eventually(() => reader?.pings() === 1);
+  await bench.clock.advance(HEARTBEAT_MS + PING_MS - 1);
+  expect(reader?.pings()).toBe(1);
+  await bench.clock.advance(1);
+  await eventually(() => reader?.pings() === 2);
+});
+
+test('a silent one with a heartbeat of a minute is asked once, and cut', async () => {
+  await using bench = await openConnections(1);
+  const [reader] = bench.connections;
+  reader?.sendEvent();
+  await eventually(() => reader?.pings() === 1 && reader.target.unansweredPings === 0);
+  await bench.clock.advance(HEARTBEAT_MS);
+  reader?.client.pause();
+  reader?.sendEvent();
+  // The minute for which a client may be too busy to read.
+  await bench.clock.advance(60_000 - PING_MS);
+  expect(reader?.target.socket.readyState).toBe(WebSocket.OPEN);
+  await bench.clock.advance(2 * PING_MS);
+  await eventually(() => reader?.target.socket.readyState === WebSocket.CLOSED);
 });
 
 test('no timer is left when the last socket has closed', async () => {
