@@ -1,6 +1,7 @@
 /**
  * What a user of `trading-graph-client` sees on bad lines: the first positions, an order at the market, the catalog, a restart.
- * `npm run bench -- lines [--quick] [--write]` prints Markdown; `--write` puts the table into docs/clients/bad-lines.md.
+ * `npm run bench -- lines [--quick] [--write] [--only lines|returns|battery]` prints Markdown; `--write` puts the tables into
+ * docs/clients/bad-lines.md. The battery's take three minutes.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -12,6 +13,8 @@ import type { ClientStorage } from '../client/src/storage.ts';
 import { startSandbox } from '../src/sandbox/start.ts';
 import { createSeededRandom } from '../test/end-to-end/orders/seeded-random.ts';
 import { startFacadeProcess } from '../test/support/facade-process.ts';
+import { BATTERY_HEAD, measureBattery } from './battery.ts';
+import { measureReturns, RETURNS_HEAD } from './returns.ts';
 import { type BadLine, type LineTerms, startBadLine } from './support/bad-line.ts';
 import { table } from './support/markdown.ts';
 
@@ -19,6 +22,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
+    only: { type: 'string' },
   },
 });
 const INSTRUMENTS = 5_000;
@@ -29,48 +33,85 @@ const CUTS = values.quick ? [0, 0.1] : [0, 0.02, 0.1];
 // A user who waits longer has closed the app.
 const PATIENCE_MS = 200_000;
 const PAGE = join(import.meta.dirname, '..', 'docs', 'clients', 'bad-lines.md');
-const MARK = '<!-- table -->';
+const MACHINE = `${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`;
 
-const sandbox = await startSandbox({ seed: 'lines', instruments: INSTRUMENTS, tickMs: 1_000 });
-const facade = await startFacadeProcess({
-  GATEWAY_URL: sandbox.url,
-  ORDER_STORE: 'memory',
-  RATE_LIMIT_PER_MINUTE: '10000000',
-  LOG_LEVEL: 'info',
-});
-const lines = RATES.flatMap((kilobytes) =>
-  ROUND_TRIPS_MS.flatMap((roundTripMs) =>
-    CUTS.map((cuts) => ({ bytesPerSecond: kilobytes * 1_000, roundTripMs, cuts })),
-  ),
-);
-// The lines are all but idle, so that all of them fit beside one another; they begin one after the other.
-const rows = await Promise.all(
-  lines.map(async (terms, at) => {
-    await new Promise((resolve) => setTimeout(resolve, at * 250));
-    return measure(terms, at);
-  }),
-);
-const head = ['kB/s', 'round trip', 'cuts', 'positions live', 'order at market', 'catalog whole'];
-const more = ['its first rows', 'received', 'cuts met', 'restart: shown', 'confirmed'];
-const text = [
-  `${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}; ${rows.length} of 36 lines`,
-  table([...head, ...more], rows),
-].join('\n\n');
-console.log(text);
-if (values.write) {
-  const [before = '', , after = ''] = readFileSync(PAGE, 'utf8').split(MARK);
-  writeFileSync(PAGE, `${before}${MARK}\n\n${text}\n\n${MARK}${after}`);
+if (isWanted('lines')) {
+  await using service = await startService(1_000);
+  show('<!-- table -->', await tableOfLines(service));
 }
-await facade.kill();
-await sandbox.close();
+if (isWanted('returns')) {
+  await using service = await startService(1_000);
+  const rows = await measureReturns(service.facade.url, service.sandbox);
+  show('<!-- returns -->', [MACHINE, table(RETURNS_HEAD, rows)].join('\n\n'));
+}
+if (isWanted('battery') && !values.quick) {
+  // The market stands still.
+  await using service = await startService(0);
+  const rows = await measureBattery(service.facade.url, service.sandbox);
+  show('<!-- battery -->', [MACHINE, table(BATTERY_HEAD, rows)].join('\n\n'));
+}
 process.exit(0);
 
-async function measure(terms: LineTerms, at: number): Promise<string[]> {
+function isWanted(part: 'lines' | 'returns' | 'battery'): boolean {
+  return values.only === undefined || values.only === part;
+}
+
+async function startService(tickMs: number) {
+  const sandbox = await startSandbox({ seed: 'lines', instruments: INSTRUMENTS, tickMs });
+  const facade = await startFacadeProcess({
+    GATEWAY_URL: sandbox.url,
+    ORDER_STORE: 'memory',
+    RATE_LIMIT_PER_MINUTE: '10000000',
+    LOG_LEVEL: 'info',
+  });
+  return {
+    sandbox,
+    facade,
+    async [Symbol.asyncDispose]() {
+      await facade.kill();
+      await sandbox.close();
+    },
+  };
+}
+
+type Service = Awaited<ReturnType<typeof startService>>;
+
+function show(mark: string, text: string): void {
+  console.log(text);
+  if (!values.write) return;
+  const [before = '', , after = ''] = readFileSync(PAGE, 'utf8').split(mark);
+  writeFileSync(PAGE, `${before}${mark}\n\n${text}\n\n${mark}${after}`);
+}
+
+async function tableOfLines(service: Service): Promise<string> {
+  const lines = RATES.flatMap((kilobytes) =>
+    ROUND_TRIPS_MS.flatMap((roundTripMs) =>
+      CUTS.map((cuts) => ({ bytesPerSecond: kilobytes * 1_000, roundTripMs, cuts })),
+    ),
+  );
+  // The lines are all but idle, so that all of them fit beside one another; they begin one after the other.
+  const rows = await Promise.all(
+    lines.map(async (terms, at) => {
+      await new Promise((resolve) => setTimeout(resolve, at * 250));
+      return measure(service, terms, at);
+    }),
+  );
+  const head = ['kB/s', 'round trip', 'cuts', 'positions live', 'order at market', 'catalog whole'];
+  const more = ['its first rows', 'received', 'cuts met', 'restart: shown', 'confirmed'];
+  return [`${MACHINE}; ${rows.length} of 36 lines`, table([...head, ...more], rows)].join('\n\n');
+}
+
+async function measure(
+  { facade, sandbox }: Service,
+  terms: LineTerms,
+  at: number,
+): Promise<string[]> {
   const random = createSeededRandom(at + 1);
   await using line = await startBadLine(facade.url, terms, () => random.below(1_000_000) / 1e6);
   const email = `user-${at + 1}@example.com`;
   const storage = memoryStorage();
-  const client = open(line, email, storage);
+  const token = sandbox.token({ email });
+  const client = open(line, token, storage);
   const positions = await timed(async () => {
     await new Promise<void>((resolve) => {
       const stop = client.positions(({ status }) => {
@@ -100,7 +141,7 @@ async function measure(terms: LineTerms, at: number): Promise<string[]> {
   // The copy is written in the background.
   await new Promise((resolve) => setTimeout(resolve, 500));
   client.dispose();
-  const again = open(line, email, storage);
+  const again = open(line, token, storage);
   const shown = timed(async () => {
     await new Promise<void>((resolve) => again.catalog.onChange(resolve));
   });
@@ -125,8 +166,7 @@ async function measure(terms: LineTerms, at: number): Promise<string[]> {
   ];
 }
 
-function open(line: BadLine, email: string, storage: ClientStorage) {
-  const token = sandbox.token({ email });
+function open(line: BadLine, token: string, storage: ClientStorage) {
   return createClient({
     url: `${line.url}/graphql`,
     token: () => token,

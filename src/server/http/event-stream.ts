@@ -10,7 +10,7 @@ const END = Buffer.from('\n\n');
 const COMPLETE = Buffer.from('event: complete\ndata:\n\n');
 // A comment, which clients ignore.
 const PING = Buffer.from(':\n\n');
-// Some proxies close a connection that was quiet for a minute; the pings of one that has events would wake a phone's radio once more.
+// Some proxies close a connection that was quiet for a minute; more pings than that would wake a phone's radio between its events.
 const QUIET_PINGS = 2.5;
 
 export interface EventStreamOptions {
@@ -32,7 +32,7 @@ export class EventStream implements ResultSink {
   readonly #gzip: GzipSegments | null;
   readonly #quietMs: number;
   readonly #pings: NodeJS.Timeout;
-  #lastEventAtMs = Number.NEGATIVE_INFINITY;
+  #lastWriteAtMs = Number.NEGATIVE_INFINITY;
 
   constructor({ response, unread, takesPacked, summary, pingMs }: EventStreamOptions) {
     this.takesPacked = takesPacked;
@@ -74,13 +74,12 @@ export class EventStream implements ResultSink {
   send(result: EventText, left: () => void): void {
     const bytes = this.#encoded(result);
     this.#summary.sent(bytes.length);
-    this.#lastEventAtMs = performance.now();
     this.#write(bytes, left);
   }
 
   /** Keeps proxies from closing a quiet connection, and finds out about a client that is gone; each event does as well. */
   #ping(): void {
-    if (performance.now() - this.#lastEventAtMs < this.#quietMs) return;
+    if (performance.now() - this.#lastWriteAtMs < this.#quietMs) return;
     if (!this.#response.writableNeedDrain && this.#unread.hasRoom()) this.#piece(PING);
   }
 
@@ -94,6 +93,7 @@ export class EventStream implements ResultSink {
   #write(bytes: Uint8Array, left?: () => void): void {
     // Bytes that cannot be written do not leave: the response closes, and the delivery ends.
     if (this.#response.destroyed) return;
+    this.#lastWriteAtMs = performance.now();
     this.#response.write(bytes, (error) => {
       if (error) return;
       this.#unread.measure();

@@ -130,19 +130,25 @@ test('the WebSocket example reconnects when the server is back, and gives up wit
   expect(failures).toEqual([new Error('signed out')]);
 });
 
-test('the WebSocket example opens another line where nothing comes for 25 s', async () => {
-  const { freshToken } = freshTokens(3_600);
+/** Keeps the tasks of the examples' 25 seconds, for a test to run them. */
+function keepSilences(): (() => void)[] {
   const wait = globalThis.setTimeout;
   const silences: (() => void)[] = [];
-  const hurried = (task: () => void, ms?: number) => {
+  const kept = (task: () => void, ms?: number) => {
     if (ms !== 25_000) return wait(task, ms);
     silences.push(task);
     return wait(() => {}, 0);
   };
-  globalThis.setTimeout = hurried as unknown as typeof setTimeout;
+  globalThis.setTimeout = kept as unknown as typeof setTimeout;
   disposals.push(() => {
     globalThis.setTimeout = wait;
   });
+  return silences;
+}
+
+test('the WebSocket example opens another line where nothing comes for 25 s', async () => {
+  const { freshToken } = freshTokens(3_600);
+  const silences = keepSilences();
   const { rows } = runWebSocketExample(freshToken);
   await eventually(() => rows.size === 6);
   rows.clear();
@@ -151,8 +157,9 @@ test('the WebSocket example opens another line where nothing comes for 25 s', as
   await eventually(() => app.sandbox.tick() === undefined && rows.size === 6);
 });
 
-test('the event-stream example follows the market, through the end of its token', async () => {
+test('the event-stream example follows the market, through the end of its token, and leaves a dead line', async () => {
   const { freshToken, asked } = freshTokens(2);
+  const silences = keepSilences();
   const rows: Rows = new Map();
   const variables = { after: null };
   let left = false;
@@ -177,6 +184,10 @@ test('the event-stream example follows the market, through the end of its token'
   disposals.push(() => client.dispose());
   await followsTheMarket(() => rows);
   await eventually(() => asked() >= 2);
+  await followsTheMarket(() => rows);
+  const lines = asked();
+  silences.at(-1)?.();
+  await eventually(() => asked() > lines);
   await followsTheMarket(() => rows);
   left = true;
   client.dispose();

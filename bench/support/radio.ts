@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+
+/** A phone's radio stays on for some ten seconds after the last packet, and wakes for the next one. */
+const ON_AFTER_MS = 10_000;
+/** Packets that are closer than this are one burst. */
+const BURST_MS = 5_000;
+
+export interface Radio extends AsyncDisposable {
+  readonly url: string;
+  /** How often it woke, and the share of the time that it was on, since the last call of `reset`. */
+  figures(): { readonly bursts: number; readonly onShare: number };
+  reset(): void;
+}
+
+/** Stands between a phone and the service, and notes when something passes, in either direction, the end of a connection too. */
+export async function startRadio(target: string): Promise<Radio> {
+  const { hostname, port } = new URL(target);
+  let times: number[] = [];
+  let since = performance.now();
+  const note = () => void times.push(performance.now());
+  const server = createServer((phone) => {
+    note();
+    const service = connect(Number(port), hostname);
+    for (const [from, to] of [
+      [phone, service],
+      [service, phone],
+    ] as const) {
+      from.on('data', note).on('error', () => {});
+      from.once('close', () => {
+        note();
+        to.destroy();
+      });
+      from.pipe(to);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    figures() {
+      const now = performance.now();
+      let bursts = 0;
+      let onMs = 0;
+      times.forEach((at, index) => {
+        const before = times[index - 1] ?? Number.NEGATIVE_INFINITY;
+        if (at - before > BURST_MS) bursts += 1;
+        onMs += Math.min((times[index + 1] ?? now) - at, ON_AFTER_MS);
+      });
+      return { bursts, onShare: onMs / (now - since) };
+    },
+    reset() {
+      times = [];
+      since = performance.now();
+    },
+    async [Symbol.asyncDispose]() {
+      server.close();
+    },
+  };
+}
