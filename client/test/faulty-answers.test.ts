@@ -3,7 +3,7 @@ import { stepUntil } from '../../test/support/steps.ts';
 import { browserEnvironment } from '../src/browser-environment.ts';
 import { createClient } from '../src/create-client.ts';
 import type { Environment } from '../src/environment.ts';
-import { retryDelayMs } from '../src/live/retry.ts';
+import { backoffMs } from '../src/request/backoff.ts';
 
 /** Answers that a server gives seldom, so that they are scripted at the platform's `fetch`. */
 type Answer = (body: string, token: string) => unknown;
@@ -193,5 +193,5 @@ test('no wait is cut short by being too long, or negative', async () => {
   await new Promise<void>((resolve) => after(50, resolve));
   expect(ran).toBe(false);
   for (const cancel of cancels) cancel();
-  expect(retryDelayMs(0, -100, 0.5)).toBeGreaterThan(0);
+  expect(backoffMs(0, () => 0.5, -100)).toBeGreaterThan(0);
 });

@@ -1,7 +1,8 @@
 import type { Core, Result, Sink } from '../core.ts';
 import { TradingGraphError } from '../errors.ts';
+import { backoffMs } from '../request/backoff.ts';
+import { isFinal } from './is-final.ts';
 import type { LiveEvent, LiveSource, LiveState, LiveSum } from './live-source.ts';
-import { isFinal, retryDelayMs } from './retry.ts';
 
 interface Line {
   readonly intervalMs: number | null;
@@ -184,7 +185,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
   #retryLater(retryAfter: number | null): void {
     const { environment } = this.#core;
     this.#retry?.cancel();
-    const delayMs = retryDelayMs(this.#failures, retryAfter, environment.random());
+    const delayMs = backoffMs(this.#failures, environment.random, retryAfter ?? 0);
     this.#failures += 1;
     const cancel = environment.after(delayMs, () => {
       this.#retry = null;
