@@ -2,16 +2,11 @@ import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
 import type { Operation } from './operation.ts';
 import type { Exchanger } from './request/exchange.ts';
+import type { Result } from './result.ts';
 import type { ServerClock } from './server-clock.ts';
 import type { ClientStorage } from './storage.ts';
 
-/** An answer: data, and errors beside it where parts of it failed. */
-export interface Result<Data> {
-  /** Null where the whole request failed. */
-  readonly data: Data | null;
-  /** Empty where all is well. */
-  readonly errors: readonly TradingGraphError[];
-}
+export type { Result };
 
 export interface RequestOptions {
   readonly signal?: AbortSignal;

@@ -2,7 +2,7 @@ import type { KeyField } from '../catalog/instrument.ts';
 import type { TradingGraphError } from '../errors.ts';
 import type { Instrument } from '../generated/rows.ts';
 import { asTradingGraphError, signedOutError } from '../request/failures.ts';
-import type { AnyClient } from './provider.ts';
+import type { AnyClient } from './any-client.ts';
 
 /** The catalog as it is now: another object whenever something has changed, so that it can be a dependency of `useMemo`. */
 export interface CatalogState<Row = Instrument> {

@@ -8,10 +8,8 @@ import {
 } from 'react';
 import type { InstrumentField } from '../catalog/instrument.ts';
 import type { Client } from '../create-client.ts';
+import type { AnyClient } from './any-client.ts';
 import { CatalogStore } from './catalog-store.ts';
-
-/** A client whatever the fields that its catalog keeps. */
-export type AnyClient = Client<never>;
 
 export interface TradingGraphProviderProps {
   /** Made outside of React, once for the app; another one replaces it and all that is shown. */

@@ -7,7 +7,7 @@ import type {
   OrderUnsent,
 } from '../orders/outcome.ts';
 import type { OrderProgress, PlaceOptions, Ticket } from '../orders/ticket.ts';
-import type { AnyClient } from './provider.ts';
+import type { AnyClient } from './any-client.ts';
 
 /** The state of a form's order. */
 export type TicketState =

@@ -1,5 +1,5 @@
-import type { Result } from '../core.ts';
 import type { DatedEnvironment } from '../environment.ts';
+import type { Result } from '../result.ts';
 import type { RequestedDocument } from './document.ts';
 import { isObject, networkError, protocolError, serverError } from './failures.ts';
 
