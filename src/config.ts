@@ -1,4 +1,4 @@
-import { contradictions, formerSettings } from './config/contradictions.ts';
+import { contradictions } from './config/contradictions.ts';
 import {
   fileVariable,
   type GivenValue,
@@ -89,7 +89,6 @@ export function parseEnvironment(environment: Environment): ParsedEnvironment {
     return [camelCase(name), setting.fallback];
   });
   const values = Object.fromEntries(entries) as Values;
-  problems.push(...formerSettings(environment));
   for (const { about, problem } of contradictions(values)) {
     // A variable that is wrong by itself already has a line.
     if (!about.some((name) => faulty.has(name))) problems.push(problem);

@@ -1,17 +1,15 @@
-import { statSync } from 'node:fs';
 import type { Clock } from '../lib/clock.ts';
 import type { Eventually } from '../lib/eventually.ts';
 import type { AccountVersions } from './account-versions.ts';
 import { createMemoryOrderRecords } from './memory/order-records.ts';
 import type { RecordTableOptions } from './memory/record-table.ts';
-import { type OrderRecords, RECORD_LIFE_MS } from './order-records.ts';
+import type { OrderRecords } from './order-records.ts';
 import type { CatalogVersions } from './redis/catalog-versions.ts';
 import type { Durability } from './redis/durability.ts';
 import type { SharedLimits } from './redis/shared-limits.ts';
 import type { RedisError, Warn } from './redis/trouble.ts';
 import { checkFilePath } from './sqlite/check-file-path.ts';
 import { openSqliteOrderRecords } from './sqlite/order-records.ts';
-import { SqliteFileError } from './sqlite/sqlite-errors.ts';
 import { toStoreError } from './store-error.ts';
 
 export interface StoreOptions {
@@ -121,21 +119,6 @@ async function openOwnRecords(
   options: RecordTableOptions,
 ): Promise<OrderRecords> {
   if (orderStore === 'memory') return createMemoryOrderRecords(options);
-  assertNoJournal(FORMER_JOURNAL, clock.date());
   await checkFilePath(orderStore);
   return openSqliteOrderRecords({ ...options, clock, onWarn, path: orderStore });
-}
-
-/** The default path at which earlier versions kept the order records. */
-const FORMER_JOURNAL = 'data/orders.journal';
-
-/** Its orders are not in the present file: a start without them may send one of them again. */
-function assertNoJournal(path: string, nowMs: number): void {
-  const journal = statSync(path, { throwIfNoEntry: false });
-  if (!journal || nowMs - journal.mtimeMs >= RECORD_LIFE_MS) return;
-  const over = new Date(journal.mtimeMs + RECORD_LIFE_MS).toISOString();
-  throw new SqliteFileError(
-    `does not have the orders of the earlier version's ${path}: start it after ${over}, when they ` +
-      'are too old to count, or remove that file if they may be sent again',
-  );
 }

@@ -36,7 +36,7 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/end-to-end/{limits,start}/**/*.test.ts',
   'test/end-to-end/live/{packed-streams,stalled-sockets,unread-sockets}.test.ts',
   'test/end-to-end/operations/{redis-trouble,stuck-log}.test.ts',
-  'test/end-to-end/orders/{ledger,shutdown,upgrade}.test.ts',
+  'test/end-to-end/orders/{ledger,shutdown,unusable-file}.test.ts',
   'test/end-to-end/sandbox/**/*.test.ts',
   'test/end-to-end/transports/shutdown*.test.ts',
   'test/lib/byte-collector.test.ts',
