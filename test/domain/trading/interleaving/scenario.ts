@@ -1,3 +1,5 @@
+import { inFull } from '../../../support/in-full.ts';
+
 /** What the gateway does with an order that it is sent; `refused`: it never gets it. */
 export type End = 'accepted' | 'rejected' | 'nothing' | 'paused' | 'refused';
 
@@ -56,8 +58,9 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     operations: [place, other, voidThere],
     ends: ['accepted', 'refused'],
   },
-  'an order, two voids and a question': {
-    operations: [place, voidHere, voidThere, ask],
+  'an order, voids and a question': {
+    // The second void has as many orders of events as all other scenarios together.
+    operations: inFull([place, voidHere, voidThere, ask], [place, voidThere, ask]),
     ends: ['accepted', 'refused'],
   },
   'an order whose replica may die, and a void': {
