@@ -13,7 +13,8 @@ const folder = join(root, 'deploy', 'prometheus');
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');
 
 const rules = read('deploy', 'prometheus', 'alerts.yml');
-const ruleTests = read('deploy', 'prometheus', 'alerts.test.yml');
+const RULE_TESTS = ['alerts.test.yml', 'alerts-of-hours.test.yml'];
+const ruleTests = RULE_TESTS.map((name) => read('deploy', 'prometheus', name)).join('\n');
 const dashboard = read('deploy', 'grafana', 'trading-graph.json');
 const runbook = read('docs', 'runbook.md');
 const routes = read('deploy', 'prometheus', 'alertmanager.yml');
@@ -150,9 +151,9 @@ describeWithPromtool('the rules', (promtool) => {
   });
 
   test('fire, clear and stay quiet as their tests say', () => {
-    const { status, stdout, stderr } = run('test', 'rules', 'alerts.test.yml');
+    const { status, stdout, stderr } = run('test', 'rules', ...RULE_TESTS);
     expect(stdout + stderr).toContain('SUCCESS');
     expect(status).toBe(0);
-    // Ten seconds of a core alone.
+    // Twenty seconds of a core alone.
   }, 300_000);
 });
