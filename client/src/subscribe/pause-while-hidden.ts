@@ -7,9 +7,6 @@ export interface PauseListener {
   returned(why?: 'online'): void;
 }
 
-// A longer timer runs out at once.
-const LONGEST_MS = 2 ** 31 - 1;
-
 /** Follows whether somebody can see the app; returns a function that ends it. */
 export function pauseWhileHidden(
   environment: Environment,
@@ -23,7 +20,7 @@ export function pauseWhileHidden(
     cancel = null;
   };
   const hidden = () => {
-    cancel ??= environment.after(Math.min(hiddenMs, LONGEST_MS), () => {
+    cancel ??= environment.after(hiddenMs, () => {
       cancel = null;
       listener.paused();
     });
