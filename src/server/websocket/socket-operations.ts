@@ -27,10 +27,9 @@ export interface OperationSettings extends ServerSettings {
   readonly maxOperations: number;
 }
 
+/** Told of what is sent: events of subscriptions, and answers to other operations. */
 interface SocketListener {
-  /** An answer other than a subscription's has been sent. */
   answered(connection: Connection): void;
-  /** An event of a subscription has been written. */
   sentEvent(connection: Connection): void;
 }
 
@@ -119,10 +118,9 @@ export class SocketOperations {
       if ('errors' in opened) return this.#refused(summary, extra, opened.errors);
       extra.summaries.set(id, summary);
       this.#summaries.set(payload, summary);
-      return this.#starts.prepare(opened, () => {
-        const sent = () => this.#listener.sentEvent(extra);
-        return new PacedResults(extra.paced, { id, summary, sent });
-      });
+      const sent = () => this.#listener.sentEvent(extra);
+      const results = () => new PacedResults(extra.paced, { id, summary, sent });
+      return this.#starts.prepare(opened, results);
     },
     execute: (args) => this.#starts.start(args),
     subscribe: (args) => this.#starts.start(args),
