@@ -17,7 +17,7 @@ export interface Metric {
   readonly labelNames: readonly string[];
 }
 
-/** One time series of a counter, which whoever counts keeps: looking it up by its labels costs more than counting. */
+/** One time series of a counter, which whoever counts keeps: it is there from the start, or Prometheus would miss its first increase. */
 export interface Count {
   add(amount?: number): void;
 }
@@ -75,12 +75,16 @@ export class Registry {
     help: string,
     labels: Labels<Name> = {} as Labels<Name>,
   ): Counter {
-    const counter = new PromCounter(this.#add('counter', name, help, Object.keys(labels)));
+    const tally = this.tally(name, help, ...Object.keys(labels));
     const { known, register } = family(labels, (values): Count => {
-      const series = counter.labels(...values);
-      // Prometheus misses the first increase of a series that comes later.
-      series.inc(0);
-      return { add: (amount) => series.inc(amount) };
+      // Handed over at a scrape: the library looks a series up by its labels each time.
+      let count = 0;
+      tally.from(() => count, ...values);
+      return {
+        add(amount = 1) {
+          count += amount;
+        },
+      };
     });
     return { register, add: (...values) => known(values)?.add() };
   }
