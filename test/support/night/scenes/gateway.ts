@@ -64,10 +64,11 @@ export const GATEWAY_SCENES: readonly Scene[] = [
     ...gatewayFault({ operation: 'getOpenPositions', kind: 'garbage' }),
   },
   {
+    // Each call is refused, in words of the interface: no reason of readiness, and nobody's orders are sent.
     title: 'A wrong path in `GATEWAY_URL`',
-    alerts: ['TradingGraphGatewayFailing'],
+    alerts: ['TradingGraphGatewayFailing', 'TradingGraphOrders'],
     lines: [],
-    reasons: ['GATEWAY_CONTRACT'],
+    reasons: [],
     ...restartedWith(({ gateway }) => ({ GATEWAY_URL: `${gateway.url}/elsewhere` })),
   },
   {
