@@ -1,4 +1,4 @@
-import { type CatalogSearch, createSearch } from './catalog-search.ts';
+import { CatalogSearch } from './catalog-search.ts';
 import type { KeyFields } from './instrument.ts';
 
 /** The difference between one copy and the next. */
@@ -15,18 +15,13 @@ export class CatalogCopy<Row extends KeyFields> {
   /** By symbol, as the server sorts them. */
   readonly all: readonly Row[];
   readonly byId: ReadonlyMap<string, Row>;
-  #search: CatalogSearch<Row> | null = null;
+  readonly search: CatalogSearch<Row>;
 
   constructor(version: string, byId: ReadonlyMap<string, Row>) {
     this.version = version;
     this.byId = byId;
     this.all = Object.freeze([...byId.values()].sort(compareInstruments));
-  }
-
-  /** Made when somebody searches first: it takes longer than all the rest. */
-  get search(): CatalogSearch<Row> {
-    this.#search ??= createSearch(this.all);
-    return this.#search;
+    this.search = new CatalogSearch(this.all);
   }
 
   after({ version, reset, removed, upserted }: CopyChanges<Row>): CatalogCopy<Row> {

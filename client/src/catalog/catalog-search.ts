@@ -3,9 +3,6 @@ import { bare, chunks, fold, wordsOf } from './fold.ts';
 import type { KeyFields } from './instrument.ts';
 import { lettersOf, typoTest } from './typos.ts';
 
-/** Finds instruments by a text; `limit` bounds how many. */
-export type CatalogSearch<Row> = (text: string, limit: number) => readonly Row[];
-
 /** How well an instrument matches a word, best first; 0 is no match. */
 const MATCH = {
   none: 0,
@@ -24,65 +21,44 @@ const SHORTEST_TYPO_IN_DESCRIPTION = 6;
 
 /**
  * Searches as the server's `instruments(filter: { search })` does, with the same order. Currency pairs are found
- * by their second currency where the copy has `pCurrency`.
+ * by their second currency where the copy has `pCurrency`, and descriptions are searched where it has them.
  */
-export function createSearch<Row extends KeyFields>(rows: readonly Row[]): CatalogSearch<Row> {
-  const symbols = new Words();
-  const currencies = new Words();
-  const pairs = new Set<string>();
-  const names = new Words();
-  const descriptions = new Words();
-  for (const [ordinal, row] of rows.entries()) {
-    const { symbol, name, description } = row;
-    const folded = fold(symbol);
-    symbols.add(folded, ordinal);
-    // A symbol is found without the mark before it as well, as `DJI` finds `.DJI`.
-    symbols.add(bare(folded), ordinal);
-    const pair = currencyPairOf(row);
-    if (pair !== null) {
-      const word = pair.base + pair.quote;
-      pairs.add(word);
-      if (joined(folded) === word) symbols.add(word, ordinal);
-      currencies.add(pair.base, ordinal);
-      currencies.add(pair.quote, ordinal);
+export class CatalogSearch<Row extends KeyFields> {
+  readonly #rows: readonly Row[];
+  /** The rows whose words are known are those before. */
+  #indexed = 0;
+  readonly #symbols = new Words();
+  readonly #currencies = new Words();
+  readonly #pairs = new Set<string>();
+  readonly #names = new Words();
+  readonly #descriptions = new Words();
+
+  constructor(rows: readonly Row[]) {
+    this.#rows = rows;
+  }
+
+  /** Takes up the words of the next rows while there is time for another; false where some are left. */
+  index(hasTime: () => boolean): boolean {
+    for (let row = this.#rows[this.#indexed]; row; row = this.#rows[this.#indexed]) {
+      if (!hasTime()) return false;
+      this.#add(row, this.#indexed);
+      this.#indexed += 1;
     }
-    for (const word of wordsOf(fold(name))) names.add(word, ordinal);
-    for (const word of wordsOf(fold(description))) descriptions.add(word, ordinal);
+    return true;
   }
 
-  /** Marks from the weakest match to the best, each overwriting the one before. */
-  function matchesOf(symbol: string, text: string): Uint8Array {
-    const matches = new Uint8Array(rows.length);
-    const isTypo = typoTest(text);
-    if (isTypo !== null) {
-      symbols.mark(matches, MATCH.typo, isTypo);
-      names.mark(matches, MATCH.typo, isTypo);
-      if (text.length >= SHORTEST_TYPO_IN_DESCRIPTION) {
-        descriptions.mark(matches, MATCH.typo, isTypo);
-      }
-    }
-    descriptions.mark(matches, MATCH.description, (word) => word.startsWith(text));
-    names.mark(matches, MATCH.name, (word) => word.startsWith(text));
-    currencies.mark(matches, MATCH.pair, (word) => word.startsWith(text));
-    markSymbols(matches, symbol);
-    return matches;
-  }
-
-  function markSymbols(matches: Uint8Array, symbol: string): void {
-    symbols.mark(matches, MATCH.symbolPrefix, (word) => word.startsWith(symbol));
-    symbols.mark(matches, MATCH.symbol, (word) => word === symbol);
-  }
-
-  return (text, limit) => {
+  /** At most so many, best first. Words that are not known yet are taken up before. */
+  find(text: string, limit: number): readonly Row[] {
     const most = Math.max(0, limit);
     const typed = chunks(fold(text.trim().slice(0, LONGEST_TEXT)).slice(0, LONGEST_TEXT)).slice(
       0,
       MOST_WORDS,
     );
+    if (typed.length === 0) return this.#rows.slice(0, most);
+    this.index(() => true);
     const pair = joined(typed.join(' '));
-    const words = pairs.has(pair) ? [pair] : typed;
-    const [first, ...others] = words.map((word) => matchesOf(word, bare(word)));
-    if (first === undefined) return rows.slice(0, most);
+    const words = this.#pairs.has(pair) ? [pair] : typed;
+    const [first = new Uint8Array(), ...others] = words.map((word) => this.#matches(word));
     // Every word has to match, and the worst match is that of the whole.
     for (const other of others) {
       for (const [ordinal, match] of other.entries()) {
@@ -91,9 +67,50 @@ export function createSearch<Row extends KeyFields>(rows: readonly Row[]): Catal
       }
     }
     // A symbol may contain a space.
-    if (others.length > 0) markSymbols(first, words.join(' '));
-    return best(rows, first, most);
-  };
+    if (others.length > 0) this.#markSymbols(first, words.join(' '));
+    return best(this.#rows, first, most);
+  }
+
+  #add(row: Row, ordinal: number): void {
+    const folded = fold(row.symbol);
+    this.#symbols.add(folded, ordinal);
+    // A symbol is found without the mark before it as well, as `DJI` finds `.DJI`.
+    this.#symbols.add(bare(folded), ordinal);
+    const pair = currencyPairOf(row);
+    if (pair !== null) {
+      const word = pair.base + pair.quote;
+      this.#pairs.add(word);
+      if (joined(folded) === word) this.#symbols.add(word, ordinal);
+      this.#currencies.add(pair.base, ordinal);
+      this.#currencies.add(pair.quote, ordinal);
+    }
+    for (const word of wordsOf(fold(row.name))) this.#names.add(word, ordinal);
+    for (const word of wordsOf(fold(row.description))) this.#descriptions.add(word, ordinal);
+  }
+
+  /** Marks from the weakest match to the best, each overwriting the one before. */
+  #matches(symbol: string): Uint8Array {
+    const text = bare(symbol);
+    const matches = new Uint8Array(this.#rows.length);
+    const isTypo = typoTest(text);
+    if (isTypo !== null) {
+      this.#symbols.mark(matches, MATCH.typo, isTypo);
+      this.#names.mark(matches, MATCH.typo, isTypo);
+      if (text.length >= SHORTEST_TYPO_IN_DESCRIPTION) {
+        this.#descriptions.mark(matches, MATCH.typo, isTypo);
+      }
+    }
+    this.#descriptions.mark(matches, MATCH.description, (word) => word.startsWith(text));
+    this.#names.mark(matches, MATCH.name, (word) => word.startsWith(text));
+    this.#currencies.mark(matches, MATCH.pair, (word) => word.startsWith(text));
+    this.#markSymbols(matches, symbol);
+    return matches;
+  }
+
+  #markSymbols(matches: Uint8Array, symbol: string): void {
+    this.#symbols.mark(matches, MATCH.symbolPrefix, (word) => word.startsWith(symbol));
+    this.#symbols.mark(matches, MATCH.symbol, (word) => word === symbol);
+  }
 }
 
 /** Sorts by match, then in the order of the rows. */

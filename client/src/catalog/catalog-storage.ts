@@ -34,6 +34,8 @@ export class CatalogStorage {
   #next: (() => Promise<void>) | null = null;
   /** The steps of a download are written in their order. */
   #steps: Promise<void> = Promise.resolve();
+  /** The download of which a step could not be written: what follows is of no use. */
+  #refused: Download | null = null;
   #readError: unknown = null;
   #saveError: unknown = null;
 
@@ -88,15 +90,19 @@ export class CatalogStorage {
   }
 
   /** Writes the latest step of a download in the background; with null what is kept of an earlier one goes. */
-  keepStep({ owner, steps }: Download, step: Step | null): void {
+  keepStep(download: Download, step: Step | null): void {
+    const { owner, steps } = download;
     this.#steps = this.#steps
-      .then(() =>
-        step === null
-          ? this.#removeSteps(owner.login)
-          : this.#storage.set(stepKey(owner, steps - 1), stepToText(owner, this.#fields, step)),
-      )
+      .then(async () => {
+        if (step === null) await this.#removeSteps(owner.login);
+        else if (download !== this.#refused) {
+          await this.#storage.set(stepKey(owner, steps - 1), stepToText(owner, this.#fields, step));
+        }
+      })
       .catch((error) => {
         this.#saveError = error;
+        this.#refused = download;
+        return this.#removeSteps(owner.login).catch(() => {});
       });
   }
 
@@ -113,11 +119,14 @@ export class CatalogStorage {
   /** Writes in the background, one copy after the other; of those that wait only the last one is written. */
   save(owner: Owner, aged: AgedCopy, onSaved: () => void): void {
     this.#next = async () => {
-      await this.#storage.set(storageKey(owner), toText(owner, this.#fields, aged));
+      const text = toText(owner, this.#fields, aged);
+      const write = () => this.#storage.set(storageKey(owner), text);
+      const removeSteps = () => this.#steps.then(() => this.#removeSteps(owner.login));
+      // The steps take as much room as the copy, which may be what a full store lacks.
+      await write().catch(() => removeSteps().then(write));
       onSaved();
       await this.#removeOthers(owner);
-      await this.#steps;
-      await this.#removeSteps(owner.login);
+      await removeSteps();
       this.#saveError = null;
     };
     this.#saving ??= this.#saveAll();

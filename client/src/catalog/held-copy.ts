@@ -11,6 +11,9 @@ export interface Held {
   readonly isConfirmed: boolean;
 }
 
+/** A frame of the screen has twice as long. */
+const PIECE_MS = 8;
+
 export const NONE: CatalogCopy<KeyFields> = new CatalogCopy('', new Map());
 
 /** Holds the copy in memory, and calls its listeners when it changes. */
@@ -20,6 +23,7 @@ export class HeldCopy {
   #held: Held | null = null;
   /** When the copy had the age that is noted with it, by a clock that nobody sets. */
   #atUptimeMs = 0;
+  #cancelPiece: () => void = () => {};
 
   constructor(core: Core) {
     this.#core = core;
@@ -85,6 +89,19 @@ export class HeldCopy {
     this.#held = held;
     const isSame = former?.copy === held?.copy && former?.isConfirmed === held?.isConfirmed;
     if (isSame) return;
+    if (former?.copy !== held?.copy) this.#indexNext();
     for (const listener of [...this.#listeners]) this.call(listener);
+  }
+
+  /** Prepares the first search piece by piece: at once it would stop a slow phone for half a second. */
+  #indexNext(): void {
+    this.#cancelPiece();
+    const search = this.#held?.copy.search;
+    if (search === undefined) return;
+    const { after, uptime } = this.#core.environment;
+    this.#cancelPiece = after(0, () => {
+      const startedAt = uptime();
+      if (!search.index(() => uptime() - startedAt < PIECE_MS)) this.#indexNext();
+    });
   }
 }

@@ -71,7 +71,7 @@ export class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
     text: string,
     { limit = DEFAULT_LIMIT }: { readonly limit?: number } = {},
   ): readonly Row[] {
-    return this.#rows.search(text, limit);
+    return this.#rows.search.find(text, limit);
   }
 
   get all(): readonly Row[] {

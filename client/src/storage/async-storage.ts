@@ -89,9 +89,12 @@ export function asyncStorage(storage: AsyncStorageLike): ClientStorage {
     get: (key) => queue.run(key, () => read(key)),
     set: (key, text) =>
       queue.run(key, async () => {
-        await write(key, text);
-        // The text is stored; what could not be removed is removed by the next write.
-        await sweep(key).catch(() => {});
+        try {
+          await write(key, text);
+        } finally {
+          // Where the store is full the parts that fitted are of no use. What cannot be removed is removed by the next write.
+          await sweep(key).catch(() => {});
+        }
       }),
     delete: (key) =>
       queue.run(key, async () => {

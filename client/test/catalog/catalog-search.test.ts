@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
-import { createSearch } from '../../src/catalog/catalog-search.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { CatalogSearch } from '../../src/catalog/catalog-search.ts';
 import { openPhone } from '../support/catalog-phone.ts';
 
 /** The searches of one request: one in each took a busy machine more than a minute. */
@@ -108,8 +109,8 @@ describe('searching', () => {
       ['ORSTED', 'Ørsted A/S', 'Wind power'],
       ['T', 'AT&T Inc.', ''],
     ].map(([id = '', name = '', description = '']) => ({ id, symbol: id, name, description }));
-    const search = createSearch(rows);
-    const ids = (text: string) => search(text, 10).map(({ id }) => id);
+    const search = new CatalogSearch(rows);
+    const ids = (text: string) => search.find(text, 10).map(({ id }) => id);
     expect(ids('dji')).toEqual(['.DJI']);
     expect(ids('.dji')).toEqual(['.DJI']);
     expect(ids('cola')).toEqual(['KO']);
@@ -117,5 +118,36 @@ describe('searching', () => {
     expect(ids('ørsted')).toEqual(['ORSTED']);
     expect(ids('wind orsted')).toEqual(['ORSTED']);
     expect(ids('at&t')).toEqual(['T']);
+  });
+});
+
+describe('the words of a search', () => {
+  test('are found out in pieces between which other work goes on, by the time that each takes', async () => {
+    let readings = 0;
+    using slow = openPhone(app, {
+      uptime: () => {
+        readings += 1;
+        return readings;
+      },
+    });
+    await slow.catalog.load();
+    await eventually(() => slow.environment.timers.size === 0);
+    const pieces = slow.environment.pauses.filter((ms) => ms === 0);
+    // A row costs this clock a millisecond, and a piece has eight.
+    expect(pieces).toHaveLength(Math.ceil(1_501 / 7));
+    readings = 0;
+    expect(slow.catalog.search('aapl')[0]?.id).toBe('AAPL');
+    expect(readings).toBe(0);
+  });
+
+  test('are complete for a search that comes before', async () => {
+    using early = openPhone(app, { hurry: (ms) => (ms === 0 ? 60_000 : ms) });
+    await early.catalog.load();
+    expect(early.environment.timers.size).toBe(1);
+    for (const text of ['zealand', 'usd jpy', 'micrsoft', 'inc apple']) {
+      expect(early.catalog.search(text)).toEqual(phone.catalog.search(text));
+    }
+    early.core.dispose();
+    expect(early.environment.timers.size).toBe(0);
   });
 });

@@ -9,11 +9,13 @@ import { files } from '../../src/storage/files.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import {
+  changeCatalog,
   DEMO,
   openPhone,
   type PhoneOptions,
   PRO,
   serverCatalog,
+  untilServed,
 } from '../support/catalog-phone.ts';
 import { startCore } from '../support/client.ts';
 
@@ -207,6 +209,67 @@ describe('a storage that fails', () => {
     await phone.catalog.sync();
     await eventually(async () => expect(await kept.keys('')).toEqual([KEY]));
     expect(phone.catalog.storageError).toBeNull();
+  });
+
+  /** A storage that refuses whatever would be a text more than it has room for. */
+  function full(room: number) {
+    const kept = memoryStorage();
+    let refusals = 0;
+    const set = async (key: string, text: string) => {
+      const keys = await kept.keys('');
+      if (!keys.includes(key) && keys.length >= room) {
+        refusals += 1;
+        throw new Error('storage is full');
+      }
+      await kept.set(key, text);
+    };
+    return { ...failing({ ...kept, set }), refused: () => refusals };
+  }
+
+  test.each([0, 1, 2])('with room for %i texts keeps no part of a download', async (room) => {
+    await using large = await startTestApp({ SANDBOX_INSTRUMENTS: '1000' });
+    const storage = full(room);
+    let parts = 0;
+    using phone = openPhone(large, {
+      storage,
+      isSlowLine: () => true,
+      network: ({ name }, send) => {
+        if (name === 'TradingGraphCatalogPart') parts += 1;
+        return parts > 3 ? Promise.reject(new TypeError('no network')) : send();
+      },
+    });
+    await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
+    await eventually(() => storage.refused() > 0 && phone.catalog.storageError !== null);
+    await eventually(async () => expect(await storage.keys('')).toEqual([]));
+    expect(storage.refused()).toBe(1);
+  });
+
+  test('with room for the parts or the copy keeps the copy', async () => {
+    await using large = await startTestApp({ SANDBOX_INSTRUMENTS: '300' });
+    const storage = full(2);
+    using phone = openPhone(large, { storage, isSlowLine: () => true });
+    await phone.catalog.load();
+    expect(phone.sentNamed('TradingGraphCatalogPart')).toHaveLength(2);
+    await eventually(async () => expect(await storage.keys('')).toEqual([KEY]));
+    await eventually(() => phone.catalog.storageError === null);
+    expect(storage.refused()).toBe(1);
+  });
+
+  test('with no room for another copy keeps the former one', async () => {
+    await using own = await startTestApp({ SANDBOX_INSTRUMENTS: '120' });
+    const kept = memoryStorage();
+    let isFull = false;
+    const set = (key: string, text: string) => (isFull ? refuse() : kept.set(key, text));
+    using phone = openPhone(own, { storage: failing({ ...kept, set }) });
+    await phone.catalog.load();
+    await eventually(async () => expect(await kept.keys('')).toEqual([KEY]));
+    isFull = true;
+    await changeCatalog(own, { change: 5 });
+    await untilServed(own, phone.catalog.version ?? '');
+    const former = await kept.get(KEY);
+    await phone.catalog.sync();
+    await eventually(() => phone.catalog.storageError !== null);
+    expect(await kept.get(KEY)).toBe(former);
   });
 
   test('to answer is not waited for longer than five seconds', async () => {

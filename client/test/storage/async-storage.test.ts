@@ -9,6 +9,8 @@ class Phone implements AsyncStorageLike {
   readonly entries = new Map<string, string>();
   /** Writes until the app is killed: then each call fails. */
   writesLeft = Number.POSITIVE_INFINITY;
+  /** How many entries fit. */
+  room = Number.POSITIVE_INFINITY;
 
   async getItem(key: string): Promise<string | null> {
     await this.#turn(false);
@@ -18,6 +20,7 @@ class Phone implements AsyncStorageLike {
   async setItem(key: string, value: string): Promise<void> {
     await this.#turn(true);
     if (Buffer.byteLength(value) > LONGEST_ENTRY_BYTES) throw new Error('Row too big');
+    if (this.entries.size >= this.room) throw new Error('database or disk is full');
     // The native side stores UTF-8, which has no halves of surrogate pairs.
     this.entries.set(key, String(Buffer.from(value)));
   }
@@ -85,6 +88,20 @@ test('what a write that was cut off left behind is removed by the next one', asy
   await storage.set('key', 'c'.repeat(600_000));
   await storage.delete('key');
   expect(phone.entries.size).toBe(0);
+});
+
+test('a store that is full keeps the former text, and nothing of the one that does not fit', async () => {
+  const phone = new Phone();
+  const storage = asyncStorage(phone);
+  for (const former of [null, 'a'.repeat(600_000)]) {
+    if (former !== null) await storage.set('key', former);
+    const before = [...phone.entries.keys()];
+    phone.room = before.length + 3;
+    await expect(storage.set('key', 'b'.repeat(3_000_000))).rejects.toThrow('full');
+    phone.room = Number.POSITIVE_INFINITY;
+    expect([...phone.entries.keys()]).toEqual(before);
+    expect(await storage.get('key')).toBe(former);
+  }
 });
 
 test('a text with a part missing, or an entry that is none of its own, rejects until it is written again', async () => {
