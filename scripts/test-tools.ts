@@ -7,6 +7,7 @@ import {
   dockerComposePath,
   HEADLESS_SHELL,
   haproxyPath,
+  javacPath,
   prometheusPath,
   promtoolPath,
   redisServerPath,
@@ -19,6 +20,10 @@ const TOOLS = [
   { name: 'redis-server', path: redisServerPath, variable: 'REDIS_SERVER_PATH' },
   { name: 'haproxy', path: haproxyPath, variable: 'HAPROXY_PATH' },
   { name: 'docker-compose', path: dockerComposePath, variable: 'DOCKER_COMPOSE_PATH' },
+  // 300 MB for one suite, which only a full run brings in.
+  ...(process.env.FULL
+    ? [{ name: 'default-jdk-headless', path: javacPath, variable: 'JAVAC_PATH' }]
+    : []),
   {
     name: 'chromium',
     path: chromiumPath,

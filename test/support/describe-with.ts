@@ -4,6 +4,8 @@ import {
   chromiumPath,
   dockerComposePath,
   haproxyPath,
+  javacPath,
+  prometheusPath,
   promtoolPath,
   redisServerPath,
 } from './machine.ts';
@@ -24,6 +26,11 @@ export function describeWithDockerCompose(
   suite: (dockerComposePath: string) => void,
 ): void {
   describeWith('docker-compose', dockerComposePath, name, suite);
+}
+
+/** A suite with a JDK; where the machine has none it is skipped, with the reason in its name. */
+export function describeWithJdk(name: string, suite: (javacPath: string) => void): void {
+  describeWith('javac', javacPath, name, suite);
 }
 
 /** A suite in a real browser; where the machine has none it is skipped, with the reason in its name. */

@@ -1,0 +1,229 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { describeWithJdk } from '../../../test/support/describe-with.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+
+const SOURCE = join(import.meta.dirname, '../../../examples/jvm/Ticker.java');
+
+let folder: string;
+let orders: string;
+let app: TestApp;
+let line: CutProxy;
+const children: ChildProcess[] = [];
+
+interface Ticker {
+  readonly out: string;
+  readonly err: string;
+  type(command: string): void;
+  kill(): Promise<unknown>;
+  readonly ended: Promise<unknown[]>;
+}
+
+describeWithJdk('the client of the JDK alone', (javacPath) => {
+  const java = join(dirname(javacPath), 'java');
+
+  function start(environment: Readonly<Record<string, string>> = {}, from = ['Ticker']): Ticker {
+    const child = spawn(java, ['-Xmx64m', '-XX:TieredStopAtLevel=1', '-cp', folder, ...from], {
+      env: {
+        TRADING_GRAPH_URL: `${line.url}/graphql`,
+        TRADING_GRAPH_ORDERS: orders,
+        ...environment,
+      },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    children.push(child);
+    const ended = once(child, 'exit');
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (text) => {
+      out += text;
+    });
+    child.stderr.on('data', (text) => {
+      err += text;
+    });
+    return {
+      get out() {
+        return out;
+      },
+      get err() {
+        return err;
+      },
+      type: (command) => void child.stdin.write(`${command}\n`),
+      kill() {
+        child.kill('SIGKILL');
+        return ended;
+      },
+      ended,
+    };
+  }
+
+  async function startLive(environment: Readonly<Record<string, string>> = {}): Promise<Ticker> {
+    const ticker = start(environment);
+    await eventually(() => ticker.out.includes('LIVE'));
+    return ticker;
+  }
+
+  const kept = () => readdirSync(orders).filter((name) => name.endsWith('.json'));
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'jvm-'));
+    const { status, stderr } = spawnSync(javacPath, ['-Xlint:all,-serial', '-d', folder, SOURCE], {
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+  beforeEach(async () => {
+    orders = mkdtempSync(join(folder, 'orders-'));
+    app = await startTestApp({ POSITIONS_POLL_MS: '100', LOGIN_LIMIT_PER_MINUTE: '1000' });
+    line = await startCutProxy(app.url);
+  });
+  afterEach(async () => {
+    const gone = children.splice(0).map((child) => {
+      child.kill('SIGKILL');
+      return child.exitCode ?? child.signalCode ?? once(child, 'exit');
+    });
+    await Promise.all(gone);
+    await line.close();
+    await app.close();
+  });
+
+  test('it runs from its source, signs in, and follows the positions', async () => {
+    const ticker = start({}, [SOURCE]);
+    await eventually(() => /LIVE \S+Z 6 positions/.test(ticker.out));
+    app.sandbox.putPrice('AAPL', 230);
+    await eventually(() => /AAPL BUY \S+ at 230\.0/.test(ticker.out));
+    // Below its stop-loss.
+    app.sandbox.putPrice('AAPL', 150);
+    await eventually(() => /position \d+ closed/.test(ticker.out));
+    await eventually(() => /LIVE \S+Z 5 positions/.test(ticker.out));
+    expect(ticker.err).toBe('');
+  });
+
+  test('a lost line is opened anew, and goes on from the last event', async () => {
+    const ticker = await startLive();
+    await line.refuse();
+    await eventually(() => ticker.out.includes('OFFLINE, as of 20'));
+    const before = ticker.out.length;
+    app.sandbox.putPrice('AAPL', 231);
+    await line.heal();
+    await eventually(() => /AAPL BUY \S+ at 231\.0/.test(ticker.out.slice(before)));
+    // One row came, and no snapshot of all.
+    expect(ticker.out.slice(before).match(/ at \d/g)).toHaveLength(1);
+  });
+
+  test('a silent line is dead after the heartbeat and ten seconds; another one is opened at once', async () => {
+    const ticker = await startLive();
+    line.strand();
+    app.sandbox.putPrice('AAPL', 232);
+    await eventually(() => /AAPL BUY \S+ at 232\.0/.test(ticker.out));
+    expect(ticker.out).toContain('silent for 25 s');
+    expect(line.upgrades).toBe(2);
+  });
+
+  test('where the network is back nobody waits for the old line', async () => {
+    const ticker = await startLive();
+    line.strand();
+    app.sandbox.putPrice('AAPL', 233);
+    ticker.type('online');
+    await eventually(() => /AAPL BUY \S+ at 233\.0/.test(ticker.out));
+    expect(ticker.out).toContain('another network');
+    expect(ticker.out).not.toContain('silent');
+  });
+
+  test('a refused token is renewed; a refused sign-in ends it with the reason', async () => {
+    const ticker = await startLive();
+    app.sandbox.revoke({ login: 700_001 });
+    await eventually(() => app.sandbox.calls('login') === 2);
+    app.sandbox.putPrice('AAPL', 234);
+    await eventually(() => /AAPL BUY \S+ at 234\.0/.test(ticker.out));
+    app.sandbox.fail({ operation: 'login', kind: 'status', status: 401 });
+    app.sandbox.revoke({ login: 700_001 });
+    expect(await ticker.ended).toEqual([1, null]);
+    expect(ticker.out).toMatch(/the end: signed out: .+\n$/);
+  });
+
+  test('a token that is refused anew after each sign-in ends it', async () => {
+    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 401 });
+    const ticker = start();
+    expect(await ticker.ended).toEqual([1, null]);
+    expect(ticker.out).toContain('the end: signed out: closed with 4403');
+    expect(app.sandbox.calls('login')).toBe(2);
+  });
+
+  test('an order is placed once', async () => {
+    const ticker = await startLive();
+    ticker.type('buy AAPL 1');
+    await eventually(() => ticker.out.includes('order: done'));
+    expect(app.sandbox.orders()).toHaveLength(1);
+    expect(kept()).toEqual([]);
+    await eventually(() => /LIVE \S+Z 7 positions/.test(ticker.out));
+    ticker.type('buy NOTHING 1');
+    await eventually(() => ticker.out.includes('order: refused'));
+    ticker.type('buy AAPL -1');
+    await eventually(() => ticker.out.includes('order: not placed'));
+    expect(kept()).toEqual([]);
+  });
+
+  test('an order whose answer is lost is one order', async () => {
+    const ticker = await startLive();
+    app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000, times: 1 });
+    ticker.type('buy AAPL 1');
+    await eventually(() => app.sandbox.calls('openPosition') === 1);
+    // It was kept before it was sent.
+    const [name = ''] = kept();
+    expect(readFileSync(join(orders, name), 'utf8')).toContain('"sendBefore":"20');
+    line.cut();
+    await eventually(() => ticker.out.includes('order: no answer yet'));
+    await eventually(() => ticker.out.includes('order: done'));
+    expect(app.sandbox.calls('openPosition')).toBe(1);
+    expect(app.sandbox.orders()).toHaveLength(1);
+    expect(kept()).toEqual([]);
+  });
+
+  test('an order that a killed program left is known to the next one', async () => {
+    const ticker = await startLive();
+    app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000, times: 1 });
+    ticker.type('buy AAPL 1');
+    await eventually(() => app.sandbox.calls('openPosition') === 1);
+    await ticker.kill();
+    expect(kept()).toHaveLength(1);
+    const other = start({ TRADING_GRAPH_EMAIL: 'pro@example.com' });
+    await eventually(() => other.out.includes('LIVE'));
+    expect(kept()).toHaveLength(1);
+    const next = start();
+    await eventually(() => next.out.includes('order: done'));
+    expect(app.sandbox.orders()).toHaveLength(1);
+    expect(kept()).toEqual([]);
+  });
+
+  test('an order that could not leave in its time is never placed', async () => {
+    const ticker = await startLive({ TRADING_GRAPH_ORDER_SECONDS: '3' });
+    await line.refuse();
+    ticker.type('buy AAPL 1');
+    await eventually(() => ticker.out.includes('order: making sure that it is placed or not'));
+    await line.heal();
+    await eventually(() => ticker.out.includes('order: not placed'));
+    expect(app.sandbox.calls('openPosition')).toBe(0);
+    expect(kept()).toEqual([]);
+  });
+
+  test('an order that the gateway leaves open is asked about by the next run', async () => {
+    const ticker = await startLive();
+    app.sandbox.fail({ operation: 'openPosition', kind: 'reset-after', times: 1 });
+    ticker.type('buy AAPL 1');
+    await eventually(() => ticker.out.includes('order: sent, and it may have been carried out'));
+    expect(kept()).toHaveLength(1);
+    await ticker.kill();
+    const next = start();
+    await eventually(() => next.out.includes('order: sent, and it may have been carried out'));
+    expect(app.sandbox.calls('openPosition')).toBe(1);
+  });
+});

@@ -1,0 +1,581 @@
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.WebSocket;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Scanner;
+import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/** Live positions and orders by the JDK alone. `docs/clients/native.md` has the same parts in Kotlin and in Swift. */
+public final class Ticker {
+  static final URI ENDPOINT = URI.create(setting("TRADING_GRAPH_URL", "http://127.0.0.1:4000/graphql"));
+  static final String EMAIL = setting("TRADING_GRAPH_EMAIL", "demo@example.com");
+  static final Path KEPT_ORDERS = Path.of(setting("TRADING_GRAPH_ORDERS", "orders"));
+  /** How long after the tap an order may still be placed. */
+  static final long ORDER_SECONDS = Long.parseLong(setting("TRADING_GRAPH_ORDER_SECONDS", "30"));
+  static final int HEARTBEAT_SECONDS = 15;
+
+  public static void main(String[] arguments) throws Exception {
+    var api = new Api();
+    var positions = new LivePositions(api);
+    var orders = new Orders(api);
+    inBackground(orders::resume);
+    inBackground(() -> {
+      for (var input = new Scanner(System.in); input.hasNextLine(); ) {
+        String[] words = input.nextLine().trim().split(" +");
+        if (words[0].equals("online")) positions.networkIsBack();
+        else if (words.length == 3) inBackground(() -> orders.place(words[0], words[1], Double.parseDouble(words[2])));
+        else say("buy AAPL 1, sell AAPL 1, or online");
+      }
+    });
+    try {
+      positions.follow();
+    } catch (SignedOut | Refused end) {
+      say("the end: " + end.getMessage());
+      System.exit(1);
+    }
+  }
+
+  /** The token, and requests with it. */
+  static final class Api {
+    static final String LOGIN = """
+        mutation ($input: LoginInput!) {
+          login(input: $input) { ... on LoginSuccess { accessToken } ... on Refusal { message } }
+        }""";
+    static final Duration WITHIN = Duration.ofSeconds(10);
+    /** HTTP/1.1: over HTTP/2 a request without an answer leaves its dead connection to the next one. */
+    final HttpClient http =
+        HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(WITHIN).build();
+    private String token;
+    private String end;
+    private volatile long serverAheadMs;
+
+    /** The token, or another one than that which was refused: fetched once for all that wait for it. */
+    synchronized String token(String refused) throws IOException, InterruptedException, Refused, SignedOut {
+      if (end == null && (token == null || token.equals(refused))) token = signIn();
+      if (end != null) throw new SignedOut(end);
+      return token;
+    }
+
+    /** Where the renewed token is refused too nobody tries a third. */
+    synchronized SignedOut end(String why) {
+      end = why;
+      return new SignedOut(why);
+    }
+
+    /** A field of the answer to a request with the token; a refused token is renewed once. */
+    Map<String, Object> ask(String field, String document, Map<String, ?> variables)
+        throws IOException, InterruptedException, Refused, SignedOut {
+      String sent = token(null);
+      try {
+        return send(field, document, variables, sent);
+      } catch (Refused refused) {
+        if (!refused.code.equals("UNAUTHENTICATED")) throw refused;
+      }
+      try {
+        return send(field, document, variables, token(sent));
+      } catch (Refused refused) {
+        if (refused.code.equals("UNAUTHENTICATED")) throw end(refused.getMessage());
+        throw refused;
+      }
+    }
+
+    /** The server's time by the last `Date` and this machine's uptime, which nobody sets; a second behind at most. */
+    Instant serverTime() {
+      return Instant.ofEpochMilli(uptimeMs() + serverAheadMs);
+    }
+
+    private String signIn() throws IOException, InterruptedException, Refused, SignedOut {
+      var input = Map.of("email", EMAIL, "password", setting("TRADING_GRAPH_PASSWORD", "demo"));
+      var result = send("login", LOGIN, Map.of("input", input), null);
+      if (result.get("accessToken") instanceof String fresh) return fresh;
+      throw end("" + result.get("message"));
+    }
+
+    private Map<String, Object> send(String field, String document, Map<String, ?> variables, String token)
+        throws IOException, InterruptedException, Refused {
+      var body = Json.write(Map.of("query", document, "variables", variables));
+      var request = HttpRequest.newBuilder(ENDPOINT).timeout(WITHIN).header("content-type", "application/json");
+      if (token != null) request.header("authorization", "Bearer " + token);
+      var answer = http.send(request.POST(HttpRequest.BodyPublishers.ofString(body)).build(), BodyHandlers.ofString());
+      var result = Json.object(Json.read(answer.body()));
+      var date = answer.headers().firstValue("date").map(DateTimeFormatter.RFC_1123_DATE_TIME::parse);
+      date.ifPresent(at -> serverAheadMs = Instant.from(at).toEpochMilli() - uptimeMs());
+      if (result.get("data") instanceof Map<?, ?> data && data.get(field) != null) return Json.object(data.get(field));
+      throw Refused.first(result.get("errors"));
+    }
+  }
+
+  /** The positions by id, from a snapshot and then from what changed. */
+  static final class LivePositions {
+    static final String LIVE = """
+        subscription ($after: String, $heartbeat: Int) {
+          positionChanges(after: $after, intervalMs: 1000, heartbeatSeconds: $heartbeat) {
+            cursor snapshot upserted { id symbol side units priceCurrent profit } closed status asOf
+          }
+        }""";
+    private final Api api;
+    private final Map<String, Map<String, Object>> rows = new LinkedHashMap<>();
+    private final Semaphore back = new Semaphore(0);
+    private volatile Line line;
+    private String cursor;
+    private Object asOf;
+
+    LivePositions(Api api) {
+      this.api = api;
+    }
+
+    /** Follows until nobody is signed in, or the server says that it is no use to ask again. */
+    void follow() throws InterruptedException, SignedOut, Refused {
+      String refused = null;
+      for (int failures = 0; ; failures += 1) {
+        String token = null;
+        long leastMs = 0;
+        try {
+          token = api.token(refused);
+          back.drainPermits();
+          try (var opened = new Line(api.http, token)) {
+            line = opened;
+            opened.subscribe(LIVE, variables());
+            for (var event = opened.next(); ; event = opened.next()) {
+              fold(Json.object(event.get("positionChanges")));
+              failures = 0;
+              refused = null;
+            }
+          }
+        } catch (LineLost lost) {
+          if (lost.isTokenRefused() && refused != null) throw api.end(lost.getMessage());
+          if (lost.isTokenRefused()) refused = token;
+          say("OFFLINE, as of " + asOf + ": " + lost.getMessage());
+          if (lost.isTokenRefused() || lost.isSilent() && failures == 0) continue;
+        } catch (IOException failure) {
+          say("OFFLINE, as of " + asOf + ": " + failure);
+        } catch (Refused refusal) {
+          if (!refusal.isRetryable) throw refusal;
+          leastMs = refusal.retryAfterMs;
+          say("DELAYED, as of " + asOf + ": " + refusal.getMessage());
+        }
+        back.tryAcquire(leastMs + pauseMs(failures, 30_000), TimeUnit.MILLISECONDS);
+      }
+    }
+
+    /** Called where the platform knows of a network that is back, or another: the old line is left to die. */
+    void networkIsBack() {
+      back.release();
+      if (line != null) line.lose(LineLost.silent("another network"));
+    }
+
+    private Map<String, Object> variables() {
+      var variables = new HashMap<String, Object>(Map.of("heartbeat", HEARTBEAT_SECONDS));
+      variables.put("after", cursor);
+      return variables;
+    }
+
+    private void fold(Map<String, Object> event) {
+      if (event.get("snapshot") == Boolean.TRUE) rows.clear();
+      for (var id : (List<?>) event.get("closed")) if (rows.remove(id) != null) say("position " + id + " closed");
+      for (var each : (List<?>) event.get("upserted")) {
+        var row = Json.object(each);
+        rows.put((String) row.get("id"), row);
+        say(row.get("symbol") + " " + row.get("side") + " " + row.get("units") + " at " + row.get("priceCurrent"));
+      }
+      cursor = (String) event.get("cursor");
+      asOf = event.get("asOf");
+      say(event.get("status") + " " + asOf + " " + rows.size() + " positions");
+    }
+  }
+
+  /** One connection with one subscription. What arrives waits in a queue for whoever reads it. */
+  static final class Line implements WebSocket.Listener, AutoCloseable {
+    private final BlockingQueue<Object> heard = new LinkedBlockingQueue<>();
+    private final StringBuilder part = new StringBuilder();
+    private final WebSocket socket;
+    private Map<String, ?> subscription;
+
+    Line(HttpClient http, String token) throws IOException, InterruptedException {
+      var url = URI.create(ENDPOINT.toString().replaceFirst("^http", "ws"));
+      var opening = http.newWebSocketBuilder().subprotocols("graphql-transport-ws").connectTimeout(Api.WITHIN);
+      try {
+        socket = opening.buildAsync(url, this).join();
+      } catch (CompletionException failure) {
+        throw new IOException(failure.getCause());
+      }
+      send(Map.of("type", "connection_init", "payload", Map.of("authorization", "Bearer " + token)));
+    }
+
+    /** Sent once the server has acknowledged the token: before that it would close the socket with 4401. */
+    void subscribe(String document, Map<String, Object> variables) {
+      var payload = Map.of("query", document, "variables", variables);
+      subscription = Map.of("id", "1", "type", "subscribe", "payload", payload);
+    }
+
+    /** The next event. The heartbeat and ten seconds without anything: then the line is dead, though nobody says so. */
+    Map<String, Object> next() throws IOException, InterruptedException, Refused {
+      for (; ; ) {
+        int longest = HEARTBEAT_SECONDS + 10;
+        var message = heard.poll(longest, TimeUnit.SECONDS);
+        if (message == null) throw LineLost.silent("silent for " + longest + " s");
+        if (message instanceof LineLost lost) throw lost;
+        var frame = Json.object(Json.read((String) message));
+        switch (String.valueOf(frame.get("type"))) {
+          case "connection_ack" -> send(subscription);
+          case "ping" -> send(Map.of("type", "pong"));
+          case "error" -> throw Refused.first(frame.get("payload"));
+          case "complete" -> throw new LineLost(WebSocket.NORMAL_CLOSURE, "complete");
+          case "next" -> {
+            var payload = Json.object(frame.get("payload"));
+            if (payload.get("data") instanceof Map<?, ?> data) return Json.object(data);
+            throw Refused.first(payload.get("errors"));
+          }
+          default -> { }
+        }
+      }
+    }
+
+    void lose(LineLost why) {
+      heard.add(why);
+    }
+
+    @Override
+    public CompletionStage<?> onText(WebSocket socket, CharSequence text, boolean isLast) {
+      part.append(text);
+      if (isLast) {
+        heard.add(part.toString());
+        part.setLength(0);
+      }
+      socket.request(1);
+      return null;
+    }
+
+    @Override
+    public CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
+      lose(new LineLost(code, "closed with " + code + " " + reason));
+      return null;
+    }
+
+    @Override
+    public void onError(WebSocket socket, Throwable error) {
+      lose(new LineLost(1006, String.valueOf(error)));
+    }
+
+    /** A closing handshake would wait for a dead line's answer. */
+    @Override
+    public void close() {
+      socket.abort();
+    }
+
+    private void send(Map<String, ?> frame) throws IOException {
+      try {
+        socket.sendText(Json.write(frame), true).orTimeout(Api.WITHIN.toSeconds(), TimeUnit.SECONDS).join();
+      } catch (CompletionException failure) {
+        throw new IOException(failure.getCause());
+      }
+    }
+  }
+
+  /** Orders, each kept on disk under its key from before it is sent until its outcome is known. */
+  static final class Orders {
+    static final String OUTCOME =
+        "{ __typename ... on OrderOutcome { message } ... on OrderRejected { error sent } }";
+    static final String PLACE = "mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) " + OUTCOME + " }";
+    static final String VOID = "mutation ($key: String!, $since: DateTime) "
+        + "{ voidOrder(idempotencyKey: $key, since: $since) " + OUTCOME + " }";
+    private final Api api;
+
+    Orders(Api api) {
+      this.api = api;
+    }
+
+    /** Ends the doubt about orders of an earlier run, which are not sent again. */
+    void resume() throws Exception {
+      Files.createDirectories(KEPT_ORDERS);
+      try (var files = Files.newDirectoryStream(KEPT_ORDERS, "*.json")) {
+        for (var file : files) {
+          var kept = Json.object(Json.read(Files.readString(file)));
+          // A key is one account's: for another it would be unused, and the answer that nothing was sent.
+          if (EMAIL.equals(kept.get("account"))) inBackground(() -> close(kept));
+        }
+      }
+    }
+
+    void place(String side, String symbol, double units) throws Exception {
+      api.token(null); // No order is kept that nobody could send, and the answer tells the server's time.
+      var since = api.serverTime();
+      var input = Map.of(
+          "symbol", symbol, "side", side.toUpperCase(), "kind", "MARKET", "size", Map.of("units", units),
+          "idempotencyKey", UUID.randomUUID().toString(), "sendBefore", since.plusSeconds(ORDER_SECONDS).toString());
+      Map<String, Object> kept = Map.of("account", EMAIL, "since", since.toString(), "input", input);
+      keep(kept);
+      settle(kept);
+    }
+
+    /** Sends it, and again under its key, for as long as it is meant; then its key is closed. */
+    private void settle(Map<String, Object> kept) throws Exception {
+      var input = Json.object(kept.get("input"));
+      var before = Instant.parse((String) input.get("sendBefore"));
+      var isInDoubt = false;
+      for (int failures = 0; api.serverTime().isBefore(before); failures += 1) {
+        long leastMs = 0;
+        try {
+          var outcome = api.ask("placeOrder", PLACE, Map.of("input", input));
+          // A repeat that came too late says nothing of the requests before it: closing the key does.
+          if (isInDoubt && outcome.get("sent") == Boolean.FALSE) break;
+          end(kept, outcome);
+          return;
+        } catch (IOException lost) {
+          isInDoubt = true;
+          say("order: no answer yet, asking what became of it");
+        } catch (Refused refused) {
+          if (!refused.isRetryable && !isInDoubt) {
+            end(kept, Map.of("sent", false, "message", refused.getMessage()));
+            return;
+          }
+          if (!refused.isRetryable) break;
+          leastMs = refused.retryAfterMs;
+        }
+        Thread.sleep(leastMs + pauseMs(failures, 4_000));
+      }
+      close(kept);
+    }
+
+    /** Ends the doubt: its outcome where it was placed, else it never is. */
+    private void close(Map<String, Object> kept) throws Exception {
+      var variables = Map.of("key", keyOf(kept), "since", kept.get("since"));
+      for (int failures = 0; ; failures += 1) {
+        long leastMs = 0;
+        try {
+          end(kept, api.ask("voidOrder", VOID, variables));
+          return;
+        } catch (IOException lost) {
+          say("order: making sure that it is placed or not");
+        } catch (Refused refused) {
+          // The server's records do not reach back to it, and never will.
+          if (refused.code.equals("IDEMPOTENCY_UNAVAILABLE") && !refused.isRetryable) Files.delete(fileOf(kept));
+          if (!refused.isRetryable) throw refused;
+          leastMs = refused.retryAfterMs;
+        }
+        Thread.sleep(leastMs + pauseMs(failures, 4_000));
+      }
+    }
+
+    private void end(Map<String, Object> kept, Map<String, Object> outcome) throws IOException {
+      var isUnknown = "OrderOutcomeUnknown".equals(outcome.get("__typename"));
+      var isAccepted = "OrderAccepted".equals(outcome.get("__typename"));
+      var isUnsent = outcome.get("sent") == Boolean.FALSE;
+      // The next run asks again for one that is unknown.
+      if (!isUnknown) Files.delete(fileOf(kept));
+      say("order: " + (isAccepted ? "done" : isUnknown ? "sent, and it may have been carried out" : isUnsent ? "not placed" : "refused")
+          + ", " + outcome.get("message"));
+    }
+
+    /** On the disk when this returns, whole or not at all. */
+    private void keep(Map<String, Object> kept) throws IOException {
+      var draft = Files.createTempFile(KEPT_ORDERS, "order", ".tmp");
+      try (var file = FileChannel.open(draft, StandardOpenOption.WRITE)) {
+        file.write(ByteBuffer.wrap(Json.write(kept).getBytes(StandardCharsets.UTF_8)));
+        file.force(true);
+      }
+      Files.move(draft, fileOf(kept), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    private static Path fileOf(Map<String, Object> kept) {
+      return KEPT_ORDERS.resolve(keyOf(kept) + ".json");
+    }
+
+    private static Object keyOf(Map<String, Object> kept) {
+      return Json.object(kept.get("input")).get("idempotencyKey");
+    }
+  }
+
+  /** The first error of an answer: the server says what it is, and whether the same request may succeed later. */
+  static final class Refused extends Exception {
+    final String code;
+    final boolean isRetryable;
+    final long retryAfterMs;
+
+    private Refused(Map<String, Object> error) {
+      super(String.valueOf(error.get("message")));
+      var extensions = Json.object(error.get("extensions"));
+      code = String.valueOf(extensions.get("code"));
+      isRetryable = extensions.get("retryable") == Boolean.TRUE;
+      retryAfterMs = extensions.get("retryAfter") instanceof Double seconds ? (long) (1_000 * seconds) : 0;
+    }
+
+    static Refused first(Object errors) throws IOException {
+      if (errors instanceof List<?> list && !list.isEmpty()) return new Refused(Json.object(list.get(0)));
+      throw new IOException("an answer with neither data nor errors");
+    }
+  }
+
+  /** Nobody is signed in: an app shows the form of its sign-in. */
+  static final class SignedOut extends Exception {
+    SignedOut(String why) {
+      super("signed out: " + why);
+    }
+  }
+
+  static final class LineLost extends IOException {
+    private final int code;
+
+    LineLost(int code, String why) {
+      super(why);
+      this.code = code;
+    }
+
+    static LineLost silent(String why) {
+      return new LineLost(0, why);
+    }
+
+    boolean isSilent() {
+      return code == 0;
+    }
+
+    boolean isTokenRefused() {
+      return code == 4403;
+    }
+  }
+
+  /** Objects are maps, arrays are lists, numbers are doubles. */
+  static final class Json {
+    private final String text;
+    private int at;
+
+    private Json(String text) {
+      this.text = text;
+    }
+
+    /** A page of a portal or a proxy is no JSON: the request has no answer then. */
+    static Object read(String text) throws IOException {
+      try {
+        return new Json(text).value();
+      } catch (IndexOutOfBoundsException | IllegalArgumentException broken) {
+        throw new IOException("an answer that is no JSON", broken);
+      }
+    }
+
+    @SuppressWarnings("unchecked")
+    static Map<String, Object> object(Object value) {
+      return value instanceof Map<?, ?> map ? (Map<String, Object>) map : Map.of();
+    }
+
+    static String write(Object value) {
+      if (value instanceof Map<?, ?> map) {
+        var members = map.entrySet().stream().map(each -> write(each.getKey()) + ":" + write(each.getValue()));
+        return members.collect(Collectors.joining(",", "{", "}"));
+      }
+      if (!(value instanceof String string)) return String.valueOf(value);
+      var escaped = string.chars().mapToObj(c -> c < ' ' || c == '"' || c == '\\' ? "\\u%04x".formatted(c) : "" + (char) c);
+      return escaped.collect(Collectors.joining("", "\"", "\""));
+    }
+
+    private Object value() {
+      if (has('{')) {
+        var object = new LinkedHashMap<String, Object>();
+        while (!has('}')) {
+          var name = (String) value();
+          has(':');
+          object.put(name, value());
+          has(',');
+        }
+        return object;
+      }
+      if (has('[')) {
+        var list = new ArrayList<Object>();
+        for (; !has(']'); has(',')) list.add(value());
+        return list;
+      }
+      if (has('"')) return string();
+      int from = at;
+      while (at < text.length() && ",]} \t\r\n".indexOf(text.charAt(at)) < 0) at += 1;
+      var word = text.substring(from, at);
+      return switch (word) {
+        case "null" -> null;
+        case "true", "false" -> Boolean.valueOf(word);
+        default -> Double.valueOf(word);
+      };
+    }
+
+    private String string() {
+      var string = new StringBuilder();
+      for (char c = text.charAt(at++); c != '"'; c = text.charAt(at++)) {
+        if (c == '\\') c = escaped(text.charAt(at++));
+        string.append(c);
+      }
+      return string.toString();
+    }
+
+    private char escaped(char letter) {
+      int known = "bfnrt".indexOf(letter);
+      if (known >= 0) return "\b\f\n\r\t".charAt(known);
+      if (letter != 'u') return letter;
+      at += 4;
+      return (char) Integer.parseInt(text.substring(at - 4, at), 16);
+    }
+
+    /** Whether this comes next, which is then read. */
+    private boolean has(char sign) {
+      while (at < text.length() && text.charAt(at) <= ' ') at += 1;
+      if (text.charAt(at) != sign) return false;
+      at += 1;
+      return true;
+    }
+  }
+
+  interface Task {
+    void run() throws Exception;
+  }
+
+  static void inBackground(Task task) {
+    var thread = new Thread(() -> {
+      try {
+        task.run();
+      } catch (Exception failure) {
+        say("not done: " + failure.getMessage());
+      }
+    });
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** 1, 2, 4 … seconds, and with jitter, so that those who were cut off together do not come back together. */
+  static long pauseMs(int failures, long longest) {
+    long ceiling = Math.min(longest, 1_000L << Math.min(failures, 10));
+    return ThreadLocalRandom.current().nextLong(ceiling / 2, ceiling);
+  }
+
+  static long uptimeMs() {
+    return System.nanoTime() / 1_000_000;
+  }
+
+  static void say(String line) {
+    System.out.println(line);
+  }
+
+  static String setting(String name, String fallback) {
+    return System.getenv().getOrDefault(name, fallback);
+  }
+}
