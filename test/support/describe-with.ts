@@ -5,7 +5,6 @@ import {
   dockerComposePath,
   haproxyPath,
   javacPath,
-  prometheusPath,
   promtoolPath,
   redisServerPath,
 } from './machine.ts';

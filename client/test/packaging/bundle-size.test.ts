@@ -38,7 +38,7 @@ async function bundled(entries: readonly string[], external: readonly string[] =
 test.each([
   ['requests.ts', 'tokens and requests alone', 6_000],
   ['create-core.ts', 'the core', 10_250],
-  ['create-client.ts', 'a client with all of it', 24_000],
+  ['create-client.ts', 'a client with all of it', 26_000],
 ])('%s: %s take less than %i B, gzipped', async (entry, _what, bytes) => {
   expect((await bundled([entry])).bytes).toBeLessThan(bytes);
 });
