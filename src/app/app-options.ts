@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { type Config, ConfigError } from '../config.ts';
 import { type Clock, steadyClock } from '../lib/clock.ts';
+import { oldHeapLimit } from '../lib/heap-limit.ts';
 import type { LimitTable } from '../lib/limits/table.ts';
 import {
   createLog,
@@ -27,7 +28,7 @@ export interface AppOptions {
   readonly directPath?: boolean;
   /** The schema to serve in place of the whole one. */
   readonly schema?: GraphQLSchema;
-  /** The bytes of single caches, in place of their shares of `CACHE_BYTES`. */
+  /** The bytes of single caches, in place of their shares; tests lower them. */
   readonly cacheBytes?: Partial<CacheBudgets>;
   readonly connections?: ConnectionLimits;
   /** Limits in place of those of the table; tests lower them. */
@@ -41,6 +42,9 @@ export interface AppOptions {
 /** Limits that are the same for every installation; tests lower them. */
 export interface ConnectionLimits {
   readonly most?: number;
+  /** The bytes that wait for readers, and those of messages and bodies that have not arrived whole. */
+  readonly unreadBytes?: number;
+  readonly unfinishedBytes?: number;
   /** How long a reader may take no byte, and how long a response waits for its client's other readers. */
   readonly unreadMs?: number;
   readonly patienceMs?: number;
@@ -56,6 +60,7 @@ export interface ConnectionLimits {
 
 // This counts sockets too; further connections are closed as soon as they are accepted.
 const MAX_CONNECTIONS = 20_000;
+const MAX_BYTES = 134_217_728;
 const PING_MS = 12_000;
 const LINGER_MS = 300;
 
@@ -78,6 +83,8 @@ export function withDefaults(
 ) {
   const connectionLimits = {
     most: MAX_CONNECTIONS,
+    unreadBytes: MAX_BYTES,
+    unfinishedBytes: MAX_BYTES,
     pingMs: PING_MS,
     lingerMs: LINGER_MS,
     clock: steadyClock,
@@ -89,7 +96,7 @@ export function withDefaults(
     logOutput,
     directPath: directPath && opened.because === null,
     schema,
-    cacheBytes: { ...cacheBudgets(config.cacheBytes), ...cacheBytes },
+    cacheBytes: { ...cacheBudgets(oldHeapLimit() / 2), ...cacheBytes },
     connections: connectionLimits,
     limits,
     heartbeatMs,

@@ -1,5 +1,3 @@
-import { oldHeapLimit } from '../lib/heap-limit.ts';
-
 /** What costs most to get again has most: a catalog megabytes of the gateway's, a snapshot a call, a list of positions nothing. */
 const SHARES = {
   catalogs: 0.5,
@@ -12,8 +10,7 @@ const SHARES = {
 export type CacheBudgets = Readonly<Record<keyof typeof SHARES, number>>;
 
 /** The bytes of each cache. Beside them is what has to be remembered: refusals, marks, counts, orders. */
-export function cacheBudgets(cacheBytes: number | null): CacheBudgets {
-  const sum = cacheBytes ?? oldHeapLimit() / 2;
+export function cacheBudgets(sum: number): CacheBudgets {
   const shares = Object.entries(SHARES).map(([name, share]) => [name, Math.floor(sum * share)]);
   return Object.fromEntries(shares) as CacheBudgets;
 }

@@ -101,7 +101,7 @@ function settingsOf(
     addresses: new ClientAddresses({ trustedProxies: config.trustedProxies, log }),
     origins: config.corsOrigins,
     maxBodyBytes: config.maxBodyBytes,
-    ...boundsOf(config, options, resources),
+    ...boundsOf(options, resources),
     tokens: new BearerTokens(),
     requestIds: new RequestIds(),
     tracing,
@@ -119,13 +119,14 @@ function settingsOf(
 
 /** Makes the bounds of the bytes that wait on either side, and of the messages that arrive. */
 function boundsOf(
-  config: Config,
-  { connections: { unreadMs, patienceMs, unfinishedMs, clock } }: StartOptions,
+  {
+    connections: { unreadBytes, unfinishedBytes, unreadMs, patienceMs, unfinishedMs, clock },
+  }: StartOptions,
   { domain: { clientOf }, limiter, metrics }: Resources,
 ) {
   return {
     buffers: new SendBuffers({
-      maxBytes: config.sendBufferMaxBytes,
+      maxBytes: unreadBytes,
       clientOf,
       clock,
       ...(unreadMs !== undefined && { unreadMs }),
@@ -133,7 +134,7 @@ function boundsOf(
       onCut: (reason) => metrics.server.readersCut.add(reason),
     }),
     received: new ReceiveBuffers({
-      maxBytes: config.receiveBufferMaxBytes,
+      maxBytes: unfinishedBytes,
       clock,
       ...(unfinishedMs !== undefined && { unfinishedMs }),
       onCut: (reason) => metrics.server.sendersCut.add(reason),

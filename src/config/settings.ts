@@ -189,22 +189,6 @@ export const SETTINGS = {
     means:
       'counted fields of answers per proven account, else per address; events have 5 times `MAX_COST`',
   }),
-  CACHE_BYTES: setting({
-    kind: wholeNumber(16_777_216),
-    fallback: null,
-    fallbackText: "half of the heap's limit",
-    means: 'bytes of all caches together: catalogs, sessions, answers, positions and documents',
-  }),
-  SEND_BUFFER_MAX_BYTES: setting({
-    kind: wholeNumber(1_048_576),
-    fallback: 134_217_728,
-    means: 'bytes that wait for slow readers, in all; a sixteenth of it for a token or address',
-  }),
-  RECEIVE_BUFFER_MAX_BYTES: setting({
-    kind: wholeNumber(1_048_576),
-    fallback: 134_217_728,
-    means: 'bytes of messages and bodies that have not arrived whole, in all',
-  }),
   RATE_LIMIT_PER_MINUTE: setting({
     kind: count,
     fallback: 1_200,

@@ -10,6 +10,9 @@ const LEAST_STEM_LETTERS = 7;
 /** Removed settings, each with what replaces it. They are warned of rather than refused, because a roll-back needs them again. */
 export const REMOVED: Readonly<Record<string, string>> = {
   WARM_UP: 'operations are compiled once they recur',
+  CACHE_BYTES: 'caches take a share of the heap',
+  SEND_BUFFER_MAX_BYTES: 'what readers leave unread has a fixed bound',
+  RECEIVE_BUFFER_MAX_BYTES: 'what senders leave unfinished has a fixed bound',
 };
 
 /** Warns of each variable that is a removed setting, or probably a misspelt one, without showing its value. */

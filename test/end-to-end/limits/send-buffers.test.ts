@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { Environment } from '../../../src/config.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
@@ -12,6 +11,7 @@ import {
   longField,
   MEGABYTE,
   postOf,
+  ROOMY,
   type SlowReader,
   UNTAKEN_BYTES,
   unreadBytes,
@@ -25,10 +25,14 @@ const LONG = `{ customerId ${longField(UNTAKEN_BYTES)} }`;
 const PATIENTLY = { withinMs: 180_000 };
 
 /** Readers stall for minutes on a busy machine: for the service only as much time passes as the test lets pass. */
-function startWith(clock: Clock, environment: Environment = {}, gateway?: Sandbox) {
+function startWith(clock: Clock, unreadBytes?: number, gateway?: Sandbox) {
+  const bound = unreadBytes === undefined ? {} : { unreadBytes };
   return startTestApp(
-    { ...LONG_QUESTIONS, TRUSTED_PROXIES: '127.0.0.1', ...environment },
-    { connections: { clock, unreadMs: 86_400_000 }, ...(gateway && { gateway }) },
+    { ...LONG_QUESTIONS, TRUSTED_PROXIES: '127.0.0.1' },
+    {
+      connections: { ...ROOMY, ...bound, clock, unreadMs: 86_400_000 },
+      ...(gateway && { gateway }),
+    },
   );
 }
 
@@ -104,7 +108,7 @@ test('an answer that waits is never begun where its client disconnects', async (
 test('in-flight answers bring an account to twice its share; then its slowest reader is cut', async () => {
   const clock = createScriptedClock(Date.now());
   await using gateway = await startSandbox({ clock, tickMs: 0 });
-  await using app = await startWith(clock, { SEND_BUFFER_MAX_BYTES: '536870912' }, gateway);
+  await using app = await startWith(clock, 536_870_912, gateway);
   const share = 536_870_912 / 16;
   const token = await provedToken(app, 'demo@example.com');
   // No answer is begun before all are asked for.
@@ -133,7 +137,7 @@ test('in-flight answers bring an account to twice its share; then its slowest re
 test('the unread bytes never exceed the maximum: the reader without progress for longest is cut', async () => {
   const maxBytes = 2.5 * UNTAKEN_BYTES;
   const clock = createScriptedClock();
-  await using app = await startWith(clock, { SEND_BUFFER_MAX_BYTES: String(maxBytes) });
+  await using app = await startWith(clock, maxBytes);
   const readers: SlowReader[] = [];
   try {
     for (let at = 1; at <= 6; at += 1) {
@@ -170,9 +174,7 @@ test('the unread bytes never exceed the maximum: the reader without progress for
 }, 300_000);
 
 test('where half of the maximum is unread, clients with unread bytes wait, and others do not', async () => {
-  await using app = await startWith(createScriptedClock(), {
-    SEND_BUFFER_MAX_BYTES: String(30 * UNTAKEN_BYTES),
-  });
+  await using app = await startWith(createScriptedClock(), 30 * UNTAKEN_BYTES);
   const readers: SlowReader[] = [];
   const from = (at: number) => ({ 'x-forwarded-for': `192.0.2.${at}` });
   try {

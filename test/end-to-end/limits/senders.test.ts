@@ -177,7 +177,7 @@ describe('a WebSocket', () => {
 });
 
 test('of the connections with unfinished messages and bodies those with most are cut first', async () => {
-  await using app = await startTestApp({ RECEIVE_BUFFER_MAX_BYTES: '1048576' });
+  await using app = await startTestApp({}, { connections: { unfinishedBytes: 1_048_576 } });
   using modest = await openRaw(app.url);
   modest.socket.write(bodyHead(100_000));
   modest.socket.write(randomBytes(50_000));

@@ -11,10 +11,11 @@ export const LONG_QUESTIONS = {
   MAX_BODY_BYTES: String(24 * MEGABYTE),
   MAX_COST: '100000000',
   COST_LIMIT_PER_MINUTE: '1000000000',
-  // What is sent is bounded as well, by its rate and by what has not arrived whole.
+  // What is sent is bounded as well, by its rate …
   RATE_LIMIT_PER_MINUTE: '1000000',
-  RECEIVE_BUFFER_MAX_BYTES: String(1024 * MEGABYTE),
 };
+/** … and by what has not arrived whole. */
+export const ROOMY = { unfinishedBytes: 1024 * MEGABYTE };
 
 /** More than a kernel buffers for a connection, so that the facade buffers the rest. */
 export const UNTAKEN_BYTES = 12 * MEGABYTE;

@@ -69,10 +69,12 @@ test('a hundred sockets that stop reading cost one event each, and get what they
   await using roomy = await startTestApp(
     {
       POSITIONS_POLL_MS: '150',
-      SEND_BUFFER_MAX_BYTES: String(1024 * MEGABYTE),
       MAX_COST: '100000000',
     },
-    { ...atRest(), limits: limited('connections', 1_000) },
+    {
+      connections: { ...atRest().connections, unreadBytes: 1024 * MEGABYTE },
+      limits: limited('connections', 1_000),
+    },
   );
   const token = roomy.sandbox.token({ email: 'pro@example.com' });
   const witness = webSocketClient(roomy, token).watch();

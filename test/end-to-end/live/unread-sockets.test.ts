@@ -7,6 +7,7 @@ import {
   LONG_QUESTIONS,
   longField,
   MEGABYTE,
+  ROOMY,
   UNTAKEN_BYTES,
   unreadBytes,
 } from '../limits/slow-reader.ts';
@@ -14,7 +15,9 @@ import { initializedSocket } from './raw-socket.ts';
 import { webSocketClient } from './watcher.ts';
 
 /** Readers stall for long on a busy machine: none is cut for the time that it takes. */
-const atRest = () => ({ connections: { clock: createScriptedClock(0) } });
+const atRest = (bytes: { readonly unreadBytes?: number } = {}) => ({
+  connections: { ...ROOMY, ...bytes, clock: createScriptedClock(0) },
+});
 
 test('a socket that does not read its pongs is not read from', async () => {
   // What it sends counts by its size, and is not what is tried here.
@@ -40,8 +43,7 @@ test('a socket that does not read its pongs is not read from', async () => {
 });
 
 test('an operation is not begun on a socket that has not read its earlier answers', async () => {
-  const environment = { ...LONG_QUESTIONS, SEND_BUFFER_MAX_BYTES: String(1024 * MEGABYTE) };
-  await using app = await startTestApp(environment, atRest());
+  await using app = await startTestApp(LONG_QUESTIONS, atRest({ unreadBytes: 1024 * MEGABYTE }));
   const token = app.sandbox.token({ email: 'demo@example.com' });
   using raw = await initializedSocket(app, token);
   using other = await initializedSocket(app, token);
