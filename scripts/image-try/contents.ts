@@ -12,8 +12,8 @@ export function checkContents({ config, rootFolder, revision, baseName }: BuiltI
   const workFolder = join(rootFolder, config.WorkingDir);
   expectEqual(
     readdirSync(workFolder).sort(),
-    ['compile-cache', 'data', 'dist', 'package.json'],
-    'it holds the bundle and its compile cache, and neither packages nor sources',
+    ['compile-cache', 'data', 'dist', 'graphiql', 'package.json'],
+    "it holds the bundle, its compile cache and GraphiQL's page, and neither packages nor the server's sources",
   );
   const bytes = bytesIn(workFolder);
   expect(bytes < MOST_BYTES, `${config.WorkingDir} is smaller than ${MOST_BYTES / 1e6} MB`);

@@ -16,7 +16,15 @@ test('the build context holds the sources of the build, and nothing else', () =>
       .filter((path) => isInContext(path, dockerignore))
       .map((path) => path.split('/')[0]),
   );
-  expect([...sent].sort()).toEqual(['.npmrc', 'image', 'package-lock.json', 'package.json', 'src']);
+  expect([...sent].sort()).toEqual([
+    '.npmrc',
+    'check',
+    'graphiql',
+    'image',
+    'package-lock.json',
+    'package.json',
+    'src',
+  ]);
 });
 
 test('all stages are built from one official Node, exactly the one that is developed on', () => {

@@ -12,6 +12,7 @@ import {
   longField,
   MEGABYTE,
   openSlowReader,
+  ROOMY,
   UNTAKEN_BYTES,
   unreadBytes,
 } from '../../end-to-end/limits/slow-reader.ts';
@@ -26,7 +27,7 @@ describe('a reader that reads nothing is cut, and its buffers are released', () 
   let app: TestApp;
   let token: string;
   beforeAll(async () => {
-    app = await startTestApp(LONG_QUESTIONS, { connections: { unreadMs: UNREAD_MS } });
+    app = await startTestApp(LONG_QUESTIONS, { connections: { ...ROOMY, unreadMs: UNREAD_MS } });
   });
   beforeEach(() => {
     token = app.sandbox.token({ email: 'demo@example.com' });
