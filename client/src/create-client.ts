@@ -31,7 +31,7 @@ export interface ClientOptions<Field extends InstrumentField = InstrumentField> 
    * that is under way when the app ends is then not found again. Without it such orders are `unsent`.
    */
   readonly allowVolatileOrders?: boolean;
-  /** The fields of the catalog's instruments to keep, beside id, symbol, name and description; all where it is left out. */
+  /** The fields of the catalog's instruments to keep, beside id, symbol and name; all where it is left out. */
   readonly catalogFields?: readonly Field[];
   /** Called once when nobody is signed in any more: there is no token, or a renewed one was refused. */
   readonly onSignedOut?: (error: TradingGraphError) => void;

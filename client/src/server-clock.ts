@@ -16,7 +16,8 @@ export class ServerClock {
   readonly #environment: RequestEnvironment;
   /** The server's time less the uptime, at the least. */
   #earliest = Number.NaN;
-  #roundTripMs = Number.NaN;
+  /** Of the last answer, about; NaN while there is none. */
+  roundTripMs: number = Number.NaN;
   /** The clock on the wall less the uptime, at the last date. */
   #offsetMs = Number.NaN;
 
@@ -33,7 +34,7 @@ export class ServerClock {
     this.#offsetMs = this.#currentOffsetMs;
     const roundTripMs = cameUp - sentUp;
     // One answer that the gateway was slow for says little of the line.
-    this.#roundTripMs = Math.min(roundTripMs, 2 * (this.#roundTripMs || roundTripMs));
+    this.roundTripMs = Math.min(roundTripMs, 2 * (this.roundTripMs || roundTripMs));
   };
 
   /** The server's time at the earliest; null while no answer has told it. */
@@ -56,11 +57,11 @@ export class ServerClock {
    * tells how slow it is.
    */
   onDead(): void {
-    this.#roundTripMs = (2 * this.doubtMs - SLACK_MS) / 4;
+    this.roundTripMs = (2 * this.doubtMs - SLACK_MS) / 4;
   }
 
   /** The time after which a request that has no answer is doubted. */
   get doubtMs(): number {
-    return Math.min(4 * this.#roundTripMs + SLACK_MS || MOST_DOUBT_MS, MOST_DOUBT_MS);
+    return Math.min(4 * this.roundTripMs + SLACK_MS || MOST_DOUBT_MS, MOST_DOUBT_MS);
   }
 }

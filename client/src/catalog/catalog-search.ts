@@ -85,7 +85,7 @@ export class CatalogSearch<Row extends KeyFields> {
       this.#currencies.add(pair.quote, ordinal);
     }
     for (const word of wordsOf(fold(row.name))) this.#names.add(word, ordinal);
-    for (const word of wordsOf(fold(row.description))) this.#descriptions.add(word, ordinal);
+    for (const word of wordsOf(fold(row.description ?? ''))) this.#descriptions.add(word, ordinal);
   }
 
   /** Marks from the weakest match to the best, each overwriting the one before. */

@@ -4,7 +4,12 @@ import type { Operation } from '../operation.ts';
 import { withinTime } from '../request/deadline.ts';
 import { protocolError } from '../request/failures.ts';
 import type { CopyChanges } from './catalog-copy.ts';
-import { type CatalogDocuments, catalogDocuments } from './documents.ts';
+import {
+  type CatalogDocuments,
+  type ChangesData,
+  catalogDocuments,
+  type PartData,
+} from './documents.ts';
 import { Download, type Step } from './download.ts';
 import type { InstrumentField, KeyFields } from './instrument.ts';
 import { isSlowLine } from './slow-line.ts';
@@ -27,6 +32,8 @@ export interface Asking {
 }
 
 const PAGE_SIZE = 500;
+/** The server pages over two of them, to tell where the next one ends. */
+const LARGEST_PART_SIZE = PAGE_SIZE / 2;
 const FIRST_PART_SIZE = 100;
 const SMALLEST_PART_SIZE = 50;
 /** A part that comes sooner is followed by a larger one, and one that takes longer by a smaller one. */
@@ -34,8 +41,17 @@ const SHORT_PART_MS = 4_000;
 const LONG_PART_MS = 8_000;
 /** A catalog that has not arrived whole by then is fetched in parts, which are kept. */
 const WHOLE_MS = 5_000;
+/** It is the question for the account, mostly, with the handshakes before it. */
+const LONG_ROUND_TRIP_MS = 1_500;
 const TRIES = 3;
 const LONGEST_CHASE = 10;
+
+/** A part that is asked for, and how many instruments the one after it has. */
+interface AskedPart {
+  readonly answer: Promise<PartData>;
+  readonly startedAt: number;
+  readonly following: number;
+}
 
 /** Asks the server: in one request where its limits and the line allow it, else in parts. */
 export class CatalogSource {
@@ -95,10 +111,11 @@ export class CatalogSource {
 
   /** Null where it has to come in parts. */
   async #whole(asking: Asking): Promise<FetchedChanges | null> {
-    const { environment } = this.#core;
+    const { environment, serverClock } = this.#core;
     const isSlow = environment.isSlowLine ?? isSlowLine;
     const isBegun = this.begun(asking.login) !== null;
     if (isBegun || this.#isTooLarge || this.#isSlow || isSlow()) return null;
+    if (serverClock.roundTripMs > LONG_ROUND_TRIP_MS) return null;
     const { login, signal } = asking;
     return withinTime(environment, WHOLE_MS, signal, async (time) => {
       const result = await this.#changesSince('', { login, signal: time.signal });
@@ -110,25 +127,38 @@ export class CatalogSource {
     });
   }
 
-  /** Each part is kept, so that a line that is cut costs one of them. */
+  /** Each part is kept, so that a line that is cut costs one of them. Two are on their way, or the line would be idle between them. */
   async #inParts(asking: Asking): Promise<FetchedChanges> {
     const { environment } = this.#core;
-    let first = FIRST_PART_SIZE;
+    const asked = new Map<string | null, AskedPart>();
+    let partSize = FIRST_PART_SIZE;
     let chased = 0;
+    let cameAt = 0;
+    const askFor = (after: string | null, first: number) => {
+      const part = asked.get(after) ?? this.#part(after, first, partSize, asking);
+      asked.set(after, part);
+      return part;
+    };
     for (;;) {
       const begun = this.begun(asking.login);
-      const startedAt = environment.uptime();
-      const variables = { first, after: begun?.after ?? null };
-      const { catalog, instruments } = await this.#ask(this.#documents.part, variables, asking);
-      if (catalog === null || instruments === null) {
+      const after = begun?.after ?? null;
+      const part = askFor(after, partSize);
+      const { catalog, instruments, next } = await part.answer;
+      asked.delete(after);
+      if (catalog === null || instruments === null || next === null) {
         throw protocolError('The server answers without a catalog.');
       }
-      const tookMs = environment.uptime() - startedAt;
-      if (tookMs < SHORT_PART_MS) first = Math.min(PAGE_SIZE, first * 2);
-      if (tookMs > LONG_PART_MS) first = Math.max(SMALLEST_PART_SIZE, Math.floor(first / 2));
+      const tookMs = environment.uptime() - Math.max(part.startedAt, cameAt);
+      cameAt = environment.uptime();
+      if (tookMs < SHORT_PART_MS) partSize = Math.min(LARGEST_PART_SIZE, partSize * 2);
+      if (tookMs > LONG_PART_MS) partSize = Math.max(SMALLEST_PART_SIZE, Math.floor(partSize / 2));
+      const { nodes, pageInfo } = instruments;
+      if (pageInfo.hasNextPage) {
+        const { following } = askFor(pageInfo.endCursor, part.following);
+        if (next.pageInfo.hasNextPage) askFor(next.pageInfo.endCursor, following);
+      }
       const { group, version, ageSeconds, size } = catalog;
       const download = begun?.owner.group === group ? begun : this.#beginDownload(group, asking);
-      const { nodes, pageInfo } = instruments;
       if (download.version !== version && download.version !== '') {
         chased += 1;
         if (chased > LONGEST_CHASE) {
@@ -136,7 +166,7 @@ export class CatalogSource {
         }
         await this.#catchUp(download, asking);
       }
-      const isAfter = variables.after === this.#download?.after;
+      const isAfter = after === this.#download?.after;
       // It was read at another place, or is of a version that has passed again.
       if (!isAfter || (download.version !== version && download.version !== '')) continue;
       const step = download.page(version, nodes, pageInfo.endCursor ?? download.after);
@@ -149,6 +179,15 @@ export class CatalogSource {
     }
   }
 
+  #part(after: string | null, first: number, following: number, asking: Asking): AskedPart {
+    const startedAt = this.#core.environment.uptime();
+    const variables = { first, after, ahead: first + following };
+    const answer = this.#ask(this.#documents.part, variables, asking);
+    // Where another one has failed, nobody waits for it.
+    answer.catch(() => {});
+    return { answer, startedAt, following };
+  }
+
   #beginDownload(group: string, asking: Asking): Download {
     const download = new Download({ login: asking.login, group });
     this.#download = download;
@@ -158,9 +197,8 @@ export class CatalogSource {
 
   /** Brings the parts that have come to the present version; begins anew where the server has forgotten theirs. */
   async #catchUp(download: Download, asking: Asking): Promise<void> {
-    const { documents, options } = { documents: this.#documents, options: optionsOf(asking) };
-    const variables = { since: download.version };
-    const result = await this.#core.request(documents.changes, variables, options);
+    const since = { since: download.version };
+    const result = await this.#core.request(this.#documents.changes, since, optionsOf(asking));
     const changes = isTooComplex(result.errors) ? null : fetched(dataOf(result));
     if (changes === null || changes.reset || changes.group !== download.owner.group) {
       this.#download = null;
@@ -207,17 +245,10 @@ function dataOf<Data>({ data, errors }: Result<Data>): Data {
   return data;
 }
 
-function fetched<Upserted>(data: {
-  readonly catalog: {
-    readonly group: string;
-    readonly ageSeconds: number;
-    readonly size: number;
-    readonly changes: CopyChanges<Upserted>;
-  } | null;
-}) {
-  if (data.catalog === null) throw protocolError('The server answers without a catalog.');
-  const { group, ageSeconds, size, changes } = data.catalog;
-  return { group, ageSeconds, size, ...changes };
+function fetched<Upserted>({ catalog }: ChangesData<Upserted>) {
+  if (catalog === null) throw protocolError('The server answers without a catalog.');
+  const { changes, ...head } = catalog;
+  return { ...head, ...changes };
 }
 
 function isTooComplex(errors: readonly TradingGraphError[]): boolean {

@@ -74,6 +74,14 @@ export class CatalogStorage {
     return null;
   }
 
+  /** Whether anything of the account is kept, as far as the storage says. */
+  async has(login: string, signal: AbortSignal): Promise<boolean> {
+    const prefixes = [accountPrefix(login), stepPrefix(login)];
+    const listing = Promise.all(prefixes.map(async (prefix) => this.#storage.keys(prefix)));
+    const keys = await this.#inTime(listing, signal).catch(() => []);
+    return keys.flat().length > 0;
+  }
+
   /** The download that was interrupted; null where nothing is kept of one. */
   async readSteps(owner: Owner, signal: AbortSignal): Promise<Download | null> {
     const download = new Download(owner);

@@ -27,7 +27,8 @@ export interface CatalogReplica<Row = Instrument> {
   get(id: string): Row | null;
   /**
    * The instruments that match, best first and by symbol among equals: the symbol, its beginning, words of the name or
-   * the description by their beginning, words with a typo. Without a text it is the first ones; `limit` is 20.
+   * the description (where the copy has it) by their beginning, words with a typo. Without a text it is the first ones;
+   * `limit` is 20.
    */
   search(text: string, options?: { readonly limit?: number }): readonly Row[];
   /** All of them by symbol: the same array until something changes. */
@@ -69,7 +70,7 @@ export interface LoadProgress {
 }
 
 export interface CatalogOptions<Field extends InstrumentField> {
-  /** The fields to keep beside id, symbol, name and description; all where it is left out. */
+  /** The fields to keep beside id, symbol and name; all where it is left out. */
   readonly fields?: readonly Field[] | undefined;
 }
 

@@ -56,6 +56,9 @@ export class Refresh {
         if (!(error as TradingGraphError).retryable && !held.current?.isConfirmed) held.drop();
         if (!attempt.signal.aborted) throw error;
         if (tries >= TRIES) throw signedOutError('Another account was signed in again and again.');
+      } finally {
+        // A part that was asked for ahead is of no use where the one before it has failed.
+        attempt.abort();
       }
     }
   }
@@ -99,7 +102,9 @@ export class Refresh {
   /** Takes up the copy in storage, once the server has said whose it has to be. */
   async #recall(login: string, signal: AbortSignal): Promise<void> {
     const { source, storage } = this.#parts;
-    if (storage === null) return;
+    // The question for the group is one round trip more.
+    if (storage === null || !(await storage.has(login, signal))) return;
+    checkCurrent(signal);
     const group = await source.group(login, signal);
     checkCurrent(signal);
     if (group === null) return;

@@ -168,9 +168,10 @@ describe('a storage that fails', () => {
     ...changed,
   });
   const refuse = () => Promise.reject(new Error('storage is broken'));
+  const keys = async (prefix: string) => [KEY].filter((key) => key.startsWith(prefix));
 
   test.each([
-    ['to read', failing({ get: refuse })],
+    ['to read', failing({ get: refuse, keys })],
     ['to write', failing({ set: refuse })],
     ['to list', failing({ keys: refuse })],
     ['to do anything', failing({ get: refuse, set: refuse, keys: refuse, delete: refuse })],
@@ -185,7 +186,10 @@ describe('a storage that fails', () => {
         },
       }),
     ],
-    ['by answering with what is no text', failing({ get: async () => 5 as unknown as string })],
+    [
+      'by answering with what is no text',
+      failing({ get: async () => 5 as unknown as string, keys }),
+    ],
   ])('%s costs no more than fetching', async (_name, storage) => {
     using phone = openPhone(app, { storage });
     await phone.catalog.load();
@@ -245,7 +249,7 @@ describe('a storage that fails', () => {
   });
 
   test('with room for the parts or the copy keeps the copy', async () => {
-    await using large = await startTestApp({ SANDBOX_INSTRUMENTS: '300' });
+    await using large = await startTestApp({ SANDBOX_INSTRUMENTS: '200' });
     const storage = full(2);
     using phone = openPhone(large, { storage, isSlowLine: () => true });
     await phone.catalog.load();
@@ -275,7 +279,7 @@ describe('a storage that fails', () => {
   test('to answer is not waited for longer than five seconds', async () => {
     const never = () => new Promise<never>(() => {});
     using phone = openPhone(app, {
-      storage: failing({ get: never, set: never }),
+      storage: failing({ get: never, set: never, keys }),
       hurry: (ms) => (ms <= 5_000 ? Math.min(ms, 10) : ms),
     });
     await phone.catalog.load();
@@ -290,6 +294,7 @@ test('a client that is disposed while the storage does not answer leaves no time
   const reads: string[] = [];
   const storage: ClientStorage = {
     ...memoryStorage(),
+    keys: async () => [KEY],
     get: (key) => {
       reads.push(key);
       return new Promise(() => {});
