@@ -27,7 +27,7 @@ const { values } = parseArgs({
 });
 const INSTRUMENTS = 5_000;
 const FIELDS = ['digits', 'min', 'max', 'step', 'leverage'] as const;
-const RATES = values.quick ? [20, 4] : [20, 12, 8, 4];
+const RATES = values.quick ? [20, 4] : [20, 12, 8, 4, 2.5];
 const ROUND_TRIPS_MS = values.quick ? [50] : [50, 400, 2_000];
 const CUTS = values.quick ? [0, 0.1] : [0, 0.02, 0.1];
 // A user who waits longer has closed the app.
@@ -97,8 +97,15 @@ async function tableOfLines(service: Service): Promise<string> {
     }),
   );
   const head = ['kB/s', 'round trip', 'cuts', 'positions live', 'order at market', 'catalog whole'];
-  const more = ['its first rows', 'received', 'cuts met', 'restart: shown', 'confirmed'];
-  return [`${MACHINE}; ${rows.length} of 36 lines`, table([...head, ...more], rows)].join('\n\n');
+  const more = [
+    'its first rows',
+    'received',
+    'cuts met',
+    'restart: shown',
+    'confirmed',
+    'positions live',
+  ];
+  return [`${MACHINE}; ${rows.length} of 45 lines`, table([...head, ...more], rows)].join('\n\n');
 }
 
 async function measure(
@@ -112,15 +119,7 @@ async function measure(
   const storage = memoryStorage();
   const token = sandbox.token({ email });
   const client = open(line, token, storage);
-  const positions = await timed(async () => {
-    await new Promise<void>((resolve) => {
-      const stop = client.positions(({ status }) => {
-        if (status !== 'LIVE') return;
-        setTimeout(() => stop());
-        resolve();
-      });
-    });
-  });
+  const positions = await timed(() => live(client));
   let outcome = '';
   const order = await timed(async () => {
     const placed = await client.orders
@@ -141,6 +140,7 @@ async function measure(
   // The copy is written in the background.
   await new Promise((resolve) => setTimeout(resolve, 500));
   client.dispose();
+  line.drop();
   const again = open(line, token, storage);
   const shown = timed(async () => {
     await new Promise<void>((resolve) => again.catalog.onChange(resolve));
@@ -150,6 +150,10 @@ async function measure(
   });
   const shownAfter = await shown;
   again.dispose();
+  line.drop();
+  const third = open(line, token, storage);
+  const liveAgain = await timed(() => live(third));
+  third.dispose();
   const { bytesPerSecond, roundTripMs, cuts } = terms;
   return [
     String(bytesPerSecond / 1_000),
@@ -163,6 +167,7 @@ async function measure(
     String(resets),
     shownAfter,
     confirmed,
+    liveAgain,
   ];
 }
 
@@ -172,6 +177,16 @@ function open(line: BadLine, token: string, storage: ClientStorage) {
     token: () => token,
     storage,
     catalogFields: FIELDS,
+  });
+}
+
+async function live({ positions }: ReturnType<typeof open>): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const stop = positions(({ status }) => {
+      if (status !== 'LIVE') return;
+      setTimeout(() => stop());
+      resolve();
+    });
   });
 }
 

@@ -15,6 +15,8 @@ export interface BadLine extends AsyncDisposable {
   /** Bytes that came to the phone. */
   readonly received: number;
   readonly resets: number;
+  /** Closes the connections, as those of an app that ends. */
+  drop(): void;
 }
 
 interface Packet {
@@ -38,10 +40,13 @@ export async function startBadLine(
   const up = new Direction(bytesPerSecond, roundTripMs / 2);
   let received = 0;
   let resets = 0;
+  const phones = new Set<Socket>();
   const server = createServer((phone) => {
     const service = connect(Number(port), hostname);
+    phones.add(phone);
     const end = () => {
       phone.destroy();
+      phones.delete(phone);
       service.destroy();
     };
     for (const socket of [phone, service]) socket.on('error', end).on('close', end);
@@ -66,6 +71,9 @@ export async function startBadLine(
     },
     get resets() {
       return resets;
+    },
+    drop() {
+      for (const phone of phones) phone.destroy();
     },
     async [Symbol.asyncDispose]() {
       server.close();

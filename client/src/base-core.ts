@@ -4,7 +4,6 @@ import type { Core } from './core.ts';
 import type { DatedEnvironment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
 import { retryDelay } from './request/answers.ts';
-import { withinTime } from './request/deadline.ts';
 import { type Exchanger, exchange } from './request/exchange.ts';
 import { neverLeft } from './request/never-left.ts';
 import { pause } from './request/pause.ts';
@@ -19,6 +18,8 @@ export interface BaseOptions {
   readonly token: TokenSource;
   readonly onSignedOut: (error: TradingGraphError) => void;
   readonly route: boolean;
+  /** Where the hint is kept. */
+  readonly memory?: { hint: string | null };
   readonly environment: DatedEnvironment;
 }
 
@@ -36,7 +37,6 @@ export interface OwnCore extends Core {
 
 const ACCOUNT_TIMEOUT_MS = 15_000;
 const ACCOUNT_TRIES = 3;
-const HINT_WAIT_MS = 10_000;
 
 /** The methods of the part that subscribes, which a client for requests alone goes without. */
 export type SubscriptionsPart = Pick<Subscriptions, 'subscribe' | 'restart' | 'endAll' | 'dispose'>;
@@ -45,14 +45,13 @@ export type SubscriptionsPart = Pick<Subscriptions, 'subscribe' | 'restart' | 'e
 export function createBaseCore(
   options: BaseOptions,
   subscriptionsOf: (
-    own: Omit<SubscriptionsOptions, 'environment' | 'storage' | 'heartbeatMs' | 'hiddenMs'>,
+    own: Omit<SubscriptionsOptions, 'environment' | 'memory' | 'heartbeatMs' | 'hiddenMs'>,
   ) => SubscriptionsPart,
 ): BaseCore {
-  const { environment } = options;
+  const { environment, memory = { hint: null } } = options;
   const tasks: (() => void)[] = [];
   let isDisposed = false;
-  let hint: string | null = null;
-  const url = () => routedUrl(options.url, hint);
+  const url = () => routedUrl(options.url, memory.hint);
   // The error is thrown from a task of its own, so that the platform reports it and nothing of the client's ends.
   const onThrown = (thrown: unknown) => {
     environment.after(0, () => {
@@ -72,7 +71,7 @@ export function createBaseCore(
     environment,
     onToken: (token) => accounts.tokenTaken(token),
     onSignedOut(error) {
-      hint = null;
+      memory.hint = null;
       subscriptions.endAll(error);
       accounts.signedOut();
       try {
@@ -88,22 +87,13 @@ export function createBaseCore(
   const subscriptions: SubscriptionsPart = subscriptionsOf({
     tokens,
     url,
-    prepare: hintKnown,
+    prepare: (token) => accounts.of(token).then(findHint),
     onToken,
     onThrown,
   });
 
   function findHint(login: string): void {
-    hint = routeHint(login);
-  }
-
-  /** A line without the hint works as well, on any replica, so that it waits for a moment only. */
-  async function hintKnown(token: string): Promise<void> {
-    if (!options.route || hint !== null) return;
-    const finding = accounts.of(token).then(findHint);
-    await withinTime(environment, HINT_WAIT_MS, undefined, (time) => time.race(finding)).catch(
-      () => {},
-    );
+    memory.hint = routeHint(login);
   }
 
   async function askAccount(token: string, signal: AbortSignal, over: Exchanger = exchange) {

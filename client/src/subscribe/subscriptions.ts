@@ -6,10 +6,9 @@ import { withinTime } from '../request/deadline.ts';
 import { requestedDocument } from '../request/document.ts';
 import { disposedError } from '../request/failures.ts';
 import type { Tokens } from '../request/tokens.ts';
-import type { ClientStorage } from '../storage.ts';
 import { Connection } from './connection.ts';
 import type { OpenLine } from './line.ts';
-import { LineMemory } from './line-memory.ts';
+import type { LineMemory } from './line-memory.ts';
 import { openSocket } from './open-socket.ts';
 import { pauseWhileHidden } from './pause-while-hidden.ts';
 import { isEventStream, StreamLine } from './stream-line.ts';
@@ -17,7 +16,7 @@ import { Subscription } from './subscription.ts';
 
 export interface SubscriptionsOptions {
   readonly environment: Environment;
-  readonly storage: ClientStorage | null;
+  readonly memory: LineMemory;
   readonly tokens: Tokens;
   readonly url: () => string;
   /** The longest time between two events, as the subscriptions ask for it. */
@@ -41,7 +40,6 @@ export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   readonly #socket: Connection | null;
   readonly #streams = new Map<Subscription, Connection>();
-  readonly #memory: LineMemory | null;
   #isBlocked: boolean;
   #recalling: Promise<void> | null = null;
   /** Whether the storage says that WebSockets are blocked, and none has opened since. */
@@ -56,10 +54,8 @@ export class Subscriptions {
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
-    const { environment, storage } = options;
-    const { WebSocket } = environment;
+    const { WebSocket } = options.environment;
     this.#isBlocked = WebSocket === null;
-    this.#memory = storage && new LineMemory(storage, environment);
     const onSlow = () => void this.#probe(true);
     this.#socket =
       WebSocket &&
@@ -72,7 +68,7 @@ export class Subscriptions {
           await Promise.all([options.prepare(token), this.#recalling]);
         },
         onAcknowledged: () => {
-          if (this.#isRemembered) this.#memory?.forget();
+          if (this.#isRemembered) this.#options.memory.forget();
           this.#isRemembered = false;
           this.#canStream = false;
         },
@@ -176,7 +172,7 @@ export class Subscriptions {
 
   /** Looks up, before the first socket is opened, whether an earlier run of the app found that WebSockets are blocked. */
   async #recall(): Promise<void> {
-    if (!(await this.#memory?.prefersStreams()) || this.#isDisposed) return;
+    if (!(await this.#options.memory.prefersStreams()) || this.#isDisposed) return;
     this.#isRemembered = true;
     this.#takeStreams();
   }
@@ -204,7 +200,7 @@ export class Subscriptions {
   }
 
   #streamsWon(): void {
-    this.#memory?.streamsWon();
+    this.#options.memory.streamsWon();
     this.#takeStreams();
   }
 

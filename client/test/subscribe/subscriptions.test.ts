@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { startCore } from '../support/client.ts';
+import { memoryStorage } from '../../src/storage/memory.ts';
+import { startCore, type TestCore } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
 import { CHANGES, Events } from '../support/events.ts';
@@ -276,6 +277,57 @@ test('a socket waits for the route, so that the first one carries it already', a
   await eventually(() => events.results.length > 0);
   expect(proxy.lastPath).toMatch(/\?route=[0-9a-f]{4}$/);
   expect(events.line).toEqual(['connected']);
+});
+
+test('after a restart a socket waits for nothing, and another account’s route is replaced', async () => {
+  const storage = memoryStorage();
+  const ROUTE = 'trading-graph:route';
+  const follow = async (core: TestCore) => {
+    const events = new Events();
+    core.subscribe(CHANGES, events.variables, events);
+    await eventually(() => events.results.length > 0);
+    return events;
+  };
+  {
+    using core = startCore(app, { ...through(), route: true, storage });
+    await follow(core);
+    await eventually(async () => expect(await storage.get(ROUTE)).toBe('6a08'));
+  }
+  const release = Promise.withResolvers<void>();
+  const environment = countedEnvironment({
+    fetch: async (input, init) => {
+      await release.promise;
+      return fetch(input, init);
+    },
+  });
+  await storage.set(ROUTE, 'beef');
+  let token: string | null = app.sandbox.token({ email: 'demo@example.com' });
+  using core = startCore(app, {
+    ...through(),
+    route: true,
+    storage,
+    environment,
+    token: () => token,
+  });
+  await follow(core);
+  expect(proxy.lastPath).toMatch(/route=beef$/);
+  release.resolve();
+  await eventually(async () => expect(await storage.get(ROUTE)).toBe('6a08'));
+  token = null;
+  await core.tokenChanged();
+  await eventually(async () => expect(await storage.get(ROUTE)).toBeNull());
+});
+
+test.each([
+  ['damaged', { get: async () => 'beef?' }],
+  ['that cannot be read', { get: () => Promise.reject(new Error('broken')) }],
+])('a stored route %s is waited for', async (_, changed) => {
+  const storage = { ...memoryStorage(), ...changed };
+  using core = startCore(app, { ...through(), route: true, storage });
+  const events = new Events();
+  core.subscribe(CHANGES, events.variables, events);
+  await eventually(() => events.results.length > 0);
+  expect(proxy.lastPath).toMatch(/route=6a08$/);
 });
 
 test('a socket is opened without the route where the login cannot be had', async () => {
