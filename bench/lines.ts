@@ -1,6 +1,6 @@
 /**
  * What a user of `trading-graph-client` sees on bad lines: the first positions, an order at the market, the catalog, a restart.
- * `npm run bench -- lines [--quick] [--write] [--only lines|returns|battery]` prints Markdown; `--write` puts the tables into
+ * `npm run bench -- lines [--quick] [--write] [--only lines|returns|battery|events]` prints Markdown; `--write` puts the tables into
  * docs/clients/bad-lines.md. The battery's take three minutes.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -14,6 +14,7 @@ import { startSandbox } from '../src/sandbox/start.ts';
 import { createSeededRandom } from '../test/end-to-end/orders/seeded-random.ts';
 import { startFacadeProcess } from '../test/support/facade-process.ts';
 import { BATTERY_HEAD, measureBattery } from './battery.ts';
+import { EVENTS_HEAD, eventRows } from './events.ts';
 import { measureReturns, RETURNS_HEAD } from './returns.ts';
 import { type BadLine, type LineTerms, startBadLine } from './support/bad-line.ts';
 import { table } from './support/markdown.ts';
@@ -44,6 +45,11 @@ if (isWanted('returns')) {
   const rows = await measureReturns(service.facade.url, service.sandbox);
   show('<!-- returns -->', [MACHINE, table(RETURNS_HEAD, rows)].join('\n\n'));
 }
+if (isWanted('events')) {
+  await using service = await startService(0);
+  const rows = await eventRows(service.facade.url, service.sandbox);
+  show('<!-- events -->', [MACHINE, table(EVENTS_HEAD, rows)].join('\n\n'));
+}
 if (isWanted('battery') && !values.quick) {
   // The market stands still.
   await using service = await startService(0);
@@ -52,7 +58,7 @@ if (isWanted('battery') && !values.quick) {
 }
 process.exit(0);
 
-function isWanted(part: 'lines' | 'returns' | 'battery'): boolean {
+function isWanted(part: 'lines' | 'returns' | 'battery' | 'events'): boolean {
   return values.only === undefined || values.only === part;
 }
 

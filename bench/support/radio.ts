@@ -8,8 +8,8 @@ const BURST_MS = 5_000;
 
 export interface Radio extends AsyncDisposable {
   readonly url: string;
-  /** How often it woke, and the share of the time that it was on, since the last call of `reset`. */
-  figures(): { readonly bursts: number; readonly onShare: number };
+  /** How often it woke, the share of the time that it was on, and the bytes that came to the phone, since the last call of `reset`. */
+  figures(): { readonly bursts: number; readonly onShare: number; readonly bytes: number };
   reset(): void;
 }
 
@@ -17,11 +17,15 @@ export interface Radio extends AsyncDisposable {
 export async function startRadio(target: string): Promise<Radio> {
   const { hostname, port } = new URL(target);
   let times: number[] = [];
+  let bytes = 0;
   let since = performance.now();
   const note = () => void times.push(performance.now());
   const server = createServer((phone) => {
     note();
     const service = connect(Number(port), hostname);
+    service.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
     for (const [from, to] of [
       [phone, service],
       [service, phone],
@@ -47,10 +51,11 @@ export async function startRadio(target: string): Promise<Radio> {
         if (at - before > BURST_MS) bursts += 1;
         onMs += Math.min((times[index + 1] ?? now) - at, ON_AFTER_MS);
       });
-      return { bursts, onShare: onMs / (now - since) };
+      return { bursts, onShare: onMs / (now - since), bytes };
     },
     reset() {
       times = [];
+      bytes = 0;
       since = performance.now();
     },
     async [Symbol.asyncDispose]() {

@@ -8,6 +8,7 @@ import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
 import type { Instrument } from './generated/rows.ts';
 import { createAccount, type LiveAccount } from './live/account.ts';
+import type { LiveFields, LiveNames } from './live/chosen-fields.ts';
 import { createPositions, type Positions } from './live/positions.ts';
 import type { Operation } from './operation.ts';
 import { createOrders, type Orders } from './orders/create-orders.ts';
@@ -16,7 +17,10 @@ import type { TokenSource } from './request/tokens.ts';
 import type { ClientStorage } from './storage.ts';
 
 /** The options of `createClient`. */
-export interface ClientOptions<Field extends InstrumentField = InstrumentField> {
+export interface ClientOptions<
+  Field extends InstrumentField = InstrumentField,
+  Names extends LiveNames = LiveNames,
+> extends LiveFields<Names> {
   /** The GraphQL endpoint, such as `https://example.com/graphql`; the WebSocket's address follows from it. */
   readonly url: string;
   /**
@@ -49,7 +53,10 @@ export interface ClientOptions<Field extends InstrumentField = InstrumentField> 
 }
 
 /** A client of Trading Graph. */
-export interface Client<Field extends InstrumentField = InstrumentField> {
+export interface Client<
+  Field extends InstrumentField = InstrumentField,
+  Names extends LiveNames = LiveNames,
+> {
   /** Answers a query. It never rejects: what failed is in `errors`, beside the data that came. */
   query<Data, Variables = unknown>(
     operation: Operation<Data, Variables>,
@@ -67,9 +74,9 @@ export interface Client<Field extends InstrumentField = InstrumentField> {
     sink: Sink<Data>,
   ): () => void;
   /** The open positions, followed live. */
-  readonly positions: Positions;
+  readonly positions: Positions<Names>;
   /** The whole account, followed live: open positions, pending orders and the session's figures. */
-  readonly account: LiveAccount;
+  readonly account: LiveAccount<Names>;
   /** Orders that are placed once. */
   readonly orders: Orders;
   /** A copy of the viewer's catalog, kept up to date when it is told to. */
@@ -95,9 +102,14 @@ type Rest<Variables> = unknown extends Variables
     : [variables: Variables, options?: RequestOptions];
 
 /** Makes a client. It opens nothing until it is used. */
-export function createClient<Field extends InstrumentField = InstrumentField>(
-  options: ClientOptions<Field>,
-): Client<Field> {
+export function createClient<
+  Field extends InstrumentField = InstrumentField,
+  OfPosition extends LiveNames['position'] = LiveNames['position'],
+  OfOrder extends LiveNames['order'] = LiveNames['order'],
+  OfSession extends LiveNames['session'] = LiveNames['session'],
+>(
+  options: ClientOptions<Field, { position: OfPosition; order: OfOrder; session: OfSession }>,
+): Client<Field, { position: OfPosition; order: OfOrder; session: OfSession }> {
   checkStorage(options.storage);
   const core = createCore({
     ...baseOptions(options),
@@ -108,8 +120,8 @@ export function createClient<Field extends InstrumentField = InstrumentField>(
   });
   return Object.assign(ownMethods(core), {
     subscribe: core.subscribe,
-    positions: createPositions(core),
-    account: createAccount(core),
+    positions: createPositions(core, options),
+    account: createAccount(core, options),
     orders: createOrders(core, { allowVolatile: options.allowVolatileOrders ?? false }),
     catalog: createCatalog(core, { fields: options.catalogFields }),
   });

@@ -1,29 +1,21 @@
-import type { PendingOrder, Position } from '../generated/rows.ts';
+import type { PendingOrder } from '../generated/rows.ts';
 import type { AccountFigures } from './account-operation.ts';
-import type { LiveState } from './live-source.ts';
-import type { PositionTotals } from './positions-operation.ts';
+import type { LiveNames } from './chosen-fields.ts';
+import { NO_POSITIONS, type PositionsState } from './positions-state.ts';
 
 /** The account as far as it is known; the same object until something changes. */
-export interface AccountState extends LiveState {
-  /** In the server's order; a position that has not changed is the same object as before. */
-  readonly positions: readonly Position[];
-  /** Null before the first list. */
-  readonly totals: PositionTotals | null;
+export interface AccountState<Names extends LiveNames = LiveNames> extends PositionsState<Names> {
   /** The pending orders; null while the gateway has not said any. */
-  readonly orders: readonly PendingOrder[] | null;
+  readonly orders: readonly Pick<PendingOrder, Names['order'] | 'id'>[] | null;
   /** When the gateway gave the orders, which it tells more seldom than positions. */
   readonly ordersAsOf: Date | null;
   /** The gateway's figures as of its `fetchedAt`; null while the gateway has not said any. */
-  readonly session: AccountFigures | null;
+  readonly session: Pick<AccountFigures, Names['session']> | null;
 }
 
 export const NO_ACCOUNT: AccountState = Object.freeze({
-  positions: Object.freeze([]),
-  totals: null,
+  ...NO_POSITIONS,
   orders: null,
   ordersAsOf: null,
   session: null,
-  status: 'OFFLINE',
-  asOf: null,
-  error: null,
 });

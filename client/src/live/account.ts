@@ -1,32 +1,29 @@
 import type { Core } from '../core.ts';
-import {
-  ACCOUNT_CHANGES,
-  type AccountChanges,
-  type AccountChangesData,
-} from './account-operation.ts';
+import { accountDocument } from './account-operation.ts';
 import { type AccountState, NO_ACCOUNT } from './account-state.ts';
+import type { LiveFields, LiveNames } from './chosen-fields.ts';
 import { type FoldedAccount, foldAccount } from './fold-account.ts';
 import { createFollowed, type Followed } from './followed.ts';
-import type { LiveSource } from './live-source.ts';
 
 /** Follows the whole account: open positions, pending orders and the session's figures. */
-export type LiveAccount = Followed<AccountState>;
+export type LiveAccount<Names extends LiveNames = LiveNames> = Followed<AccountState<Names>>;
 
-const SOURCE: LiveSource<AccountChangesData, AccountChanges, FoldedAccount, AccountState> = {
-  operation: ACCOUNT_CHANGES,
-  eventOf: ({ accountChanges }) => accountChanges,
-  fold: foldAccount,
-  nothing: NO_ACCOUNT,
-  shown: ({ live, orders, session }) => ({
-    positions: live.positions,
-    totals: live.totals,
-    asOf: live.asOf,
-    orders: orders?.list ?? null,
-    ordersAsOf: orders?.fetchedAt ?? null,
-    session,
-  }),
-};
-
-export function createAccount(core: Core): LiveAccount {
-  return createFollowed(core, SOURCE);
+export function createAccount<Names extends LiveNames = LiveNames>(
+  core: Core,
+  fields: LiveFields<Names> = {},
+): LiveAccount<Names> {
+  return createFollowed(core, {
+    operation: accountDocument(fields),
+    eventOf: ({ accountChanges }) => accountChanges,
+    fold: foldAccount,
+    nothing: NO_ACCOUNT,
+    shown: ({ live, orders, session }: FoldedAccount) => ({
+      positions: live.positions,
+      totals: live.totals,
+      asOf: live.asOf,
+      orders: orders?.list ?? null,
+      ordersAsOf: orders?.fetchedAt ?? null,
+      session,
+    }),
+  });
 }

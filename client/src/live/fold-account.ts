@@ -43,7 +43,7 @@ function ordersAfter(
   known: PendingOrders | null,
   { snapshot, orders }: AccountChanges,
 ): PendingOrders | null {
-  if (orders === null) return snapshot ? null : known;
+  if (orders == null) return snapshot ? null : known;
   const before = known?.list ?? [];
   const list = withKnownRows(before, snapshot ? orders.upserted : applyChanges(before, orders));
   const fetchedAt = new Date(orders.fetchedAt);
@@ -55,6 +55,6 @@ function sessionAfter(
   known: AccountFigures | null,
   { session }: AccountChanges,
 ): AccountFigures | null {
-  if (session === null) return known;
+  if (session == null) return known;
   return JSON.stringify(known) === JSON.stringify(session) ? known : session;
 }

@@ -34,22 +34,21 @@ export function foldPositions(
   if (isFirst && event.snapshot) return replace();
   const isRepeated = event.cursor === state.cursor;
   if (!isRepeated && state.seen.includes(event.cursor)) return state;
+  const changed = withKnownRows(state.positions, applyChanges(state.positions, event));
   const isLate = !isFirst && Date.parse(event.asOf) < state.asOf.getTime();
   if (isRepeated && !event.snapshot) {
-    const known = withKnownRows(state.positions, applyChanges(state.positions, event));
     // An event without changes came ahead of this one, which has the same cursor.
-    if (known !== state.positions) return null;
+    if (changed !== state.positions) return null;
     const isSameNews =
       event.status === state.status && Date.parse(event.asOf) === state.asOf.getTime();
-    return isLate || isSameNews ? state : next(state, event, known);
+    return isLate || isSameNews ? state : next(state, event, changed);
   }
   // An older event that has not been applied arrived out of order: the present list may lack its changes.
   if (isLate) return null;
   if (event.snapshot) return replace();
-  const positions = applyChanges(state.positions, event);
   const wasWhole = state.positions.length === state.totals.count;
-  if (wasWhole && positions.length !== event.totals.count) return null;
-  return next(state, event, positions);
+  if (wasWhole && changed.length !== event.totals.count) return null;
+  return next(state, event, changed);
 }
 
 function next(

@@ -1,5 +1,6 @@
 import { POSITION_FIELDS, type Position } from '../generated/rows.ts';
 import type { TypedText } from '../operation.ts';
+import { type LiveFields, rowFields } from './chosen-fields.ts';
 import type { ListChanges, LiveEvent, LiveVariables } from './live-source.ts';
 
 /** Exact sums over the list, in no stated currency; null where a position does not say. */
@@ -16,13 +17,17 @@ export interface PositionChangesData {
   readonly positionChanges: PositionChanges;
 }
 
-export const POSITION_CHANGES: TypedText<PositionChangesData, LiveVariables> =
-  `subscription PositionChanges($after: String, $intervalMs: Int, $heartbeatSeconds: Int) {
+/** The text that `positions` sends where these fields are chosen, for a manifest of trusted documents. */
+export function positionsDocument({
+  positionFields,
+}: LiveFields = {}): TypedText<PositionChangesData, LiveVariables> {
+  return `subscription PositionChanges($after: String, $intervalMs: Int, $heartbeatSeconds: Int) {
   positionChanges(after: $after, intervalMs: $intervalMs, heartbeatSeconds: $heartbeatSeconds) {
     cursor snapshot
     upserted {
-      ${POSITION_FIELDS}
+      ${rowFields(POSITION_FIELDS, positionFields)}
     }
     closed totals { count invested profit } status asOf
   }
 }`;
+}

@@ -1,4 +1,4 @@
 import type { Client } from '../create-client.ts';
 
-/** A client whatever the fields that its catalog keeps. */
-export type AnyClient = Client<never>;
+/** A client whatever the fields that it keeps and follows. */
+export type AnyClient = Client<never, { position: never; order: never; session: never }>;

@@ -8,6 +8,7 @@ import {
 } from 'react';
 import type { InstrumentField } from '../catalog/instrument.ts';
 import type { Client } from '../create-client.ts';
+import type { LiveNames } from '../live/chosen-fields.ts';
 import type { AnyClient } from './any-client.ts';
 import { CatalogStore } from './catalog-store.ts';
 
@@ -36,9 +37,12 @@ export function TradingGraphProvider({
 }
 
 /** The provider's client, for queries, mutations and subscriptions. */
-export function useClient<Field extends InstrumentField = InstrumentField>(): Client<Field> {
-  // Only the app knows with which `catalogFields` it made its client.
-  return useProvided().client as unknown as Client<Field>;
+export function useClient<
+  Field extends InstrumentField = InstrumentField,
+  Names extends LiveNames = LiveNames,
+>(): Client<Field, Names> {
+  // Only the app knows with which fields it made its client.
+  return useProvided().client as unknown as Client<Field, Names>;
 }
 
 export function useProvided(): Provided {

@@ -3,9 +3,9 @@ import { buildSchema, getNamedType, isLeafType, isObjectType, parse, validate } 
 import { describe, expect, test } from 'vitest';
 import type { PendingOrder } from '../../src/generated/rows.ts';
 import {
-  ACCOUNT_CHANGES,
   type AccountChanges,
   type AccountFigures,
+  accountDocument,
 } from '../../src/live/account-operation.ts';
 import { type FoldedAccount, foldAccount } from '../../src/live/fold-account.ts';
 
@@ -95,13 +95,13 @@ function foldAccountOnly(state: FoldedAccount | null, each: AccountChanges): Fol
 test('the subscription is valid, and selects every plain field of an order', async () => {
   const path = new URL('../../../schema.graphql', import.meta.url);
   const schema = buildSchema(await readFile(path, 'utf8'));
-  expect(validate(schema, parse(ACCOUNT_CHANGES))).toEqual([]);
+  expect(validate(schema, parse(accountDocument()))).toEqual([]);
   const type = schema.getType('Order');
   if (!isObjectType(type)) throw new Error('there is no Order');
   const plain = Object.values(type.getFields()).filter((field) =>
     isLeafType(getNamedType(field.type)),
   );
-  const [, selection = ''] = /orders \{\s+upserted \{([^}]*)\}/.exec(ACCOUNT_CHANGES) ?? [];
+  const [, selection = ''] = /orders \{\s+upserted \{([^}]*)\}/.exec(accountDocument()) ?? [];
   expect(selection.trim().split(/\s+/).toSorted()).toEqual(
     plain.map(({ name }) => name).toSorted(),
   );

@@ -1,0 +1,116 @@
+/**
+ * The bytes of one event of `account`, as they come to a phone: with whole rows, and with five fields. A part of
+ * `npm run bench -- lines`; `--only events` measures nothing else.
+ */
+import { WebSocket } from 'ws';
+import { createClient } from '../client/src/create-client.ts';
+import type { TypedText } from '../client/src/operation.ts';
+import type { Sandbox } from '../src/sandbox/start.ts';
+import { eventually } from '../test/support/eventually.ts';
+import { startRadio } from './support/radio.ts';
+
+/** Holds 25 positions. */
+const EMAIL = 'pro@example.com';
+/** In points of the last decimal, to and fro by little, so that nothing is closed, and never back to where it was. */
+const MOVES = [3, -4, 5];
+const SYMBOLS: TypedText<{ positions: { id: string; symbol: string }[] }, unknown> =
+  '{ positions { id symbol } }';
+const FIVE = ['id', 'symbol', 'digits', 'priceCurrent', 'profit'] as const;
+const CASES = {
+  '`account`, all fields': { list: 'account' },
+  '`account`, five of positions and orders, two figures': {
+    list: 'account',
+    positionFields: FIVE,
+    orderFields: ['symbol', 'side', 'units', 'priceOpen'],
+    sessionFields: ['balance', 'equity'],
+  },
+  '`account`, five of positions, two figures, no orders': {
+    list: 'account',
+    positionFields: FIVE,
+    orderFields: [],
+    sessionFields: ['balance', 'equity'],
+  },
+  '`positions`, all fields': { list: 'positions' },
+  '`positions`, five fields': { list: 'positions', positionFields: FIVE },
+  '`positions`, five fields without the symbol': {
+    list: 'positions',
+    positionFields: ['id', 'side', 'digits', 'priceCurrent', 'profit'],
+  },
+} as const;
+type Case = keyof typeof CASES;
+
+export interface EventSize {
+  readonly name: Case;
+  /** The positions that moved. */
+  readonly moved: number;
+  readonly plain: number;
+  readonly packed: number;
+}
+
+export const EVENTS_HEAD = ['followed', 'positions moved', 'plain', 'packed'];
+
+export async function eventRows(service: string, sandbox: Sandbox): Promise<string[][]> {
+  return (await measureEvents(service, sandbox)).map(({ name, moved, plain, packed }) => [
+    name,
+    String(moved),
+    `${plain} B`,
+    `${packed} B`,
+  ]);
+}
+
+/** The market stands still but for what is moved here. */
+export async function measureEvents(
+  service: string,
+  sandbox: Sandbox,
+): Promise<readonly EventSize[]> {
+  const sizes: EventSize[] = [];
+  for (const name of Object.keys(CASES) as Case[]) {
+    const plain = await measureCase(service, sandbox, name, false);
+    const packed = await measureCase(service, sandbox, name, true);
+    plain.forEach(({ moved, bytes }, at) => {
+      sizes.push({ name, moved, plain: bytes, packed: packed[at]?.bytes ?? Number.NaN });
+    });
+  }
+  return sizes;
+}
+
+/** An event in which one position has moved, and one in which all have. */
+async function measureCase(service: string, sandbox: Sandbox, name: Case, isPacked: boolean) {
+  await using radio = await startRadio(service);
+  class Socket extends WebSocket {
+    constructor(url: string, protocols: string[]) {
+      super(url, protocols, { perMessageDeflate: isPacked });
+    }
+  }
+  const token = sandbox.token({ email: EMAIL });
+  const client = createClient({
+    url: `${radio.url}/graphql`,
+    token: () => token,
+    ...CASES[name],
+    environment: { WebSocket: Socket as unknown as typeof globalThis.WebSocket },
+  });
+  const { state } = client[CASES[name].list];
+  client[CASES[name].list](() => {});
+  await eventually(() => state().status === 'LIVE' && Object(state()).session !== null);
+  const { data } = await client.query(SYMBOLS);
+  const symbols = new Map(data?.positions.map(({ id, symbol }) => [id, symbol]));
+  const found: { moved: number; bytes: number }[] = [];
+  for (const count of [1, state().positions.length]) {
+    const tries: { moved: number; bytes: number }[] = [];
+    for (const points of MOVES) {
+      const { positions } = state();
+      radio.reset();
+      for (const { id, priceCurrent, digits } of positions.slice(0, count)) {
+        const price = (priceCurrent ?? 1) + points / 10 ** (digits ?? 0);
+        sandbox.putPrice(symbols.get(id) ?? '', Number(price.toFixed(digits ?? 0)));
+      }
+      await eventually(() => state().positions !== positions);
+      const moved = state().positions.filter((row) => !positions.includes(row)).length;
+      tries.push({ moved, bytes: radio.figures().bytes });
+    }
+    // A heartbeat or new figures may come beside one.
+    found.push(tries.reduce((a, b) => (b.bytes < a.bytes ? b : a)));
+  }
+  client.dispose();
+  return found;
+}

@@ -1,0 +1,33 @@
+import type { PendingOrder, Position } from '../generated/rows.ts';
+import type { AccountFigures } from './account-operation.ts';
+
+/** The names of the fields that are followed live; each row has its `id` as well. */
+export interface LiveNames {
+  readonly position: keyof Position;
+  readonly order: keyof PendingOrder;
+  readonly session: keyof AccountFigures;
+}
+
+/** The fields of what is followed live; all where none are named. */
+export interface LiveFields<Names extends LiveNames = LiveNames> {
+  /** The fields of positions, in `positions` and `account`. */
+  readonly positionFields?: readonly Names['position'][] | undefined;
+  /** The fields of the account's pending orders; an empty list leaves the orders out. */
+  readonly orderFields?: readonly Names['order'][] | undefined;
+  /** The account's figures; an empty list leaves them out. */
+  readonly sessionFields?: readonly Names['session'][] | undefined;
+}
+
+/** The fields of rows, which are folded by their ids. */
+export function rowFields(all: string, chosen: readonly string[] | undefined): string {
+  return chosenFields(all, chosen && ['id', ...chosen]);
+}
+
+/** The chosen of all fields, in the order of all. Throws for any other, because they become part of a document. */
+export function chosenFields(all: string, chosen: readonly string[] | undefined): string {
+  if (chosen === undefined) return all;
+  const names = all.split(' ');
+  const unknown = chosen.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new TypeError(`There is no field ${unknown}, but ${all}.`);
+  return names.filter((name) => chosen.includes(name)).join(' ');
+}

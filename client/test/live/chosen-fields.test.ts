@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, expectTypeOf, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { measureEvents } from '../../../bench/events.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { ACCOUNT_OPERATION } from '../../src/account-operation.ts';
+import type { AccountFigures, PendingOrder, Position } from '../../src/index.ts';
+import { accountDocument, createClient, positionsDocument } from '../../src/index.ts';
+import { foldPositions } from '../../src/live/fold-positions.ts';
+
+const CHOICE = {
+  positionFields: ['profit', 'symbol'],
+  orderFields: ['side'],
+  sessionFields: ['equity', 'access'],
+} as const;
+
+function open(app: TestApp) {
+  const token = app.sandbox.token({ email: 'pro@example.com' });
+  return createClient({
+    url: `${app.url}/graphql`,
+    token: () => token,
+    ...CHOICE,
+    environment: { WebSocket: WebSocket as unknown as typeof globalThis.WebSocket },
+  });
+}
+
+test('the state has the chosen fields and the ids, which a server of trusted documents answers by the printed texts', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trading-graph-chosen-'));
+  const texts = [accountDocument(CHOICE), positionsDocument(CHOICE)];
+  writeFileSync(
+    join(folder, 'live.json'),
+    JSON.stringify({ ...texts, account: ACCOUNT_OPERATION }),
+  );
+  await using app = await startTestApp({
+    PERSISTED_DOCUMENTS: folder,
+    PERSISTED_DOCUMENTS_ONLY: 'on',
+  });
+  const client = open(app);
+  client.account(() => {});
+  client.positions(() => {});
+  await eventually(() => client.account.state().session !== null);
+  await eventually(() => client.positions.state().status === 'LIVE');
+  const { positions, orders, session } = client.account.state();
+  expect(Object.keys(positions[0] ?? {})).toEqual(['id', 'profit', 'symbol']);
+  expect(client.positions.state().positions[0]).toEqual(positions[0]);
+  expect(Object.keys(orders?.[0] ?? {})).toEqual(['id', 'side']);
+  expect(session).toEqual({
+    equity: expect.any(Number),
+    access: { currencyDigits: expect.any(Number) },
+  });
+  expectTypeOf(positions).toEqualTypeOf<readonly Pick<Position, 'id' | 'profit' | 'symbol'>[]>();
+  expectTypeOf(orders).toEqualTypeOf<readonly Pick<PendingOrder, 'id' | 'side'>[] | null>();
+  expectTypeOf(session).toEqualTypeOf<Pick<AccountFigures, 'access' | 'equity'> | null>();
+  client.dispose();
+  rmSync(folder, { recursive: true });
+});
+
+test('a name that the rows do not have is refused, by TypeScript and when the client is made', () => {
+  const base = { url: 'http://localhost/graphql', token: () => null };
+  // @ts-expect-error There is no such field.
+  expect(() => createClient({ ...base, positionFields: ['price'] })).toThrow(TypeError);
+  // @ts-expect-error There is no such field.
+  expect(() => createClient({ ...base, orderFields: ['side } x: me { id'] })).toThrow(TypeError);
+  // @ts-expect-error There is no such field.
+  expect(() => createClient({ ...base, sessionFields: ['constructor'] })).toThrow(TypeError);
+});
+
+test('an empty list leaves orders and figures out, and keeps the ids of positions', () => {
+  const text = accountDocument({ positionFields: [], orderFields: [], sessionFields: [] });
+  expect(text).not.toMatch(/orders|session/);
+  expect(text).toMatch(/positions \{\s+upserted \{\s+id\s+\}\s+closed\s+\}/);
+  // The order in which an app names them makes no other document.
+  const orderFields = ['symbol', 'side'] as const;
+  expect(accountDocument({ orderFields })).toBe(
+    accountDocument({ orderFields: orderFields.toReversed() }),
+  );
+});
+
+test('a row of which nothing chosen has changed stays the same object', () => {
+  const row = { id: '1', symbol: 'AAPL' } as Position;
+  const event = {
+    cursor: 'a',
+    snapshot: true,
+    upserted: [row],
+    closed: [],
+    totals: { count: 1, invested: 1, profit: 1 },
+    status: 'LIVE',
+    asOf: '2026-01-01T00:00:00.000Z',
+  } as const;
+  const before = foldPositions(null, event);
+  const next = { ...event, cursor: 'b', snapshot: false, upserted: [{ ...row }] };
+  const after = foldPositions(before, next);
+  expect(after?.cursor).toBe('b');
+  expect(after?.positions).toBe(before?.positions);
+});
+
+test('an event of five fields is small on the wire', async () => {
+  await using sandbox = await startSandbox({ seed: 'lines', tickMs: 0 });
+  await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { gateway: sandbox });
+  const sizes = await measureEvents(app.url, sandbox);
+  expect(sizes.map(({ moved }) => moved)).toEqual(sizes.map((_size, at) => (at % 2 ? 25 : 1)));
+  const sizeOf = (name: string, moved: number) =>
+    sizes.find((size) => size.name === name && size.moved === moved);
+  expect(sizeOf('`positions`, five fields', 1)?.plain).toBeLessThanOrEqual(450);
+  expect(
+    sizeOf('`account`, five of positions, two figures, no orders', 1)?.plain,
+  ).toBeLessThanOrEqual(450);
+  expect(sizeOf('`positions`, five fields', 25)?.packed).toBeLessThanOrEqual(800);
+  expect(sizeOf('`positions`, five fields without the symbol', 25)?.packed).toBeLessThanOrEqual(
+    640,
+  );
+});
