@@ -1,23 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  buildSchema,
-  isEnumType,
-  isInputObjectType,
-  isRequiredInputField,
-  type OperationDefinitionNode,
-  parse,
-} from 'graphql';
+import { buildSchema, isEnumType, isInputObjectType, isRequiredInputField, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { readPage } from '../support/samples.ts';
 
-// No compiler of Swift or Kotlin runs here; what their code takes of the schema and of the operations is checked all the same.
+// No compiler of Swift or of Kotlin with its libraries runs here; what their code takes of the schema and of the operations is checked all the same.
 const root = join(import.meta.dirname, '..', '..', '..');
 const schema = buildSchema(readFileSync(join(root, 'schema.graphql'), 'utf8'));
 const { samples } = readPage('docs/clients/native.md');
 const textOf = (language: string) =>
   samples.flatMap((sample) => (sample.language === language ? [sample.text] : [])).join('\n');
-const operations = parse(textOf('graphql')).definitions as OperationDefinitionNode[];
+const document = parse(textOf('graphql'));
+const operations = document.definitions.flatMap((each) =>
+  each.kind === 'OperationDefinition' ? [each] : [],
+);
 const selected = (name: string) => {
   const operation = operations.find((each) => each.name?.value === name);
   const [field] = operation?.selectionSet.selections ?? [];
@@ -70,7 +66,7 @@ describe.each([
   const code = textOf(language);
 
   test('uses the models of the operations on the page alone', () => {
-    const models = new Set(code.match(/\b[A-Z]\w+(?:Subscription|Mutation|Query)\b/g));
+    const models = new Set(code.match(/\b(?!GraphQL)[A-Z]\w+(?:Subscription|Mutation|Query)\b/g));
     const made = operations.map(({ name, operation }) => {
       return `${name?.value}${operation[0]?.toUpperCase()}${operation.slice(1)}`;
     });
@@ -105,8 +101,21 @@ test('both doubt a line after the heartbeat and ten seconds, and ask the platfor
   expect(textOf('kotlin')).toContain('registerDefaultNetworkCallback');
 });
 
+test('both give up on a token that stays refused, and keep the key of an order before they send it', () => {
+  for (const language of ['swift', 'kotlin']) {
+    const code = textOf(language);
+    expect(code).toMatch(/code == 4403[\s\S]*?refused != n[\s\S]*?throw [\s\S]*?refused = token/);
+    expect(code).toMatch(/SignedOut/);
+    const [keeping, sending] = [/keep\(key, since\)|\.atomic/, /ask\((?:Api\.)?PlaceMutation/];
+    expect(code.search(keeping)).toBeGreaterThan(0);
+    expect(code.search(keeping)).toBeLessThan(code.search(sending));
+  }
+});
+
 test('values of enums are those of the schema', () => {
-  const swift = [...textOf('swift').matchAll(/(\w+): (?:\.some\()?\.case\(\.(\w+)\)/g)];
+  const swift = [
+    ...textOf('swift').matchAll(/(kind|side): (?:\.some\(\.case\(\.|\.)(?!case\b)(\w+)/g),
+  ];
   expect(swift.map(([, field, value]) => [field, value?.toUpperCase()])).toEqual([
     ['kind', valuesOf('PlaceOrderKind').find((value) => value === 'MARKET')],
     ['side', valuesOf('Side').find((value) => value === 'BUY')],
