@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp } from '../../../test/support/app.ts';
 import type { Client } from '../../src/index.ts';
 import { createSampleProject, type SampleProject } from '../support/sample-project.ts';
 import { type GuideApp, type Home, type Row, TEST_SESSION, testPromises } from './guide-world.ts';
@@ -41,6 +42,33 @@ beforeAll(async () => {
 afterAll(() => project[Symbol.dispose]());
 
 describe('an app on the client alone', () => testPromises(startApp));
+
+test('an order that has no answer is closed, and cannot be placed later', async () => {
+  await using app = await startTestApp();
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const session = { freshToken: () => token, signedOut() {} };
+  Object.assign(globalThis, { graphqlUrl: `${app.url}/graphql`, session });
+  project.write(
+    'entry.ts',
+    "export * from './src/place-to-its-end'; export * from './src/trading-graph';",
+  );
+  const { placeToItsEnd, tradingGraph } = await project.load<{
+    placeToItsEnd(send: () => Promise<null>, key: string, since: Date): Promise<unknown>;
+    tradingGraph: Client;
+  }>('entry.ts');
+  let sent = 0;
+  const lost = async () => {
+    sent += 1;
+    throw new Error('no answer');
+  };
+  const closed = { __typename: 'OrderRejected', idempotencyKey: 'lost' };
+  expect(await placeToItsEnd(lost, 'lost', new Date())).toMatchObject(closed);
+  expect(sent).toBe(2);
+  const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey: 'lost' };
+  const { data } = await tradingGraph.mutate<{ placeOrder: unknown }, object>(PLACE, { input });
+  expect(data?.placeOrder).toMatchObject(closed);
+  expect(app.sandbox.orders()).toEqual([]);
+});
 
 async function startApp(): Promise<GuideApp> {
   const { tradingGraph } = await project.load<{ tradingGraph: Client }>('src/trading-graph.ts');

@@ -17,7 +17,11 @@ const documentsIn = (page: string) => readPage(page).samples.flatMap(documentsOf
 
 test('a page is read with its languages, names and lines', () => {
   const files = namedSamples('docs/clients/README.md');
-  expect([...files.keys()]).toEqual(['src/session.ts', 'src/trading-graph.ts']);
+  expect([...files.keys()]).toEqual([
+    'src/session.ts',
+    'src/trading-graph.ts',
+    'src/place-to-its-end.ts',
+  ]);
   expect(readPage('README.md').samples.length).toBeGreaterThan(5);
   expect(WITH_GRAPHQL.length).toBeGreaterThan(4);
 });
