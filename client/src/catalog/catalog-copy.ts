@@ -1,6 +1,12 @@
 import { CatalogSearch } from './catalog-search.ts';
 import type { KeyFields } from './instrument.ts';
 
+/** The account that a copy belongs to; its group decides which instruments there are, and on what terms. */
+export interface Owner {
+  readonly login: string;
+  readonly group: string;
+}
+
 /** The difference between one copy and the next. */
 export interface CopyChanges<Row> {
   readonly version: string;

@@ -4,12 +4,7 @@ import type { Operation } from '../operation.ts';
 import { withinTime } from '../request/deadline.ts';
 import { protocolError } from '../request/failures.ts';
 import type { CopyChanges } from './catalog-copy.ts';
-import {
-  type CatalogDocuments,
-  type ChangesData,
-  catalogDocuments,
-  type PartData,
-} from './documents.ts';
+import { type CatalogDocuments, type ChangesData, catalogDocuments } from './documents.ts';
 import { Download, type Step } from './download.ts';
 import type { InstrumentField, KeyFields } from './instrument.ts';
 import { isSlowLine } from './slow-line.ts';
@@ -45,13 +40,6 @@ const WHOLE_MS = 5_000;
 const LONG_ROUND_TRIP_MS = 1_500;
 const TRIES = 3;
 const LONGEST_CHASE = 10;
-
-/** A part that is asked for, and how many instruments the one after it has. */
-interface AskedPart {
-  readonly answer: Promise<PartData>;
-  readonly startedAt: number;
-  readonly following: number;
-}
 
 /** Asks the server: in one request where its limits and the line allow it, else in parts. */
 export class CatalogSource {
@@ -130,12 +118,23 @@ export class CatalogSource {
   /** Each part is kept, so that a line that is cut costs one of them. Two are on their way, or the line would be idle between them. */
   async #inParts(asking: Asking): Promise<FetchedChanges> {
     const { environment } = this.#core;
-    const asked = new Map<string | null, AskedPart>();
+    const asked = new Map<string | null, ReturnType<typeof begin>>();
     let partSize = FIRST_PART_SIZE;
     let chased = 0;
     let cameAt = 0;
+    const begin = (after: string | null, first: number) => {
+      const startedAt = environment.uptime();
+      const answer = this.#ask(
+        this.#documents.part,
+        { first, after, ahead: first + partSize },
+        asking,
+      );
+      // Where another one has failed, nobody waits for it.
+      answer.catch(() => {});
+      return { answer, startedAt, following: partSize };
+    };
     const askFor = (after: string | null, first: number) => {
-      const part = asked.get(after) ?? this.#part(after, first, partSize, asking);
+      const part = asked.get(after) ?? begin(after, first);
       asked.set(after, part);
       return part;
     };
@@ -171,21 +170,12 @@ export class CatalogSource {
       if (!isAfter || (download.version !== version && download.version !== '')) continue;
       const step = download.page(version, nodes, pageInfo.endCursor ?? download.after);
       asking.onStep(download, step);
-      asking.onProgress(Math.min(download.size, size), size);
+      const upserted = download.instruments;
+      asking.onProgress(Math.min(upserted.length, size), size);
       if (pageInfo.hasNextPage) continue;
       this.#download = null;
-      const upserted = download.instruments;
       return { group, version, ageSeconds, size, reset: true, removed: [], upserted };
     }
-  }
-
-  #part(after: string | null, first: number, following: number, asking: Asking): AskedPart {
-    const startedAt = this.#core.environment.uptime();
-    const variables = { first, after, ahead: first + following };
-    const answer = this.#ask(this.#documents.part, variables, asking);
-    // Where another one has failed, nobody waits for it.
-    answer.catch(() => {});
-    return { answer, startedAt, following };
   }
 
   #beginDownload(group: string, asking: Asking): Download {

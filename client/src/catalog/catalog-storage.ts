@@ -1,13 +1,13 @@
 import type { Environment } from '../environment.ts';
 import { withinTime } from '../request/deadline.ts';
 import type { ClientStorage } from '../storage.ts';
+import type { Owner } from './catalog-copy.ts';
 import { Download, type Step } from './download.ts';
 import {
   type AgedCopy,
   ALL_PREFIXES,
   accountPrefix,
   fromText,
-  type Owner,
   ownerOf,
   stepKey,
   stepPrefix,
@@ -102,7 +102,7 @@ export class CatalogStorage {
     const { owner, steps } = download;
     this.#steps = this.#steps
       .then(async () => {
-        if (step === null) await this.#removeSteps(owner.login);
+        if (step === null) await this.#remove(stepPrefix(owner.login));
         else if (download !== this.#refused) {
           await this.#storage.set(stepKey(owner, steps - 1), stepToText(owner, this.#fields, step));
         }
@@ -110,7 +110,7 @@ export class CatalogStorage {
       .catch((error) => {
         this.#saveError = error;
         this.#refused = download;
-        return this.#removeSteps(owner.login).catch(() => {});
+        return this.#remove(stepPrefix(owner.login)).catch(() => {});
       });
   }
 
@@ -129,11 +129,12 @@ export class CatalogStorage {
     this.#next = async () => {
       const text = toText(owner, this.#fields, aged);
       const write = () => this.#storage.set(storageKey(owner), text);
-      const removeSteps = () => this.#steps.then(() => this.#removeSteps(owner.login));
+      const removeSteps = () => this.#steps.then(() => this.#remove(stepPrefix(owner.login)));
       // The steps take as much room as the copy, which may be what a full store lacks.
       await write().catch(() => removeSteps().then(write));
       onSaved();
-      await this.#removeOthers(owner);
+      // An account is in one group at a time, so that copies for another one are of no use.
+      await this.#remove(accountPrefix(owner.login), storageKey(owner));
       await removeSteps();
       this.#saveError = null;
     };
@@ -153,16 +154,10 @@ export class CatalogStorage {
     this.#saving = null;
   }
 
-  /** An account is in one group at a time, so that copies for another one are of no use. */
-  async #removeOthers(owner: Owner): Promise<void> {
-    const own = storageKey(owner);
-    for (const key of await this.#storage.keys(accountPrefix(owner.login))) {
-      if (key !== own) await this.#storage.delete(key);
+  async #remove(prefix: string, kept?: string): Promise<void> {
+    for (const key of await this.#storage.keys(prefix)) {
+      if (key !== kept) await this.#storage.delete(key);
     }
-  }
-
-  async #removeSteps(login: string): Promise<void> {
-    for (const key of await this.#storage.keys(stepPrefix(login))) await this.#storage.delete(key);
   }
 
   #inTime<T>(reading: Promise<T>, signal?: AbortSignal): Promise<T> {

@@ -1,6 +1,5 @@
-import type { CopyChanges } from './catalog-copy.ts';
+import type { CopyChanges, Owner } from './catalog-copy.ts';
 import type { KeyFields } from './instrument.ts';
-import type { Owner } from './stored-copy.ts';
 
 /** A step of a download: a page, or the changes to the pages that were fetched before. */
 export interface Step {
@@ -20,29 +19,13 @@ export interface Step {
 export class Download {
   readonly owner: Owner;
   readonly #byId = new Map<string, KeyFields>();
-  #version = '';
-  #after: string | null = null;
-  #steps = 0;
+  version = '';
+  after: string | null = null;
+  /** How many steps led here. */
+  steps = 0;
 
   constructor(owner: Owner) {
     this.owner = owner;
-  }
-
-  get version(): string {
-    return this.#version;
-  }
-
-  get after(): string | null {
-    return this.#after;
-  }
-
-  /** How many steps led here. */
-  get steps(): number {
-    return this.#steps;
-  }
-
-  get size(): number {
-    return this.#byId.size;
   }
 
   get instruments(): readonly KeyFields[] {
@@ -54,22 +37,22 @@ export class Download {
   }
 
   changes({ version, removed, upserted }: CopyChanges<KeyFields>): Step {
-    return this.#taken({ version, after: this.#after, removed, upserted });
+    return this.#taken({ version, after: this.after, removed, upserted });
   }
 
   /** False where it is not the step that follows. */
   take({ from, version, after, removed, upserted }: Step): boolean {
-    if (from.version !== this.#version || from.after !== this.#after) return false;
+    if (from.version !== this.version || from.after !== this.after) return false;
     for (const id of removed) this.#byId.delete(id);
     for (const row of upserted) this.#byId.set(row.id, row);
-    this.#version = version;
-    this.#after = after;
-    this.#steps += 1;
+    this.version = version;
+    this.after = after;
+    this.steps += 1;
     return true;
   }
 
   #taken(own: Omit<Step, 'from'>): Step {
-    const step = { from: { version: this.#version, after: this.#after }, ...own };
+    const step = { from: { version: this.version, after: this.after }, ...own };
     this.take(step);
     return step;
   }

@@ -1,7 +1,6 @@
 import type { Core } from '../core.ts';
-import { CatalogCopy } from './catalog-copy.ts';
+import { CatalogCopy, type Owner } from './catalog-copy.ts';
 import type { KeyFields } from './instrument.ts';
-import type { Owner } from './stored-copy.ts';
 
 export interface Held {
   readonly owner: Owner;

@@ -2,12 +2,12 @@ import type { Core } from '../core.ts';
 import type { TradingGraphError } from '../errors.ts';
 import { abortedError, disposedError, protocolError, signedOutError } from '../request/failures.ts';
 import type { LoadProgress } from './catalog.ts';
-import type { CatalogCopy } from './catalog-copy.ts';
+import type { CatalogCopy, Owner } from './catalog-copy.ts';
 import type { CatalogSource, FetchedChanges } from './catalog-source.ts';
 import type { CatalogStorage } from './catalog-storage.ts';
 import { type HeldCopy, NONE } from './held-copy.ts';
 import type { KeyFields } from './instrument.ts';
-import type { AgedCopy, Owner } from './stored-copy.ts';
+import type { AgedCopy } from './stored-copy.ts';
 
 export interface RefreshParts {
   readonly core: Core;

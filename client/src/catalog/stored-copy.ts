@@ -1,13 +1,7 @@
 import { isObject } from '../request/failures.ts';
-import { CatalogCopy } from './catalog-copy.ts';
+import { CatalogCopy, type Owner } from './catalog-copy.ts';
 import type { Download, Step } from './download.ts';
 import { KEY_FIELDS, type KeyFields } from './instrument.ts';
-
-/** The account that a copy belongs to; its group decides which instruments there are, and on what terms. */
-export interface Owner {
-  readonly login: string;
-  readonly group: string;
-}
 
 /** A copy, and how old it was when. */
 export interface AgedCopy {
