@@ -1,4 +1,5 @@
 import { isObject } from '../request/failures.ts';
+import { parseJson } from '../request/wire-result.ts';
 import { CatalogCopy, type Owner } from './catalog-copy.ts';
 import type { Download, Step } from './download.ts';
 import { KEY_FIELDS, type KeyFields } from './instrument.ts';
@@ -96,12 +97,8 @@ function isStep(value: unknown): value is Step {
 }
 
 function parse(json: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const content: unknown = JSON.parse(json);
-    return isObject(content) ? content : null;
-  } catch {
-    return null;
-  }
+  const content = parseJson(json);
+  return isObject(content) ? content : null;
 }
 
 function isInstrument(value: unknown): value is KeyFields {

@@ -3,7 +3,7 @@ import type { Environment } from '../environment.ts';
 import { withinTime } from '../request/deadline.ts';
 import type { Exchanger } from '../request/exchange.ts';
 import { networkError } from '../request/failures.ts';
-import { openSocket } from '../subscribe/open-socket.ts';
+import { SocketLine } from '../subscribe/socket-line.ts';
 
 /**
  * Sends a request over a WebSocket of its own: `fetch` would choose the connection that is dead. Undefined where the
@@ -15,13 +15,6 @@ export function freshSocket(environment: Environment): Exchanger | undefined {
   return (_, { url, token, timeoutMs, signal, leaving, ...request }) => {
     let close = () => {};
     const answer = new Promise<Result<unknown>>((resolve, reject) => {
-      const open = openSocket({
-        environment,
-        WebSocket,
-        url: () => url,
-        heartbeatMs: timeoutMs,
-        onSlow() {},
-      });
       // A token that is refused here is refused of the next request by `fetch` as well, which renews it.
       const lost = () => reject(networkError('The line was lost.'));
       // The machine may have slept for hours while the line was opened.
@@ -33,7 +26,15 @@ export function freshSocket(environment: Environment): Exchanger | undefined {
           reject(error);
         }
       };
-      const line = open(token ?? '', { acknowledged, lost });
+      const line = new SocketLine({
+        environment,
+        WebSocket,
+        url,
+        token: token ?? '',
+        heartbeatMs: timeoutMs,
+        events: { acknowledged, lost },
+        onSlow() {},
+      });
       close = () => line.close();
       line.start(request, {
         next: resolve,

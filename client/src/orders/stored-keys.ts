@@ -1,4 +1,5 @@
 import { storageError } from '../request/failures.ts';
+import { parseJson } from '../request/wire-result.ts';
 import type { ClientStorage } from '../storage.ts';
 
 const PREFIX = 'orders/';
@@ -73,22 +74,17 @@ export class StoredKeys {
 }
 
 function parse(key: string, text: string): StoredKey {
-  try {
-    const { digest, at, made, sendBefore, maxWaitMs } = JSON.parse(text) as Partial<StoredKey>;
-    if (typeof digest === 'string' && isDate(at)) {
-      return {
-        key,
-        digest,
-        at,
-        made: isDate(made) ? made : null,
-        sendBefore: typeof sendBefore === 'string' ? sendBefore : undefined,
-        maxWaitMs: typeof maxWaitMs === 'number' ? maxWaitMs : undefined,
-      };
-    }
-  } catch {
-    // Like JSON of another form, it was not written by this version.
-  }
-  return { key, digest: null, at: null, made: null };
+  const { digest, at, made, sendBefore, maxWaitMs }: Partial<StoredKey> = Object(parseJson(text));
+  // Text of another form was not written by this version.
+  if (typeof digest !== 'string' || !isDate(at)) return { key, digest: null, at: null, made: null };
+  return {
+    key,
+    digest,
+    at,
+    made: isDate(made) ? made : null,
+    sendBefore: typeof sendBefore === 'string' ? sendBefore : undefined,
+    maxWaitMs: typeof maxWaitMs === 'number' ? maxWaitMs : undefined,
+  };
 }
 
 function isDate(value: unknown): value is number {

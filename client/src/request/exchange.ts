@@ -2,6 +2,7 @@ import type { DatedEnvironment } from '../environment.ts';
 import type { Result } from '../result.ts';
 import type { RequestedDocument } from './document.ts';
 import { isObject, networkError, protocolError, serverError } from './failures.ts';
+import { parseJson, resultOf } from './wire-result.ts';
 
 /** Sends one request and reads its answer. It rejects where `leaving` throws, or a line of its own breaks. */
 export type Exchanger = (
@@ -116,18 +117,14 @@ function readAnswer(
 ): Result<unknown> {
   const requestId = headers.get('x-request-id');
   const retryAfter = secondsOf(headers.get('retry-after'));
-  const body = parse(text);
+  const body = parseJson(text);
   if (!isObject(body) || !('data' in body || Array.isArray(body.errors))) {
     return failed(notGraphQL(status, requestId, retryAfter));
   }
   // Each answer of this server is named, which those of portals and of caches are not.
   const date = headers.get('date');
   if (date && requestId && !headers.get('age')) dated(date);
-  const errors = Array.isArray(body.errors) ? body.errors : [];
-  return {
-    data: body.data ?? null,
-    errors: errors.map((error) => serverError(error, requestId, retryAfter)),
-  };
+  return resultOf(body, requestId, retryAfter);
 }
 
 // A proxy between client and server fails with an answer that is not GraphQL; such a failure may be retried.
@@ -141,12 +138,4 @@ function notGraphQL(status: number, requestId: string | null, retryAfter: number
 
 function secondsOf(header: string | null): number | null {
   return header !== null && /^\d+$/.test(header) ? Number(header) : null;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

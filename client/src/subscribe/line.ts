@@ -1,4 +1,5 @@
 import type { Result } from '../core.ts';
+import type { Environment } from '../environment.ts';
 import type { TradingGraphError } from '../errors.ts';
 import type { RequestedDocument } from '../request/document.ts';
 
@@ -36,6 +37,15 @@ export type Loss =
   | { readonly kind: 'token-refused' }
   /** Trying again would end in the same way. */
   | { readonly kind: 'fatal'; readonly error: TradingGraphError };
+
+export interface LineOptions {
+  readonly environment: Environment;
+  readonly url: string;
+  readonly token: string;
+  /** The longest time between two events, as agreed with the server. */
+  readonly heartbeatMs: number;
+  readonly events: LineEvents;
+}
 
 /** Opens a line with a token. */
 export type OpenLine = (token: string, events: LineEvents) => Line;

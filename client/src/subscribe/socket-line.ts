@@ -1,7 +1,6 @@
-import type { Result } from '../core.ts';
-import type { Environment } from '../environment.ts';
-import { isObject, protocolError, serverError } from '../request/failures.ts';
-import type { Line, LineEvents, Loss, SubscribeRequest, SubscriptionEvents } from './line.ts';
+import { isObject, protocolError } from '../request/failures.ts';
+import { parseJson, resultOf } from '../request/wire-result.ts';
+import type { Line, LineOptions, Loss, SubscribeRequest, SubscriptionEvents } from './line.ts';
 import { Watchdog } from './watchdog.ts';
 
 const PROTOCOL = 'graphql-transport-ws';
@@ -16,11 +15,8 @@ const TRY_AGAIN_LATER = 1013;
 // A message too large, an invalid one, another protocol: a new socket would be closed in the same way.
 const FATAL = new Set([1009, 4400, 4406, 4409]);
 
-export interface SocketLineOptions {
-  readonly url: string;
-  readonly token: string;
-  readonly heartbeatMs: number;
-  readonly events: LineEvents;
+export interface SocketLineOptions extends LineOptions {
+  readonly WebSocket: typeof globalThis.WebSocket;
   /** Called once where the handshake takes longer than it should. */
   readonly onSlow: () => void;
 }
@@ -31,10 +27,8 @@ export interface SocketLineOptions {
  */
 export class SocketLine implements Line {
   readonly isReusable = true;
-  readonly #environment: Environment;
+  readonly #options: LineOptions;
   readonly #socket: WebSocket;
-  readonly #heartbeatMs: number;
-  readonly #events: LineEvents;
   readonly #subscriptions = new Map<string, SubscriptionEvents>();
   /** The messages that wait for the acknowledgement, by the ids of their subscriptions. */
   readonly #waiting = new Map<string, Message>();
@@ -44,15 +38,11 @@ export class SocketLine implements Line {
   #watchdog: Watchdog | null = null;
   #isOver = false;
 
-  /** Throws where the platform refuses the URL. */
-  constructor(
-    environment: Environment & { readonly WebSocket: typeof WebSocket },
-    { url, token, heartbeatMs, events, onSlow }: SocketLineOptions,
-  ) {
-    this.#environment = environment;
-    this.#heartbeatMs = heartbeatMs;
-    this.#events = events;
-    const socket = new environment.WebSocket(url, PROTOCOL);
+  /** Its address follows from that of the endpoint. Throws where the platform refuses it. */
+  constructor({ WebSocket, onSlow, ...options }: SocketLineOptions) {
+    const { environment, url, token } = options;
+    const socket = new WebSocket(url.replace(/^http/, 'ws'), PROTOCOL);
+    this.#options = options;
     this.#socket = socket;
     const payload = { authorization: `Bearer ${token}` };
     socket.addEventListener('open', () => this.#send({ type: 'connection_init', payload }));
@@ -101,7 +91,8 @@ export class SocketLine implements Line {
   #take(text: unknown): void {
     if (this.#isOver) return;
     this.#watchdog?.heard();
-    const { type, id, payload } = messageOf(text);
+    // What is no message has no type, by which the line is taken for broken.
+    const { type, id, payload }: Message = Object(parseJson(String(text)));
     const events = this.#subscriptions.get(String(id));
     switch (type) {
       case 'connection_ack':
@@ -129,13 +120,14 @@ export class SocketLine implements Line {
   #acknowledged(): void {
     if (this.#watchdog !== null) return;
     this.#cancelHandshake();
+    const { environment, heartbeatMs, events } = this.#options;
     this.#watchdog = new Watchdog({
-      environment: this.#environment,
-      heartbeatMs: this.#heartbeatMs,
+      environment,
+      heartbeatMs,
       ask: () => this.#send({ type: 'ping' }),
       onDead: () => this.#lost({ kind: 'broken' }),
     });
-    this.#events.acknowledged();
+    events.acknowledged();
     for (const message of this.#waiting.values()) this.#send(message);
     this.#waiting.clear();
   }
@@ -152,7 +144,7 @@ export class SocketLine implements Line {
   #lost(loss: Loss): void {
     if (this.#isOver) return;
     this.close();
-    this.#events.lost(loss);
+    this.#options.events.lost(loss);
   }
 }
 
@@ -161,21 +153,6 @@ interface Message {
   readonly type?: unknown;
   readonly id?: unknown;
   readonly payload?: unknown;
-}
-
-function messageOf(text: unknown): Message {
-  try {
-    return Object(JSON.parse(String(text)));
-  } catch {
-    // No message has no type, by which the line is taken for broken.
-    return {};
-  }
-}
-
-function resultOf(payload: unknown): Result<unknown> {
-  const { data = null, errors } = isObject(payload) ? payload : {};
-  const own = Array.isArray(errors) ? errors : [];
-  return { data, errors: own.map((error) => serverError(error, null)) };
 }
 
 function lossOf(event: unknown): Loss {

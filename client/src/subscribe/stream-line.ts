@@ -1,45 +1,28 @@
-import type { Result } from '../core.ts';
-import type { Environment } from '../environment.ts';
-import { isObject, protocolError, serverError } from '../request/failures.ts';
+import { protocolError } from '../request/failures.ts';
+import { parseJson, resultOf } from '../request/wire-result.ts';
 import { EventStreamReader, type StreamEvent } from './event-stream.ts';
-import type { Line, LineEvents, Loss, SubscribeRequest, SubscriptionEvents } from './line.ts';
+import type { Line, LineOptions, Loss, SubscribeRequest, SubscriptionEvents } from './line.ts';
 import { Watchdog } from './watchdog.ts';
 
 const HANDSHAKE_MS = 10_000;
 
-export interface StreamLineOptions {
-  readonly url: string;
-  readonly token: string;
-  readonly heartbeatMs: number;
-  readonly events: LineEvents;
-}
-
 /** One subscription by an event stream over fetch, in distinct connections mode. */
 export class StreamLine implements Line {
   readonly isReusable = false;
-  readonly #environment: Environment;
-  readonly #url: string;
-  readonly #token: string;
-  readonly #heartbeatMs: number;
-  readonly #events: LineEvents;
+  readonly #options: LineOptions;
   readonly #abort = new AbortController();
   #watchdog: Watchdog | null = null;
   #cancelHandshake: () => void = () => {};
   #isOver = false;
 
-  constructor(environment: Environment, { url, token, heartbeatMs, events }: StreamLineOptions) {
-    this.#environment = environment;
-    this.#url = url;
-    this.#token = token;
-    this.#heartbeatMs = heartbeatMs;
-    this.#events = events;
+  constructor(options: LineOptions) {
+    this.#options = options;
   }
 
   start(request: SubscribeRequest, events: SubscriptionEvents): () => void {
-    this.#cancelHandshake = this.#environment.after(HANDSHAKE_MS, () =>
-      this.#lost({ kind: 'broken' }),
-    );
-    void this.#follow(request, events).catch(() => this.#lost({ kind: 'broken' }));
+    const lost = () => this.#lost({ kind: 'broken' });
+    this.#cancelHandshake = this.#options.environment.after(HANDSHAKE_MS, lost);
+    void this.#follow(request, events).catch(lost);
     return () => this.close();
   }
 
@@ -58,12 +41,13 @@ export class StreamLine implements Line {
     { document, variables }: SubscribeRequest,
     events: SubscriptionEvents,
   ): Promise<void> {
-    const response = await this.#environment.fetch(this.#url, {
+    const { environment, url, token, heartbeatMs } = this.#options;
+    const response = await environment.fetch(url, {
       method: 'POST',
       headers: {
         accept: 'text/event-stream',
         'content-type': 'application/json',
-        authorization: `Bearer ${this.#token}`,
+        authorization: `Bearer ${token}`,
       },
       body: JSON.stringify({ ...document, variables: variables ?? undefined }),
       signal: this.#abort.signal,
@@ -82,11 +66,11 @@ export class StreamLine implements Line {
     this.#cancelHandshake();
     // Nothing can be asked of a stream.
     this.#watchdog = new Watchdog({
-      environment: this.#environment,
-      heartbeatMs: this.#heartbeatMs,
+      environment,
+      heartbeatMs,
       onDead: () => this.#lost({ kind: 'broken' }),
     });
-    this.#events.acknowledged();
+    this.#options.events.acknowledged();
     const stream = response.body.getReader();
     const reader = new EventStreamReader();
     while (!this.#isOver) {
@@ -105,14 +89,14 @@ export class StreamLine implements Line {
       this.close();
       events.ended([]);
     } else if (event === 'next') {
-      events.next(resultOf(data, requestId));
+      events.next(resultOf(parseJson(data), requestId));
     }
   }
 
   /** The server says why. A proxy or a captive portal, which answers with a page, is gone at some time. */
   #refused(text: string, requestId: string | null, events: SubscriptionEvents): void {
     if (this.#isOver) return;
-    const { errors } = resultOf(text, requestId);
+    const { errors } = resultOf(parseJson(text), requestId);
     if (errors.length === 0) {
       this.#lost({ kind: 'broken' });
       return;
@@ -124,24 +108,10 @@ export class StreamLine implements Line {
   #lost(loss: Loss): void {
     if (this.#isOver) return;
     this.close();
-    this.#events.lost(loss);
+    this.#options.events.lost(loss);
   }
 }
 
 export function isEventStream({ status, headers }: Response): boolean {
   return status === 200 && headers.get('content-type')?.startsWith('text/event-stream') === true;
-}
-
-function resultOf(text: string, requestId: string | null): Result<unknown> {
-  let body: unknown = null;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    // Text that is not JSON has neither data nor errors.
-  }
-  const { data, errors } = isObject(body) ? body : {};
-  return {
-    data: data ?? null,
-    errors: (Array.isArray(errors) ? errors : []).map((error) => serverError(error, requestId)),
-  };
 }

@@ -7,10 +7,9 @@ import { requestedDocument } from '../request/document.ts';
 import { disposedError } from '../request/failures.ts';
 import type { Tokens } from '../request/tokens.ts';
 import { Connection } from './connection.ts';
-import type { OpenLine } from './line.ts';
 import type { LineMemory } from './line-memory.ts';
-import { openSocket } from './open-socket.ts';
 import { pauseWhileHidden } from './pause-while-hidden.ts';
+import { SocketLine } from './socket-line.ts';
 import { isEventStream, StreamLine } from './stream-line.ts';
 import { Subscription } from './subscription.ts';
 
@@ -54,14 +53,16 @@ export class Subscriptions {
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
-    const { WebSocket } = options.environment;
+    const { url, environment } = options;
+    const { WebSocket } = environment;
     this.#isBlocked = WebSocket === null;
     const onSlow = () => void this.#probe(true);
     this.#socket =
       WebSocket &&
       new Connection({
         ...this.#connectionOptions(),
-        open: openSocket({ ...options, WebSocket, onSlow }),
+        open: (token, events) =>
+          new SocketLine({ ...options, url: url(), WebSocket, token, events, onSlow }),
         prepare: async (token) => {
           this.#isLastTry = this.#canStream;
           this.#recalling ??= this.#recall();
@@ -132,9 +133,10 @@ export class Subscriptions {
       this.#socket.add(subscription);
       return;
     }
+    const { url } = this.#options;
     const connection = new Connection({
       ...this.#connectionOptions(),
-      open: openStream(this.#options),
+      open: (token, events) => new StreamLine({ ...this.#options, url: url(), token, events }),
       onFailedHandshake: (failures) => {
         if (failures >= HANDSHAKES_UNTIL_SOCKETS) this.#trySockets();
       },
@@ -224,8 +226,4 @@ export class Subscriptions {
       return canStream;
     }).catch(() => false);
   }
-}
-
-function openStream({ environment, url, heartbeatMs }: SubscriptionsOptions): OpenLine {
-  return (token, events) => new StreamLine(environment, { url: url(), token, heartbeatMs, events });
 }

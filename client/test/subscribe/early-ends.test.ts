@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openSocket } from '../../src/subscribe/open-socket.ts';
+import { SocketLine } from '../../src/subscribe/socket-line.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 
 /** A WebSocket on which the test is the server. */
@@ -19,7 +19,7 @@ test.each(['error', 'complete'])(
   (type) => {
     const socket = new ScriptedSocket();
     const environment = countedEnvironment();
-    const open = openSocket({
+    const line = new SocketLine({
       environment,
       WebSocket: class {
         constructor() {
@@ -27,11 +27,12 @@ test.each(['error', 'complete'])(
           return socket;
         }
       } as unknown as typeof WebSocket,
-      url: () => 'http://127.0.0.1:9/graphql',
+      url: 'http://127.0.0.1:9/graphql',
+      token: 'token',
       heartbeatMs: 15_000,
+      events: { acknowledged() {}, lost() {} },
       onSlow() {},
     });
-    const line = open('token', { acknowledged() {}, lost() {} });
     let ends = 0;
     line.start({ document: { query: '{ a }' }, variables: {} }, { next() {}, ended: () => ends++ });
     socket.say({ id: '1', type, ...(type === 'error' && { payload: [{ message: 'no' }] }) });

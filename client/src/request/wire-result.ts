@@ -1,0 +1,25 @@
+import type { Result } from '../result.ts';
+import { isObject, serverError } from './failures.ts';
+
+/** The value of a text; null where the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The answer in a body; whatever has no form of one has neither data nor errors. */
+export function resultOf(
+  body: unknown,
+  requestId: string | null = null,
+  retryAfter: number | null = null,
+): Result<unknown> {
+  const { data, errors } = isObject(body) ? body : {};
+  const own = Array.isArray(errors) ? errors : [];
+  return {
+    data: data ?? null,
+    errors: own.map((error) => serverError(error, requestId, retryAfter)),
+  };
+}
