@@ -1,6 +1,7 @@
 import { browserEnvironment } from './browser-environment.ts';
-import { type CatalogReplica, createCatalog } from './catalog/catalog.ts';
+import type { CatalogReplica } from './catalog/catalog.ts';
 import type { InstrumentField, KeyField } from './catalog/instrument.ts';
+import { createCatalog } from './catalog/replica.ts';
 import type { RequestOptions, Result, Sink } from './core.ts';
 import { baseOptions } from './core-options.ts';
 import { createCore } from './create-core.ts';
@@ -123,7 +124,7 @@ export function createClient<
     positions: createPositions(core, options),
     account: createAccount(core, options),
     orders: createOrders(core, { allowVolatile: options.allowVolatileOrders ?? false }),
-    catalog: createCatalog(core, { fields: options.catalogFields }),
+    catalog: createCatalog(core, options.catalogFields),
   });
 }
 

@@ -1,7 +1,4 @@
-import type { Core } from '../core.ts';
-import { INSTRUMENT_FIELDS, type Instrument } from '../generated/rows.ts';
-import { type InstrumentField, KEY_FIELDS, type KeyField } from './instrument.ts';
-import { Replica } from './replica.ts';
+import type { Instrument } from '../generated/rows.ts';
 
 /** The viewer's catalog, in memory: everything but `load` and `sync` answers at once, without the network. */
 export interface CatalogReplica<Row = Instrument> {
@@ -67,22 +64,4 @@ export interface LoadOptions {
 export interface LoadProgress {
   readonly loaded: number;
   readonly total: number;
-}
-
-export interface CatalogOptions<Field extends InstrumentField> {
-  /** The fields to keep beside id, symbol and name; all where it is left out. */
-  readonly fields?: readonly Field[] | undefined;
-}
-
-/** Makes a copy of the catalog that is empty until it is loaded. */
-export function createCatalog<Field extends InstrumentField = InstrumentField>(
-  core: Core,
-  { fields }: CatalogOptions<Field> = {},
-): CatalogReplica<Pick<Instrument, Field | KeyField>> {
-  // The fields are checked, because they become part of a document.
-  const unknown = fields?.find((field) => !INSTRUMENT_FIELDS.includes(field));
-  if (unknown !== undefined) throw new TypeError(`Instruments have no field ${unknown}.`);
-  const wanted = new Set<InstrumentField>([...KEY_FIELDS, ...(fields ?? INSTRUMENT_FIELDS)]);
-  const chosen = INSTRUMENT_FIELDS.filter((field) => wanted.has(field));
-  return new Replica<Pick<Instrument, Field | KeyField>>(core, chosen);
 }

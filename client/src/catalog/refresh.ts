@@ -52,8 +52,9 @@ export class Refresh {
       } catch (error) {
         if (core.isDisposed) throw disposedError();
         if (stopped.aborted) throw abortedError();
-        // The server refuses the session, so its account cannot become known later either.
-        if (!(error as TradingGraphError).retryable && !held.current?.isConfirmed) held.drop();
+        const { retryable, code } = error as TradingGraphError;
+        // The server refuses the session, so its account cannot become known later either. The page of a portal refuses nothing.
+        if (!retryable && code !== 'PROTOCOL' && !held.current?.isConfirmed) held.drop();
         if (!attempt.signal.aborted) throw error;
         if (tries >= TRIES) throw signedOutError('Another account was signed in again and again.');
       } finally {

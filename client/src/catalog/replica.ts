@@ -1,17 +1,33 @@
 import type { Core } from '../core.ts';
+import { INSTRUMENT_FIELDS, type Instrument } from '../generated/rows.ts';
 import { disposedError, storageError } from '../request/failures.ts';
 import type { CatalogReplica, LoadOptions, LoadProgress } from './catalog.ts';
 import type { CatalogCopy } from './catalog-copy.ts';
 import { CatalogSource } from './catalog-source.ts';
 import { CatalogStorage } from './catalog-storage.ts';
 import { HeldCopy, NONE } from './held-copy.ts';
-import type { InstrumentField, KeyFields } from './instrument.ts';
+import { type InstrumentField, KEY_FIELDS, type KeyField, type KeyFields } from './instrument.ts';
 import { Refresh } from './refresh.ts';
 import { SharedRun } from './shared-run.ts';
 
 const DEFAULT_LIMIT = 20;
 
-export class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
+/** Makes a copy of the catalog that is empty until it is loaded, with these fields beside id, symbol and name. */
+export function createCatalog<Field extends InstrumentField = InstrumentField>(
+  core: Core,
+  fields: readonly Field[] = INSTRUMENT_FIELDS as readonly Field[],
+): CatalogReplica<Pick<Instrument, Field | KeyField>> {
+  // The fields are checked, because they become part of a document.
+  const unknown = fields.find((field) => !INSTRUMENT_FIELDS.includes(field));
+  if (unknown !== undefined) throw new TypeError(`Instruments have no field ${unknown}.`);
+  const wanted = new Set<InstrumentField>([...KEY_FIELDS, ...fields]);
+  return new Replica(
+    core,
+    INSTRUMENT_FIELDS.filter((field) => wanted.has(field)),
+  );
+}
+
+class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
   readonly #core: Core;
   readonly #held: HeldCopy;
   readonly #storage: CatalogStorage | null;

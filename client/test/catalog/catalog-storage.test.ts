@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { createCatalog } from '../../src/catalog/catalog.ts';
+import { createCatalog } from '../../src/catalog/replica.ts';
 import { files } from '../../src/storage/files.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
 import type { ClientStorage } from '../../src/storage.ts';
@@ -119,7 +119,7 @@ describe('after a restart', () => {
   test('a copy of other fields is not read', async () => {
     const storage = await storageWithCopy();
     using core = startCore(app, { storage });
-    const catalog = createCatalog(core, { fields: ['digits'] });
+    const catalog = createCatalog(core, ['digits']);
     await catalog.load();
     expect(Object.keys(catalog.all[0] ?? {})).toContain('digits');
     expect(Object.keys(catalog.all[0] ?? {})).not.toContain('leverage');

@@ -5,7 +5,7 @@ import { buildSchema, getNamedType, isLeafType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { inFull } from '../../../test/support/in-full.ts';
-import { createCatalog } from '../../src/catalog/catalog.ts';
+import { createCatalog } from '../../src/catalog/replica.ts';
 import { createClient } from '../../src/create-client.ts';
 import { INSTRUMENT_FIELDS } from '../../src/generated/rows.ts';
 import {
@@ -59,7 +59,7 @@ describe('loading', () => {
 
   test('of chosen fields brings these, and what search needs', async () => {
     using core = startCore(app);
-    const catalog = createCatalog(core, { fields: ['digits', 'min'] });
+    const catalog = createCatalog(core, ['digits', 'min']);
     await catalog.load();
     const [first] = catalog.all;
     expect(Object.keys(first ?? {}).sort()).toEqual(['digits', 'id', 'min', 'name', 'symbol']);
@@ -78,7 +78,7 @@ describe('loading', () => {
 
   test('refuses a field that instruments do not have', () => {
     using core = startCore(app);
-    expect(() => createCatalog(core, { fields: ['positions{id}' as 'min'] })).toThrow(TypeError);
+    expect(() => createCatalog(core, ['positions{id}' as 'min'])).toThrow(TypeError);
   });
 
   test('rejects for a forged token, and keeps nothing', async () => {

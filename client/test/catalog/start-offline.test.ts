@@ -66,6 +66,15 @@ test('a stored copy is shown with its age before the server answers, and is conf
   ]);
 });
 
+test('a captive portal takes it from nobody', async () => {
+  const storage = await storageWithCopy();
+  const page = () => new Response('<h1>Sign in to this network</h1>', { status: 200 });
+  using phone = openPhone(app, { storage, network: async () => page() });
+  await phone.catalog.load({ account: DEMO_LOGIN });
+  expect(phone.catalog.all).toEqual(present.instruments);
+  expect(phone.catalog.confirmed).toBe(false);
+});
+
 test('it is shown while the server is still being asked', async () => {
   const storage = await storageWithCopy();
   const release = Promise.withResolvers<void>();

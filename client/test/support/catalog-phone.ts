@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { CatalogChange } from '../../../src/sandbox/catalog.ts';
 import type { TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { createCatalog } from '../../src/catalog/catalog.ts';
+import { createCatalog } from '../../src/catalog/replica.ts';
 import { INSTRUMENT_FIELDS } from '../../src/generated/rows.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import { startCore, type TestCoreOptions } from './client.ts';
