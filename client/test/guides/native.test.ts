@@ -101,6 +101,15 @@ test('both doubt a line after the heartbeat and ten seconds, and ask the platfor
   expect(textOf('kotlin')).toContain('registerDefaultNetworkCallback');
 });
 
+test('both ask for the network before an order is kept or sent', () => {
+  for (const language of ['swift', 'kotlin']) {
+    const code = textOf(language);
+    expect(code).toMatch(
+      /func? place\([^{]*\{\s*if \(?!network\.isOnline\)? (?:\{ )?throw Offline\(\)/,
+    );
+  }
+});
+
 test('both give up on a token that stays refused, and keep the key of an order before they send it', () => {
   for (const language of ['swift', 'kotlin']) {
     const code = textOf(language);
