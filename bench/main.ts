@@ -28,7 +28,7 @@ const USAGE = `npm run bench -- [options] [what]
             memory: resident memory, idle, with sockets, and after many users' first screens; --no-peers, --users (bench/memory.ts)
             rotation: what users who come again in turn cost; --users, --perSecond, --source (bench/rotation.ts)
             ledger: what each stage of a small request costs; --rounds, --quick (bench/ledger.ts)
-            lines: what a user of the client sees on bad lines; --quick, --write (bench/lines.ts)
+            lines: what a user of the client sees on bad lines; --quick, --write, --only <part> (bench/lines.ts)
             peers: the rows beside servers made of other libraries, which are installed for it
   --quick   a first impression in less than a minute, without live
   --rounds  how often each contestant has its turn
