@@ -79,36 +79,42 @@ function typePolicies(schema: GraphQLSchema): string {
     .filter((type) => !type.name.startsWith('__') && type !== schema.getMutationType())
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((type) => {
-      const own = [...keyPolicy(schema, type), ...listPolicies(type)];
-      return own.length > 0 ? [`  ${type.name}: {`, ...own, '  },'] : [];
+      const lists = listsOf(type).join(' ');
+      const fields = lists && `...lists('${lists}')`;
+      const parts = [isPartOfOther(schema, type) ? '...PART' : '', fields].filter(Boolean);
+      return parts.length > 0 ? [`  ${type.name}: { ${parts.join(', ')} },`] : [];
     });
   return `${HEAD}
+import type { TypePolicies, TypePolicy } from '@apollo/client/cache';
+
+const PART = { keyFields: false, merge: true } as const;
+
 /**
  * How Apollo's cache merges what has no key of its own. An object that may lack an id is part of the object that holds it, and
  * its fields are merged; a list is replaced by the newer one.
  */
-export const generatedTypePolicies = {
+export const generatedTypePolicies: TypePolicies = {
 ${rows.join('\n')}
-} as const;
+};
+
+function lists(names: string): TypePolicy {
+  return { fields: Object.fromEntries(names.split(' ').map((name) => [name, { merge: false }])) };
+}
 `;
 }
 
-function keyPolicy(schema: GraphQLSchema, type: GraphQLObjectType): readonly string[] {
+/** Whether its objects are parts of others, because they may lack an id. */
+function isPartOfOther(schema: GraphQLSchema, type: GraphQLObjectType): boolean {
   const isRoot = type === schema.getQueryType() || type === schema.getSubscriptionType();
   const id = type.getFields().id?.type;
-  return isRoot || (id && isNonNullType(id)) ? [] : ['    keyFields: false,', '    merge: true,'];
+  return !isRoot && !(id && isNonNullType(id));
 }
 
-function listPolicies(type: GraphQLObjectType): readonly string[] {
-  const lists = Object.values(type.getFields()).filter((field) =>
-    isListType(getNullableType(field.type)),
-  );
-  if (lists.length === 0) return [];
-  return [
-    '    fields: {',
-    ...lists.map(({ name }) => `      ${name}: { merge: false },`),
-    '    },',
-  ];
+/** The names of its fields that are lists. */
+function listsOf(type: GraphQLObjectType): readonly string[] {
+  return Object.values(type.getFields())
+    .filter((field) => isListType(getNullableType(field.type)))
+    .map(({ name }) => name);
 }
 
 /** A manifest of what the client itself sends: the texts that modules named `…-operation.ts`, `…operations.ts` or `…documents.ts` export. */

@@ -38,9 +38,10 @@ export function rowsOf(schema: GraphQLSchema): string {
     fieldText('ORDER_FIELDS', plainFields(schema, 'Order')),
     rowType('Instrument', 'An instrument of the catalog.', instrument),
     `/** The fields of an instrument; those that each copy of the catalog has come first. */
-export const INSTRUMENT_FIELDS: readonly (keyof Instrument)[] = [
-${[...KEY_FIELDS, ...other.toSorted()].map((name) => `  '${name}',`).join('\n')}
-];`,
+export const INSTRUMENT_FIELDS =
+  '${[...KEY_FIELDS, ...other.toSorted()].join(' ')}'.split(
+    ' ',
+  ) as readonly (keyof Instrument)[];`,
   ];
   return `${sections.join('\n\n')}\n`;
 }

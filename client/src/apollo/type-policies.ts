@@ -12,7 +12,7 @@ export const typePolicies: TypePolicies = {
   Session: { ...generatedTypePolicies.Session, keyFields: [] },
   Query: {
     fields: {
-      ...generatedTypePolicies.Query.fields,
+      ...generatedTypePolicies.Query?.fields,
       // `maxAge` says how it is fetched, not what it is.
       session: { keyArgs: false },
       orders: { keyArgs: false, merge: false },

@@ -162,31 +162,7 @@ export interface Instrument {
 }
 
 /** The fields of an instrument; those that each copy of the catalog has come first. */
-export const INSTRUMENT_FIELDS: readonly (keyof Instrument)[] = [
-  'id',
-  'symbol',
-  'name',
-  'access',
-  'calc',
-  'delayed',
-  'description',
-  'digits',
-  'industry',
-  'leverage',
-  'limit',
-  'logo',
-  'mCurrency',
-  'mFx',
-  'max',
-  'min',
-  'mode',
-  'pCurrency',
-  'pFx',
-  'pdt',
-  'quotes',
-  'sector',
-  'session',
-  'sharia',
-  'shariaStatus',
-  'step',
-];
+export const INSTRUMENT_FIELDS =
+  'id symbol name access calc delayed description digits industry leverage limit logo mCurrency mFx max min mode pCurrency pFx pdt quotes sector session sharia shariaStatus step'.split(
+    ' ',
+  ) as readonly (keyof Instrument)[];
