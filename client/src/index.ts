@@ -8,17 +8,13 @@ export { ERROR_CODES, type ServerErrorCode } from './generated/error-codes.ts';
 export { possibleTypes } from './generated/possible-types.ts';
 export type { Instrument, PendingOrder, Position, Side } from './generated/rows.ts';
 export type { LiveAccount } from './live/account.ts';
-export { type AccountFigures, accountDocument } from './live/account-operation.ts';
+export { accountDocument } from './live/account-operation.ts';
 export type { AccountState } from './live/account-state.ts';
 export type { LiveFields, LiveNames } from './live/chosen-fields.ts';
 export { type FoldedPositions, foldPositions } from './live/fold-positions.ts';
-export type { FoldOptions } from './live/live-source.ts';
+export type { AccountFigures, FoldOptions, PositionTotals } from './live/live-source.ts';
 export type { Positions, PositionsListener, PositionsOptions } from './live/positions.ts';
-export {
-  type PositionChanges,
-  type PositionTotals,
-  positionsDocument,
-} from './live/positions-operation.ts';
+export { type PositionChanges, positionsDocument } from './live/positions-operation.ts';
 export type { PositionsState } from './live/positions-state.ts';
 export type { Operation, TrustedDocument, TypedDocument, TypedText } from './operation.ts';
 export type { Orders } from './orders/create-orders.ts';

@@ -5,7 +5,6 @@ export {
   useClient,
 } from './react/provider.ts';
 export type { TicketForm, TicketState } from './react/ticket-form.ts';
-export { useAccount } from './react/use-account.ts';
 export { useCatalog } from './react/use-catalog.ts';
-export { usePositions } from './react/use-positions.ts';
+export { useAccount, usePositions } from './react/use-live.ts';
 export { useTicket } from './react/use-ticket.ts';

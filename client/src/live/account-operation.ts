@@ -6,25 +6,7 @@ import {
 } from '../generated/rows.ts';
 import type { TypedText } from '../operation.ts';
 import { chosenFields, type LiveFields, rowFields } from './chosen-fields.ts';
-import type { ListChanges, LiveEvent, LiveVariables } from './live-source.ts';
-
-/** The gateway's figures of the account, as of `fetchedAt`. */
-export interface AccountFigures {
-  readonly id: string;
-  readonly login: string;
-  readonly currency: string | null;
-  readonly balance: number | null;
-  readonly equity: number | null;
-  readonly credit: number | null;
-  readonly assets: number | null;
-  readonly invested: number | null;
-  readonly profits: number | null;
-  readonly storage: number | null;
-  readonly leverage: number | null;
-  readonly access: { readonly currencyDigits: number | null } | null;
-  /** When the gateway gave these figures, in ISO 8601. */
-  readonly fetchedAt: string;
-}
+import type { AccountFigures, ListChanges, LiveEvent, LiveVariables } from './live-source.ts';
 
 /** One event of the subscription. */
 export interface AccountChanges extends LiveEvent {

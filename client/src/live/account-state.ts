@@ -1,6 +1,6 @@
 import type { PendingOrder } from '../generated/rows.ts';
-import type { AccountFigures } from './account-operation.ts';
 import type { LiveNames } from './chosen-fields.ts';
+import type { AccountFigures } from './live-source.ts';
 import { NO_POSITIONS, type PositionsState } from './positions-state.ts';
 
 /** The account as far as it is known; the same object until something changes. */

@@ -17,10 +17,10 @@ export function createAccount<Names extends LiveNames = LiveNames>(
     eventOf: ({ accountChanges }) => accountChanges,
     fold: foldAccount,
     nothing: NO_ACCOUNT,
-    shown: ({ live, orders, session }: FoldedAccount) => ({
-      positions: live.positions,
-      totals: live.totals,
-      asOf: live.asOf,
+    shown: ({ positions, totals, asOf, orders, session }: FoldedAccount) => ({
+      positions,
+      totals,
+      asOf,
       orders: orders?.list ?? null,
       ordersAsOf: orders?.fetchedAt ?? null,
       session,

@@ -1,5 +1,5 @@
 import type { PendingOrder, Position } from '../generated/rows.ts';
-import type { AccountFigures } from './account-operation.ts';
+import type { AccountFigures } from './live-source.ts';
 
 /** The names of the fields that are followed live; each row has its `id` as well. */
 export interface LiveNames {

@@ -1,12 +1,11 @@
 import type { PendingOrder } from '../generated/rows.ts';
-import type { AccountChanges, AccountFigures } from './account-operation.ts';
+import type { AccountChanges } from './account-operation.ts';
 import { type FoldedPositions, foldPositions } from './fold-positions.ts';
-import type { FoldOptions, LiveSum } from './live-source.ts';
+import type { AccountFigures, FoldOptions } from './live-source.ts';
 import { applyChanges, withKnownRows } from './rows.ts';
 
 /** The result of all events so far. */
-export interface FoldedAccount extends LiveSum {
-  readonly live: FoldedPositions;
+export interface FoldedAccount extends FoldedPositions {
   readonly orders: PendingOrders | null;
   readonly session: AccountFigures | null;
 }
@@ -26,16 +25,13 @@ export function foldAccount(
   event: AccountChanges,
   options: FoldOptions = {},
 ): FoldedAccount | null {
-  const { cursor, snapshot, totals, status, asOf } = event;
-  const { upserted, closed } = event.positions;
-  const changes = { cursor, snapshot, upserted, closed, totals, status, asOf };
-  const live = foldPositions(state?.live ?? null, changes, options);
+  const live = foldPositions(state, { ...event, ...event.positions }, options);
   if (live === null) return null;
-  if (live === state?.live && cursor !== state.cursor) return state;
+  if (live === state && event.cursor !== state.cursor) return state;
   const orders = ordersAfter(state?.orders ?? null, event);
   const session = sessionAfter(state?.session ?? null, event);
-  if (state?.live === live && state.orders === orders && state.session === session) return state;
-  return { cursor, status, live, orders, session };
+  if (live === state && state.orders === orders && state.session === session) return state;
+  return { ...live, orders, session };
 }
 
 /** A snapshot in which the gateway has not said any discards them: what left meanwhile would stay for ever. */

@@ -1,16 +1,13 @@
 import type { Position } from '../generated/rows.ts';
-import type { FoldOptions } from './live-source.ts';
-import type { PositionChanges, PositionTotals } from './positions-operation.ts';
+import type { FoldOptions, LiveSum, PositionTotals } from './live-source.ts';
+import type { PositionChanges } from './positions-operation.ts';
 import { applyChanges, isSame, withKnownRows } from './rows.ts';
 
 /** The result of all events so far. The list and its cursor are one value, so that neither is newer than the other. */
-export interface FoldedPositions {
-  /** The next `after`. */
-  readonly cursor: string;
+export interface FoldedPositions extends LiveSum {
   /** In the order of the last whole list; positions opened since come after it. */
   readonly positions: readonly Position[];
   readonly totals: PositionTotals;
-  readonly status: 'LIVE' | 'DELAYED';
   /** When the gateway last confirmed the list. */
   readonly asOf: Date;
   /** The latest cursors, by which an event that comes again is known. */

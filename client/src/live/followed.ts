@@ -1,5 +1,5 @@
 import type { Core } from '../core.ts';
-import { TradingGraphError } from '../errors.ts';
+import { disposedError } from '../request/failures.ts';
 import { LiveFeed } from './live-feed.ts';
 import type { LiveEvent, LiveSource, LiveState, LiveSum } from './live-source.ts';
 
@@ -47,7 +47,7 @@ export function createFollowed<
     isDisposed = true;
     endAccountChange();
     cancelSettling?.();
-    feed.dispose(disposed());
+    feed.dispose(disposedError());
     listening.clear();
   });
 
@@ -99,8 +99,4 @@ function intervalOf({ intervalMs }: FollowOptions): number | null {
 /** Null, which means no wait at all, is the shortest. */
 function shortest(intervals: readonly (number | null)[]): number | null {
   return intervals.reduce((a, b) => (a === null || b === null ? null : Math.min(a, b)));
-}
-
-function disposed(): TradingGraphError {
-  return new TradingGraphError('The client is disposed.', { code: 'DISPOSED', retryable: false });
 }

@@ -1,6 +1,30 @@
 import type { TradingGraphError } from '../errors.ts';
 import type { TypedText } from '../operation.ts';
-import type { PositionTotals } from './positions-operation.ts';
+
+/** Exact sums over the list, in no stated currency; null where a position does not say. */
+export interface PositionTotals {
+  readonly count: number;
+  readonly invested: number | null;
+  readonly profit: number | null;
+}
+
+/** The gateway's figures of the account, as of `fetchedAt`. */
+export interface AccountFigures {
+  readonly id: string;
+  readonly login: string;
+  readonly currency: string | null;
+  readonly balance: number | null;
+  readonly equity: number | null;
+  readonly credit: number | null;
+  readonly assets: number | null;
+  readonly invested: number | null;
+  readonly profits: number | null;
+  readonly storage: number | null;
+  readonly leverage: number | null;
+  readonly access: { readonly currencyDigits: number | null } | null;
+  /** When the gateway gave these figures, in ISO 8601. */
+  readonly fetchedAt: string;
+}
 
 /** The fields that each event of such a subscription has. */
 export interface LiveEvent {
@@ -44,8 +68,9 @@ export interface FoldOptions {
   readonly isFirst?: boolean;
 }
 
-/** The result of all events so far, with its cursor. */
+/** The result of all events so far. */
 export interface LiveSum {
+  /** The next `after`. */
   readonly cursor: string;
   readonly status: 'LIVE' | 'DELAYED';
 }

@@ -3,13 +3,6 @@ import type { TypedText } from '../operation.ts';
 import { type LiveFields, rowFields } from './chosen-fields.ts';
 import type { ListChanges, LiveEvent, LiveVariables } from './live-source.ts';
 
-/** Exact sums over the list, in no stated currency; null where a position does not say. */
-export interface PositionTotals {
-  readonly count: number;
-  readonly invested: number | null;
-  readonly profit: number | null;
-}
-
 /** One event of the subscription. */
 export interface PositionChanges extends LiveEvent, ListChanges<Position> {}
 

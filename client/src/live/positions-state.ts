@@ -1,7 +1,6 @@
 import type { Position } from '../generated/rows.ts';
 import type { LiveNames } from './chosen-fields.ts';
-import type { LiveState } from './live-source.ts';
-import type { PositionTotals } from './positions-operation.ts';
+import type { LiveState, PositionTotals } from './live-source.ts';
 
 /** The open positions as far as they are known; the same object until something changes. */
 export interface PositionsState<Names extends LiveNames = LiveNames> extends LiveState {

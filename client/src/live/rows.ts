@@ -1,16 +1,13 @@
+import type { ListChanges } from './live-source.ts';
+
 interface Row {
   readonly id: string;
-}
-
-export interface RowChanges<Each extends Row> {
-  readonly upserted: readonly Each[];
-  readonly closed: readonly string[];
 }
 
 /** The list itself where nothing changes. */
 export function applyChanges<Each extends Row>(
   list: readonly Each[],
-  { upserted, closed }: RowChanges<Each>,
+  { upserted, closed }: ListChanges<Each>,
 ): readonly Each[] {
   if (upserted.length === 0 && closed.length === 0) return list;
   const rows = byId(list);

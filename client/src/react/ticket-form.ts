@@ -150,18 +150,8 @@ export class TicketFormStore {
   #state(): TicketState {
     const outcome = this.#outcome;
     if (this.#underWay > 0) return { status: 'placing', outcome, progress: this.#progress };
-    switch (outcome?.status) {
-      case 'accepted':
-        return { status: outcome.status, outcome };
-      case 'rejected':
-        return { status: outcome.status, outcome };
-      case 'unknown':
-        return { status: outcome.status, outcome };
-      case 'unsent':
-        return { status: outcome.status, outcome };
-      default:
-        return READY;
-    }
+    // The union says for each status which outcome it has, which the compiler does not see of all at once.
+    return outcome === null ? READY : ({ status: outcome.status, outcome } as TicketState);
   }
 
   #describe(state: TicketState): TicketForm {

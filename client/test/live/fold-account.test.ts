@@ -2,12 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { buildSchema, getNamedType, isLeafType, isObjectType, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import type { PendingOrder } from '../../src/generated/rows.ts';
-import {
-  type AccountChanges,
-  type AccountFigures,
-  accountDocument,
-} from '../../src/live/account-operation.ts';
+import { type AccountChanges, accountDocument } from '../../src/live/account-operation.ts';
 import { type FoldedAccount, foldAccount } from '../../src/live/fold-account.ts';
+import type { AccountFigures } from '../../src/live/live-source.ts';
 
 const order = (id: string, priceOpen = 1) => ({ id, symbol: 'AAPL', priceOpen }) as PendingOrder;
 const figures = (balance: number) => ({ id: '1', login: '1', balance }) as AccountFigures;
@@ -56,7 +53,7 @@ describe('folding an account', () => {
     const after = foldAccount(before, event(2, parts), { isFirst: true });
     expect(after?.orders).toBe(before.orders);
     expect(after?.session).toBe(before.session);
-    expect(after?.live.asOf).toEqual(new Date(2));
+    expect(after?.asOf).toEqual(new Date(2));
   });
 
   test('keeps orders and figures where an event has none, but no orders over a snapshot', () => {

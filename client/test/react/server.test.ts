@@ -2,7 +2,7 @@ import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { createClient } from '../../src/create-client.ts';
-import { usePositions } from '../../src/react/use-positions.ts';
+import { usePositions } from '../../src/react/use-live.ts';
 import { startCutProxy } from '../support/cut-proxy.ts';
 import { app } from './page/view.ts';
 

@@ -3,9 +3,8 @@ import type { Client } from '../../../src/create-client.ts';
 import type { CatalogState } from '../../../src/react/catalog-store.ts';
 import { TradingGraphProvider } from '../../../src/react/provider.ts';
 import type { TicketForm } from '../../../src/react/ticket-form.ts';
-import { useAccount } from '../../../src/react/use-account.ts';
 import { useCatalog } from '../../../src/react/use-catalog.ts';
-import { usePositions } from '../../../src/react/use-positions.ts';
+import { useAccount, usePositions } from '../../../src/react/use-live.ts';
 import { useTicket } from '../../../src/react/use-ticket.ts';
 
 export interface View {

@@ -1,0 +1,36 @@
+import { useCallback, useSyncExternalStore } from 'react';
+import { type AccountState, NO_ACCOUNT } from '../live/account-state.ts';
+import type { LiveNames } from '../live/chosen-fields.ts';
+import type { Followed, FollowOptions } from '../live/followed.ts';
+import { NO_POSITIONS, type PositionsState } from '../live/positions-state.ts';
+import { useClient } from './provider.ts';
+
+/**
+ * Follows the open positions while the component is mounted. All components share one subscription; where they ask for
+ * different times, the shortest counts. Where the client follows few fields, their names are the type's argument.
+ */
+export function usePositions<Names extends LiveNames = LiveNames>(
+  options: FollowOptions = {},
+): PositionsState<Names> {
+  return useFollowed(useClient<never, Names>().positions, NO_POSITIONS, options);
+}
+
+/** Follows the whole account in the same way: open positions, pending orders and the session's figures. */
+export function useAccount<Names extends LiveNames = LiveNames>(
+  options: FollowOptions = {},
+): AccountState<Names> {
+  return useFollowed(useClient<never, Names>().account, NO_ACCOUNT, options);
+}
+
+/** The `nothing` is what a server renders, which follows nothing, and what the page begins with. */
+function useFollowed<State>(
+  followed: Followed<State>,
+  nothing: State,
+  { intervalMs }: FollowOptions,
+): State {
+  const subscribe = useCallback(
+    (onChange: () => void) => followed(onChange, intervalMs === undefined ? {} : { intervalMs }),
+    [followed, intervalMs],
+  );
+  return useSyncExternalStore(subscribe, followed.state, () => nothing);
+}
