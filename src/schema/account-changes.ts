@@ -18,6 +18,7 @@ import type { Delta } from '../domain/positions/timeline.ts';
 import type { Position } from '../gateway/model.ts';
 import type { PullStream } from '../lib/pull-stream.ts';
 import { builder } from './builder.ts';
+import { exposed } from './exposed.ts';
 import { OrderRef, PositionRef } from './holding.ts';
 import { changesArgs, FeedStatus, watching } from './live.ts';
 import { PositionTotalsRef } from './position-totals.ts';
@@ -40,8 +41,12 @@ const ChangedPositionsRef = builder.objectRef<Delta<Position>>('ChangedPositions
       ...nonNull(perAccount, 'Positions that are new or have changed; all of them on a snapshot.'),
       type: [PositionRef],
     }),
-    opened: t.exposeIDList('opened', nonNull(perAccount, 'Ids of those that were opened.')),
-    closed: t.exposeIDList('closed', nonNull(perAccount, 'Ids of those that are no longer open.')),
+    ...exposed(t, perAccount, {
+      '[ID!]!': {
+        opened: 'Ids of those that were opened.',
+        closed: 'Ids of those that are no longer open.',
+      },
+    }),
   }),
 });
 
@@ -52,14 +57,11 @@ const ChangedOrdersRef = builder.objectRef<ChangedOrders>('ChangedOrders').imple
       ...nonNull(perAccount, 'Orders that are new or have changed; all of them on a snapshot.'),
       type: [OrderRef],
     }),
-    closed: t.exposeIDList('closed', {
-      ...perAccount,
-      nullable: false,
-      description: 'Ids of those that are no longer pending: triggered, cancelled or expired.',
-    }),
-    fetchedAt: t.expose('fetchedAt', {
-      ...nonNull(perAccount, 'When the gateway was asked for this list: it is no older.'),
-      type: 'DateTime',
+    ...exposed(t, perAccount, {
+      '[ID!]!': {
+        closed: 'Ids of those that are no longer pending: triggered, cancelled or expired.',
+      },
+      'DateTime!': { fetchedAt: 'When the gateway was asked for this list: it is no older.' },
     }),
   }),
 });
@@ -67,21 +69,16 @@ const ChangedOrdersRef = builder.objectRef<ChangedOrders>('ChangedOrders').imple
 const AccountChangesRef = builder.objectRef<Changes>('AccountChanges').implement({
   description: 'What turns the account that the client holds into the present one.',
   fields: (t) => ({
-    cursor: t.exposeString(
-      'cursor',
-      nonNull(perAccount, 'Names the state after this event: the next `after`.'),
-    ),
-    snapshot: t.exposeBoolean('snapshot', {
-      ...perAccount,
-      nullable: false,
-      description:
-        'Whether each `upserted` is the whole list: then the client discards its copies.',
+    ...exposed(t, perAccount, {
+      'String!': { cursor: 'Names the state after this event: the next `after`.' },
+      'Boolean!': {
+        snapshot: 'Whether each `upserted` is the whole list: then the client discards its copies.',
+      },
+      'DateTime!': { asOf: 'When the call was sent that last confirmed the positions.' },
     }),
     positions: t.field({
-      ...perAccount,
+      ...nonNull(perAccount, 'The open positions.'),
       type: ChangedPositionsRef,
-      nullable: false,
-      description: 'The open positions.',
       resolve: (changes) => ('positions' in changes ? changes.positions : changes),
     }),
     orders: t.field({
@@ -107,10 +104,6 @@ const AccountChangesRef = builder.objectRef<Changes>('AccountChanges').implement
     status: t.expose('status', {
       ...nonNull(perAccount, 'Whether the positions follow the gateway.'),
       type: FeedStatus,
-    }),
-    asOf: t.expose('asOf', {
-      ...nonNull(perAccount, 'When the call was sent that last confirmed the positions.'),
-      type: 'DateTime',
     }),
   }),
 });

@@ -1,6 +1,7 @@
 import type { Acknowledgement } from '../gateway/answers.ts';
 import type { GatewayRefusal } from '../gateway/wire/bodies.ts';
 import { builder } from './builder.ts';
+import { exposedOf } from './exposed.ts';
 
 /**
  * An interface without fields of a source: each type that refuses keeps the gateway's messages in
@@ -30,24 +31,14 @@ const RejectedRef = builder
   .implement({
     description: 'The gateway refused it, in its own words.',
     interfaces: [RefusalRef],
-    fields: (t) => ({
-      error: t.string({
-        nullable: true,
-        description: 'The gateway’s name for the reason.',
-        resolve: ({ refusal }) => refusal.error,
+    fields: (t) =>
+      exposedOf(t, null, ({ refusal }) => refusal, {
+        String: {
+          error: 'The gateway’s name for the reason.',
+          message: 'The gateway’s sentence about it.',
+        },
+        JSON: { details: 'What else the gateway said.' },
       }),
-      message: t.string({
-        nullable: true,
-        description: 'The gateway’s sentence about it.',
-        resolve: ({ refusal }) => refusal.message,
-      }),
-      details: t.field({
-        type: 'JSON',
-        nullable: true,
-        description: 'What else the gateway said.',
-        resolve: ({ refusal }) => refusal.details,
-      }),
-    }),
   });
 
 export const AcknowledgeResult = builder.unionType('AcknowledgeResult', {

@@ -16,22 +16,23 @@ export interface ErrorCode {
   readonly outcome: 'caller' | 'refused' | 'fault';
 }
 
+const BY_THE_APP = {
+  retryable: false,
+  show: 'Something is wrong with this app. Please update it.',
+  write: 'none',
+  outcome: 'caller',
+} as const;
+
 export const ERROR_CODES = {
   GRAPHQL_PARSE_FAILED: {
     cause: 'The document is not valid GraphQL, or the request has no document.',
-    retryable: false,
     advice: 'Fix the request.',
-    show: 'Something is wrong with this app. Please update it.',
-    write: 'none',
-    outcome: 'caller',
+    ...BY_THE_APP,
   },
   GRAPHQL_VALIDATION_FAILED: {
     cause: 'The document does not match the schema.',
-    retryable: false,
     advice: 'Fix the document; compare it with `schema.graphql`.',
-    show: 'Something is wrong with this app. Please update it.',
-    write: 'none',
-    outcome: 'caller',
+    ...BY_THE_APP,
   },
   BAD_USER_INPUT: {
     cause:
@@ -126,35 +127,23 @@ export const ERROR_CODES = {
   QUERY_TOO_COMPLEX: {
     cause:
       'The request exceeds a limit: `extensions.limit` names it, with its `value` and its `maximum`.',
-    retryable: false,
     advice: 'Ask for less in one request.',
-    show: 'Something is wrong with this app. Please update it.',
-    write: 'none',
-    outcome: 'caller',
+    ...BY_THE_APP,
   },
   PERSISTED_DOCUMENT_REQUIRED: {
     cause: 'This server answers trusted documents only.',
-    retryable: false,
     advice: 'Send the id of a document from the manifest.',
-    show: 'Something is wrong with this app. Please update it.',
-    write: 'none',
-    outcome: 'caller',
+    ...BY_THE_APP,
   },
   PERSISTED_DOCUMENT_NOT_FOUND: {
     cause: 'No document is known under the id or hash that was sent.',
-    retryable: false,
     advice: 'Send the document with its hash, or publish the manifest.',
-    show: 'Something is wrong with this app. Please update it.',
-    write: 'none',
-    outcome: 'caller',
+    ...BY_THE_APP,
   },
   PAYLOAD_TOO_LARGE: {
     cause: 'The body of the request is larger than the server reads.',
-    retryable: false,
     advice: 'Send less.',
-    show: 'Something is wrong with this app. Please update it.',
-    write: 'none',
-    outcome: 'caller',
+    ...BY_THE_APP,
   },
   INTERNAL: {
     cause: 'A fault in the facade itself. Its log has the cause under `extensions.requestId`.',

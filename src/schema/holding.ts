@@ -1,9 +1,10 @@
 import type { Order, Position } from '../gateway/model.ts';
 import { ageLimit } from './age-limit.ts';
 import { builder } from './builder.ts';
+import { exposed } from './exposed.ts';
 import { InstrumentRef } from './instrument.ts';
 import { perOrder, perPosition } from './list-sizes.ts';
-import { nonNull, nullable, perAccount, perGroup } from './sharing.ts';
+import { nullable, perAccount, perGroup } from './sharing.ts';
 
 export const Side = builder.enumType('Side', {
   description: 'The direction of a trade.',
@@ -30,11 +31,39 @@ for (const [ref, what] of [
   [OrderRef, 'order'],
 ] as const) {
   builder.objectFields(ref as typeof PositionRef, (t) => ({
-    id: t.exposeID('id', nonNull(perAccount, `The gateway’s number of the ${what}.`)),
-    symbol: t.exposeID(
-      'symbol',
-      nonNull(perAccount, 'The symbol of the instrument that is traded.'),
-    ),
+    ...exposed(t, perAccount, {
+      'ID!': {
+        id: `The gateway’s number of the ${what}.`,
+        symbol: 'The symbol of the instrument that is traded.',
+      },
+      String: {
+        name: 'The instrument’s name to show.',
+        logo: 'Where the instrument’s logo is.',
+        comment: 'The note left with it.',
+      },
+      Boolean: {
+        delayed: 'Whether its prices come with a delay.',
+        sharia: 'Whether the instrument counts as sharia-compliant.',
+      },
+      Int: { digits: 'Decimals of its prices.' },
+      Float: {
+        units: 'Its size in units of the instrument.',
+        priceOpen:
+          what === 'position'
+            ? 'The price at which it was opened.'
+            : 'The price at which it is to be carried out.',
+        priceCurrent: 'The price now.',
+        leverage: 'Its leverage.',
+        rateMargin: 'The rate that converts its margin into the account’s currency.',
+        stopLoss: 'The price at which it closes to stop a loss; 0 is the gateway’s own value.',
+        takeProfit: 'The price at which it closes to take a profit; 0 is the gateway’s own value.',
+        invested: 'The money put into it.',
+      },
+      DateTime: {
+        createdAt: `When the ${what} was made.`,
+        updatedAt: `When the ${what} last changed.`,
+      },
+    }),
     instrument: t.field({
       ...perGroup,
       type: InstrumentRef,
@@ -44,52 +73,6 @@ for (const [ref, what] of [
       resolve: ({ symbol }, _args, { scope }) => scope.instrument(symbol),
     }),
     side: t.expose('side', { ...nullable(perAccount, 'Bought or sold.'), type: Side }),
-    name: t.exposeString('name', nullable(perAccount, 'The instrument’s name to show.')),
-    logo: t.exposeString('logo', nullable(perAccount, 'Where the instrument’s logo is.')),
-    delayed: t.exposeBoolean(
-      'delayed',
-      nullable(perAccount, 'Whether its prices come with a delay.'),
-    ),
-    sharia: t.exposeBoolean(
-      'sharia',
-      nullable(perAccount, 'Whether the instrument counts as sharia-compliant.'),
-    ),
-    digits: t.exposeInt('digits', nullable(perAccount, 'Decimals of its prices.')),
-    units: t.exposeFloat('units', nullable(perAccount, 'Its size in units of the instrument.')),
-    priceOpen: t.exposeFloat('priceOpen', {
-      ...perAccount,
-      nullable: true,
-      description:
-        what === 'position'
-          ? 'The price at which it was opened.'
-          : 'The price at which it is to be carried out.',
-    }),
-    priceCurrent: t.exposeFloat('priceCurrent', nullable(perAccount, 'The price now.')),
-    createdAt: t.expose('createdAt', {
-      ...nullable(perAccount, `When the ${what} was made.`),
-      type: 'DateTime',
-    }),
-    updatedAt: t.expose('updatedAt', {
-      ...nullable(perAccount, `When the ${what} last changed.`),
-      type: 'DateTime',
-    }),
-    leverage: t.exposeFloat('leverage', nullable(perAccount, 'Its leverage.')),
-    rateMargin: t.exposeFloat(
-      'rateMargin',
-      nullable(perAccount, 'The rate that converts its margin into the account’s currency.'),
-    ),
-    stopLoss: t.exposeFloat('stopLoss', {
-      ...perAccount,
-      nullable: true,
-      description: 'The price at which it closes to stop a loss; 0 is the gateway’s own value.',
-    }),
-    takeProfit: t.exposeFloat('takeProfit', {
-      ...perAccount,
-      nullable: true,
-      description: 'The price at which it closes to take a profit; 0 is the gateway’s own value.',
-    }),
-    comment: t.exposeString('comment', nullable(perAccount, 'The note left with it.')),
-    invested: t.exposeFloat('invested', nullable(perAccount, 'The money put into it.')),
   }));
 }
 
@@ -97,17 +80,14 @@ PositionRef.implement({
   extensions: perPosition,
   description:
     'An open position. Fields that the gateway left out, or sent with another type, are null, as is a figure beyond ± 2^53; fractions are the nearest double. Those in one instrument are `Instrument.positions`.',
-  fields: (t) => ({
-    rateProfit: t.exposeFloat(
-      'rateProfit',
-      nullable(perAccount, 'The rate that converts its profit into the account’s currency.'),
-    ),
-    storage: t.exposeFloat(
-      'storage',
-      nullable(perAccount, 'The cost or gain of holding the position overnight.'),
-    ),
-    profit: t.exposeFloat('profit', nullable(perAccount, 'Its profit or loss now.')),
-  }),
+  fields: (t) =>
+    exposed(t, perAccount, {
+      Float: {
+        rateProfit: 'The rate that converts its profit into the account’s currency.',
+        storage: 'The cost or gain of holding the position overnight.',
+        profit: 'Its profit or loss now.',
+      },
+    }),
 });
 
 OrderRef.implement({
@@ -121,11 +101,10 @@ OrderRef.implement({
       nullable: true,
       description: 'Limit or stop; what the gateway does not call a limit order counts as a stop.',
     }),
-    state: t.exposeFloat('state', nullable(perAccount, 'The gateway’s code of its state.')),
-    useMargin: t.exposeBoolean(
-      'useMargin',
-      nullable(perAccount, 'Whether it is carried out on margin.'),
-    ),
+    ...exposed(t, perAccount, {
+      Float: { state: 'The gateway’s code of its state.' },
+      Boolean: { useMargin: 'Whether it is carried out on margin.' },
+    }),
   }),
 });
 

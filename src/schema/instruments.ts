@@ -6,9 +6,10 @@ import type {
 import type { CatalogChanges } from '../domain/catalog/sync/history.ts';
 import { builder } from './builder.ts';
 import { CatalogRef } from './catalog.ts';
+import { exposed } from './exposed.ts';
 import { InstrumentRef, ShariaStatus } from './instrument.ts';
 import { perInstrument } from './list-sizes.ts';
-import { nonNull, nullable, perGroup } from './sharing.ts';
+import { nonNull, perGroup } from './sharing.ts';
 
 const InstrumentFilter = builder.inputType('InstrumentFilter', {
   description: 'Which instruments; what is left out does not filter, and an empty list finds none.',
@@ -67,30 +68,27 @@ const InstrumentOrder = builder.inputType('InstrumentOrder', {
 
 const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
   description: 'Where a page stands.',
-  fields: (t) => ({
-    hasNextPage: t.exposeBoolean('hasNextPage', nonNull(perGroup, 'Whether something follows.')),
-    hasPreviousPage: t.exposeBoolean(
-      'hasPreviousPage',
-      nonNull(perGroup, 'Whether something comes before.'),
-    ),
-    startCursor: t.exposeString(
-      'startCursor',
-      nullable(perGroup, 'The cursor of the first one here; null on an empty page.'),
-    ),
-    endCursor: t.exposeString(
-      'endCursor',
-      nullable(perGroup, 'The cursor of the last one here; null on an empty page.'),
-    ),
-  }),
+  fields: (t) =>
+    exposed(t, perGroup, {
+      'Boolean!': {
+        hasNextPage: 'Whether something follows.',
+        hasPreviousPage: 'Whether something comes before.',
+      },
+      String: {
+        startCursor: 'The cursor of the first one here; null on an empty page.',
+        endCursor: 'The cursor of the last one here; null on an empty page.',
+      },
+    }),
 });
 
 const InstrumentEdgeRef = builder.objectRef<InstrumentEdge>('InstrumentEdge').implement({
   description: 'An instrument at its place in a list.',
   fields: (t) => ({
-    cursor: t.exposeString(
-      'cursor',
-      nonNull(perGroup, 'Names the place; it holds also when the catalog is renewed meanwhile.'),
-    ),
+    ...exposed(t, perGroup, {
+      'String!': {
+        cursor: 'Names the place; it holds also when the catalog is renewed meanwhile.',
+      },
+    }),
     node: t.expose('node', { ...nonNull(perGroup, 'The instrument.'), type: InstrumentRef }),
   }),
 });
@@ -119,12 +117,13 @@ const InstrumentConnectionRef = builder
 const CatalogChangesRef = builder.objectRef<CatalogChanges>('CatalogChanges').implement({
   description: 'What leads from a version that a client holds to the present one.',
   fields: (t) => ({
-    version: t.exposeString('version', nonNull(perGroup, 'The present version: the next `since`.')),
-    reset: t.exposeBoolean('reset', {
-      ...perGroup,
-      nullable: false,
-      description:
-        'Whether the client’s version is not remembered: then it starts anew from `upserted`, which is everything.',
+    ...exposed(t, perGroup, {
+      'String!': { version: 'The present version: the next `since`.' },
+      'Boolean!': {
+        reset:
+          'Whether the client’s version is not remembered: then it starts anew from `upserted`, which is everything.',
+      },
+      '[ID!]!': { removed: 'The ids of the instruments that were removed.' },
     }),
     upserted: t.expose('upserted', {
       extensions: { ...perGroup.extensions, ...perInstrument },
@@ -132,10 +131,6 @@ const CatalogChangesRef = builder.objectRef<CatalogChanges>('CatalogChanges').im
       nullable: false,
       description: 'The instruments that are new or have changed.',
     }),
-    removed: t.exposeIDList(
-      'removed',
-      nonNull(perGroup, 'The ids of the instruments that were removed.'),
-    ),
   }),
 });
 

@@ -6,6 +6,7 @@ import type { Position } from '../gateway/model.ts';
 import type { PullStream } from '../lib/pull-stream.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
+import { exposed } from './exposed.ts';
 import { PositionRef } from './holding.ts';
 import { PositionTotalsRef } from './position-totals.ts';
 import { nonNull, perAccount } from './sharing.ts';
@@ -28,21 +29,21 @@ export const FeedStatus = builder.enumType('FeedStatus', {
 const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges').implement({
   description: 'What turns the list that the client holds into the present one.',
   fields: (t) => ({
-    cursor: t.exposeString(
-      'cursor',
-      nonNull(perAccount, 'Names the state after this event: the next `after`.'),
-    ),
-    snapshot: t.exposeBoolean('snapshot', {
-      ...perAccount,
-      nullable: false,
-      description: 'Whether `upserted` is the whole list: then the client discards its copy.',
+    ...exposed(t, perAccount, {
+      'String!': { cursor: 'Names the state after this event: the next `after`.' },
+      'Boolean!': {
+        snapshot: 'Whether `upserted` is the whole list: then the client discards its copy.',
+      },
+      '[ID!]!': {
+        opened: 'Ids of those that were opened.',
+        closed: 'Ids of those that are no longer open.',
+      },
+      'DateTime!': { asOf: 'When the call was sent that last confirmed the list.' },
     }),
     upserted: t.expose('upserted', {
       ...nonNull(perAccount, 'Positions that are new or have changed.'),
       type: [PositionRef],
     }),
-    opened: t.exposeIDList('opened', nonNull(perAccount, 'Ids of those that were opened.')),
-    closed: t.exposeIDList('closed', nonNull(perAccount, 'Ids of those that are no longer open.')),
     totals: t.expose('totals', {
       ...nonNull(perAccount, 'Sums over the present list.'),
       type: PositionTotalsRef,
@@ -50,10 +51,6 @@ const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges')
     status: t.expose('status', {
       ...nonNull(perAccount, 'Whether the list follows the gateway.'),
       type: FeedStatus,
-    }),
-    asOf: t.expose('asOf', {
-      ...nonNull(perAccount, 'When the call was sent that last confirmed the list.'),
-      type: 'DateTime',
     }),
   }),
 });

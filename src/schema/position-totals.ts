@@ -1,21 +1,19 @@
 import type { PositionTotals } from '../domain/positions/totals.ts';
 import { builder } from './builder.ts';
-import { nonNull, nullable, perAccount } from './sharing.ts';
+import { exposed } from './exposed.ts';
+import { perAccount } from './sharing.ts';
 
 export const PositionTotalsRef = builder.objectRef<PositionTotals>('PositionTotals').implement({
   description:
     'Exact decimal sums of the gateway’s figures, in no stated currency; null beyond ± 2^53.',
-  fields: (t) => ({
-    count: t.exposeInt('count', nonNull(perAccount, 'How many positions are open.')),
-    invested: t.exposeFloat(
-      'invested',
-      nullable(perAccount, 'All that is invested; null where a position does not say.'),
-    ),
-    profit: t.exposeFloat(
-      'profit',
-      nullable(perAccount, 'All profit and loss; null where a position does not say.'),
-    ),
-  }),
+  fields: (t) =>
+    exposed(t, perAccount, {
+      'Int!': { count: 'How many positions are open.' },
+      Float: {
+        invested: 'All that is invested; null where a position does not say.',
+        profit: 'All profit and loss; null where a position does not say.',
+      },
+    }),
 });
 
 builder.queryField('positionTotals', (t) =>

@@ -13,7 +13,7 @@
  */
 export type Sharing = 'group' | 'copy' | 'account';
 
-interface Mark<Each extends Sharing = Sharing> {
+export interface Mark<Each extends Sharing = Sharing> {
   readonly extensions: { readonly sharing: Each };
 }
 

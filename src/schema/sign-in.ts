@@ -5,6 +5,7 @@ import { customerIdRead, withdrawalMethodsRead } from '../gateway/wire/payments.
 import { AcknowledgeResult, RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import { CatalogRef } from './catalog.ts';
+import { exposed } from './exposed.ts';
 import { OrderRef, PositionRef } from './holding.ts';
 import { WithdrawalMethodRef } from './payments.ts';
 import { SessionRef } from './session.ts';
@@ -12,17 +13,10 @@ import { SessionRef } from './session.ts';
 const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement({
   description: 'Signed in. Send `accessToken` as `Authorization: Bearer …` from now on.',
   fields: (t) => ({
-    accessToken: t.exposeString('accessToken', {
-      nullable: false,
-      description: 'The token to send with each request.',
-    }),
-    refreshToken: t.exposeString('refreshToken', {
-      nullable: true,
-      description: 'The gateway’s refresh token.',
-    }),
-    passkey: t.exposeBoolean('passkey', {
-      nullable: true,
-      description: 'The gateway’s flag of that name.',
+    ...exposed(t, null, {
+      'String!': { accessToken: 'The token to send with each request.' },
+      String: { refreshToken: 'The gateway’s refresh token.' },
+      Boolean: { passkey: 'The gateway’s flag of that name.' },
     }),
     session: t.field({
       type: SessionRef,
@@ -65,25 +59,15 @@ const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement(
 const LoginRejectedRef = builder.objectRef<GatewayRefusal>('LoginRejected').implement({
   description: 'Not signed in, in the gateway’s words.',
   interfaces: [RefusalRef],
-  fields: (t) => ({
-    error: t.exposeString('error', {
-      nullable: true,
-      description: 'The gateway’s name for the reason.',
+  fields: (t) =>
+    exposed(t, null, {
+      String: {
+        error: 'The gateway’s name for the reason.',
+        message: 'The gateway’s sentence about it.',
+        email: 'The e-mail address that the gateway named.',
+      },
+      JSON: { details: 'What else the gateway said.' },
     }),
-    message: t.exposeString('message', {
-      nullable: true,
-      description: 'The gateway’s sentence about it.',
-    }),
-    email: t.exposeString('email', {
-      nullable: true,
-      description: 'The e-mail address that the gateway named.',
-    }),
-    details: t.expose('details', {
-      type: 'JSON',
-      nullable: true,
-      description: 'What else the gateway said.',
-    }),
-  }),
 });
 
 const LoginResult = builder.unionType('LoginResult', {

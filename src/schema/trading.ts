@@ -5,6 +5,7 @@ import { limitTicket, marketTicket, type Ticket } from '../domain/trading/ticket
 import { RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
+import { exposedOf } from './exposed.ts';
 import { OrderRef, PositionRef } from './holding.ts';
 import { PlaceLimitOrderInput, PlaceOrderInput } from './order-input.ts';
 import type { Scope } from './scope.ts';
@@ -40,38 +41,27 @@ const OrderOutcome = builder.interfaceRef<Placed>('OrderOutcome').implement({
 const OrderAcceptedRef = builder.objectRef<PlacedAs<'accepted'>>('OrderAccepted').implement({
   description: 'The gateway took the order.',
   interfaces: [OrderOutcome],
-  fields: (t) => ({
-    orderId: t.id({
-      nullable: true,
-      description: 'The gateway’s number of the order.',
-      resolve: ({ outcome }) => outcome.orderId,
+  fields: (t) =>
+    exposedOf(t, null, ({ outcome }) => outcome, {
+      ID: { orderId: 'The gateway’s number of the order.' },
     }),
-  }),
 });
 
 const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected').implement({
   description:
     'The order was refused, by the gateway, or by this server before it was sent: nothing was traded.',
   interfaces: [OrderOutcome, RefusalRef],
-  fields: (t) => ({
-    sent: t.boolean({
-      nullable: false,
-      description:
-        'True where the gateway refused it, in its own words. False where this server did, before the gateway heard of it: `EXPIRED`, later than its `sendBefore`, or `VOIDED`, its key was closed.',
-      resolve: ({ outcome }) => outcome.sent,
+  fields: (t) =>
+    exposedOf(t, null, ({ outcome }) => outcome, {
+      'Boolean!': {
+        sent: 'True where the gateway refused it, in its own words. False where this server did, before the gateway heard of it: `EXPIRED`, later than its `sendBefore`, or `VOIDED`, its key was closed.',
+      },
+      String: {
+        error: 'The gateway’s name for the reason; where `sent` is false, this server’s.',
+        // Both interfaces define it, and that of refusals does not know its source.
+        message: 'The gateway’s sentence about it.',
+      },
     }),
-    error: t.string({
-      nullable: true,
-      description: 'The gateway’s name for the reason; where `sent` is false, this server’s.',
-      resolve: ({ outcome }) => outcome.error,
-    }),
-    // Both interfaces define it, and that of refusals does not know its source.
-    message: t.string({
-      nullable: true,
-      description: 'The gateway’s sentence about it.',
-      resolve: ({ outcome }) => outcome.message,
-    }),
-  }),
 });
 
 const OrderOutcomeUnknownRef = builder
@@ -80,14 +70,10 @@ const OrderOutcomeUnknownRef = builder
     description:
       'The order was sent and no clear answer came back: it may have been carried out. Do not place it anew under another key; look at the positions and orders, or repeat with the same key later.',
     interfaces: [OrderOutcome],
-    fields: (t) => ({
-      sentAt: t.field({
-        type: 'DateTime',
-        nullable: false,
-        description: 'When it was sent.',
-        resolve: ({ outcome }) => outcome.sentAt,
+    fields: (t) =>
+      exposedOf(t, null, ({ outcome }) => outcome, {
+        'DateTime!': { sentAt: 'When it was sent.' },
       }),
-    }),
   });
 
 for (const ref of [OrderAcceptedRef, OrderOutcomeUnknownRef]) {

@@ -1,0 +1,66 @@
+import type { FieldMap } from '@pothos/core';
+import type { builder } from './builder.ts';
+import type { Mark } from './sharing.ts';
+
+type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer Each> ? Each : never;
+type FieldBuilder<Source> = PothosSchemaTypes.ObjectFieldBuilder<Types, Source>;
+
+interface Scalars {
+  ID: string;
+  String: string;
+  Int: number;
+  Float: number;
+  Boolean: boolean;
+  DateTime: Date | number;
+  JSON: unknown;
+}
+
+type Outputs = { [Name in keyof Scalars]: Scalars[Name] | null } & {
+  [Name in keyof Scalars as `${Name}!`]: Scalars[Name];
+} & { [Name in keyof Scalars as `[${Name}!]!`]: readonly Scalars[Name][] };
+
+/** For each type, as SDL writes it, the names of properties and the descriptions of their fields. */
+type Descriptions<Source> = {
+  readonly [Type in keyof Outputs]?: {
+    readonly [Name in keyof Source as Source[Name] extends Outputs[Type] ? Name : never]?: string;
+  };
+};
+
+/** Fields that are plain properties of their source. By the mark their values are the same for so many; null: the viewer's own. */
+export function exposed<Source>(
+  t: FieldBuilder<Source>,
+  mark: Mark | null,
+  descriptions: Descriptions<Source>,
+): FieldMap {
+  return fieldsOf(mark, descriptions, (name, options) => t.expose(name as never, options as never));
+}
+
+/** Fields that are plain properties of a part of their source. */
+export function exposedOf<Source, Part>(
+  t: FieldBuilder<Source>,
+  mark: Mark | null,
+  partOf: (source: Source) => Part,
+  descriptions: Descriptions<Part>,
+): FieldMap {
+  return fieldsOf(mark, descriptions, (name, options) => {
+    const resolve = (source: Source) => partOf(source)[name as keyof Part];
+    return t.field({ ...options, resolve } as never);
+  });
+}
+
+function fieldsOf(
+  mark: Mark | null,
+  descriptions: object,
+  fieldOf: (name: string, options: object) => FieldMap[string],
+): FieldMap {
+  const fields: FieldMap = {};
+  for (const [written, properties] of Object.entries<Record<string, string>>({ ...descriptions })) {
+    const nullable = !written.endsWith('!');
+    const name = written.replaceAll(/[[\]!]/g, '');
+    const type = written.startsWith('[') ? [name] : name;
+    for (const [property, description] of Object.entries(properties)) {
+      fields[property] = fieldOf(property, { ...mark, type, nullable, description });
+    }
+  }
+  return fields;
+}
