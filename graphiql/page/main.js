@@ -2,6 +2,7 @@
 import { Account } from './account.js';
 import { AnswerBar } from './answer-bar.js';
 import { elementOf } from './elements.js';
+import { CONFIRMED_FIELDS, EXAMPLES } from './examples.js';
 import { createFetcher } from './fetcher.js';
 import { loadGraphiQL } from './loading.js';
 import { SandboxUsers } from './sandbox-users.js';
@@ -11,10 +12,12 @@ import { openingTabs } from './tabs.js';
 
 /** @type {import('./types.d.ts').PageConfig} */
 const config = JSON.parse(elementOf('config', HTMLElement).textContent ?? '');
-const { endpoint, users, confirmedFields } = config;
+const { endpoint, users } = config;
+// The sandbox's money is pretended.
+const confirmedFields = users ? [] : CONFIRMED_FIELDS;
 
 const signIn = users ? new SandboxUsers(endpoint, users, config.token) : new Account(endpoint);
-const defaultTabs = openingTabs(config.examples);
+const defaultTabs = openingTabs(EXAMPLES.filter(({ isForSandbox }) => users || !isForSandbox));
 
 const { renderGraphiQL } = await loadGraphiQL(config.graphiql);
 renderGraphiQL(elementOf('root', HTMLElement), {

@@ -4,7 +4,7 @@ const TABS = 'graphiql:tabState';
  * The tabs of the last visit, or the examples; in front of them the operation of the address, from
  * `#query=…&variables=…` or `?query=…&variables=…`.
  *
- * @param {import('./types.d.ts').PageConfig['examples']} examples
+ * @param {readonly import('./examples.d.ts').Example[]} examples
  * @returns {import('./types.d.ts').Tab[]}
  */
 export function openingTabs(examples) {

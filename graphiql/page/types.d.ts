@@ -3,13 +3,8 @@ export interface PageConfig {
   readonly endpoint: string;
   /** The path of GraphiQL's module. */
   readonly graphiql: string;
-  readonly examples: readonly {
-    readonly query: string;
-    readonly variables?: Readonly<Record<string, unknown>>;
-  }[];
-  /** Mutation fields that are sent only after a question. */
-  readonly confirmedFields: readonly string[];
   readonly introspection: boolean;
+  /** The sandbox's; null with a real gateway. */
   readonly users: readonly { readonly email: string }[] | null;
   readonly token: string | null;
 }

@@ -3,7 +3,7 @@ import { isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { buildSchema } from '../../src/schema/schema.ts';
 
-const FOLDERS = '{docs,examples/*/src,src/server/graphiql,page/src}/**/*.{md,ts,tsx}';
+const FOLDERS = '{docs,examples/*/src,graphiql/page,page/src}/**/*.{md,js,ts,tsx}';
 const EXAMPLES = ['README.md', ...globSync(FOLDERS, { exclude: ['**/gql/**'] })].filter((path) =>
   /placeOrder\(input: (?!\{ …)/.test(readFileSync(path, 'utf8')),
 );

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { EXAMPLES } from '../../../src/server/graphiql/examples.ts';
+import { EXAMPLES } from '../../../graphiql/page/examples.js';
 import { documentsOf, problemsOf } from '../support/sample-documents.ts';
 import { createSampleProject } from '../support/sample-project.ts';
 import { namedSamples, readPage } from '../support/samples.ts';

@@ -5,12 +5,13 @@ import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onFirstUse } from '../../lib/on-first-use.ts';
 import type { Reply } from '../http/reply.ts';
-import { packFile, type StaticFile, sendFile } from '../http/static-file.ts';
+import { packFile, type StaticFile, sendFile, sendPage } from '../http/static-file.ts';
 
 /** The page as it was read, and its files by the paths that it names. */
 interface LoadedPage {
   readonly html: string;
-  readonly policy: string;
+  /** The import map is the one inline script. */
+  readonly scripts: string;
   readonly files: ReadonlyMap<string, StaticFile>;
 }
 
@@ -34,12 +35,8 @@ export class DemoPage {
   }
 
   async page(reply: Reply): Promise<void> {
-    const { html, policy } = await this.#load();
-    reply.set('content-type', 'text/html; charset=utf-8');
-    reply.set('content-security-policy', policy);
-    reply.set('x-frame-options', 'DENY');
-    reply.set('referrer-policy', 'no-referrer');
-    await reply.send(200, html);
+    const { html, scripts } = await this.#load();
+    await sendPage(reply, html, { scripts });
   }
 
   async asset(reply: Reply, path: string): Promise<boolean> {
@@ -79,23 +76,9 @@ async function loadPage(folder: string): Promise<LoadedPage> {
   );
   return {
     html: template.replace('<!-- head -->', () => head.join('\n    ')),
-    policy: policyFor(importMap),
+    scripts: `'self' 'sha256-${hash('sha256', importMap, 'base64')}'`,
     files: new Map(files),
   };
-}
-
-/** Nothing but what this server serves may be loaded, run or asked; the import map is the one inline script. */
-function policyFor(importMap: string): string {
-  return [
-    "default-src 'none'",
-    `script-src 'self' 'sha256-${hash('sha256', importMap, 'base64')}'`,
-    "style-src 'self'",
-    'img-src data:',
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
 }
 
 /** Modules as browsers take them: without types, each at a path of its own. */

@@ -5,8 +5,9 @@ import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import { packFile, type StaticFile } from '../http/static-file.ts';
 
-/** The files of the page by their URL paths. */
+/** The page, and its files by their URL paths. */
 export interface Assets {
+  readonly html: string;
   /** GraphiQL itself: its modules import each other by relative paths. */
   readonly graphiql: ReadonlyMap<string, StaticFile>;
   /** The project's own files, likewise. */
@@ -33,8 +34,12 @@ const BUNDLE_FOLDER = join(SOURCES, 'bundle');
 const unpackBrotli = promisify(brotliDecompress);
 
 export async function loadAssets(): Promise<Assets> {
-  const [graphiql, page] = await Promise.all([readBundle(), readPage()]);
-  return { graphiql: await published(graphiql), page: await published(page) };
+  const [html, graphiql, page] = await Promise.all([
+    readFile(join(PAGE_FOLDER, 'index.html'), 'utf8'),
+    readBundle().then(published),
+    readPage().then(published),
+  ]);
+  return { html, graphiql, page };
 }
 
 /** Reads the files that `npm run graphiql` has made: packed already, so nothing as large is compressed while somebody waits. */

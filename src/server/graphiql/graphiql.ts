@@ -1,8 +1,8 @@
 import { onFirstUse } from '../../lib/on-first-use.ts';
 import type { Reply } from '../http/reply.ts';
-import { sendFile } from '../http/static-file.ts';
+import { sendFile, sendPage } from '../http/static-file.ts';
 import { Documentation, loadAssets } from './assets.ts';
-import { CONTENT_SECURITY_POLICY, type SandboxUser, shell } from './shell.ts';
+import { type SandboxUser, shell } from './shell.ts';
 
 export interface GraphiQLOptions {
   /** The sandbox's users and the sign-in of the first, so that the first query works; null without the sandbox. */
@@ -31,13 +31,13 @@ export class GraphiQL {
     const assets = await this.#loadAssets();
     const { pages } = await this.#loadDocumentation();
     const token = await this.#firstToken();
-    reply.set('content-type', 'text/html; charset=utf-8');
     // The page may contain a token of the demo user.
     reply.set('cache-control', 'no-store');
-    reply.set('content-security-policy', CONTENT_SECURITY_POLICY);
-    reply.set('x-frame-options', 'DENY');
-    reply.set('referrer-policy', 'no-referrer');
-    await reply.send(200, shell({ assets, users, token, docs: pages, introspection }));
+    await sendPage(reply, shell({ assets, users, token, docs: pages, introspection }), {
+      // GraphiQL sizes its panes by attributes.
+      style: "'self' 'unsafe-inline'",
+      images: "'self' data:",
+    });
   }
 
   /** The page is served even where the sign-in fails, to debug just that. */

@@ -1,3 +1,4 @@
+import type { Eventually } from '../../lib/eventually.ts';
 import { pack } from '../../lib/pack.ts';
 import type { Reply } from './reply.ts';
 
@@ -30,4 +31,25 @@ export function sendFile(reply: Reply, file: StaticFile): void {
   const encoding = reply.encodingFor(file.bytes.length);
   if (encoding === null) void reply.send(200, file.bytes);
   else reply.sendPacked(200, file[encoding], encoding);
+}
+
+interface PageSources {
+  readonly scripts?: string;
+  readonly style?: string;
+  readonly images?: string;
+}
+
+/** Sends a page for which nothing but what this server serves may be loaded, run or asked, and which nobody may frame. */
+export function sendPage(
+  reply: Reply,
+  html: string,
+  { scripts = "'self'", style = "'self'", images = 'data:' }: PageSources,
+): Eventually<void> {
+  const policy = `default-src 'none'; script-src ${scripts}; style-src ${style}; img-src ${images}`;
+  const rest = "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  reply.set('content-type', 'text/html; charset=utf-8');
+  reply.set('content-security-policy', `${policy}; ${rest}`);
+  reply.set('x-frame-options', 'DENY');
+  reply.set('referrer-policy', 'no-referrer');
+  return reply.send(200, html);
 }

@@ -1,6 +1,6 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CONFIRMED_FIELDS } from '../../../src/server/graphiql/examples.ts';
+import { CONFIRMED_FIELDS } from '../../../graphiql/page/examples.js';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { isReady, openPage, overflowsSideways, violations } from '../../support/browser-page.ts';
 import { describeWithChromium } from '../../support/describe-with.ts';

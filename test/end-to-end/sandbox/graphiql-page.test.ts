@@ -1,6 +1,6 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EXAMPLES } from '../../../src/server/graphiql/examples.ts';
+import { EXAMPLES } from '../../../graphiql/page/examples.js';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import {
   clickAsAPerson,

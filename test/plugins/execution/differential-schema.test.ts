@@ -1,9 +1,9 @@
 import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EXAMPLES, type Example } from '../../../graphiql/page/examples.js';
 import type { OperationName } from '../../../src/gateway/operations.ts';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
-import { EXAMPLES, type Example } from '../../../src/server/graphiql/examples.ts';
 import { type GraphQLAnswer, startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';

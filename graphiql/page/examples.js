@@ -1,13 +1,9 @@
-/** An operation that GraphiQL opens in a tab of its own, named like the operation. */
-export interface Example {
-  readonly query: string;
-  readonly variables?: Readonly<Record<string, unknown>>;
-  /** It places an order, or names instruments of the sandbox gateway: nothing for a gateway with money behind it. */
-  readonly isForSandbox?: true;
-}
-
-/** The tabs that GraphiQL opens with: one for each use of the graph. */
-export const EXAMPLES: readonly Example[] = [
+/**
+ * The tabs that GraphiQL opens with: one for each use of the graph.
+ *
+ * @type {readonly import('./examples.d.ts').Example[]}
+ */
+export const EXAMPLES = [
   {
     query: `# One query for a whole screen.
 query Home {
@@ -170,7 +166,7 @@ mutation Refused {
 ];
 
 /** Mutation fields that place an order, change where money goes, or change a password: the page asks before it sends them to a real gateway. */
-export const CONFIRMED_FIELDS: readonly string[] = [
+export const CONFIRMED_FIELDS = [
   'placeOrder',
   'placeLimitOrder',
   'addCryptoWallet',

@@ -1,0 +1,11 @@
+/** An operation that GraphiQL opens in a tab of its own, named like the operation. */
+export interface Example {
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  /** It places an order, or names instruments of the sandbox gateway: nothing for a gateway with money behind it. */
+  readonly isForSandbox?: true;
+}
+
+export const EXAMPLES: readonly Example[];
+
+export const CONFIRMED_FIELDS: readonly string[];
