@@ -35,7 +35,7 @@ describe('the check', () => {
       "import type { Config } from '../config.ts';\nimport { run } from '../server/http.ts';",
     'app/sandbox.ts': "import { sandbox } from '../sandbox/start.ts';",
     'cli/sandbox.ts': "const { sandbox } = await import('../sandbox/start.ts');",
-    'cli/main.ts': "const { check } = await import('../../check/src/check.ts');",
+    'cli/commands.ts': "const { check } = await import('../../check/src/check.ts');",
     'check/src/check.ts': "import '../../src/config.ts';\nimport '../../src/gateway/client.ts';",
     'server/http.ts':
       "import { graph } from '../graph.ts';\nimport { createYoga } from 'graphql-yoga';",

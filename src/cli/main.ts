@@ -1,38 +1,8 @@
 #!/usr/bin/env node
 import { once } from 'node:events';
 import { ask } from './ask.ts';
-import { type Commands, dispatch } from './dispatch.ts';
-
-const COMMANDS: Commands = {
-  start: {
-    summary: 'run the service',
-    load: async () => (await import('./start.ts')).startCommand,
-  },
-  sandbox: {
-    summary: 'run the sandbox gateway alone',
-    load: async () => (await import('./sandbox.ts')).sandboxCommand,
-  },
-  check: {
-    summary: 'check the configuration, and a gateway against the interface',
-    load: async () => (await import('../../check/src/check.ts')).checkCommand,
-  },
-  schema: {
-    summary: 'print the GraphQL schema',
-    load: async () => (await import('./schema.ts')).schemaCommand,
-  },
-  documents: {
-    summary: 'check trusted documents: validity, cost, deprecated and unused fields',
-    load: async () => (await import('../../check/src/documents.ts')).documentsCommand,
-  },
-  orders: {
-    summary: 'look at the file of the order records, or say whether it is complete',
-    load: async () => (await import('./orders.ts')).ordersCommand,
-  },
-  hash: {
-    summary: 'print what the log has in place of an account or an address',
-    load: async () => (await import('./hash.ts')).hashCommand,
-  },
-};
+import { COMMANDS } from './commands.ts';
+import { dispatch } from './dispatch.ts';
 
 // `trading-graph schema | head` closes the pipe early, which is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -119,7 +119,7 @@ describe('against a gateway as the interface describes it', () => {
     );
   });
 
-  test('the sandbox itself is checked by the program, and can be kept as JSON', async () => {
+  test('the sandbox itself is checked, and can be kept as JSON', async () => {
     const { code, out } = await runCli(['check', '--sandbox', '--json'], {
       ...SERVICE,
       SANDBOX_INSTRUMENTS: '20',

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { compileCache } from '../support/compile-cache.ts';
+import { failedStart } from '../support/failed-start.ts';
 import { runCli } from '../support/run-cli.ts';
 
+const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+
 test('the service starts with its sandbox, and drains after a SIGTERM', async () => {
-  const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
   const child = spawn(process.execPath, [main, 'start'], {
     env: {
       ...compileCache(),
@@ -26,9 +28,9 @@ test('the service starts with its sandbox, and drains after a SIGTERM', async ()
 });
 
 test('a wrong configuration stops it, and so does an argument', async () => {
-  const wrong = await runCli(['start'], { PORT: 'x' });
-  expect(wrong.code).toBe(1);
-  expect(wrong.err).toContain('PORT="x": must be a whole number');
+  const { code, problems } = await failedStart({ PORT: 'x' }, [main, 'start']);
+  expect(code).toBe(1);
+  expect(problems.join()).toContain('PORT="x": must be a whole number');
   const argued = await runCli(['start', '--port', '80']);
   expect(argued.code).toBe(2);
   expect(argued.err).toContain('start takes no arguments (--port 80)');

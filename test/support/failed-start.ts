@@ -16,8 +16,11 @@ export interface FailedStart {
 const PATIENCE_MS = 30_000;
 
 /** Starts the program as operators do, with nothing else in its environment, and waits until it has given up. */
-export async function failedStart(environment: Environment): Promise<FailedStart> {
-  const child = spawn(process.execPath, [PROGRAM], {
+export async function failedStart(
+  environment: Environment,
+  program: readonly string[] = [PROGRAM],
+): Promise<FailedStart> {
+  const child = spawn(process.execPath, program, {
     env: { PORT: '0', ADMIN_PORT: '0', ...compileCache(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: PATIENCE_MS,

@@ -34,7 +34,6 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'client/test/live/reconnects.test.ts',
   'client/test/packaging/**/*.test.ts',
   'test/{bench,deploy,store,toolchain}/**/*.test.ts',
-  'test/cli/documents.test.ts',
   'test/domain/cached-sizes.test.ts',
   'test/end-to-end/{limits,start}/**/*.test.ts',
   'test/end-to-end/live/{packed-streams,stalled-sockets,unread-sockets}.test.ts',

@@ -1,30 +1,28 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { compileCache } from './compile-cache.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { dispatch } from '../../src/cli/dispatch.ts';
 
 export interface CommandResult {
-  readonly code: number | null;
+  readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
-
-/** Runs `trading-graph` in a process of its own, with nothing to read and these variables alone. */
+/** Runs `trading-graph` in this process, with nothing to read and these variables alone: a process of its own takes a second of a core. */
 export async function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<CommandResult> {
-  const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH: process.env.PATH, ...compileCache(), ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const written = { out: '', err: '' };
+  const code = await dispatch(COMMANDS, args, {
+    environment,
+    out: (line) => {
+      written.out += `${line}\n`;
+    },
+    err: (line) => {
+      written.err += `${line}\n`;
+    },
+    ask: () => Promise.resolve(null),
+    stopped: () => Promise.resolve(),
   });
-  const [out, err, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
-  ]);
-  return { code, out, err };
+  return { code, ...written };
 }
