@@ -1,18 +1,90 @@
 import type { ProbeName } from '../../../src/gateway/probe.ts';
-import { POSITION } from '../../../src/gateway/wire/holding.ts';
-import { INSTRUMENT } from '../../../src/gateway/wire/instrument.ts';
-import { WITHDRAWAL_METHOD } from '../../../src/gateway/wire/payments.ts';
-import { SESSION } from '../../../src/gateway/wire/session.ts';
 import {
   boolean,
+  each,
   filledString,
   nullable,
+  number,
   object,
+  optional,
+  required,
   type Shape,
   string,
+  time,
   vital,
   wholeList,
-} from '../../../src/gateway/wire/shape.ts';
+  wholeNumber,
+  wholeOrNone,
+} from './shape.ts';
+
+const strings: Shape = { kind: 'list', of: string, wrong: 'row' };
+
+/** An instrument: the one table of the interface that says which fields are required. */
+const INSTRUMENT = object({
+  _id: required(filledString),
+  ...each(required(string), 'logo', 'friendlyName', 'desc', 'mCurrency', 'pCurrency'),
+  ...each(required(boolean), 'delayed', 'sharia', 'pdt'),
+  // A word that the interface did not have when this was written is null.
+  shariaStatus: required({ ...string, oneOf: ['QUESTIONABLE', 'COMPLIANT', 'NONCOMPLIANT'] }),
+  ...each(required(number), 'leverage', 'sector', 'industry', 'mode', 'calc'),
+  ...each(required(number), 'min', 'max', 'step', 'limit'),
+  digits: required(wholeNumber),
+  ...each(required(strings), 'session', 'quotes', 'access'),
+  tradingHours: optional(
+    object({
+      timezone: required(string),
+      ...each(required(strings), 'regular', 'preMarket', 'postMarket', 'overnight'),
+      otherExtended: required(strings),
+    }),
+  ),
+  swap: optional(object(each(required(number), 'long', 'short', 'mode', 'tick'))),
+  ...each(optional(string), 'mFx', 'pFx'),
+});
+
+const HOLDING = {
+  ...each(vital(filledString), 'id', 'symbol'),
+  ...each(nullable(boolean), 'delayed', 'sharia', 'isBuy'),
+  ...each(nullable(string), 'logo', 'friendlyName', 'comment'),
+  digits: nullable(wholeNumber),
+  ...each(nullable(number), 'units', 'priceOpen', 'priceCurrent', 'leverage', 'rateMargin'),
+  ...each(nullable(number), 'sl', 'tp', 'invested'),
+  ...each(nullable(time), 'timeCreate', 'timeUpdate'),
+};
+
+const POSITION = object({
+  ...HOLDING,
+  ...each(nullable(number), 'rateProfit', 'storage', 'profit'),
+});
+
+const ORDER = object({
+  ...HOLDING,
+  state: nullable(number),
+  ...each(nullable(boolean), 'isLimit', 'useMargin'),
+});
+
+const ACCESS = object({
+  ...each(nullable(string), 'id', 'name', 'currency'),
+  currencyDigits: nullable(wholeNumber),
+  ...each(nullable(boolean), 'isHedged', 'noPl'),
+});
+
+const SESSION = object({
+  // A login of either type is compared with the token's.
+  login: { shape: number, missing: 'nothing', wrong: 'nothing' },
+  ...each(nullable(number), 'balance', 'credit', 'storage', 'assets', 'prevEquity', 'prevBalance'),
+  ...each(nullable(number), 'leverage', 'equity', 'Invested', 'Profits'),
+  ...each(nullable(string), 'group', 'server', 'kyc_status', 'currency'),
+  createdAt: nullable(time),
+  access: nullable(ACCESS),
+  positions: wholeOrNone(wholeList(POSITION)),
+  orders: wholeOrNone(wholeList(ORDER)),
+});
+
+const WITHDRAWAL_METHOD = object({
+  id: nullable(number),
+  ...each(nullable(string), 'title', 'icon', 'type', 'crmType', 'status'),
+  subtitle: nullable(string),
+});
 
 /**
  * The answers with status 200, field by field, each with what the service loses where the field differs. The

@@ -1,6 +1,6 @@
 import { integer, isRow } from '../../../src/gateway/wire/scalars.ts';
-import type { FieldShape, Loss, ScalarShape, Shape } from '../../../src/gateway/wire/shape.ts';
 import { redact } from '../../../src/lib/redact.ts';
+import type { FieldShape, Loss, ScalarShape, Shape } from './shape.ts';
 
 /** How one field of the interface was found in an answer, over all its rows; never a value of it. */
 export interface SeenField {

@@ -1,44 +1,23 @@
 import type { Order, OrderKind, Position, Side } from '../model.ts';
 import * as read from './scalars.ts';
-import { type InexactFigures, isRow, type Row, type TimeUnit } from './scalars.ts';
-import {
-  boolean,
-  each,
-  filledString,
-  nullable,
-  number,
-  object,
-  string,
-  time,
-  vital,
-  type Wire,
-  wholeNumber,
-} from './shape.ts';
+import { type Filled, type InexactFigures, isRow, type Row, type TimeUnit } from './scalars.ts';
 
-const HOLDING = {
-  ...each(vital(filledString), 'id', 'symbol'),
-  ...each(nullable(boolean), 'delayed', 'sharia', 'isBuy'),
-  ...each(nullable(string), 'logo', 'friendlyName', 'comment'),
-  digits: nullable(wholeNumber),
-  ...each(nullable(number), 'units', 'priceOpen', 'priceCurrent', 'leverage', 'rateMargin'),
-  ...each(nullable(number), 'sl', 'tp', 'invested'),
-  ...each(nullable(time), 'timeCreate', 'timeUpdate'),
-};
+type Renamed = 'side' | 'name' | 'stopLoss' | 'takeProfit' | 'createdAt' | 'updatedAt';
+
+interface WireNames {
+  isBuy: boolean;
+  friendlyName: string;
+  sl: number;
+  tp: number;
+  timeCreate: number;
+  timeUpdate: number;
+}
 
 /** An open position as the gateway sends it. */
-export const POSITION = object({
-  ...HOLDING,
-  ...each(nullable(number), 'rateProfit', 'storage', 'profit'),
-});
-export type WirePosition = Wire<typeof POSITION>;
+export type WirePosition = Filled<Omit<Position, Renamed>> & WireNames;
 
 /** A pending order as the session snapshot holds it. */
-export const ORDER = object({
-  ...HOLDING,
-  state: nullable(number),
-  ...each(nullable(boolean), 'isLimit', 'useMargin'),
-});
-export type WireOrder = Wire<typeof ORDER>;
+export type WireOrder = Filled<Omit<Order, Renamed | 'kind'>> & WireNames & { isLimit: boolean };
 
 /**
  * Null where the list is none, or a row has no `id` or `symbol` of its own: a list of an account's

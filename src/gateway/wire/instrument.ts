@@ -1,44 +1,22 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Instrument, ShariaStatus, Swap, TradingHours } from '../model.ts';
 import { isExact, isRow, type Row } from './scalars.ts';
-import {
-  boolean,
-  each,
-  filledString,
-  type ListShape,
-  number,
-  object,
-  optional,
-  required,
-  string,
-  type Wire,
-  wholeNumber,
-} from './shape.ts';
 
-const strings: ListShape<typeof string> = { kind: 'list', of: string, wrong: 'row' };
+const TEXTS = ['_id', 'logo', 'friendlyName', 'desc', 'shariaStatus', 'mCurrency', 'pCurrency'];
+const FLAGS = ['delayed', 'sharia', 'pdt'];
+const CODES = ['sector', 'industry', 'mode', 'calc'] as const;
+const FIGURES = [...CODES, 'leverage', 'min', 'max', 'step', 'limit'] as const;
+const LISTS = ['session', 'quotes', 'access'];
 
-/** An instrument as the gateway sends it: the one table of the interface that says which fields are required. */
-export const INSTRUMENT = object({
-  _id: required(filledString),
-  ...each(required(string), 'logo', 'friendlyName', 'desc', 'mCurrency', 'pCurrency'),
-  ...each(required(boolean), 'delayed', 'sharia', 'pdt'),
-  // A word that the interface did not have when this was written is null.
-  shariaStatus: required({ ...string, oneOf: ['QUESTIONABLE', 'COMPLIANT', 'NONCOMPLIANT'] }),
-  ...each(required(number), 'leverage', 'sector', 'industry', 'mode', 'calc'),
-  ...each(required(number), 'min', 'max', 'step', 'limit'),
-  digits: required(wholeNumber),
-  ...each(required(strings), 'session', 'quotes', 'access'),
-  tradingHours: optional(
-    object({
-      timezone: required(string),
-      ...each(required(strings), 'regular', 'preMarket', 'postMarket', 'overnight'),
-      otherExtended: required(strings),
-    }),
-  ),
-  swap: optional(object(each(required(number), 'long', 'short', 'mode', 'tick'))),
-  ...each(optional(string), 'mFx', 'pFx'),
-});
-export type WireInstrument = Wire<typeof INSTRUMENT>;
+type Renamed = 'id' | 'symbol' | 'name' | 'description' | 'shariaStatus';
+type Optional = 'tradingHours' | 'swap' | 'mFx' | 'pFx';
+
+/** An instrument as the gateway sends it. An optional property may as well be null, which is how many serializers write it. */
+export type WireInstrument = {
+  -readonly [Name in Exclude<keyof Instrument, Renamed | Optional>]: Instrument[Name];
+} & {
+  [Name in Optional]?: Instrument[Name] | undefined;
+} & { _id: string; friendlyName: string; desc: string; shariaStatus: string };
 
 /** Null where the row breaks the interface's table: such an instrument is left out of the catalog. */
 export function toInstrument(row: unknown): Instrument | null {
@@ -76,53 +54,31 @@ export function toInstrument(row: unknown): Instrument | null {
   };
 }
 
-/**
- * Written out rather than built from a schema: thousands of rows come together and block the event loop.
- * An optional property may as well be null, which is how many serializers write an absent one.
- */
+/** The interface's one table that says which fields are required. */
 function isWireInstrument(row: Row): row is Row & WireInstrument {
   return (
-    isText(row._id) &&
+    hasAll(row, TEXTS, isText) &&
     row._id !== '' &&
-    isText(row.logo) &&
-    isText(row.friendlyName) &&
-    isFlag(row.delayed) &&
-    isText(row.desc) &&
-    isFlag(row.sharia) &&
-    isText(row.shariaStatus) &&
-    isNumber(row.leverage) &&
-    isFlag(row.pdt) &&
+    hasAll(row, FLAGS, isFlag) &&
+    hasAll(row, FIGURES, isNumber) &&
     isCount(row.digits) &&
-    isTexts(row.session) &&
-    isTexts(row.quotes) &&
+    hasAll(row, LISTS, isTexts) &&
     (row.tradingHours == null || isTradingHours(row.tradingHours)) &&
-    isNumber(row.sector) &&
-    isNumber(row.industry) &&
-    isNumber(row.mode) &&
-    isNumber(row.calc) &&
     (row.swap == null || isSwap(row.swap)) &&
-    isNumber(row.min) &&
-    isNumber(row.max) &&
-    isNumber(row.step) &&
-    isNumber(row.limit) &&
-    isText(row.mCurrency) &&
-    isText(row.pCurrency) &&
     (row.mFx == null || isText(row.mFx)) &&
-    (row.pFx == null || isText(row.pFx)) &&
-    isTexts(row.access)
+    (row.pFx == null || isText(row.pFx))
   );
 }
 
+function hasAll(row: Row, names: readonly string[], fits: (value: unknown) => boolean): boolean {
+  for (const name of names) if (!fits(row[name])) return false;
+  return true;
+}
+
+const HOURS = ['regular', 'preMarket', 'postMarket', 'overnight', 'otherExtended'];
+
 function isTradingHours(value: unknown): value is TradingHours {
-  return (
-    isRow(value) &&
-    isText(value.timezone) &&
-    isTexts(value.regular) &&
-    isTexts(value.preMarket) &&
-    isTexts(value.postMarket) &&
-    isTexts(value.overnight) &&
-    isTexts(value.otherExtended)
-  );
+  return isRow(value) && isText(value.timezone) && hasAll(value, HOURS, isTexts);
 }
 
 function toTradingHours(hours: TradingHours): TradingHours {
@@ -131,13 +87,7 @@ function toTradingHours(hours: TradingHours): TradingHours {
 }
 
 function isSwap(value: unknown): value is Swap {
-  return (
-    isRow(value) &&
-    isNumber(value.long) &&
-    isNumber(value.short) &&
-    isNumber(value.mode) &&
-    isNumber(value.tick)
-  );
+  return isRow(value) && hasAll(value, ['long', 'short', 'mode', 'tick'], isNumber);
 }
 
 function toSwap({ long, short, mode, tick }: Swap): Swap {
@@ -203,8 +153,8 @@ export async function toInstruments(rows: Iterable<unknown>): Promise<CheckedIns
 }
 
 function inexactIn(instrument: Instrument): number {
-  const { leverage, sector, industry, mode, calc, min, max, step, limit, swap } = instrument;
-  const own = [leverage, sector, industry, mode, calc, min, max, step, limit];
+  const { swap } = instrument;
+  const own = FIGURES.map((name) => instrument[name]);
   const all = swap === null ? own : [...own, swap.long, swap.short, swap.mode, swap.tick];
   return all.filter((figure) => !isExact(figure)).length;
 }

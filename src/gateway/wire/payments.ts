@@ -1,7 +1,6 @@
 import type { Read } from '../answers.ts';
 import type { WithdrawalMethod } from '../model.ts';
 import { digits, isRow, text } from './scalars.ts';
-import * as shape from './shape.ts';
 
 export const withdrawalMethodsRead: Read<readonly WithdrawalMethod[]> = {
   operation: 'getWithdrawalMethods',
@@ -14,12 +13,6 @@ export const customerIdRead: Read<string> = {
   map: (body) => (isRow(body) ? text(body.customerId) : null),
   expected: 'customer id',
 };
-
-export const WITHDRAWAL_METHOD = shape.object({
-  id: shape.nullable(shape.number),
-  ...shape.each(shape.nullable(shape.string), 'title', 'icon', 'type', 'crmType', 'status'),
-  subtitle: shape.nullable(shape.string),
-});
 
 /** The interface nests the list in a list; the outer index is kept, its meaning is not known. */
 function toWithdrawalMethods(body: unknown): readonly WithdrawalMethod[] | null {

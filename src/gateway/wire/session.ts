@@ -1,40 +1,22 @@
 import type { AccountAccess, Position, Session, SnapshotPositions } from '../model.ts';
-import { ORDER, POSITION, toOrders, toPositions } from './holding.ts';
+import { toOrders, toPositions, type WireOrder, type WirePosition } from './holding.ts';
 import * as read from './scalars.ts';
-import { type InexactFigures, isRow, type TimeUnit } from './scalars.ts';
-import {
-  boolean,
-  each,
-  nullable,
-  number,
-  object,
-  string,
-  time,
-  type Wire,
-  wholeList,
-  wholeNumber,
-  wholeOrNone,
-} from './shape.ts';
+import { type Filled, type InexactFigures, isRow, type TimeUnit } from './scalars.ts';
 
-const ACCESS = object({
-  ...each(nullable(string), 'id', 'name', 'currency'),
-  currencyDigits: nullable(wholeNumber),
-  ...each(nullable(boolean), 'isHedged', 'noPl'),
-});
+type Renamed = 'invested' | 'profits' | 'kycStatus';
 
 /** The account snapshot as the gateway sends it. */
-export const SESSION = object({
-  // A login of either type is compared with the token's.
-  login: { shape: number, missing: 'nothing', wrong: 'nothing' },
-  ...each(nullable(number), 'balance', 'credit', 'storage', 'assets', 'prevEquity', 'prevBalance'),
-  ...each(nullable(number), 'leverage', 'equity', 'Invested', 'Profits'),
-  ...each(nullable(string), 'group', 'server', 'kyc_status', 'currency'),
-  createdAt: nullable(time),
-  access: nullable(ACCESS),
-  positions: wholeOrNone(wholeList(POSITION)),
-  orders: wholeOrNone(wholeList(ORDER)),
-});
-export type WireSession = Wire<typeof SESSION>;
+export interface WireSession
+  extends Filled<Omit<Session, Renamed | 'login' | 'access' | 'positions' | 'orders'>> {
+  /** A login of either type is compared with the token's. */
+  login: number;
+  Invested: number;
+  Profits: number;
+  kyc_status: string;
+  access: Filled<AccountAccess>;
+  positions: readonly WirePosition[];
+  orders: readonly WireOrder[];
+}
 
 /**
  * Null where the answer is no snapshot of this login, or a list in it breaks the interface. The
