@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileVariable, mayBeFile } from '../src/config/given-value.ts';
 import type { Setting } from '../src/config/setting.ts';
 import { SETTINGS } from '../src/config/settings.ts';
+import { OCCASIONS } from './configuration-occasions.ts';
 
 const START = '<!-- configuration: written by `npm run docs` -->';
 const END = '<!-- /configuration -->';
@@ -20,14 +21,22 @@ export function withConfigurationTable(page: string): string {
 }
 
 function configurationTable(): string {
-  const rows = Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => {
-    const means = mayBeFile(setting)
-      ? `${setting.means} (secret; may be in the file that \`${fileVariable(name)}\` names)`
-      : setting.means;
-    const cells = [`\`${name}\``, defaultOf(setting), setting.kind.allowed, means];
-    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
-  });
-  return `| Variable | Default | Allowed | Meaning |\n|---|---|---|---|\n${rows.join('')}`;
+  const rows = (Object.entries(SETTINGS) as [keyof typeof SETTINGS, Setting<unknown>][]).map(
+    ([name, setting]) => {
+      const means = mayBeFile(setting)
+        ? `${setting.means} (secret; may be in the file that \`${fileVariable(name)}\` names)`
+        : setting.means;
+      const cells = [
+        `\`${name}\``,
+        defaultOf(setting),
+        setting.kind.allowed,
+        means,
+        OCCASIONS[name],
+      ];
+      return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+    },
+  );
+  return `| Variable | Default | Allowed | Meaning | Set it when |\n|---|---|---|---|---|\n${rows.join('')}`;
 }
 
 function defaultOf({ fallback, fallbackText }: Setting<unknown>): string {
