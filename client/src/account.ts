@@ -1,16 +1,18 @@
 import type { Result } from './core.ts';
+import type { RequestEnvironment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
+import { Listeners } from './listeners.ts';
 import type { Exchanger } from './request/exchange.ts';
 import { protocolError } from './request/failures.ts';
 
 export interface AccountsOptions {
+  readonly environment: RequestEnvironment;
   /** Asks the server whose the token is. */
   readonly ask: (
     token: string,
     signal: AbortSignal,
     exchange?: Exchanger,
   ) => Promise<Result<{ session: { login: string | null } | null }>>;
-  readonly onError: (thrown: unknown) => void;
   /** Called when another account is signed in, before the listeners. */
   readonly onChange: () => void;
   readonly onLogin: (login: string) => void;
@@ -26,7 +28,7 @@ interface Known {
 /** Asks the server for the account of each token, because a token's own claims are not verified here. */
 export class Accounts {
   readonly #options: AccountsOptions;
-  readonly #listeners = new Set<(login: string | null) => void>();
+  readonly #listeners: Listeners<[login: string | null]>;
   readonly #disposed = new AbortController();
   #known: Known | null = null;
   /** The login that the listeners know of; undefined while none is known. */
@@ -36,6 +38,7 @@ export class Accounts {
 
   constructor(options: AccountsOptions) {
     this.#options = options;
+    this.#listeners = new Listeners(options.environment);
   }
 
   /** An `exchange` is for a line that is dead: a question that waits on that one is asked once more. */
@@ -76,7 +79,7 @@ export class Accounts {
     this.#firstToken = null;
     if (this.#login === null) return;
     this.#login = null;
-    this.#changed();
+    this.#listeners.tell(null);
   }
 
   /** The login that the server named last; null while it is not known, or nobody is signed in. */
@@ -85,9 +88,7 @@ export class Accounts {
   }
 
   onChange(listener: (login: string | null) => void): () => void {
-    const own = (login: string | null) => listener(login);
-    this.#listeners.add(own);
-    return () => void this.#listeners.delete(own);
+    return this.#listeners.add(listener);
   }
 
   dispose(): void {
@@ -110,16 +111,6 @@ export class Accounts {
     this.#options.onLogin(login);
     if (isFirst || former === login) return;
     this.#options.onChange();
-    this.#changed();
-  }
-
-  #changed(): void {
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener(this.login);
-      } catch (thrown) {
-        this.#options.onError(thrown);
-      }
-    }
+    this.#listeners.tell(login);
   }
 }

@@ -1,5 +1,6 @@
 import { Accounts } from './account.ts';
 import { ACCOUNT_OPERATION } from './account-operation.ts';
+import { callApp } from './call-app.ts';
 import type { Core } from './core.ts';
 import type { DatedEnvironment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
@@ -16,8 +17,8 @@ import type { Subscriptions, SubscriptionsOptions } from './subscribe/subscripti
 export interface BaseOptions {
   readonly url: string;
   readonly token: TokenSource;
-  readonly onSignedOut: (error: TradingGraphError) => void;
-  readonly route: boolean;
+  readonly onSignedOut?: (error: TradingGraphError) => void;
+  readonly route?: boolean;
   /** Where the hint is kept. */
   readonly memory?: { hint: string | null };
   readonly environment: DatedEnvironment;
@@ -48,22 +49,16 @@ export function createBaseCore(
     own: Omit<SubscriptionsOptions, 'environment' | 'memory' | 'heartbeatMs' | 'hiddenMs'>,
   ) => SubscriptionsPart,
 ): BaseCore {
-  const { environment, memory = { hint: null } } = options;
+  const { environment, memory = { hint: null }, route = true } = options;
   const tasks: (() => void)[] = [];
   let isDisposed = false;
   const url = () => routedUrl(options.url, memory.hint);
-  // The error is thrown from a task of its own, so that the platform reports it and nothing of the client's ends.
-  const onThrown = (thrown: unknown) => {
-    environment.after(0, () => {
-      throw thrown;
-    });
-  };
   const accounts: Accounts = new Accounts({
     ask: askAccount,
-    onError: onThrown,
+    environment,
     onChange: () => subscriptions.restart(),
     onLogin(login) {
-      if (options.route) findHint(login);
+      if (route) findHint(login);
     },
   });
   const tokens: Tokens = new Tokens({
@@ -74,11 +69,7 @@ export function createBaseCore(
       memory.hint = null;
       subscriptions.endAll(error);
       accounts.signedOut();
-      try {
-        options.onSignedOut(error);
-      } catch (thrown) {
-        onThrown(thrown);
-      }
+      callApp(environment, () => options.onSignedOut?.(error));
     },
   });
   const accountOf = (token: string, over?: Exchanger) => accounts.of(token, over);
@@ -89,7 +80,6 @@ export function createBaseCore(
     url,
     prepare: (token) => accounts.of(token).then(findHint),
     onToken,
-    onThrown,
   });
 
   function findHint(login: string): void {
@@ -120,18 +110,15 @@ export function createBaseCore(
   }
 
   async function account(signal = new AbortController().signal, over?: Exchanger): Promise<string> {
-    const token = await untilAborted(tokens.get(), signal);
-    try {
-      return await untilAborted(accounts.of(token, over), signal);
-    } catch (thrown) {
-      if ((thrown as TradingGraphError).code !== 'UNAUTHENTICATED') throw thrown;
-    }
-    const renewed = await untilAborted(tokens.renewed(token), signal);
-    try {
-      return await untilAborted(accounts.of(renewed, over), signal);
-    } catch (thrown) {
-      if ((thrown as TradingGraphError).code !== 'UNAUTHENTICATED') throw thrown;
-      throw tokens.refusedAgain(renewed);
+    let token = await untilAborted(tokens.get(), signal);
+    for (let isRenewed = false; ; isRenewed = true) {
+      try {
+        return await untilAborted(accounts.of(token, over), signal);
+      } catch (thrown) {
+        if ((thrown as TradingGraphError).code !== 'UNAUTHENTICATED') throw thrown;
+        if (isRenewed) throw tokens.refusedAgain(token);
+      }
+      token = await untilAborted(tokens.renewed(token), signal);
     }
   }
 
@@ -157,13 +144,7 @@ export function createBaseCore(
     dispose() {
       if (isDisposed) return;
       isDisposed = true;
-      for (const task of tasks.splice(0)) {
-        try {
-          task();
-        } catch (thrown) {
-          onThrown(thrown);
-        }
-      }
+      for (const task of tasks.splice(0)) callApp(environment, task);
       tokens.dispose();
       requests.dispose();
       subscriptions.dispose();

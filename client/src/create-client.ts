@@ -2,8 +2,7 @@ import { browserEnvironment } from './browser-environment.ts';
 import type { CatalogReplica } from './catalog/catalog.ts';
 import type { InstrumentField, KeyField } from './catalog/instrument.ts';
 import { createCatalog } from './catalog/replica.ts';
-import type { RequestOptions, Result, Sink } from './core.ts';
-import { baseOptions } from './core-options.ts';
+import type { Sink } from './core.ts';
 import { createCore } from './create-core.ts';
 import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
@@ -13,7 +12,7 @@ import type { LiveFields, LiveNames } from './live/chosen-fields.ts';
 import { createPositions, type Positions } from './live/positions.ts';
 import type { Operation } from './operation.ts';
 import { createOrders, type Orders } from './orders/create-orders.ts';
-import { ownMethods } from './own-methods.ts';
+import { ownMethods, type RequestsClient } from './own-methods.ts';
 import type { TokenSource } from './request/tokens.ts';
 import type { ClientStorage } from './storage.ts';
 
@@ -57,17 +56,7 @@ export interface ClientOptions<
 export interface Client<
   Field extends InstrumentField = InstrumentField,
   Names extends LiveNames = LiveNames,
-> {
-  /** Answers a query. It never rejects: what failed is in `errors`, beside the data that came. */
-  query<Data, Variables = unknown>(
-    operation: Operation<Data, Variables>,
-    ...rest: Rest<Variables>
-  ): Promise<Result<Data>>;
-  /** Carries out a mutation, which is never repeated after it may have been carried out. It never rejects. */
-  mutate<Data, Variables = unknown>(
-    operation: Operation<Data, Variables>,
-    ...rest: Rest<Variables>
-  ): Promise<Result<Data>>;
+> extends RequestsClient {
   /** Subscribes; returns a function that ends it. A lost line is replaced, with the variables that the function returns then. */
   subscribe<Data, Variables = unknown>(
     operation: Operation<Data, Variables>,
@@ -82,25 +71,7 @@ export interface Client<
   readonly orders: Orders;
   /** A copy of the viewer's catalog, kept up to date when it is told to. */
   readonly catalog: CatalogReplica<Pick<Instrument, Field | KeyField>>;
-  /** The signed-in account, as the server said last; null while that is not known, or nobody is signed in. */
-  readonly login: string | null;
-  /**
-   * Calls back when another account, or none (null), is signed in, so that nothing of the former one stays on the
-   * screen. The first account that is known is no change. Returns a function that ends it.
-   */
-  onAccountChange(listener: (login: string | null) => void): () => void;
-  /** Tells the client that somebody else, or nobody, is signed in, so that it need not wait for the next request. */
-  tokenChanged(): Promise<void>;
-  /** Ends everything: requests and subscriptions fail with `DISPOSED`, and nothing is left running. */
-  dispose(): void;
 }
-
-/** Variables may be left out where the operation has none. */
-type Rest<Variables> = unknown extends Variables
-  ? [variables?: Variables, options?: RequestOptions]
-  : Record<string, never> extends Variables
-    ? [variables?: Variables, options?: RequestOptions]
-    : [variables: Variables, options?: RequestOptions];
 
 /** Makes a client. It opens nothing until it is used. */
 export function createClient<
@@ -113,10 +84,9 @@ export function createClient<
 ): Client<Field, { position: OfPosition; order: OfOrder; session: OfSession }> {
   checkStorage(options.storage);
   const core = createCore({
-    ...baseOptions(options),
+    ...options,
     storage: options.storage ?? null,
     heartbeatSeconds: heartbeatOf(options),
-    hiddenSeconds: options.hiddenSeconds,
     environment: { ...browserEnvironment(), ...options.environment },
   });
   return Object.assign(ownMethods(core), {

@@ -1,13 +1,41 @@
 import type { BaseCore } from './base-core.ts';
-import type { Client } from './create-client.ts';
+import type { RequestOptions, Result } from './core.ts';
+import type { Operation } from './operation.ts';
 
-type OwnMethods = Pick<
-  Client,
-  'query' | 'mutate' | 'login' | 'onAccountChange' | 'tokenChanged' | 'dispose'
->;
+/** A client for queries and mutations. */
+export interface RequestsClient {
+  /** Answers a query. It never rejects: what failed is in `errors`, beside the data that came. */
+  query<Data, Variables = unknown>(
+    operation: Operation<Data, Variables>,
+    ...rest: Rest<Variables>
+  ): Promise<Result<Data>>;
+  /** Carries out a mutation, which is never repeated after it may have been carried out. It never rejects. */
+  mutate<Data, Variables = unknown>(
+    operation: Operation<Data, Variables>,
+    ...rest: Rest<Variables>
+  ): Promise<Result<Data>>;
+  /** The signed-in account, as the server said last; null while that is not known, or nobody is signed in. */
+  readonly login: string | null;
+  /**
+   * Calls back when another account, or none (null), is signed in, so that nothing of the former one stays on the
+   * screen. The first account that is known is no change. Returns a function that ends it.
+   */
+  onAccountChange(listener: (login: string | null) => void): () => void;
+  /** Tells the client that somebody else, or nobody, is signed in, so that it need not wait for the next request. */
+  tokenChanged(): Promise<void>;
+  /** Ends everything: requests and subscriptions fail with `DISPOSED`, and nothing is left running. */
+  dispose(): void;
+}
+
+/** Variables may be left out where the operation has none. */
+type Rest<Variables> = unknown extends Variables
+  ? [variables?: Variables, options?: RequestOptions]
+  : Record<string, never> extends Variables
+    ? [variables?: Variables, options?: RequestOptions]
+    : [variables: Variables, options?: RequestOptions];
 
 /** The methods that every client has, whatever else it does. */
-export function ownMethods(core: BaseCore): OwnMethods {
+export function ownMethods(core: BaseCore): RequestsClient {
   return {
     query: (operation, ...[variables, own]) =>
       // The types let variables be left out only where the operation has none.

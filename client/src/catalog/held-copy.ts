@@ -1,4 +1,5 @@
 import type { Core } from '../core.ts';
+import { Listeners } from '../listeners.ts';
 import { CatalogCopy, type Owner } from './catalog-copy.ts';
 import type { KeyFields } from './instrument.ts';
 
@@ -18,7 +19,7 @@ export const NONE: CatalogCopy<KeyFields> = new CatalogCopy('', new Map());
 /** Holds the copy in memory, and calls its listeners when it changes. */
 export class HeldCopy {
   readonly #core: Core;
-  readonly #listeners = new Set<() => void>();
+  readonly listeners: Listeners;
   #held: Held | null = null;
   /** When the copy had the age that is noted with it, by a clock that nobody sets. */
   #atUptimeMs = 0;
@@ -26,6 +27,7 @@ export class HeldCopy {
 
   constructor(core: Core) {
     this.#core = core;
+    this.listeners = new Listeners(core.environment);
   }
 
   get current(): Held | null {
@@ -46,17 +48,6 @@ export class HeldCopy {
     return Math.floor(shown.ageSeconds + restedMs / 1_000);
   }
 
-  onChange(listener: () => void): () => void {
-    // A listener may be given twice, and each is ended by itself.
-    const own = () => listener();
-    this.#listeners.add(own);
-    return () => void this.#listeners.delete(own);
-  }
-
-  endListeners(): void {
-    this.#listeners.clear();
-  }
-
   /** Replaces the copy by another one, whose age is given as of now. */
   hold(held: Held): void {
     this.#atUptimeMs = this.#core.environment.uptime();
@@ -71,25 +62,13 @@ export class HeldCopy {
     this.#replace(null);
   }
 
-  /** Calls a function of the app's. */
-  call(listener: () => void): void {
-    try {
-      listener();
-    } catch (thrown) {
-      // The platform reports the error, and nothing of the client's ends.
-      this.#core.environment.after(0, () => {
-        throw thrown;
-      });
-    }
-  }
-
   #replace(held: Held | null): void {
     const former = this.#held;
     this.#held = held;
     const isSame = former?.copy === held?.copy && former?.isConfirmed === held?.isConfirmed;
     if (isSame) return;
     if (former?.copy !== held?.copy) this.#indexNext();
-    for (const listener of [...this.#listeners]) this.call(listener);
+    this.listeners.tell();
   }
 
   /** Prepares the first search piece by piece: at once it would stop a slow phone for half a second. */

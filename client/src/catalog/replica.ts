@@ -1,5 +1,6 @@
 import type { Core } from '../core.ts';
 import { INSTRUMENT_FIELDS, type Instrument } from '../generated/rows.ts';
+import { Listeners } from '../listeners.ts';
 import { disposedError, storageError } from '../request/failures.ts';
 import type { CatalogReplica, LoadOptions, LoadProgress } from './catalog.ts';
 import type { CatalogCopy } from './catalog-copy.ts';
@@ -33,29 +34,27 @@ class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
   readonly #storage: CatalogStorage | null;
   readonly #refresh: Refresh;
   readonly #run: SharedRun;
-  readonly #progress = new Set<(progress: LoadProgress) => void>();
+  readonly #progress: Listeners<[progress: LoadProgress]>;
   #isWatching = false;
 
   constructor(core: Core, fields: readonly InstrumentField[]) {
     const { storage, environment } = core;
     this.#core = core;
     this.#held = new HeldCopy(core);
+    this.#progress = new Listeners(environment);
     this.#storage = storage && new CatalogStorage(storage, environment, fields);
     this.#refresh = new Refresh({
       core,
       source: new CatalogSource(core, fields),
       storage: this.#storage,
       held: this.#held,
-      onProgress: (progress) => {
-        for (const listener of [...this.#progress]) listener(progress);
-      },
+      onProgress: (progress) => this.#progress.tell(progress),
     });
     this.#run = new SharedRun(environment, (signal) => this.#refresh.untilCurrent(signal));
   }
 
   async load({ account, onProgress, signal, timeoutMs }: LoadOptions = {}): Promise<void> {
-    const listener = (progress: LoadProgress) => this.#held.call(() => onProgress?.(progress));
-    this.#progress.add(listener);
+    const leave = this.#progress.add((progress) => onProgress?.(progress));
     const showing = account === undefined ? null : this.#refresh.showStored(account);
     try {
       await this.#wait(signal, timeoutMs);
@@ -63,7 +62,7 @@ class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
       await showing;
       if (this.#held.current === null) throw error;
     } finally {
-      this.#progress.delete(listener);
+      leave();
     }
   }
 
@@ -115,7 +114,7 @@ class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
   }
 
   onChange(listener: () => void): () => void {
-    return this.#held.onChange(listener);
+    return this.#held.listeners.add(listener);
   }
 
   get #rows(): CatalogCopy<Row> {
@@ -136,7 +135,7 @@ class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
     const stop = this.#core.onAccountChange(() => this.#refresh.drop());
     this.#core.onDispose(() => {
       stop();
-      this.#held.endListeners();
+      this.#held.listeners.clear();
       this.#refresh.drop();
     });
   }

@@ -52,15 +52,13 @@ interface Resuming {
   readonly deadline: Deadline;
 }
 
-async function resumeOne(
-  context: TicketContext,
-  { keys, account, stored, deadline }: Resuming,
-): Promise<ResumedOrder> {
+async function resumeOne(context: TicketContext, resuming: Resuming): Promise<ResumedOrder> {
   const { core } = context;
+  const { keys, account, stored } = resuming;
   const { key, digest, at, made, maxWaitMs } = stored;
   const stamp = stampStored(core, made);
   const placedAt = made ?? at;
-  const outcome = await outcomeOf(core, { account, stored, stamp }, deadline);
+  const outcome = await outcomeOf(core, resuming, stamp);
   // After any other outcome more may become known.
   if ('replayed' in outcome || outcome.status === 'unsent')
     await deleteKey(core.environment, keys, { account, key });
@@ -74,16 +72,10 @@ async function resumeOne(
   };
 }
 
-interface Asked {
-  readonly account: string;
-  readonly stored: StoredKey;
-  readonly stamp: KeyStamp;
-}
-
 async function outcomeOf(
   core: Core,
-  { account, stored, stamp }: Asked,
-  deadline: Deadline,
+  { account, stored, deadline }: Resuming,
+  stamp: KeyStamp,
 ): Promise<ResumedOutcome> {
   const { key, sendBefore = '' } = stored;
   const isFresh = () => ageOf(stamp, core) === 'fresh';

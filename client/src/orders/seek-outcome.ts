@@ -1,3 +1,4 @@
+import { callApp } from '../call-app.ts';
 import type { OwnRequestOptions, Result } from '../core.ts';
 import { TradingGraphError } from '../errors.ts';
 import { type Deadline, withinTime } from '../request/deadline.ts';
@@ -46,14 +47,8 @@ export async function seekOutcome(
   deadline: Deadline,
 ): Promise<OrderOutcome> {
   const { environment } = context.core;
-  const { key } = order;
+  const { key, onProgress } = order;
   const search: Search = { context, order, deadline, isLineDead: false };
-  // An error of the listener is the app's own: the platform reports it, and nothing of the order's ends.
-  const report = (thrown: unknown) => {
-    environment.after(0, () => {
-      throw thrown;
-    });
-  };
   let refusedTokens = 0;
   let isClosing = false;
   for (let failures = 0; ; failures += 1) {
@@ -61,7 +56,7 @@ export async function seekOutcome(
       // This is checked before each attempt: a pause may last hours, and the clock may be changed in it.
       isClosing ||= key.isInDoubt && (leftMs(search) === 0 || key.age !== 'fresh');
       const progress = isClosing ? 'closing' : key.isInDoubt ? 'asking' : 'sending';
-      Promise.resolve<OrderProgress>(progress).then(order.onProgress).catch(report);
+      queueMicrotask(() => callApp(environment, () => onProgress?.(progress)));
       const wasInDoubt = key.isInDoubt;
       const outcome = await (isClosing ? close : attempt)(search);
       // Somebody has closed the key, or a repeat came too late, and the server may not know of earlier requests: that is

@@ -50,15 +50,13 @@ export class Tokens {
   async get(): Promise<string> {
     this.#throwIfDisposed();
     // Where a renewal is under way, its answer is waited for by all.
-    const token = await (this.#asking ?? this.#ask(false)).token;
-    return this.#refused.includes(token) ? await this.renewed(token) : token;
+    return this.#taken(this.#asking ?? this.#ask(false));
   }
 
   /** Asks anew, since the answer under way may be the former user's. */
   async changed(): Promise<string> {
     this.#throwIfDisposed();
-    const token = await this.#ask(false).token;
-    return this.#refused.includes(token) ? await this.renewed(token) : token;
+    return this.#taken(this.#ask(false));
   }
 
   /** A token other than the refused one. */
@@ -92,6 +90,11 @@ export class Tokens {
 
   dispose(): void {
     this.#disposal.abort();
+  }
+
+  async #taken(asking: Asking): Promise<string> {
+    const token = await asking.token;
+    return this.#refused.includes(token) ? this.renewed(token) : token;
   }
 
   #throwIfDisposed(): void {

@@ -210,7 +210,7 @@ export class Connection {
       if (this.#subscriptions.size === 0) this.#giveUp();
       return;
     }
-    subscription.pause(error, this.#options.environment, () => this.#startAgain(subscription));
+    subscription.pause(error, () => this.#startAgain(subscription));
   }
 
   /** An event stream carries one subscription, and ends with it. */

@@ -1,3 +1,4 @@
+import { callApp } from '../call-app.ts';
 import type { Result, Sink } from '../core.ts';
 import type { Environment } from '../environment.ts';
 import type { TradingGraphError } from '../errors.ts';
@@ -12,7 +13,7 @@ export class Subscription {
   readonly #document: RequestedDocument;
   readonly #variables: () => unknown;
   readonly #sink: Sink<unknown>;
-  readonly #onThrown: (thrown: unknown) => void;
+  readonly #environment: Environment;
   /** An answer without data: it may be the reason of the end that follows. */
   #failed: Result<unknown> | null = null;
   #isConnected = false;
@@ -24,26 +25,25 @@ export class Subscription {
   constructor(
     document: RequestedDocument,
     variables: () => unknown,
-    { sink, onThrown }: { sink: Sink<unknown>; onThrown: (thrown: unknown) => void },
+    { sink, environment }: { sink: Sink<unknown>; environment: Environment },
   ) {
     this.#document = document;
     this.#variables = variables;
     this.#sink = sink;
-    this.#onThrown = onThrown;
+    this.#environment = environment;
   }
 
   /** Null where there are no variables that can be sent, which ends the subscription. */
   request(): SubscribeRequest | null {
     this.#failed = null;
     let variables: unknown;
-    try {
+    let hasAny = false;
+    this.#call(() => {
       variables = this.#variables();
-    } catch (thrown) {
-      this.end(protocolError('The variables of the subscription cannot be had.'));
-      this.#onThrown(thrown);
-      return null;
-    }
+      hasAny = true;
+    });
     try {
+      if (!hasAny) throw protocolError('The variables of the subscription cannot be had.');
       assertFinite(variables);
     } catch (thrown) {
       this.end(asTradingGraphError(thrown));
@@ -95,8 +95,9 @@ export class Subscription {
   }
 
   /** Waits after a retryable error, longer after each one, before the subscription is started again. */
-  pause(error: TradingGraphError, environment: Environment, startAgain: () => void): void {
+  pause(error: TradingGraphError, startAgain: () => void): void {
     this.disconnected(error);
+    const environment = this.#environment;
     const delayMs = backoffMs(this.#failures, environment.random, error.retryAfter ?? 0);
     this.#failures += 1;
     this.#leave = environment.after(delayMs, () => {
@@ -120,10 +121,6 @@ export class Subscription {
 
   // An error thrown by the app's own code must not close the connection that other subscriptions share.
   #call(notify: () => void): void {
-    try {
-      notify();
-    } catch (thrown) {
-      this.#onThrown(thrown);
-    }
+    callApp(this.#environment, notify);
   }
 }

@@ -24,7 +24,6 @@ export interface SubscriptionsOptions {
   readonly hiddenMs: number;
   readonly prepare: (token: string) => Promise<void>;
   readonly onToken: (token: string) => void;
-  readonly onThrown: (thrown: unknown) => void;
 }
 
 const HANDSHAKES_UNTIL_PROBE = 2;
@@ -86,18 +85,17 @@ export class Subscriptions {
     variables: () => Variables,
     sink: Sink<Data>,
   ): () => void {
-    const { onThrown } = this.#options;
+    const { environment, hiddenMs } = this.#options;
     // The type of the data follows from the operation; it cannot be checked here.
     const untyped = sink as Sink<unknown>;
     const subscription = new Subscription(requestedDocument(operation), variables, {
       sink: untyped,
-      onThrown,
+      environment,
     });
     if (this.#isDisposed) {
       subscription.end(disposedError());
       return () => {};
     }
-    const { environment, hiddenMs } = this.#options;
     this.#unlisten ??= pauseWhileHidden(environment, hiddenMs, {
       paused: () => {
         this.#isPaused = true;

@@ -1,0 +1,33 @@
+import { callApp } from './call-app.ts';
+import type { RequestEnvironment } from './environment.ts';
+
+/** Functions of the app's that are told the same. */
+export class Listeners<Args extends readonly unknown[] = []> {
+  readonly #environment: RequestEnvironment;
+  readonly #listeners = new Set<(...args: Args) => void>();
+
+  constructor(environment: RequestEnvironment) {
+    this.#environment = environment;
+  }
+
+  get size(): number {
+    return this.#listeners.size;
+  }
+
+  /** A listener may be given twice, and each is ended by itself. */
+  add(listener: (...args: Args) => void): () => void {
+    const own = (...args: Args) => listener(...args);
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  clear(): void {
+    this.#listeners.clear();
+  }
+
+  tell(...args: Args): void {
+    for (const listener of [...this.#listeners]) {
+      callApp(this.#environment, () => listener(...args));
+    }
+  }
+}
