@@ -9,12 +9,12 @@ import {
 } from '../../src/cli/dispatch.ts';
 import { Progress } from '../../src/cli/progress.ts';
 import type { SettingName } from '../../src/config/settings.ts';
-import { createProbe } from '../../src/gateway/probe.ts';
 import { type ConfigurationReport, checkConfiguration } from './gateway/configuration.ts';
 import { type Credentials, readCredentials } from './gateway/credentials.ts';
 import type { Finding } from './gateway/finding.ts';
 import { checkGateway, type GatewayReport } from './gateway/gateway-check.ts';
 import { callLine, findingLines, nameOf, unknownLines } from './gateway/lines.ts';
+import { createProbe } from './gateway/probe.ts';
 
 /** Tells before a start what a start, or its first request, would fail of. */
 export const checkCommand: Command = {

@@ -1,6 +1,7 @@
 import { systemClock } from '../lib/clock.ts';
 import { parseLongIntegers } from '../lib/exact-json.ts';
 import { jsonItems } from '../lib/json-items.ts';
+import { isJsonType, jsonOf } from './answer-body.ts';
 import type {
   Acknowledgement,
   CatalogAnswer,
@@ -12,7 +13,7 @@ import type {
 import type { Caller } from './caller.ts';
 import type { GatewayError } from './errors.ts';
 import type { Answer, Exchange, Send } from './exchange.ts';
-import { contractError, isJsonType, jsonOf, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
+import { contractError, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
 import type { LimitOrder, MarketOrder } from './model.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
 import { limitOrderBody, marketOrderBody } from './order-body.ts';

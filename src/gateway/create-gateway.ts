@@ -1,8 +1,8 @@
 import { steadyClock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
-import { callOutcome } from './call-outcome.ts';
 import type { CallOutcome } from './caller.ts';
+import { callOutcome } from './classify.ts';
 import { GatewayClient, type GatewayClientOptions } from './client.ts';
 import { ClockSkew } from './clock-skew.ts';
 import type { Send, WireCall } from './exchange.ts';

@@ -77,11 +77,13 @@ export class DeadlineError extends Error {
 /** The reason for which a call was not attempted: our own decision, which says nothing about the gateway. */
 export class NotAttemptedError extends StacklessError {
   override readonly name: string = 'NotAttemptedError';
+  readonly reason: 'circuit' | 'busy' | 'expired' = 'circuit';
 }
 
 /** The moment before which a call was meant to be sent had passed when its head would have gone onto a socket. */
 export class SendExpiredError extends NotAttemptedError {
   override readonly name = 'SendExpiredError';
+  override readonly reason = 'expired';
 
   constructor() {
     super('the moment before which it was meant to be sent has passed');

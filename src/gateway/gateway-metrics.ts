@@ -1,7 +1,7 @@
 import type { Count, Distribution, Registry } from '../lib/metrics/registry.ts';
-import { CONNECTION_FAULTS, connectionFault } from './call-outcome.ts';
 import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
 import { hasCheckedBody } from './client.ts';
+import { CONNECTION_FAULTS, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 import {
   type Area,

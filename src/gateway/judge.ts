@@ -1,22 +1,22 @@
+import { isWorded, jsonOf, refusalOf } from './answer-body.ts';
 import type { Acknowledgement } from './answers.ts';
-import { GatewayError } from './errors.ts';
-import type { Answer, Exchange, NoAnswer } from './exchange.ts';
+import { classify, isSuccess } from './classify.ts';
+import { GatewayError, type GatewayErrorKind } from './errors.ts';
+import type { Answer, Exchange } from './exchange.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
 import { type GatewayRefusal, type LoginGrant, toLoginGrant, toRefusal } from './wire/bodies.ts';
 import { isRow, type Row } from './wire/scalars.ts';
 
 /** Returns a read's answer where the status is 2xx (or 304), and throws the reason otherwise. */
 export function judgeRead(operation: OperationName, exchange: Exchange): Answer {
-  const answer = answerOf(operation, exchange, readGotNoAnswer);
-  if (isSuccess(answer.status) || answer.status === 304) return answer;
-  throw commonRefusal(operation, answer) ?? statusError(operation, answer);
+  const { error } = classify(exchange);
+  if (error !== null || !exchange.sent || !exchange.answered) throw failure(operation, exchange);
+  return exchange;
 }
 
 /** Returns the outcome of a small write. In doubt it is `unknown`: whether to retry is the client's choice. */
 export function judgeWrite(operation: OperationName, exchange: Exchange): Acknowledgement {
-  const answer = answerOf(operation, exchange, writeGotNoAnswer);
-  const common = commonRefusal(operation, answer);
-  if (common) throw common;
+  const answer = answerOf(operation, exchange, 'unknown');
   const body = jsonOf(answer);
   if (isSuccess(answer.status) && isRow(body)) {
     if (body.success === true) return { outcome: 'acknowledged' };
@@ -36,9 +36,7 @@ export function judgeSignIn(
   operation: OperationName,
   exchange: Exchange,
 ): LoginGrant | GatewayRefusal | null {
-  const answer = answerOf(operation, exchange, readGotNoAnswer);
-  const common = commonRefusal(operation, answer);
-  if (common) throw common;
+  const answer = answerOf(operation, exchange);
   if (isSuccess(answer.status)) {
     const body = jsonOf(answer);
     const grant = toLoginGrant(body);
@@ -48,30 +46,11 @@ export function judgeSignIn(
     return null;
   }
   if (isAboutTheRequest(answer.status)) return refusalOf(answer);
-  throw statusError(operation, answer);
-}
-
-/** The body as JSON; undefined where it is none. A page of HTML with status 200 is not an answer. */
-export function jsonOf(answer: Answer, parse: (text: string) => unknown = JSON.parse): unknown {
-  if (!isJsonType(answer.headers['content-type'])) return undefined;
-  try {
-    return parse(answer.bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-export function isJsonType(type: string | undefined): boolean {
-  if (type === undefined || type === 'application/json') return true;
-  return /^\s*[\w.+-]+\/([\w.+-]+\+)?json\b/i.test(type);
+  throw failure(operation, answer);
 }
 
 export function contractError(operation: OperationName, message: string): GatewayError {
   return new GatewayError('contract', operation, message);
-}
-
-export function isSuccess(status: number): boolean {
-  return status >= 200 && status <= 299;
 }
 
 /** A 4xx that is about the request itself, once those about its sender and its rate are thrown. */
@@ -91,73 +70,49 @@ function isSignInRefusal(operation: OperationName, body: Row): boolean {
   return OPERATIONS[operation].errors === 'sign-in' && typeof body.error === 'string';
 }
 
-export function refusalOf(answer: Answer): GatewayRefusal {
-  return toRefusal(jsonOf(answer));
-}
-
-/** True for a 4xx with an error body of the interface; without one the gateway may not even have sent it. */
-export function isWordedRefusal(answer: Answer): boolean {
-  if (!isAboutTheRequest(answer.status)) return false;
-  const { error, message } = refusalOf(answer);
-  return error !== null || message !== null;
-}
-
+/** The answer of a call, unless its status is about the sender or its rate. */
 function answerOf(
   operation: OperationName,
   exchange: Exchange,
-  gotNoAnswer: (operation: OperationName, exchange: NoAnswer) => GatewayError,
+  unanswered?: GatewayErrorKind,
 ): Answer {
-  if (!exchange.sent) {
-    const details = { cause: exchange.cause, wasSent: false };
-    throw new GatewayError('unavailable', operation, 'never sent', details);
-  }
-  if (!exchange.answered) throw gotNoAnswer(operation, exchange);
+  if (!exchange.sent || !exchange.answered) throw failure(operation, exchange, unanswered);
+  const refusal = commonRefusal(operation, exchange);
+  if (refusal) throw refusal;
   return exchange;
-}
-
-function readGotNoAnswer(operation: OperationName, { reason, cause }: NoAnswer): GatewayError {
-  const kinds = {
-    timeout: 'timeout',
-    connection: 'unavailable',
-    aborted: 'unavailable',
-    protocol: 'contract',
-    oversize: 'contract',
-    encoding: 'contract',
-  } as const;
-  return new GatewayError(kinds[reason], operation, `no readable answer (${reason})`, { cause });
-}
-
-function writeGotNoAnswer(operation: OperationName, { reason, cause }: NoAnswer): GatewayError {
-  return new GatewayError('unknown', operation, `no readable answer (${reason})`, { cause });
-}
-
-function statusError(operation: OperationName, answer: Answer): GatewayError {
-  const { status } = answer;
-  const refusal = refusalOf(answer);
-  return new GatewayError(readStatusKind(answer), operation, `status ${status}`, {
-    status,
-    refusal,
-    ...(status === 503 && pauseAsked(answer)),
-  });
-}
-
-function readStatusKind(answer: Answer) {
-  if (answer.status >= 500) return 'unavailable';
-  if (answer.status === 408) return 'timeout';
-  return isWordedRefusal(answer) ? 'refused' : 'contract';
 }
 
 /** The statuses that are about the sender or its rate; a sign-in's 401 and 403 are about the input. */
 export function commonRefusal(operation: OperationName, answer: Answer): GatewayError | null {
   const { status } = answer;
-  if (status !== 401 && status !== 403 && status !== 429) return null;
-  if (status !== 429 && OPERATIONS[operation].errors === 'sign-in') return null;
-  const details = { status, refusal: refusalOf(answer) };
-  if (status === 401) return new GatewayError('unauthenticated', operation, 'status 401', details);
-  if (status === 403) return new GatewayError('forbidden', operation, 'status 403', details);
-  return new GatewayError('rate-limited', operation, 'status 429', {
-    ...details,
-    ...pauseAsked(answer),
+  const isAboutSender = status === 401 || status === 403;
+  if (isAboutSender && OPERATIONS[operation].errors === 'sign-in') return null;
+  return isAboutSender || status === 429 ? failure(operation, answer) : null;
+}
+
+/** `unanswered`: its kind where no answer came, if that is not a read's. */
+function failure(
+  operation: OperationName,
+  exchange: Exchange,
+  unanswered?: GatewayErrorKind,
+): GatewayError {
+  const { error } = classify(exchange);
+  const kind = error ?? 'contract';
+  if (!exchange.sent) {
+    const details = { cause: exchange.cause, wasSent: false };
+    return new GatewayError(kind, operation, 'never sent', details);
+  }
+  if (!exchange.answered) {
+    const { reason, cause } = exchange;
+    const message = `no readable answer (${reason})`;
+    return new GatewayError(unanswered ?? kind, operation, message, { cause });
+  }
+  const { status } = exchange;
+  const isForeign = kind === 'refused' && !isWorded(exchange);
+  return new GatewayError(isForeign ? 'contract' : kind, operation, `status ${status}`, {
+    status,
+    refusal: refusalOf(exchange),
+    ...((status === 429 || status === 503) && pauseAsked(exchange)),
   });
 }
 

@@ -1,7 +1,7 @@
-import { type ConnectionFault, connectionFault } from './call-outcome.ts';
+import { refusalOf } from './answer-body.ts';
 import type { CallOutcome } from './caller.ts';
+import { type ConnectionFault, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
-import { refusalOf } from './judge.ts';
 import { type Backend, OPERATIONS } from './operations.ts';
 import { wordsOf } from './wire/bodies.ts';
 

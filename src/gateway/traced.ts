@@ -1,6 +1,7 @@
 import type { SpanEnd, TraceSpan, Tracing } from '../lib/tracing/tracing.ts';
+import { isGivenUp } from './classify.ts';
 import type { Exchange, Send, WireCall } from './exchange.ts';
-import { byOperation, OPERATIONS } from './operations.ts';
+import { byOperation } from './operations.ts';
 
 interface TracedOptions {
   readonly tracing: Tracing;
@@ -46,11 +47,10 @@ export function withSpans(send: Send, { tracing, url, forwardsTrace }: TracedOpt
   };
 }
 
-function endOf({ operation, caller }: WireCall, exchange: Exchange): SpanEnd {
+function endOf(call: WireCall, exchange: Exchange): SpanEnd {
   if (!exchange.sent || !exchange.answered) {
-    // A read for which nobody waits any more is aborted, which is no failure.
-    const isAborted = OPERATIONS[operation].effect === 'read' && caller.signal?.aborted === true;
-    return { errorType: isAborted ? null : exchange.sent ? exchange.reason : 'not-sent' };
+    const reason = exchange.sent ? exchange.reason : 'not-sent';
+    return { errorType: isGivenUp(call) ? null : reason };
   }
   const { status } = exchange;
   return {

@@ -3,7 +3,7 @@ import { type Dispatcher, errors } from 'undici';
 import { ByteCollector } from '../lib/byte-collector.ts';
 import { systemClock } from '../lib/clock.ts';
 import { OversizeError, unpack } from '../lib/unpack.ts';
-import { callOutcome } from './call-outcome.ts';
+import { callOutcome } from './classify.ts';
 import { DeadlineError, SendExpiredError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, ObserveCall, Send, WireCall } from './exchange.ts';
 import { OPERATIONS } from './operations.ts';

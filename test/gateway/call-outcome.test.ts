@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { callOutcome } from '../../src/gateway/call-outcome.ts';
+import { callOutcome } from '../../src/gateway/classify.ts';
 import { DeadlineError, NotAttemptedError, SendExpiredError } from '../../src/gateway/errors.ts';
 import type { Exchange, NoAnswer, WireCall } from '../../src/gateway/exchange.ts';
 import type { OperationName } from '../../src/gateway/operations.ts';

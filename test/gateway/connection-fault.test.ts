@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connectionFault } from '../../src/gateway/call-outcome.ts';
+import { connectionFault } from '../../src/gateway/connection-fault.ts';
 
 const faultOf = (cause: unknown) => connectionFault('connect', { sent: false, cause });
 const error = (code: unknown, cause?: unknown) => Object.assign(new Error('', { cause }), { code });

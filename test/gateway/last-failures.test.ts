@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callOutcome } from '../../src/gateway/call-outcome.ts';
+import { callOutcome } from '../../src/gateway/classify.ts';
 import type { Exchange, WireCall } from '../../src/gateway/exchange.ts';
 import { LastFailures } from '../../src/gateway/last-failures.ts';
 import type { OperationName } from '../../src/gateway/operations.ts';

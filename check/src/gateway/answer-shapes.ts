@@ -1,4 +1,4 @@
-import type { ProbeName } from '../../../src/gateway/probe.ts';
+import type { ProbeName } from './probe.ts';
 import {
   boolean,
   each,

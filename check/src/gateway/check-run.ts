@@ -2,13 +2,13 @@ import type { Config } from '../../../src/config.ts';
 import { UnsafePathError } from '../../../src/gateway/errors.ts';
 import type { Answer } from '../../../src/gateway/exchange.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
-import type { Probe, ProbeAnswer, ProbeCall, ProbeName } from '../../../src/gateway/probe.ts';
 import { isRow } from '../../../src/gateway/wire/scalars.ts';
 import { ANSWER_SHAPES } from './answer-shapes.ts';
 import { type Comparison, compare } from './compare.ts';
 import { comparisonFindings } from './comparison-findings.ts';
 import { type Diagnosis, diagnose, statusOf } from './diagnose.ts';
 import type { Finding, SuggestedSettings } from './finding.ts';
+import type { Probe, ProbeAnswer, ProbeCall, ProbeName } from './probe.ts';
 
 export type Purpose =
   | 'reach'

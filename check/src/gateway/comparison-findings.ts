@@ -1,6 +1,6 @@
-import type { ProbeName } from '../../../src/gateway/probe.ts';
 import type { Comparison, SeenField } from './compare.ts';
 import type { Finding } from './finding.ts';
+import type { ProbeName } from './probe.ts';
 
 const COSTS = {
   nothing: 'the service does without',

@@ -1,9 +1,9 @@
+import { jsonOf } from '../../../src/gateway/answer-body.ts';
 import { DeadlineError, UnsafePathError } from '../../../src/gateway/errors.ts';
 import type { Answer, Exchange, NoAnswer } from '../../../src/gateway/exchange.ts';
-import { jsonOf } from '../../../src/gateway/judge.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
-import type { ProbeAnswer, ProbeName } from '../../../src/gateway/probe.ts';
 import type { Finding } from './finding.ts';
+import type { ProbeAnswer, ProbeName } from './probe.ts';
 
 /**
  * The meaning of an exchange before its JSON is looked at:

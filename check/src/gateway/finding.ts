@@ -1,5 +1,5 @@
 import type { SettingName } from '../../../src/config/settings.ts';
-import type { ProbeName } from '../../../src/gateway/probe.ts';
+import type { ProbeName } from './probe.ts';
 
 /** The variables that an operator can correct: the service's settings, or those of the check itself. */
 export type Mendable =

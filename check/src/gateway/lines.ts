@@ -1,9 +1,9 @@
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
-import type { ProbeName } from '../../../src/gateway/probe.ts';
 import type { CallReport, Purpose } from './check-run.ts';
 import { verbAndPath } from './diagnose.ts';
 import type { Finding } from './finding.ts';
 import type { GatewayReport } from './gateway-check.ts';
+import type { ProbeName } from './probe.ts';
 
 const PURPOSES: Readonly<Record<Purpose, string>> = {
   reach: 'without a token',

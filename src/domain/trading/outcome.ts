@@ -1,6 +1,7 @@
+import { isSuccess } from '../../gateway/classify.ts';
 import { GatewayError, SendExpiredError } from '../../gateway/errors.ts';
 import type { Answer, Exchange } from '../../gateway/exchange.ts';
-import { commonRefusal, isSuccess } from '../../gateway/judge.ts';
+import { commonRefusal } from '../../gateway/judge.ts';
 import { toSubmitResult } from '../../gateway/wire/bodies.ts';
 import { isRow, type Row, text } from '../../gateway/wire/scalars.ts';
 import { parseLongIntegers } from '../../lib/exact-json.ts';

@@ -1,11 +1,16 @@
 import type { Clock } from '../../lib/clock.ts';
 import { addressClient } from '../../lib/limits/client.ts';
 import type { Caller } from '../caller.ts';
+import { type Health, healthShown } from '../classify.ts';
 import { NotAttemptedError } from '../errors.ts';
 import type { Send, WireCall } from '../exchange.ts';
 import { type Backend, byOperation, OPERATIONS, type OperationName } from '../operations.ts';
-import { type Account, CircuitBreaker, type Health, type Permit } from './circuit-breaker.ts';
-import { judgeHealth, type Verdict } from './verdict.ts';
+import {
+  type Account,
+  CircuitBreaker,
+  type CountedHealth,
+  type Permit,
+} from './circuit-breaker.ts';
 
 export class CircuitOpenError extends NotAttemptedError {
   override readonly name = 'CircuitOpenError';
@@ -72,11 +77,11 @@ export class BackendBreakers {
     return null;
   }
 
-  settle({ shared, own }: Permits, { operation, caller }: WireCall, verdict: Verdict): void {
+  settle({ shared, own }: Permits, { operation, caller }: WireCall, health: Health): void {
     const account = accountOf(caller);
     if (account.isProved) this.#provedAtMs = this.#options.clock.now();
-    this.#shared.settle(shared, healthFor(shared, verdict, 'failure'), account);
-    this.#breakerOf(operation).settle(own, healthFor(own, verdict, 'unreachable'), account);
+    this.#shared.settle(shared, healthFor(shared, health, 'failure'), account);
+    this.#breakerOf(operation).settle(own, healthFor(own, health, 'unreachable'), account);
   }
 
   #breakerOf(operation: OperationName): CircuitBreaker {
@@ -112,10 +117,10 @@ export class BackendBreakers {
   }
 }
 
-/** A verdict that another breaker counts says nothing of this one's health; a probe has to succeed in every respect. */
-function healthFor({ isProbe }: Permit, verdict: Verdict, ofAnother: Verdict): Health {
-  if (verdict === ofAnother && !isProbe) return 'none';
-  return verdict === 'unreachable' ? 'failure' : verdict;
+/** What another breaker counts says nothing of this one's health; a probe has to succeed in every respect. */
+function healthFor({ isProbe }: Permit, health: Health, ofAnother: Health): CountedHealth {
+  if (health === ofAnother && !isProbe) return 'none';
+  return health === 'unreachable' ? 'failure' : health;
 }
 
 /** Sends only the calls that the breakers of their backend and operation admit. */
@@ -128,7 +133,7 @@ export function withBreakers(send: Send, breakers: ReadonlyMap<Backend, BackendB
     if (permits === null) return { sent: false, cause: new CircuitOpenError(call.operation) };
     const isProbe = permits.shared.isProbe || permits.own.isProbe;
     const exchange = await send(isProbe ? unending(call) : call);
-    backend.settle(permits, call, judgeHealth(call, exchange));
+    backend.settle(permits, call, healthShown(call, exchange));
     return exchange;
   };
 }

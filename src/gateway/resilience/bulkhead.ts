@@ -6,6 +6,7 @@ import { accountOf } from './breakers.ts';
 
 export class BulkheadFullError extends NotAttemptedError {
   override readonly name = 'BulkheadFullError';
+  override readonly reason = 'busy';
 
   constructor() {
     super('the connections that calls of its kind may use were taken for as long as it could wait');

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { RollingWindow } from '../../lib/rolling-window.ts';
 
 /** The health that one call shows to a breaker; `none` where it shows nothing. */
-export type Health = 'success' | 'failure' | 'none';
+export type CountedHealth = 'success' | 'failure' | 'none';
 
 /** The account, or the network, that a call came from. */
 export interface Account {
@@ -63,7 +63,7 @@ export class CircuitBreaker {
   }
 
   /** A failure counts against the account. */
-  settle(permit: Permit, verdict: Health, account: Account): void {
+  settle(permit: Permit, verdict: CountedHealth, account: Account): void {
     // The call was sent before the breaker opened or closed, so its answer says nothing about now.
     if (permit.era !== this.#era) return;
     if (permit.isProbe) this.#probed(verdict);
@@ -79,7 +79,7 @@ export class CircuitBreaker {
     if (!this.#isOpen) this.#turn(true);
   }
 
-  #probed(verdict: Health): void {
+  #probed(verdict: CountedHealth): void {
     this.#probes -= 1;
     if (verdict === 'success') this.#turn(false);
     // A probe without a verdict costs no pause, or refused tokens could use up every probe.

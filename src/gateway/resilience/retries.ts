@@ -1,10 +1,10 @@
 import { backoffMs } from '../../lib/backoff.ts';
 import { type Clock, pause } from '../../lib/clock.ts';
 import { RollingWindow } from '../../lib/rolling-window.ts';
+import { isWorthRepeating, wasNotAttempted } from '../classify.ts';
 import type { Exchange, Send, WireCall } from '../exchange.ts';
 import { retryAfterSeconds } from '../judge.ts';
 import { type Backend, byOperation } from '../operations.ts';
-import { isWorthRepeating, wasNotAttempted } from './verdict.ts';
 
 interface RetryOptions {
   readonly clock: Clock;

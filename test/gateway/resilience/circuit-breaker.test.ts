@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { CircuitBreaker, type Health } from '../../../src/gateway/resilience/circuit-breaker.ts';
+import {
+  CircuitBreaker,
+  type CountedHealth,
+} from '../../../src/gateway/resilience/circuit-breaker.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const PAUSE_MS = 5_000;
@@ -20,17 +23,17 @@ function closedBreaker({ hasProvedCalls = true } = {}) {
     hasProvedCalls: () => hasProvedCalls,
     onChange: (state) => changes.push(state),
   });
-  const call = (health: Health, account = proved('somebody')) => {
+  const call = (health: CountedHealth, account = proved('somebody')) => {
     const permit = breaker.admit();
     if (permit !== null) breaker.settle(permit, health, account);
     return permit !== null;
   };
-  const calls = (count: number, health: Health, account?: (index: number) => string) => {
+  const calls = (count: number, health: CountedHealth, account?: (index: number) => string) => {
     for (let index = 0; index < count; index += 1) {
       call(health, proved(account?.(index) ?? 'somebody'));
     }
   };
-  const strangers = (count: number, health: Health, address: (index: number) => string) => {
+  const strangers = (count: number, health: CountedHealth, address: (index: number) => string) => {
     for (let index = 0; index < count; index += 1) call(health, network(address(index)));
   };
   return { clock, changes, breaker, call, calls, strangers };

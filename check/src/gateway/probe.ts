@@ -1,8 +1,16 @@
-import type { Exchange } from './exchange.ts';
-import { OPERATION_NAMES, OPERATIONS, type OperationName } from './operations.ts';
-import { CONNECT_SHARE, createPools } from './pools.ts';
-import { type PathValues, type RequestSettings, requestTemplates } from './request-templates.ts';
-import { createTransport } from './transport.ts';
+import type { Exchange } from '../../../src/gateway/exchange.ts';
+import {
+  OPERATION_NAMES,
+  OPERATIONS,
+  type OperationName,
+} from '../../../src/gateway/operations.ts';
+import { CONNECT_SHARE, createPools } from '../../../src/gateway/pools.ts';
+import {
+  type PathValues,
+  type RequestSettings,
+  requestTemplates,
+} from '../../../src/gateway/request-templates.ts';
+import { createTransport } from '../../../src/gateway/transport.ts';
 
 interface ProbeOptions extends RequestSettings {
   readonly url: string;

@@ -1,0 +1,129 @@
+import { isJsonType, isWorded } from './answer-body.ts';
+import type { CallOutcome } from './caller.ts';
+import { DeadlineError, type GatewayErrorKind, NotAttemptedError } from './errors.ts';
+import type { Exchange, WireCall } from './exchange.ts';
+import { OPERATIONS } from './operations.ts';
+
+/** What an exchange means: one table, so that metrics, breakers, retries and errors never disagree about it. */
+interface Judgement {
+  /** For operators. */
+  readonly outcome: CallOutcome;
+  readonly health: Health;
+  /** Whether a read may succeed a moment later. */
+  readonly mayRecover: boolean;
+  /** The error of a read; null where it has an answer. */
+  readonly error: GatewayErrorKind | null;
+}
+
+/**
+ * The health of the gateway as one call shows it; `none` where it shows nothing. A `failure` is an answer, or that none
+ * came in time; where no connection could be made the gateway is `unreachable`.
+ */
+export type Health = 'success' | 'failure' | 'unreachable' | 'none';
+
+const JUDGEMENTS = {
+  expired: means('expired', 'none', 'unavailable'),
+  circuit: means('circuit', 'none', 'unavailable'),
+  busy: means('busy', 'none', 'unavailable'),
+  late: means('timeout', 'failure', 'unavailable'),
+  cancelled: means('cancelled', 'none', 'unavailable'),
+  unsendable: means('connect', 'none', 'unavailable'),
+  unreachable: means('connect', 'unreachable', 'unavailable', true),
+  timeout: means('timeout', 'failure', 'timeout'),
+  // Mostly a keep-alive connection that the gateway closed just as it was used again.
+  connection: means('reset', 'failure', 'unavailable', true),
+  aborted: means('cancelled', 'none', 'unavailable'),
+  protocol: means('contract', 'none', 'contract'),
+  oversize: means('contract', 'none', 'contract'),
+  encoding: means('contract', 'none', 'contract'),
+  answered: means('ok', 'success', null),
+  // A 401 or 403 may come from a proxy in front of a backend that is down; and forged tokens must be able to
+  // prove neither health nor failure.
+  401: means('401', 'none', 'unauthenticated'),
+  403: means('403', 'none', 'forbidden'),
+  408: means('timeout', 'success', 'timeout'),
+  429: means('429', 'success', 'rate-limited', true),
+  refused: means('4xx', 'success', 'refused'),
+  failed: means('5xx', 'failure', 'unavailable', true),
+  foreign: means('contract', 'success', 'contract'),
+} as const;
+
+function means(
+  outcome: CallOutcome,
+  health: Health,
+  error: GatewayErrorKind | null,
+  mayRecover = false,
+): Judgement {
+  return { outcome, health, mayRecover, error };
+}
+
+/** By all but the body: of a 4xx that is about the request the words are still to be read. */
+export function classify(exchange: Exchange, isGivenUp = false): Judgement {
+  if (!exchange.sent) return JUDGEMENTS[unsent(exchange.cause, isGivenUp)];
+  if (!exchange.answered) return JUDGEMENTS[exchange.reason];
+  const { status } = exchange;
+  if (isSuccess(status) || status === 304) return JUDGEMENTS.answered;
+  if (status === 401 || status === 403 || status === 408 || status === 429) {
+    return JUDGEMENTS[status];
+  }
+  if (status >= 500) return JUDGEMENTS.failed;
+  return status >= 400 ? JUDGEMENTS.refused : JUDGEMENTS.foreign;
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
+
+// Requests that cannot be sent anywhere, and pools that are being closed, are no failure of the gateway's.
+const OWN_FAULTS: ReadonlySet<unknown> = new Set([
+  'UND_ERR_INVALID_ARG',
+  'UND_ERR_NOT_SUPPORTED',
+  'UND_ERR_ABORTED',
+  'UND_ERR_DESTROYED',
+  'UND_ERR_CLOSED',
+]);
+
+/** Refused, unknown host, TLS: no connection was made, and the gateway is `unreachable`. */
+function unsent(cause: unknown, isGivenUp: boolean) {
+  if (cause instanceof NotAttemptedError) return cause.reason;
+  if (cause instanceof DeadlineError) return 'late';
+  if (isGivenUp) return 'cancelled';
+  const isOwnFault = cause instanceof Error && 'code' in cause && OWN_FAULTS.has(cause.code);
+  return isOwnFault ? 'unsendable' : 'unreachable';
+}
+
+/** The outcome of a call as one word for operators, however it is judged for its client. */
+export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
+  const { outcome } = classify(exchange, isGivenUp(call));
+  if (!exchange.sent || !exchange.answered || exchange.status === 304) return outcome;
+  if (outcome === 'ok') return isJsonType(exchange.headers['content-type']) ? 'ok' : 'contract';
+  // A write's 4xx is about its input; a read's without the interface's error body may be a proxy's.
+  const isForeign = outcome === '4xx' && isRead(call) && !isWorded(exchange);
+  return isForeign ? 'contract' : outcome;
+}
+
+/** For an order only the connection counts: one that was sent may have traded, and to hold the next ones back would not undo it. */
+export function healthShown(call: WireCall, exchange: Exchange): Health {
+  const { health } = classify(exchange, isGivenUp(call));
+  if (OPERATIONS[call.operation].effect !== 'order') return health;
+  if (exchange.sent) return 'success';
+  return health === 'unreachable' ? health : 'none';
+}
+
+/** Whether a read that ended like this may succeed a moment later. */
+export function isWorthRepeating(call: WireCall, exchange: Exchange): boolean {
+  return !isGivenUp(call) && classify(exchange).mayRecover;
+}
+
+/** Whether nobody waits for a read any more; a write is never given up. */
+export function isGivenUp(call: WireCall): boolean {
+  return isRead(call) && call.caller.signal?.aborted === true;
+}
+
+function isRead({ operation }: WireCall): boolean {
+  return OPERATIONS[operation].effect === 'read';
+}
+
+export function wasNotAttempted(exchange: Exchange): boolean {
+  return !exchange.sent && exchange.cause instanceof NotAttemptedError;
+}
