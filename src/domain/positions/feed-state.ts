@@ -39,8 +39,7 @@ export class FeedState {
         if (positions === null) return null;
         return { ...summary, snapshot: version === 0, ...positions };
       },
-      isEmpty: (event) => isEmpty(event),
-      unchanged: (summary) => ({ ...summary, snapshot: false, ...NOTHING }),
+      isEmpty,
     });
     this.accountChanges = new FeedView({
       summarize: (cursor) => ({
@@ -48,18 +47,18 @@ export class FeedState {
         session: this.#session,
         ordersFetchedAt: this.#ordersFetchedAt,
       }),
-      compute: (version, summary) => {
+      compute: (version, { ordersFetchedAt: fetchedAt, ...summary }) => {
         const positions = changes(this.#positions, version);
-        const orders = changes(this.#orders, version);
-        if (positions === null || orders === null) return null;
-        return accountEvent(summary, { snapshot: version === 0, positions, orders });
+        const changed = changes(this.#orders, version);
+        if (positions === null || changed === null) return null;
+        const { upserted, closed } = changed;
+        const orders = fetchedAt === null ? null : { upserted, closed, fetchedAt };
+        return { ...summary, snapshot: version === 0, positions, orders };
       },
       isEmpty: ({ snapshot, positions, orders }, version) =>
         isEmpty({ snapshot, ...positions }) &&
         (orders === null || isEmpty({ snapshot, ...orders })) &&
         this.#sessionVersion <= version,
-      unchanged: (summary) =>
-        accountEvent(summary, { snapshot: false, positions: NOTHING, orders: NOTHING }),
     });
   }
 
@@ -170,20 +169,6 @@ function changes<T extends { readonly id: string }>(
   version: number,
 ): Delta<T> | null {
   return version === 0 ? { ...NOTHING, upserted: timeline.items } : timeline.since(version);
-}
-
-interface AccountDelta {
-  readonly snapshot: boolean;
-  readonly positions: Delta<Position>;
-  readonly orders: Delta<Order>;
-}
-
-function accountEvent(
-  { ordersFetchedAt: fetchedAt, ...summary }: AccountSummary,
-  { snapshot, positions, orders: { upserted, closed } }: AccountDelta,
-): AccountChanges {
-  const orders = fetchedAt === null ? null : { upserted, closed, fetchedAt };
-  return { ...summary, snapshot, positions, orders };
 }
 
 function isEmpty(event: Omit<Delta<unknown>, 'opened'> & { readonly snapshot: boolean }): boolean {

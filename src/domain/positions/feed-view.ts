@@ -8,8 +8,6 @@ export interface FeedViewOptions<Event, Summary extends FeedSummary> {
   readonly compute: (version: number, summary: Summary) => Event | null;
   /** Whether an event that starts at this version has nothing to say. */
   readonly isEmpty: (event: Event, version: number) => boolean;
-  /** An event without changes. */
-  readonly unchanged: (summary: Summary) => Event;
 }
 
 const SNAPSHOT = 0;
@@ -23,7 +21,8 @@ export class FeedView<Event, Summary extends FeedSummary> {
   isWithheld = false;
   readonly #options: FeedViewOptions<Event, Summary>;
   readonly #cursors = new Cursors();
-  readonly #events = new MemoizedEvents<Event>();
+  /** The events of the present state by the version each starts from, which is the same for nearly all readers. */
+  readonly #events = new Map<number, Event>();
   #version = 0;
   #summary: Summary | null = null;
 
@@ -60,41 +59,17 @@ export class FeedView<Event, Summary extends FeedSummary> {
     return this.#options.isEmpty(event, version);
   }
 
+  /** An event without changes. */
   unchanged(summary: Summary): Event {
-    return this.#options.unchanged(summary);
+    return this.#options.compute(this.#version, summary) ?? this.since(null);
   }
 
   /** Called whenever the state has changed. */
   changed(version: number): void {
     this.#version = version;
     this.#summary = null;
-    this.#events.clear();
-  }
-}
-
-/** The events of one state, memoized by the version each starts from, which is the same for nearly all readers. */
-class MemoizedEvents<Event> {
-  #from = 0;
-  #event: Event | null = null;
-  readonly #others = new Map<number, Event>();
-
-  get(from: number): Event | undefined {
-    return this.#event !== null && this.#from === from ? this.#event : this.#others.get(from);
-  }
-
-  set(from: number, event: Event): void {
-    if (this.#event !== null) {
-      this.#others.set(from, event);
-      return;
-    }
-    this.#from = from;
-    this.#event = event;
-  }
-
-  clear(): void {
-    this.#event = null;
     // Clearing an empty map would allocate a new table each time.
-    if (this.#others.size > 0) this.#others.clear();
+    if (this.#events.size > 0) this.#events.clear();
   }
 }
 
