@@ -29,7 +29,7 @@ export class DomainMetrics {
   readonly events;
   readonly tokens;
   readonly signIns;
-  readonly #gauges;
+  #watched: Watched | null = null;
 
   constructor(registry: Registry) {
     this.orders = registry.counter(
@@ -72,90 +72,92 @@ export class DomainMetrics {
     this.signIns = registry.counter('sign_ins_total', 'Fields `login` by their end.', {
       outcome: ['granted', 'rejected', 'limited', 'failed'],
     });
-    this.#gauges = {
-      tokenAccounts: registry.gauge(
-        'token_accounts',
-        'Accounts by the last call of each within the minute, by operation and by the check of the signature here (verification); refused: for a token that the gateway had accepted before, or that `login` had just returned. No others are refused.',
-        'operation',
-        'verdict',
-      ),
-      underWay: registry.gauge('orders_under_way', 'Orders without an outcome yet.'),
-      oldestOrder: registry.gauge(
-        'order_oldest_under_way_seconds',
-        'Age of the oldest order without an outcome; 0: there is none.',
-      ),
-      catalogs: registry.gauge('catalogs', 'Catalogs in memory.'),
-      stale: registry.gauge('stale_catalogs', 'Catalogs past their time.'),
-      age: registry.gauge('catalog_age_seconds', 'Age of the oldest catalog; 0: there is none.'),
-      left: registry.gauge(
-        'catalog_left_seconds',
-        'Time until the first catalog may be served no longer, as while the gateway fails.',
-      ),
-      instruments: registry.gauge(
-        'catalog_instruments',
-        'Instruments of each catalog in memory, 100 groups at most.',
-        'group',
-      ),
-      offered: registry.gauge(
-        'catalog_offered_instruments',
-        'Instruments in the gateway’s last answer; with less than half of the catalog’s it is kept out for a time.',
-        'group',
-      ),
-      skipped: registry.gauge(
-        'catalog_skipped',
-        'Instruments that were left out as broken.',
-        'group',
-      ),
-      unknownValues: registry.gauge(
-        'catalog_unknown_values',
-        'Values of instruments that are null because an enum here lacks them.',
-      ),
-      feeds: registry.gauge('feeds', 'Accounts that are polled.'),
-      delayed: registry.gauge('feeds_delayed', 'Feeds whose last poll failed.'),
-      oldestList: registry.gauge(
-        'feed_oldest_seconds',
-        'Time since the gateway confirmed the oldest list that subscribers see; 0: there is none.',
-      ),
-      subscriptions: registry.gauge('subscriptions', 'Live subscriptions.'),
-      polls: registry.tally('feed_polls_total', 'Polls of live feeds by outcome.', 'outcome'),
-      waiting: registry.gauge('feed_polls_waiting', 'Polls that are due and wait for the ceiling.'),
-      stretch: registry.gauge(
-        'feed_poll_stretch',
-        'Factor by which GATEWAY_POLLS_PER_SECOND lengthens the intervals of all feeds.',
-      ),
-    };
+    const tokenAccounts = registry.gauge(
+      'token_accounts',
+      'Accounts by the last call of each within the minute, by operation and by the check of the signature here (verification); refused: for a token that the gateway had accepted before, or that `login` had just returned. No others are refused.',
+      'operation',
+      'verdict',
+    );
+    for (const refuser of REFUSERS) {
+      const accounts = onceATurn(() => this.#watched?.tokenRefusals.accounts(refuser));
+      tokenAccounts.from(() => accounts()?.accepted ?? null, refuser, 'accepted');
+      tokenAccounts.from(() => accounts()?.refused ?? null, refuser, 'refused');
+    }
+    const gauge = (name: string, help: string, read: (watched: Watched) => number | null) =>
+      registry.gauge(name, help).from(() => this.#watched && read(this.#watched));
+    gauge('orders_under_way', 'Orders without an outcome yet.', ({ orders }) => orders.underWay);
+    gauge(
+      'order_oldest_under_way_seconds',
+      'Age of the oldest order without an outcome; 0: there is none.',
+      ({ orders }) => orders.oldestSeconds,
+    );
+    gauge('catalogs', 'Catalogs in memory.', ({ catalogs }) => catalogs.stats().count);
+    gauge(
+      'stale_catalogs',
+      'Catalogs past their time.',
+      ({ catalogs }) => catalogs.staleGroups.length,
+    );
+    gauge(
+      'catalog_age_seconds',
+      'Age of the oldest catalog; 0: there is none.',
+      ({ catalogs }) => catalogs.stats().ageSeconds,
+    );
+    gauge(
+      'catalog_left_seconds',
+      'Time until the first catalog may be served no longer, as while the gateway fails.',
+      ({ catalogs }) => catalogs.stats().leftSeconds,
+    );
+    const gaugeOfGroups = (name: string, help: string, figure: 'size' | 'offered' | 'skipped') =>
+      registry.gauge(name, help, 'group').fromEach(() => {
+        const figures = this.#watched?.catalogs.figures ?? [];
+        return figures.map(({ group, [figure]: value }) => [value, group] as const);
+      });
+    gaugeOfGroups(
+      'catalog_instruments',
+      'Instruments of each catalog in memory, 100 groups at most.',
+      'size',
+    );
+    gaugeOfGroups(
+      'catalog_offered_instruments',
+      'Instruments in the gateway’s last answer; with less than half of the catalog’s it is kept out for a time.',
+      'offered',
+    );
+    gaugeOfGroups('catalog_skipped', 'Instruments that were left out as broken.', 'skipped');
+    gauge(
+      'catalog_unknown_values',
+      'Values of instruments that are null because an enum here lacks them.',
+      ({ catalogs }) => catalogs.stats().unknownValues,
+    );
+    const hubStats = onceATurn(() => this.#watched?.hub.stats());
+    const gaugeOfHub = (name: string, help: string, stat: keyof Omit<HubStats, 'polls'>) =>
+      gauge(name, help, () => hubStats()?.[stat] ?? null);
+    gaugeOfHub('feeds', 'Accounts that are polled.', 'feeds');
+    gaugeOfHub('feeds_delayed', 'Feeds whose last poll failed.', 'delayed');
+    gaugeOfHub(
+      'feed_oldest_seconds',
+      'Time since the gateway confirmed the oldest list that subscribers see; 0: there is none.',
+      'oldestSeconds',
+    );
+    gaugeOfHub('subscriptions', 'Live subscriptions.', 'subscriptions');
+    const polls = registry.tally('feed_polls_total', 'Polls of live feeds by outcome.', 'outcome');
+    for (const outcome of POLL_OUTCOMES) {
+      polls.from(() => hubStats()?.polls[outcome] ?? null, outcome);
+    }
+    gaugeOfHub(
+      'feed_polls_waiting',
+      'Polls that are due and wait for the ceiling.',
+      'waitingPolls',
+    );
+    gaugeOfHub(
+      'feed_poll_stretch',
+      'Factor by which GATEWAY_POLLS_PER_SECOND lengthens the intervals of all feeds.',
+      'stretch',
+    );
   }
 
-  watch({ catalogs, hub, orders, tokenRefusals }: Watched): void {
-    const gauges = this.#gauges;
-    for (const refuser of REFUSERS) {
-      const accounts = onceATurn(() => tokenRefusals.accounts(refuser));
-      gauges.tokenAccounts.from(() => accounts().accepted, refuser, 'accepted');
-      gauges.tokenAccounts.from(() => accounts().refused, refuser, 'refused');
-    }
-    gauges.underWay.from(() => orders.underWay);
-    gauges.oldestOrder.from(() => orders.oldestSeconds);
-    gauges.catalogs.from(() => catalogs.stats().count);
-    gauges.stale.from(() => catalogs.staleGroups.length);
-    gauges.age.from(() => catalogs.stats().ageSeconds);
-    gauges.left.from(() => catalogs.stats().leftSeconds);
-    const ofEach = (name: 'size' | 'offered' | 'skipped') => () =>
-      catalogs.figures.map(({ group, [name]: value }) => [value, group] as const);
-    gauges.instruments.fromEach(ofEach('size'));
-    gauges.offered.fromEach(ofEach('offered'));
-    gauges.skipped.fromEach(ofEach('skipped'));
-    const hubStats = onceATurn(() => hub.stats());
-    const stat = (name: keyof Omit<HubStats, 'polls'>) => () => hubStats()[name];
-    gauges.unknownValues.from(() => catalogs.stats().unknownValues);
-    gauges.feeds.from(stat('feeds'));
-    gauges.delayed.from(stat('delayed'));
-    gauges.oldestList.from(stat('oldestSeconds'));
-    gauges.subscriptions.from(stat('subscriptions'));
-    gauges.waiting.from(stat('waitingPolls'));
-    gauges.stretch.from(stat('stretch'));
-    for (const outcome of POLL_OUTCOMES) {
-      gauges.polls.from(() => hubStats().polls[outcome], outcome);
-    }
+  /** The services that the gauges read at each scrape. */
+  watch(watched: Watched): void {
+    this.#watched = watched;
   }
 }
 

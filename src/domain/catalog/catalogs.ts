@@ -13,16 +13,6 @@ export interface CatalogsOptions extends CatalogFetchOptions {
   readonly onRead?: (source: 'memory' | 'wait') => void;
 }
 
-export interface CatalogStats {
-  readonly count: number;
-  /** Values of enums that are not known here, over all catalogs. */
-  readonly unknownValues: number;
-  /** Of the oldest. */
-  readonly ageSeconds: number;
-  /** Until the first of them is served no longer; null without catalogs. */
-  readonly leftSeconds: number | null;
-}
-
 /** The read's source and start, for the receipt; null where the read's own call appears on it already. */
 interface Wait {
   readonly viewer: Viewer;
@@ -60,7 +50,7 @@ export class Catalogs {
   }
 
   /** Of each group whose catalog is in memory: as many as the cache holds. */
-  get figures(): readonly GroupFigures[] {
+  get figures() {
     const nowMs = this.#options.clock.now();
     return [...this.#fetches.catalogs()].flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);
   }
@@ -75,7 +65,8 @@ export class Catalogs {
     return this.#fetches.byteSize;
   }
 
-  stats(): CatalogStats {
+  /** Ages are those of the oldest; `leftSeconds` is until the first of them is served no longer, null without any. */
+  stats() {
     const nowMs = this.#options.clock.now();
     let [count, unknownValues, ageMs] = [0, 0, 0];
     let leftMs: number | null = null;
@@ -155,28 +146,16 @@ export class Catalogs {
   }
 }
 
-/** The figures of one group's catalog that operators see. */
-interface GroupFigures {
-  readonly group: string;
-  readonly size: number;
-  /** Instruments in the gateway's last answer, which is not served where it has far fewer. */
-  readonly offered: number;
-  /** Rows that were left out as broken. */
-  readonly skipped: number;
-  /** Past its time, because the gateway fails or serves old copies itself. */
-  readonly isStale: boolean;
-}
-
-/** Null where the group has no catalog in memory. */
-function figuresOf(catalog: GroupCatalog, nowMs: number): GroupFigures | null {
-  const { group, copy, offeredSize } = catalog;
+/** What operators see of one group's catalog; null where it has none in memory. */
+function figuresOf({ group, copy, offeredSize }: GroupCatalog, nowMs: number) {
   if (copy === null) return null;
-  const { skipped, version } = copy;
   return {
     group,
-    size: version.size,
+    size: copy.version.size,
+    /** In the gateway's last answer, which is not served where it has far fewer. */
     offered: offeredSize,
-    skipped,
+    skipped: copy.skipped,
+    /** Past its time, because the gateway fails or serves old copies itself. */
     isStale: copy.staleFromMs <= nowMs && nowMs < copy.servesUntilMs,
   };
 }

@@ -1,5 +1,6 @@
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Position } from '../../gateway/model.ts';
+import { EXPIRY_LEEWAY_MS } from '../auth/claims.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { AccountReads, type AccountReadsOptions, type SessionSource } from './account-reads.ts';
@@ -24,7 +25,6 @@ export interface FeedOptions extends PollerOptions, TokenRingOptions, AccountRea
   readonly gatewayTimeoutMs: number;
   /** How long the feed is kept after its last subscription ended. */
   readonly lingerMs: number;
-  readonly expiryLeewayMs: number;
   /** Called with the outcome of each poll. */
   readonly onPoll: (
     outcome: 'changed' | 'unchanged' | 'failed' | 'refused',
@@ -212,13 +212,13 @@ export class Feed implements SubscribedFeed {
   }
 
   #admit(viewer: Viewer): RingMember {
-    const { clock, expiryLeewayMs } = this.#options;
+    const { clock } = this.#options;
     const member = this.#ring.add(viewer);
     const { expiresAtMs } = viewer;
     if (expiresAtMs !== null) {
       const nowMs = clock.date();
       // A token accepted past its expiry, within the leeway for clock skew, ends with the leeway.
-      const endsAtMs = nowMs < expiresAtMs ? expiresAtMs : expiresAtMs + expiryLeewayMs;
+      const endsAtMs = nowMs < expiresAtMs ? expiresAtMs : expiresAtMs + EXPIRY_LEEWAY_MS;
       member.cancelExpiry = clock.after(endsAtMs - nowMs, () =>
         this.#dismiss(member, new TokenEndedError('UNAUTHENTICATED', 'the token has expired')),
       );

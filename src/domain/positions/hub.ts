@@ -2,7 +2,6 @@ import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
-import { EXPIRY_LEEWAY_MS } from '../auth/claims.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { lasting, type Viewer } from '../auth/viewer.ts';
 import { Feed, type FeedOptions } from './feed.ts';
@@ -13,11 +12,9 @@ import { PollScheduler, PollSlots } from './poll-scheduler.ts';
 
 import { FeedSubscription, readHeartbeatMs, readIntervalMs } from './subscription.ts';
 
-type Defaulted = 'lingerMs' | 'expiryLeewayMs';
-
 export interface PositionsHubOptions
-  extends Omit<FeedOptions, Defaulted | 'scheduler' | 'onPoll'>,
-    Partial<Pick<FeedOptions, Defaulted>> {
+  extends Omit<FeedOptions, 'lingerMs' | 'scheduler' | 'onPoll'>,
+    Partial<Pick<FeedOptions, 'lingerMs'>> {
   readonly pollsPerSecond: number;
   /** Of subscriptions that request none. */
   readonly heartbeatMs?: number | undefined;
@@ -39,24 +36,7 @@ export interface WatchChangesOptions extends WatchOptions {
   readonly after?: string | null | undefined;
 }
 
-export interface HubStats {
-  /** Feeds that poll. */
-  readonly feeds: number;
-  /** Feeds kept for clients that reconnect. */
-  readonly lingering: number;
-  /** Polling feeds whose last poll failed. */
-  readonly delayed: number;
-  readonly tokens: number;
-  readonly subscriptions: number;
-  /** Since the gateway confirmed the oldest list of a polling feed; 0 without lists. */
-  readonly oldestSeconds: number;
-  /** The factor by which the ceiling of all polls lengthens every interval. */
-  readonly stretch: number;
-  /** Polls that are due and wait for the ceiling. */
-  readonly waitingPolls: number;
-  /** Counted since the start. */
-  readonly polls: Readonly<Record<'changed' | 'unchanged' | 'failed' | 'refused', number>>;
-}
+export type HubStats = ReturnType<PositionsHub['stats']>;
 
 const LINGER_MS = 10_000;
 const HEARTBEAT_SECONDS = 15;
@@ -87,7 +67,6 @@ export class PositionsHub {
       ...options,
       scheduler: this.#scheduler,
       lingerMs: options.lingerMs ?? LINGER_MS,
-      expiryLeewayMs: options.expiryLeewayMs ?? EXPIRY_LEEWAY_MS,
       onPoll: (outcome, error) => {
         this.#polls[outcome] += 1;
         if (outcome === 'failed' && !(error instanceof GatewayError)) options.onUnexpected?.(error);
@@ -151,22 +130,35 @@ export class PositionsHub {
     this.#feeds.get(login)?.snapshotAnswered(answer);
   }
 
-  stats(): HubStats {
-    const stats = { feeds: 0, lingering: 0, delayed: 0, tokens: 0, subscriptions: 0 };
+  stats() {
+    const { stretch, waiting: waitingPolls } = this.#scheduler;
+    const stats = {
+      /** That poll. */
+      feeds: 0,
+      /** Kept for clients that reconnect. */
+      lingering: 0,
+      /** Polling ones whose last poll failed. */
+      delayed: 0,
+      tokens: 0,
+      subscriptions: 0,
+      /** Since the gateway confirmed the oldest list of a polling feed; 0 without lists. */
+      oldestSeconds: 0,
+      /** The factor by which the ceiling of all polls lengthens every interval. */
+      stretch,
+      waitingPolls,
+      polls: { ...this.#polls },
+    };
     const nowMs = this.#options.clock.now();
-    let oldestMs = 0;
-    for (const feed of this.#feeds.values()) {
-      stats[feed.tokens > 0 ? 'feeds' : 'lingering'] += 1;
-      if (feed.tokens > 0 && feed.state.status === 'DELAYED') stats.delayed += 1;
-      if (feed.tokens > 0 && feed.state.list !== null) {
-        oldestMs = Math.max(oldestMs, nowMs - feed.state.asOf.getTime());
-      }
-      stats.tokens += feed.tokens;
-      stats.subscriptions += feed.subscriptions;
+    for (const { tokens, subscriptions, state } of this.#feeds.values()) {
+      stats[tokens > 0 ? 'feeds' : 'lingering'] += 1;
+      stats.tokens += tokens;
+      stats.subscriptions += subscriptions;
+      if (tokens === 0) continue;
+      if (state.status === 'DELAYED') stats.delayed += 1;
+      const ageMs = state.list === null ? 0 : nowMs - state.asOf.getTime();
+      stats.oldestSeconds = Math.max(stats.oldestSeconds, ageMs / 1000);
     }
-    const { stretch, waiting } = this.#scheduler;
-    const polls = { ...this.#polls };
-    return { ...stats, oldestSeconds: oldestMs / 1000, stretch, waitingPolls: waiting, polls };
+    return stats;
   }
 
   /** Ends every subscription without an error, for the shutdown of the server. */
