@@ -1,27 +1,81 @@
+import type { Client } from './support/client-headers.ts';
+import type { Contestant } from './support/contestant.ts';
 import type { Field } from './support/field.ts';
 import { table } from './support/markdown.ts';
-import { measure, type Pace } from './support/measure.ts';
+import { sample } from './support/measure.ts';
+import { median } from './support/statistics.ts';
 import type { Workload } from './support/workloads.ts';
 
-/** CPU for one request of each kind, as so many times the wire's. */
+export interface Pace {
+  /** Node compiles what has run often: all get as many requests, unless that takes too long. */
+  readonly warmRequests: number;
+  readonly longestWarmMs: number;
+  readonly sampleMs: number;
+  readonly rounds: number;
+}
+
+/**
+ * CPU for one request of each kind with the headers of each client, as so many times the wire's. Contestants and headers have
+ * their turn in each round, so that the machine's other load meets all of them alike.
+ */
 export async function cpuTable(
   { gateway, contestants }: Field,
   workloads: readonly Workload[],
+  clients: readonly Client[],
   pace: Pace,
 ): Promise<string> {
   const rows: string[][] = [];
   for (const workload of workloads) {
-    const figures = await measure(gateway, contestants, workload, pace);
-    rows.push([
-      workload.title,
-      ...contestants.map((each) => {
-        const { cpu = Number.NaN, ratio = Number.NaN } = figures.get(each) ?? {};
-        return `${digits(ratio)} (${digits(cpu)} µs)`;
-      }),
-      String(workload.target),
-    ]);
+    await gateway.setMarket(workload.market);
+    for (const contestant of contestants) await warm(contestant, workload, clients, pace);
+    const taken = await samplesOf(contestants, workload, clients, pace);
+    for (const client of clients) {
+      const all = contestants.map((each) => taken.get(each)?.get(client) ?? []);
+      const cells = all.map((cpu) => {
+        // The median of the rounds, each compared within itself.
+        const ratio = median(cpu.map((us, round) => us / (all[0]?.[round] ?? Number.NaN)));
+        return `${digits(ratio)} (${digits(median(cpu))} µs)`;
+      });
+      rows.push([workload.title, client.name, ...cells, String(workload.target)]);
+    }
   }
-  return table(['CPU per request', ...contestants.map(({ name }) => name), 'ours, at most'], rows);
+  const names = contestants.map(({ name }) => name);
+  return table(['CPU per request', 'headers of', ...names, 'ours, at most'], rows);
+}
+
+async function warm(
+  contestant: Contestant,
+  workload: Workload,
+  clients: readonly Client[],
+  { warmRequests, longestWarmMs, sampleMs }: Pace,
+): Promise<void> {
+  let answered = 0;
+  for (let turn = 0; answered < warmRequests && turn * sampleMs < longestWarmMs; turn += 1) {
+    const accept = clients[turn % clients.length]?.accept;
+    answered += (await sample(contestant, workload, sampleMs, accept)).answered;
+  }
+}
+
+async function samplesOf(
+  contestants: readonly Contestant[],
+  workload: Workload,
+  clients: readonly Client[],
+  { sampleMs, rounds }: Pace,
+): Promise<ReadonlyMap<Contestant, ReadonlyMap<Client, readonly number[]>>> {
+  const taken = new Map(
+    contestants.map((each) => [each, new Map(clients.map((client) => [client, [] as number[]]))]),
+  );
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [contestant, byClient] of taken) {
+      // Each header comes first in some round.
+      for (const at of clients.keys()) {
+        const client = clients[(round + at) % clients.length] as Client;
+        const { cpu } = await sample(contestant, workload, sampleMs, client.accept);
+        byClient.get(client)?.push(cpu);
+      }
+    }
+  }
+  return taken;
 }
 
 function digits(value: number): string {

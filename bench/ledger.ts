@@ -30,13 +30,12 @@ const CLIENT_COUNT = 16;
 
 pinOwnProcess();
 await using gateway = await startGateway(100, CLIENT_COUNT);
-const surroundings = { gatewayUrl: gateway.url, instruments: 100, tokens: gateway.tokens };
-const ours = await startOurs(surroundings, { name: 'ours', nodeFlags: ['--import', SWITCHES] });
+const ours = await startOurs(gateway, { name: 'ours', nodeFlags: ['--import', SWITCHES] });
 await using _ours = ours.process;
 const workload = createWorkloads([]).find(({ name }) => name === 'customer-id') as Workload;
-const wire = await startWire(surroundings, ours, [workload]);
+const wire = await startWire(gateway, ours, [workload]);
 await using _wire = wire.process;
-await gateway.order({ market: workload.market });
+await gateway.setMarket(workload.market);
 
 const stages = STAGES.filter(({ name }) => name.includes(values.only));
 const leaveOut = (stage: string | null) => ours.process.exchange({ leaveOut: stage });

@@ -1,21 +1,23 @@
 /**
- * Measures live positions beside a bare loop that makes the same polls and sends the same bytes.
- * `node bench/live.ts [--quick] [--part account] [--sockets 5000] [--accounts 1000] [--interval 1000]` prints Markdown.
+ * Live positions beside a bare loop that makes the same polls and sends the same bytes; the whole account beside the positions
+ * alone; packed events beside plain ones. `npm run bench -- live [--quick] [--part loop|account|packed] [--sockets 5000]
+ * [--accounts 1000] [--interval 1000]` prints Markdown.
  */
 import { parseArgs } from 'node:util';
 import { pinOwnProcess } from './support/cores.ts';
-import { accountFigures, accountTable } from './support/live-account.ts';
-import { LiveDuel } from './support/live-duel.ts';
-import { startLiveGateway } from './support/live-gateway.ts';
-import { loadTable } from './support/live-load.ts';
-import { memoryTable } from './support/live-memory.ts';
-import { packedTables } from './support/live-packed.ts';
-import { stalledTable } from './support/live-stalled.ts';
-import { targetTable } from './support/live-targets.ts';
+import {
+  type DuelFigures,
+  LiveDuel,
+  type LivePace,
+  perEvent,
+  type WindowFigures,
+} from './support/live-duel.ts';
+import { type LiveGateway, startLiveGateway } from './support/live-gateway.ts';
+import { table } from './support/markdown.ts';
+import { median } from './support/statistics.ts';
 
 const { values } = parseArgs({
   options: {
-    /** Only this part of it. */
     part: { type: 'string' },
     quick: { type: 'boolean', default: false },
     sockets: { type: 'string', default: '5000' },
@@ -23,9 +25,20 @@ const { values } = parseArgs({
     interval: { type: 'string', default: '1000' },
   },
 });
-const { quick } = values;
-const large = { sockets: Number(values.sockets), accounts: Number(values.accounts) };
-const pace = {
+const { quick, part } = values;
+const SHARED = { sockets: 500, accounts: 100 };
+const APART = { sockets: 1_000, accounts: 1_000 };
+const LARGE = { sockets: Number(values.sockets), accounts: Number(values.accounts) };
+const ONE_EACH = { sockets: 100, accounts: 100 };
+// With the five that they have, these make 25.
+const SYMBOLS = [
+  ...['AAPL', 'BRK.B', 'EURUSD', 'BTCUSD', 'XAUUSD', 'US500', 'MSFT', 'NVDA', 'USDJPY', 'GBPUSD'],
+  ...['TSLA', 'AMZN', 'GOOGL', 'META', 'DE40', 'ETHUSD', 'XTIUSD', 'XAGUSD', 'AUDUSD', 'USDCHF'],
+];
+// Enough for the least units of each symbol, however far the market has moved before.
+const DOLLARS = 300;
+
+const pace: LivePace = {
   intervalMs: Number(values.interval),
   warmEvents: quick ? 12_000 : 60_000,
   settleMs: quick ? 1_500 : 5_000,
@@ -35,35 +48,40 @@ const pace = {
 
 pinOwnProcess();
 await using gateway = await startLiveGateway();
-if (values.part === 'account') print(accountTable(await accountFigures(gateway, pace)));
-else await all();
-
-async function all(): Promise<void> {
-  const figures = await loads();
-  const account = await accountFigures(gateway, pace);
-  print(accountTable(account));
-  const memory = await memoryTable(gateway, {
-    sockets: quick ? 500 : 2_000,
-    settleMs: quick ? 500 : 2_000,
-  });
-  print(memory.text);
-  print(await stalledTable(gateway, quick ? 3_000 : 60_000));
-  const packed = await packedTables(gateway, pace);
-  print(packed.text);
-  print(targetTable({ ...figures, account, memory, packed }));
+if (part === undefined || part === 'loop') {
+  await printDuel(LiveDuel.start(gateway, pace), quick ? [SHARED, APART] : [SHARED, APART, LARGE]);
+}
+if (part === undefined || part === 'account') {
+  await printDuel(LiveDuel.startAccount(gateway, pace), [APART]);
+}
+if (part === undefined || part === 'packed') {
+  await Promise.all(gateway.tokens(SHARED.accounts, 1).map((token) => holdMore(gateway, token)));
+  await printDuel(LiveDuel.startPacked(gateway, pace), [SHARED, ONE_EACH]);
 }
 
-async function loads() {
-  await using duel = await LiveDuel.start(gateway, pace);
+async function printDuel(starting: Promise<LiveDuel>, sizes: readonly (typeof SHARED)[]) {
+  await using duel = await starting;
   await duel.warm();
-  const shared = await duel.measure({ sockets: 500, accounts: 100 });
-  print(loadTable(shared));
-  const apart = await duel.measure({ sockets: 1_000, accounts: 1_000 });
-  print(loadTable(apart));
-  if (!quick) print(loadTable(await duel.measure(large)));
-  return { shared, apart };
+  for (const size of sizes) process.stdout.write(`${duelTable(await duel.measure(size))}\n\n`);
 }
 
-function print(text: string): void {
-  process.stdout.write(`${text}\n\n`);
+function duelTable({ size, names, eventBytes, ours, beside, pollsPerSecond, ratio }: DuelFigures) {
+  const row = (title: string, read: (window: WindowFigures) => number, digits: number) => [
+    title,
+    ...[ours, beside].map((windows) => median(windows.map(read)).toFixed(digits)),
+  ];
+  const head = `${size.sockets} sockets over ${size.accounts} accounts, ${eventBytes} bytes an event`;
+  const rows = [
+    row('events per second', ({ events, seconds }) => events / seconds, 0),
+    row('share of one core, %', ({ cpu, seconds }) => cpu / seconds / 10_000, 1),
+    row('CPU per event, µs', perEvent, 1),
+    row('bytes on the wire, each', ({ bytes, events }) => bytes / events, 0),
+    row('later than two intervals, %', ({ lateShare }) => lateShare * 100, 1),
+    row('longest hold of the event loop, ms', ({ holdMs }) => holdMs, 1),
+  ];
+  return `${table([head, ...names], rows)}\n\n${ratio.toFixed(2)} times the CPU for an event; ${pollsPerSecond.toFixed(0)} polls a second.`;
+}
+
+async function holdMore({ buy }: LiveGateway, token: string): Promise<void> {
+  for (const symbol of SYMBOLS) await buy(token, { symbol, type: 'amount', amount: DOLLARS });
 }

@@ -17,15 +17,14 @@ export async function profileTable(
 ): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'profiles-'));
   const rows: string[][] = [];
-  for (const { name, title, market, encoding, connections, next } of workloads) {
-    await gateway.order({ market });
+  for (const { name, title, market, connections, next } of workloads) {
+    await gateway.setMarket(market);
     const run = (durationMs: number) =>
       fire({
         port: ours.port,
         connections,
         durationMs,
-        staysAwake: true,
-        next: (connection) => ours.request(next(), encoding, connection),
+        next: (connection) => ours.request(next(), connection),
       });
     await run(pace.warmMs);
     const file = join(folder, `${name}.cpuprofile`);

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { pinOwnProcess } from './support/cores.ts';
 import { startGateway } from './support/gateway.ts';
-import { fire } from './support/load.ts';
 import { table } from './support/markdown.ts';
+import { sample } from './support/measure.ts';
 import { startOurs } from './support/start-contestants.ts';
 import { median } from './support/statistics.ts';
 import { createWorkloads, type Workload } from './support/workloads.ts';
@@ -70,16 +70,11 @@ interface Figures {
 }
 
 async function measure(folder: string): Promise<Figures> {
-  const surroundings = {
-    gatewayUrl: gateway.url,
-    instruments: INSTRUMENTS,
-    tokens: gateway.tokens,
-  };
   const startedAtMs = performance.now();
-  const ours = await startOurs(surroundings, { name: folder, folder });
+  const ours = await startOurs(gateway, { name: folder, folder });
   await using process = ours.process;
   const readyMs = performance.now() - startedAtMs;
-  const idleMb = (await process.ask({ ask: 'memory' })) / 1e6;
+  const idleMb = process.residentBytes / 1e6;
   // The catalog is fetched and indexed once, warm or not.
   for (const workload of workloads) if (workload.name === 'search') await ours.ask(workload.next());
   await delay(SETTLING_MS);
@@ -96,14 +91,13 @@ async function measure(folder: string): Promise<Figures> {
   const first = new Map<string, number>();
   for (const workload of workloads) first.set(workload.name, await cost(workload));
   await delay(Math.max(0, WATCHED_MS - (performance.now() - watchedFromMs)));
-  const { holdsMs } = await process.ask({ ask: 'holds' });
+  const longestHoldMs = await process.ask({ ask: 'longest-hold' });
   const steady = new Map<string, number>();
   for (const workload of workloads) {
-    const next = (connection: number) => ours.request(workload.next(), 'identity', connection);
-    await fire({ port: ours.port, connections: CONNECTIONS, durationMs: STEADY_MS, next });
+    await sample(ours, workload, STEADY_MS);
     const samples: number[] = [];
     for (let at = 0; at < STEADY_SAMPLES; at += 1) samples.push(await cost(workload));
     steady.set(workload.name, median(samples));
   }
-  return { readyMs, idleMb, first, steady, longestHoldMs: holdsMs[0] ?? 0 };
+  return { readyMs, idleMb, first, steady, longestHoldMs };
 }

@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { Pool } from 'undici';
 import { readBody } from './read-body.ts';
 
-/** By path and the encoding that the client takes: `/home identity`. */
+/** By path. */
 export type PreparedAnswers = Readonly<
   Record<string, { readonly calls: readonly string[]; readonly bodies: readonly string[] }>
 >;
@@ -18,7 +18,7 @@ const prepared = new Map(
   Object.entries(JSON.parse(readFileSync(ANSWERS, 'utf8')) as PreparedAnswers).map(
     ([name, { calls, bodies }]) => [
       name,
-      { calls, bodies: bodies.map((body) => Buffer.from(body, 'base64')) },
+      { calls, bodies: bodies.map((body) => Buffer.from(body)) },
     ],
   ),
 );
@@ -26,8 +26,7 @@ let sent = 0;
 
 createServer((request, response) => {
   readBody(request, () => {
-    const encoding = request.headers['accept-encoding'] ?? 'identity';
-    const answer = prepared.get(`${request.url} ${encoding}`);
+    const answer = prepared.get(request.url ?? '');
     if (!answer) return response.writeHead(404).end();
     const headers = { authorization: request.headers.authorization };
     void Promise.all(answer.calls.map((path) => drain(path, headers))).then(() => {
@@ -35,7 +34,6 @@ createServer((request, response) => {
       response.writeHead(200, {
         'content-type': 'application/json; charset=utf-8',
         'content-length': body.length,
-        ...(encoding !== 'identity' && { 'content-encoding': encoding }),
       });
       response.end(body);
     });

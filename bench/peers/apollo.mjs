@@ -2,15 +2,12 @@
 import { RESTDataSource } from '@apollo/datasource-rest';
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
-import { toMethod, toPosition } from '../contestants/by-hand/mapping.ts';
-import { search } from '../contestants/by-hand/search.ts';
-import { createCache } from './cache.mjs';
-import { typeDefs } from './schema.mjs';
-
-const cache = createCache();
+import { reads } from '../contestants/by-hand/reads.ts';
+import { queryResolvers, typeDefs } from './schema.mjs';
 
 class TradingApi extends RESTDataSource {
   baseURL = process.env.GATEWAY_URL;
+  #get = (path) => this.get(path);
 
   constructor(token, options) {
     super(options);
@@ -21,50 +18,42 @@ class TradingApi extends RESTDataSource {
     request.headers.authorization = this.token;
   }
 
-  session() {
-    return cache.session(this.token, (path) => this.get(path));
+  session(token) {
+    return reads.session(token, this.#get);
   }
 
-  catalog() {
-    return cache.catalog(this.token, (path) => this.get(path));
+  catalog(token) {
+    return reads.catalog(token, this.#get);
   }
 
-  async positions() {
-    return (await this.get('/trading/positions')).positions.map(toPosition);
+  positions(token) {
+    return reads.positions(token, this.#get);
   }
 
-  async withdrawalMethods() {
-    return (await this.get('/payments/client/withdrawal-methods')).flat().map(toMethod);
+  withdrawalMethods(token) {
+    return reads.withdrawalMethods(token, this.#get);
   }
 
-  async customerId() {
-    return (await this.get('/payments/client/customer-id')).customerId;
+  customerId(token) {
+    return reads.customerId(token, this.#get);
   }
 }
 
 const server = new ApolloServer({
   typeDefs,
   resolvers: {
-    Query: {
-      session: (_, _args, { api }) => api.session(),
-      positions: (_, _args, { api }) => api.positions(),
-      withdrawalMethods: (_, _args, { api }) => api.withdrawalMethods(),
-      customerId: (_, _args, { api }) => api.customerId(),
-      instruments: async (_, { first, filter }, { api }) => {
-        const { list } = await api.catalog();
-        return { nodes: search(list, filter.search, first) };
-      },
-    },
+    Query: queryResolvers(({ api }) => api),
     Position: {
-      instrument: async ({ symbol }, _args, { api }) =>
-        (await api.catalog()).byId.get(symbol) ?? null,
+      instrument: async ({ symbol }, _args, { api, token }) =>
+        (await api.catalog(token)).byId.get(symbol) ?? null,
     },
   },
 });
 
 await startStandaloneServer(server, {
   listen: { port: Number(process.env.PORT), host: '127.0.0.1' },
-  context: async ({ req }) => ({
-    api: new TradingApi(req.headers.authorization, { cache: server.cache }),
-  }),
+  context: async ({ req: { headers } }) => {
+    const token = headers.authorization;
+    return { token, api: new TradingApi(token, { cache: server.cache }) };
+  },
 });

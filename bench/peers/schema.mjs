@@ -1,3 +1,5 @@
+import { search } from '../contestants/by-hand/search.ts';
+
 /** The part of the schema that the compared screens select, for the servers that start from SDL. */
 export const typeDefs = `
   type Query {
@@ -27,3 +29,15 @@ export const typeDefs = `
   }
   type WithdrawalMethod { id: ID! title: String type: String status: String subtitle: String }
 `;
+
+/** Its queries, by the reads of a request's context. */
+export const queryResolvers = (readsOf) => ({
+  session: (_, _args, context) => readsOf(context).session(context.token),
+  positions: (_, _args, context) => readsOf(context).positions(context.token),
+  withdrawalMethods: (_, _args, context) => readsOf(context).withdrawalMethods(context.token),
+  customerId: (_, _args, context) => readsOf(context).customerId(context.token),
+  instruments: async (_, { first, filter }, context) => {
+    const { list } = await readsOf(context).catalog(context.token);
+    return { nodes: search(list, filter.search, first) };
+  },
+});

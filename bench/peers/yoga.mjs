@@ -17,44 +17,22 @@ const Side = builder.enumType('Side', { values: ['BUY', 'SELL'] });
 const Instrument = builder.objectRef('Instrument').implement({
   fields: (t) => ({
     id: t.exposeID('id'),
-    name: t.exposeString('name'),
-    description: t.exposeString('description'),
-    logo: t.exposeString('logo'),
-    leverage: t.exposeFloat('leverage'),
+    ...strings(t, ['name', 'description', 'logo', 'mCurrency', 'pCurrency']),
+    ...floats(t, ['leverage', 'min', 'max', 'step', 'limit']),
     digits: t.exposeInt('digits'),
-    min: t.exposeFloat('min'),
-    max: t.exposeFloat('max'),
-    step: t.exposeFloat('step'),
-    limit: t.exposeFloat('limit'),
-    mCurrency: t.exposeString('mCurrency'),
-    pCurrency: t.exposeString('pCurrency'),
   }),
 });
 
 const Position = builder.objectRef('Position').implement({
   fields: (t) => ({
     id: t.exposeID('id'),
-    symbol: t.exposeString('symbol'),
     side: t.expose('side', { type: Side }),
-    name: t.exposeString('name'),
-    logo: t.exposeString('logo'),
+    ...strings(t, ['symbol', 'name', 'logo', 'createdAt', 'updatedAt', 'comment']),
+    ...floats(t, ['units', 'priceOpen', 'priceCurrent', 'leverage', 'rateMargin', 'rateProfit']),
+    ...floats(t, ['stopLoss', 'takeProfit', 'storage', 'profit', 'invested']),
     delayed: t.exposeBoolean('delayed'),
     sharia: t.exposeBoolean('sharia'),
     digits: t.exposeInt('digits'),
-    units: t.exposeFloat('units'),
-    priceOpen: t.exposeFloat('priceOpen'),
-    priceCurrent: t.exposeFloat('priceCurrent'),
-    createdAt: t.exposeString('createdAt'),
-    updatedAt: t.exposeString('updatedAt'),
-    leverage: t.exposeFloat('leverage'),
-    rateMargin: t.exposeFloat('rateMargin'),
-    rateProfit: t.exposeFloat('rateProfit'),
-    stopLoss: t.exposeFloat('stopLoss'),
-    takeProfit: t.exposeFloat('takeProfit'),
-    storage: t.exposeFloat('storage'),
-    comment: t.exposeString('comment'),
-    profit: t.exposeFloat('profit'),
-    invested: t.exposeFloat('invested'),
     instrument: t.field({
       type: Instrument,
       nullable: true,
@@ -65,24 +43,15 @@ const Position = builder.objectRef('Position').implement({
 
 const Session = builder.objectRef('Session').implement({
   fields: (t) => ({
-    login: t.exposeString('login'),
-    currency: t.exposeString('currency'),
-    balance: t.exposeFloat('balance'),
-    credit: t.exposeFloat('credit'),
-    equity: t.exposeFloat('equity'),
-    invested: t.exposeFloat('invested'),
-    profits: t.exposeFloat('profits'),
-    kycStatus: t.exposeString('kycStatus'),
+    ...strings(t, ['login', 'currency', 'kycStatus']),
+    ...floats(t, ['balance', 'credit', 'equity', 'invested', 'profits']),
   }),
 });
 
 const WithdrawalMethod = builder.objectRef('WithdrawalMethod').implement({
   fields: (t) => ({
     id: t.exposeID('id'),
-    title: t.exposeString('title'),
-    type: t.exposeString('type'),
-    status: t.exposeString('status'),
-    subtitle: t.exposeString('subtitle'),
+    ...strings(t, ['title', 'type', 'status', 'subtitle']),
   }),
 });
 
@@ -166,4 +135,12 @@ function useJit() {
       );
     },
   };
+}
+
+function strings(t, names) {
+  return Object.fromEntries(names.map((name) => [name, t.exposeString(name)]));
+}
+
+function floats(t, names) {
+  return Object.fromEntries(names.map((name) => [name, t.exposeFloat(name)]));
 }

@@ -51,7 +51,7 @@ export async function measureCapacity(
   if (!haproxyPath || !redisServerPath) throw new Error('haproxy and redis-server are needed');
   await using redis = await startTestRedis(redisServerPath, { args: DURABLE });
   const environment = { ...AS_DEPLOYED, REDIS_URL: redis.url };
-  await using ours = await startLive('ours', gateway, { intervalMs, environment });
+  await using ours = await startLive(gateway, { intervalMs, environment });
   const addresses = { REPLICA_1: `127.0.0.1:${ours.port}` };
   await using haproxy = await startHaproxy(haproxyPath, CONFIGURATION, addresses);
   await using mix = await startUnits(Number(new URL(haproxy.url).port), gateway, pace);
@@ -67,7 +67,7 @@ export async function measureCapacity(
     for (const [at, unit] of units.entries()) await unit.set?.(here[at] !== null);
     await delay(settleMs);
     const read = async () => ({
-      cpu: await ours.process.ask({ ask: 'cpu' }),
+      cpu: await ours.ask({ ask: 'cpu' }),
       calls: Object.values(await gateway.calls()).reduce((one, other) => one + other, 0),
       events: units.map((unit) => unit.events?.() ?? 0),
     });
@@ -87,7 +87,7 @@ export async function measureCapacity(
   };
 
   for (let round = -warmRounds; round < rounds; round += 1) {
-    const windows = [];
+    const windows: Awaited<ReturnType<typeof measureWindow>>[] = [];
     for (let at = 0; at < WINDOWS; at += 1) windows.push(await measureWindow(at));
     const share = windows.reduce((sum, each) => sum + each.share, 0) / WINDOWS;
     if (round < 0) {
@@ -96,22 +96,11 @@ export async function measureCapacity(
     }
     shares.push(share);
     for (const [at, { cpu, calls }] of figures.entries()) {
-      const count = contrast(
-        at,
-        windows.map(({ counts }) => counts[at] ?? 0),
-      );
-      cpu.push(
-        contrast(
-          at,
-          windows.map((window) => window.cpu),
-        ) / count,
-      );
-      calls.push(
-        contrast(
-          at,
-          windows.map((window) => window.calls),
-        ) / count,
-      );
+      const of = (read: (window: (typeof windows)[number]) => number) =>
+        contrast(at, windows.map(read));
+      const count = of(({ counts }) => counts[at] ?? 0);
+      cpu.push(of((window) => window.cpu) / count);
+      calls.push(of((window) => window.calls) / count);
     }
   }
   return { coreShare: median(shares), units: figures };

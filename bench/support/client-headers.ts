@@ -15,3 +15,5 @@ export const CLIENTS = [
     accept: 'application/graphql-response+json, application/json;q=0.9',
   },
 ] as const;
+
+export type Client = (typeof CLIENTS)[number];

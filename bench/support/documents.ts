@@ -1,11 +1,5 @@
 /** The document of each screen for a GraphQL client; the hand-written contestants answer the same. */
 
-const INSTRUMENT_FIELDS = `
-  id symbol name description logo delayed sharia shariaStatus leverage pdt digits session quotes
-  tradingHours { timezone regular preMarket postMarket overnight otherExtended }
-  sector industry mode calc swap { long short mode tick }
-  min max step limit mCurrency pCurrency mFx pFx access`;
-
 export const HOME = `query Home {
   session { login currency balance credit equity invested profits kycStatus }
   positions {
@@ -21,8 +15,6 @@ export const SEARCH = `query Search($term: String!) {
     nodes { id name description logo leverage digits }
   }
 }`;
-
-export const CATALOG = `query Catalog { catalog { instruments { ${INSTRUMENT_FIELDS} } } }`;
 
 export const POSITIONS = `query Positions {
   positions {

@@ -1,60 +1,32 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { PerformanceObserver } from 'node:perf_hooks';
-
-export interface HoldFigures {
-  /** Milliseconds of the longest holds of the event loop, the longest first. */
-  readonly holdsMs: readonly number[];
-  /** Likewise the garbage collector's pauses, which are part of them. */
-  readonly pausesMs: readonly number[];
-}
 
 const LOOK_EVERY_MS = 1;
-const KEPT = 20;
 
 /**
- * Looks at the clock in each turn of the event loop. The time in which its thread was ready, while the kernel
+ * Looks at the clock in each turn of the event loop, for the longest. The time in which its thread was ready, while the kernel
  * ran others, does not count: on a busy machine it would hide what the process itself takes.
  */
 export class HoldWatch {
   readonly #queue = new RunQueue();
-  readonly #collector = new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) this.#pauses.add(duration);
-  });
-  readonly #pauses = new Longest();
-  readonly #holds = new Longest();
   readonly #timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
+  #longestMs = 0;
   #lookedMs = performance.now();
   #waitedMs = this.#queue.waitedMs();
 
-  constructor() {
-    this.#collector.observe({ entryTypes: ['gc'] });
-  }
-
-  end(): HoldFigures {
+  /** The longest hold so far, in milliseconds. */
+  end(): number {
     clearInterval(this.#timer);
-    this.#collector.disconnect();
     this.#queue.close();
-    return { holdsMs: this.#holds.values, pausesMs: this.#pauses.values };
+    return this.#longestMs;
   }
 
   #look(): void {
     const nowMs = performance.now();
     const waitedMs = this.#queue.waitedMs();
     const elapsedMs = nowMs - this.#lookedMs - LOOK_EVERY_MS;
-    this.#holds.add(Math.max(0, elapsedMs - (waitedMs - this.#waitedMs)));
+    this.#longestMs = Math.max(this.#longestMs, elapsedMs - (waitedMs - this.#waitedMs));
     this.#lookedMs = nowMs;
     this.#waitedMs = waitedMs;
-  }
-}
-
-class Longest {
-  readonly values: number[] = [];
-
-  add(value: number): void {
-    if (this.values.length === KEPT && value <= (this.values.at(-1) ?? 0)) return;
-    this.values.push(value);
-    this.values.sort((a, b) => b - a);
-    this.values.length = Math.min(this.values.length, KEPT);
   }
 }
 

@@ -20,7 +20,6 @@ export interface CrowdFigures {
   readonly bytes: number;
   /** Share of events that came later than two intervals after the one before. */
   readonly lateShare: number;
-  readonly longestGapMs: number;
 }
 
 const SOCKETS_PER_ADDRESS = 10;
@@ -35,15 +34,10 @@ export class LiveCrowd {
   #bytesBefore = 0;
   #events = 0;
   #late = 0;
-  #longestGapMs = 0;
 
   constructor(port: number, { isPacked = false }: CrowdOptions = {}) {
     this.#port = port;
     this.#isPacked = isPacked;
-  }
-
-  get size(): number {
-    return this.#watchers.length;
   }
 
   /** Opens one socket per token, through `connection_init` and no further. */
@@ -92,7 +86,6 @@ export class LiveCrowd {
     this.#bytesBefore = this.#bytesRead();
     this.#events = 0;
     this.#late = 0;
-    this.#longestGapMs = 0;
     const nowMs = performance.now();
     for (const watcher of this.#watchers) watcher.lastAtMs = nowMs;
   }
@@ -105,17 +98,7 @@ export class LiveCrowd {
       events: this.#events,
       bytes: this.#bytesRead() - this.#bytesBefore,
       lateShare: this.#late / Math.max(1, this.#events),
-      longestGapMs: this.#longestGapMs,
     };
-  }
-
-  /** Pauses every reader, so that the kernel's buffers fill up. */
-  pause(): void {
-    for (const { socket } of this.#watchers) socket.pause();
-  }
-
-  resume(): void {
-    for (const { socket } of this.#watchers) socket.resume();
   }
 
   close(): void {
@@ -158,6 +141,5 @@ export class LiveCrowd {
 
   #gap(gapMs: number): void {
     if (gapMs > this.#lateAfterMs) this.#late += 1;
-    this.#longestGapMs = Math.max(this.#longestGapMs, gapMs);
   }
 }

@@ -1,8 +1,9 @@
 import { setInterval } from 'node:timers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ACCOUNT_QUERY, type LiveContestant, QUERY, startLive } from './live-contestants.ts';
-import type { CrowdFigures, LiveCrowd } from './live-crowd.ts';
+import { ACCOUNT_QUERY, QUERY, startLive } from './live-contestants.ts';
+import { type CrowdFigures, LiveCrowd } from './live-crowd.ts';
 import type { LiveGateway } from './live-gateway.ts';
+import type { ProbedProcess } from './probed-process.ts';
 import { geometricMean, median } from './statistics.ts';
 import { stayAwake } from './stay-awake.ts';
 
@@ -26,16 +27,15 @@ export interface WindowFigures extends CrowdFigures {
   readonly seconds: number;
   /** Microseconds of CPU in all. */
   readonly cpu: number;
-  readonly delayP99Ms: number;
+  readonly holdMs: number;
 }
 
 /** The cost of one crowd for each of the two, window by window. */
 export interface DuelFigures {
   readonly size: CrowdSize;
-  readonly intervalMs: number;
+  readonly names: readonly string[];
   readonly eventBytes: number;
   readonly ours: readonly WindowFigures[];
-  /** The bare loop, or this project without packing. */
   readonly beside: readonly WindowFigures[];
   /** The polls of our contestant. */
   readonly pollsPerSecond: number;
@@ -43,12 +43,13 @@ export interface DuelFigures {
   readonly ratio: number;
 }
 
-interface Opponents {
-  readonly ours: LiveContestant;
-  readonly beside: LiveContestant;
-  readonly eventBytes: number;
-  /** What the crowd of ours subscribes to, where it is something else. */
-  readonly ourQuery?: string;
+/** A running server, and what its subscribers ask for. */
+interface Opponent {
+  readonly name: string;
+  readonly process: ProbedProcess;
+  readonly query: string;
+  /** Whether its sockets take packed messages. */
+  readonly isPacked: boolean;
 }
 
 const WARM_CROWD: CrowdSize = { sockets: 2_000, accounts: 400 };
@@ -66,54 +67,45 @@ type Order = (typeof ORDERS)[number];
 export class LiveDuel implements AsyncDisposable {
   readonly #gateway: LiveGateway;
   readonly #pace: LivePace;
-  readonly #ours: LiveContestant;
-  readonly #beside: LiveContestant;
+  readonly #ours: Opponent;
+  readonly #beside: Opponent;
   readonly #eventBytes: number;
-  readonly #ourQuery: string;
 
   private constructor(
     gateway: LiveGateway,
     pace: LivePace,
-    { ours, beside, eventBytes, ourQuery = QUERY }: Opponents,
+    opponents: readonly [Opponent, Opponent],
+    eventBytes: number,
   ) {
     this.#gateway = gateway;
     this.#pace = pace;
-    this.#ours = ours;
-    this.#beside = beside;
+    [this.#ours, this.#beside] = opponents;
     this.#eventBytes = eventBytes;
-    this.#ourQuery = ourQuery;
   }
 
   /** Beside the bare loop. */
   static async start(gateway: LiveGateway, pace: LivePace): Promise<LiveDuel> {
-    const { intervalMs } = pace;
-    const ours = await startLive('ours', gateway, { intervalMs });
+    const ours = await opponent('ours', gateway, pace);
     const message = await sampleOf(ours, gateway);
-    const beside = await startLive('bare loop', gateway, { intervalMs, message });
-    return new LiveDuel(gateway, pace, { ours, beside, eventBytes: message.length });
+    const process = await startLive(gateway, pace, message);
+    const beside = { ...ours, name: 'bare loop', process };
+    return new LiveDuel(gateway, pace, [ours, beside], message.length);
   }
 
   /** To sockets that take packed messages, beside itself and sockets that do not. */
   static async startPacked(gateway: LiveGateway, pace: LivePace): Promise<LiveDuel> {
-    const { intervalMs } = pace;
-    const ours = await startLive('ours', gateway, { intervalMs, isPacked: true });
-    const beside = await startLive('ours', gateway, { intervalMs });
+    const ours = await opponent('packed', gateway, pace, { isPacked: true });
+    const beside = await opponent('plain', gateway, pace);
     const { length } = await sampleOf(beside, gateway);
-    return new LiveDuel(gateway, pace, { ours, beside, eventBytes: length });
+    return new LiveDuel(gateway, pace, [ours, beside], length);
   }
 
   /** To followers of the whole account, beside itself and followers of the positions. */
   static async startAccount(gateway: LiveGateway, pace: LivePace): Promise<LiveDuel> {
-    const { intervalMs } = pace;
-    const ours = await startLive('ours', gateway, { intervalMs });
-    const beside = await startLive('ours', gateway, { intervalMs });
-    const { length } = await sampleOf(ours, gateway, ACCOUNT_QUERY);
-    return new LiveDuel(gateway, pace, {
-      ours,
-      beside,
-      eventBytes: length,
-      ourQuery: ACCOUNT_QUERY,
-    });
+    const ours = await opponent('`accountChanges`', gateway, pace, { query: ACCOUNT_QUERY });
+    const beside = await opponent('`positionChanges`', gateway, pace);
+    const { length } = await sampleOf(ours, gateway);
+    return new LiveDuel(gateway, pace, [ours, beside], length);
   }
 
   /** Node compiles what has run often: both send as many events before they are measured. */
@@ -127,7 +119,6 @@ export class LiveDuel implements AsyncDisposable {
   }
 
   async measure(size: CrowdSize): Promise<DuelFigures> {
-    const { intervalMs } = this.#pace;
     const ours: WindowFigures[] = [];
     const beside: WindowFigures[] = [];
     const ratios: number[] = [];
@@ -139,8 +130,9 @@ export class LiveDuel implements AsyncDisposable {
       ratios.push(figures.ratio);
       pollsPerSecond = figures.pollsPerSecond;
     }
+    const names = [this.#ours.name, this.#beside.name];
     const ratio = geometricMean(ratios);
-    return { size, intervalMs, eventBytes: this.#eventBytes, ours, beside, pollsPerSecond, ratio };
+    return { size, names, eventBytes: this.#eventBytes, ours, beside, pollsPerSecond, ratio };
   }
 
   #windowsOf(
@@ -168,8 +160,7 @@ export class LiveDuel implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#ours[Symbol.asyncDispose]();
-    await this.#beside[Symbol.asyncDispose]();
+    for (const { process } of [this.#ours, this.#beside]) await process[Symbol.asyncDispose]();
   }
 
   async #under<T>(
@@ -177,14 +168,14 @@ export class LiveDuel implements AsyncDisposable {
     order: Order,
     act: (crowds: readonly [LiveCrowd, LiveCrowd]) => Promise<T>,
   ): Promise<T> {
-    const crowds = [this.#ours.gather(), this.#beside.gather()] as const;
+    const crowds = [crowdOf(this.#ours), crowdOf(this.#beside)] as const;
     // Twice in an interval, so that each poll finds a change, whatever the market's own delays.
     const ticking = setInterval(() => void this.#gateway.tick(), this.#pace.intervalMs / 2);
     const rest = stayAwake();
     try {
       for (const crowd of order === 'ours first' ? crowds : crowds.toReversed()) {
         await crowd.connect(this.#gateway.tokens(accounts, sockets / accounts));
-        await crowd.subscribe(crowd === crowds[0] ? this.#ourQuery : QUERY);
+        await crowd.subscribe((crowd === crowds[0] ? this.#ours : this.#beside).query);
       }
       return await act(crowds);
     } finally {
@@ -205,28 +196,38 @@ export class LiveDuel implements AsyncDisposable {
     return (((await polls()) - before) * 1000) / (performance.now() - beganAtMs);
   }
 
-  async #window({ process }: LiveContestant, crowd: LiveCrowd): Promise<WindowFigures> {
+  async #window({ process }: Opponent, crowd: LiveCrowd): Promise<WindowFigures> {
     const { intervalMs, windowMs } = this.#pace;
     const beganAtMs = performance.now();
     const cpuBefore = await process.ask({ ask: 'cpu' });
-    await process.ask({ ask: 'watch-delay' });
+    await process.ask({ ask: 'watch-holds' });
     crowd.begin(intervalMs);
     await delay(windowMs);
     const figures = crowd.figures();
     const cpu = (await process.ask({ ask: 'cpu' })) - cpuBefore;
     const seconds = (performance.now() - beganAtMs) / 1000;
-    const { p99Ms } = await process.ask({ ask: 'delay' });
-    return { ...figures, seconds, cpu, delayP99Ms: p99Ms };
+    const holdMs = await process.ask({ ask: 'longest-hold' });
+    return { ...figures, seconds, cpu, holdMs };
   }
 }
 
-async function sampleOf(
-  { crowd }: LiveContestant,
+async function opponent(
+  name: string,
   gateway: LiveGateway,
-  query = QUERY,
-): Promise<string> {
+  { intervalMs }: LivePace,
+  { query = QUERY, isPacked = false }: Partial<Opponent> = {},
+): Promise<Opponent> {
+  return { name, process: await startLive(gateway, { intervalMs }), query, isPacked };
+}
+
+function crowdOf({ process, isPacked }: Opponent): LiveCrowd {
+  return new LiveCrowd(process.port, { isPacked });
+}
+
+async function sampleOf(opponent: Opponent, gateway: LiveGateway): Promise<string> {
+  const crowd = crowdOf(opponent);
   await crowd.connect(gateway.tokens(1, 1));
-  await crowd.subscribe(query);
+  await crowd.subscribe(opponent.query);
   const sample = crowd.sample();
   await gateway.tick();
   const message = await sample;

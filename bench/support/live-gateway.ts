@@ -2,10 +2,15 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createTokens } from '../../src/sandbox/tokens.ts';
 import { findUserByEmail } from '../../src/sandbox/users.ts';
-import { freePort } from '../../test/support/free-ports.ts';
-import { accepting } from './accepting.ts';
 import { GATEWAY_CORE } from './cores.ts';
 import { ProbedProcess } from './probed-process.ts';
+
+export interface Order {
+  readonly symbol: string;
+  readonly type: 'unit' | 'amount';
+  readonly amount: number;
+  readonly price?: number;
+}
 
 export interface LiveGateway extends AsyncDisposable {
   readonly url: string;
@@ -13,6 +18,8 @@ export interface LiveGateway extends AsyncDisposable {
   token(account: number): string;
   /** As many tokens for each of so many accounts, the accounts in turn. */
   tokens(accounts: number, each: number): string[];
+  /** Buys, past any contestant. */
+  buy(token: string, order: Order): Promise<void>;
   /** How often each operation was called so far. */
   calls(): Promise<Readonly<Record<string, number>>>;
   tick(): Promise<void>;
@@ -31,41 +38,32 @@ export async function startLiveGateway({
   instruments = 500,
   tickMs = 0,
 }: LiveGatewayOptions = {}): Promise<LiveGateway> {
-  const port = await freePort();
-  const child = new ProbedProcess({
+  const child = await ProbedProcess.listening({
     script: fileURLToPath(new URL('sandbox-process.ts', import.meta.url)),
     core: GATEWAY_CORE,
-    environment: {
-      PORT: String(port),
-      INSTRUMENTS: String(instruments),
-      TICK_MS: String(tickMs),
-      SECRET,
-    },
+    environment: { INSTRUMENTS: String(instruments), TICK_MS: String(tickMs), SECRET },
   });
-  await accepting(child, port);
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://127.0.0.1:${child.port}`;
 
-  async function control(method: string, path: string, body?: object): Promise<unknown> {
-    const answer = await fetch(`${url}/sandbox/${path}`, {
-      method,
-      ...(body && { body: JSON.stringify(body) }),
-    });
+  async function ask(path: string, body?: object, headers = {}): Promise<unknown> {
+    const sent = body && { method: 'POST', body: JSON.stringify(body), headers };
+    const answer = await fetch(url + path, sent);
     if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
     return answer.json();
   }
-
-  const calls = async () =>
-    ((await control('GET', 'calls')) as { operations: Record<string, number> }).operations;
 
   return {
     url,
     token,
     tokens: (accounts, each) =>
       Array.from({ length: accounts * each }, (_, at) => token(1 + (at % accounts))),
-    calls,
-    async tick() {
-      await control('POST', 'tick', {});
+    async buy(token, order) {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const reply = await ask('/trading/positions', { ...order, direction: 'buy' }, headers);
+      if (!Object(reply).success) throw new Error(`refused: ${JSON.stringify(reply)}`);
     },
+    calls: async () => Object(await ask('/sandbox/calls')).operations,
+    tick: async () => void (await ask('/sandbox/tick', {})),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }

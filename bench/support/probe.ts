@@ -4,39 +4,26 @@
  */
 import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { type HoldFigures, HoldWatch } from './hold-watch.ts';
+import { HoldWatch } from './hold-watch.ts';
 
-export type ProbeQuestion =
-  | { readonly ask: 'cpu' }
-  | { readonly ask: 'memory' }
-  | { readonly ask: 'heap' }
-  | { readonly ask: 'watch-delay' }
-  | { readonly ask: 'delay' }
-  | { readonly ask: 'watch-holds' }
-  | { readonly ask: 'holds' }
-  | { readonly ask: 'start-profile' }
-  | { readonly ask: 'stop-profile'; readonly file: string };
+export interface ProbeQuestion<A extends keyof ProbeAnswers = keyof ProbeAnswers> {
+  readonly ask: A;
+  /** Where the profile is written. */
+  readonly file?: string;
+}
 
 export interface ProbeAnswers {
   /** Microseconds, of user and system together. */
   readonly cpu: number;
-  /** Bytes that are resident. */
-  readonly memory: number;
-  /** Bytes that are really in use, where the process may collect its garbage (`--expose-gc`). */
-  readonly heap: number;
-  readonly 'watch-delay': null;
-  readonly delay: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
   readonly 'watch-holds': null;
-  readonly holds: HoldFigures;
+  /** Milliseconds of the longest turn of the event loop since it is watched. */
+  readonly 'longest-hold': number;
   readonly 'start-profile': null;
   readonly 'stop-profile': null;
 }
 
-const RESOLUTION_MS = 1;
 const SAMPLING_MICROSECONDS = 250;
 
-let delay: ReturnType<typeof monitorEventLoopDelay> | null = null;
 let holds: HoldWatch | null = null;
 let session: Session | null = null;
 
@@ -50,29 +37,17 @@ process.channel?.unref();
 // A bench that was interrupted must not leave its processes behind.
 process.on('disconnect', () => process.exit());
 
-async function answer(question: ProbeQuestion): Promise<unknown> {
+async function answer(question: ProbeQuestion): Promise<number | null> {
   switch (question.ask) {
     case 'cpu': {
       const { user, system } = process.cpuUsage();
       return user + system;
     }
-    case 'memory':
-      return process.memoryUsage.rss();
-    case 'heap':
-      globalThis.gc?.();
-      globalThis.gc?.();
-      return process.memoryUsage().heapUsed + process.memoryUsage().external;
-    case 'watch-delay':
-      delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-      delay.enable();
-      return null;
-    case 'delay':
-      return readDelay();
     case 'watch-holds':
       holds = new HoldWatch();
       return null;
-    case 'holds':
-      return holds?.end();
+    case 'longest-hold':
+      return holds?.end() ?? null;
     case 'start-profile':
       session = new Session();
       session.connect();
@@ -82,21 +57,9 @@ async function answer(question: ProbeQuestion): Promise<unknown> {
       return null;
     case 'stop-profile': {
       const result = await session?.post('Profiler.stop');
-      writeFileSync(question.file, JSON.stringify(result?.profile));
+      writeFileSync(question.file ?? 'bench.cpuprofile', JSON.stringify(result?.profile));
       session?.disconnect();
       return null;
     }
   }
-}
-
-/** Beyond the interval at which it looks: that much is no delay. */
-function readDelay(): ProbeAnswers['delay'] {
-  if (delay === null) throw new Error('the delay was not watched');
-  delay.disable();
-  const over = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS);
-  return {
-    p50Ms: over(delay.percentile(50)),
-    p99Ms: over(delay.percentile(99)),
-    maxMs: over(delay.max),
-  };
 }

@@ -1,6 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../test/support/free-ports.ts';
 import { onCore } from './cores.ts';
 import type { ProbeAnswers, ProbeQuestion } from './probe.ts';
 
@@ -9,40 +13,39 @@ export interface ProcessOptions {
   readonly core: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeFlags?: readonly string[];
-  readonly folder?: string;
+  /** Without the probe, whose modules would be a part of the memory that is measured. */
+  readonly isBare?: boolean;
 }
 
 const PROBE = fileURLToPath(new URL('probe.ts', import.meta.url));
-
+const STARTS_WITHIN_MS = 30_000;
+const PAGE_BYTES = 4_096;
 // A service that logs each request writes hundreds of megabytes.
 const KEPT_CHARACTERS = 20_000;
 
-/** The process has ended; the message is its last output. */
-export class ProcessEndedError extends Error {
-  constructor(output: string) {
-    super(`the process has ended: ${output.slice(-2_000)}`);
-  }
-}
-
 /** A Node process on a core of its own that reports its resource usage. */
 export class ProbedProcess implements AsyncDisposable {
+  readonly port: number;
   readonly #child: ChildProcess;
   #output = '';
   readonly #ended: Promise<void>;
   #asking: Promise<unknown> = Promise.resolve();
 
-  constructor({ script, core, environment = {}, nodeFlags = [], folder }: ProcessOptions) {
+  constructor(
+    { script, core, environment = {}, nodeFlags = [], isBare = false }: ProcessOptions,
+    port = 0,
+  ) {
+    const probe = isBare ? [] : ['--import', PROBE];
     const [command = '', ...args] = onCore(core, process.execPath, [
       ...nodeFlags,
-      '--import',
-      PROBE,
+      ...probe,
       script,
     ]);
+    this.port = port;
     this.#child = spawn(command, args, {
       // None of the caller's own settings: the same run everywhere.
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      stdio: ['ignore', 'pipe', 'pipe', ...(isBare ? [] : (['ipc'] as const))],
     });
     this.#ended = new Promise((resolve) => this.#child.once('exit', () => resolve()));
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
@@ -52,33 +55,51 @@ export class ProbedProcess implements AsyncDisposable {
     }
   }
 
-  /** Undefined where it could not be started. */
-  get pid(): number | undefined {
-    return this.#child.pid;
+  /** A server on a free port, which it is given as `PORT`; resolves when it accepts connections. */
+  static async listening(options: ProcessOptions): Promise<ProbedProcess> {
+    const port = await freePort();
+    const environment = { NODE_ENV: 'production', PORT: String(port), ...options.environment };
+    const child = new ProbedProcess({ ...options, environment }, port);
+    const deadlineMs = Date.now() + STARTS_WITHIN_MS;
+    while (!(await accepts(port))) {
+      if (child.hasEnded || Date.now() > deadlineMs) {
+        await child[Symbol.asyncDispose]();
+        throw new Error(`a process did not come up: ${child.#output}`);
+      }
+      await delay(50);
+    }
+    return child;
   }
 
   get hasEnded(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** The end of its output, which has the reason where it did not start. */
-  get output(): string {
-    return this.#output;
+  /**
+   * Resident memory by the kernel's account: a process whose event loop is blocked cannot report it itself. 0 where the
+   * machine has no such account, or the process has ended.
+   */
+  get residentBytes(): number {
+    try {
+      const [, resident] = readFileSync(`/proc/${this.#child.pid}/statm`, 'latin1').split(' ');
+      return Number(resident) * PAGE_BYTES;
+    } catch {
+      return 0;
+    }
   }
 
-  ask<A extends ProbeQuestion['ask']>(
-    question: Extract<ProbeQuestion, { ask: A }>,
-  ): Promise<ProbeAnswers[A]> {
+  ask<A extends keyof ProbeAnswers>(question: ProbeQuestion<A>): Promise<ProbeAnswers[A]> {
     return this.exchange(question) as Promise<ProbeAnswers[A]>;
   }
 
   /** One at a time: answers carry no names. Rejects where the process ends before it answers. */
   exchange(message: object): Promise<unknown> {
     const asked = this.#asking.then(async () => {
-      if (this.hasEnded) throw new ProcessEndedError(this.output);
+      const end = () => new Error(`the process has ended: ${this.#output.slice(-2_000)}`);
+      if (this.hasEnded) throw end();
       const answered = once(this.#child, 'message');
       const ended = this.#ended.then(() => {
-        throw new ProcessEndedError(this.output);
+        throw end();
       });
       // A failure to send to a process at its end is reported by the end itself.
       this.#child.send(message, () => {});
@@ -89,9 +110,26 @@ export class ProbedProcess implements AsyncDisposable {
     return asked;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** A compile cache is written at a graceful end only. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     if (this.hasEnded) return;
-    this.#child.kill('SIGKILL');
+    this.#child.kill(signal);
     await this.#ended;
   }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end('SIGKILL');
+  }
+}
+
+/** True where something listens on the port. */
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
-import type { BareProcess } from './bare-process.ts';
 import { HOME } from './documents.ts';
+import type { ProbedProcess } from './probed-process.ts';
 
 const CONNECTIONS = 16;
 const LOOK_MS = 1_000;
@@ -10,12 +10,12 @@ const LEVEL_WITHIN_MB = 2;
 const SETTLES_WITHIN_MS = 90_000;
 
 /** The resident memory once it has stayed level: V8 collects and gives pages back some seconds after the last request. */
-export async function settledMb(started: BareProcess): Promise<number> {
+export async function settledMb(started: ProbedProcess): Promise<number> {
   const deadlineMs = performance.now() + SETTLES_WITHIN_MS;
-  let level = { mb: started.residentMb, sinceMs: performance.now() };
+  let level = { mb: mbOf(started), sinceMs: performance.now() };
   while (performance.now() < deadlineMs) {
     await delay(LOOK_MS);
-    const mb = started.residentMb;
+    const mb = mbOf(started);
     const nowMs = performance.now();
     if (Math.abs(mb - level.mb) > LEVEL_WITHIN_MB) level = { mb, sinceMs: nowMs };
     else if (nowMs - level.sinceMs >= LEVEL_FOR_MS) return mb;
@@ -24,12 +24,12 @@ export async function settledMb(started: BareProcess): Promise<number> {
 }
 
 /** The highest resident memory of some time in which the process is at work: it rises and falls with each collection. */
-export async function highestMb(started: BareProcess, forMs: number): Promise<number> {
+export async function highestMb(started: ProbedProcess, forMs: number): Promise<number> {
   const untilMs = performance.now() + forMs;
-  let highest = started.residentMb;
+  let highest = mbOf(started);
   while (performance.now() < untilMs) {
     await delay(LOOK_MS);
-    highest = Math.max(highest, started.residentMb);
+    highest = Math.max(highest, mbOf(started));
   }
   return highest;
 }
@@ -38,23 +38,16 @@ export async function highestMb(started: BareProcess, forMs: number): Promise<nu
 export async function firstScreens(
   url: string,
   tokens: readonly string[],
-  {
-    from,
-    to,
-    perSecond = Infinity,
-  }: { readonly from: number; readonly to: number; readonly perSecond?: number },
+  { from, to }: { readonly from: number; readonly to: number },
 ): Promise<void> {
   const { origin, pathname } = new URL(url);
   const pool = new Pool(origin, { connections: CONNECTIONS });
   let next = from;
-  const beganAtMs = performance.now();
   const body = JSON.stringify({ query: HOME });
   const askInTurn = async () => {
     while (next < to) {
       const at = next;
       next += 1;
-      const dueMs = beganAtMs + ((at - from) / perSecond) * 1000 - performance.now();
-      if (dueMs > 0) await delay(dueMs);
       const answer = await pool.request({
         method: 'POST',
         path: pathname,
@@ -71,4 +64,8 @@ export async function firstScreens(
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, askInTurn));
   await pool.close();
+}
+
+function mbOf({ residentBytes }: ProbedProcess): number {
+  return residentBytes / 1_048_576;
 }

@@ -2,22 +2,17 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../test/support/free-ports.ts';
 import type { PreparedAnswers } from '../contestants/wire.ts';
-import { accepting } from './accepting.ts';
 import { Contestant, type ContestantOptions } from './contestant.ts';
 import { CONTESTANT_CORE } from './cores.ts';
+import type { Gateway } from './gateway.ts';
+import { ALONE, OURS, UNLIMITED } from './ours.ts';
 import { ProbedProcess } from './probed-process.ts';
 import type { Workload } from './workloads.ts';
 
-export interface Surroundings {
-  readonly gatewayUrl: string;
-  readonly instruments: number;
-  readonly tokens: readonly string[];
-}
+type Surroundings = Pick<Gateway, 'url' | 'tokens'>;
 
-interface Entry
-  extends Pick<ContestantOptions, 'name' | 'speaks' | 'replaysRecording' | 'endpoint'> {
+interface Entry extends Pick<ContestantOptions, 'name' | 'endpoint' | 'replaysRecording'> {
   readonly script: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeFlags?: readonly string[];
@@ -33,36 +28,27 @@ export interface Variant {
 }
 
 /** This project as it runs in production, with limits that a load test does not reach. */
-export async function startOurs(
-  surroundings: Surroundings,
-  variant: Variant = { name: 'ours' },
+export function startOurs(
+  gateway: Surroundings,
+  { name, folder, nodeFlags = [], environment }: Variant = { name: 'ours' },
 ): Promise<Contestant> {
-  const { name, folder = pathOf('../..'), nodeFlags, environment } = variant;
-  return start(surroundings, {
+  return start(gateway, {
     name,
-    speaks: 'graphql',
-    script: join(folder, 'src/main.ts'),
-    ...(nodeFlags && { nodeFlags }),
-    environment: {
-      NODE_ENV: 'production',
-      ADMIN_PORT: '0',
-      ORDER_STORE: 'memory',
-      RATE_LIMIT_PER_MINUTE: '1000000000',
-      COST_LIMIT_PER_MINUTE: '1000000000000',
-      MAX_COST: '10000000',
-      ...environment,
-    },
+    endpoint: '/graphql',
+    script: folder === undefined ? OURS : join(folder, 'src/main.ts'),
+    nodeFlags,
+    environment: { ...ALONE, ...UNLIMITED, ...environment },
   });
 }
 
-export function startByHand(surroundings: Surroundings): Promise<Contestant> {
+export function startByHand(gateway: Surroundings): Promise<Contestant> {
   const script = pathOf('../contestants/by-hand/main.ts');
-  return start(surroundings, { name: 'by hand', speaks: 'paths', script });
+  return start(gateway, { name: 'by hand', endpoint: null, script });
 }
 
 /** The wire replays the answers of `model`. */
 export async function startWire(
-  surroundings: Surroundings,
+  gateway: Surroundings,
   model: Contestant,
   workloads: readonly Workload[],
 ): Promise<Contestant> {
@@ -70,12 +56,11 @@ export async function startWire(
   try {
     const file = join(folder, 'answers.json');
     await writeFile(file, JSON.stringify(await answersOf(model, workloads)));
-    const script = pathOf('../contestants/wire.ts');
-    return await start(surroundings, {
+    return await start(gateway, {
       name: 'wire',
-      speaks: 'paths',
+      endpoint: null,
       replaysRecording: true,
-      script,
+      script: pathOf('../contestants/wire.ts'),
       environment: { ANSWERS: file },
     });
   } finally {
@@ -83,33 +68,32 @@ export async function startWire(
   }
 }
 
-async function answersOf(model: Contestant, workloads: readonly Workload[]) {
+async function answersOf(
+  model: Contestant,
+  workloads: readonly Workload[],
+): Promise<PreparedAnswers> {
   const answers: Record<string, PreparedAnswers[string]> = {};
-  for (const { samples, encoding, calls, title } of workloads) {
+  for (const { samples, calls, title } of workloads) {
     const [question] = samples;
     if (!question) throw new Error(`${title}: nothing is asked`);
     const bodies: string[] = [];
-    for (const sample of samples) {
-      bodies.push((await model.ask(sample, encoding)).bytes.toString('base64'));
-    }
-    answers[`${question.path} ${encoding}`] = { calls, bodies };
+    for (const sample of samples) bodies.push((await model.ask(sample)).text);
+    answers[question.path] = { calls, bodies };
   }
   return answers;
 }
 
 export async function start(
-  { gatewayUrl, tokens }: Surroundings,
+  { url, tokens }: Surroundings,
   { script, environment, nodeFlags = [], ...entry }: Entry,
 ): Promise<Contestant> {
-  const port = await freePort();
-  const child = new ProbedProcess({
+  const process = await ProbedProcess.listening({
     script,
     core: CONTESTANT_CORE,
     nodeFlags,
-    environment: { GATEWAY_URL: gatewayUrl, PORT: String(port), ...environment },
+    environment: { GATEWAY_URL: url, ...environment },
   });
-  await accepting(child, port);
-  return new Contestant({ ...entry, port, process: child, tokens });
+  return new Contestant({ ...entry, process, tokens });
 }
 
 function pathOf(relative: string): string {

@@ -2,47 +2,23 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Contestant } from './contestant.ts';
-import { type Surroundings, start } from './start-contestants.ts';
+import type { Gateway } from './gateway.ts';
+import { start } from './start-contestants.ts';
 
-/** The usual alternatives, by the file that sets each up. */
+/** The usual alternatives, by the file that sets each up; the last is made as quick as its options and Mercurius' jit make it. */
 export const PEERS = [
-  { name: 'yoga, Pothos', file: 'yoga.mjs', endpoint: '/graphql' },
-  { name: 'Mercurius, jit', file: 'mercurius.mjs', endpoint: '/graphql' },
-  { name: 'Apollo Server', file: 'apollo.mjs', endpoint: '/' },
-] as const;
-
-/** The same yoga, made as quick as its own options and Mercurius' jit make it. */
-const TUNED_YOGA = {
-  name: 'yoga, tuned',
-  file: 'yoga.mjs',
-  endpoint: '/graphql',
-  environment: { TUNED: 'yes' },
-};
-
-/** The rows that they are set up for. */
-export const ROWS_OF_PEERS = [
-  'home',
-  'home-still',
-  'search',
-  'search-fresh',
-  'positions',
-  'positions-still',
-  'customer-id',
+  { name: 'yoga, Pothos', file: 'yoga.mjs', endpoint: '/graphql', environment: {} },
+  { name: 'Mercurius, jit', file: 'mercurius.mjs', endpoint: '/graphql', environment: {} },
+  { name: 'Apollo Server', file: 'apollo.mjs', endpoint: '/', environment: {} },
+  { name: 'yoga, tuned', file: 'yoga.mjs', endpoint: '/graphql', environment: { TUNED: 'yes' } },
 ];
 
 export const PEERS_FOLDER = fileURLToPath(new URL('../peers/', import.meta.url));
 
-export function startPeers(surroundings: Surroundings): Promise<Contestant>[] {
+export function startPeers(gateway: Gateway): Promise<Contestant>[] {
   installPeers();
-  return [...PEERS.map((peer) => ({ environment: {}, ...peer })), TUNED_YOGA].map(
-    ({ name, file, endpoint, environment }) =>
-      start(surroundings, {
-        name,
-        speaks: 'graphql',
-        endpoint,
-        script: PEERS_FOLDER + file,
-        environment: { NODE_ENV: 'production', ...environment },
-      }),
+  return PEERS.map(({ name, file, endpoint, environment }) =>
+    start(gateway, { name, endpoint, script: PEERS_FOLDER + file, environment }),
   );
 }
 

@@ -1,5 +1,5 @@
-import type { Encoding, Question } from './contestant.ts';
-import { CATALOG, CUSTOMER_ID, HOME, POSITIONS, SEARCH } from './documents.ts';
+import type { Question } from './contestant.ts';
+import { CUSTOMER_ID, HOME, POSITIONS, SEARCH } from './documents.ts';
 import type { Market } from './gateway-process.ts';
 import { createTerms } from './terms.ts';
 
@@ -11,7 +11,6 @@ export interface Workload {
   readonly target: number;
   readonly connections: number;
   readonly market: Market;
-  readonly encoding: Encoding;
   /** The gateway's calls for each request, once session and catalog are cached. */
   readonly calls: readonly string[];
   readonly next: () => Question;
@@ -28,15 +27,12 @@ const CALLS = {
 };
 
 const CONNECTIONS = 16;
-// Of four megabytes each, more in flight would only wait in buffers.
-const CONNECTIONS_OF_LARGE = 4;
 const SAMPLED_TERMS = 100;
 const REPEATED_TERM = 'corp';
 
 export function createWorkloads(instruments: readonly { symbol: string; name: string }[]) {
   const home: Question = { path: '/home', document: HOME, variables: {} };
   const positions: Question = { path: '/positions', document: POSITIONS, variables: {} };
-  const catalog: Question = { path: '/catalog', document: CATALOG, variables: {} };
   const customerId: Question = { path: '/customer-id', document: CUSTOMER_ID, variables: {} };
   const homeCalls = Object.values(CALLS);
   return [
@@ -44,9 +40,6 @@ export function createWorkloads(instruments: readonly { symbol: string; name: st
     still('home-still', 'home screen, the market stands still', 2.5, homeCalls, home),
     still('search', 'search, first 20, repeated', 2, [], searchFor(REPEATED_TERM)),
     freshSearch(instruments),
-    still('catalog', 'whole catalog, plain', 1.2, [], catalog, LARGE),
-    still('catalog-gzip', 'whole catalog, gzip', 1.2, [], catalog, { encoding: 'gzip' }),
-    still('catalog-br', 'whole catalog, br', 1.2, [], catalog, { encoding: 'br' }),
     still('positions', 'positions, all fields', 4, [CALLS.positions], positions, {
       market: 'moving',
     }),
@@ -54,8 +47,6 @@ export function createWorkloads(instruments: readonly { symbol: string; name: st
     still('customer-id', '`{ customerId }`', 1.15, [CALLS.customerId], customerId),
   ];
 }
-
-const LARGE = { connections: CONNECTIONS_OF_LARGE } as const;
 
 function still(
   name: string,
@@ -72,7 +63,6 @@ function still(
     calls,
     connections: CONNECTIONS,
     market: 'still',
-    encoding: 'identity',
     next: () => question,
     samples: [question],
     mayEndEarly: false,

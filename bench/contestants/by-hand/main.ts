@@ -1,38 +1,33 @@
 /** A hand-written server for just these screens: an endpoint for each, without GraphQL. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { createServer } from 'node:http';
+import { Pool } from 'undici';
 import { readBody } from '../read-body.ts';
-import { Gateway } from './gateway.ts';
+import { type Get, reads } from './reads.ts';
 import { search } from './search.ts';
 
-const LARGE_BYTES = 1024;
-const packers = {
-  gzip: promisify(gzip),
-  br: (bytes: Buffer) =>
-    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
-};
+const pool = new Pool(process.env.GATEWAY_URL ?? '', { connections: 128 });
 
-const gateway = new Gateway(process.env.GATEWAY_URL ?? '');
+const get: Get = async (path, authorization) => {
+  const headers = { authorization };
+  const { statusCode, body } = await pool.request({ path, method: 'GET', headers });
+  if (statusCode !== 200) throw new Error(`status ${statusCode}`);
+  return body.json();
+};
 
 const ENDPOINTS: Readonly<Record<string, (token: string, body: Buffer) => Promise<unknown>>> = {
   '/home': home,
   '/search': async (token, body) => {
     const { term } = JSON.parse(body.toString()) as { term: string };
-    const { list } = await gateway.catalog(token);
-    const nodes = search(list, term, 20).map((instrument) => ({
-      id: instrument.id,
-      name: instrument.name,
-      description: instrument.description,
-      logo: instrument.logo,
-      leverage: instrument.leverage,
-      digits: instrument.digits,
-    }));
+    const { list } = await reads.catalog(token, get);
+    const nodes = search(list, term, 20).map(
+      ({ id, name, description, logo, leverage, digits }) => ({
+        ...{ id, name, description, logo, leverage, digits },
+      }),
+    );
     return { instruments: { nodes } };
   },
-  '/catalog': async (token) => ({ catalog: { instruments: (await gateway.catalog(token)).list } }),
   '/positions': positions,
-  '/customer-id': async (token) => ({ customerId: await gateway.customerId(token) }),
+  '/customer-id': async (token) => ({ customerId: await reads.customerId(token, get) }),
 };
 
 createServer((request, response) => {
@@ -40,7 +35,14 @@ createServer((request, response) => {
     const endpoint = ENDPOINTS[request.url?.split('?')[0] ?? '/'];
     if (!endpoint) return response.writeHead(404).end();
     endpoint(request.headers.authorization ?? '', body).then(
-      (data) => send(request, response, Buffer.from(JSON.stringify({ data }))),
+      (data) => {
+        const bytes = Buffer.from(JSON.stringify({ data }));
+        response.writeHead(200, {
+          'content-type': 'application/json; charset=utf-8',
+          'content-length': bytes.length,
+        });
+        response.end(bytes);
+      },
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
@@ -48,11 +50,11 @@ createServer((request, response) => {
 
 async function home(token: string) {
   const [session, positions, withdrawalMethods, customerId, { byId }] = await Promise.all([
-    gateway.session(token),
-    gateway.positions(token),
-    gateway.withdrawalMethods(token),
-    gateway.customerId(token),
-    gateway.catalog(token),
+    reads.session(token, get),
+    reads.positions(token, get),
+    reads.withdrawalMethods(token, get),
+    reads.customerId(token, get),
+    reads.catalog(token, get),
   ]);
   return {
     session,
@@ -68,40 +70,18 @@ async function home(token: string) {
 }
 
 async function positions(token: string) {
-  const [list, { byId }] = await Promise.all([gateway.positions(token), gateway.catalog(token)]);
+  const [list, { byId }] = await Promise.all([
+    reads.positions(token, get),
+    reads.catalog(token, get),
+  ]);
   return {
     positions: list.map((position) => {
       const found = byId.get(position.symbol);
-      const instrument = found && {
-        id: found.id,
-        name: found.name,
-        description: found.description,
-        leverage: found.leverage,
-        min: found.min,
-        max: found.max,
-        step: found.step,
-        limit: found.limit,
-        mCurrency: found.mCurrency,
-        pCurrency: found.pCurrency,
-      };
-      return { ...position, instrument };
+      if (!found) return { ...position, instrument: null };
+      const { id, name, description, leverage, min, max, step, limit, mCurrency, pCurrency } =
+        found;
+      const terms = { min, max, step, limit, mCurrency, pCurrency };
+      return { ...position, instrument: { id, name, description, leverage, ...terms } };
     }),
   };
-}
-
-async function send(
-  request: IncomingMessage,
-  response: ServerResponse,
-  bytes: Buffer,
-): Promise<void> {
-  const accepted = String(request.headers['accept-encoding'] ?? '');
-  const encoding = accepted.includes('br') ? 'br' : accepted.includes('gzip') ? 'gzip' : null;
-  const packs = encoding !== null && bytes.length > LARGE_BYTES;
-  const body = packs ? await packers[encoding](bytes) : bytes;
-  response.writeHead(200, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': body.length,
-    ...(packs && { 'content-encoding': encoding }),
-  });
-  response.end(body);
 }

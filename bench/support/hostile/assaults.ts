@@ -5,18 +5,18 @@ import {
   type Account,
   bodyOf,
   HostileClient,
+  type HostileDocument,
   type HostileReply,
   headersOf,
-  isRefused,
 } from './hostile-client.ts';
 import { HostileSocket } from './hostile-socket.ts';
-import type { Kind } from './kinds.ts';
-import type { ReplyTally } from './reply-tally.ts';
-import type { Write } from './trial-ground.ts';
+
+export type Kind = 'query' | 'event' | 'unread' | 'many';
 
 export interface Target {
   readonly account: Account;
-  readonly write: Write;
+  /** The document under another name each time, so that no cache serves it again. */
+  readonly write: () => HostileDocument;
   /** Aborts when the time is over. */
   readonly signal: AbortSignal;
   readonly replies: ReplyTally;
@@ -32,6 +32,9 @@ const UNREAD_CONNECTIONS = 100;
 const PIPELINED = 3;
 const PAUSE_MS = 10;
 const REST_MS = 100;
+/** Of whole documents, and not of a field that failed. */
+const REFUSALS =
+  /QUERY_TOO_COMPLEX|GRAPHQL_|RATE_LIMITED|PAYLOAD_TOO_LARGE|UNAUTHENTICATED|cut off/;
 
 /** Sends a document in the way of its kind that does most harm, until the signal aborts. */
 export const ASSAULTS: Readonly<Record<Kind, Assault>> = {
@@ -40,6 +43,19 @@ export const ASSAULTS: Readonly<Record<Kind, Assault>> = {
   unread,
   many,
 };
+
+/** Counts the answers by their codes. */
+export class ReplyTally {
+  readonly #counts = new Map<string, number>();
+
+  add(what: string, count: number): void {
+    if (count > 0) this.#counts.set(what, (this.#counts.get(what) ?? 0) + count);
+  }
+
+  toString(): string {
+    return [...this.#counts].map(([what, count]) => `${what} × ${count}`).join(', ') || 'none';
+  }
+}
 
 async function oneByOne(target: Target): Promise<void> {
   using client = new HostileClient(target.account);
@@ -55,16 +71,14 @@ async function subscribed({ account, write, signal, replies }: Target): Promise<
     replies.add('subscriptions', SUBSCRIPTIONS_PER_SOCKET);
     for (let at = 0; at < SUBSCRIPTIONS_PER_SOCKET; at += 1) {
       // A subscription that completes before its time was refused.
-      void socket.run(write(), Number.POSITIVE_INFINITY).then((reply) => {
-        if (!signal.aborted) replies.note(reply);
+      void socket.run(write(), true).then((reply) => {
+        if (!signal.aborted) replies.add(nameOf(reply), 1);
       });
     }
   }
   await over(signal);
-  replies.add(
-    'events',
-    open.reduce((sum, { events }) => sum + events, 0),
-  );
+  const events = open.reduce((sum, socket) => sum + socket.events, 0);
+  replies.add('events', events);
 }
 
 async function unread(target: Target): Promise<void> {
@@ -99,11 +113,8 @@ function askAndLeave({ account: { port, token }, write }: Target) {
   socket.pause();
   for (let sent = 0; sent < PIPELINED; sent += 1) {
     const body = bodyOf(write());
-    const headers = {
-      host: 'facade',
-      ...headersOf(token),
-      'content-length': Buffer.byteLength(body),
-    };
+    const length = String(Buffer.byteLength(body));
+    const headers = { host: 'facade', ...headersOf(token), 'content-length': length };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.write(`POST /graphql HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
   }
@@ -119,8 +130,7 @@ async function many(target: Target): Promise<void> {
   );
   for (let at = 0; at < SOCKETS && !signal.aborted; at += 1) {
     const socket = opened.use(await HostileSocket.open(account));
-    const left = () => socket.complete();
-    signal.addEventListener('abort', left);
+    signal.addEventListener('abort', () => socket.complete());
     for (let operation = 0; operation < OPERATIONS_PER_SOCKET; operation += 1) {
       asking.push(again(target, () => socket.run(write())));
     }
@@ -136,11 +146,13 @@ async function again({ signal, replies }: Target, ask: () => Promise<HostileRepl
   while (!signal.aborted) {
     const reply = await ask();
     if (signal.aborted) return replies.add('unanswered', 1);
-    replies.note(reply);
-    if (reply.status === 0 || isRefused(reply)) {
-      await delay(REST_MS, null, { signal }).catch(() => {});
-    }
+    replies.add(nameOf(reply), 1);
+    if (REFUSALS.test(nameOf(reply))) await delay(REST_MS, null, { signal }).catch(() => {});
   }
+}
+
+function nameOf({ status, codes }: HostileReply): string {
+  return codes.join(' and ') || (status === 0 ? 'cut off' : String(status));
 }
 
 async function over(signal: AbortSignal): Promise<void> {

@@ -1,29 +1,15 @@
-import { Agent, type IncomingMessage, request } from 'node:http';
-import { AnswerScan } from './answer-scan.ts';
-import type { HostileDocument } from './hostile-document.ts';
+import { Pool } from 'undici';
+
+export interface HostileDocument {
+  readonly text: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
 
 export interface HostileReply {
   /** The HTTP status; 0 where the connection ended without one. */
   readonly status: number;
+  /** The codes of its errors, each once. */
   readonly codes: readonly string[];
-  readonly bytes: number;
-  readonly fields: number;
-}
-
-export const NO_REPLY: HostileReply = { status: 0, codes: [], bytes: 0, fields: 0 };
-
-const REFUSALS: ReadonlySet<string> = new Set([
-  'QUERY_TOO_COMPLEX',
-  'GRAPHQL_VALIDATION_FAILED',
-  'GRAPHQL_PARSE_FAILED',
-  'RATE_LIMITED',
-  'PAYLOAD_TOO_LARGE',
-  'UNAUTHENTICATED',
-]);
-
-/** Returns true where the whole document was refused, and not a field of it that failed. */
-export function isRefused({ codes }: HostileReply): boolean {
-  return codes.some((code) => REFUSALS.has(code));
 }
 
 export interface Account {
@@ -31,31 +17,59 @@ export interface Account {
   readonly token: string;
 }
 
+export const NO_REPLY: HostileReply = { status: 0, codes: [] };
+
+const KEPT_CHARACTERS = 4_096;
+
 /** Sends requests over HTTP as one account, on as many connections as it likes. */
 export class HostileClient implements Disposable {
-  readonly #account: Account;
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #token: string;
+  readonly #pool: Pool;
 
-  constructor(account: Account) {
-    this.#account = account;
+  constructor({ port, token }: Account) {
+    this.#token = token;
+    this.#pool = new Pool(`http://127.0.0.1:${port}`);
   }
 
   /** Never rejects: a connection that the server closes is an answer too. */
-  post(document: HostileDocument, signal: AbortSignal): Promise<HostileReply> {
-    return new Promise((resolve) => {
-      const { port, token } = this.#account;
-      const outgoing = request({
-        ...{ host: '127.0.0.1', port, path: '/graphql', method: 'POST' },
-        ...{ agent: this.#agent, signal, headers: headersOf(token) },
+  async post(document: HostileDocument, signal: AbortSignal): Promise<HostileReply> {
+    try {
+      const { statusCode, body } = await this.#pool.request({
+        path: '/graphql',
+        method: 'POST',
+        headers: headersOf(this.#token),
+        body: bodyOf(document),
+        signal,
       });
-      outgoing.on('error', () => resolve(NO_REPLY));
-      outgoing.on('response', (response) => resolve(readReply(response)));
-      outgoing.end(bodyOf(document));
-    });
+      const ends = new AnswerEnds();
+      for await (const chunk of body) ends.take(chunk as Buffer);
+      return { status: statusCode, codes: ends.codes };
+    } catch {
+      return NO_REPLY;
+    }
   }
 
   [Symbol.dispose](): void {
-    this.#agent.destroy();
+    void this.#pool.destroy();
+  }
+}
+
+/** Keeps the two ends of an answer, where errors are: the rest may have tens of megabytes. */
+export class AnswerEnds {
+  #head = '';
+  #tail = '';
+
+  take(chunk: Buffer): void {
+    if (this.#head.length < KEPT_CHARACTERS) {
+      this.#head += chunk.toString('latin1', 0, KEPT_CHARACTERS - this.#head.length);
+    }
+    this.#tail += chunk.toString('latin1', Math.max(0, chunk.length - KEPT_CHARACTERS));
+    this.#tail = this.#tail.slice(-KEPT_CHARACTERS);
+  }
+
+  get codes(): readonly string[] {
+    const codes = (this.#head + this.#tail).matchAll(/"code":"([A-Z_]+)"/g);
+    return [...new Set([...codes].map(([, code = '']) => code))];
   }
 }
 
@@ -65,15 +79,4 @@ export function bodyOf({ text, variables }: HostileDocument): string {
 
 export function headersOf(token: string): Record<string, string> {
   return { 'content-type': 'application/json', authorization: `Bearer ${token}` };
-}
-
-async function readReply(response: IncomingMessage): Promise<HostileReply> {
-  const scan = new AnswerScan();
-  try {
-    for await (const chunk of response) scan.take(chunk);
-  } catch {
-    return NO_REPLY;
-  }
-  const { codes, bytes, fields } = scan;
-  return { status: response.statusCode ?? 0, codes, bytes, fields };
 }

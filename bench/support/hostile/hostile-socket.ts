@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { AnswerScan } from './answer-scan.ts';
-import { type Account, type HostileReply, NO_REPLY } from './hostile-client.ts';
-import type { HostileDocument } from './hostile-document.ts';
+import {
+  type Account,
+  AnswerEnds,
+  type HostileDocument,
+  type HostileReply,
+  NO_REPLY,
+} from './hostile-client.ts';
 
 interface Operation {
-  readonly scan: AnswerScan;
-  readonly events: number;
-  seen: number;
+  readonly ends: AnswerEnds;
+  readonly isEndless: boolean;
   readonly done: (reply: HostileReply) => void;
 }
 
@@ -23,46 +26,36 @@ export class HostileSocket implements Disposable {
     this.#socket = socket;
     socket.on('message', (data) => this.#onMessage(data as Buffer));
     socket.on('error', () => {});
-    socket.on('close', () => this.#closed());
+    socket.on('close', () => {
+      for (const { done } of this.#operations.values()) done(NO_REPLY);
+      this.#operations.clear();
+    });
   }
 
   static async open({ port, token }: Account): Promise<HostileSocket> {
     const socket = new WebSocket(`ws://127.0.0.1:${port}/graphql`, 'graphql-transport-ws');
     await once(socket, 'open');
     const acknowledged = once(socket, 'message');
-    socket.send(
-      JSON.stringify({
-        type: 'connection_init',
-        payload: { authorization: `Bearer ${token}` },
-      }),
-    );
+    const payload = { authorization: `Bearer ${token}` };
+    socket.send(JSON.stringify({ type: 'connection_init', payload }));
     await acknowledged;
     return new HostileSocket(socket);
   }
 
-  get isOpen(): boolean {
-    return this.#socket.readyState === WebSocket.OPEN;
-  }
-
-  /** Resolves after so many events, or when the operation is over. Never rejects. */
-  run({ text, variables }: HostileDocument, events = 1): Promise<HostileReply> {
-    if (!this.isOpen) return Promise.resolve(NO_REPLY);
+  /** Resolves after the first event, or where it is endless when the server ends it. Never rejects. */
+  run({ text, variables }: HostileDocument, isEndless = false): Promise<HostileReply> {
+    if (this.#socket.readyState !== WebSocket.OPEN) return Promise.resolve(NO_REPLY);
     this.#last += 1;
     const id = String(this.#last);
     return new Promise((done) => {
-      this.#operations.set(id, { scan: new AnswerScan(), events, seen: 0, done });
-      const payload = { query: text, variables };
-      this.#socket.send(JSON.stringify({ id, type: 'subscribe', payload }));
+      this.#operations.set(id, { ends: new AnswerEnds(), isEndless, done });
+      this.#send({ id, type: 'subscribe', payload: { query: text, variables } });
     });
   }
 
-  /** Completes every operation in flight that has had so many events. */
-  complete(atLeast = 0): void {
-    for (const [id, { seen }] of this.#operations) {
-      if (seen < atLeast) continue;
-      if (this.isOpen) this.#socket.send(JSON.stringify({ id, type: 'complete' }));
-      this.#finish(id);
-    }
+  /** Completes every operation in flight. */
+  complete(): void {
+    for (const [id, operation] of this.#operations) this.#complete(id, operation);
   }
 
   /** Stops reading, so that back-pressure reaches the server. */
@@ -77,34 +70,28 @@ export class HostileSocket implements Disposable {
   #onMessage(data: Buffer): void {
     // The envelope stands before the payload.
     const head = data.toString('latin1', 0, 200);
-    const id = /"id":"(\d+)"/.exec(head)?.[1];
+    const id = /"id":"(\d+)"/.exec(head)?.[1] ?? '';
     const type = /"type":"(\w+)"/.exec(head)?.[1];
-    if (type === 'ping') this.#socket.send(JSON.stringify({ type: 'pong' }));
-    const operation = id === undefined ? undefined : this.#operations.get(id);
-    if (id === undefined || operation === undefined) return;
-    operation.scan.take(data);
-    if (type !== 'next') {
-      this.#finish(id);
-      return;
-    }
-    this.events += 1;
-    operation.seen += 1;
-    if (operation.seen < operation.events) return;
-    this.#socket.send(JSON.stringify({ id, type: 'complete' }));
-    this.#finish(id);
-  }
-
-  #finish(id: string): void {
+    if (type === 'ping') this.#send({ type: 'pong' });
     const operation = this.#operations.get(id);
-    if (!operation) return;
-    this.#operations.delete(id);
-    const { scan, done } = operation;
-    const { codes, bytes, fields } = scan;
-    done({ status: bytes > 0 ? 200 : 0, codes, bytes, fields });
+    if (operation === undefined) return;
+    operation.ends.take(data);
+    if (type === 'next') this.events += 1;
+    if (type === 'next' && !operation.isEndless) this.#complete(id, operation);
+    else if (type !== 'next') this.#finish(id, operation);
   }
 
-  #closed(): void {
-    for (const { done } of this.#operations.values()) done(NO_REPLY);
-    this.#operations.clear();
+  #complete(id: string, operation: Operation): void {
+    this.#send({ id, type: 'complete' });
+    this.#finish(id, operation);
+  }
+
+  #finish(id: string, { ends, done }: Operation): void {
+    this.#operations.delete(id);
+    done({ status: 200, codes: ends.codes });
+  }
+
+  #send(message: object): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 }

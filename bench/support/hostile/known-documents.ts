@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { HostileDocument } from './hostile-document.ts';
-import type { Kind } from './kinds.ts';
-import type { Write } from './trial-ground.ts';
+import type { Kind } from './assaults.ts';
+import type { HostileDocument } from './hostile-client.ts';
 
 export interface KnownDocument extends HostileDocument {
   readonly name: string;
@@ -11,6 +10,11 @@ export interface KnownDocument extends HostileDocument {
 const INSTRUMENT =
   'id symbol name description logo access calc delayed digits industry leverage limit mCurrency mFx max min mode pCurrency pFx pdt quotes sector session step';
 const TYPOS = 'inernational grop micrsoft comany '.repeat(8);
+const SEARCHES = Array.from(
+  { length: 20 },
+  (_, at) =>
+    `a${at}: instruments(first: 500, filter: { search: "${TYPOS}${at}" }) { totalCount nodes { id } }`,
+);
 
 /** The worst that searches have found with the limits of today, and what people thought of. */
 export const KNOWN_DOCUMENTS: readonly KnownDocument[] = [
@@ -27,7 +31,7 @@ export const KNOWN_DOCUMENTS: readonly KnownDocument[] = [
   {
     name: 'many: twenty searches for words with typos',
     kind: 'many',
-    text: `query Q { ${Array.from({ length: 20 }, (_, at) => `a${at}: instruments(first: 500, filter: { search: "${TYPOS}${at}" }) { totalCount nodes { id } }`).join(' ')} }`,
+    text: `query Q { ${SEARCHES.join(' ')} }`,
     variables: {},
   },
 ];
@@ -35,14 +39,4 @@ export const KNOWN_DOCUMENTS: readonly KnownDocument[] = [
 function found(name: string, variables: HostileDocument['variables']): HostileDocument {
   const text = readFileSync(new URL(`found/${name}.txt`, import.meta.url), 'utf8').trim();
   return { text, variables };
-}
-
-let written = 0;
-
-/** Writes the document under another name each time, so that no cache serves it again. */
-export function knownWriter({ text, variables }: HostileDocument): Write {
-  return () => {
-    written += 1;
-    return { text: text.replace(/ Q\b/, ` K${written}`), variables };
-  };
 }

@@ -1,51 +1,140 @@
-import { type Damage, measureDamage, type Worst } from './damage.ts';
-import { type HostileFacade, type Settings, startHostileFacade } from './hostile-facade.ts';
-import { type Holdings, type HostileGateway, startHostileGateway } from './hostile-gateway.ts';
-import { damageTable, type Finding } from './hostile-table.ts';
-import { KNOWN_DOCUMENTS, knownWriter } from './known-documents.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CONTESTANT_CORE } from '../cores.ts';
+import { startLiveGateway } from '../live-gateway.ts';
+import { table } from '../markdown.ts';
+import { ALONE, OURS } from '../ours.ts';
+import { ProbedProcess } from '../probed-process.ts';
+import { type Attack, NOBODY } from './attacks.ts';
+import { Bystander, type BystanderFigures } from './bystander.ts';
+import { HostileClient } from './hostile-client.ts';
+import { ResidentWatch } from './resident-watch.ts';
 
 export interface HostileOptions {
-  readonly holdings: Holdings;
-  /** The time for which each of them is used. */
-  readonly damageMs: number;
+  readonly attacks: readonly Attack[];
+  /** Of the account that attacks: open positions in one symbol, and as many pending orders. */
+  readonly positions: number;
+  readonly instruments: number;
+  /** The time for which each attack goes on. */
+  readonly ms: number;
   /** Settings of the facade, in place of its defaults. */
-  readonly settings: Settings;
+  readonly settings: Readonly<Record<string, string>>;
 }
 
-export interface HostileReport {
-  readonly findings: readonly Finding[];
-  readonly text: string;
+export interface Harm {
+  readonly name: string;
+  /** The longest hold of the event loop; null where it did not come back. */
+  readonly holdMs: number | null;
+  readonly cheap: BystanderFigures;
+  readonly personal: BystanderFigures;
+  readonly grownBytes: number;
+  readonly end: 'alive' | 'ended' | 'took 4 GB';
+  readonly report: string;
 }
 
-/** Limits of one request stay as they are; those over time would end the trials immediately. */
-export const UNPACED = {
-  RATE_LIMIT_PER_MINUTE: '1000000000',
-  COST_LIMIT_PER_MINUTE: '1000000000000',
-  POSITIONS_POLL_MS: '100',
-};
+const BYSTANDERS = 4;
+const AT_ONCE = 20;
+const TICK_MS = 100;
 const QUIET_MS = 2_000;
+const COMES_BACK_WITHIN_MS = 5_000;
+// So little of it can be bought that any account can afford hundreds of positions.
+const ORDER = { symbol: 'EURUSD', type: 'unit', amount: 1 } as const;
+const NEVER_REACHED = 0.01;
+/** Sent once by every account, so that tokens are proved, and catalog and code are cached. */
+const WARM = '{ catalog { size } session { login } positions { id } orders { id } }';
 
-/** Measures what the known documents do to the others. */
-export async function runHostile(options: HostileOptions): Promise<HostileReport> {
-  const { holdings, settings, damageMs } = options;
-  await using gateway = await startHostileGateway(holdings);
-  const start = () => startHostileFacade(gateway, settings);
-  const quiet = await inflict(start, gateway, null, Math.min(QUIET_MS, damageMs));
-  const findings: Finding[] = [];
-  for (const { name, kind, ...document } of KNOWN_DOCUMENTS) {
-    const worst = { kind, write: knownWriter(document) };
-    const damage = await inflict(start, gateway, worst, damageMs);
-    findings.push({ name, document: worst.write(), damage });
+/** Measures what each attack does to the others, each on a fresh process. */
+export async function runHostile(options: HostileOptions) {
+  const { attacks, positions, instruments, ms, settings } = options;
+  await using gateway = await startLiveGateway({ instruments, tickMs: TICK_MS });
+  const tokens = gateway.tokens(1 + BYSTANDERS, 1);
+  const [hostile = ''] = tokens;
+  for (let placed = 0; placed < positions; placed += AT_ONCE) {
+    const some = Array.from({ length: Math.min(AT_ONCE, positions - placed) });
+    const orders = some.flatMap(() => [ORDER, { ...ORDER, price: NEVER_REACHED }]);
+    await Promise.all(orders.map((order) => gateway.buy(hostile, order)));
   }
-  return { findings, text: damageTable(findings, quiet) };
+  const harms: Harm[] = [];
+  for (const attack of [NOBODY, ...attacks]) {
+    await using facade = await startFacade({ GATEWAY_URL: gateway.url, ...settings }, tokens);
+    harms.push(
+      await measureHarm(facade, tokens, attack, attack === NOBODY ? Math.min(QUIET_MS, ms) : ms),
+    );
+  }
+  return { harms, text: harmTable(harms) };
 }
 
-async function inflict(
-  start: () => Promise<HostileFacade>,
-  gateway: HostileGateway,
-  worst: Worst | null,
+/** The program with its own defaults but for these settings, warm. */
+async function startFacade(
+  settings: Readonly<Record<string, string>>,
+  tokens: readonly string[],
+): Promise<ProbedProcess> {
+  const facade = await ProbedProcess.listening({
+    script: OURS,
+    core: CONTESTANT_CORE,
+    nodeFlags: ['--max-old-space-size=2048'],
+    environment: { ...ALONE, LOG_LEVEL: 'error', ...settings },
+  });
+  for (const token of tokens) {
+    using client = new HostileClient({ port: facade.port, token });
+    const warm = { text: WARM, variables: {} };
+    const { status } = await client.post(warm, AbortSignal.timeout(30_000));
+    if (status !== 200) throw new Error(`the facade answers ${WARM} with ${status}`);
+  }
+  return facade;
+}
+
+/** Measures bystanders and the process during an attack. */
+export async function measureHarm(
+  facade: ProbedProcess,
+  [token = '', ...bystanders]: readonly string[],
+  { name, begin }: Attack,
   ms: number,
-): Promise<Damage> {
-  await using facade = await start();
-  return await measureDamage(facade, gateway, worst, ms);
+): Promise<Harm> {
+  const { port } = facade;
+  using resident = new ResidentWatch(facade);
+  const before = resident.peakBytes;
+  await facade.ask({ ask: 'watch-holds' });
+  await using cheap = new Bystander(port, bystanders, '{ __typename }');
+  await using personal = new Bystander(port, bystanders, '{ positions { id } }');
+  const attack = begin({ port, token }, ms);
+  // A server that hangs may also accept no more connections.
+  const report = await within(ms + COMES_BACK_WITHIN_MS, attack);
+  const figures = { cheap: cheap.stop(), personal: personal.stop() };
+  const holdMs = await within(COMES_BACK_WITHIN_MS, facade.ask({ ask: 'longest-hold' }));
+  return {
+    ...{ name, holdMs, ...figures, report: report ?? 'cut off' },
+    grownBytes: resident.peakBytes - before,
+    end: resident.isOver ? 'took 4 GB' : facade.hasEnded ? 'ended' : 'alive',
+  };
+}
+
+function harmTable(harms: readonly Harm[]): string {
+  const latency = ({ p50Ms, p99Ms, failed }: BystanderFigures) =>
+    `${p50Ms.toFixed(0)} / ${p99Ms.toFixed(0)}${failed > 0 ? `, ${failed} failed` : ''}`;
+  const head = ['', 'longest hold of the event loop, ms', '`{ __typename }` p50 / p99, ms'];
+  return table(
+    [...head, '`{ positions { id } }` p50 / p99, ms', 'memory growth, MB', 'answers'],
+    harms.map(({ name, holdMs, cheap, personal, grownBytes, end, report }) => [
+      name,
+      end === 'alive' ? (holdMs?.toFixed(0) ?? 'did not come back') : `the process ${end}`,
+      latency(cheap),
+      latency(personal),
+      (grownBytes / 1_048_576).toFixed(0),
+      report,
+    ]),
+  );
+}
+
+/** Null where it takes longer, or fails. */
+async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
+  const timer = new AbortController();
+  const late = delay(ms, null, { signal: timer.signal });
+  try {
+    return await Promise.race([promise, late]);
+  } catch {
+    return null;
+  } finally {
+    timer.abort();
+    late.catch(() => {});
+  }
 }

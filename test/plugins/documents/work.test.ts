@@ -2,14 +2,9 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  largestOf,
-  PLAIN,
-  SHAPES,
-  tokensOf,
-} from '../../../bench/support/hostile/largest-documents.ts';
 import { Documents } from '../../../src/plugins/documents/documents.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
+import { largestOf, PLAIN, SHAPES, tokensOf } from './largest-documents.ts';
 import type { WorkQuestion } from './work-counter.ts';
 
 const ROOM = { maxTokens: 4_000, maxBytes: 262_144 };

@@ -1,0 +1,68 @@
+import type { WirePosition } from '../../../src/gateway/wire/holding.ts';
+import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
+import type { WireSession } from '../../../src/gateway/wire/session.ts';
+import { toInstrument, toMethod, toPosition, toSession } from './mapping.ts';
+
+/** A server's own way to the gateway: the JSON of an answer. */
+export type Get = (path: string, token: string) => Promise<unknown>;
+
+interface Kept {
+  readonly untilMs: number;
+  readonly value: Promise<unknown>;
+}
+
+const CATALOG_MS = 3_600_000;
+const SESSION_MS = 60_000;
+
+const kept = new Map<string, Kept>();
+const claims = new Map<string, { login: string; group: string }>();
+
+/** The gateway's reads as plain calls; the catalog is cached for an hour, a session for a minute. */
+export const reads = {
+  session: (token: string, get: Get) =>
+    cached(`session ${token}`, SESSION_MS, async () =>
+      toSession((await get(`/trading/session/${claimsOf(token).login}`, token)) as WireSession),
+    ),
+
+  catalog(token: string, get: Get) {
+    const { group } = claimsOf(token);
+    return cached(`catalog ${group}`, CATALOG_MS, async () => {
+      const rows = await get(`/trading/tickers/${encodeURIComponent(group)}`, token);
+      const list = (rows as WireInstrument[]).map(toInstrument);
+      list.sort((a, b) => (a.id < b.id ? -1 : 1));
+      return { list, byId: new Map(list.map((instrument) => [instrument.id, instrument])) };
+    });
+  },
+
+  async positions(token: string, get: Get) {
+    const { positions } = (await get('/trading/positions', token)) as { positions: WirePosition[] };
+    return positions.map(toPosition);
+  },
+
+  async withdrawalMethods(token: string, get: Get) {
+    const groups = await get('/payments/client/withdrawal-methods', token);
+    return (groups as Parameters<typeof toMethod>[0][][]).flat().map(toMethod);
+  },
+
+  async customerId(token: string, get: Get) {
+    const answer = await get('/payments/client/customer-id', token);
+    return (answer as { customerId: string }).customerId;
+  },
+};
+
+function cached<T>(key: string, forMs: number, fetch: () => Promise<T>): Promise<T> {
+  const known = kept.get(key);
+  if (known && known.untilMs > Date.now()) return known.value as Promise<T>;
+  const value = fetch();
+  kept.set(key, { untilMs: Date.now() + forMs, value });
+  value.catch(() => kept.delete(key));
+  return value;
+}
+
+function claimsOf(token: string): { login: string; group: string } {
+  const known = claims.get(token);
+  if (known) return known;
+  const read = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+  claims.set(token, read);
+  return read;
+}

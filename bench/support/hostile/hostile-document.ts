@@ -1,4 +1,0 @@
-export interface HostileDocument {
-  readonly text: string;
-  readonly variables: Readonly<Record<string, unknown>>;
-}

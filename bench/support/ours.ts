@@ -1,0 +1,13 @@
+import { fileURLToPath } from 'node:url';
+
+/** The program, and the settings by which the benches start it. */
+export const OURS = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+export const ALONE = { ADMIN_PORT: '0', ORDER_STORE: 'memory' };
+
+/** Limits that a load test does not reach. */
+export const UNLIMITED = {
+  RATE_LIMIT_PER_MINUTE: '1000000000',
+  COST_LIMIT_PER_MINUTE: '1000000000000',
+  MAX_COST: '10000000',
+};
