@@ -7,7 +7,6 @@ import {
   EXIT_USAGE,
   type Terminal,
 } from '../../src/cli/dispatch.ts';
-import { Progress } from '../../src/cli/progress.ts';
 import type { SettingName } from '../../src/config/settings.ts';
 import { type ConfigurationReport, checkConfiguration } from './gateway/configuration.ts';
 import { type Credentials, readCredentials } from './gateway/credentials.ts';
@@ -15,6 +14,7 @@ import type { Finding } from './gateway/finding.ts';
 import { checkGateway, type GatewayReport } from './gateway/gateway-check.ts';
 import { callLine, findingLines, nameOf, unknownLines } from './gateway/lines.ts';
 import { createProbe } from './gateway/probe.ts';
+import { Progress } from './progress.ts';
 
 /** Tells before a start what a start, or its first request, would fail of. */
 export const checkCommand: Command = {

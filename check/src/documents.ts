@@ -7,8 +7,7 @@ import {
   EXIT_USAGE,
   type Terminal,
 } from '../../src/cli/dispatch.ts';
-import { Progress } from '../../src/cli/progress.ts';
-import { type Config, ConfigError, readConfig } from '../../src/config.ts';
+import { type Config, readConfig } from '../../src/config.ts';
 import { Documents } from '../../src/plugins/documents/documents.ts';
 import { ManifestError, readManifests } from '../../src/plugins/trusted-documents/manifest.ts';
 import { perInstrument, sizeOf } from '../../src/schema/list-sizes.ts';
@@ -19,6 +18,7 @@ import {
   reportOn,
 } from './documents/document-report.ts';
 import { fieldsOf } from './documents/schema-use.ts';
+import { Progress } from './progress.ts';
 
 /** Says of trusted documents what the server would, before they are published. */
 export const documentsCommand: Command = {
@@ -49,10 +49,8 @@ export const documentsCommand: Command = {
       for (const line of lines) terminal.out(line);
       return report.documents.every((one) => isFine(one, report.maxCost)) ? EXIT_OK : EXIT_FAILED;
     } catch (problem) {
-      if (problem instanceof ConfigError) for (const line of problem.problems) terminal.err(line);
-      else if (problem instanceof ManifestError)
-        for (const reason of problem.reasons) terminal.err(reason);
-      else throw problem;
+      if (!(problem instanceof ManifestError)) throw problem;
+      for (const reason of problem.reasons) terminal.err(reason);
       return EXIT_FAILED;
     }
   },

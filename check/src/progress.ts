@@ -1,4 +1,4 @@
-import type { Terminal } from './dispatch.ts';
+import type { Terminal } from '../../src/cli/dispatch.ts';
 
 const EVERY_MS = 1_000;
 

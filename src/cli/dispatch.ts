@@ -1,4 +1,4 @@
-import type { Environment } from '../config.ts';
+import { ConfigError, type Environment } from '../config.ts';
 
 /** The parts of the process that a command may use, passed in so that a test can replace them. */
 export interface Terminal {
@@ -13,7 +13,7 @@ export interface Terminal {
 
 export interface Command {
   readonly usage: string;
-  /** Resolves with the exit code. */
+  /** Resolves with the exit code; the problems of a ConfigError are said by whoever runs it. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
@@ -50,7 +50,13 @@ export async function dispatch(
     terminal.out(command.usage);
     return EXIT_OK;
   }
-  return command.run(rest, terminal);
+  try {
+    return await command.run(rest, terminal);
+  } catch (problem) {
+    if (!(problem instanceof ConfigError)) throw problem;
+    for (const line of problem.problems) terminal.err(line);
+    return EXIT_FAILED;
+  }
 }
 
 function usage(commands: Commands): string[] {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { ConfigError, readConfig } from '../config.ts';
+import { readConfig } from '../config.ts';
 import { addressKey } from '../lib/address-key.ts';
 import { logHash } from '../lib/log-hash.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE } from './dispatch.ts';
@@ -19,18 +19,12 @@ export const hashCommand: Command = {
       terminal.err('Say one login, or one address.');
       return EXIT_USAGE;
     }
-    try {
-      const { logAccountKey } = readConfig(terminal.environment);
-      if (logAccountKey === null) {
-        terminal.err('LOG_ACCOUNT_KEY is not set: each process hashes by a key of its own.');
-        return EXIT_FAILED;
-      }
-      terminal.out(logHash(logAccountKey, isAddress ? addressKey(asked) : asked));
-      return EXIT_OK;
-    } catch (problem) {
-      if (!(problem instanceof ConfigError)) throw problem;
-      for (const line of problem.problems) terminal.err(line);
+    const { logAccountKey } = readConfig(terminal.environment);
+    if (logAccountKey === null) {
+      terminal.err('LOG_ACCOUNT_KEY is not set: each process hashes by a key of its own.');
       return EXIT_FAILED;
     }
+    terminal.out(logHash(logAccountKey, isAddress ? addressKey(asked) : asked));
+    return EXIT_OK;
   },
 };

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { withoutPassword } from '../config/setting.ts';
-import { type Config, ConfigError, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
 import { readRedisOrderStatus } from '../store/redis/order-status.ts';
 import { machineClock } from '../store/sqlite/machine-clock.ts';
 import { OrderDatabase } from '../store/sqlite/order-database.ts';
 import { SqliteFileError } from '../store/sqlite/sqlite-errors.ts';
 import { StoreError } from '../store/store-error.ts';
+import { readArguments } from './arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './dispatch.ts';
 
 /** Reports whether orders are taken, and lets the operator say that a file of records is complete. */
@@ -31,13 +31,9 @@ export const ordersCommand: Command = {
     try {
       return await act(asked, terminal);
     } catch (problem) {
-      if (problem instanceof ConfigError) {
-        for (const line of problem.problems) terminal.err(line);
-      } else if (problem instanceof StoreError) {
-        terminal.err(`REDIS_URL: ${problem.message}.`);
-      } else if (problem instanceof SqliteFileError) {
-        terminal.err(`The file ${problem.message}.`);
-      } else throw problem;
+      if (problem instanceof StoreError) terminal.err(`REDIS_URL: ${problem.message}.`);
+      else if (problem instanceof SqliteFileError) terminal.err(`The file ${problem.message}.`);
+      else throw problem;
       return EXIT_FAILED;
     }
   },
@@ -51,19 +47,13 @@ interface Asked {
 }
 
 function readArgs(args: readonly string[]): Asked | string {
-  try {
-    const options = { file: { type: 'string' } } as const;
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options,
-      allowPositionals: true,
-    });
-    const word = WORDS.find((each) => each === positionals[0]);
-    if (word === undefined || positionals.length > 1) return `Say one of ${WORDS.join(', ')}.`;
-    return { word, file: values.file };
-  } catch (problem) {
-    return problem instanceof Error ? problem.message : String(problem);
-  }
+  const options = { file: { type: 'string' } } as const;
+  const given = readArguments({ args: [...args], options, allowPositionals: true });
+  if (typeof given === 'string') return given;
+  const { values, positionals } = given;
+  const word = WORDS.find((each) => each === positionals[0]);
+  if (word === undefined || positionals.length > 1) return `Say one of ${WORDS.join(', ')}.`;
+  return { word, file: values.file };
 }
 
 async function act({ word, file }: Asked, terminal: Terminal): Promise<number> {

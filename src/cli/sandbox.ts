@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
 import { startEmbeddedSandbox } from '../app/embedded-sandbox.ts';
-import { ConfigError, readConfig } from '../config.ts';
+import { readConfig } from '../config.ts';
+import { readArguments } from './arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './dispatch.ts';
 
 const DEFAULT_PORT = 4_010;
@@ -25,9 +25,9 @@ export const sandboxCommand: Command = {
     try {
       return await serve(flags, terminal);
     } catch (problem) {
-      const lines = problemLines(problem, flags);
-      if (lines === null) throw problem;
-      for (const line of lines) terminal.err(line);
+      const line = listenProblem(problem, flags);
+      if (line === null) throw problem;
+      terminal.err(line);
       return EXIT_FAILED;
     }
   },
@@ -51,32 +51,26 @@ async function serve(flags: Flags, terminal: Terminal): Promise<number> {
 
 /** Returns the flags, or a text that explains what is wrong with them. */
 function readFlags(args: readonly string[]): Flags | string {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: { port: { type: 'string' }, host: { type: 'string' } },
-    });
-    const { port = String(DEFAULT_PORT), host = '127.0.0.1' } = values;
-    if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
-      return `--port=${port}: must be a whole number from 0 to 65535`;
-    }
-    return { port: Number(port), host };
-  } catch (problem) {
-    return problem instanceof Error ? problem.message : String(problem);
+  const options = { port: { type: 'string' }, host: { type: 'string' } } as const;
+  const given = readArguments({ args: [...args], options });
+  if (typeof given === 'string') return given;
+  const { port = String(DEFAULT_PORT), host = '127.0.0.1' } = given.values;
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
+    return `--port=${port}: must be a whole number from 0 to 65535`;
   }
+  return { port: Number(port), host };
 }
 
 /** Null for an error that the operator did not cause. */
-function problemLines(problem: unknown, { host, port }: Flags): readonly string[] | null {
-  if (problem instanceof ConfigError) return problem.problems;
+function listenProblem(problem: unknown, { host, port }: Flags): string | null {
   switch ((problem as NodeJS.ErrnoException)?.code) {
     case 'EADDRINUSE':
-      return [`Port ${port} on ${host} is in use: stop what listens there, or choose --port.`];
+      return `Port ${port} on ${host} is in use: stop what listens there, or choose --port.`;
     case 'EACCES':
-      return [`Port ${port} on ${host} may not be used by this user: choose another --port.`];
+      return `Port ${port} on ${host} may not be used by this user: choose another --port.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return [`This machine has no address ${host}: choose another --host.`];
+      return `This machine has no address ${host}: choose another --host.`;
     default:
       return null;
   }

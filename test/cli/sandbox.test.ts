@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
+import { dispatch } from '../../src/cli/dispatch.ts';
 import { sandboxCommand } from '../../src/cli/sandbox.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
+
+const commands = { sandbox: { summary: '', load: () => Promise.resolve(sandboxCommand) } };
 
 function rehearse(environment: Record<string, string> = {}) {
   const out: string[] = [];
@@ -15,7 +18,7 @@ function rehearse(environment: Record<string, string> = {}) {
     err,
     stop: stop.resolve,
     run: (...args: string[]) =>
-      sandboxCommand.run(args, {
+      dispatch(commands, ['sandbox', ...args], {
         environment,
         out: (line) => out.push(line),
         err: (line) => err.push(line),
