@@ -24,14 +24,27 @@ interface ResultSource {
   readonly ended: () => void;
 }
 
+type Over = IteratorReturnResult<void>;
+
+const OVER: Over = { done: true, value: undefined };
+
 /**
- * The results of a subscription, to be delivered as its events are published. Its iterator yields
- * nothing and completes with the stream: other plugins learn of the end by it.
+ * The results of a subscription, delivered to a transport in the same turn of the event loop in which an event
+ * is published. As an iterator it yields nothing and completes with the stream: other plugins learn of the
+ * end by it.
  */
-export class FollowedEvents implements AsyncIterable<never> {
+export class FollowedEvents implements AsyncGenerator<never, void, void>, StreamListener {
   readonly #events: PullStream<unknown>;
   readonly #source: ResultSource;
+  readonly #over = Promise.withResolvers<Over>();
+  readonly #left = () => this.#sent();
   #sink: ResultSink | null = null;
+  #hasBegun = false;
+  /** True while a result is computed, its reader has not taken it, or the sink has no room. */
+  #isBusy = false;
+  #isWoken = false;
+  #isOver = false;
+  #end: { readonly error: unknown } | null = null;
 
   constructor(events: PullStream<unknown>, source: ResultSource) {
     this.#events = events;
@@ -50,20 +63,6 @@ export class FollowedEvents implements AsyncIterable<never> {
     return outcome[Symbol.asyncIterator]() as AsyncGenerator<never, void, void>;
   }
 
-  [Symbol.asyncIterator](): AsyncGenerator<never, void, void> {
-    return new Delivery(this.#events, {
-      sink: () => this.#taken(),
-      text: (event) => this.#source.text(event, this.#taken().takesPacked),
-      failure: this.#source.failure,
-      leave: () => this.leave(),
-    });
-  }
-
-  #taken(): ResultSink {
-    if (this.#sink === null) throw new Error('events are delivered to a transport');
-    return this.#sink;
-  }
-
   /** Ends with a last result that says that it has failed. */
   async fail(error: unknown): Promise<void> {
     const last = this.#source.failure(error);
@@ -75,42 +74,6 @@ export class FollowedEvents implements AsyncIterable<never> {
   async leave(): Promise<void> {
     this.#source.ended();
     await this.#events.return();
-  }
-}
-
-interface DeliveryOptions {
-  readonly sink: () => ResultSink;
-  readonly text: (event: unknown) => Eventually<EventText>;
-  /** Converts a failure to a last result, or to null where nothing is sent. */
-  readonly failure: (error: unknown) => ExecutionResult | null;
-  /** Ends the source, if it has not ended. */
-  readonly leave: () => Promise<void>;
-}
-
-type Over = IteratorReturnResult<void>;
-
-const OVER: Over = { done: true, value: undefined };
-
-/**
- * Delivers results to a transport in the same turn of the event loop in which an event is
- * published. As an iterator it yields nothing and completes with the stream, which is how its
- * consumer learns of the end.
- */
-class Delivery implements AsyncGenerator<never, void, void>, StreamListener {
-  readonly #events: PullStream<unknown>;
-  readonly #options: DeliveryOptions;
-  readonly #over = Promise.withResolvers<Over>();
-  readonly #left = () => this.#sent();
-  #hasBegun = false;
-  /** True while a result is computed, its reader has not taken it, or the sink has no room. */
-  #isBusy = false;
-  #isWoken = false;
-  #isOver = false;
-  #end: { readonly error: unknown } | null = null;
-
-  constructor(events: PullStream<unknown>, options: DeliveryOptions) {
-    this.#events = events;
-    this.#options = options;
   }
 
   next(): Promise<Over> {
@@ -124,7 +87,7 @@ class Delivery implements AsyncGenerator<never, void, void>, StreamListener {
   async return(): Promise<Over> {
     this.#isOver = true;
     this.#over.resolve(OVER);
-    await this.#options.leave();
+    await this.leave();
     return OVER;
   }
 
@@ -145,7 +108,7 @@ class Delivery implements AsyncGenerator<never, void, void>, StreamListener {
     // Events published in the meantime are merged behind the one in progress.
     this.#isWoken = this.#isBusy;
     if (this.#isBusy || this.#isOver) return;
-    if (!this.#options.sink().hasRoom(this.#left)) {
+    if (!this.#taken().hasRoom(this.#left)) {
       this.#isBusy = true;
       this.#isWoken = true;
       return;
@@ -163,9 +126,10 @@ class Delivery implements AsyncGenerator<never, void, void>, StreamListener {
 
   #send(event: unknown): void {
     try {
-      const text = this.#options.text(event);
+      const sink = this.#taken();
+      const text = this.#source.text(event, sink.takesPacked);
       if (text instanceof Promise) this.#sendLater(text);
-      else this.#options.sink().send(text, this.#left);
+      else sink.send(text, this.#left);
     } catch (error) {
       this.#finish(error);
     }
@@ -178,7 +142,7 @@ class Delivery implements AsyncGenerator<never, void, void>, StreamListener {
         if (this.#isOver) return;
         // Its token may have been refused: then it is sent nothing more of the account's.
         if (this.#end?.error) this.#finish(this.#end.error);
-        else this.#options.sink().send(written, this.#left);
+        else this.#taken().send(written, this.#left);
       })
       // A stream that has ended has said why to its listener alone.
       .catch((error: unknown) => this.#finish(this.#end === null ? error : this.#end.error));
@@ -191,11 +155,15 @@ class Delivery implements AsyncGenerator<never, void, void>, StreamListener {
   }
 
   #finish(error: unknown): void {
-    const { sink, failure } = this.#options;
     this.#isBusy = true;
-    const last = error === null ? null : failure(error);
-    if (last !== null) sink().send(JSON.stringify(last), () => void this.return());
+    const last = error === null ? null : this.#source.failure(error);
+    if (last !== null) this.#taken().send(JSON.stringify(last), () => void this.return());
     else void this.return();
+  }
+
+  #taken(): ResultSink {
+    if (this.#sink === null) throw new Error('events are delivered to a transport');
+    return this.#sink;
   }
 }
 
