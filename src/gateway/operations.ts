@@ -1,4 +1,4 @@
-/** The 15 operations of the interface, each with all that is true of it: no other file repeats a column. */
+/** The operations of the interface, each with all that is true of it: no other file repeats a column. */
 
 /** Areas are bulkheads: each has a pool of its own, so that a slow one leaves the others alone. */
 export type Area = 'reads' | 'orders' | 'rest';
@@ -40,6 +40,8 @@ interface Common {
 
 /** Nothing happens where its answer is lost: it is repeated here. */
 interface ReadOperation extends Common {
+  /** Never that of orders, whose connections are theirs alone. */
+  readonly area: 'reads' | 'rest';
   readonly effect: 'read';
   readonly verb: 'GET';
   readonly isIdempotent: true;

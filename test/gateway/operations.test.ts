@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { OPERATION_NAMES, type OperationName } from '../../src/gateway/operations.ts';
+import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
 import { customerIdRead } from '../../src/gateway/wire/payments.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { CALLS } from './calls.ts';
@@ -105,6 +105,11 @@ const EXPECTED: Readonly<Record<OperationName, Expected>> = {
     result: acknowledged,
   },
 };
+
+test('no two operations have one number', () => {
+  const numbers = OPERATION_NAMES.map((name) => OPERATIONS[name].number);
+  expect(new Set(numbers).size).toBe(numbers.length);
+});
 
 describe.each(OPERATION_NAMES)('%s', (name) => {
   test('sends the request of the interface and maps its answer', async () => {

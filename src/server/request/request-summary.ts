@@ -1,5 +1,6 @@
 import type { OperationTypeNode } from 'graphql';
 import type { ReceiptEntry } from '../../gateway/caller.ts';
+import { OPERATION_NAMES } from '../../gateway/operations.ts';
 import { type Code, ERROR_CODES } from '../../schema/error-codes.ts';
 
 export type Transport = 'http' | 'sse' | 'websocket';
@@ -27,8 +28,8 @@ export interface ClientNaming {
   readonly label: string | null;
 }
 
-// A request of fifteen operations with all their retries; more is counted, not listed.
-const MOST_LISTED_CALLS = 45;
+// All operations with all their retries; more is counted, not listed.
+const MOST_LISTED_CALLS = 3 * OPERATION_NAMES.length;
 const SEVERITY: Readonly<Record<Outcome, number>> = {
   ok: 0,
   gone: 1,

@@ -21,24 +21,36 @@ const mutation = (field: string, input: string) =>
 const write = (operation: OperationName, input: string) =>
   ask(operation, operation, mutation(operation, input));
 
-/** One request for each of the 15 operations, which calls no other once the token is proved. */
-export const ASKS: readonly Ask[] = [
-  ask('getAllTickers', 'catalog', '{ catalog { size } }'),
-  write('login', 'email: "demo@example.com", password: "demo"'),
-  write('forgotPassword', 'email: "demo@example.com"'),
-  ask('openPosition', 'placeOrder', mutation('placeOrder', `${ORDER}, size: { amount: 20 }`)),
-  write('placeLimitOrder', `${ORDER}, amount: 20, price: 1`),
-  write('resetTradingAccountPassword', 'accountExternalId: "700001"'),
-  write('addCryptoWallet', 'address: "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"'),
-  write('addMobileWallet', 'phone: "+4915112345678"'),
-  write('setValue', 'key: "theme", value: "dark"'),
-  ask('getSession', 'session', '{ session(maxAge: 0) { login } }'),
-  ask('getWithdrawalMethods', 'withdrawalMethods', '{ withdrawalMethods { id } }'),
-  ask('getOpenPositions', 'positions', '{ positions { id } }'),
-  ask('getCustomerId', 'customerId', '{ customerId }'),
-  write('markNotificationsRead', 'ids: [1]'),
-  write('registerDevice', 'deviceId: "phone"'),
-];
+/** One request for each operation, which calls no other once the token is proved. */
+const ASK_OF: Readonly<Record<OperationName, Ask>> = {
+  getAllTickers: ask('getAllTickers', 'catalog', '{ catalog { size } }'),
+  login: write('login', 'email: "demo@example.com", password: "demo"'),
+  forgotPassword: write('forgotPassword', 'email: "demo@example.com"'),
+  openPosition: ask(
+    'openPosition',
+    'placeOrder',
+    mutation('placeOrder', `${ORDER}, size: { amount: 20 }`),
+  ),
+  placeLimitOrder: write('placeLimitOrder', `${ORDER}, amount: 20, price: 1`),
+  resetTradingAccountPassword: write('resetTradingAccountPassword', 'accountExternalId: "700001"'),
+  addCryptoWallet: write(
+    'addCryptoWallet',
+    'address: "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"',
+  ),
+  addMobileWallet: write('addMobileWallet', 'phone: "+4915112345678"'),
+  setValue: write('setValue', 'key: "theme", value: "dark"'),
+  getSession: ask('getSession', 'session', '{ session(maxAge: 0) { login } }'),
+  getWithdrawalMethods: ask(
+    'getWithdrawalMethods',
+    'withdrawalMethods',
+    '{ withdrawalMethods { id } }',
+  ),
+  getOpenPositions: ask('getOpenPositions', 'positions', '{ positions { id } }'),
+  getCustomerId: ask('getCustomerId', 'customerId', '{ customerId }'),
+  markNotificationsRead: write('markNotificationsRead', 'ids: [1]'),
+  registerDevice: write('registerDevice', 'deviceId: "phone"'),
+};
+export const ASKS: readonly Ask[] = Object.values(ASK_OF);
 
 let asked = 0;
 
