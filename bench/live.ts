@@ -40,7 +40,8 @@ const DOLLARS = 300;
 
 const pace: LivePace = {
   intervalMs: Number(values.interval),
-  warmEvents: quick ? 12_000 : 60_000,
+  warmCrowd: quick ? SHARED : { sockets: 2_000, accounts: 400 },
+  warmEvents: quick ? 2_000 : 60_000,
   settleMs: quick ? 1_500 : 5_000,
   windowMs: quick ? 3_000 : 6_000,
   windows: quick ? 1 : 3,

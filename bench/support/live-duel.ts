@@ -9,6 +9,7 @@ import { stayAwake } from './stay-awake.ts';
 
 export interface LivePace {
   readonly intervalMs: number;
+  readonly warmCrowd: CrowdSize;
   /** The number of events each sends before anything is measured. */
   readonly warmEvents: number;
   /** Between the last socket's first event and the first window. */
@@ -52,7 +53,6 @@ interface Opponent {
   readonly isPacked: boolean;
 }
 
-const WARM_CROWD: CrowdSize = { sockets: 2_000, accounts: 400 };
 const LONGEST_WARM_MS = 120_000;
 const LEAVING_MS = 500;
 
@@ -110,7 +110,7 @@ export class LiveDuel implements AsyncDisposable {
 
   /** Node compiles what has run often: both send as many events before they are measured. */
   async warm(): Promise<void> {
-    await this.#under(WARM_CROWD, 'ours first', async (crowds) => {
+    await this.#under(this.#pace.warmCrowd, 'ours first', async (crowds) => {
       for (const crowd of crowds) crowd.begin(this.#pace.intervalMs);
       const until = performance.now() + LONGEST_WARM_MS;
       const isCold = () => crowds.some((crowd) => crowd.figures().events < this.#pace.warmEvents);
