@@ -48,3 +48,8 @@ export const AcknowledgeResult = builder.unionType('AcknowledgeResult', {
   resolveType: ({ outcome }: Acknowledgement) =>
     outcome === 'acknowledged' ? 'Acknowledged' : 'Rejected',
 });
+
+/** Options of a field that is a small write. */
+export function acknowledged(description: string) {
+  return { type: AcknowledgeResult, nullable: true, description } as const;
+}

@@ -3,10 +3,9 @@ import type { Acknowledgement } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { GatewayClient } from '../gateway/client.ts';
 import type { OperationName } from '../gateway/operations.ts';
-import { AcknowledgeResult } from './acknowledge.ts';
+import { acknowledged } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
-import type { Scope } from './scope.ts';
 
 type SendWrite = (client: GatewayClient, caller: Caller) => Promise<Acknowledgement>;
 
@@ -73,9 +72,7 @@ const RegisterDeviceInput = builder.inputType('RegisterDeviceInput', {
 
 builder.mutationFields((t) => ({
   resetTradingAccountPassword: t.field({
-    type: AcknowledgeResult,
-    nullable: true,
-    description: 'Resets the password of a trading account.',
+    ...acknowledged('Resets the password of a trading account.'),
     args: {
       input: t.arg({
         type: ResetTradingAccountPasswordInput,
@@ -89,9 +86,7 @@ builder.mutationFields((t) => ({
       ),
   }),
   addCryptoWallet: t.field({
-    type: AcknowledgeResult,
-    nullable: true,
-    description: 'Registers a crypto wallet to be paid out to.',
+    ...acknowledged('Registers a crypto wallet to be paid out to.'),
     args: {
       input: t.arg({ type: AddCryptoWalletInput, required: true, description: 'The wallet.' }),
     },
@@ -101,9 +96,7 @@ builder.mutationFields((t) => ({
       ),
   }),
   addMobileWallet: t.field({
-    type: AcknowledgeResult,
-    nullable: true,
-    description: 'Registers a mobile wallet to be paid out to.',
+    ...acknowledged('Registers a mobile wallet to be paid out to.'),
     args: {
       input: t.arg({ type: AddMobileWalletInput, required: true, description: 'The wallet.' }),
     },
@@ -113,9 +106,7 @@ builder.mutationFields((t) => ({
       ),
   }),
   setValue: t.field({
-    type: AcknowledgeResult,
-    nullable: true,
-    description: 'Keeps a value for the user under a key. Repeating it does no harm.',
+    ...acknowledged('Keeps a value for the user under a key. Repeating it does no harm.'),
     args: {
       input: t.arg({ type: SetValueInput, required: true, description: 'Key and value.' }),
     },
@@ -127,9 +118,7 @@ builder.mutationFields((t) => ({
     },
   }),
   markNotificationsRead: t.field({
-    type: AcknowledgeResult,
-    nullable: true,
-    description: 'Marks notifications as read. Repeating it does no harm.',
+    ...acknowledged('Marks notifications as read. Repeating it does no harm.'),
     args: {
       input: t.arg({
         type: MarkNotificationsReadInput,
@@ -139,74 +128,51 @@ builder.mutationFields((t) => ({
     },
     resolve: (_root, { input }, context) => {
       const ids = toNotificationIds(input.ids);
-      return writeAsAnyone(context, 'markNotificationsRead', (client, caller) =>
-        client.markNotificationsRead(caller, ids),
-      );
+      const send: SendWrite = (client, caller) => client.markNotificationsRead(caller, ids);
+      return write(context, 'markNotificationsRead', send, AS_ANYONE);
     },
   }),
   registerDevice: t.field({
-    type: AcknowledgeResult,
-    nullable: true,
-    description: 'Registers or updates a device for push notifications. Repeating it does no harm.',
+    ...acknowledged(
+      'Registers or updates a device for push notifications. Repeating it does no harm.',
+    ),
     args: {
       input: t.arg({ type: RegisterDeviceInput, required: true, description: 'The device.' }),
     },
     resolve: (_root, { input }, context) => {
       notEmpty('input.deviceId', input.deviceId);
       const { deviceId, token, platform, enabled } = input;
-      return writeAsAnyone(context, 'registerDevice', (client, caller) =>
-        client.registerDevice(caller, {
-          deviceId,
-          ...(token != null && { token }),
-          ...(platform != null && { platform }),
-          ...(enabled != null && { enabled }),
-        }),
-      );
+      const device = {
+        deviceId,
+        ...(token != null && { token }),
+        ...(platform != null && { platform }),
+        ...(enabled != null && { enabled }),
+      };
+      const send: SendWrite = (client, caller) => client.registerDevice(caller, device);
+      return write(context, 'registerDevice', send, AS_ANYONE);
     },
   }),
 }));
+
+/** The interface does not say whether ops 14 and 15 need a token, so one that is present is sent. */
+const AS_ANYONE = { mayBeAnyone: true };
 
 function write(
   context: Context,
   operation: OperationName,
   send: SendWrite,
+  { mayBeAnyone } = { mayBeAnyone: false },
 ): Promise<Acknowledgement> {
-  return context.write((scope) => writeAsViewer(context, scope, operation, send));
-}
-
-/** The interface does not say whether ops 14 and 15 require a token, so one that is present is sent. */
-function writeAsAnyone(
-  context: Context,
-  operation: OperationName,
-  send: SendWrite,
-): Promise<Acknowledgement> {
+  const { client, gateway, clientOf, writeLimits } = context.services;
   // The scope of the write itself, since the previous one may read with the token of a new login.
-  return context.write((scope) =>
-    scope.caller.token === null
-      ? limited(context, scope.caller, operation, () => send(context.services.client, scope.caller))
-      : writeAsViewer(context, scope, operation, send),
-  );
-}
-
-async function writeAsViewer(
-  context: Context,
-  scope: Scope,
-  operation: OperationName,
-  send: SendWrite,
-): Promise<Acknowledgement> {
-  const viewer = await scope.viewer();
-  return limited(context, viewer.caller, operation, () =>
-    context.services.gateway.write(viewer, operation, send),
-  );
-}
-
-function limited(
-  { services: { clientOf, writeLimits } }: Context,
-  caller: Caller,
-  operation: OperationName,
-  send: () => Promise<Acknowledgement>,
-): Promise<Acknowledgement> {
-  return writeLimits.write(clientOf(caller), operation, send);
+  return context.write(async (scope) => {
+    const isAnyone = mayBeAnyone && scope.caller.token === null;
+    const viewer = isAnyone ? null : await scope.viewer();
+    const caller = viewer?.caller ?? scope.caller;
+    return writeLimits.write(clientOf(caller), operation, () =>
+      viewer === null ? send(client, caller) : gateway.write(viewer, operation, send),
+    );
+  });
 }
 
 function notEmpty(argument: string, value: string): void {

@@ -10,6 +10,7 @@ import {
   CircuitBreaker,
   type CountedHealth,
   type Permit,
+  WINDOW_MS,
 } from './circuit-breaker.ts';
 
 export class CircuitOpenError extends NotAttemptedError {
@@ -27,16 +28,9 @@ export interface BreakersOptions {
   readonly onCircuit: (name: CircuitName, state: 'closed' | 'open', backend: Backend) => void;
 }
 
-const WINDOW_MS = 10_000;
-const FAILURE_THRESHOLD = 0.5;
 const MINIMUM_CALLS = 10;
 // Few orders come in ten seconds, and a failure to connect is hardly ever one account's own.
 const MINIMUM_ORDERS = 5;
-// Two accounts that fail in the same ten seconds, each for a reason of its own, are no rarity among
-// thousands; a third, with none of them having more than half of the failures, is hardly coincidence.
-// With more than three a small installation's breaker could never open.
-const MINIMUM_ACCOUNTS = 3;
-const PAUSE_MS = 5_000;
 
 interface Permits {
   readonly shared: Permit;
@@ -103,11 +97,7 @@ export class BackendBreakers {
     const backend = this.#name;
     return new CircuitBreaker({
       clock,
-      windowMs: WINDOW_MS,
-      threshold: FAILURE_THRESHOLD,
       minimumCalls: backend === 'orders' ? MINIMUM_ORDERS : MINIMUM_CALLS,
-      minimumAccounts: MINIMUM_ACCOUNTS,
-      pauseMs: PAUSE_MS,
       hasProvedCalls: () => clock.now() - this.#provedAtMs < WINDOW_MS,
       onChange(state) {
         onCircuit(name, state, backend);

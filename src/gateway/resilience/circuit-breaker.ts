@@ -16,8 +16,6 @@ type CircuitState = 'closed' | 'open' | 'half-open';
 
 interface CircuitBreakerOptions extends FailureShareOptions {
   readonly clock: Clock;
-  /** The time between two probes, from the start of each. */
-  readonly pauseMs: number;
   readonly onChange: (state: 'closed' | 'open') => void;
 }
 
@@ -27,6 +25,10 @@ export interface Permit {
   /** Closed and open periods are numbered, so that a late answer does not count in a later one. */
   readonly era: number;
 }
+
+export const WINDOW_MS = 10_000;
+/** Between two probes, from the start of each. */
+const PAUSE_MS = 5_000;
 
 /**
  * Holds calls back from a backend that fails, and lets one through from time to time to see whether
@@ -57,7 +59,7 @@ export class CircuitBreaker {
     const nowMs = this.#options.clock.now();
     if (nowMs < this.#probeAtMs) return null;
     // The pause counts from the probe's start, whether or not it ends: one that hangs must not delay the next.
-    this.#probeAtMs = nowMs + this.#options.pauseMs;
+    this.#probeAtMs = nowMs + PAUSE_MS;
     this.#probes += 1;
     return { isProbe: true, era: this.#era };
   }
@@ -91,7 +93,7 @@ export class CircuitBreaker {
     this.#era += 1;
     this.#ordinary = { isProbe: false, era: this.#era };
     this.#probes = 0;
-    this.#probeAtMs = this.#options.clock.now() + this.#options.pauseMs;
+    this.#probeAtMs = this.#options.clock.now() + PAUSE_MS;
     this.#share.forget();
     this.#options.onChange(isOpen ? 'open' : 'closed');
   }
@@ -99,13 +101,8 @@ export class CircuitBreaker {
 
 interface FailureShareOptions {
   readonly clock: Clock;
-  readonly windowMs: number;
   /** Fewer calls than this are too small a sample. */
   readonly minimumCalls: number;
-  /** Failures of fewer accounts than this may be their own. */
-  readonly minimumAccounts: number;
-  /** The share of failed calls that opens the circuit, from 0 up to 1. */
-  readonly threshold: number;
   /** Whether proved accounts have called the same backend within the window. */
   readonly hasProvedCalls: () => boolean;
 }
@@ -122,6 +119,11 @@ interface Slice {
 }
 
 const SLICES = 10;
+const FAILURE_THRESHOLD = 0.5;
+// Two accounts that fail in the same ten seconds, each for a reason of its own, are no rarity among
+// thousands; a third, with none of them having more than half of the failures, is hardly coincidence.
+// With more than three a small installation's breaker could never open.
+const MINIMUM_ACCOUNTS = 3;
 // Enough to see that the failures are not one account's; a flood of logins must not fill the memory.
 const ACCOUNTS_PER_SLICE = 64;
 
@@ -154,22 +156,22 @@ class FailureShare {
   }
 
   get isTooHigh(): boolean {
-    const { minimumCalls, minimumAccounts, threshold, hasProvedCalls } = this.#options;
+    const { minimumCalls, hasProvedCalls } = this.#options;
     const slices = this.#window.slices();
     const proved = addUp(slices.map((slice) => slice.proved));
     const everybodyElse = addUp(slices.map((slice) => slice.others));
     const others = hasProvedCalls() ? asOneAccount(everybodyElse, proved.count) : everybodyElse;
     const failures = proved.count + others.count;
     const calls = slices.reduce((sum, { successes }) => sum + successes, failures);
-    if (calls < minimumCalls || failures < calls * threshold) return false;
+    if (calls < minimumCalls || failures < calls * FAILURE_THRESHOLD) return false;
     const ofEach = [...proved.byAccount.values(), ...others.byAccount.values()];
-    return ofEach.length >= minimumAccounts && Math.max(...ofEach) <= failures / 2;
+    return ofEach.length >= MINIMUM_ACCOUNTS && Math.max(...ofEach) <= failures / 2;
   }
 
   #begin(): RollingWindow<Slice> {
     return new RollingWindow({
       clock: this.#options.clock,
-      spanMs: this.#options.windowMs,
+      spanMs: WINDOW_MS,
       slices: SLICES,
       create: () => ({ successes: 0, proved: noFailures(), others: noFailures() }),
     });

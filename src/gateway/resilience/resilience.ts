@@ -15,10 +15,6 @@ interface ResilienceOptions extends BreakersOptions {
   readonly onRetry?: (call: WireCall) => void;
 }
 
-const RETRY_WINDOW_MS = 60_000;
-const RETRY_SHARE = 0.1;
-const RETRY_FLOOR = 10;
-
 /** Retries, circuit breakers and bulkheads between the client of the gateway and its wire. */
 export class Resilience {
   readonly send: Send;
@@ -34,13 +30,7 @@ export class Resilience {
       }
       if (effect === 'read' && !budgets.has(backend)) {
         // One budget for each backend: a dead one must not spend the retries of the others.
-        const budget = new RetryBudget({
-          clock,
-          windowMs: RETRY_WINDOW_MS,
-          share: RETRY_SHARE,
-          floor: RETRY_FLOOR,
-        });
-        budgets.set(backend, budget);
+        budgets.set(backend, new RetryBudget(clock));
       }
     }
     const bulkheadsOf = (area: Area): Bulkheads => {

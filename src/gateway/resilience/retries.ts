@@ -76,30 +76,24 @@ function restBefore(retry: number, exchange: Exchange, random: () => number): nu
   return asked === null ? ownMs : Math.max(ownMs, asked * 1000 + random() * BASE_MS);
 }
 
-interface RetryBudgetOptions {
-  readonly clock: Clock;
-  readonly windowMs: number;
-  /** The share of the calls within the window. */
-  readonly share: number;
-  /** Allowed within the window even where there are hardly any calls. */
-  readonly floor: number;
-}
-
+const WINDOW_MS = 60_000;
 const SLICES = 12;
+/** The share of the calls within the window. */
+const SHARE = 0.1;
+/** Allowed within the window even where there are hardly any calls. */
+const FLOOR = 10;
 
 /**
  * Bounds retries to a share of the latest calls. Retrying all of them would triple the
  * load on a gateway at the very moment at which it cannot bear the load it has.
  */
 export class RetryBudget {
-  readonly #options: RetryBudgetOptions;
   readonly #window: RollingWindow<{ calls: number; retries: number }>;
 
-  constructor(options: RetryBudgetOptions) {
-    this.#options = options;
+  constructor(clock: Clock) {
     this.#window = new RollingWindow({
-      clock: options.clock,
-      spanMs: options.windowMs,
+      clock,
+      spanMs: WINDOW_MS,
       slices: SLICES,
       create: () => ({ calls: 0, retries: 0 }),
     });
@@ -112,7 +106,7 @@ export class RetryBudget {
       retries += slice.retries;
     }
     // The floor is not added to the share, or at no volume would the share be kept.
-    const allowed = Math.max(this.#options.floor, Math.floor(calls * this.#options.share));
+    const allowed = Math.max(FLOOR, Math.floor(calls * SHARE));
     return Math.max(0, allowed - retries);
   }
 

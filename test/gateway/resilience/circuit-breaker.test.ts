@@ -15,11 +15,7 @@ function closedBreaker({ hasProvedCalls = true } = {}) {
   const changes: string[] = [];
   const breaker = new CircuitBreaker({
     clock,
-    windowMs: 10_000,
-    threshold: 0.5,
     minimumCalls: 10,
-    minimumAccounts: 3,
-    pauseMs: PAUSE_MS,
     hasProvedCalls: () => hasProvedCalls,
     onChange: (state) => changes.push(state),
   });

@@ -7,7 +7,7 @@ const FLOOR = 10;
 
 function openBudget() {
   const clock = createScriptedClock();
-  const budget = new RetryBudget({ clock, windowMs: 60_000, share: 0.1, floor: FLOOR });
+  const budget = new RetryBudget(clock);
   const calls = (count: number) => {
     for (let call = 0; call < count; call += 1) budget.called();
   };
