@@ -226,8 +226,10 @@ export function createDomain({
   metrics.watch({ catalogs, hub, orders, tokenRefusals });
   return {
     logicalClock,
+    /** The gateway without a user, for signing in. */
     client,
     ledger,
+    /** The gateway as one viewer may use it. */
     gateway,
     sessions,
     identify,
@@ -240,6 +242,7 @@ export function createDomain({
     async catchUp(login: string) {
       if (!(await freshness.catchUp(login))) accountChanged(login);
     },
+    /** How many an account has. Callers must have proof of the account. */
     holdings: {
       positions: (login: string) => board.sizeFor(login),
       orders: (login: string) => sessions.orderCount(login),
@@ -262,6 +265,7 @@ export function createDomain({
         knownTokens.calculatedSize,
       catalog: () => catalogs.byteSize,
     },
+    /** Called with the end of each field `login`. */
     onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') =>
       metrics.signIns.add(outcome),
   };

@@ -6,7 +6,6 @@ import { OPERATIONS } from './operations.ts';
 
 /** What an exchange means: one table, so that metrics, breakers, retries and errors never disagree about it. */
 interface Judgement {
-  /** For operators. */
   readonly outcome: CallOutcome;
   readonly health: Health;
   /** Whether a read may succeed a moment later. */

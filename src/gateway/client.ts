@@ -52,7 +52,6 @@ interface DeviceRegistration {
 interface CallDetails {
   readonly path?: PathValues;
   readonly body?: unknown;
-  /** Names and values alternate. */
   readonly headers?: readonly string[];
   readonly sendBeforeMs?: number | null;
 }

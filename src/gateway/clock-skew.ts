@@ -12,13 +12,11 @@ const HALF_A_SECOND_MS = 500;
  */
 export class ClockSkew {
   readonly #clock: Pick<Clock, 'now' | 'date'>;
-  /** The last differences, in turn. */
   readonly #samples = new Float64Array(SAMPLES);
   #taken = 0;
   #nextAtMs = 0;
   #ms: number | null = null;
 
-  /** `clock`: that of this machine, whose date is compared. */
   constructor(clock: Pick<Clock, 'now' | 'date'>) {
     this.#clock = clock;
   }

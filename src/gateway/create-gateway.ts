@@ -20,7 +20,6 @@ export interface GatewayOptions extends Omit<GatewayClientOptions, 'send' | 'onC
   readonly connections: number;
   readonly metrics: GatewayMetrics;
   readonly log: Log;
-  /** Null where tracing is off. */
   readonly tracing: Tracing | null;
 }
 

@@ -134,7 +134,6 @@ export function retryAfterSeconds({ headers, sentAtMs }: Answer): number | null 
   return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), LONGEST_SECONDS);
 }
 
-/** For the details of an error. */
 function pauseAsked(answer: Answer): { readonly retryAfterSeconds?: number } {
   const seconds = retryAfterSeconds(answer);
   return seconds === null ? {} : { retryAfterSeconds: seconds };

@@ -21,7 +21,6 @@ export class LastFailures {
   readonly #host: string;
   readonly #byBackend = new Map<Backend, LastFailure>();
 
-  /** `url`: that of the gateway. */
   constructor(url: string) {
     this.#host = new URL(url).host;
   }

@@ -5,7 +5,6 @@ import type { Area } from './operations.ts';
 
 interface PoolOptions {
   readonly gatewayUrl: string;
-  /** The most connections over all areas. */
   readonly connections: number;
   readonly connectTimeoutMs: number;
 }

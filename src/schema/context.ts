@@ -4,7 +4,6 @@ import type { Services } from './services.ts';
 
 /** The notes about a request that are made while it runs. */
 export interface CallRecord {
-  /** The login that the token claims. */
   login: string | null;
   called(entry: ReceiptEntry): void;
 }

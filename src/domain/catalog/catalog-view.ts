@@ -6,9 +6,7 @@ import type { CatalogChanges } from './sync/history.ts';
 export class CatalogView {
   readonly group: string;
   readonly version: CatalogVersion;
-  /** Rows of the gateway's answer that were left out. */
   readonly skipped: number;
-  /** Values of enums that are not known here, and null. */
   readonly unknownValues: number;
   readonly ageSeconds: number;
   readonly stale: boolean;

@@ -6,7 +6,6 @@ import type { RingMember, TokenRing } from './token-ring.ts';
 export interface PollerOptions {
   readonly scheduler: PollScheduler;
   readonly clock: Clock;
-  /** A random number in [0, 1), for phases and jitter. */
   readonly random: () => number;
   readonly pollMs: number;
   readonly pollMaxMs: number;

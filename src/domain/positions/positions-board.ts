@@ -16,9 +16,7 @@ export interface BoardWatcher {
 }
 
 export interface PositionsBoardOptions {
-  /** The sequence of the gateway call that was sent last. */
   readonly lastSequence?: () => number;
-  /** Approximate limit of the memory that the lists take. */
   readonly maxBytes?: number;
 }
 

@@ -2,7 +2,6 @@ import { GatewayError } from '../../gateway/errors.ts';
 import { backoffMs } from '../../lib/backoff.ts';
 
 interface RestOptions {
-  /** A random number in [0, 1), for jitter. */
   readonly random: () => number;
   readonly pollMs: number;
   readonly pollMaxMs: number;

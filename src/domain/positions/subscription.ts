@@ -26,7 +26,6 @@ export interface SubscriptionOptions<Event> {
   readonly timers: Clock;
   /** Whether its events hold the account's snapshot, which the feed then has to read. */
   readonly followsAccount: boolean;
-  /** The cursor that it resumes from. */
   readonly after: string | null;
   /** The least time between two events; 0 for none. */
   readonly intervalMs: number;
@@ -36,7 +35,6 @@ export interface SubscriptionOptions<Event> {
   readonly join: (subscription: Subscription) => SubscribedFeed | null;
   /** Called when the feed ends the subscription, with its error if any; never when the reader unsubscribes. */
   readonly onEnd?: (error: Error | null) => void;
-  /** Called with each event, and with the number of earlier changes that are merged into it. */
   readonly onEvent?: (merged: number) => void;
 }
 

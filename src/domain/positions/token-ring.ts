@@ -33,7 +33,6 @@ export interface RingMember {
   renewAtMs: number;
   /** An event was withheld from one of its subscriptions for lack of proof. */
   hasWithheldEvent: boolean;
-  /** Cancels the timer of the token's expiry. */
   cancelExpiry: (() => void) | null;
 }
 

@@ -15,46 +15,44 @@ import {
 /** A validated order: the values to send, and the idempotency key to send it under. */
 export type Ticket = MarketTicket | LimitTicket;
 
-interface MarketTicket {
+interface TicketKey {
+  readonly idempotencyKey: string;
+  readonly sendBeforeMs: number | null;
+}
+
+interface MarketTicket extends TicketKey {
   readonly operation: 'openPosition';
   readonly order: MarketOrder;
-  readonly idempotencyKey: string;
-  readonly sendBeforeMs: number | null;
 }
 
-interface LimitTicket {
+interface LimitTicket extends TicketKey {
   readonly operation: 'placeLimitOrder';
   readonly order: LimitOrder;
-  readonly idempotencyKey: string;
-  readonly sendBeforeMs: number | null;
 }
 
-export interface PlaceOrderInput {
+interface OrderInput {
   readonly symbol: string;
   readonly side: Side;
+  readonly comment?: string | null | undefined;
+  readonly idempotencyKey: string;
+  /** Milliseconds since the epoch. */
+  readonly sendBefore?: number | null | undefined;
+}
+
+export interface PlaceOrderInput extends OrderInput {
   readonly size: RawOneOf<'units' | 'amount'>;
   /** The kind of order that the client means to place; where it is left out, the price alone decides. */
   readonly kind?: 'MARKET' | 'PENDING' | null | undefined;
   readonly price?: number | null | undefined;
   readonly stopLoss?: RawOneOf<'price' | 'amount'> | null | undefined;
   readonly takeProfit?: RawOneOf<'price' | 'amount'> | null | undefined;
-  readonly comment?: string | null | undefined;
-  readonly idempotencyKey: string;
-  /** Milliseconds since the epoch. */
-  readonly sendBefore?: number | null | undefined;
 }
 
-export interface PlaceLimitOrderInput {
-  readonly symbol: string;
-  readonly side: Side;
+export interface PlaceLimitOrderInput extends OrderInput {
   readonly amount: number;
   readonly price: number;
   readonly stopLoss?: number | null | undefined;
   readonly takeProfit?: number | null | undefined;
-  readonly comment?: string | null | undefined;
-  readonly idempotencyKey: string;
-  /** Milliseconds since the epoch. */
-  readonly sendBefore?: number | null | undefined;
 }
 
 /** The ticket of op 4. Throws an InputError that names the first invalid value. */
@@ -62,9 +60,7 @@ export function marketTicket(input: PlaceOrderInput): MarketTicket {
   const size = oneOf('input.size', input.size, ['units', 'amount']);
   return {
     operation: 'openPosition',
-    idempotencyKey: idempotencyKey('input.idempotencyKey', input.idempotencyKey),
-    // A date that is none is null in JSON as well: sent without its limit it would be another order.
-    sendBeforeMs: optional('input.sendBefore', input.sendBefore, (_, ms) => ms),
+    ...keyOf(input),
     order: {
       symbol: symbol('input.symbol', input.symbol),
       side: side('input.side', input.side),
@@ -81,9 +77,7 @@ export function marketTicket(input: PlaceOrderInput): MarketTicket {
 export function limitTicket(input: PlaceLimitOrderInput): LimitTicket {
   return {
     operation: 'placeLimitOrder',
-    idempotencyKey: idempotencyKey('input.idempotencyKey', input.idempotencyKey),
-    // A date that is none is null in JSON as well: sent without its limit it would be another order.
-    sendBeforeMs: optional('input.sendBefore', input.sendBefore, (_, ms) => ms),
+    ...keyOf(input),
     order: {
       symbol: symbol('input.symbol', input.symbol),
       side: side('input.side', input.side),
@@ -93,6 +87,14 @@ export function limitTicket(input: PlaceLimitOrderInput): LimitTicket {
       takeProfit: optional('input.takeProfit', input.takeProfit, level),
       comment: input.comment ?? null,
     },
+  };
+}
+
+function keyOf(input: OrderInput): TicketKey {
+  return {
+    idempotencyKey: idempotencyKey('input.idempotencyKey', input.idempotencyKey),
+    // A date that is none is null in JSON as well: sent without its limit it would be another order.
+    sendBeforeMs: optional('input.sendBefore', input.sendBefore, (_, ms) => ms),
   };
 }
 

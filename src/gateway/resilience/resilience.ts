@@ -7,9 +7,7 @@ import { RetryBudget, withRetries } from './retries.ts';
 
 /** Its clock is monotonic. */
 interface ResilienceOptions extends BreakersOptions {
-  /** A random number from 0 up to 1, for jitter. */
   readonly random: () => number;
-  /** The most connections over all areas. */
   readonly connections: number;
   /** Called with each repeated call that was sent. */
   readonly onRetry?: (call: WireCall) => void;

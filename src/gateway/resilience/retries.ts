@@ -8,7 +8,6 @@ import { type Backend, byOperation } from '../operations.ts';
 
 interface RetryOptions {
   readonly clock: Clock;
-  /** A random number from 0 up to 1. */
   readonly random: () => number;
   readonly budgets: ReadonlyMap<Backend, RetryBudget>;
   readonly onRetry: (call: WireCall) => void;

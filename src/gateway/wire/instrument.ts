@@ -124,7 +124,6 @@ function isTexts(value: unknown): value is readonly string[] {
 interface CheckedInstruments {
   readonly instruments: readonly Instrument[];
   readonly skipped: number;
-  /** Values of enums that are not known here, and null. */
   readonly unknownValues: number;
   /** Figures that are the nearest double, because null would cost the row. */
   readonly inexactFigures: number;

@@ -21,13 +21,11 @@ export interface CatalogFetchOptions {
   readonly versions: VersionStore | null;
   readonly onFetched?: (outcome: 'modified' | 'unmodified' | 'failed' | 'personal') => void;
   readonly maxGroups?: number;
-  /** Estimated heap of all catalogs together. */
   readonly maxBytes?: number;
 }
 
 /** A call of op 1 in flight. */
 interface InFlightFetch {
-  /** Hash of the token the call is made with. */
   readonly leader: string;
   readonly result: Promise<FetchResult>;
 }

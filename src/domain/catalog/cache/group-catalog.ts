@@ -9,9 +9,7 @@ import { type CopyTimes, timesOf } from './freshness.ts';
 /** A version as one answer brought it. */
 export interface CatalogCopy extends CopyTimes {
   readonly version: CatalogVersion;
-  /** Rows of the answer that were left out. */
   readonly skipped: number;
-  /** Values of enums that are not known here, and null. */
   readonly unknownValues: number;
   readonly etag: string | null;
 }
