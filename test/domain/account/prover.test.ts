@@ -28,15 +28,6 @@ describe('an account’s proof', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('that has lapsed costs another call', async () => {
-    const { asking, prover, calls, clock } = await openLapsedWorld();
-    const again = prover.account(asking);
-    await clock.advance(0);
-    expect(calls).toHaveLength(2);
-    calls[1]?.answer(snapshot(1));
-    expect((await again).login).toBe('1001');
-  });
-
   test('that has lapsed is renewed by a read of the same request at no further cost', async () => {
     const { asking, prover, gateway, calls, clock } = await openLapsedWorld();
     const again = prover.account(asking);
@@ -72,17 +63,6 @@ describe('an account’s proof', () => {
     expect(calls.filter(({ operation }) => operation === 'getSession')).toHaveLength(2);
   });
 
-  test('of a new token does not wait for reads that cannot prove it', async () => {
-    const { prover, gateway, calls, clock } = openAccountWorld();
-    const asking = { ...demo, provingReads: new Set<Promise<void>>() };
-    void gateway.read(asking, customerIdRead);
-    const asked = prover.account(asking);
-    await clock.advance(0);
-    expect(calls.map(({ operation }) => operation)).toEqual(['getCustomerId', 'getSession']);
-    calls[1]?.answer(snapshot(1));
-    expect((await asked).login).toBe('1001');
-  });
-
   test('that a 401 undid meanwhile is decided by one call sent after it', async () => {
     const { prover, calls, ledger, clock } = openAccountWorld();
     const asked = prover.account(demo);
@@ -106,21 +86,6 @@ describe('an account’s proof', () => {
     expect((await asked).login).toBe('1001');
   });
 
-  test('that is known is given in the same turn of the event loop', async () => {
-    const { prover, calls, clock } = openAccountWorld();
-    const asked = prover.account(demo);
-    await clock.advance(0);
-    calls[0]?.answer(snapshot(1));
-    await asked;
-    let hasTurned = false;
-    setImmediate(() => {
-      hasTurned = true;
-    });
-    await prover.account(demo);
-    await prover.group(demo);
-    expect(hasTurned).toBe(false);
-  });
-
   test.each([401, 403, 404, 500])('is not given for a %s', async (status) => {
     const { prover, calls, ledger, clock } = openAccountWorld();
     const asked = prover.account(demo);
@@ -141,14 +106,6 @@ describe('a group’s proof', () => {
     await read;
     expect((await again)?.group).toBe('vip');
     expect(calls).toHaveLength(2);
-  });
-
-  test('is given with the snapshot that names the group', async () => {
-    const { prover, calls, clock } = openAccountWorld();
-    const asked = prover.group(demo);
-    await clock.advance(0);
-    calls[0]?.answer({ ...snapshot(1), group: 'vip' });
-    expect((await asked)?.group).toBe('vip');
   });
 
   test('is not given by a snapshot without a group', async () => {

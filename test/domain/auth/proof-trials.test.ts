@@ -74,17 +74,6 @@ describe('a refused token', () => {
     expect(calls()).toBe(2);
   });
 
-  test.each(['getAllTickers', 'getSession', 'getWithdrawalMethods', 'getOpenPositions'] as const)(
-    'is refused for %s as well, which proves tokens as the read does that refused it',
-    async (operation) => {
-      const { trials } = stage();
-      const refusal = trials.guard(viewer('a'), 'getCustomerId', () => Promise.reject(REFUSED));
-      await expect(refusal).rejects.toBe(REFUSED);
-      const other = trials.guard(viewer('a'), operation, async () => 'fine');
-      await expect(other).rejects.toMatchObject({ kind: 'unauthenticated', operation });
-    },
-  );
-
   test('is refused by a write for that write alone', async () => {
     const { trials } = stage();
     const refused = () =>
@@ -138,25 +127,6 @@ describe('an address', () => {
     expect(await accepted(viewer('d'))).toBe('fine');
   });
 
-  test('is the whole /64 of an IPv6 client', async () => {
-    const { clock, refused } = stage(3);
-    for (const host of ['1', '2', '3']) {
-      await expect(refused(viewer(host, `2001:db8:0:1::${host}`))).rejects.toBe(REFUSED);
-    }
-    const neighbour = refused(viewer('4', '2001:db8:0:1:aaaa::4'));
-    expect(await ended(clock, neighbour)).toBeInstanceOf(TooManyAttemptsError);
-    await expect(refused(viewer('5', '2001:db8:0:2::5'))).rejects.toBe(REFUSED);
-  });
-
-  test('is charged once for one token’s several calls', async () => {
-    const { trials, accepted } = stage(2);
-    const calls = (['getSession', 'getCustomerId', 'getWithdrawalMethods'] as const).map((name) =>
-      trials.guard(viewer('a'), name, () => Promise.reject(REFUSED)),
-    );
-    await Promise.allSettled(calls);
-    expect(await accepted(viewer('b'))).toBe('fine');
-  });
-
   test('is not charged for an accepted call, or one that fails for another reason', async () => {
     const { trials, accepted } = stage(3);
     const down = new GatewayError('unavailable', 'getSession', 'down');
@@ -198,20 +168,6 @@ describe('an address', () => {
     await Promise.all(all.map(({ done }) => done));
     expect(clock.pending).toBe(0);
   });
-
-  test('tries none for a client that has left', async () => {
-    const { clock, hang } = stage(1);
-    const all = [1, 2, 3, 4, 5].map(() => hang(viewer('a')));
-    const controller = new AbortController();
-    const gone = hang(viewer('b', '192.0.2.1', controller.signal));
-    controller.abort();
-    const end = gone.done.catch((error: unknown) => error);
-    await clock.advance(40);
-    expect(await end).toBeInstanceOf(TooManyAttemptsError);
-    for (const call of all) call.answer();
-    await Promise.all(all.map(({ done }) => done));
-    expect([gone.isSent, clock.pending]).toEqual([false, 0]);
-  });
 });
 
 describe('a known token', () => {
@@ -243,16 +199,6 @@ describe('a known token', () => {
 });
 
 describe('a token that is not accepted yet', () => {
-  test('has all its calls at a time where it is known', async () => {
-    const { clock, known, hang } = stage(3);
-    known.add('a');
-    const calls = [1, 2, 3, 4, 5, 6, 7].map(() => hang(viewer('a')));
-    await clock.advance(40);
-    expect(calls.every(({ isSent }) => isSent)).toBe(true);
-    for (const call of calls) call.answer();
-    await Promise.all(calls.map(({ done }) => done));
-  });
-
   test('has five calls at a time', async () => {
     const { clock, hang } = stage(3);
     const calls = [1, 2, 3, 4, 5, 6, 7].map(() => hang(viewer('a')));

@@ -80,15 +80,3 @@ test('the memory is the same whatever comes', () => {
   expect(byteSize).toBeGreaterThan(0);
   expect(byteSize).toBeLessThan(20_000);
 });
-
-test('thousands of accounts are sampled without a change of their shares', () => {
-  const { refuse, accept, counted } = open();
-  for (let login = 700_001; login <= 720_000; login += 1) {
-    if (login % 3 === 0) refuse(login);
-    else accept(login);
-  }
-  const { accepted, refused } = counted();
-  expect(accepted + refused).toBeGreaterThan(2_000);
-  expect(refused / (accepted + refused)).toBeGreaterThan(0.2);
-  expect(refused / (accepted + refused)).toBeLessThan(0.45);
-});

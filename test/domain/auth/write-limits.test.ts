@@ -46,11 +46,6 @@ describe('a sign-in', () => {
     expect(await refusedOf(1, () => wrong('192.0.2.2'))).toBe(0);
   });
 
-  test('whose address is not known counts as those of one address', async () => {
-    const { wrong, refusedOf } = stage();
-    expect(await refusedOf(11, () => wrong())).toBe(1);
-  });
-
   test('that is refused counts neither for its address nor for its e-mail', async () => {
     const { limiter, wrong, refusedOf } = stage();
     expect(await refusedOf(200, () => wrong('192.0.2.1'))).toBe(190);

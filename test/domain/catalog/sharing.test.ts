@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { CatalogView } from '../../../src/domain/catalog/catalog-view.ts';
-import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
 import { customerIdRead } from '../../../src/gateway/wire/payments.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
@@ -13,14 +12,6 @@ import {
   openCatalogWorld,
   PRO,
 } from './catalog-world.ts';
-
-test('two hundred first readers cause one call of the gateway', async () => {
-  await using world = await openCatalogWorld();
-  const viewer = world.viewer();
-  const views = await Promise.all(Array.from({ length: 200 }, () => world.catalogs.read(viewer)));
-  expect(world.sandbox.calls()).toBe(1);
-  expect(new Set(views.map(({ version }) => version)).size).toBe(1);
-});
 
 test('first readers with different tokens share the catalog, each with proof of its own', async () => {
   await using world = await openCatalogWorld();
@@ -40,26 +31,11 @@ test('a proved reader of a cached catalog gets it synchronously, without a promi
   expect(world.catalogs.read(viewer)).toBeInstanceOf(CatalogView);
 });
 
-test('a token of another group gets the catalog of its own', async () => {
-  await using world = await openCatalogWorld();
-  const standard = await world.catalogs.read(world.viewer());
-  const pro = await world.catalogs.read(world.viewer({ email: PRO }));
-  expect([standard.group, pro.group]).toEqual(['standard-usd', 'pro-usd']);
-  expect(standard.version.version).not.toBe(pro.version.version);
-  expect(world.fetches()).toBe(2);
-});
-
 test('a token that claims another group gets the one that its own snapshot names', async () => {
   await using world = await openCatalogWorld();
   await world.catalogs.read(world.viewer({ email: PRO }));
   const claiming = { ...world.viewer(), claimedGroup: 'pro-usd' };
   expect((await world.catalogs.read(claiming)).group).toBe('standard-usd');
-});
-
-test('a token whose account was moved to another group reads the new one', async () => {
-  await using world = await openCatalogWorld();
-  const moved = { ...world.viewer(), claimedGroup: 'pro-usd' };
-  expect((await world.catalogs.read(moved)).group).toBe('standard-usd');
 });
 
 test('a token that is proved for another group while its claim fails reads that group', async () => {
@@ -72,22 +48,6 @@ test('a token that is proved for another group while its claim fails reads that 
   await world.gateway.getSession(moved);
   await world.clock.advance(50);
   expect((await reading).group).toBe('standard-usd');
-});
-
-test('a group claim that could leave its place in the path is never sent', async () => {
-  await using world = await openCatalogWorld();
-  for (const claimedGroup of ['..', 'a/../b', 'a\n']) {
-    const viewer = { ...world.viewer(), claimedGroup };
-    await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ parameter: 'group' });
-  }
-  expect(world.sandbox.calls()).toBe(0);
-});
-
-test('a forged token gets nothing of a cached catalog', async () => {
-  await using world = await openCatalogWorld();
-  await world.catalogs.read(world.viewer());
-  const forged = world.viewer({ forged: true });
-  await expect(world.catalogs.read(forged)).rejects.toMatchObject({ kind: 'unauthenticated' });
 });
 
 test('a forged token gets nothing of a call in flight for another client', async () => {
@@ -113,28 +73,6 @@ test('readers behind a forged token fetch the catalog themselves', async () => {
   const views = await Promise.all(honest);
   expect(views.map(({ group }) => group)).toEqual(['standard-usd', 'standard-usd']);
   expect(world.fetches()).toBe(2);
-});
-
-test('a refused token takes nobody with it who waits for its call', async () => {
-  await using world = await openCatalogWorld();
-  const [refused, other] = [world.viewer(), world.viewer({ email: FRESH })];
-  for (const viewer of [refused, other]) await world.catalogs.read(viewer);
-  await world.clock.advance(HOUR_MS);
-  const failing = { operation: 'getAllTickers', kind: 'status', status: 403 } as const;
-  world.sandbox.fail({ ...failing, login: 700001 });
-  const reads = [refused, other].map((viewer) => world.catalogs.read(viewer));
-  await expect(reads[0]).rejects.toMatchObject({ kind: 'forbidden' });
-  expect(await reads[1]).toMatchObject({ stale: false, ageSeconds: 0 });
-  expect(world.fetches()).toBe(3);
-});
-
-test('a token that the gateway refuses later loses the catalog immediately', async () => {
-  await using world = await openCatalogWorld();
-  const viewer = world.viewer();
-  await world.catalogs.read(viewer);
-  world.sandbox.revoke({ login: 700001 });
-  await expect(world.gateway.read(viewer, customerIdRead)).rejects.toThrow();
-  await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unauthenticated' });
 });
 
 test('a token that is refused while it waits for the catalog does not get it', async () => {
@@ -273,14 +211,6 @@ test('while op 10 fails, a token proves itself with a catalog call of its own', 
   expect(world.fetches()).toBe(2);
 });
 
-test('while op 10 fails, a forged token still gets nothing', async () => {
-  await using world = await openCatalogWorld();
-  await world.catalogs.read(world.viewer());
-  world.sandbox.fail({ operation: 'getSession', kind: 'status', status: 500 });
-  const forged = world.viewer({ forged: true });
-  await expect(world.catalogs.read(forged)).rejects.toMatchObject({ kind: 'unauthenticated' });
-});
-
 test('after a snapshot without a group op 1 has to confirm the claim', async () => {
   await using world = await openCatalogWorld();
   await world.catalogs.read(world.viewer());
@@ -289,20 +219,6 @@ test('after a snapshot without a group op 1 has to confirm the claim', async () 
   expect((await world.catalogs.read(fresh)).group).toBe('standard-usd');
   const claiming = { ...world.viewer({ email: PRO }), claimedGroup: 'standard-usd' };
   await expect(world.catalogs.read(claiming)).rejects.toMatchObject({ kind: 'forbidden' });
-});
-
-test('a token without a group reads the one of its snapshot', async () => {
-  await using world = await openCatalogWorld();
-  const viewer = { ...world.viewer(), claimedGroup: null };
-  expect((await world.catalogs.read(viewer)).group).toBe('standard-usd');
-});
-
-test('without any group there is no catalog to fetch', async () => {
-  await using world = await openCatalogWorld();
-  world.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body: {} });
-  const viewer = { ...world.viewer(), claimedGroup: null };
-  await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ name: 'NoGroupError' });
-  expect(world.fetches()).toBe(0);
 });
 
 test('a client that disconnects does not abort the call that others wait for', async () => {
@@ -317,24 +233,6 @@ test('a client that disconnects does not abort the call that others wait for', a
   expect((await second).version.size).toBeGreaterThan(0);
   await first;
   expect(world.fetches()).toBe(1);
-});
-
-test('the receipt names the source of each read', async () => {
-  await using world = await openCatalogWorld();
-  const entries: ReceiptEntry[] = [];
-  const viewer = world.viewer({ receipt: (entry) => void entries.push(entry) });
-  await Promise.all([world.catalogs.read(viewer), world.catalogs.read(viewer)]);
-  world.catalogs.read(viewer);
-  const sources = entries.map(({ operation, source }) => `${operation} ${source}`);
-  expect(sources).toEqual(['getAllTickers call', 'getAllTickers shared', 'getAllTickers cache']);
-});
-
-test('no more groups are cached than allowed', async () => {
-  await using world = await openCatalogWorld({ maxGroups: 1 });
-  const demo = world.viewer();
-  const pro = world.viewer({ email: PRO });
-  for (const viewer of [demo, pro, demo]) await world.catalogs.read(viewer);
-  expect(world.fetches()).toBe(3);
 });
 
 test('a catalog larger than the memory limit is cached alone', async () => {

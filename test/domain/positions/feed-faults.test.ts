@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { GatewayErrorKind } from '../../../src/gateway/errors.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
-import { answerOf, gatewayError, position } from './scripted-gateway.ts';
+import { answerOf, position } from './scripted-gateway.ts';
 
-const KINDS: readonly GatewayErrorKind[] = ['unavailable', 'timeout', 'contract', 'rate-limited'];
+const KINDS: readonly GatewayErrorKind[] = ['unavailable', 'rate-limited'];
 
 for (const kind of KINDS) {
   test(`a feed that fails (${kind}) is delayed, keeps its list, and is live when it recovers`, async () => {
@@ -66,18 +66,6 @@ test('Retry-After is waited for, plus a little jitter', async () => {
   expect(follower.last?.status).toBe('LIVE');
 });
 
-test('an absurd Retry-After is capped', async () => {
-  const { clock, gateway, viewer, followChanges } = createLiveBench();
-  followChanges(viewer('phone'));
-  await clock.advance(3_000);
-  gateway.failWith('rate-limited', 3_600);
-  await clock.advance(1_000);
-  gateway.heal();
-  const before = gateway.polls.length;
-  await clock.advance(30_000);
-  expect(gateway.polls.length).toBeGreaterThan(before);
-});
-
 test('nothing polls inside the wait: no new subscriber, no order, no client that reconnects', async () => {
   const { clock, gateway, viewer, followChanges, hub } = createLiveBench();
   gateway.set(LOGIN, [position('a')]);
@@ -94,40 +82,6 @@ test('nothing polls inside the wait: no new subscriber, no order, no client that
   expect(gateway.polls.length).toBe(before);
   expect(newcomer.last).toMatchObject({ snapshot: true, status: 'DELAYED' });
 });
-
-test('heartbeats repeat a delayed list and its time', async () => {
-  const { clock, gateway, viewer, followChanges, followPositions } = createLiveBench();
-  gateway.set(LOGIN, [position('a')]);
-  const changes = followChanges(viewer('phone'));
-  const lists = followPositions(viewer('phone'));
-  await clock.advance(3_000);
-  gateway.failWith('timeout');
-  await clock.advance(100_000);
-  const delayed = changes.events.filter(({ status }) => status === 'DELAYED');
-  expect(delayed.length).toBeGreaterThanOrEqual(6);
-  expect(new Set(delayed.map(({ asOf }) => asOf.getTime())).size).toBe(1);
-  expect(delayed.every(({ upserted, closed }) => upserted.length + closed.length === 0)).toBe(true);
-  expect(lists.events.length).toBeGreaterThanOrEqual(6);
-  expect(lists.events.every((list) => list === lists.events[0])).toBe(true);
-});
-
-test.each([
-  [undefined, 13],
-  [15, 13],
-  [30, 7],
-  [60, 4],
-])(
-  'a market that stands still has an event within %s s, and no more than that',
-  async (heartbeatSeconds, count) => {
-    const { clock, gateway, viewer, followChanges, followPositions } = createLiveBench();
-    gateway.set(LOGIN, [position('a')]);
-    const changes = followChanges(viewer('phone'), { heartbeatSeconds });
-    const lists = followPositions(viewer('phone'), { heartbeatSeconds });
-    await clock.advance(182_000);
-    expect(changes.events).toHaveLength(count);
-    expect(lists.events).toHaveLength(count);
-  },
-);
 
 test('without a first list in time a subscription ends with the error of the call', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
@@ -154,26 +108,6 @@ test('a list that a query brings is the first of a feed whose own polls fail', a
   await clock.advance(10_000);
   expect(follower.events[0]).toMatchObject({ snapshot: true, status: 'DELAYED' });
   expect(follower.error).toBeNull();
-});
-
-test('without any answer the error is a timeout', async () => {
-  const { clock, gateway, viewer, followPositions } = createLiveBench();
-  gateway.latencyMs = 60_000;
-  const follower = followPositions(viewer('phone'));
-  await clock.advance(5_000);
-  expect(follower.error).toMatchObject({ kind: 'timeout', operation: 'getOpenPositions' });
-});
-
-test('a first list that comes late but in time is the snapshot', async () => {
-  const { clock, gateway, viewer, followChanges } = createLiveBench();
-  gateway.set(LOGIN, [position('a')]);
-  gateway.failWith('unavailable');
-  const follower = followChanges(viewer('phone'));
-  await clock.advance(500);
-  gateway.heal();
-  await clock.advance(10_000);
-  expect(follower.error).toBeNull();
-  expect(follower.events[0]).toMatchObject({ snapshot: true, status: 'LIVE' });
 });
 
 test('new subscribers that wait for our own ceiling get no error of the gateway', async () => {
@@ -205,24 +139,4 @@ test('a source that throws an unexpected error delays the feed and is reported',
   gateway.getOpenPositions = getOpenPositions;
   await clock.advance(10_000);
   expect(follower.last?.status).toBe('LIVE');
-});
-
-test('a list that another call brings is shown while the feed is delayed', async () => {
-  const { clock, gateway, viewer, followChanges, board, prove } = createLiveBench();
-  const phone = viewer('phone');
-  const follower = followChanges(phone);
-  await clock.advance(2_000);
-  gateway.fault = () => gatewayError('rate-limited', 30);
-  await clock.advance(1_000);
-  const positions = [position('a')];
-  board.offer(
-    { proof: prove(phone), tokenHash: phone.tokenHash },
-    answerOf(positions, { sequence: gateway.nextSequence(), atMs: clock.now() }),
-  );
-  await clock.advance(0);
-  expect(follower.last).toMatchObject({
-    upserted: positions,
-    status: 'DELAYED',
-    asOf: new Date(clock.now()),
-  });
 });

@@ -8,44 +8,6 @@ import { gatewayError, position } from './scripted-gateway.ts';
 const refusing = (name: string, kind: 'unauthenticated' | 'forbidden') => (viewer: Viewer) =>
   viewer.caller.token === `token of ${name}` ? gatewayError(kind) : null;
 
-for (const [kind, code] of [
-  ['unauthenticated', 'UNAUTHENTICATED'],
-  ['forbidden', 'FORBIDDEN'],
-] as const) {
-  test(`a token that is refused (${code}) ends its own subscriptions, the others miss nothing`, async () => {
-    const { clock, gateway, viewer, followChanges, followPositions } = createLiveBench();
-    const ends: unknown[] = [];
-    const onEnd = (error: Error | null) => ends.push(error);
-    const revoked = [
-      followChanges(viewer('revoked'), { onEnd }),
-      followPositions(viewer('revoked'), { onEnd }),
-    ];
-    const others = [followChanges(viewer('phone')), followChanges(viewer('tablet'))];
-    await clock.advance(3_000);
-    gateway.fault = refusing('revoked', kind);
-    const before = gateway.polls.length;
-    for (let round = 1; round <= 6; round += 1) {
-      gateway.set(LOGIN, [position('a', { priceCurrent: round })]);
-      await clock.advance(1_000);
-    }
-    for (const { error, hasEnded } of revoked) {
-      expect(hasEnded).toBe(true);
-      expect(error).toBeInstanceOf(TokenEndedError);
-      expect(error).toMatchObject({ code });
-    }
-    expect(ends).toHaveLength(2);
-    for (const { events, error } of others) {
-      expect(error).toBeNull();
-      expect(events).toHaveLength(1 + 6);
-      expect(events.every(({ status }) => status === 'LIVE')).toBe(true);
-    }
-    // The refused poll was made up for immediately: six intervals, and one call more.
-    const polls = gateway.polls.slice(before);
-    expect(polls).toHaveLength(7);
-    expect(polls.filter(({ token }) => token === 'token of revoked')).toHaveLength(1);
-  });
-}
-
 test('a subscription that is not being read ends the moment its token is refused', async () => {
   const { clock, gateway, viewer, hub, prove } = createLiveBench();
   const phone = viewer('phone');
@@ -72,35 +34,6 @@ test('when every token is refused together, each ends and polling stops', async 
   await clock.advance(20_000);
   expect(gateway.polls.length).toBe(polls);
   expect(clock.pending).toBe(0);
-});
-
-test('an ended subscription reconnects with a fresh token and resumes at the cursor', async () => {
-  const { clock, gateway, viewer, followChanges } = createLiveBench();
-  gateway.set(LOGIN, [position('a')]);
-  const before = followChanges(viewer('old'));
-  await clock.advance(2_000);
-  gateway.fault = refusing('old', 'unauthenticated');
-  gateway.set(LOGIN, [position('b')]);
-  await clock.advance(1_500);
-  expect(before.hasEnded).toBe(true);
-  const back = followChanges(viewer('fresh'), { after: before.last?.cursor ?? null });
-  await clock.advance(1_500);
-  expect(back.events.some(({ snapshot }) => snapshot)).toBe(false);
-  expect(back.events.flatMap(({ opened }) => opened)).toEqual(['b']);
-  expect(back.events.flatMap(({ closed }) => closed)).toEqual(['a']);
-});
-
-test('a token that expires ends its own subscriptions at that moment', async () => {
-  const { clock, viewer, followChanges } = createLiveBench();
-  const expiresAtMs = clock.now() + 4_000;
-  const brief = followChanges(viewer('brief', { expiresAtMs }));
-  const other = followChanges(viewer('other'));
-  await clock.advance(3_999);
-  expect(brief.hasEnded).toBe(false);
-  await clock.advance(1);
-  expect(brief.error).toMatchObject({ code: 'UNAUTHENTICATED' });
-  await clock.advance(2_000);
-  expect(other.hasEnded).toBe(false);
 });
 
 test('a token that was accepted within the leeway has until its end', async () => {
@@ -216,35 +149,6 @@ test.each([2, 3])('%i tokens poll in turn, so that each is proved again by use',
   }
 });
 
-test('a token without proof gets the delayed status, and nothing else', async () => {
-  const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
-  gateway.set(LOGIN, [position('a')]);
-  const phone = viewer('phone');
-  const follower = followChanges(phone);
-  followChanges(viewer('tablet'));
-  await clock.advance(2_000);
-  const before = follower.last;
-  expect(before?.status).toBe('LIVE');
-  ledger.refused(phone);
-  gateway.sessionFault = () => gatewayError('unavailable');
-  gateway.set(LOGIN, [position('a', { priceCurrent: 99 })]);
-  await clock.advance(2_000);
-  expect(follower.last).toBe(before);
-  gateway.failWith('unavailable');
-  // This is long before the heartbeat, which would send the status as well.
-  await clock.advance(4_000);
-  expect(follower.last).toEqual({
-    cursor: before?.cursor,
-    totals: before?.totals,
-    asOf: before?.asOf,
-    status: 'DELAYED',
-    snapshot: false,
-    upserted: [],
-    opened: [],
-    closed: [],
-  });
-});
-
 test('a token without proof polls out of turn, so that its readers wait no longer than needed', async () => {
   const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
   const names = ['a', 'b', 'c', 'd', 'e'];
@@ -258,28 +162,6 @@ test('a token without proof polls out of turn, so that its readers wait no longe
   const before = gateway.polls.length;
   await clock.advance(1_000);
   expect(gateway.polls[before]?.token).toBe(`token of ${refused}`);
-});
-
-test('of two tokens the one without proof polls, though it is the other’s turn', async () => {
-  const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
-  for (const name of ['a', 'b']) followChanges(viewer(name));
-  await clock.advance(4_000);
-  const last = gateway.polls.at(-1)?.token;
-  ledger.refused(viewer(last === 'token of a' ? 'a' : 'b'));
-  const before = gateway.polls.length;
-  await clock.advance(1_500);
-  expect(gateway.polls[before]?.token).toBe(last);
-});
-
-test('a token that cannot be proved anew ends', async () => {
-  const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
-  const phone = viewer('phone');
-  const follower = followChanges(phone);
-  await clock.advance(2_000);
-  ledger.refused(phone);
-  gateway.sessionFault = () => gatewayError('unauthenticated');
-  await clock.advance(1_500);
-  expect(follower.error).toMatchObject({ code: 'UNAUTHENTICATED' });
 });
 
 test('the end of the request that brought a token does not abort its polls', async () => {

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
 import { PollScheduler } from '../../../src/domain/positions/poll-scheduler.ts';
-import type { Clock } from '../../../src/lib/clock.ts';
-import { cpuOf } from '../../support/cpu.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createRandom } from './live-bench.ts';
 
@@ -107,49 +105,4 @@ test('a poll that is wanted now runs at once where the ceiling permits', () => {
   expect([ran, scheduler.waiting]).toEqual([1, 0]);
   turn.soon();
   expect([ran, scheduler.waiting]).toEqual([1, 1]);
-});
-
-/** The CPU of a poll where each of so many feeds polls once a second. */
-function cpuOfPoll(feeds: number): number {
-  // The clock does not wait, so that only the scheduler's own work is measured. Like Node's it has a
-  // list of timers for each millisecond.
-  let nowMs = 0;
-  const due = new Map<number, Set<() => void>>();
-  const timers: Clock = {
-    now: () => nowMs,
-    date: () => nowMs,
-    after: (ms, run) => {
-      const task = () => run();
-      const atMs = Math.max(nowMs + 1, Math.ceil(nowMs + ms));
-      const tasks = due.get(atMs) ?? new Set();
-      due.set(atMs, tasks.add(task));
-      return () => tasks.delete(task);
-    },
-  };
-  const scheduler = new PollScheduler({ timers, pollsPerSecond: 20_000 });
-  const random = createRandom(5);
-  let polls = 0;
-  for (let feed = 0; feed < feeds; feed += 1) {
-    const turn = scheduler.join(() => {
-      polls += 1;
-      turn.every(1_000, nowMs);
-    });
-    turn.every(1_000, -1_000 * random());
-  }
-  let seconds = 0;
-  const cpuOfSecond = cpuOf(() => {
-    seconds += 1;
-    while (nowMs < seconds * 1_000) {
-      nowMs += 1;
-      for (const task of due.get(nowMs) ?? []) task();
-      due.delete(nowMs);
-    }
-  });
-  expect(polls / seconds).toBeGreaterThan(0.9 * feeds);
-  return cpuOfSecond / feeds;
-}
-
-test('a poll of ten thousand feeds costs little more than one of five hundred', () => {
-  // Where a list of them is searched it costs twenty times as much.
-  expect(cpuOfPoll(10_000)).toBeLessThan(5 * cpuOfPoll(500));
 });

@@ -74,17 +74,6 @@ test('a watcher gets every list served to its account, and has the newest after 
   expect(received).toEqual([7, 8]);
 });
 
-test('a list that the watcher keeps itself is the account’s, and does not come back to it', () => {
-  const board = new PositionsBoard();
-  const received: PositionsAnswer[] = [];
-  board.watch(proof, { newest: () => null, onList: (each) => received.push(each) });
-  const own = list(2, 'a');
-  expect(board.keep(proved, own)).toBe(own);
-  expect(board.newest(otherProved)).toBe(own);
-  expect(board.keep(otherProved, list(1))).toBe(own);
-  expect(received).toEqual([]);
-});
-
 test('memory is bounded', () => {
   const board = new PositionsBoard({ maxBytes: 10_000 });
   for (let index = 0; index < 100; index += 1) {

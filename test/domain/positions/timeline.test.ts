@@ -20,34 +20,6 @@ function after(...lists: (readonly Position[])[]): Timeline<Position> {
 const a = position('a');
 const b = position('b');
 
-test('a delta has the opened, changed and closed positions', () => {
-  const changed = position('b', { priceCurrent: 11 });
-  const timeline = after([a, b], [changed, position('c')]);
-  expect(timeline.since(1)).toEqual({
-    upserted: [changed, position('c')],
-    opened: ['c'],
-    closed: ['a'],
-  });
-});
-
-test('a position that opens and closes unread is in no delta', () => {
-  expect(after([a], [a, b], [a]).since(1)).toEqual({ upserted: [], opened: [], closed: [] });
-});
-
-test('a position that closes and reopens unread has changed, and is not closed', () => {
-  const back = position('b', { units: 2 });
-  const timeline = after([a, b], [a], [a, back]);
-  expect(timeline.since(1)).toEqual({ upserted: [back], opened: [], closed: [] });
-  expect(timeline.since(2)).toEqual({ upserted: [back], opened: ['b'], closed: [] });
-});
-
-test('a position that closes, reopens and closes again is closed for a reader that had it', () => {
-  const timeline = after([a, b], [a], [a, b], [a]);
-  expect(timeline.since(1)?.closed).toEqual(['b']);
-  expect(timeline.since(2)?.closed).toEqual([]);
-  expect(timeline.since(3)?.closed).toEqual(['b']);
-});
-
 test('equal lists are the same version and the same array', () => {
   const timeline = after([a, b]);
   const before = timeline.items;
@@ -59,24 +31,11 @@ test('equal lists are the same version and the same array', () => {
   expect(timeline.version).toBe(1);
 });
 
-test('a position that stays equal keeps its object', () => {
-  const timeline = after([a, b]);
-  advance(timeline, [position('a'), position('b', { profit: 3 })]);
-  expect(timeline.items[0]).toBe(a);
-  expect(timeline.items[1]).not.toBe(b);
-});
-
 test('another order is another arrangement, but no change of the list’s content', () => {
   const timeline = after([a, b]);
   advance(timeline, [b, a]);
   expect(timeline.items.map(({ id }) => id)).toEqual(['b', 'a']);
   expect([timeline.version, timeline.arrangement]).toEqual([1, 2]);
-});
-
-test('a first list that is empty is a list', () => {
-  const timeline = after([]);
-  expect(timeline.version).toBe(1);
-  expect(timeline.since(1)).toEqual({ upserted: [], opened: [], closed: [] });
 });
 
 test('a version from before the history is unknown; a later one than the list’s own misses nothing', () => {

@@ -45,23 +45,4 @@ describe('the rules find records that', () => {
     });
     await expect(explore(() => begin(scenario, careless))).rejects.toThrow('after: ');
   });
-
-  test('forget that a key was closed', async () => {
-    const forgetful = (records: OrderRecords): Partial<OrderRecords> => ({
-      async reserve(request) {
-        const answer = await records.reserve(request);
-        const isClosed = !answer.reserved && answer.record.canonical === '';
-        if (!isClosed) return answer;
-        return { reserved: true, reservation: { ...request, id: answer.record.id } };
-      },
-    });
-    await expect(explore(() => begin(scenario, forgetful))).rejects.toThrow('after: ');
-  });
-
-  test('lose the outcome of an order', async () => {
-    const lossy = (records: OrderRecords): Partial<OrderRecords> => ({
-      settle: (reservation) => records.release(reservation),
-    });
-    await expect(explore(() => begin(scenario, lossy))).rejects.toThrow('after: ');
-  });
 });

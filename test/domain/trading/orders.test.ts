@@ -34,16 +34,6 @@ describe('an order', () => {
     expect(acceptances).toEqual([demo.login, demo.login]);
   });
 
-  test('repeated 50 times concurrently is sent once, and one answer is not replayed', async () => {
-    const { calls, begin } = stage();
-    const all = await Promise.all(Array.from({ length: 50 }, () => begin('k')));
-    expect(calls).toHaveLength(1);
-    last(calls).end(acceptedAs('o-1'));
-    const answers = await Promise.all(all.map(({ placed }) => placed));
-    expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    expect(new Set(answers.map(({ outcome }) => JSON.stringify(outcome))).size).toBe(1);
-  });
-
   test.each([
     ['rejected', answered(400, { err: 'NO' })],
     ['unknown', answered(200, {})],
@@ -75,19 +65,6 @@ describe('an order', () => {
     } as const;
     await expect(orders.place(demo, demoProof, limitTicket(price))).rejects.toMatchObject(other);
     expect(calls).toHaveLength(1);
-  });
-
-  test('that is a true repeat is answered even behind one that is not', async () => {
-    const { orders, calls, begin } = stage();
-    const { placed } = await begin('k');
-    last(calls).end(acceptedAs('o-1'));
-    await placed;
-    const answers = await Promise.allSettled([
-      orders.place(demo, demoProof, ticketOf('k', 'MSFT')),
-      orders.place(demo, demoProof, ticketOf('k')),
-      orders.place(demo, demoProof, ticketOf('k', 'MSFT')),
-    ]);
-    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
   });
 
   test("of another account is independent of this one's key", async () => {
@@ -315,30 +292,6 @@ describe('when the records', () => {
     expect(await asked).toMatchObject({ outcome: { orderId: 'o-1' }, replayed: true });
   });
 
-  test('take a while to write an outcome, its client is answered after that', async () => {
-    const written = Promise.withResolvers<void>();
-    const { calls, begin, clock } = stage(() => ({ settle: () => written.promise }));
-    const { placed } = await begin('k');
-    let isAnswered = false;
-    const answer = placed.then((outcome) => {
-      isAnswered = true;
-      return outcome;
-    });
-    last(calls).end(acceptedAs('o-1'));
-    await clock.advance(1_000);
-    expect(isAnswered).toBe(false);
-    written.resolve();
-    expect(await answer).toMatchObject({ outcome: { orderId: 'o-1' } });
-  });
-
-  test('hang after sending, the client does not', async () => {
-    const { calls, begin, clock } = stage(() => ({ settle: () => new Promise(() => {}) }));
-    const { placed } = await begin('k');
-    last(calls).end(acceptedAs('o-1'));
-    await clock.advance(2_000);
-    expect(await placed).toMatchObject({ outcome: { outcome: 'accepted' } });
-  });
-
   test('cannot free a key immediately, it is freed later', async () => {
     let away = true;
     const { orders, calls, begin, clock } = stage((shared) => ({
@@ -362,32 +315,6 @@ describe('when the records', () => {
 });
 
 describe('with a second process', () => {
-  test("a repeat there waits for the first one's outcome", async () => {
-    const { calls, begin, start, clock } = stage();
-    const first = await begin('k');
-    const second = await begin('k', demo, 'AAPL', start());
-    const other = await begin('k', demo, 'MSFT', start());
-    await expect(other.placed).rejects.toThrow(InputError);
-    await clock.advance(3_000);
-    last(calls).end(acceptedAs('o-1'));
-    await clock.advance(100);
-    expect(await first.placed).toMatchObject({ replayed: false });
-    expect(await second.placed).toMatchObject({ outcome: { orderId: 'o-1' }, replayed: true });
-    expect(calls).toHaveLength(1);
-  });
-
-  test('a repeat there is sent when the first ended in an error', async () => {
-    const { calls, begin, start, clock } = stage();
-    const first = await begin('k');
-    const second = await begin('k', viewerOf('token-2'), 'AAPL', start());
-    last(calls).end(answered(401));
-    await expect(first.placed).rejects.toMatchObject({ status: 401 });
-    await clock.advance(100);
-    expect(calls).toHaveLength(2);
-    last(calls).end(acceptedAs('o-1'));
-    expect(await second.placed).toMatchObject({ replayed: false });
-  });
-
   test('an order that a dead one left pending is unknown after its deadline, as of its reservation', async () => {
     // A dead process has sent its order, and never records its outcome.
     const { calls, begin, start, clock } = stage(() => ({ settle: () => new Promise(() => {}) }));
@@ -434,24 +361,6 @@ describe('reading the outcome of a key', () => {
     await clock.advance(0);
     expect(await asked).toBe(null);
     expect(calls).toHaveLength(1);
-  });
-
-  test('waits for one in flight, here and in another process', async () => {
-    const { orders, calls, begin, start, clock } = stage();
-    await begin('k');
-    const here = orders.placed(demoProof, 'k');
-    const there = start().placed(demoProof, 'k');
-    await clock.advance(1_000);
-    last(calls).end(answered(422, { error: 'NO' }));
-    await clock.advance(200);
-    for (const asked of [here, there]) {
-      expect(await asked).toEqual({
-        outcome: { outcome: 'rejected', error: 'NO', message: null, sent: true },
-        idempotencyKey: 'k',
-        replayed: true,
-      });
-    }
-    expect(await orders.placed(proofOf(viewerOf('token-2', '2002')), 'k')).toBe(null);
   });
 });
 

@@ -36,11 +36,6 @@ const yes = { success: true, orderId: 'o-1', message: 'done' };
 const no = { success: false, err: 'NO_MONEY', message: 'too little' };
 
 describe('the outcome of an order', () => {
-  test('1: an order that was never sent is an error', () => {
-    const cause = new Error('refused');
-    expect(judged({ sent: false, cause })).toBe('error: unavailable');
-  });
-
   test.each(['timeout', 'connection', 'oversize', 'aborted', 'encoding'] as const)(
     '2: no whole answer (%s) is unknown',
     (reason) => {
@@ -71,10 +66,6 @@ describe('the outcome of an order', () => {
       message: 'too little',
       sent: true,
     });
-  });
-
-  test('4: a verdict counts whatever its content type', () => {
-    expect(judged(answer(200, yes, { 'content-type': 'text/plain' }))).toBe('accepted');
   });
 
   test.each([
@@ -123,12 +114,6 @@ describe('the outcome of an order', () => {
     },
   );
 
-  test('3: so does success with a status of failure', () => {
-    expect(judgeOrder('openPosition', answer(500, yes))).toMatchObject({
-      message: 'done (The gateway named the order o-1.)',
-    });
-  });
-
   test.each(['""', '"0"', '"00"', '0', '-0', '" "', 'null', '{}', '[]', 'false'])(
     'a refusal with the order number %s is a refusal',
     (orderId) => {
@@ -163,15 +148,6 @@ describe('the outcome of an order', () => {
       }
     },
   );
-
-  test('6: a refusal in the other shape of body keeps its message', () => {
-    expect(judgeOrder('openPosition', answer(404, { error: 'NO_SYMBOL', message: 'm' }))).toEqual({
-      outcome: 'rejected',
-      error: 'NO_SYMBOL',
-      message: 'm',
-      sent: true,
-    });
-  });
 
   test.each([
     [200, {}],

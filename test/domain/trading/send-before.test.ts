@@ -1,17 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { EXPIRED } from '../../../src/domain/trading/outcome.ts';
-import { SendExpiredError } from '../../../src/gateway/errors.ts';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
-import {
-  acceptedAs,
-  demo,
-  demoProof,
-  last,
-  notSent,
-  orderTimeoutMs,
-  stage,
-  ticketOf,
-} from './order-stage.ts';
+import { acceptedAs, demo, demoProof, last, notSent, stage, ticketOf } from './order-stage.ts';
 
 const expired = { outcome: EXPIRED, idempotencyKey: 'k', replayed: false };
 const accepted = { outcome: 'accepted', orderId: 'o-1' };
@@ -49,14 +39,6 @@ describe('an order that comes too late', () => {
     expect(calls).toMatchObject([{ sendBeforeMs: sendBefore }]);
   });
 
-  test('is judged last by whoever puts it onto the wire', async () => {
-    const { orders, calls, clock, begin } = stage();
-    const { placed } = await begin('k', demo, 'AAPL', orders, clock.date() + 5_000);
-    last(calls).end({ sent: false, cause: new SendExpiredError() });
-    expect(await placed).toEqual(expired);
-    expect(await orders.placed(demoProof, 'k')).toEqual({ ...expired, replayed: true });
-  });
-
   test('is not left to be repeated where its connection failed as well', async () => {
     const { orders, calls, clock, begin } = stage();
     const [late, timely] = await Promise.all(
@@ -69,14 +51,6 @@ describe('an order that comes too late', () => {
     expect(await late?.placed).toEqual(expired);
     await expect(timely?.placed).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await orders.placed(demoProof, 'timely')).toBe(null);
-  });
-
-  test('is nothing of the kind once it was sent', async () => {
-    const { orders, calls, clock, begin } = stage();
-    const { placed } = await begin('k', demo, 'AAPL', orders, clock.date() + 5_000);
-    await clock.advance(orderTimeoutMs - 1);
-    last(calls).end(acceptedAs('o-1'));
-    expect(await placed).toMatchObject({ outcome: accepted });
   });
 });
 
@@ -130,21 +104,5 @@ describe('a moment more than a day ahead', () => {
     await placed;
     const other = orders.place(demo, demoProof, ticketOf('used', 'AAPL', far));
     await expect(other).rejects.toMatchObject({ argument: 'input.idempotencyKey' });
-  });
-
-  test('is refused after all where the order it waited for has left the key free', async () => {
-    const { calls, clock, begin, start } = stage();
-    const { placed } = await begin('k');
-    const repeat = start().place(
-      demo,
-      demoProof,
-      ticketOf('k', 'AAPL', clock.date() + 2 * RECORD_LIFE_MS),
-    );
-    repeat.catch(() => {});
-    last(calls).end(notSent);
-    await expect(placed).rejects.toThrow('never sent');
-    await clock.advance(200);
-    await expect(repeat).rejects.toMatchObject({ argument: 'input.sendBefore' });
-    expect(calls).toHaveLength(1);
   });
 });

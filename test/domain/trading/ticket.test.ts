@@ -107,11 +107,6 @@ describe('the ticket of a market order', () => {
       'input.stopLoss.amount',
     );
   });
-
-  test('accepts a comment of 10 kB unchanged', () => {
-    const comment = 'x'.repeat(10_240);
-    expect(marketTicket({ ...market, comment }).order.comment).toBe(comment);
-  });
 });
 
 describe('the ticket of a limit order', () => {
@@ -139,12 +134,6 @@ describe('the ticket of a limit order', () => {
       expect(limitWith({ price: value })).toBe('input.price');
     },
   );
-
-  test('refuses negative levels', () => {
-    expect(limitWith({ stopLoss: -1 })).toBe('input.stopLoss');
-    expect(limitWith({ takeProfit: -1 })).toBe('input.takeProfit');
-    expect(limitWith({ stopLoss: 0, takeProfit: 0 })).toBe(null);
-  });
 });
 
 test('a key has 1 to 255 characters, counted as code points', () => {
@@ -155,13 +144,6 @@ test('a key has 1 to 255 characters, counted as code points', () => {
   expect(marketWith({ idempotencyKey: '🔑'.repeat(256) })).toBe('input.idempotencyKey');
   expect(limitWith({ idempotencyKey: undefined })).toBe('input.idempotencyKey');
   expect(limitWith({ idempotencyKey: '\ud800' })).toBe('input.idempotencyKey');
-});
-
-test('a symbol is not empty and a side is one of two', () => {
-  expect(marketWith({ symbol: '' })).toBe('input.symbol');
-  expect(limitWith({ symbol: '  ' })).toBe('input.symbol');
-  expect(marketWith({ side: 'buy' })).toBe('input.side');
-  expect(limitWith({ side: null })).toBe('input.side');
 });
 
 describe('the canonical form', () => {

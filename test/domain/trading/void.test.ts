@@ -49,14 +49,6 @@ describe('an unused key', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('is free again a day later, as that of an order is', async () => {
-    const { orders, clock, calls, begin } = stage();
-    await orders.void(demoProof, 'k', clock.now());
-    await clock.advance(RECORD_LIFE_MS);
-    await begin('k');
-    expect(calls).toHaveLength(1);
-  });
-
   test('that an order elsewhere is about to reserve is closed before it: the order is refused', async () => {
     const gate = Promise.withResolvers<void>();
     let isSlow = true;
@@ -100,18 +92,6 @@ describe('a used key', () => {
     }
     const repeat = await orders.place(demo, demoProof, ticketOf('k'));
     expect(repeat).toEqual({ ...first, replayed: true });
-  });
-
-  test('of an order under way waits for its end, here and in another process', async () => {
-    const { orders, calls, clock, start, begin } = stage();
-    await begin('k');
-    const voids = [orders, start()].map((each) => each.void(demoProof, 'k', clock.now()));
-    await clock.advance(orderTimeoutMs - 1_000);
-    last(calls).end(acceptedAs('o-1'));
-    await clock.advance(200);
-    for (const answer of await Promise.all(voids)) {
-      expect(answer).toMatchObject({ outcome: { orderId: 'o-1' }, replayed: true });
-    }
   });
 
   test.each(['here', 'elsewhere'])(
@@ -201,23 +181,6 @@ describe('where the records do not reach back to when the key was made', () => {
     expect(await orders.void(demoProof, 'k', clock.now() + 2_000)).toEqual(closed);
     const future = orders.void(demoProof, 'future', clock.now() + 2_001);
     await expect(future).rejects.toThrow(KeyForgottenError);
-  });
-
-  test('an order that waits there for its key does not say so either', async () => {
-    const gate = Promise.withResolvers<void>();
-    const { orders, clock, start, begin } = stage((shared) => ({
-      async reserve(request) {
-        await gate.promise;
-        return shared.reserve(request);
-      },
-    }));
-    await begin('k');
-    await expect(start().void(demoProof, 'k', null)).rejects.toThrow(KeyForgottenError);
-    const asked = [orders.placed(demoProof, 'k'), orders.void(demoProof, 'k', null)];
-    for (const each of asked) each.catch(() => {});
-    gate.resolve();
-    await clock.advance(0);
-    for (const each of asked) await expect(each).rejects.toThrow(KeyForgottenError);
   });
 });
 

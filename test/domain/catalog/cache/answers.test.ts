@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CatalogView } from '../../../../src/domain/catalog/catalog-view.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { inFull } from '../../../support/in-full.ts';
-import { turnsDuring } from '../../../support/turns.ts';
 import {
   type CatalogWorld,
   FRESH,
@@ -43,19 +40,6 @@ async function worldAnswering(body: unknown, status = 200) {
   return world;
 }
 
-test('a row that breaks the interface is left out, counted and logged', async () => {
-  await using world = await openCatalogWorld();
-  world.sandbox.changeCatalog({ broken: 3 });
-  const view = await world.catalogs.read(world.viewer());
-  expect(view).toMatchObject({ skipped: 3, version: { size: 57 } });
-  expect(world.log).toEqual([
-    {
-      fields: { group: 'standard-usd', skipped: 3, total: 60 },
-      message: 'instruments were left out',
-    },
-  ]);
-});
-
 test('of rows with one id only one is kept', async () => {
   await using world = await worldAnswering([
     ROW,
@@ -65,20 +49,6 @@ test('of rows with one id only one is kept', async () => {
   const { version, skipped } = await world.catalogs.read(world.viewer());
   expect(version.instruments.map(({ id }) => id)).toEqual(['AAA', 'BBB']);
   expect(skipped).toBe(1);
-});
-
-test('unknown properties have no effect', async () => {
-  await using plain = await worldAnswering([ROW]);
-  await using extended = await worldAnswering([
-    { ...ROW, novelty: 1, tradingHours: undefined, swap: { long: 1, short: 1, mode: 1, tick: 1 } },
-  ]);
-  await using extendedWithin = await worldAnswering([
-    { ...ROW, swap: { long: 1, short: 1, mode: 1, tick: 1, novelty: 1 } },
-  ]);
-  const read = async (world: typeof plain) =>
-    (await world.catalogs.read(world.viewer())).version.version;
-  expect(await read(extended)).toBe(await read(extendedWithin));
-  expect(await read(extended)).not.toBe(await read(plain));
 });
 
 test('ids that are names of an object’s own parts are ids like any other', async () => {
@@ -103,12 +73,6 @@ test.each([
   world.sandbox.clearFaults();
   await world.clock.advance(1);
   expect((await world.catalogs.read(viewer)).version.size).toBe(60);
-});
-
-test('an answer of which half the rows are broken is a catalog like any other', async () => {
-  await using world = await worldAnswering([ROW, null]);
-  const view = await world.catalogs.read(world.viewer());
-  expect(view.expiresAt.getTime() - view.fetchedAt.getTime()).toBe(HOUR_MS);
 });
 
 test.each([
@@ -163,17 +127,6 @@ describe('a catalog that shrinks', () => {
     ]);
   });
 
-  test('to half replaces the former', async () => {
-    await using world = await openCatalogWorld();
-    serveRows(world, 60);
-    const viewer = world.viewer();
-    await world.catalogs.read(viewer);
-    serveRows(world, 30);
-    await world.clock.advance(HOUR_MS);
-    expect(await world.catalogs.read(viewer)).toMatchObject({ version: { size: 30 } });
-    expect(world.log.filter(({ message }) => message === KEPT_OUT)).toEqual([]);
-  });
-
   test('and is whole again is served at once', async () => {
     await using world = await openCatalogWorld();
     serveRows(world, 60);
@@ -193,13 +146,6 @@ describe('a catalog that shrinks', () => {
   });
 });
 
-test('rows that are left out are counted', async () => {
-  await using world = await openCatalogWorld({ instruments: 100 });
-  world.sandbox.changeCatalog({ broken: 5 });
-  await world.catalogs.read(world.viewer());
-  expect(world.catalogs.figures).toMatchObject([{ size: 95, skipped: 5 }]);
-});
-
 describe('an empty catalog', () => {
   const empty = async (world: CatalogWorld, ageSeconds: number | null = null) => {
     world.sandbox.changeCatalog({ empty: true, ageSeconds });
@@ -217,17 +163,6 @@ describe('an empty catalog', () => {
     world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 200, body });
     await world.clock.advance(MINUTE_MS);
     expect((await world.catalogs.read(viewer)).version.size).toBe(1);
-  });
-
-  test('is served once a good one has outlived its stale-if-error time', async () => {
-    await using world = await openCatalogWorld({ staleMs: MINUTE_MS });
-    const viewer = world.viewer();
-    await world.catalogs.read(viewer);
-    world.sandbox.changeCatalog({ empty: true });
-    await world.clock.advance(HOUR_MS + MINUTE_MS - 1);
-    await expect(world.catalogs.read(viewer)).resolves.toMatchObject({ version: { size: 60 } });
-    await world.clock.advance(1);
-    expect((await world.catalogs.read(viewer)).version.size).toBe(0);
   });
 
   test('is fetched again without its ETag: a 304 would prolong it', async () => {
@@ -261,23 +196,6 @@ describe('an empty catalog', () => {
     await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
     await expect(world.catalogs.read(viewer)).rejects.toMatchObject({ kind: 'unavailable' });
   });
-
-  test('expires with its TTL where that is shorter than the minute', async () => {
-    await using world = await openCatalogWorld();
-    const viewer = await empty(world, 3_580);
-    await world.clock.advance(20_000);
-    await world.catalogs.read(viewer);
-    expect(world.fetches()).toBe(2);
-  });
-
-  test('starts no refresh before its minute is over', async () => {
-    await using world = await openCatalogWorld();
-    const viewer = await empty(world);
-    await world.clock.advance(MINUTE_MS - 1);
-    await world.catalogs.read(viewer);
-    await world.clock.advance(0);
-    expect(world.fetches()).toBe(1);
-  });
 });
 
 test('a 304 to a request without If-None-Match is outside the contract', async () => {
@@ -301,17 +219,4 @@ test('a 304 proves nothing: its reader needs proof of its own', async () => {
   await world.catalogs.read(fresh);
   // The read's own call is to be its proof, so it is sent without the ETag.
   expect(world.sandbox.requests('getAllTickers')[1]?.headers['if-none-match']).toBeUndefined();
-});
-
-test('a hundred thousand instruments do not block the event loop', {
-  timeout: 600_000,
-}, async () => {
-  const instruments = inFull(100_000, 20_000);
-  await using world = await openCatalogWorld({ instruments });
-  const view = await world.catalogs.read(world.viewer());
-  const turns = await turnsDuring(async () => view.version.index);
-  expect(view.version.size).toBe(instruments);
-  expect(turns).toBeGreaterThan(instruments / 2_000);
-  const again = world.catalogs.read(world.viewer());
-  expect(((await again) as CatalogView).version).toBe(view.version);
 });

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { CatalogView } from '../../../../src/domain/catalog/catalog-view.ts';
-import { startTestApp } from '../../../support/app.ts';
 import { DEMO, HOUR_MS, MINUTE_MS, openCatalogWorld, PRO } from '../catalog-world.ts';
 
 test('a catalog is served without a call until its maximum age', async () => {
@@ -11,18 +10,6 @@ test('a catalog is served without a call until its maximum age', async () => {
   const view = world.catalogs.read(viewer) as CatalogView;
   expect(view).toMatchObject({ stale: false, ageSeconds: 2_879 });
   expect(world.fetches()).toBe(1);
-});
-
-test('a catalog that was not read meanwhile is fetched by its next reader, who waits', async () => {
-  await using world = await openCatalogWorld();
-  const viewer = world.viewer();
-  const { version } = await world.catalogs.read(viewer);
-  world.sandbox.changeCatalog({ change: 1, ageSeconds: null });
-  await world.clock.advance(HOUR_MS);
-  const view = await world.catalogs.read(viewer);
-  expect(view.version.version).not.toBe(version.version);
-  expect(view).toMatchObject({ stale: false, ageSeconds: 0 });
-  expect(world.fetches()).toBe(2);
 });
 
 test.each([
@@ -39,17 +26,6 @@ test.each([
   world.sandbox.changeCatalog({ ageSeconds: null, headers: { age } });
   const view = await world.catalogs.read(world.viewer());
   expect(view).toMatchObject({ ageSeconds: seconds, stale: seconds >= 3_600 });
-});
-
-test('an age without end is served as the oldest there is', async () => {
-  await using app = await startTestApp();
-  const date = 'Mon, 01 Jan 0001 00:00:00 GMT';
-  app.sandbox.changeCatalog({ ageSeconds: null, headers: { date, age: '9'.repeat(30) } });
-  const { data, errors } = await app.query('{ catalog { ageSeconds stale } }', {
-    token: await app.signIn(),
-  });
-  expect(errors).toEqual([]);
-  expect(data.catalog).toEqual({ ageSeconds: 2_000_000_000, stale: true });
 });
 
 test.each([
@@ -119,13 +95,6 @@ test.each(LIVES)('with Cache-Control %s its TTL is %i seconds', async (cacheCont
   expect((expiresAt.getTime() - fetchedAt.getTime()) / 1000).toBe(seconds);
 });
 
-test('Expires and Pragma do not shorten its TTL', async () => {
-  await using world = await openCatalogWorld();
-  world.sandbox.changeCatalog({ headers: { expires: '0', pragma: 'no-cache' } });
-  const { fetchedAt, expiresAt } = await world.catalogs.read(world.viewer());
-  expect(expiresAt.getTime() - fetchedAt.getTime()).toBe(HOUR_MS);
-});
-
 test('one too old when received is served as stale and fetched again after a minute', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
@@ -140,25 +109,6 @@ test('one too old when received is served as stale and fetched again after a min
   await world.clock.advance(1);
   expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false });
   expect(world.fetches()).toBe(2);
-});
-
-test('an answer keeps the version it began with while another one is received', async () => {
-  await using world = await openCatalogWorld();
-  const viewer = world.viewer();
-  const before = await world.catalogs.read(viewer);
-  const first = before.version.instruments[0];
-  world.sandbox.changeCatalog({ change: 60, ageSeconds: null });
-  await world.clock.advance(HOUR_MS);
-  await world.catalogs.read(viewer);
-  expect(before.version.instruments[0]).toBe(first);
-});
-
-test('a view has the TTL for answers made of it', async () => {
-  await using world = await openCatalogWorld();
-  const viewer = world.viewer();
-  expect(await world.catalogs.read(viewer)).toMatchObject({ freshSeconds: 3_600 });
-  await world.clock.advance(10 * MINUTE_MS);
-  expect(await world.catalogs.read(viewer)).toMatchObject({ freshSeconds: 3_000 });
 });
 
 test('the figures of all catalogs are those of the oldest, and of the one that ends first', async () => {

@@ -7,7 +7,6 @@ import {
   HOUR_MS,
   MINUTE_MS,
   openCatalogWorld,
-  PRO,
 } from '../catalog-world.ts';
 
 const LAST_FIFTH_MS = HOUR_MS * 0.8;
@@ -38,29 +37,6 @@ test('in the last fifth of its TTL a read starts one refresh, which no reader wa
   await eventually(() => (world.catalogs.read(viewer) as CatalogView).version !== version);
   expect(world.catalogs.read(viewer)).toMatchObject({ stale: false, ageSeconds: 0 });
   expect(world.fetches()).toBe(2);
-});
-
-test('before the last fifth no read starts a refresh', async () => {
-  await using world = await openCatalogWorld();
-  const viewer = world.viewer();
-  await world.catalogs.read(viewer);
-  await world.clock.advance(LAST_FIFTH_MS - 1);
-  world.catalogs.read(viewer);
-  await world.clock.advance(0);
-  expect(world.fetches()).toBe(1);
-});
-
-test('the refresh is made with the token of the read that started it', async () => {
-  await using world = await openCatalogWorld();
-  await world.catalogs.read(world.viewer());
-  const second = world.viewer({ email: FRESH });
-  await world.catalogs.read(second);
-  await world.clock.advance(LAST_FIFTH_MS);
-  world.catalogs.read(second);
-  await fetched(world, 2);
-  expect(world.sandbox.requests('getAllTickers').map(({ login }) => login)).toEqual([
-    700001, 700003,
-  ]);
 });
 
 test('a token that the gateway refuses starts no refresh', async () => {
@@ -155,20 +131,6 @@ test('a refused token does not start one refresh after another', async () => {
   expect(world.fetches()).toBe(2);
 });
 
-test('while the gateway fails the catalog is still served, and past its age it is marked stale', async () => {
-  await using world = await openCatalogWorld();
-  const viewer = world.viewer();
-  const { version } = await world.catalogs.read(viewer);
-  down(world);
-  await world.clock.advance(LAST_FIFTH_MS);
-  expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false, version });
-  await world.clock.advance(HOUR_MS - LAST_FIFTH_MS);
-  expect(await world.catalogs.read(viewer)).toMatchObject({ stale: true, version });
-  expect(world.catalogs.staleGroups).toEqual(['standard-usd']);
-  await world.clock.advance(HOUR_MS - 1);
-  expect(await world.catalogs.read(viewer)).toMatchObject({ stale: true, version });
-});
-
 test('after its stale-if-error time it is no longer served', async () => {
   await using world = await openCatalogWorld({ staleMs: 10 * MINUTE_MS });
   const viewer = world.viewer();
@@ -197,33 +159,6 @@ test('while the gateway fails not every read calls it, and readers do not wait f
   }
   expect(world.fetches() - asked).toBeGreaterThan(1);
   expect(world.fetches() - asked).toBeLessThan(12);
-});
-
-test('once the gateway recovers the catalog is fresh again', async () => {
-  await using world = await openCatalogWorld();
-  const viewer = world.viewer();
-  await world.catalogs.read(viewer);
-  down(world);
-  await world.clock.advance(HOUR_MS);
-  expect(await world.catalogs.read(viewer)).toMatchObject({ stale: true });
-  world.sandbox.clearFaults();
-  await world.clock.advance(30_000);
-  await eventually(() => (world.catalogs.read(viewer) as CatalogView).stale === false);
-  expect(world.catalogs.staleGroups).toEqual([]);
-});
-
-test('a new reader of a stale catalog needs proof like any other', async () => {
-  await using world = await openCatalogWorld();
-  await world.catalogs.read(world.viewer());
-  down(world);
-  await world.clock.advance(HOUR_MS);
-  const forged = world.viewer({ forged: true });
-  await expect(world.catalogs.read(forged)).rejects.toMatchObject({ kind: 'unauthenticated' });
-  const fresh = world.viewer({ email: FRESH });
-  expect(await world.catalogs.read(fresh)).toMatchObject({ stale: true });
-  await expect(world.catalogs.read(world.viewer({ email: PRO }))).rejects.toMatchObject({
-    kind: 'unavailable',
-  });
 });
 
 test('a first read that fails caches nothing: the next one calls the gateway again', async () => {

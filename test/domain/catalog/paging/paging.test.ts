@@ -61,12 +61,6 @@ test.each(FILTERS)('the filter %j finds %j', async (filter, expected) => {
   expect(await ids({ filter })).toBe(expected);
 });
 
-test('a search orders by relevance, unless another order is requested', async () => {
-  expect(await ids({ filter: { search: 'zoom' } })).toBe('AE');
-  const orderBy = { by: 'LEVERAGE' } as const;
-  expect(await ids({ filter: { search: 'zoom' }, orderBy })).toBe('EA');
-});
-
 test('a page has 50 unless another size is requested, and 500 at most', async () => {
   const version = await manyOf(600);
   const size = async (request: PageRequest) => (await pageOf(version, request)).nodes.length;
@@ -162,21 +156,4 @@ test('a cursor of another order, direction or search is refused', async () => {
       else expect(() => pageOf(version, { ...other, after })).toThrow(/another order/);
     }
   }
-});
-
-test('relevance without a search is the order by symbol, its cursors included', async () => {
-  const version = await manyOf(3);
-  const { endCursor } = (await pageOf(version, { first: 1 })).pageInfo;
-  const orderBy = { by: 'SYMBOL' } as const;
-  const page = await pageOf(version, { orderBy, after: endCursor });
-  expect(page.nodes.map(({ id }) => id)).toEqual(['S1001', 'S1002']);
-});
-
-test('names with half a surrogate pair make valid cursors', async () => {
-  const rows = ['a\ud83d', 'a\ud83e', 'b'].map((name, at) => instrument(`I${at}`, { name }));
-  const { version } = await buildVersion(rows, null);
-  const orderBy = { by: 'NAME' } as const;
-  const { endCursor } = (await pageOf(version, { first: 1, orderBy })).pageInfo;
-  const rest = await pageOf(version, { after: endCursor, orderBy });
-  expect(rest.nodes.map(({ id }) => id)).toEqual(['I1', 'I2']);
 });

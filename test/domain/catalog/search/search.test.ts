@@ -93,20 +93,6 @@ test.each(['EUR USD', 'eur/usd', 'Eur - Usd', 'eur.usd', '(EUR/USD)', 'eur_usd']
   },
 );
 
-test.each(['gbpusd', 'GBP USD', 'gbp/usd'])('%s finds GBP/USD first', async (search) => {
-  expect((await found(PAIRS, search))[0]).toBe('GBP/USD');
-});
-
-test('two words that are no pair are two words', async () => {
-  expect(await found(PAIRS, 'usd short')).toEqual(['ZZZ']);
-  expect(await found(PAIRS, 'eur gbp')).toEqual([]);
-});
-
-test('an instrument that matches in two ways has the better class', async () => {
-  const rows = [instrument('B', { name: 'Apple', description: 'apple' }), instrument('APPLE')];
-  expect(await found(rows, 'apple')).toEqual(['APPLE', 'B']);
-});
-
 const SEARCHES: readonly [search: string, ids: string[]][] = [
   // Its neighbour is one typo away, and comes after it.
   ['brk.b', ['BRK.B', 'BRK.A']],
@@ -144,32 +130,12 @@ test.each(SEARCHES)('%s finds %j', async (search, ids) => {
   expect(await found(ROWS, search)).toEqual(ids);
 });
 
-test.each(['', '   ', '\t\n'])('an empty search, %j, filters nothing', async (search) => {
-  expect(await found(ROWS, search)).toHaveLength(ROWS.length);
-});
-
 test('a short word does not match as a typo of another', async () => {
   expect(await found([instrument('ABC'), instrument('ABX')], 'abd')).toEqual([]);
-});
-
-test('ten thousand characters are answered like any search', async () => {
-  for (const letter of ['a', 'ﷺ', '🚀', '. ', 'aapl ']) {
-    await found(ROWS, letter.repeat(10_000));
-  }
-  expect(await found(ROWS, `aapl${' '.repeat(10_000)}`)).toEqual(['AAPL']);
 });
 
 test('a symbol with a space in it is found whole and by its prefix', async () => {
   const rows = [instrument('US 500', { name: 'Index' }), instrument('US 500 MINI', { name: 'I' })];
   expect(await found(rows, 'us 500')).toEqual(['US 500', 'US 500 MINI']);
   expect(await found(rows, 'us  5')).toEqual(['US 500', 'US 500 MINI']);
-});
-
-test('until the index of a version is built a search waits, and other pages do not', async () => {
-  const { version } = await buildVersion(ROWS, null);
-  const search = pageOf(version, { filter: { search: 'aapl' } });
-  expect(search).toBeInstanceOf(Promise);
-  expect(pageOf(version, { first: 1 })).not.toBeInstanceOf(Promise);
-  await search;
-  expect(pageOf(version, { filter: { search: 'aapl' } })).not.toBeInstanceOf(Promise);
 });

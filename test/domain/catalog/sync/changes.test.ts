@@ -82,19 +82,6 @@ test('each field of an instrument is part of the version', async () => {
   expect(versions.size).toBe(Object.keys(plain).length - 1);
 });
 
-test('unchanged instruments are shared between versions, object by object', async () => {
-  const rows = ['A', 'B', 'C'].map((id) => instrument(id));
-  const { version: first } = await buildVersion(rows, null);
-  const changed = rows.map((row) =>
-    structuredClone(row.id === 'B' ? { ...row, leverage: 1 } : row),
-  );
-  const { version: second } = await buildVersion(changed, first);
-  expect(second.byId.get('A')).toBe(first.byId.get('A'));
-  expect(second.byId.get('B')).not.toBe(first.byId.get('B'));
-  const { version: third } = await buildVersion(structuredClone(changed), second);
-  expect(third).toBe(second);
-});
-
 test('the history of a group is bounded: the oldest version is evicted first', async () => {
   const history = new CatalogHistory(3_000);
   let version = (await buildVersion([instrument('A')], null)).version;
@@ -110,22 +97,6 @@ test('the history of a group is bounded: the oldest version is evicted first', a
   expect(known[0]).toBe(false);
   expect(known.at(-1)).toBe(true);
   expect(known.indexOf(true)).toBe(known.lastIndexOf(false) + 1);
-});
-
-test('changes since the present version are empty, since an unknown one everything', async () => {
-  await using world = await openCatalogWorld();
-  const viewer = world.viewer();
-  const view = await world.catalogs.read(viewer);
-  const { version } = view.version;
-  expect(view.changes(version)).toEqual({ version, reset: false, upserted: [], removed: [] });
-  for (const since of ['', 'unknown', '__proto__', 'x'.repeat(10_000)]) {
-    expect(view.changes(since)).toEqual({
-      version,
-      reset: true,
-      upserted: view.version.instruments,
-      removed: [],
-    });
-  }
 });
 
 test('changes since an older version are those of the gateway', async () => {

@@ -4,7 +4,6 @@ import type { OrderGateway } from '../../../../src/domain/trading/submitter.ts';
 import { GatewayError, SendExpiredError } from '../../../../src/gateway/errors.ts';
 import type { Exchange } from '../../../../src/gateway/exchange.ts';
 import { type OrderRecords, RecordsUnavailableError } from '../../../../src/store/order-records.ts';
-import { asFormer } from '../../../store/former-reader.ts';
 import type { ScriptedClock } from '../../../support/scripted-clock.ts';
 import {
   acceptedAs,
@@ -58,8 +57,7 @@ export function beginRun(scenario: Scenario, stage: Stage): Run {
   let mayExpire = scenario.expires ?? false;
 
   function portOf(replica: number): OrderRecords {
-    const own = stage.records[replica] as OrderRecords;
-    const records = scenario.former?.includes(replica) ? asFormer(own) : own;
+    const records = stage.records[replica] as OrderRecords;
     function far<Args extends unknown[], T>(name: string, ask: (...args: Args) => Promise<T>) {
       return (...args: Args) =>
         new Promise<T>((resolve, reject) => {

@@ -19,8 +19,6 @@ export interface Operation {
 export interface Scenario {
   readonly operations: readonly Operation[];
   readonly ends: readonly End[];
-  /** Replicas of the version that cannot close keys. */
-  readonly former?: readonly number[];
   /** The first replica may die at any time. */
   readonly mayDie?: boolean;
   /** The time limit of orders may pass at any time. */
@@ -101,23 +99,5 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     operations: [place, ask, voidThere],
     ends: ['paused'],
     hangs: true,
-  },
-  'an order at a replica of the version before, and a void': {
-    operations: [place, voidThere],
-    ends: ['accepted', 'rejected', 'paused'],
-    former: [0],
-    mayDie: true,
-    polls: 1,
-  },
-  'an order, its repeat at a replica of the version before, and a void': {
-    operations: [place, repeat, voidHere],
-    ends: ['accepted', 'paused'],
-    former: [1],
-  },
-  'a void, and a question at a replica of the version before': {
-    operations: [limited, voidHere, ask],
-    ends: ['accepted', 'refused'],
-    former: [1],
-    expires: true,
   },
 };
