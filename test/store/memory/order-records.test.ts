@@ -68,21 +68,4 @@ describe('order records in memory', () => {
     uptimeMs = RECORD_LIFE_MS;
     expect([...table.values()].map(({ reservation }) => reservation.id)).toEqual(['late']);
   });
-
-  test('an account has room when its oldest record expires, and is told when', async () => {
-    let uptimeMs = 0;
-    const bounds = { max: 9, maxPerAccount: 2 };
-    const records = createMemoryOrderRecords({ ...bounds, uptimeMs: () => uptimeMs });
-    await reserved(records, '1', 'early');
-    uptimeMs = 60_000;
-    await reserved(records, '1', 'late');
-    uptimeMs = RECORD_LIFE_MS - 1_500;
-    const refused = records.reserve(request('1', 'new'));
-    await expect(refused).rejects.toMatchObject({ retryAfterSeconds: 2 });
-    uptimeMs = RECORD_LIFE_MS;
-    await reserved(records, '1', 'new');
-    await expect(records.reserve(request('1', 'newer'))).rejects.toMatchObject({
-      retryAfterSeconds: 60,
-    });
-  });
 });

@@ -10,7 +10,6 @@ import {
   rank,
 } from '../../../src/store/order-records.ts';
 import { createSeededRandom } from '../../end-to-end/orders/seeded-random.ts';
-import { cpuOf } from '../../support/cpu.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { accepted, rejected, request, unknown } from '../order-records-contract.ts';
 
@@ -43,57 +42,6 @@ describe('after an idle weekend', () => {
     expect([...table.values()]).toEqual([]);
     expect([1, 2, 3, 4].map(() => table.size)).toEqual([600, 400, 200, 0]);
   });
-
-  test('a record that is over and still there can be neither settled nor released, and its key is free', async () => {
-    const { clock, table, reserve } = openTable({ max: 2_000 });
-    for (let n = 0; n < 999; n += 1) reserve('1', `${n}`);
-    const old = reserve('1', 'k');
-    await clock.advance(RECORD_LIFE_MS);
-    expect(table.record(old)).toBe(undefined);
-    expect(table.settle(old, accepted)).toBe(false);
-    expect(table.release(old)).toBe(false);
-    expect(table.size).toBe(800);
-    const young = reserve('1', 'k');
-    expect(table.settle(old, accepted)).toBe(false);
-    for (let calls = 0; calls < 9; calls += 1) {
-      expect(table.get('1', 'k')).toMatchObject({ id: young.id, outcome: null });
-    }
-    expect(table.size).toBe(1);
-  });
-
-  test('a full table takes as many records as on its first day', async () => {
-    const { clock, reserve } = openTable({ max: 1_000 });
-    for (let n = 0; n < 1_000; n += 1) reserve('1', `${n}`);
-    expect(() => reserve('2', 'new')).toThrow(RecordsUnavailableError);
-    await clock.advance(RECORD_LIFE_MS);
-    for (let n = 0; n < 1_000; n += 1) reserve('2', `${n}`);
-    expect(() => reserve('2', 'new')).toThrow('all 1000 order records are in use');
-  });
-
-  test('an account that has its share takes as many, though the records of others are dropped first', async () => {
-    const { clock, reserve } = openTable({ max: 9_000, maxPerAccount: 300 });
-    for (let n = 0; n < 3_000; n += 1) reserve(`other ${n % 10}`, `${n}`);
-    for (let n = 0; n < 300; n += 1) reserve('own', `${n}`);
-    await clock.advance(RECORD_LIFE_MS);
-    for (let n = 0; n < 300; n += 1) reserve('own', `${n}`);
-    expect(() => reserve('own', 'new')).toThrow(AccountRecordsFullError);
-  });
-});
-
-test('a call takes no longer for the records that were dropped before', async () => {
-  const count = 200_000;
-  const { clock, table, reserve } = openTable({ max: count });
-  for (let n = 0; n < count; n += 1) {
-    // Not more are dropped, or V8 would make a smaller Map, without what was deleted.
-    if (n === count * 0.6) await clock.advance(1_000);
-    reserve(`${n % 1_000}`, `${n}`);
-  }
-  const before = cpuOf(() => table.size);
-  await clock.advance(RECORD_LIFE_MS - 1_000);
-  dropOld(table, count * 0.6);
-  expect(table.size).toBe(count * 0.4);
-  // A walk over them takes a hundred times as long.
-  expect(cpuOf(() => table.size)).toBeLessThan(30 * before);
 });
 
 /** Each call drops 200. */

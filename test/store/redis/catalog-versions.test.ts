@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { openRedisCatalogVersions } from '../../../src/store/redis/catalog-versions.ts';
-import { startTestApp } from '../../support/app.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { startTestRedis } from '../../support/redis.ts';
 
@@ -21,24 +20,5 @@ describeWithRedis('catalog versions in Redis', (serverPath) => {
       one.close();
       other.close();
     }
-  });
-
-  test('a replica that never saw a version answers with the changes since', async () => {
-    await using redis = await startTestRedis(serverPath);
-    const environment = { REDIS_URL: redis.url };
-    await using first = await startTestApp(environment);
-    const { data: seen } = await first.query('{ catalog { version } }', {
-      token: await first.signIn(),
-    });
-    await using second = await startTestApp(environment);
-    const token = await second.signIn();
-    second.sandbox.changeCatalog({ change: 3 });
-    const { data } = await second.query(
-      'query ($since: String!) { catalog { changes(since: $since) { reset upserted { id } } } }',
-      { token, variables: { since: seen.catalog.version } },
-    );
-    expect(data.catalog.changes.reset).toBe(false);
-    expect(data.catalog.changes.upserted.length).toBeGreaterThan(0);
-    expect(data.catalog.changes.upserted.length).toBeLessThan(10);
   });
 });

@@ -12,9 +12,8 @@ import { LEAVE } from '../../../src/store/redis/scripts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
-import { accepted, rejected, request, reserved } from '../order-records-contract.ts';
+import { request, reserved } from '../order-records-contract.ts';
 import { rememberedMs, voidRequest } from '../void-contract.ts';
-import { FormerRecords } from './former-records.ts';
 
 const timing: RedisTiming = { beatMs: 50, graceMs: 200, leaseMs: 1_500, patienceMs: 5_000 };
 const PREFIX = 'trading-graph:{orders}';
@@ -190,49 +189,6 @@ describeWithRedis('a closed key', (serverPath) => {
     const lives = Number(await redis.command('PTTL', `${PREFIX}:record:1:k`));
     expect(lives).toBeGreaterThan(HOUR_MS - MINUTE_MS);
     expect(lives).toBeLessThanOrEqual(HOUR_MS);
-  });
-
-  test.concurrent('is an order that was rejected to a replica of the version before', async () => {
-    await using redis = await startTestRedis(serverPath);
-    await using a = await openReplica(redis.url);
-    const former = new FormerRecords(redis);
-    const { record } = await a.records.voidKey(voidRequest('1', 'k'));
-    const outcome = { kind: 'rejected', error: 'VOIDED', message: null };
-    const seen = { id: record.id, canonical: '', outcome, pendingMs: 0 };
-    expect(await former.reserve(request('1', 'k'))).toMatchObject({
-      reserved: false,
-      record: seen,
-    });
-    expect(await former.find('1', 'k')).toEqual({ ...seen, reservedAtMs: record.reservedAtMs });
-    // An order of its own that it had given back, or never had there.
-    const reservation = { ...request('1', 'k'), id: 'former' };
-    await former.release(reservation);
-    expect(await former.settle(reservation, accepted)).toBe(1);
-    expect(await a.records.find('1', 'k')).toEqual(record);
-    // And the other way round.
-    const answer = await former.reserve(request('1', 'used'));
-    if (!answer.reserved) throw new Error('the key is free');
-    const { id } = answer.reservation;
-    const pending = { voided: false, record: { id, outcome: null } };
-    expect(await a.records.voidKey(voidRequest('1', 'used'))).toMatchObject(pending);
-    await former.settle(answer.reservation, rejected);
-    const used = await a.records.voidKey(voidRequest('1', 'used'));
-    expect(used).toMatchObject({ voided: false, record: { id, outcome: rejected } });
-    expect(closingOf(used.record)).toBe(null);
-  });
-
-  test.concurrent('has a memory that begins with an epoch of the version before', async () => {
-    await using redis = await startTestRedis(serverPath, DURABLE);
-    await expectRemembered(redis, redis.url, 0);
-    await setMemory(redis, 3 * HOUR_MS, 3 * HOUR_MS);
-    await redis.command('HSET', MARKER, 'run', 'another');
-    await new FormerRecords(redis).join();
-    await expectRemembered(redis, redis.url, 0);
-    await redis.command('HSET', MARKER, 'opensAt', Date.now() - HOUR_MS);
-    await expectRemembered(redis, redis.url, HOUR_MS);
-    // It did not say whether there was a log.
-    await redis.command('HSET', MARKER, 'run', 'another');
-    await expectRemembered(redis, redis.url, 0);
   });
 
   test.concurrent('is the same for all, though Redis was frozen when it was closed', async () => {

@@ -75,31 +75,6 @@ describeWithRedis('order records in Redis', (serverPath) => {
   itKeepsOrderRecords(openRecords);
   itVoidsKeys(openRecords);
 
-  test('two replicas share keys, outcomes and the bound', async () => {
-    await using redis = await startTestRedis(serverPath);
-    await using a = await openReplica(redis.url, 10);
-    await using b = await openReplica(redis.url, 10);
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, n) => (n % 2 ? a : b).records.reserve(request('1', 'k'))),
-    );
-    const winner = answers.findIndex((answer) => answer.reserved);
-    expect(answers.filter((answer) => answer.reserved)).toHaveLength(1);
-    const answer = answers[winner];
-    if (!answer?.reserved) throw new Error('no request got the key');
-    const [maker, other] = winner % 2 ? [a, b] : [b, a];
-    for (const { records } of [a, b]) {
-      expect(await records.find('1', 'k')).toMatchObject({ outcome: null });
-    }
-    await maker.records.settle(answer.reservation, accepted);
-    await other.records.release(answer.reservation);
-    for (const { records } of [a, b]) {
-      expect(await records.find('1', 'k')).toMatchObject({ outcome: accepted, pendingMs: 0 });
-    }
-    for (let n = 1; n < 10; n += 1) await reserved((n % 2 ? a : b).records, '1', `k${n}`);
-    await expect(a.records.reserve(request('1', 'x'))).rejects.toThrow(RecordsUnavailableError);
-    await expect(b.records.reserve(request('1', 'x'))).rejects.toThrow(RecordsUnavailableError);
-  });
-
   test('replicas share the bound of an account, which a Redis that was emptied is given back', async () => {
     await using redis = await startTestRedis(serverPath);
     const bounds = { max: 1_000, maxPerAccount: 4 };
@@ -282,22 +257,6 @@ describeWithRedis('order records in Redis', (serverPath) => {
     expect([...a.warnings, ...b.warnings].join()).not.toContain('twice');
   });
 
-  test('records that say nothing of an epoch, as replicas of an earlier version write them, are kept', async () => {
-    await using redis = await startTestRedis(serverPath);
-    await using a = await openReplica(redis.url);
-    const pending = await reserved(a.records, '1', 'pending');
-    await a.records.settle(await reserved(a.records, '1', 'settled'), accepted);
-    for (const key of await redis.command('KEYS', '*:record:*').then((keys) => keys as string[])) {
-      await redis.command('HDEL', key, 'epoch', 'member');
-    }
-    await using b = await openReplica(redis.url);
-    expect(await b.records.find('1', 'pending')).toMatchObject({ id: pending.id, outcome: null });
-    expect(await b.records.find('1', 'settled')).toMatchObject({ outcome: accepted });
-    for (const key of ['pending', 'settled']) {
-      expect(await b.records.reserve(request('1', key))).toMatchObject({ reserved: false });
-    }
-  });
-
   test('a replica that comes later brings its records before it makes new ones', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);
@@ -347,23 +306,6 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await expect(a.records.reserve(request('1', 'k'))).rejects.toThrow('did not answer');
     line.delayMs = 0;
     await eventually(() => reserved(a.records, '1', 'after'));
-  });
-
-  test('a Redis that is unreachable at the start is awaited in the background', async () => {
-    await using redis = await startTestRedis(serverPath);
-    await redis.kill();
-    await using a = await openReplica(redis.url);
-    for (let n = 0; n < 300; n += 1) {
-      const refused = a.records.reserve(request('1', `k${n}`));
-      await expect(refused).rejects.toThrow(RecordsUnavailableError);
-    }
-    await redis.start();
-    // What never left need not be given back.
-    await eventually(() => a.records.degradedReason() === null);
-    expect(await scriptsBesideBeats(redis)).toBeLessThan(300);
-    await expect
-      .poll(() => a.records.reserve(request('1', 'k')).catch(() => null), { timeout: 30_000 })
-      .toMatchObject({ reserved: true });
   });
 
   test('a record that Redis dropped is never made anew, though its index survived', async () => {

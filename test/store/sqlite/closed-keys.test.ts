@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { copyFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
@@ -28,18 +27,6 @@ function remembered(database: OrderDatabase, key: string): number | undefined {
   const answer = close(database, key);
   if (typeof answer === 'string') throw new Error(answer);
   return answer && 'outcome' in answer ? closingOf(answer)?.rememberedMs : undefined;
-}
-
-/** As a process of an earlier version writes its state: it knows of no moment behind the file's identity. */
-function beginAsEarlierVersion(path: string): void {
-  const raw = new DatabaseSync(path);
-  const row = raw.prepare('SELECT * FROM state').get();
-  const [inode, born] = String(row?.file).split(' ');
-  const file = `${inode} ${born}`;
-  const writes = Number(row?.writes) + 1;
-  const digest = hash('sha256', JSON.stringify([writes, row?.rows, file, row?.incompleteFrom]));
-  raw.prepare('UPDATE state SET writes = ?, file = ?, digest = ?').run(writes, file, digest);
-  raw.close();
 }
 
 describe('a file remembers', () => {
@@ -110,42 +97,6 @@ describe('a file remembers', () => {
     expect(close(database, 'damaged')).toContain('is damaged');
     expect(remembered(database, 'key')).toBe(5);
   });
-
-  test('since a process of an earlier version began, also where another one is running', () => {
-    using folder = createFolder();
-    const clock = createMachineClock();
-    using running = openDatabase(folder.path, { clock });
-    clock.pass(HOUR_MS);
-    beginAsEarlierVersion(folder.path);
-    // It cannot be told when that was.
-    expect(remembered(running, 'k1')).toBe(0);
-    clock.pass(HOUR_MS);
-    expect(remembered(running, 'k2')).toBe(HOUR_MS);
-    beginAsEarlierVersion(folder.path);
-    using next = openDatabase(folder.path, { clock });
-    clock.pass(5);
-    expect(remembered(next, 'k3')).toBe(5);
-    expect(remembered(running, 'k4')).toBe(5);
-  });
-});
-
-test('an earlier version finds a closed key where it looks for an order, as one that was rejected', () => {
-  using folder = createFolder();
-  {
-    using database = openDatabase(folder.path);
-    close(database, 'key', 1_234);
-  }
-  const raw = new DatabaseSync(folder.path);
-  const row = raw.prepare('SELECT * FROM orders WHERE login = ? AND key = ?').get('1001', 'key');
-  expect(JSON.parse(String(row?.outcome))).toEqual({
-    ...{ kind: 'rejected', error: 'VOIDED', message: null, sent: false },
-    closing: { keyAgeMs: 1_234, rememberedMs: 0 },
-  });
-  // Compared with a digest of what is ordered, which is never empty.
-  expect(row).toMatchObject({ input: '', pendingMs: 0, at: '2026-11-20T12:00:00.000Z' });
-  const [inode, born] = String(raw.prepare('SELECT file FROM state').get()?.file).split(' ');
-  expect(`${inode} ${born}`).toMatch(/^\d+ \d+$/);
-  raw.close();
 });
 
 test('an account closes another key when a closed one expires, however many others did before it', () => {

@@ -188,28 +188,6 @@ describe('a record', () => {
     expect(find(database, 'late')).toMatchObject({ outcome: acceptedAs('late') });
   });
 
-  test('keeps odd text as it is', () => {
-    using folder = createFolder();
-    using database = openDatabase(folder.path);
-    const reservation = { ...reservationOf('key'), key: '\ud800 \u0000', login: 'l\udfff' };
-    const outcome = { kind: 'rejected', error: '\ud800', message: 'no "way"\n\u0000' } as const;
-    database.run([{ do: 'reserve', reservation }]);
-    database.run([{ do: 'settle', reservation, outcome }]);
-    expect(database.run([{ do: 'reserve', reservation }]).answers).toMatchObject([{ outcome }]);
-  });
-
-  test('is not written by a question for it', () => {
-    using folder = createFolder();
-    using database = openDatabase(folder.path);
-    reserve(database, 'key');
-    // SQLite's own count of commits.
-    const commits = () => readFileSync(folder.path).readUInt32BE(24);
-    const before = commits();
-    expect(find(database, 'key')).toMatchObject({ outcome: null });
-    expect(find(database, 'other')).toBe(null);
-    expect(commits()).toBe(before);
-  });
-
   test('can be read by an operator', () => {
     using folder = createFolder();
     fill(folder.path, ['key']);
@@ -433,22 +411,6 @@ test('damaged records are dropped, and their keys come free, where the operator 
   using database = openDatabase(folder.path);
   expect(database.run([])).toMatchObject({ held: 1, degradedReason: null });
   expect(reserve(database, 'second')).toBe(null);
-});
-
-test('damaged records are dropped once, though two operators say so at the same time', () => {
-  using folder = createFolder();
-  fill(folder.path, ['first', 'second']);
-  const raw = new DatabaseSync(folder.path);
-  raw.exec("UPDATE orders SET outcome = NULL WHERE key = 'second'");
-  raw.close();
-  {
-    using one = openDatabase(folder.path);
-    using other = openDatabase(folder.path);
-    one.declareComplete();
-    other.declareComplete();
-  }
-  using database = openDatabase(folder.path);
-  expect(database.run([]).held).toBe(1);
 });
 
 test('records that are over leave their room to as many new ones as come at once', () => {

@@ -221,39 +221,6 @@ describe('order records in SQLite', () => {
 });
 
 describe('two processes on one file', () => {
-  test('reserve a key once, and both see its outcome', async () => {
-    await using opened = await openRecords();
-    await using other = await startRecordsProcess(opened.path);
-    const all = [opened.records, other.records];
-    for (let round = 0; round < 20; round += 1) {
-      const key = `k${round}`;
-      const answers = await Promise.all(
-        Array.from({ length: 10 }, (_, n) => all[n % 2]?.reserve(request('1', key))),
-      );
-      const won = answers.filter((answer) => answer?.reserved);
-      expect(won).toHaveLength(1);
-      const [answer] = won;
-      if (!answer?.reserved) throw new Error('no process got the key');
-      const winner = answers.indexOf(answer) % 2;
-      expect(await all[1 - winner]?.find('1', key)).toMatchObject({ outcome: null });
-      await all[winner]?.settle(answer.reservation, accepted);
-      expect(await all[1 - winner]?.find('1', key)).toMatchObject({ outcome: accepted });
-    }
-    expect(opened.records.held()).toBeGreaterThanOrEqual(19);
-  });
-
-  test('share the bound', async () => {
-    await using opened = await openRecords(10);
-    await using other = await startRecordsProcess(opened.path, { max: 10 });
-    for (let n = 0; n < 10; n += 1) {
-      const records = n % 2 ? opened.records : other.records;
-      expect(await records.reserve(request('1', `k${n}`))).toMatchObject({ reserved: true });
-    }
-    for (const records of [opened.records, other.records]) {
-      await expect(records.reserve(request('1', 'new'))).rejects.toThrow('all 10 order records');
-    }
-  });
-
   test('share the bound of an account, over a restart of both', async () => {
     await using opened = await openRecords(100, 4);
     {
@@ -271,21 +238,5 @@ describe('two processes on one file', () => {
     const next = await opened.open();
     await expect(next.reserve(request('1', 'new'))).rejects.toThrow(AccountRecordsFullError);
     await next.close();
-  });
-
-  test('make a new file together', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'trading-graph-sqlite-'));
-    const path = join(folder, 'deep', 'orders.db');
-    const processes = await Promise.all([1, 2, 3, 4].map(() => startRecordsProcess(path)));
-    const answers = await Promise.all(
-      processes.map(({ records }) => records.reserve(request('1', 'k'))),
-    );
-    expect(answers.filter(({ reserved }) => reserved)).toHaveLength(1);
-    for (const each of processes) {
-      expect(await each.records.degradedReason()).toBe(null);
-      expect(each.warnings).toEqual([]);
-      await each.kill();
-    }
-    rmSync(folder, { recursive: true });
   });
 });
