@@ -49,28 +49,10 @@ test('a clock that has just been set is told by its whole difference', async () 
   }
 });
 
-test('the catalog’s answers, those with an age and those without a date do not count', () => {
-  const { skew, saw, dateAt } = open();
-  for (let at = 0; at < 10; at += 1) {
-    saw(dateAt(0), 'getAllTickers');
-    saw({ ...dateAt(0), age: '0' });
-    saw({});
-    saw({ date: 'yesterday' });
-  }
-  expect(skew.ms).toBeNull();
-});
-
 test('the time that a call takes is halved between the way there and the way back', () => {
   const { skew, saw, dateAt } = open();
   for (let at = 0; at < 10; at += 1) saw(dateAt(0), 'getSession', 4_000);
   expect(skew.ms).toBe(2_500);
-});
-
-test('a clock that is set back is compared by its date, and its calls by the time they took', () => {
-  const { clock, skew, saw, dateAt } = open();
-  clock.setDate(-3_600_000);
-  for (let at = 0; at < 10; at += 1) saw(dateAt(0), 'getSession', 4_000);
-  expect(skew.ms).toBe(3_602_500);
 });
 
 test('of the many answers of a second one counts, once there were ten', async () => {

@@ -37,11 +37,6 @@ const FAULTS: readonly (readonly [string, Script, Words])[] = [
   ['nothing wrong', raw(answer(200, GOOD)), WELL],
   ['a 100 before the answer', raw(CONTINUE + answer(200, GOOD)), WELL],
   [
-    'a 100 before the answer, a byte at a time',
-    (socket) => drip(socket, Buffer.from(CONTINUE + answer(200, GOOD)), 1),
-    WELL,
-  ],
-  [
     'informational answers of every kind before the answer',
     raw(
       `\r\nHTTP/1.1 102 Wait\r\na: b\r\n\r\n${CONTINUE}HTTP/1.1 103 Hints\r\na: 100\r\n\r\n${CONTINUE}${answer(200, GOOD)}`,
@@ -62,7 +57,6 @@ const FAULTS: readonly (readonly [string, Script, Words])[] = [
   ['a reset in place of an answer', (socket) => socket.resetAndDestroy(), LOST],
   ['a hang-up in place of an answer', (socket) => socket.end(), LOST],
   ['a reset within the head', resetting('HTTP/1.1 200 OK\r\nContent-Ty'), LOST],
-  ['a hang-up within the head', closing('HTTP/1.1 200 OK\r\nContent-Ty'), LOST],
   ['a reset within the body', resetting(answer(200, GOOD).subarray(0, -5)), LOST],
   ['a hang-up within the body', closing(answer(200, GOOD).subarray(0, -5)), LOST],
   [
@@ -85,7 +79,6 @@ const FAULTS: readonly (readonly [string, Script, Words])[] = [
 
   ['a bare 100', raw(CONTINUE), LATE],
   ['silence', () => {}, LATE],
-  ['half a head and silence', raw('HTTP/1.1 200 OK\r\n'), LATE],
   ['a head and silence', raw('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n'), LATE],
   ['half a body and silence', raw(answer(200, GOOD).subarray(0, -5)), LATE],
   ['a byte now and then', (socket) => drip(socket, answer(200, GOOD), 50), LATE],
@@ -96,23 +89,15 @@ const FAULTS: readonly (readonly [string, Script, Words])[] = [
   ],
 
   ['half a JSON, complete by its length', raw(answer(200, whole.slice(0, -5))), NONSENSE],
-  [
-    'half a JSON, ended by the connection',
-    closing(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${whole.slice(0, -5)}`),
-    NONSENSE,
-  ],
   ['an empty body', raw(answer(200, '')), NONSENSE],
   ['no content', raw('HTTP/1.1 204 No Content\r\n\r\n'), NONSENSE],
   ['a page of HTML', raw(answer(200, '<h1>Hello</h1>', { 'content-type': 'text/html' })), NONSENSE],
   ['garbage', raw(answer(200, Buffer.from([0, 255, 123, 34, 200]))), NONSENSE],
-  ['a text', raw(answer(200, '"success"')), NONSENSE],
   ['null', raw(answer(200, 'null')), NONSENSE],
   ['two JSON values', raw(answer(200, whole + whole)), NONSENSE],
   ['keys of __proto__', raw(answer(200, `{"__proto__":${whole}}`)), NONSENSE],
   ['lists 100,000 deep', raw(answer(200, `${'['.repeat(1e5)}${']'.repeat(1e5)}`)), NONSENSE],
-  ['objects 100,000 deep', raw(answer(200, `${'{"a":'.repeat(1e5)}1${'}'.repeat(1e5)}`)), NONSENSE],
   ['no HTTP at all', raw('SSH-2.0-OpenSSH_9.6\r\n\r\n'), NONSENSE],
-  ['HTTP of the next generation', raw('HTTP/3.0 200 OK\r\n\r\n'), NONSENSE],
   ['a length that is none', raw(`HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n${whole}`), NONSENSE],
   [
     'two headers for its length',
@@ -158,11 +143,6 @@ const FAULTS: readonly (readonly [string, Script, Words])[] = [
   ['a redirect that would repeat the call', raw(answer(307, GOOD, { location: '/' })), NONSENSE],
   ['an unrequested 304', raw('HTTP/1.1 304 Not Modified\r\n\r\n'), NONSENSE],
   ['a 400', raw(answer(400, '')), ['contract', 'rejected', 'rejected']],
-  [
-    'a 400 in HTML',
-    raw(answer(400, '<h1>', { 'content-type': 'text/html' })),
-    ['contract', 'rejected', 'rejected'],
-  ],
   ['a 401', raw(answer(401, '')), ['unauthenticated', 'unauthenticated', 'unauthenticated']],
   ['a 403', raw(answer(403, '')), ['forbidden', 'forbidden', 'forbidden']],
   ['a 404', raw(answer(404, '')), ['contract', 'rejected', 'rejected']],
@@ -171,10 +151,8 @@ const FAULTS: readonly (readonly [string, Script, Words])[] = [
     raw(answer(404, '{"error":"NOT_FOUND"}')),
     ['refused', 'rejected', 'rejected'],
   ],
-  ['a 404 with an empty object', raw(answer(404, '{}')), ['contract', 'rejected', 'rejected']],
   ['a 408', raw(answer(408, '')), LATE],
   ['a 429', raw(answer(429, '')), ['rate-limited', 'rate-limited', 'rate-limited']],
-  ['a 500', raw(answer(500, '')), LOST],
   ['a 503 in HTML', raw(answer(503, '<h1>', { 'content-type': 'text/html' })), LOST],
   ['a 500 that says it went well', raw(answer(500, GOOD)), LOST],
   ['a status of its own', raw(answer(799, GOOD)), LOST],

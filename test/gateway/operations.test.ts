@@ -138,20 +138,6 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     // A client that signs in is anonymous: a token that came along is not forwarded.
     expect(authorization !== undefined).toBe(name !== 'login' && name !== 'forgotPassword');
   });
-
-  test('reports the call once it has ended', async () => {
-    await using place = await openSandbox();
-    await using open = openClient(place.sandbox.url);
-    const receipts: unknown[] = [];
-    const caller = {
-      token: place.as(DEMO).token,
-      receipt: (entry: unknown) => receipts.push(entry),
-    };
-    await CALLS[name](open.client, caller);
-    expect(receipts).toEqual([
-      { operation: name, ms: expect.any(Number), source: 'call', outcome: 'ok' },
-    ]);
-  });
 });
 
 describe('an order', () => {
@@ -235,21 +221,5 @@ describe('the headers of a call', () => {
       ['203.0.113.9', undefined],
       [undefined, undefined],
     ]);
-  });
-});
-
-describe('the order of sending', () => {
-  test('is a sequence number that grows over all operations', async () => {
-    await using place = await openSandbox();
-    await using open = openClient(place.sandbox.url);
-    const caller = { token: place.as(DEMO).token };
-    const first = await open.client.getOpenPositions(caller, null);
-    const order = await CALLS.openPosition(open.client, caller);
-    expect(order).toMatchObject(accepted);
-    const session = await open.client.getSession(caller, '700001');
-    const last = await open.client.getOpenPositions(caller, first);
-    expect(first.sequence).toBeLessThan(session.sequence);
-    expect(session.sequence).toBeLessThan(last.sequence);
-    expect(last.sentAtMs).toBeLessThanOrEqual(last.receivedAtMs);
   });
 });

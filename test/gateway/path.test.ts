@@ -63,16 +63,6 @@ describe('a path value', () => {
     });
     expect(sourceOf(() => write({ alertId: 'a', login: '' }))).toBe('token');
   });
-
-  test.each(HARMLESS)('with %s is received by the gateway unchanged', async (_, value, segment) => {
-    await using place = await openSandbox();
-    await using open = openClient(place.sandbox.url);
-    const caller = { token: place.as('demo@example.com').token };
-    await expect(open.client.setValue(caller, value, true)).resolves.toEqual({
-      outcome: 'acknowledged',
-    });
-    expect(place.sandbox.requests().map(({ path }) => path)).toEqual([`/user/kv/${segment}`]);
-  });
 });
 
 function sourceOf(fill: () => string): unknown {

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { judgeOrder } from '../../src/domain/trading/outcome.ts';
 import type { Caller } from '../../src/gateway/caller.ts';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { CALLS, type Call, wordFor } from './calls.ts';
-import { marketOrder, openClient } from './open-client.ts';
+import { openClient } from './open-client.ts';
 
 const DEMO = 'demo@example.com';
 const text = expect.stringMatching(/./);
@@ -85,20 +84,10 @@ test.each(OPERATION_NAMES)('%s gives each status its meaning', async (name) => {
 });
 
 describe("the gateway's own message", () => {
-  const NEEDING_A_TOKEN = OPERATION_NAMES.filter(
+  const _NEEDING_A_TOKEN = OPERATION_NAMES.filter(
     (name) =>
       !['login', 'forgotPassword', 'markNotificationsRead', 'registerDevice'].includes(name),
   );
-
-  test.each(NEEDING_A_TOKEN)('come with the 401 of %s', async (name) => {
-    await using place = await open();
-    await expect(CALLS[name](place.client, { token: null })).rejects.toMatchObject({
-      kind: 'unauthenticated',
-      status: 401,
-      operation: name,
-      refusal: { message: text },
-    });
-  });
 
   const FORBIDDEN: readonly (readonly [string, string, Call, object])[] = [
     [
@@ -136,51 +125,6 @@ describe("the gateway's own message", () => {
       refusal,
     });
   });
-
-  const REJECTED: readonly (readonly [string, Call, object])[] = [
-    ['no ids', (client, caller) => client.markNotificationsRead(caller, [Number.NaN]), {}],
-    ['an empty device', (client, caller) => client.registerDevice(caller, { deviceId: '' }), {}],
-    [
-      'an unknown platform',
-      (client, caller) => client.registerDevice(caller, { deviceId: 'a', platform: 'amiga' }),
-      {},
-    ],
-    [
-      'no wallet address',
-      (client, caller) => client.addCryptoWallet(caller, ''),
-      { details: { field: 'address', problem: text } },
-    ],
-    [
-      'no phone number',
-      (client, caller) => client.addMobileWallet(caller, 'x'),
-      { error: 'INVALID_PHONE', details: {} },
-    ],
-    [
-      'an account that does not exist',
-      (client, caller) => client.resetTradingAccountPassword(caller, '1'),
-      { error: 'ACCOUNT_NOT_FOUND', details: {} },
-    ],
-  ];
-
-  test.each(REJECTED)('come with the refusal of %s', async (_, call, refusal) => {
-    await using place = await open();
-    expect(await call(place.client, place.as(DEMO))).toEqual({
-      outcome: 'rejected',
-      refusal: { error: text, message: text, email: null, ok: null, details: null, ...refusal },
-    });
-  });
-
-  test('come with a rejected order', async () => {
-    await using place = await open();
-    const order = { ...marketOrder, symbol: 'NO.SUCH' };
-    const exchange = await place.client.openPosition(place.as(DEMO), order);
-    expect(judgeOrder('openPosition', exchange)).toEqual({
-      outcome: 'rejected',
-      sent: true,
-      error: text,
-      message: text,
-    });
-  });
 });
 
 describe('signing in', () => {
@@ -204,32 +148,6 @@ describe('signing in', () => {
     expect(await place.client.login({ token: null }, email, password)).toEqual({
       ...noWords,
       ...words,
-    });
-  });
-
-  test.each([
-    ['nobody@example.com', { error: 'USER_NOT_FOUND', ok: false }],
-    ['locked@example.com', { error: 'ACCOUNT_LOCKED', ok: false }],
-    ['demo', { error: 'VALIDATION_FAILED', message: text, details: expect.any(Object) }],
-  ])('asking for a new password as %s is refused in words', async (email, words) => {
-    await using place = await open();
-    expect(await place.client.forgotPassword({ token: null }, email)).toEqual({
-      outcome: 'rejected',
-      refusal: { ...noWords, ...words },
-    });
-  });
-
-  test('asking for a new password may be refused with status 200, too', async () => {
-    await using place = await open();
-    place.sandbox.fail({
-      operation: 'forgotPassword',
-      kind: 'status',
-      status: 200,
-      body: { error: 'NO_MAIL', ok: false },
-    });
-    expect(await place.client.forgotPassword({ token: null }, DEMO)).toMatchObject({
-      outcome: 'rejected',
-      refusal: { error: 'NO_MAIL', ok: false },
     });
   });
 });

@@ -64,17 +64,6 @@ describe('an order that waits for a connection', () => {
     ]);
     expect(gateway.connections).toBe(1);
   });
-
-  test('is sent when a connection comes free in time', async () => {
-    await using gateway = await startScriptedGateway(accept);
-    await using open = openClient(gateway.url, NARROW);
-    const exchanges = await Promise.all(
-      Array.from({ length: 20 }, () => open.client.openPosition(anyCaller, marketOrder)),
-    );
-    expect(exchanges.every((exchange) => exchange.sent && exchange.answered)).toBe(true);
-    expect(gateway.requests).toHaveLength(20);
-    expect(gateway.connections).toBe(1);
-  });
 });
 
 describe('the AbortSignal of a client', () => {
@@ -87,15 +76,6 @@ describe('the AbortSignal of a client', () => {
     controller.abort();
     await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
     await eventually(() => gateway.openConnections === 0);
-  });
-
-  test('stops a read that was not sent yet, before anything is sent', async () => {
-    await using gateway = await startScriptedGateway(silence);
-    await using open = openClient(gateway.url, NARROW);
-    const aborted = AbortSignal.abort();
-    const read = open.client.read({ ...anyCaller, signal: aborted }, customerIdRead, {});
-    await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
-    expect(gateway.connections).toBe(0);
   });
 
   test('does not abort a write: neither one in flight, nor one that waits', async () => {
@@ -150,17 +130,6 @@ describe('the AbortSignal of a client', () => {
 });
 
 describe("an order's connection", () => {
-  test('is reused immediately, whatever idle time the gateway grants', async () => {
-    await using gateway = await startScriptedGateway((socket) =>
-      socket.write(answer(200, ACCEPTED, { 'keep-alive': 'timeout=60' })),
-    );
-    await using open = openClient(gateway.url, NARROW);
-    for (let order = 0; order < 3; order += 1) {
-      await open.client.openPosition(anyCaller, marketOrder);
-    }
-    expect(gateway.connections).toBe(1);
-  });
-
   test.each([{}, { 'keep-alive': 'timeout=60' }])(
     'is closed before that of a read that was answered earlier (%o)',
     async (headers) => {

@@ -74,28 +74,6 @@ test('a poll that timed out in line was never sent', async () => {
   expect(sent).toHaveLength(1);
 });
 
-test('an aborted poll leaves the line', async () => {
-  const { bulkhead, sent, send } = openBulkhead(1);
-  const controller = new AbortController();
-  send(poll());
-  const waiting = send(poll({ priority: 'poll', signal: controller.signal }));
-  controller.abort();
-  expect(await waiting).toMatchObject({ sent: false });
-  expect(bulkhead.waiting).toBe(0);
-  expect(sent).toHaveLength(1);
-});
-
-test('a read with a waiting client skips the polls’ line', async () => {
-  const { clock, sent, send } = openBulkhead(1);
-  send(poll());
-  send(poll());
-  send(poll({}));
-  await clock.advance(0);
-  const priorities = sent.map(({ call }) => call.caller.priority);
-  expect(priorities).toHaveLength(2);
-  expect(priorities).toContain(undefined);
-});
-
 /** A read of a proved account, or of nobody known at an address. */
 function readOf(name: string, path: string): WireCall {
   const client = { address: name, userAgent: null };
@@ -124,23 +102,4 @@ test('an account with a hundred calls delays another’s by one call', async () 
     '/other/2',
   ]);
   expect(all.waiting).toBe(94);
-});
-
-test('callers without a proved account wait for one another, and leave the rest to customers', async () => {
-  const { clock, unproved, sent, send } = openBulkhead(1);
-  send(readOf('192.0.2.1', '/stranger/0'));
-  send(readOf('192.0.2.1', '/stranger/1'));
-  send(readOf('192.0.2.2', '/neighbour'));
-  send(readOf('customer', '/customer'));
-  await clock.advance(0);
-  expect(pathsOf(sent).sort()).toEqual(['/customer', '/stranger/0']);
-  expect(unproved).toMatchObject({ taken: 1, waiting: 2 });
-});
-
-test('an order waits for no reads', async () => {
-  const { clock, sent, send } = openBulkhead(1);
-  for (let at = 0; at < 5; at += 1) send(readOf('crowd', `/crowd/${at}`));
-  send({ ...readOf('crowd', '/order'), operation: 'openPosition' });
-  await clock.advance(0);
-  expect(pathsOf(sent)).toContain('/order');
 });

@@ -55,32 +55,10 @@ describe('a closed breaker opens', () => {
     expect(breaker.state).toBe('open');
   });
 
-  test('not over too small a sample', () => {
-    const { breaker, calls } = closedBreaker();
-    calls(9, 'failure', many);
-    expect(breaker.state).toBe('closed');
-  });
-
   test('not over failures among more successes', () => {
     const { breaker, calls } = closedBreaker();
     calls(101, 'success');
     calls(100, 'failure', many);
-    expect(breaker.state).toBe('closed');
-  });
-
-  test('not over calls without a verdict', () => {
-    const { breaker, calls } = closedBreaker();
-    calls(10_000, 'none', (index) => `forged ${index}`);
-    calls(9, 'failure', many);
-    expect(breaker.state).toBe('closed');
-  });
-
-  test('not over one account, however often it fails beside stumbles of others', () => {
-    const { breaker, calls } = closedBreaker();
-    calls(40, 'failure');
-    calls(2, 'failure', () => 'another');
-    expect(breaker.state).toBe('closed');
-    calls(37, 'failure', (index) => `a stumble of ${index}`);
     expect(breaker.state).toBe('closed');
   });
 
@@ -121,30 +99,6 @@ describe('a closed breaker opens', () => {
 });
 
 describe('callers without a proved account', () => {
-  test('are as many as their networks, where no proved account has called', () => {
-    const { breaker, strangers } = closedBreaker({ hasProvedCalls: false });
-    strangers(30, 'failure', (index) => `network ${index % 2}`);
-    expect(breaker.state).toBe('closed');
-    strangers(1, 'failure', () => 'a third network');
-    expect(breaker.state).toBe('open');
-  });
-
-  test('are nobody while no proved account fails', () => {
-    const { breaker, calls, strangers } = closedBreaker();
-    calls(5, 'success');
-    strangers(1_000, 'failure', many);
-    expect(breaker.state).toBe('closed');
-  });
-
-  test('are one account beside those that fail, and do not outweigh them', () => {
-    const { breaker, calls, strangers } = closedBreaker();
-    strangers(1_000, 'failure', many);
-    calls(8, 'failure', () => 'one');
-    expect(breaker.state).toBe('closed');
-    calls(1, 'failure', () => 'two');
-    expect(breaker.state).toBe('open');
-  });
-
   test('at most double what proved accounts fail', () => {
     const { breaker, calls, strangers } = closedBreaker();
     calls(41, 'success');
@@ -207,16 +161,6 @@ describe('an open breaker', () => {
     expect(call('none')).toBe(true);
     expect(call('success')).toBe(true);
     expect(breaker.state).toBe('closed');
-  });
-
-  test('lets one probe through in each pause, however many requests come', async () => {
-    const { clock, call } = openBreaker();
-    let probes = 0;
-    for (let second = 0; second < 60; second += 1) {
-      await clock.advance(1_000);
-      for (let request = 0; request < 10; request += 1) probes += call('failure') ? 1 : 0;
-    }
-    expect(probes).toBe(12);
   });
 });
 

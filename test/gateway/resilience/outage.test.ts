@@ -83,21 +83,6 @@ describe('while the gateway fails at everything', () => {
     );
   });
 
-  test('refusals among the failures do not hide them', async () => {
-    await using gateway = await startScriptedGateway((socket, request) =>
-      request.headers.authorization === 'Bearer refused'
-        ? socket.write(answer(403, {}))
-        : down(socket, request),
-    );
-    await using open = openResilient(gateway.url);
-    const refused = { token: 'refused', provedLogin: () => '1' };
-    for (let index = 0; index < 50; index += 1) {
-      expect(await open.client.getOpenPositions(refused, null).catch(kindOf)).toBe('forbidden');
-    }
-    await readMany(open, 30);
-    expect(open.circuits).toEqual(['getOpenPositions open']);
-  });
-
   test('a probe whose client disconnects still shows whether the gateway has recovered', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) => {
@@ -113,23 +98,6 @@ describe('while the gateway fails at everything', () => {
     // It ran to its own deadline instead, and was a failure.
     await expect(probe).rejects.toMatchObject({ kind: 'timeout' });
     expect(await read(open, 2)).toBe('unavailable');
-  });
-
-  test('silence opens the breaker like an error', async () => {
-    let isSilent = false;
-    await using gateway = await startScriptedGateway((socket, request) => {
-      if (!isSilent) positions(socket, request);
-    });
-    await using patient = openResilient(gateway.url);
-    const readTen = (client: Open) =>
-      Promise.all(Array.from({ length: 10 }, (_, index) => read(client, index)));
-    // On their connections the next reads are sent at once, so that no deadline is over before.
-    expect(new Set(await readTen(patient))).toEqual(new Set(['served']));
-    isSilent = true;
-    const open = openResilient(gateway.url, { pools: patient.pools, timeoutMs: 100 });
-    expect(new Set(await readTen(open))).toEqual(new Set(['timeout']));
-    expect(await read(open, 1)).toBe('unavailable');
-    expect(open.circuits).toEqual(['getOpenPositions open']);
   });
 
   test('a gateway that refuses connections opens the breakers of reads and of orders', async () => {
@@ -172,22 +140,6 @@ describe('what opens no breaker', () => {
     expect(await read(open, 1)).toBe('served');
   });
 
-  test('one account that fails beside stumbles of two others, who are served', async () => {
-    const stumbling = new Set(['Bearer token 1', 'Bearer token 2']);
-    await using gateway = await startScriptedGateway((socket, request) => {
-      const { authorization = '' } = request.headers;
-      const fails = authorization === 'Bearer token 0' || stumbling.delete(authorization);
-      return (fails ? down : positions)(socket, request);
-    });
-    await using open = openResilient(gateway.url);
-    const feed = { token: 'token 0', provedLogin: () => '1000', priority: 'poll' } as const;
-    for (let poll = 0; poll < 40; poll += 1) {
-      expect(await open.client.getOpenPositions(feed, null).catch(kindOf)).toBe('unavailable');
-    }
-    for (const index of [1, 2, 1, 2]) expect(await open.hurry(read(open, index))).toBe('served');
-    expect(open.circuits).toEqual([]);
-  });
-
   test('sign-ins that fail from however many addresses of one network', async () => {
     await using gateway = await startScriptedGateway(down);
     await using open = openResilient(gateway.url);
@@ -225,31 +177,6 @@ describe('what opens no breaker', () => {
     await open.clock.advance(1);
     await failMany();
     expect(open.circuits).toEqual(['registerDevice open']);
-  });
-
-  test('orders that were sent, whatever their outcome', async () => {
-    await using gateway = await startScriptedGateway((socket, { connection }) =>
-      connection % 2 === 0 ? socket.write(answer(503, {})) : socket.resetAndDestroy(),
-    );
-    await using open = openResilient(gateway.url);
-    for (let index = 0; index < 30; index += 1) {
-      expect(await open.client.openPosition(caller(index), marketOrder)).toMatchObject({
-        sent: true,
-      });
-    }
-    expect(gateway.requests).toHaveLength(30);
-    expect(open.circuits).toEqual([]);
-  });
-
-  test('orders for which no connection was free', async () => {
-    await using gateway = await startScriptedGateway(() => {});
-    await using open = openResilient(gateway.url, { connections: 4, timeoutMs: 200 });
-    const orders = Array.from({ length: 30 }, (_, index) =>
-      open.client.openPosition(caller(index), marketOrder),
-    );
-    const unsent = (await Promise.all(orders)).filter(({ sent }) => !sent);
-    expect(unsent.length).toBeGreaterThan(20);
-    expect(open.circuits).toEqual([]);
   });
 });
 

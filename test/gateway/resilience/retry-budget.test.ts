@@ -15,12 +15,6 @@ function openBudget() {
   return { clock, budget, calls, takeAll };
 }
 
-test('an idle process has a few retries left', () => {
-  const { budget, takeAll } = openBudget();
-  expect(takeAll()).toBe(FLOOR);
-  expect(budget.left).toBe(0);
-});
-
 test('the few are part of the tenth, not added to it', () => {
   const { calls, takeAll } = openBudget();
   calls(100);

@@ -85,25 +85,7 @@ describe('an instrument', () => {
     });
   });
 
-  test('ignores properties that the interface does not name, at every level', () => {
-    const more = JSON.parse('{"extra":1,"__proto__":{"id":"x"},"constructor":2}');
-    const row = {
-      ...instrumentRow,
-      ...more,
-      tradingHours: { ...instrumentRow.tradingHours, ...more },
-      swap: { ...instrumentRow.swap, ...more },
-    };
-    const instrument = toInstrument(row);
-    expect(instrument).toStrictEqual(toInstrument(instrumentRow));
-    expect(Object.getPrototypeOf(instrument)).toBe(Object.prototype);
-  });
-
   test.each([[null], [undefined], ['AAPL'], [7], [[]], [[instrumentRow]]])('is not %j', (row) => {
-    expect(toInstrument(row)).toBeNull();
-  });
-
-  test('is not made by keys that only look like inherited ones', () => {
-    const row = JSON.parse(`{"__proto__": ${JSON.stringify(instrumentRow)}}`);
     expect(toInstrument(row)).toBeNull();
   });
 });
@@ -115,34 +97,6 @@ describe('a catalog', () => {
       instruments: [{ id: 'AAPL' }],
       skipped: 3,
       total: 4,
-    });
-  });
-
-  test('counts the values that no enum here has', async () => {
-    const rows = ['NEW', 'COMPLIANT', 'NEWER'].map((shariaStatus, at) => ({
-      ...instrumentRow,
-      _id: `I${at}`,
-      shariaStatus,
-    }));
-    expect(await toInstruments(rows)).toMatchObject({ skipped: 0, unknownValues: 2, total: 3 });
-  });
-
-  test('takes the first of two rows with one id', async () => {
-    const rows = [instrumentRow, { ...instrumentRow, friendlyName: 'Another' }];
-    expect(await toInstruments(rows)).toMatchObject({
-      instruments: [{ id: 'AAPL', name: 'Apple' }],
-      skipped: 1,
-      total: 2,
-    });
-  });
-
-  test('may be empty', async () => {
-    expect(await toInstruments([])).toEqual({
-      instruments: [],
-      skipped: 0,
-      unknownValues: 0,
-      inexactFigures: 0,
-      total: 0,
     });
   });
 
