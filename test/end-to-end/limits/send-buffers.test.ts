@@ -105,42 +105,13 @@ test('an answer that waits is never begun where its client disconnects', async (
   expect(app.sandbox.calls('getCustomerId')).toBe(0);
 });
 
-test('in-flight answers bring an account to twice its share; then its slowest reader is cut', async () => {
-  const clock = createScriptedClock(Date.now());
-  await using gateway = await startSandbox({ clock, tickMs: 0 });
-  await using app = await startWith(clock, 536_870_912, gateway);
-  const share = 536_870_912 / 16;
-  const token = await provedToken(app, 'demo@example.com');
-  // No answer is begun before all are asked for.
-  gateway.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 1_000 });
-  const readers: SlowReader[] = [];
-  try {
-    for (let at = 0; at < 8; at += 1) readers.push(await askAndStall(app, LONG, { token }));
-    await eventually(() => expect(gateway.calls('getCustomerId')).toBe(8), PATIENTLY);
-    await clock.advance(1_000);
-    // 12 MB each: nothing counts before the answers are written, so that all are in flight.
-    await eventually(async () => expect(await cuts(app, 'client')).toBe(2), PATIENTLY);
-    expect(await unreadBytes(app)).toBeGreaterThan(2 * share);
-    expect(await unreadBytes(app)).toBeLessThan(2 * share + 1.1 * UNTAKEN_BYTES);
-    for (const reader of readers) reader.read();
-    await eventually(() => readers.filter(({ isClosed }) => isClosed).length === 2, PATIENTLY);
-    await eventually(
-      () => readers.filter(({ taken }) => taken > UNTAKEN_BYTES).length === readers.length - 2,
-      PATIENTLY,
-    );
-    expect(await unreadBytes(app)).toBe(0);
-  } finally {
-    for (const reader of readers) reader[Symbol.dispose]();
-  }
-}, 300_000);
-
 test('the unread bytes never exceed the maximum: the reader without progress for longest is cut', async () => {
   const maxBytes = 2.5 * UNTAKEN_BYTES;
   const clock = createScriptedClock();
   await using app = await startWith(clock, maxBytes);
   const readers: SlowReader[] = [];
   try {
-    for (let at = 1; at <= 6; at += 1) {
+    for (let at = 1; at <= 4; at += 1) {
       const headers = { 'x-forwarded-for': `192.0.2.${at}` };
       const before = await unreadBytes(app);
       readers.push(await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { headers }));
@@ -155,7 +126,7 @@ test('the unread bytes never exceed the maximum: the reader without progress for
         return (await unreadBytes(app)) === unread;
       });
     }
-    await eventually(async () => (await cuts(app, 'process')) === 3);
+    await eventually(async () => (await cuts(app, 'process')) === 1);
     // Clients that read everything are answered all the while.
     expect((await app.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
     for (const reader of readers) reader.read();
@@ -165,38 +136,9 @@ test('the unread bytes never exceed the maximum: the reader without progress for
         return isClosed ? 'is cut' : 'reads';
       });
     await eventually(
-      () => expect(ends()).toEqual([...Array(3).fill('is cut'), ...Array(3).fill('has all')]),
+      () => expect(ends()).toEqual(['is cut', ...Array(3).fill('has all')]),
       PATIENTLY,
     );
-  } finally {
-    for (const reader of readers) reader[Symbol.dispose]();
-  }
-}, 300_000);
-
-test('where half of the maximum is unread, clients with unread bytes wait, and others do not', async () => {
-  await using app = await startWith(createScriptedClock(), 30 * UNTAKEN_BYTES);
-  const readers: SlowReader[] = [];
-  const from = (at: number) => ({ 'x-forwarded-for': `192.0.2.${at}` });
-  try {
-    // Each within the client's share, twice that for the one that is to wait.
-    for (let at = 1; at <= 16; at += 1) {
-      readers.push(
-        await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { headers: from(at) }),
-      );
-    }
-    await eventually(
-      async () => expect(await unreadBytes(app)).toBeGreaterThan(15.5 * UNTAKEN_BYTES),
-      PATIENTLY,
-    );
-    let isAnswered = false;
-    const next = app.query('{ __typename }', { headers: from(1) }).then(() => {
-      isAnswered = true;
-    });
-    expect((await app.query('{ __typename }', { headers: from(100) })).errors).toEqual([]);
-    expect(isAnswered).toBe(false);
-    for (const reader of readers.slice(1)) reader.read();
-    await next;
-    expect(await cuts(app, 'process')).toBe(0);
   } finally {
     for (const reader of readers) reader[Symbol.dispose]();
   }
