@@ -222,18 +222,21 @@ test('by GET nothing is changed', async () => {
   expect(app.sandbox.calls()).toBe(0);
 });
 
-test.each(['text/plain', 'application/graphql', 'application/json-patch+json', ''])(
-  'only JSON is a request, not %s',
-  async (type) => {
-    const answer = await rawRequest(`${app.url}/graphql`, {
-      method: 'POST',
-      headers: { authorization, ...(type && { 'content-type': type }) },
-      body: JSON.stringify({ query: WRITE }),
-    });
-    expect(answer.status).toBe(415);
-    expect(codesOf(JSON.parse(answer.text))).toEqual(['GRAPHQL_PARSE_FAILED']);
-  },
-);
+test.each([
+  'text/plain',
+  'multipart/form-data',
+  'application/graphql',
+  'application/json-patch+json',
+  '',
+])('only JSON is a request, not %s', async (type) => {
+  const answer = await rawRequest(`${app.url}/graphql`, {
+    method: 'POST',
+    headers: { authorization, ...(type && { 'content-type': type }) },
+    body: JSON.stringify({ query: WRITE }),
+  });
+  expect(answer.status).toBe(415);
+  expect(codesOf(JSON.parse(answer.text))).toEqual(['GRAPHQL_PARSE_FAILED']);
+});
 
 describe('in production', () => {
   let production: TestApp;
@@ -258,6 +261,8 @@ describe('in production', () => {
         '{ instruments(orderBy: { by: SYMBL }) { totalCount } }',
         '{ ... on Querry { __typename } }',
         'query ($o: InstrumentOrdr) { instruments(orderBy: $o) { totalCount } }',
+        '{ instruments(filter: { serch: "a" }) { totalCount } }',
+        '{ __typename @inclued(if: true) }',
       ]) {
         const answer = await ask(production, { query });
         expect(codesOf(answer)).toContain('GRAPHQL_VALIDATION_FAILED');
@@ -272,7 +277,11 @@ describe('in production', () => {
   );
 
   test.each(TRANSPORTS)('introspection is refused, by %s', async (_transport, ask) => {
-    for (const query of ['{ __schema { types { name } } }', '{ __type(name: "Query") { name } }']) {
+    for (const query of [
+      '{ __schema { types { name } } }',
+      '{ __type(name: "Query") { name } }',
+      '{ ...F } fragment F on Query { a: __schema { queryType { name } } }',
+    ]) {
       const answer = await ask(production, { query });
       expect(answer.data).toBeUndefined();
       expect(codesOf(answer)).toContain('GRAPHQL_VALIDATION_FAILED');

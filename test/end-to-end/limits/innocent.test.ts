@@ -4,6 +4,7 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-ports.ts';
+import { DEFAULT_LIMITS, limited } from '../../support/limits.ts';
 import { startTestRedis } from '../../support/redis.ts';
 import { unsignedToken } from '../../support/tokens.ts';
 import { initializedSocket, type RawSocket } from '../live/raw-socket.ts';
@@ -12,6 +13,12 @@ import { CHANGES } from '../live/watcher.ts';
 const DEMO = { email: 'demo@example.com' };
 const TYPENAME = '{ __typename }';
 const PROXIED = { TRUSTED_PROXIES: '127.0.0.1' };
+/** Few, since each is proportionate to what it takes to use it up. */
+const FEW_REQUESTS = { RATE_LIMIT_PER_MINUTE: '40' };
+const SOCKETS = 16;
+const FEW_SOCKETS = {
+  connections: { ...DEFAULT_LIMITS.connections, most: { account: SOCKETS, address: 5_000 } },
+};
 
 /** The header of a proxy in front of the facade. */
 const from = (address: string) => ({ 'x-forwarded-for': address });
@@ -88,7 +95,7 @@ describe('mails that reset a password', () => {
 describe('the owner of an account sells, whatever is done', () => {
   /** A token that the gateway accepted, and that has ended since. */
   async function ended(app: TestApp, how: 'expired' | 'revoked'): Promise<string> {
-    const expiresInSeconds = how === 'expired' ? 2 : 3_600;
+    const expiresInSeconds = how === 'expired' ? 4 : 3_600;
     const token = app.sandbox.token({ ...DEMO, expiresInSeconds });
     expect((await app.query('{ session { login } }', { token })).errors).toEqual([]);
     const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
@@ -98,12 +105,12 @@ describe('the owner of an account sells, whatever is done', () => {
   }
 
   test.each(['expired', 'revoked'] as const)(
-    'with 1,200 requests by a token that is %s',
+    'with all requests of a minute by a token that is %s',
     async (how) => {
-      await using app = await startTestApp(PROXIED, { refills: false });
+      await using app = await startTestApp({ ...PROXIED, ...FEW_REQUESTS }, { refills: false });
       const token = await ended(app, how);
       const headers = from('203.0.113.1');
-      const counts = await tally(1_400, () => app.query(TYPENAME, { token, headers }));
+      const counts = await tally(60, () => app.query(TYPENAME, { token, headers }));
       expect(counts.RATE_LIMITED).toBeGreaterThan(0);
       const own = app.sandbox.token(DEMO);
       expect(await sell(app, own, from('192.0.2.1'))).toBe('OrderAccepted');
@@ -112,13 +119,13 @@ describe('the owner of an account sells, whatever is done', () => {
   );
 
   test.each(['expired', 'revoked'] as const)(
-    'with 128 sockets by a token that is %s',
+    'with all sockets of the account by a token that is %s',
     async (how) => {
-      await using app = await startTestApp({ POSITIONS_POLL_MS: '30000' });
+      await using app = await startTestApp({ POSITIONS_POLL_MS: '30000' }, { limits: FEW_SOCKETS });
       const token = await ended(app, how);
       const sockets: RawSocket[] = [];
       try {
-        for (let at = 0; at < 128; at += 1) {
+        for (let at = 0; at < SOCKETS; at += 1) {
           const raw = await initializedSocket(app, token);
           sockets.push(raw);
           raw.subscribe('1', TYPENAME);
@@ -135,11 +142,11 @@ describe('the owner of an account sells, whatever is done', () => {
   );
 
   test('with sockets whose token expires while they are open', async () => {
-    await using app = await startTestApp({}, { connections: { pingMs: 240 } });
+    await using app = await startTestApp({}, { limits: FEW_SOCKETS, connections: { pingMs: 240 } });
     const sockets: RawSocket[] = [];
     try {
       const tokens = [1, 2].map(() => app.sandbox.token({ ...DEMO, expiresInSeconds: 4 }));
-      for (let at = 0; at < 128; at += 1) {
+      for (let at = 0; at < SOCKETS; at += 1) {
         const raw = await initializedSocket(app, tokens[at % 2]);
         sockets.push(raw);
         raw.subscribe('1', '{ session { login } }');
@@ -268,10 +275,13 @@ test('sign-ins that were never sent use up nothing of their address: whoever tri
 
 describe('at an address that has used up its requests', () => {
   test('who is proved opens a socket, whatever was sent there', async () => {
-    await using app = await startTestApp({}, { refills: false });
+    await using app = await startTestApp(
+      {},
+      { limits: { messages: { ...limited('messages', 60).messages, refills: 0 } } },
+    );
     const token = app.sandbox.token(DEMO);
     expect(await sell(app, token)).toBe('OrderAccepted');
-    const counts = await tally(3_000, async () => {
+    const counts = await tally(100, async () => {
       const { status } = await fetch(`${app.url}/nothing`);
       return { errors: status === 429 ? [{ extensions: { code: 'RATE_LIMITED' } }] : [] };
     });
@@ -282,8 +292,8 @@ describe('at an address that has used up its requests', () => {
   });
 
   test('whoever signs in sells', async () => {
-    await using app = await startTestApp({}, { refills: false });
-    expect((await tally(1_400, () => app.query(TYPENAME))).RATE_LIMITED).toBeGreaterThan(0);
+    await using app = await startTestApp(FEW_REQUESTS, { refills: false });
+    expect((await tally(60, () => app.query(TYPENAME))).RATE_LIMITED).toBeGreaterThan(0);
     const token = await signIn(app);
     expect(await sell(app, token)).toBe('OrderAccepted');
   });

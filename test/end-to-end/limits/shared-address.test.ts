@@ -9,7 +9,7 @@ import { CHANGES, webSocketClient } from '../live/watcher.ts';
 const HOME =
   '{ session { login balance } positions { id } withdrawalMethods { id } customerId instrument(id: "AAPL") { id } }';
 
-const CROWD = inFull(10_000, 700);
+const CROWD = inFull(10_000, 180);
 
 const userAt = (at: number) => ({ email: `user-${at + 1}@example.com` });
 
@@ -55,7 +55,7 @@ async function subscribe(app: TestApp, token: string, signal: AbortSignal): Prom
 describe('people behind one address, none of whom is known after a restart,', () => {
   test('all get their screens, more of them than an address may start operations or try tokens', async () => {
     await using app = await startTestApp({
-      RATE_LIMIT_PER_MINUTE: '300',
+      RATE_LIMIT_PER_MINUTE: inFull('300', '100'),
     });
     app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 30 });
     const answers = await forMany(CROWD, 200, (at) =>
@@ -66,8 +66,8 @@ describe('people behind one address, none of whom is known after a restart,', ()
   }, 300_000);
 
   test('all get the whole catalog as the first that they ask for', async () => {
-    await using app = await startTestApp({ SANDBOX_INSTRUMENTS: '2000' });
-    const answers = await forMany(100, 100, (at) =>
+    await using app = await startTestApp({ SANDBOX_INSTRUMENTS: '600' });
+    const answers = await forMany(70, 70, (at) =>
       app.query('{ catalog { instruments { id name access } } }', {
         token: app.sandbox.token(userAt(at)),
       }),
@@ -95,14 +95,16 @@ describe('people behind one address, none of whom is known after a restart,', ()
   });
 });
 
-test('one account that subscribes by many unproved ways has no more than 256', async () => {
-  await using app = await startTestApp();
+test('one account that subscribes by many unproved ways has no more than its limit', async () => {
+  const most = 32;
+  const subscriptions = { ...DEFAULT_LIMITS.subscriptions, most: { account: most, address: most } };
+  await using app = await startTestApp({}, { limits: { subscriptions } });
   const controller = new AbortController();
-  const begun = await forMany(264, 40, () =>
+  const begun = await forMany(most + 8, 40, () =>
     subscribe(app, app.sandbox.token({ email: 'demo@example.com' }), controller.signal),
   );
   const refused = begun.filter((text) => text.includes('"errors"'));
-  expect(begun.length - refused.length).toBe(256);
+  expect(begun.length - refused.length).toBe(most);
   expect(refused.every((text) => text.includes('"RATE_LIMITED"'))).toBe(true);
   controller.abort();
   // What was refused holds nothing, and what has ended gives its slot back.
