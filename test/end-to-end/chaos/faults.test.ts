@@ -139,7 +139,10 @@ describe('after a storm over all accounts', () => {
   // The codes that any of the storms, and the breakers that they open, may lead to.
   const NAMED = /^(GATEWAY_UNAVAILABLE|GATEWAY_TIMEOUT|OUTCOME_UNKNOWN|OrderOutcomeUnknown)$/;
 
-  test.each([...FAULTS, { kind: 'refuse' } as const])(
+  // One that breaks, one that lasts until the deadline, one that never connects.
+  const STORMS = [{ kind: 'cut' }, { kind: 'half-open' }, { kind: 'refuse' }] as const;
+
+  test.each(STORMS)(
     'of $kind each operation is served again by itself',
     async (fault) => {
       await using proxy = await startFaultProxy(sandbox.url);

@@ -1,17 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../../../src/config.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { eventually } from '../../support/eventually.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { stepUntil } from '../../support/steps.ts';
 
 const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
-const PROBE_EVERY_MS = 5_000;
-const WATCHED_MS = 11_000;
-const SCREEN = '{ session(maxAge: 0) { balance } positions { id } customerId }';
-const READS = ['getSession', 'getOpenPositions', 'getCustomerId'] as const;
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -23,43 +17,6 @@ function startFacade(url: string, deadline: Environment = {}): Promise<TestApp> 
   const environment = { GATEWAY_URL: url, RATE_LIMIT_PER_MINUTE: '1000000', ...deadline };
   return startTestApp(environment, { gateway: sandbox });
 }
-
-test('a gateway that is down receives only a probe per 5 s, and serves again by itself', async () => {
-  await using proxy = await startFaultProxy(sandbox.url);
-  await using app = await startFacade(proxy.url);
-  const tokens = EMAILS.map((email) => sandbox.token({ email }));
-  let screens = 0;
-  const show = async () => {
-    const token = tokens[screens % tokens.length] as string;
-    screens += 1;
-    return app.query(SCREEN, { token });
-  };
-  // Failures of strangers behind one address would be one account's.
-  await Promise.all([show(), show(), show()]);
-  proxy.fail('*', { kind: 'reset-before' });
-  for (let round = 0; round < 20; round += 1) await Promise.all([show(), show(), show()]);
-  const openedAt = performance.now();
-  const before = proxy.arrived();
-  const watchedMs = () => performance.now() - openedAt;
-  const probes = () => proxy.arrived() - before;
-  const showNone = async () => {
-    for (const { errors } of await Promise.all([show(), show(), show()])) {
-      expect(errors.map(({ extensions }) => extensions.code)).toEqual(
-        READS.map(() => 'GATEWAY_UNAVAILABLE'),
-      );
-    }
-    await delay(25);
-  };
-  await stepUntil(() => watchedMs() > WATCHED_MS && probes() >= 2, showNone, 10_000);
-  // The requests need two backends, each with a breaker of its own.
-  expect(probes()).toBeLessThanOrEqual(2 * Math.ceil(watchedMs() / PROBE_EVERY_MS));
-  for (const operation of READS) {
-    expect(proxy.arrived(operation) / screens, operation).toBeLessThanOrEqual(1.1);
-  }
-
-  await proxy.heal();
-  await eventually(async () => expect((await show()).errors).toEqual([]));
-}, 300_000);
 
 describe('while payments are down', () => {
   test('reads and orders are answered as with payments up', async () => {

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { type RawAnswer, rawPost, rawRequest } from '../../support/raw-request.ts';
-import { type Ask, codesOf, TRANSPORTS } from '../limits/every-transport.ts';
-import { initializedSocket } from '../live/raw-socket.ts';
+import { type Ask, TRANSPORTS } from '../limits/every-transport.ts';
 
 let sandbox: Sandbox;
 let app: TestApp;
@@ -36,32 +35,6 @@ describe.each(TRANSPORTS)('in production, by %s', (_transport, ask) => {
     return answer;
   };
 
-  test.each([
-    ['a field', '{ positons { id } }'],
-    ['an argument', '{ instrument(ids: "AAPL") { id } }'],
-    ['a type', '{ ...F } fragment F on Querry { __typename }'],
-    ['an enum value', '{ instruments(orderBy: { by: SYMBOLL }) { totalCount } }'],
-    ['an input field', '{ instruments(filter: { serch: "a" }) { totalCount } }'],
-    ['a directive', '{ __typename @inclued(if: true) }'],
-  ])('%s that is nearly right gets no suggestion', async (_what, query) => {
-    const answer = await answered(query);
-    expect(codesOf(answer)).toContain('GRAPHQL_VALIDATION_FAILED');
-    expect(sandbox.calls()).toBe(0);
-  });
-
-  test.each([
-    ['of the schema', '{ __schema { types { name } } }'],
-    ['of a type', '{ __type(name: "Query") { fields { name } } }'],
-    [
-      'under an alias, in a fragment',
-      '{ ...F } fragment F on Query { a: __schema { queryType { name } } }',
-    ],
-  ])('introspection %s is refused', async (_what, query) => {
-    const answer = await answered(query);
-    expect(codesOf(answer)).toContain('GRAPHQL_VALIDATION_FAILED');
-    expect(answer.data).toBeUndefined();
-  });
-
   test('an error of the gateway has its code and the operation, and no address', async () => {
     sandbox.fail({ operation: 'getCustomerId', kind: 'reset-before' });
     const answer = await answered('{ customerId }');
@@ -91,20 +64,6 @@ describe('in production', () => {
       const body = JSON.parse(answer.text);
       expect(Object.keys(body)).toEqual(['data']);
       expectNoServerName(answer);
-    }
-  });
-
-  test.each(['POST', 'GET'])('forms and plain texts are refused by %s', async (method) => {
-    const form = 'query=mutation{registerDevice(input:{deviceId:"d"}){__typename}}';
-    for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data']) {
-      for (const accept of ['application/json', 'text/event-stream', '*/*']) {
-        sandbox.clearCalls();
-        const headers = { 'content-type': type, accept, 'content-length': form.length };
-        const url = method === 'GET' ? `${endpoint()}?${form}` : endpoint();
-        const answer = await rawRequest(url, { method, headers, body: form });
-        expect(answer.status).toBe(method === 'GET' ? 405 : 415);
-        expect(sandbox.calls()).toBe(0);
-      }
     }
   });
 
@@ -140,19 +99,6 @@ describe('in production', () => {
     const answer = await rawRequest(endpoint(), { headers: { accept: 'text/html' } });
     expect(answer.headers['content-type']).not.toContain('html');
     expectNothingShown(answer.text);
-  });
-
-  test('a hundred thousand levels of JSON over a WebSocket are refused, and the socket stays open', async () => {
-    using raw = await initializedSocket(app);
-    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-    const query = '"query":"query ($v: Int) { session(maxAge: $v) { login } }"';
-    raw.say(`{"id":"1","type":"subscribe","payload":{${query},"variables":{"v":${deep}}}}`);
-    const refused = await raw.until('1', 'error');
-    expect(refused.payload[0].extensions.code).toBe('QUERY_TOO_COMPLEX');
-    // Nothing reads them.
-    raw.say(`{"id":"2","type":"subscribe","payload":{${query},"extensions":{"v":${deep}}}}`);
-    const answered = await raw.until('2', 'next');
-    expect(answered.payload.errors[0].extensions.code).toBe('UNAUTHENTICATED');
   });
 
   function expectNoServerName({ headers }: RawAnswer): void {
