@@ -1,4 +1,4 @@
-import { type ExecutionResult, GraphQLError } from 'graphql';
+import type { ExecutionResult } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
 import type { SpanAttributes } from '../../src/lib/tracing/tracing.ts';
@@ -244,72 +244,5 @@ describe('receipts', () => {
 
   test('are left out where they are not wanted', async () => {
     expect((await smallGraph().run('{ one }')).result).not.toHaveProperty('extensions');
-  });
-});
-
-describe('another plugin', () => {
-  test('sees the text of a document that is named by its id', async () => {
-    const seen: unknown[] = [];
-    const plugin = {
-      onParse: ({ params }: { params: { source: unknown } }) => void seen.push(params.source),
-    };
-    const registered = new PersistedTexts();
-    registered.register('known', '{ one }');
-    const trusted = { trusted: null, registered, trustedOnly: 'off', log: { warn() {} } } as const;
-    const { codes } = smallGraph({ plugins: [plugin], trusted });
-    expect(await codes({ documentId: 'known' })).toEqual(ONE);
-    expect(seen).toEqual(['{ one }']);
-  });
-
-  test('may add rules, and refuses with our code', async () => {
-    const rule = (context: { reportError(error: GraphQLError): void }) => ({
-      Field() {
-        context.reportError(new GraphQLError('not today'));
-      },
-    });
-    const plugin = {
-      onValidate: ({ addValidationRule }: { addValidationRule(rule: unknown): void }) =>
-        addValidationRule(rule),
-    };
-    const { codes, counted } = smallGraph({ plugins: [plugin] });
-    expect(await codes('{ one }')).toEqual({ status: 400, codes: ['GRAPHQL_VALIDATION_FAILED'] });
-    expect(counted).toEqual(['GRAPHQL_VALIDATION_FAILED']);
-  });
-
-  test.each([
-    ['an error with a status', { http: { status: 403 } }, 403],
-    ['an error without one', {}, 200],
-  ])('that throws %s while the context is built refuses', async (_what, extensions, status) => {
-    const plugin = {
-      async onContextBuilding() {
-        throw new GraphQLError('no', { extensions });
-      },
-    };
-    const { codes } = smallGraph({ plugins: [plugin] });
-    expect(await codes('{ one }')).toEqual({ status, codes: ['GRAPHQL_VALIDATION_FAILED'] });
-  });
-
-  test('whose own fault it is refuses its operation, and is masked', async () => {
-    const plugin = {
-      onParse() {
-        throw new TypeError('a bug');
-      },
-    };
-    const { run } = smallGraph({ plugins: [plugin] });
-    const { refusal } = await run('{ one }');
-    expect(refusal).toMatchObject({ status: 500, errors: [{ extensions: { code: 'INTERNAL' } }] });
-    expect(JSON.stringify(refusal)).not.toContain('a bug');
-  });
-
-  test('sees errors masked', async () => {
-    const seen: unknown[] = [];
-    const plugin = {
-      onExecute: () => ({
-        onExecuteDone: ({ result }: { result: ExecutionResult }) => void seen.push(result.errors),
-      }),
-    };
-    await smallGraph({ plugins: [plugin] }).run('{ fails }');
-    expect(seen).toMatchObject([[{ extensions: { code: 'INTERNAL' } }]]);
-    expect(JSON.stringify(seen)).not.toContain('secret');
   });
 });

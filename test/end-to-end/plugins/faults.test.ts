@@ -1,14 +1,12 @@
 import { type DocumentNode, GraphQLError, parse, print } from 'graphql';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GivenPlugin } from '../../../src/plugins/others/open-plugins.ts';
-import { startTestApp } from '../../support/app.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Sent, send, TRANSPORTS, type Transport } from '../../support/four-transports.ts';
 import { readMetrics } from '../../support/leaks.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 
-/** Fails for the operations that select this. */
-const ASKED = '{ failing: __typename }';
 const LIVE = 'subscription Failing { positionChanges { cursor } }';
 
 interface Parsing {
@@ -16,59 +14,76 @@ interface Parsing {
   extendContext(more: object): void;
 }
 
-/** Plugins each of which fails in one hook, where `isAsked` says so. */
-function failing(error: unknown): Readonly<Record<string, { plugin: object; ask: string }>> {
+interface Failing {
+  readonly plugin: object;
+  /** The operation that it fails for. */
+  readonly ask: string;
+}
+
+/** Plugins each of which fails in one hook, for an operation of its own. */
+function failing(error: unknown): Readonly<Record<string, Failing>> {
   const fail = (): never => {
     throw error;
   };
-  const isFailing = ({ context }: { context: unknown }) =>
-    (context as { isFailing?: boolean }).isFailing === true;
-  const noting = ({ params, extendContext }: Parsing) =>
-    extendContext({ isFailing: /failing/i.test(String(params.source)) });
-  const when = (act: (hook: never) => unknown) => (hook: never) =>
-    isFailing(hook) ? act(hook) : undefined;
-  const whenDone = (act: (done: never) => unknown) => (hook: never) =>
-    isFailing(hook) ? { onExecuteDone: act } : undefined;
+  let made = 0;
+  const plugin = (hooksFor: (when: When) => object): Failing =>
+    failingFor('{ % : __typename }', hooksFor);
+  const live = (hooksFor: (when: When) => object): Failing =>
+    failingFor('subscription % { positionChanges { cursor } }', hooksFor);
+  const failingFor = (operation: string, hooksFor: (when: When) => object): Failing => {
+    made += 1;
+    const name = `failing${made}x`;
+    const asked = `asked${made}`;
+    const onParse = ({ params, extendContext }: Parsing) =>
+      extendContext({ [asked]: String(params.source).includes(name) });
+    const when: When = (act) => (hook) =>
+      (hook as { context: Record<string, unknown> }).context[asked] === true
+        ? act(hook)
+        : undefined;
+    return { plugin: { onParse, ...hooksFor(when) }, ask: operation.replace('%', name) };
+  };
   const stop = ({ setResultAndStopExecution }: never) =>
     (setResultAndStopExecution as (result: object) => void)({ errors: [error] });
   const set = ({ setResult }: never) =>
     (setResult as (result: object) => void)({ errors: [error] });
-  const plugin = (hooks: object) => ({ plugin: { onParse: noting, ...hooks }, ask: ASKED });
-  const live = (hooks: object) => ({ plugin: { onParse: noting, ...hooks }, ask: LIVE });
   const rejecting = async () => fail();
   return {
-    onParse: {
-      ask: ASKED,
-      plugin: {
-        onParse: ({ params }: Parsing) =>
-          /failing/.test(String(params.source)) ? fail() : undefined,
-      },
-    },
-    onValidate: plugin({ onValidate: when(fail) }),
-    onContextBuilding: plugin({ onContextBuilding: when(fail) }),
-    'onContextBuilding, later': plugin({ onContextBuilding: when(rejecting) }),
-    onExecute: plugin({ onExecute: when(fail) }),
-    'onExecute, later': plugin({ onExecute: when(rejecting) }),
-    setResultAndStopExecution: plugin({ onExecute: when(stop) }),
-    setExecuteFn: plugin({
+    onParse: plugin(() => ({
+      // The first of these plugins.
+      onParse: ({ params }: Parsing) =>
+        String(params.source).includes('failing1x') ? fail() : undefined,
+    })),
+    onValidate: plugin((when) => ({ onValidate: when(fail) })),
+    onContextBuilding: plugin((when) => ({ onContextBuilding: when(fail) })),
+    'onContextBuilding, later': plugin((when) => ({ onContextBuilding: when(rejecting) })),
+    onExecute: plugin((when) => ({ onExecute: when(fail) })),
+    'onExecute, later': plugin((when) => ({ onExecute: when(rejecting) })),
+    setResultAndStopExecution: plugin((when) => ({ onExecute: when(stop) })),
+    setExecuteFn: plugin((when) => ({
       onExecute: when(({ setExecuteFn }: never) =>
         (setExecuteFn as (run: () => unknown) => void)(fail),
       ),
-    }),
-    onExecuteDone: plugin({ onExecute: whenDone(fail) }),
-    'onExecuteDone, later': plugin({ onExecute: whenDone(rejecting) }),
-    setResult: plugin({ onExecute: whenDone(set) }),
-    onSubscribe: live({ onSubscribe: when(fail) }),
-    'onSubscribe, later': live({ onSubscribe: when(rejecting) }),
-    'setResultAndStopExecution of events': live({ onSubscribe: when(stop) }),
-    onSubscribeResult: live({ onSubscribe: when(() => ({ onSubscribeResult: fail })) }),
+    })),
+    onExecuteDone: plugin((when) => ({ onExecute: when(() => ({ onExecuteDone: fail })) })),
+    'onExecuteDone, later': plugin((when) => ({
+      onExecute: when(() => ({ onExecuteDone: rejecting })),
+    })),
+    setResult: plugin((when) => ({ onExecute: when(() => ({ onExecuteDone: set })) })),
+    onSubscribe: live((when) => ({ onSubscribe: when(fail) })),
+    'onSubscribe, later': live((when) => ({ onSubscribe: when(rejecting) })),
+    'setResultAndStopExecution of events': live((when) => ({ onSubscribe: when(stop) })),
+    onSubscribeResult: live((when) => ({
+      onSubscribe: when(() => ({ onSubscribeResult: fail })),
+    })),
   };
 }
+
+type When = (act: (hook: never) => unknown) => (hook: never) => unknown;
 
 const HOOKS = Object.keys(failing(null));
 
 function transportsFor(ask: string): readonly Transport[] {
-  return ask === LIVE ? ['event stream', 'WebSocket'] : TRANSPORTS;
+  return ask.startsWith('subscription') ? ['event stream', 'WebSocket'] : TRANSPORTS;
 }
 
 function expectError({ errors, data }: Sent, error: object): void {
@@ -78,40 +93,50 @@ function expectError({ errors, data }: Sent, error: object): void {
   expect(JSON.stringify(errors)).not.toMatch(/http|secret/);
 }
 
-describe.each(HOOKS)('an error in %s', (hook) => {
-  test.each([true, false])(
-    'keeps its code, status and headers (direct path: %s)',
-    async (directPath) => {
-      const http = { status: 403, headers: { 'x-why': 'role' } };
-      const error = new GraphQLError('Not you.', { extensions: { code: 'NOT_YOU', http } });
-      const { plugin, ask } = failing(error)[hook] as { plugin: object; ask: string };
-      await using app = await startTestApp({}, { plugins: [plugin], directPath });
-      const token = await app.signIn();
-      for (const transport of transportsFor(ask)) {
-        const sent = await send(app, transport, ask, { token });
-        expectError(sent, {
-          message: 'Not you.',
-          extensions: { code: 'NOT_YOU', retryable: false },
-        });
-        if (transport === 'WebSocket') continue;
-        expect([transport, sent.status]).toEqual([transport, 403]);
-        expect(sent.headers.get('x-why')).toBe('role');
-      }
-    },
-  );
+describe('an error in', () => {
+  const http = { status: 403, headers: { 'x-why': 'role' } };
+  const refusals = failing(new GraphQLError('Not you.', { extensions: { code: 'NOT_YOU', http } }));
+  const faults = failing(new TypeError('a secret'));
+  const startWith = (all: Readonly<Record<string, Failing>>, directPath = true) =>
+    startTestApp(
+      { POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '10000' },
+      { plugins: Object.values(all).map(({ plugin }) => plugin), directPath },
+    );
+  let refusing: Readonly<Record<'direct' | 'yoga', TestApp>>;
+  let faulty: TestApp;
+  beforeAll(async () => {
+    refusing = { direct: await startWith(refusals), yoga: await startWith(refusals, false) };
+    faulty = await startWith(faults);
+  });
+  afterAll(() => Promise.all([refusing.direct, refusing.yoga, faulty].map((app) => app.close())));
 
-  test('that is a fault is masked, and ends no other operation', async () => {
-    const { plugin, ask } = failing(new TypeError('a secret'))[hook] as {
-      plugin: object;
-      ask: string;
-    };
-    await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
-    const token = await app.signIn();
-    using socket = await initializedSocket(app, token);
+  test.each(
+    HOOKS.flatMap((hook) => (['direct', 'yoga'] as const).map((path) => [hook, path] as const)),
+  )('%s keeps its code, status and headers (%s path)', async (hook, path) => {
+    const app = refusing[path];
+    const { ask } = refusals[hook] as Failing;
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    for (const transport of transportsFor(ask)) {
+      const sent = await send(app, transport, ask, { token });
+      expectError(sent, {
+        message: 'Not you.',
+        extensions: { code: 'NOT_YOU', retryable: false },
+      });
+      if (transport === 'WebSocket') continue;
+      expect([transport, sent.status]).toEqual([transport, 403]);
+      expect(sent.headers.get('x-why')).toBe('role');
+    }
+  });
+
+  test.each(HOOKS)('%s that is a fault is masked, and ends no other operation', async (hook) => {
+    const { ask } = faults[hook] as Failing;
+    const token = faulty.sandbox.token({ email: 'demo@example.com' });
+    const logged = faulty.logged.length;
+    using socket = await initializedSocket(faulty, token);
     socket.subscribe('live', 'subscription { positionChanges { cursor } }');
     await socket.until('live', 'next');
     for (const transport of transportsFor(ask)) {
-      const sent = await send(app, transport, ask, { token });
+      const sent = await send(faulty, transport, ask, { token });
       expectError(sent, { extensions: { code: 'INTERNAL', requestId: expect.any(String) } });
       if (transport !== 'WebSocket') expect([transport, sent.status]).toEqual([transport, 500]);
     }
@@ -121,8 +146,8 @@ describe.each(HOOKS)('an error in %s', (hook) => {
     await socket.until('after', 'complete');
     expect(socket.of('failing').map(({ type }) => type)).toEqual(['error']);
     expect(socket.of('live').some(({ type }) => type !== 'next')).toBe(false);
-    expect(app.logged.some((line) => line.includes('a secret'))).toBe(true);
-    await subscriptionsAre(app.adminUrl, 1);
+    expect(faulty.logged.slice(logged).some((line) => line.includes('a secret'))).toBe(true);
+    await subscriptionsAre(faulty.adminUrl, 1);
   });
 });
 
