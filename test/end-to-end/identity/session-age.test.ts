@@ -73,7 +73,7 @@ describe.each(Object.entries(EXECUTIONS))('executed %s', (_name, { before, behin
   let app: TestApp;
   let token: string;
   beforeAll(async () => {
-    app = await startTestApp({ SANDBOX_INSTRUMENTS: '5000', RATE_LIMIT_PER_MINUTE: '100000' });
+    app = await startTestApp({ SANDBOX_INSTRUMENTS: '2500', RATE_LIMIT_PER_MINUTE: '100000' });
     token = app.sandbox.token({ email: 'demo@example.com' });
   });
   beforeEach(async () => {

@@ -5,7 +5,7 @@ import type { LedgerReport, ReplyCounts } from './ledger-run.ts';
 import { rehearseWithRedis, rehearseWithSqlite } from './ledger-world.ts';
 
 const SEED = 20_260_901;
-const STEPS = inFull(1_800, 600);
+const STEPS = inFull(1_800, 300);
 
 /** The run proves something only where each of these occurred often; a busy machine needs more steps for it. */
 const LEAST_REPLIES: readonly (readonly [least: number, ...kinds: string[]])[] = [

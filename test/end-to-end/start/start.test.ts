@@ -69,14 +69,6 @@ describe('a file of the order records', () => {
     expect(await problemOf('/dev/null')).toContain('(it is not a file)');
   });
 
-  test('may be shared with another process of this machine', async () => {
-    const path = join(folder, 'orders');
-    await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
-    const environment = { ORDER_STORE: path, GATEWAY_URL: gateway.url };
-    await using _holder = await startFacadeProcess(environment);
-    await using _app = await startTestApp({ ORDER_STORE: path });
-  });
-
   test('is made with its folders, for this user alone', async () => {
     const path = join(folder, 'a', 'b', 'orders');
     await using _app = await startTestApp({ ORDER_STORE: path });
@@ -88,15 +80,16 @@ test.runIf(process.platform === 'linux')(
   'a path in the file systems of the kernel stops the start and is not waited for',
   async () => {
     // In a process of its own, since a path that hangs would hang this one.
-    for (const path of ['/proc/nowhere/orders', '/proc/self/nowhere/orders', '/proc/self/mem']) {
-      const { code, problems } = await failedStart({ ORDER_STORE: path });
-      expect(code, path).toBe(1);
-      expect(problems[1]).toContain(`ORDER_STORE="${path}": must be `);
-    }
-    for (const path of ['/proc/kmsg', '/proc/nowhere', '/dev/zero']) {
-      const { code, problems } = await failedStart({ PERSISTED_DOCUMENTS: path });
-      expect(code, path).toBe(1);
-      expect(problems[1]).toContain(`PERSISTED_DOCUMENTS="${path}": must be `);
+    for (const [orders, documents] of [
+      ['/proc/nowhere/orders', '/proc/kmsg'],
+      ['/proc/self/nowhere/orders', '/proc/nowhere'],
+      ['/proc/self/mem', '/dev/zero'],
+    ] as const) {
+      const paths = { ORDER_STORE: orders, PERSISTED_DOCUMENTS: documents };
+      const { code, problems } = await failedStart(paths);
+      expect(code, orders).toBe(1);
+      expect(problems[1]).toContain(`ORDER_STORE="${orders}": must be `);
+      expect(problems[2]).toContain(`PERSISTED_DOCUMENTS="${documents}": must be `);
     }
   },
 );
@@ -185,48 +178,36 @@ test('a start that fails leaves nothing open behind it', async () => {
   await using _app = await startTestApp({ ORDER_STORE: path });
 });
 
-describe('the process', () => {
-  test('says when it serves what it is, where it listens and what it relies on', async () => {
-    await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
-    await using facade = await startFacadeProcess({
-      GATEWAY_URL: gateway.url,
-      ORDER_STORE: 'memory',
-      REVISION: 'build-of-monday',
-    });
-    const line = facade.logged.find((each) => each.includes('"serving"')) ?? '';
-    const { version } = JSON.parse(
-      await readFile(new URL('../../../package.json', import.meta.url), 'utf8'),
-    );
-    const record = JSON.parse(line);
-    expect(record).toMatchObject({
-      version,
-      revision: 'build-of-monday',
-      gateway: gateway.url,
-      store: 'memory',
-      url: facade.url,
-      msg: 'serving',
-    });
-    expect(await (await fetch(`${record.adminUrl}/metrics`)).text()).toContain(
-      `trading_graph_build_info{version="${version}",revision="build-of-monday",`,
-    );
+test('the process says when it serves what it is, where it listens and what it relies on, and shares its file of records', async () => {
+  await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+  const path = join(folder, 'orders');
+  await using facade = await startFacadeProcess({
+    GATEWAY_URL: gateway.url,
+    ORDER_STORE: path,
+    REVISION: 'build-of-monday',
+    RATE_LIMIT_PER_MIN: '31337',
   });
-
-  test('warns of a name that is nearly a setting, and starts', async () => {
-    await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
-    await using facade = await startFacadeProcess({
-      GATEWAY_URL: gateway.url,
-      ORDER_STORE: 'memory',
-      RATE_LIMIT_PER_MIN: '31337',
-    });
-    await eventually(() => facade.logged.length >= 2);
-    expect(facade.logged.join('\n')).not.toContain('31337');
-    expect(facade.logged.map((line) => JSON.parse(line))).toContainEqual(
-      expect.objectContaining({
-        level: 'warn',
-        msg: 'RATE_LIMIT_PER_MIN is not a setting: is RATE_LIMIT_PER_MINUTE meant?',
-      }),
-    );
+  const { version } = JSON.parse(
+    await readFile(new URL('../../../package.json', import.meta.url), 'utf8'),
+  );
+  const records = () => facade.logged.map((line) => JSON.parse(line));
+  const record = records().find(({ msg }) => msg === 'serving');
+  expect(record).toMatchObject({
+    version,
+    revision: 'build-of-monday',
+    gateway: gateway.url,
+    store: path,
+    url: facade.url,
   });
+  expect(await (await fetch(`${record.adminUrl}/metrics`)).text()).toContain(
+    `trading_graph_build_info{version="${version}",revision="build-of-monday",`,
+  );
+  const warning = 'RATE_LIMIT_PER_MIN is not a setting: is RATE_LIMIT_PER_MINUTE meant?';
+  await eventually(() =>
+    expect(records()).toContainEqual(expect.objectContaining({ level: 'warn', msg: warning })),
+  );
+  expect(facade.logged.join('\n')).not.toContain('31337');
+  await using _other = await startTestApp({ ORDER_STORE: path });
 });
 
 test('a configuration is read without trying what it names', () => {

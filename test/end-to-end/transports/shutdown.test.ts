@@ -57,7 +57,7 @@ describe('SIGTERM', () => {
     expect(sandbox.calls('getCustomerId')).toBe(answered);
   });
 
-  test('lets a slow request finish, and a slow write', async () => {
+  test('closes an idle socket, and lets a slow request finish, and a slow write', async () => {
     await using facade = await startFacade();
     sandbox.clearFaults();
     sandbox.clearCalls();
@@ -66,28 +66,21 @@ describe('SIGTERM', () => {
     const query = post(facade.url, '{ customerId }');
     const write = post(facade.url, 'mutation { setValue(input: { key: "k" }) { __typename } }');
     const overSocket = once1(facade.webSocketUrl, '{ customerId }');
+    const idle = new WebSocket(facade.webSocketUrl, 'graphql-transport-ws');
+    await once(idle, 'open');
+    idle.send(JSON.stringify({ type: 'connection_init' }));
+    await once(idle, 'message');
+    const closed = once(idle, 'close');
     await eventually(() => sandbox.calls() === 3);
     facade.signal('SIGTERM');
+    // Its client reconnects elsewhere.
+    expect((await closed)[0]).toBe(1012);
     expect(JSON.parse((await query).text).data).toEqual({ customerId: 'cus_700001' });
     expect(JSON.parse((await write).text).data.setValue.__typename).toBe('Acknowledged');
     expect(await overSocket).toMatchObject({ data: { customerId: 'cus_700001' } });
     expect(await facade.ended()).toBe(0);
     // It ends with the last answer, not with the grace period.
     expect(facade.logged.join()).not.toContain(GRACE_IS_OVER);
-  });
-
-  test('closes sockets so that their clients reconnect elsewhere', async () => {
-    await using facade = await startFacade();
-    sandbox.clearFaults();
-    const socket = new WebSocket(facade.webSocketUrl, 'graphql-transport-ws');
-    await once(socket, 'open');
-    socket.send(JSON.stringify({ type: 'connection_init' }));
-    await once(socket, 'message');
-    const closed = once(socket, 'close');
-    facade.signal('SIGTERM');
-    const [code] = await closed;
-    expect(code).toBe(1012);
-    expect(await facade.ended()).toBe(0);
   });
 
   test('right after the first log line is handled like any other', async () => {

@@ -11,7 +11,7 @@ import { randomDocument } from '../../support/random-documents.ts';
 import { inSeconds, withClaims } from '../../support/tokens.ts';
 import { type RandomRequest, randomRequest } from './random-requests.ts';
 
-const REQUESTS = inFull(10_000, 2_500);
+const REQUESTS = inFull(10_000, 1_200);
 const AT_A_TIME = 8;
 const EVENT_STREAM = 'text/event-stream';
 
