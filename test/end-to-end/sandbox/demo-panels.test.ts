@@ -39,6 +39,58 @@ for (const size of [DESKTOP, PHONE]) {
       await visitor.isFlawless();
     });
 
+    test('shows each outcome of an order', async () => {
+      await using visitor = await visit(browser, app.url, { size });
+      const { page, reads } = visitor;
+      for (const [symbol, outcome, advice] of [
+        ['AAPL', 'Accepted', 'live list'],
+        ['TEST.REJECT', 'Rejected', 'Nothing was traded'],
+        ['TEST.UNKNOWN', 'Unknown', 'never trades twice'],
+        ['TEST.SLOW', 'Unknown', 'never trades twice'],
+      ] as const) {
+        await page.getByRole('radio', { name: symbol }).check();
+        const before = app.sandbox.calls('openPosition');
+        const formerly = await page.locator('#order-details').textContent();
+        await visitor.click('Place the order');
+        await eventually(async () => {
+          const details = (await page.locator('#order-details').textContent()) ?? '';
+          return details !== formerly && details.includes('Answered after');
+        });
+        await reads('order-title', `^${outcome}`);
+        await reads('order-advice', advice);
+        await reads('announcer', `Order: ${outcome}`);
+        expect(app.sandbox.calls('openPosition')).toBe(before + 1);
+      }
+      await visitor.isFlawless();
+    });
+
+    test('shows its operations as code, by the keyboard too', async () => {
+      await using visitor = await visit(browser, app.url, { size });
+      const { page } = visitor;
+      for (const id of ['screen', 'live', 'search', 'order', 'console']) {
+        const box = page.locator(`#${id}-code`);
+        const tabs = box.getByRole('tab');
+        expect(await tabs.allTextContents()).toEqual([
+          'Operation',
+          'curl',
+          'Client',
+          'Apollo Client',
+        ]);
+        await tabs.first().focus();
+        for (const words of ['curl ', 'trading-graph-client', '@apollo/client']) {
+          await page.keyboard.press('ArrowRight');
+          expect(await box.locator('pre').textContent()).toContain(words);
+        }
+        expect(await box.locator('pre').textContent()).toContain('Bearer eyJ');
+        await page.keyboard.press('Home');
+        expect(await tabs.first().getAttribute('aria-selected')).toBe('true');
+      }
+      await visitor.isSound();
+    });
+
+    // The panels below behave alike in every window.
+    if (size === PHONE && inFull(false, true)) return;
+
     test('measures one screen two ways, on a phone’s network and without one', async () => {
       await using visitor = await visit(browser, app.url, { size });
       const { page, reads } = visitor;
@@ -95,31 +147,6 @@ for (const size of [DESKTOP, PHONE]) {
       await visitor.isSound();
     });
 
-    test('shows each outcome of an order', async () => {
-      await using visitor = await visit(browser, app.url, { size });
-      const { page, reads } = visitor;
-      for (const [symbol, outcome, advice] of [
-        ['AAPL', 'Accepted', 'live list'],
-        ['TEST.REJECT', 'Rejected', 'Nothing was traded'],
-        ['TEST.UNKNOWN', 'Unknown', 'never trades twice'],
-        ['TEST.SLOW', 'Unknown', 'never trades twice'],
-      ] as const) {
-        await page.getByRole('radio', { name: symbol }).check();
-        const before = app.sandbox.calls('openPosition');
-        const formerly = await page.locator('#order-details').textContent();
-        await visitor.click('Place the order');
-        await eventually(async () => {
-          const details = (await page.locator('#order-details').textContent()) ?? '';
-          return details !== formerly && details.includes('Answered after');
-        });
-        await reads('order-title', `^${outcome}`);
-        await reads('order-advice', advice);
-        await reads('announcer', `Order: ${outcome}`);
-        expect(app.sandbox.calls('openPosition')).toBe(before + 1);
-      }
-      await visitor.isFlawless();
-    });
-
     test('sets faults by operation, and counts calls', async () => {
       await using visitor = await visit(browser, app.url, {
         size,
@@ -156,33 +183,6 @@ for (const size of [DESKTOP, PHONE]) {
       });
       await visitor.isSound();
     });
-
-    test('shows its operations as code, by the keyboard too', async () => {
-      await using visitor = await visit(browser, app.url, { size });
-      const { page } = visitor;
-      for (const id of ['screen', 'live', 'search', 'order', 'console']) {
-        const box = page.locator(`#${id}-code`);
-        const tabs = box.getByRole('tab');
-        expect(await tabs.allTextContents()).toEqual([
-          'Operation',
-          'curl',
-          'Client',
-          'Apollo Client',
-        ]);
-        await tabs.first().focus();
-        for (const words of ['curl ', 'trading-graph-client', '@apollo/client']) {
-          await page.keyboard.press('ArrowRight');
-          expect(await box.locator('pre').textContent()).toContain(words);
-        }
-        expect(await box.locator('pre').textContent()).toContain('Bearer eyJ');
-        await page.keyboard.press('Home');
-        expect(await tabs.first().getAttribute('aria-selected')).toBe('true');
-      }
-      await visitor.isSound();
-    });
-
-    // The panels below behave alike in every window.
-    if (size === PHONE && inFull(false, true)) return;
 
     test('follows positions, over a cut gateway and a killed socket', async () => {
       await using visitor = await visit(browser, app.url, { size });
