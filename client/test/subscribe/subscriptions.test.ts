@@ -148,24 +148,6 @@ describe('the WebSocket', () => {
     await eventually(() => proxy.open === 0);
   });
 
-  test('that falls silent is replaced', async () => {
-    using core = startCore(app, {
-      ...through(),
-      environment: countedEnvironment({
-        hurry: (ms) => (ms >= 20_000 ? 1_000 : Math.min(ms, 500)),
-      }),
-    });
-    const events = new Events();
-    core.subscribe(CHANGES, events.variables, events);
-    await eventually(() => events.results.length > 0);
-    proxy.stall();
-    // The page comes back, and what it finds out does not wait for the silence.
-    core.countedEnvironment.comeBack();
-    await eventually(() => events.line.includes('disconnected'));
-    proxy.heal();
-    await eventually(() => events.line.at(-1) === 'connected' && events.line.length === 3);
-  });
-
   test('whose handshake hangs is given up', async () => {
     proxy.stall();
     using core = startCore(app, {
