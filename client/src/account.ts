@@ -13,6 +13,7 @@ export interface AccountsOptions {
     signal: AbortSignal,
     exchange?: Exchanger,
   ) => Promise<Result<{ session: { login: string | null } | null }>>;
+  readonly expectedLogin?: string | null | undefined;
   /** Called when another account is signed in, before the listeners. */
   readonly onChange: () => void;
   readonly onLogin: (login: string) => void;
@@ -106,9 +107,11 @@ export class Accounts {
 
   #found(token: string, login: string): void {
     const former = this.#login;
-    const isFirst = former === undefined && token === this.#firstToken;
+    const { expectedLogin, onLogin } = this.#options;
+    const isFirst =
+      former === undefined && token === this.#firstToken && (expectedLogin ?? login) === login;
     this.#login = login;
-    this.#options.onLogin(login);
+    onLogin(login);
     if (isFirst || former === login) return;
     this.#options.onChange();
     this.#listeners.tell(login);

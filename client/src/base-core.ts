@@ -21,6 +21,8 @@ export interface BaseOptions {
   readonly route?: boolean;
   /** Where the hint is kept. */
   readonly memory?: { hint: string | null };
+  /** The login whose session the app holds: if the server names another one first, that is a change of the account. */
+  readonly expectedLogin?: string | null | undefined;
   readonly environment: DatedEnvironment;
 }
 
@@ -56,6 +58,7 @@ export function createBaseCore(
   const accounts: Accounts = new Accounts({
     ask: askAccount,
     environment,
+    expectedLogin: options.expectedLogin,
     onChange: () => subscriptions.restart(),
     onLogin(login) {
       if (route) findHint(login);
@@ -88,14 +91,11 @@ export function createBaseCore(
 
   async function askAccount(token: string, signal: AbortSignal, over: Exchanger = exchange) {
     for (let failures = 0; ; failures += 1) {
-      const request = {
+      const result = await over(environment, {
         url: url(),
         document: { query: ACCOUNT_OPERATION },
         variables: undefined,
         token,
-      };
-      const result = await over(environment, {
-        ...request,
         method: 'POST',
         timeoutMs: ACCOUNT_TIMEOUT_MS,
         signal,

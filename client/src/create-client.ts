@@ -9,6 +9,7 @@ import type { TradingGraphError } from './errors.ts';
 import type { Instrument } from './generated/rows.ts';
 import { createAccount, type LiveAccount } from './live/account.ts';
 import type { LiveFields, LiveNames } from './live/chosen-fields.ts';
+import type { OfflineAccount } from './live/kept-state.ts';
 import { createPositions, type Positions } from './live/positions.ts';
 import type { Operation } from './operation.ts';
 import { createOrders, type Orders } from './orders/create-orders.ts';
@@ -37,6 +38,8 @@ export interface ClientOptions<
   readonly allowVolatileOrders?: boolean;
   /** The fields of the catalog's instruments to keep, beside id, symbol and name; all where it is left out. */
   readonly catalogFields?: readonly Field[];
+  /** Keeps the account's last state, so that an app which starts offline shows it as of its `asOf`; without it nothing is kept. */
+  readonly offlineAccount?: OfflineAccount;
   /** Called once when nobody is signed in any more: there is no token, or a renewed one was refused. */
   readonly onSignedOut?: (error: TradingGraphError) => void;
   /** Adds `?route=`, four hex digits of a hash of the login, for load balancers that hash by account; false leaves it out. */
@@ -85,6 +88,7 @@ export function createClient<
   checkStorage(options.storage);
   const core = createCore({
     ...options,
+    expectedLogin: options.offlineAccount?.login,
     storage: options.storage ?? null,
     heartbeatSeconds: heartbeatOf(options),
     environment: { ...browserEnvironment(), ...options.environment },

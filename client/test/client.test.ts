@@ -6,7 +6,7 @@ import { startTestApp, type TestApp } from '../../test/support/app.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
 import type { ERROR_CODES } from '../src/generated/error-codes.ts';
-import type { PositionsState } from '../src/live/positions-state.ts';
+import type { PositionsState } from '../src/live/states.ts';
 import type { TypedText } from '../src/operation.ts';
 import { createRequests } from '../src/requests.ts';
 import { memoryStorage } from '../src/storage/memory.ts';

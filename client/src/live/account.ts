@@ -1,19 +1,22 @@
 import type { Core } from '../core.ts';
 import { accountDocument } from './account-operation.ts';
-import { type AccountState, NO_ACCOUNT } from './account-state.ts';
 import type { LiveFields, LiveNames } from './chosen-fields.ts';
 import { type FoldedAccount, foldAccount } from './fold-account.ts';
 import { createFollowed, type Followed } from './followed.ts';
+import { createKeptState, type OfflineAccount } from './kept-state.ts';
+import { type AccountState, NO_ACCOUNT } from './states.ts';
 
 /** Follows the whole account: open positions, pending orders and the session's figures. */
 export type LiveAccount<Names extends LiveNames = LiveNames> = Followed<AccountState<Names>>;
 
 export function createAccount<Names extends LiveNames = LiveNames>(
   core: Core,
-  fields: LiveFields<Names> = {},
+  fields: LiveFields<Names> & { readonly offlineAccount?: OfflineAccount } = {},
 ): LiveAccount<Names> {
+  const operation = accountDocument(fields);
   return createFollowed(core, {
-    operation: accountDocument(fields),
+    operation,
+    kept: fields.offlineAccount && createKeptState(core, fields.offlineAccount, operation),
     eventOf: ({ accountChanges }) => accountChanges,
     fold: foldAccount,
     nothing: NO_ACCOUNT,
@@ -24,6 +27,7 @@ export function createAccount<Names extends LiveNames = LiveNames>(
       orders: orders?.list ?? null,
       ordersAsOf: orders?.fetchedAt ?? null,
       session,
+      isStale: false,
     }),
   });
 }

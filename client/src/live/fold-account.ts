@@ -29,7 +29,9 @@ export function foldAccount(
   if (live === null) return null;
   if (live === state && event.cursor !== state.cursor) return state;
   const orders = ordersAfter(state?.orders ?? null, event);
-  const session = sessionAfter(state?.session ?? null, event);
+  const known = state?.session ?? null;
+  const isKnown = event.session == null || JSON.stringify(known) === JSON.stringify(event.session);
+  const session = isKnown ? known : (event.session ?? null);
   if (live === state && state.orders === orders && state.session === session) return state;
   return { ...live, orders, session };
 }
@@ -45,12 +47,4 @@ function ordersAfter(
   const fetchedAt = new Date(orders.fetchedAt);
   const isSame = list === known?.list && fetchedAt.getTime() === known.fetchedAt.getTime();
   return isSame ? known : { list, fetchedAt };
-}
-
-function sessionAfter(
-  known: AccountFigures | null,
-  { session }: AccountChanges,
-): AccountFigures | null {
-  if (session == null) return known;
-  return JSON.stringify(known) === JSON.stringify(session) ? known : session;
 }

@@ -24,6 +24,8 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
   #unlisten: (() => void) | null = null;
   #state: State;
   #folded: Sum | null = null;
+  /** The state of a former run of the app, shown while nothing has come. */
+  #restored: State | null = null;
   /** Whether the list lacks something, so that its cursor must not be used. */
   #hasGap = false;
   /** Whether the present line has brought an event. */
@@ -60,8 +62,15 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
       this.#error = null;
       this.#unlisten = this.#core.environment.lifecycle.onReturn(() => this.#returned());
       this.#publish();
+      if (this.#folded === null) void this.#source.kept?.read((state) => this.#restore(state));
     }
     this.#settle();
+  }
+
+  #restore(state: State): void {
+    if (this.#folded !== null || !this.#isWanted) return;
+    this.#restored = state;
+    this.#publish();
   }
 
   /** Ends the subscription; the list and its cursor are kept, to go on from. */
@@ -75,7 +84,9 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
 
   /** Starts from nothing, as another account has to. */
   forget(): void {
+    this.#source.kept?.forget();
     this.#folded = null;
+    this.#restored = null;
     this.#hasGap = false;
     this.#error = null;
     this.#isOver = false;
@@ -168,6 +179,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     this.#isFollowing = true;
     this.#error = errors[0] ?? null;
     this.#publish();
+    this.#source.kept?.keep(this.#state);
   }
 
   #ended(error: TradingGraphError | null): void {
@@ -213,7 +225,7 @@ export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State 
     const folded = this.#folded;
     const { nothing, shown } = this.#source;
     const status = this.#isFollowing && folded !== null ? folded.status : 'OFFLINE';
-    const values = folded === null ? nothing : shown(folded);
+    const values = folded === null ? (this.#restored ?? nothing) : shown(folded);
     // The parts are those of a state, which the compiler cannot see once they are spread.
     const state = { ...values, status, error: this.#error } as unknown as State;
     const names = Object.keys(state) as (keyof State)[];

@@ -1,5 +1,6 @@
 import type { TradingGraphError } from '../errors.ts';
 import type { TypedText } from '../operation.ts';
+import type { KeptState } from './kept-state.ts';
 
 /** Exact sums over the list, in no stated currency; null where a position does not say. */
 export interface PositionTotals {
@@ -86,6 +87,8 @@ export interface LiveSource<
   eventOf(data: Data): Event;
   /** Null where an event is missing or came out of order. */
   fold(sum: Sum | null, event: Event, options: FoldOptions): Sum | null;
+  /** Where the state outlives the app. */
+  readonly kept?: KeptState<State> | undefined;
   /** The state while nothing is known. */
   readonly nothing: State;
   /** The fields of the state that the events give. */

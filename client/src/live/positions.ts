@@ -3,7 +3,7 @@ import type { LiveFields, LiveNames } from './chosen-fields.ts';
 import { type FoldedPositions, foldPositions } from './fold-positions.ts';
 import { createFollowed, type Followed, type FollowOptions } from './followed.ts';
 import { positionsDocument } from './positions-operation.ts';
-import { NO_POSITIONS, type PositionsState } from './positions-state.ts';
+import { NO_POSITIONS, type PositionsState } from './states.ts';
 
 /** Receives the state soon after it began to listen, and then each time that it has changed. */
 export type PositionsListener = (state: PositionsState) => void;

@@ -1,11 +1,5 @@
 import type { LimitOrderInput, OrderInput } from '../orders/order-input.ts';
-import type {
-  OrderAccepted,
-  OrderOutcome,
-  OrderRejected,
-  OrderUnknown,
-  OrderUnsent,
-} from '../orders/outcome.ts';
+import type { OrderOutcome } from '../orders/outcome.ts';
 import type { OrderProgress, PlaceOptions, Ticket } from '../orders/ticket.ts';
 import type { AnyClient } from './any-client.ts';
 
@@ -18,10 +12,12 @@ export type TicketState =
       readonly outcome: OrderOutcome | null;
       readonly progress: OrderProgress;
     }
-  | { readonly status: 'accepted'; readonly outcome: OrderAccepted }
-  | { readonly status: 'rejected'; readonly outcome: OrderRejected }
-  | { readonly status: 'unknown'; readonly outcome: OrderUnknown }
-  | { readonly status: 'unsent'; readonly outcome: OrderUnsent };
+  | Shown<OrderOutcome>;
+
+/** Each outcome beside its own status. */
+type Shown<Outcome extends OrderOutcome> = Outcome extends OrderOutcome
+  ? { readonly status: Outcome['status']; readonly outcome: Outcome }
+  : never;
 
 /** One order for one form, however often it is placed. */
 export type TicketForm = TicketState & {

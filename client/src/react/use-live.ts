@@ -1,8 +1,12 @@
 import { useCallback, useSyncExternalStore } from 'react';
-import { type AccountState, NO_ACCOUNT } from '../live/account-state.ts';
 import type { LiveNames } from '../live/chosen-fields.ts';
 import type { Followed, FollowOptions } from '../live/followed.ts';
-import { NO_POSITIONS, type PositionsState } from '../live/positions-state.ts';
+import {
+  type AccountState,
+  NO_ACCOUNT,
+  NO_POSITIONS,
+  type PositionsState,
+} from '../live/states.ts';
 import { useClient } from './provider.ts';
 
 /**

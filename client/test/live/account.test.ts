@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
-import type { AccountState } from '../../src/live/account-state.ts';
+import type { AccountState } from '../../src/live/states.ts';
 import type { TypedText } from '../../src/operation.ts';
 import { type Device, gatewayList, type LiveWorld, prints, startLiveWorld } from './live-world.ts';
 

@@ -1,7 +1,6 @@
 import type { SeededRandom } from '../../../test/end-to-end/orders/seeded-random.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import type { AccountState } from '../../src/live/account-state.ts';
-import type { PositionsState } from '../../src/live/positions-state.ts';
+import type { AccountState, PositionsState } from '../../src/live/states.ts';
 import { type LiveWorld, prints } from './live-world.ts';
 
 /** What is shown, as text that differs where it differs; null for what is not known yet. */

@@ -2,8 +2,11 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createAccount, type LiveAccount } from '../../src/live/account.ts';
+import type { LiveFields } from '../../src/live/chosen-fields.ts';
+import type { OfflineAccount } from '../../src/live/kept-state.ts';
 import { createPositions, type Positions } from '../../src/live/positions.ts';
-import type { PositionsState } from '../../src/live/positions-state.ts';
+import type { PositionsState } from '../../src/live/states.ts';
+import type { ClientStorage } from '../../src/storage.ts';
 import { type FrameProxy, startFrameProxy } from '../support/frame-proxy.ts';
 import {
   createStagedEnvironment,
@@ -29,6 +32,10 @@ export interface DeviceOptions {
   readonly token?: () => string | null;
   readonly time?: ManualTime;
   readonly hiddenSeconds?: number;
+  readonly storage?: ClientStorage;
+  readonly offlineAccount?: OfflineAccount;
+  readonly positionFields?: LiveFields['positionFields'];
+  readonly fetch?: typeof globalThis.fetch;
 }
 
 export interface Device {
@@ -65,13 +72,17 @@ export async function startLiveWorld(
       token = () => sandbox.token({ email: 'demo@example.com' }),
       time,
       hiddenSeconds,
+      storage,
+      fetch = globalThis.fetch,
+      ...fields
     } = {}) {
-      const environment = createStagedEnvironment(time);
+      const environment = Object.assign(createStagedEnvironment(time), { fetch });
       const core = createObservedCore({
         url: proxy.url,
         token,
         environment,
-        storage: null,
+        storage: storage ?? null,
+        expectedLogin: fields.offlineAccount?.login,
         route: false,
         hiddenSeconds,
         onSignedOut: () => {},
@@ -80,7 +91,7 @@ export async function startLiveWorld(
         environment,
         core,
         positions: createPositions(core),
-        account: createAccount(core),
+        account: createAccount(core, fields),
         dispose: () => core.dispose(),
       };
       devices.push(device);

@@ -45,6 +45,9 @@ export function createObservedCore(options: CoreOptions): ObservedCore {
   return {
     ...core,
     subscribe,
+    get login() {
+      return core.login;
+    },
     get isDisposed() {
       return core.isDisposed;
     },

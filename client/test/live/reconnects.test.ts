@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { heldBytes } from '../../../test/support/heap.ts';
 import { createPositions } from '../../src/live/positions.ts';
-import type { PositionsState } from '../../src/live/positions-state.ts';
+import type { PositionsState } from '../../src/live/states.ts';
 import { ROWS, ScriptedServer } from './scripted-server.ts';
 
 const WARM_UP = 2_000;

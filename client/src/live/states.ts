@@ -1,0 +1,39 @@
+import type { PendingOrder, Position } from '../generated/rows.ts';
+import type { LiveNames } from './chosen-fields.ts';
+import type { AccountFigures, LiveState, PositionTotals } from './live-source.ts';
+
+/** The open positions as far as they are known; the same object until something changes. */
+export interface PositionsState<Names extends LiveNames = LiveNames> extends LiveState {
+  /** In the server's order; a position that has not changed is the same object as before. */
+  readonly positions: readonly Pick<Position, Names['position'] | 'id'>[];
+  /** Null before the first list. */
+  readonly totals: PositionTotals | null;
+}
+
+export const NO_POSITIONS: PositionsState = Object.freeze({
+  positions: Object.freeze([]),
+  totals: null,
+  status: 'OFFLINE',
+  asOf: null,
+  error: null,
+});
+
+/** The account as far as it is known; the same object until something changes. */
+export interface AccountState<Names extends LiveNames = LiveNames> extends PositionsState<Names> {
+  /** The pending orders; null while the gateway has not said any. */
+  readonly orders: readonly Pick<PendingOrder, Names['order'] | 'id'>[] | null;
+  /** When the gateway gave the orders, which it tells more seldom than positions. */
+  readonly ordersAsOf: Date | null;
+  /** The gateway's figures as of its `fetchedAt`; null while the gateway has not said any. */
+  readonly session: Pick<AccountFigures, Names['session']> | null;
+  /** Whether all of it was kept by a former run of the app (`offlineAccount`), as old as its `asOf`, and no line has confirmed it. */
+  readonly isStale: boolean;
+}
+
+export const NO_ACCOUNT: AccountState = Object.freeze({
+  ...NO_POSITIONS,
+  orders: null,
+  ordersAsOf: null,
+  session: null,
+  isStale: false,
+});

@@ -1,0 +1,280 @@
+import { setImmediate as immediate } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
+import { createClient } from '../../src/create-client.ts';
+import { createKeptState } from '../../src/live/kept-state.ts';
+import type { AccountState } from '../../src/live/states.ts';
+import type { ClientStorage } from '../../src/storage.ts';
+import { createMemoryStorage, type MemoryStorage } from '../support/memory-storage.ts';
+import type { ManualTime } from '../support/staged-environment.ts';
+import { type Device, type DeviceOptions, type LiveWorld, startLiveWorld } from './live-world.ts';
+
+const ENTRY = 'trading-graph:account';
+const DEMO = '700001';
+const PRO = '700002';
+
+/** States are kept soon in place of five seconds later. */
+const SOON: ManualTime = {
+  now: () => Date.now(),
+  uptime: () => performance.now(),
+  after(ms, task) {
+    const timer = setTimeout(task, ms === 5_000 ? 20 : ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+let world: LiveWorld;
+let storage: MemoryStorage;
+let key: CryptoKey;
+let email: string | null;
+
+beforeEach(async () => {
+  world = await startLiveWorld();
+  storage = createMemoryStorage();
+  key = await newKey();
+  email = 'demo@example.com';
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+async function newKey(): Promise<CryptoKey> {
+  return crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt']);
+}
+
+/** A run of the app. */
+function start(options: DeviceOptions = {}): Device & { readonly states: readonly AccountState[] } {
+  const device = world.device({
+    token: () => (email === null ? null : world.sandbox.token({ email })),
+    time: SOON,
+    storage,
+    offlineAccount: { key, login: DEMO },
+    ...options,
+  });
+  const states: AccountState[] = [];
+  device.account((state) => void states.push(state));
+  return { ...device, states };
+}
+
+const isWhole = ({ status, orders, session }: AccountState) =>
+  status === 'LIVE' && orders !== null && session !== null;
+
+/** Leaves the account in the storage, and the app without a line. */
+async function leaveBehind(): Promise<AccountState> {
+  const device = start();
+  await eventually(() => isWhole(device.account.state()));
+  storage.entries.delete(ENTRY);
+  await eventually(() => storage.entries.has(ENTRY));
+  world.proxy.stall();
+  device.dispose();
+  return device.account.state();
+}
+
+/** A storage whose step waits until it is let go on. */
+function gated(step: 'get' | 'set') {
+  const begun = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const waiting = async (at: string) => {
+    if (at !== ENTRY) return;
+    begun.resolve();
+    await gate.promise;
+  };
+  const slow: ClientStorage = {
+    ...storage,
+    get: async (at) => {
+      const text = await storage.get(at);
+      if (step === 'get') await waiting(at);
+      return text;
+    },
+    set: async (at, text) => {
+      if (step === 'set') await waiting(at);
+      await storage.set(at, text);
+    },
+  };
+  return { storage: slow, begun: begun.promise, goOn: () => gate.resolve() };
+}
+
+test('an app that starts offline shows the last state as stale until the line is back', async () => {
+  const { positions, totals, orders, session } = await leaveBehind();
+  expect(atob(storage.entries.get(ENTRY) ?? '')).not.toMatch(/700001|positions/);
+  const { account, states, core } = start();
+  await eventually(() => account.state().isStale);
+  expect(account.state()).toEqual({
+    ...{ positions, totals, orders, session, status: 'OFFLINE', error: null, isStale: true },
+    asOf: expect.any(Date),
+    ordersAsOf: expect.any(Date),
+  });
+  world.sandbox.tick();
+  world.proxy.heal();
+  await eventually(() => isWhole(account.state()));
+  expect(account.state()).toMatchObject({ isStale: false, session: { login: DEMO } });
+  expect(states.filter(({ status, isStale }) => isStale && status !== 'OFFLINE')).toEqual([]);
+  expect(core.sent[0]).toMatchObject({ after: null });
+});
+
+test.each<[string, () => DeviceOptions | Promise<DeviceOptions>]>([
+  ['of another login', () => ({ offlineAccount: { key, login: PRO } })],
+  ['where nobody is signed in', () => ({ offlineAccount: { key, login: null } })],
+  ['under another key', async () => ({ offlineAccount: { key: await newKey(), login: DEMO } })],
+  ['of other fields', () => ({ positionFields: ['symbol'] })],
+  [
+    'that is damaged',
+    () => {
+      const entry = storage.entries.get(ENTRY) ?? '';
+      storage.entries.set(
+        ENTRY,
+        `${entry.slice(0, 40)}${entry[40] === 'A' ? 'B' : 'A'}${entry.slice(41)}`,
+      );
+      return {};
+    },
+  ],
+  [
+    'that is none',
+    () => {
+      storage.entries.set(ENTRY, '{}');
+      return {};
+    },
+  ],
+])('a state %s is not shown, and deleted', async (_which, options) => {
+  await leaveBehind();
+  const { states } = start(await options());
+  await eventually(() => !storage.entries.has(ENTRY));
+  expect(states.filter(({ asOf }) => asOf !== null)).toEqual([]);
+});
+
+test('where the server names another login than the app, what was shown is gone with it', async () => {
+  await leaveBehind();
+  email = 'pro@example.com';
+  const { account, states } = start();
+  await eventually(() => account.state().isStale);
+  world.proxy.heal();
+  await eventually(() => account.state().session?.login === PRO && isWhole(account.state()));
+  const stale = states.findLastIndex(({ isStale }) => isStale);
+  const after = states.slice(stale + 1).map(({ session }) => session?.login ?? PRO);
+  expect(new Set(after)).toEqual(new Set([PRO]));
+  storage.entries.delete(ENTRY);
+  await eventually(() => storage.entries.has(ENTRY));
+  world.proxy.stall();
+  const next = start({ offlineAccount: { key, login: PRO } });
+  await eventually(() => next.account.state().isStale);
+  expect(next.account.state().session?.login).toBe(PRO);
+});
+
+test('nothing is kept while nobody knows whose the line is', async () => {
+  const steps: string[] = [];
+  const asked = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const device = start({
+    storage: {
+      ...storage,
+      set(at, text) {
+        if (at === ENTRY) steps.push('set');
+        return storage.set(at, text);
+      },
+      delete(at) {
+        steps.push('delete');
+        return storage.delete(at);
+      },
+    },
+    async fetch(input, init) {
+      if (email === 'pro@example.com') {
+        asked.resolve();
+        await gate.promise;
+      }
+      return fetch(input, init);
+    },
+  });
+  await eventually(() => isWhole(device.account.state()));
+  await eventually(() => storage.entries.has(ENTRY));
+  email = 'pro@example.com';
+  // The line of another token: its events come before the answer to whose it is.
+  world.proxy.kill();
+  await eventually(() => device.account.state().session?.login === PRO);
+  await asked.promise;
+  steps.length = 0;
+  world.sandbox.tick();
+  const profits = () => device.account.state().totals?.profit;
+  const before = profits();
+  world.sandbox.tick();
+  await eventually(() => profits() !== before);
+  await new Promise((resolve) => device.environment.after(5_000, () => resolve(null)));
+  expect(steps).toEqual([]);
+  gate.resolve();
+  await eventually(() => steps.includes('set'));
+  expect(steps[0]).toBe('delete');
+});
+
+test('signing out deletes it, also while it is being written', async () => {
+  const { storage: slow, begun, goOn } = gated('set');
+  const deleted = Promise.withResolvers<void>();
+  const { core } = start({
+    storage: { ...slow, delete: (at) => slow.delete(at).then(() => deleted.resolve()) },
+  });
+  await begun;
+  email = null;
+  await core.tokenChanged();
+  goOn();
+  await deleted.promise;
+  expect(storage.entries.has(ENTRY)).toBe(false);
+});
+
+test('what is read while somebody signs out is not shown', async () => {
+  await leaveBehind();
+  const { storage: slow, begun, goOn } = gated('get');
+  const { core, account, states } = start({ storage: slow });
+  await begun;
+  email = null;
+  await core.tokenChanged();
+  goOn();
+  email = 'demo@example.com';
+  world.proxy.heal();
+  await core.tokenChanged();
+  await eventually(() => isWhole(account.state()));
+  expect(states.filter(({ isStale }) => isStale)).toEqual([]);
+});
+
+test.each<[string, (device: Device) => Promise<void>]>([
+  ['the line', async ({ account }) => void (await eventually(() => isWhole(account.state())))],
+  ['the end of the client', async (device) => device.dispose()],
+])('a storage that is slower than %s changes nothing', async (_what, meanwhile) => {
+  await leaveBehind();
+  world.proxy.heal();
+  const { storage: slow, begun, goOn } = gated('get');
+  const device = start({ storage: slow });
+  await begun;
+  await meanwhile(device);
+  goOn();
+  // The decryption takes a moment of its own.
+  for (let turn = 0; turn < 50; turn += 1) await immediate();
+  expect(device.account.state().isStale).toBe(false);
+  expect(device.states.filter(({ isStale }) => isStale)).toEqual([]);
+});
+
+test('a storage that refuses leaves the account as it is without', async () => {
+  for (const step of ['get', 'set', 'delete'] as const) storage.failing.add(step);
+  const { account, core } = start();
+  await eventually(() => isWhole(account.state()));
+  world.sandbox.tick();
+  email = null;
+  await core.tokenChanged();
+  await eventually(() => account.state().asOf === null);
+});
+
+test('nothing is kept without a key', async () => {
+  const { account } = world.device({ storage });
+  account(() => {});
+  await eventually(() => isWhole(account.state()));
+  expect(storage.entries.has(ENTRY)).toBe(false);
+  const offlineAccount = { key: 'secret' as unknown as CryptoKey, login: DEMO };
+  const options = { url: world.proxy.url, token: () => null, offlineAccount };
+  expect(() => createClient(options)).toThrow('offlineAccount.key is an AES-GCM key');
+});
+
+test('texts of all scripts are kept, and times stay times', async () => {
+  const { core } = world.device({ storage, time: SOON });
+  const state = { name: 'Zürich 漢字 😀 \u2028', asOf: new Date(0), ordersAsOf: null };
+  const kept = () => createKeptState<object>(core, { key, login: DEMO }, 'texts');
+  kept().keep(state);
+  await eventually(() => storage.entries.has(ENTRY));
+  const read: object[] = [];
+  await kept().read((one) => read.push(one));
+  expect(read).toEqual([{ ...state, isStale: true }]);
+});
