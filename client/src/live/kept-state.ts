@@ -31,7 +31,7 @@ export function createKeptState<State extends object>(
   /** One step after the other, so that nothing is written behind a deletion. */
   let steps: Promise<unknown> = Promise.resolve();
   let latest: State | null = null;
-  let isForgotten = false;
+  let forgotten = 0;
   let cancel: (() => void) | null = null;
 
   if (Object(key).algorithm?.name !== 'AES-GCM')
@@ -53,7 +53,7 @@ export function createKeptState<State extends object>(
   }
 
   function forget(): void {
-    isForgotten = true;
+    forgotten += 1;
     stop();
     run(() => storage?.delete(ENTRY));
   }
@@ -61,9 +61,10 @@ export function createKeptState<State extends object>(
   async function keepLatest(): Promise<void> {
     stop();
     const text = ascii(latest);
+    const before = forgotten;
     // A line may have a newer token, of which nobody knows yet whose it is. If another's, `core.login` is still the former one.
     const login = await core.account().catch(() => null);
-    if (login === null || login !== core.login) return;
+    if (login === null || login !== core.login || forgotten !== before) return;
     run(async () => {
       const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
       const data = await crypto.subtle.encrypt(cipher(login, iv), key, bytesOf(text));
@@ -78,12 +79,14 @@ export function createKeptState<State extends object>(
         const bytes = bytesOf(atob((await storage?.get(ENTRY)) ?? ''));
         const opened = cipher(expected, bytes.slice(0, IV_BYTES));
         const text = textOf(await crypto.subtle.decrypt(opened, key, bytes.slice(IV_BYTES)));
-        state = JSON.parse(text, (name, value) => (isTime(name, value) ? new Date(value) : value));
+        state = JSON.parse(text, (name, value) =>
+          /asOf$/i.test(name) && value !== null ? new Date(value) : value,
+        );
       } catch {
         return forget();
       }
       // Somebody else may have signed in meanwhile, or nobody.
-      if (!isForgotten) show({ ...state, isStale: true });
+      if (forgotten === 0) show({ ...state, isStale: true });
     },
     keep(state) {
       latest = state;
@@ -107,8 +110,4 @@ function bytesOf(text: string): Uint8Array<ArrayBuffer> {
 
 function textOf(bytes: ArrayBuffer | Uint8Array): string {
   return Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte)).join('');
-}
-
-function isTime(name: string, value: unknown): boolean {
-  return /asOf$/i.test(name) && value !== null;
 }

@@ -6,6 +6,7 @@ import type { LiveFields } from '../../src/live/chosen-fields.ts';
 import type { OfflineAccount } from '../../src/live/kept-state.ts';
 import { createPositions, type Positions } from '../../src/live/positions.ts';
 import type { PositionsState } from '../../src/live/states.ts';
+import type { TokenSource } from '../../src/request/tokens.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import { type FrameProxy, startFrameProxy } from '../support/frame-proxy.ts';
 import {
@@ -29,7 +30,7 @@ export interface LiveWorld extends AsyncDisposable {
 }
 
 export interface DeviceOptions {
-  readonly token?: () => string | null;
+  readonly token?: TokenSource;
   readonly time?: ManualTime;
   readonly hiddenSeconds?: number;
   readonly storage?: ClientStorage;

@@ -61,6 +61,8 @@ const isWhole = ({ status, orders, session }: AccountState) =>
 async function leaveBehind(): Promise<AccountState> {
   const device = start();
   await eventually(() => isWhole(device.account.state()));
+  await eventually(() => storage.entries.has(ENTRY));
+  // It is kept again and again, so that what is left is of the state that is whole.
   storage.entries.delete(ENTRY);
   await eventually(() => storage.entries.has(ENTRY));
   world.proxy.stall();
@@ -201,6 +203,44 @@ test('nothing is kept while nobody knows whose the line is', async () => {
   await eventually(() => steps.includes('set'));
   expect(steps[0]).toBe('delete');
 });
+
+test.each<[string, boolean]>([
+  ['waits to be kept', false],
+  ['waits for the login to be asked', true],
+])(
+  "a state that %s while another login signs in is not kept as the other's",
+  async (_what, isAsked) => {
+    const held: (() => void)[] = [];
+    const gate = Promise.withResolvers<void>();
+    let isSlow = false;
+    const { core, account } = start({
+      token: async () => {
+        if (isSlow) await gate.promise;
+        return world.sandbox.token({ email: email ?? '' });
+      },
+      time: {
+        ...SOON,
+        after(ms, task) {
+          if (ms !== 5_000) return SOON.after(ms, task);
+          held.push(task);
+          return () => void held.splice(0, held.length, ...held.filter((one) => one !== task));
+        },
+      },
+    });
+    core.onAccountChange(() => {
+      for (const task of held) task();
+    });
+    await eventually(() => isWhole(account.state()) && core.login === DEMO);
+    isSlow = isAsked;
+    if (isAsked) for (const task of held) task();
+    email = 'pro@example.com';
+    const changed = core.tokenChanged();
+    gate.resolve();
+    await changed;
+    await eventually(() => account.state().session?.login === PRO && core.login === PRO);
+    expect(storage.entries.has(ENTRY)).toBe(false);
+  },
+);
 
 test('signing out deletes it, also while it is being written', async () => {
   const { storage: slow, begun, goOn } = gated('set');
