@@ -75,6 +75,15 @@ test('a captive portal takes it from nobody', async () => {
   expect(phone.catalog.confirmed).toBe(false);
 });
 
+test('a client that is disposed of tells its listeners nothing more', async () => {
+  const phone = openPhone(app, { storage: await storageWithCopy() });
+  await phone.catalog.load();
+  const states = drawn(phone);
+  phone.core.dispose();
+  expect(phone.catalog.size).toBe(0);
+  expect(states).toEqual([]);
+});
+
 test('it is shown while the server is still being asked', async () => {
   const storage = await storageWithCopy();
   const release = Promise.withResolvers<void>();
