@@ -1,4 +1,4 @@
-import type { AccountState } from '../../client/src/live/account-state.ts';
+import type { AccountState } from '../../client/src/live/states.ts';
 import { announce } from './announce.ts';
 import type { App } from './app.ts';
 import { find, setText } from './dom.ts';

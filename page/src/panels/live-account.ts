@@ -1,6 +1,6 @@
 import type { Client } from '../../../client/src/create-client.ts';
 import type { Position } from '../../../client/src/generated/rows.ts';
-import type { AccountState } from '../../../client/src/live/account-state.ts';
+import type { AccountState } from '../../../client/src/live/states.ts';
 import { announce } from '../announce.ts';
 import type { App } from '../app.ts';
 import { CodeBox } from '../code-box.ts';

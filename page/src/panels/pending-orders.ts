@@ -1,5 +1,5 @@
 import type { PendingOrder } from '../../../client/src/generated/rows.ts';
-import type { AccountState } from '../../../client/src/live/account-state.ts';
+import type { AccountState } from '../../../client/src/live/states.ts';
 import { announce } from '../announce.ts';
 import type { App } from '../app.ts';
 import { find, h, setText } from '../dom.ts';
