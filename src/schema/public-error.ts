@@ -34,11 +34,8 @@ interface Described {
  */
 export function describe(error: unknown): Described {
   if (error instanceof InputError) {
-    return {
-      code: 'BAD_USER_INPUT',
-      message: error.message,
-      more: { argument: error.argument },
-    };
+    const more = { argument: error.argument };
+    return { code: 'BAD_USER_INPUT', message: error.message, more };
   }
   if (error instanceof UnauthenticatedError) {
     return { code: 'UNAUTHENTICATED', message: `Sign in: ${error.message}.` };

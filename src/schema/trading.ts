@@ -123,10 +123,7 @@ builder.mutationFields((t) => ({
     description:
       'Opens a position at the market, or where `price` is given places a pending order.',
     args: { input: t.arg({ type: PlaceOrderInput, required: true, description: 'The order.' }) },
-    resolve: (_root, { input }, context) => {
-      const ticket = marketTicket(input);
-      return place(context, ticket);
-    },
+    resolve: (_root, { input }, context) => place(context, marketTicket(input)),
   }),
   placeLimitOrder: t.field({
     ...ofOrder,
@@ -136,10 +133,7 @@ builder.mutationFields((t) => ({
     args: {
       input: t.arg({ type: PlaceLimitOrderInput, required: true, description: 'The order.' }),
     },
-    resolve: (_root, { input }, context) => {
-      const ticket = limitTicket(input);
-      return place(context, ticket);
-    },
+    resolve: (_root, { input }, context) => place(context, limitTicket(input)),
   }),
   voidOrder: t.field({
     ...ofOrder,

@@ -24,17 +24,16 @@ export interface PositionsHubOptions
   readonly onEvent?: (merged: number) => void;
 }
 
-export interface WatchOptions {
+export interface WatchChangesOptions {
+  /** The cursor to resume from. */
+  readonly after?: string | null | undefined;
   readonly intervalMs?: number | null | undefined;
   readonly heartbeatSeconds?: number | null | undefined;
   /** Called when the feed ends the subscription, whether or not a client reads it just then. */
   readonly onEnd?: (error: Error | null) => void;
 }
 
-export interface WatchChangesOptions extends WatchOptions {
-  /** The cursor to resume from. */
-  readonly after?: string | null | undefined;
-}
+export type WatchOptions = Omit<WatchChangesOptions, 'after'>;
 
 export type HubStats = ReturnType<PositionsHub['stats']>;
 

@@ -18,11 +18,6 @@ export interface OpenPositionsOptions {
   readonly freshness: Pick<AccountFreshness, 'catchUp'>;
 }
 
-export interface OpenPositionsDemand {
-  /** Whether a running feed's list is acceptable; after a write it may be outdated. */
-  readonly live: boolean;
-}
-
 // Each but the last was answered after a newer list that is forgotten already.
 const MOST_TRIES = 3;
 
@@ -34,16 +29,14 @@ export class OpenPositions {
     this.#options = options;
   }
 
-  async read(viewer: Viewer, demand: OpenPositionsDemand): Promise<PositionsAnswer> {
+  /** `live`: whether a running feed's list is acceptable; after a write it may be outdated. */
+  async read(viewer: Viewer, { live }: { readonly live: boolean }): Promise<PositionsAnswer> {
     const { gateway, board, clock } = this.#options;
     const startedAtMs = clock.now();
-    const running = demand.live ? await this.#running(viewer) : null;
+    const running = live ? await this.#running(viewer) : null;
     if (running) {
-      viewer.caller.receipt?.({
-        operation: 'getOpenPositions',
-        ms: clock.now() - startedAtMs,
-        source: 'shared',
-      });
+      const ms = clock.now() - startedAtMs;
+      viewer.caller.receipt?.({ operation: 'getOpenPositions', ms, source: 'shared' });
       return running;
     }
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
@@ -53,11 +46,8 @@ export class OpenPositions {
       const list = board.offer(this.#scope(viewer), answer);
       if (list !== null) return list;
     }
-    throw new GatewayError(
-      'unavailable',
-      'getOpenPositions',
-      'newer lists came and went meanwhile',
-    );
+    const message = 'newer lists came and went meanwhile';
+    throw new GatewayError('unavailable', 'getOpenPositions', message);
   }
 
   /**

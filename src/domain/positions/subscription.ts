@@ -148,23 +148,18 @@ export class FeedSubscription<Event> implements Subscription {
 /** The longest time between two events that a client requests; null where it requests none. */
 export function readHeartbeatMs(heartbeatSeconds: number | null | undefined): number | null {
   if (heartbeatSeconds === null || heartbeatSeconds === undefined) return null;
-  if (
-    !(
-      heartbeatSeconds >= SHORTEST_HEARTBEAT_SECONDS &&
-      heartbeatSeconds <= LONGEST_HEARTBEAT_SECONDS
-    )
-  ) {
-    const limits = `${SHORTEST_HEARTBEAT_SECONDS} and ${LONGEST_HEARTBEAT_SECONDS}`;
-    throw new InputError('heartbeatSeconds', `heartbeatSeconds must be between ${limits}.`);
-  }
-  return heartbeatSeconds * 1_000 - EARLY_MS;
+  const [shortest, longest] = [SHORTEST_HEARTBEAT_SECONDS, LONGEST_HEARTBEAT_SECONDS];
+  const seconds = within('heartbeatSeconds', heartbeatSeconds, shortest, longest);
+  return seconds * 1_000 - EARLY_MS;
 }
 
 /** The least time between two events that a client requests; 0 where it requests none. */
 export function readIntervalMs(intervalMs: number | null | undefined): number {
   if (intervalMs === null || intervalMs === undefined) return 0;
-  if (!(intervalMs >= 1 && intervalMs <= LONGEST_INTERVAL_MS)) {
-    throw new InputError('intervalMs', `intervalMs must be between 1 and ${LONGEST_INTERVAL_MS}.`);
-  }
-  return intervalMs;
+  return within('intervalMs', intervalMs, 1, LONGEST_INTERVAL_MS);
+}
+
+function within(argument: string, value: number, least: number, most: number): number {
+  if (value >= least && value <= most) return value;
+  throw new InputError(argument, `${argument} must be between ${least} and ${most}.`);
 }

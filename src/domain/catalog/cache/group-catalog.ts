@@ -91,13 +91,12 @@ export class GroupCatalog {
     }
     const { skipped, unknownValues, total, etag } = answer;
     const isProvisional = isBad(answer);
-    if (skipped > 0) {
-      const fields = { group: this.group, skipped, total };
-      this.#options.log.warn(fields, 'instruments were left out');
-    }
+    const { log } = this.#options;
+    const { group } = this;
+    if (skipped > 0) log.warn({ group, skipped, total }, 'instruments were left out');
     if (unknownValues > 0) {
-      const fields = { group: this.group, unknownValues, total };
-      this.#options.log.warn(fields, 'instruments have values of enums that are not known here');
+      const message = 'instruments have values of enums that are not known here';
+      log.warn({ group, unknownValues, total }, message);
     }
     const before = this.#copy;
     const isNewSize = this.#offeredSize !== answer.instruments.length;
