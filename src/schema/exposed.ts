@@ -26,7 +26,7 @@ type Descriptions<Source> = {
   };
 };
 
-/** Fields that are plain properties of their source. By the mark their values are the same for so many; null: the viewer's own. */
+/** Fields that are plain properties of their source. `mark`: for whom a value is the same; null: for the viewer alone. */
 export function exposed<Source>(
   t: FieldBuilder<Source>,
   mark: Mark | null,
