@@ -39,12 +39,6 @@ test('more pieces than the size explains are refused', () => {
   expect(collector.add(Buffer.alloc(4))).toBe('kept');
 });
 
-test('empty pieces count as pieces', () => {
-  const collector = new ByteCollector({ maxBytes: 1_000, freePieces: 2 });
-  const outcomes = [0, 0, 0].map((size) => collector.add(Buffer.alloc(size)));
-  expect(outcomes).toEqual(['kept', 'kept', 'too many pieces']);
-});
-
 test('the memory that is held is twice the bytes at most, and what is handed on wastes a quarter of them', () => {
   const collector = new ByteCollector({ maxBytes: 262_144 });
   for (let bytes = 0; bytes < 200_000; bytes += 1_400) {
@@ -64,12 +58,4 @@ test('an announced size bounds the buffer, is not believed before, and holds not
   expect(collector.heldBytes).toBe(10_000);
   expect(collector.add(Buffer.alloc(5_000))).toBe('kept');
   expect(collector.length).toBe(12_002);
-});
-
-test('it begins anew after it was taken', () => {
-  const collector = new ByteCollector({ maxBytes: 3, freePieces: 1, bytesPerPiece: 100 });
-  for (const text of ['abc', 'de']) {
-    expect(collector.add(Buffer.from(text))).toBe('kept');
-    expect(String(collector.take())).toBe(text);
-  }
 });

@@ -44,13 +44,6 @@ test('a listener is notified once of the end, with the reason', () => {
   expect([taken, ends, seen.closed]).toEqual([[undefined], [over], 1]);
 });
 
-test('a listener that closes the stream is sent no reason', async () => {
-  const { ends, stream, listen } = listenTo();
-  listen();
-  await stream.return();
-  expect(ends).toEqual([null]);
-});
-
 test('a stream that ended before it had a listener notifies a late one', () => {
   const { ends, stream, listen } = listenTo();
   stream.end();

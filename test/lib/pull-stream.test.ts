@@ -27,34 +27,11 @@ test('a value is made when it is asked for, and a reader that waits is woken', a
   expect(await later).toEqual({ value: 2, done: false });
 });
 
-test('several pulls are answered in their order', async () => {
-  const { ready, stream } = createNumbers();
-  const pulls = [stream.next(), stream.next()];
-  ready.push(1, 2);
-  stream.wake();
-  expect((await Promise.all(pulls)).map(({ value }) => value)).toEqual([1, 2]);
-});
-
 test('a stream without a reader is never opened, so it has nothing to close', async () => {
   const { seen, stream } = createNumbers();
   await stream.return();
   expect(seen).toEqual({ opened: 0, closed: 0 });
   expect(await stream.next()).toEqual({ value: undefined, done: true });
-});
-
-test('a reader that leaves its loop closes the stream once', async () => {
-  const { ready, seen, stream } = createNumbers();
-  ready.push(1, 2);
-  for await (const value of stream) if (value === 1) break;
-  await stream.return();
-  expect(seen).toEqual({ opened: 1, closed: 1 });
-});
-
-test('leaving answers a pull that waits', async () => {
-  const { stream } = createNumbers();
-  const waiting = stream.next();
-  await stream.return();
-  expect(await waiting).toEqual({ value: undefined, done: true });
 });
 
 test('an error is the last thing a reader gets, once', async () => {

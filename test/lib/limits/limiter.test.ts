@@ -41,12 +41,6 @@ describe('a limit', () => {
     expect(limiter.take('requests', A, 0)).toMatchObject({ left: 3, waitMs: 0 });
   });
 
-  test('is looked at without being taken from', () => {
-    const { limiter } = stage(limited('requests', 1));
-    limiter.take('requests', A);
-    expect(limiter.take('requests', A, 0)).toMatchObject({ isOver: false, left: 0 });
-  });
-
   test('is owed by whoever has used more, as much again at most', async () => {
     const { clock, limiter } = stage(limited('fields', 60));
     expect(limiter.spend('fields', A, 70)).toMatchObject({ isOver: true, left: -10 });

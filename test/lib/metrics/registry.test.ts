@@ -38,17 +38,6 @@ test('the buckets of a histogram are cumulative, and a value on a bound is in it
   ]);
 });
 
-test('a histogram without labels has no empty braces', async () => {
-  const registry = new Registry();
-  registry.histogram('call_seconds', 'Duration.', [1]).register().observe(2);
-  expect((await ownLines(registry)).slice(2)).toEqual([
-    'trading_graph_call_seconds_bucket{le="1"} 0',
-    'trading_graph_call_seconds_bucket{le="+Inf"} 1',
-    'trading_graph_call_seconds_sum 2',
-    'trading_graph_call_seconds_count 1',
-  ]);
-});
-
 test('a gauge is read at each scrape, and has no series while there is nothing to measure', async () => {
   const registry = new Registry();
   let value: number | null = 3;
