@@ -7,7 +7,6 @@ import { openClient } from './open-client.ts';
 
 const DEMO = 'demo@example.com';
 const text = expect.stringMatching(/./);
-const noWords = { error: null, message: null, email: null, ok: null, details: null };
 
 /** A client and its caller, with the sandbox to control. */
 async function open() {
@@ -123,31 +122,6 @@ describe("the gateway's own message", () => {
       kind: 'forbidden',
       status: 403,
       refusal,
-    });
-  });
-});
-
-describe('signing in', () => {
-  test.each([
-    [
-      'nobody@example.com',
-      'demo',
-      { error: 'USER_NOT_FOUND', email: 'nobody@example.com', ok: false },
-    ],
-    [DEMO, 'wrong', { error: 'INVALID_CREDENTIALS', ok: false }],
-    ['demo', 'demo', { error: 'VALIDATION_FAILED', message: text, details: expect.any(Object) }],
-    ['locked@example.com', 'demo', { error: 'ACCOUNT_LOCKED', ok: false }],
-    [
-      'unverified@example.com',
-      'demo',
-      { error: 'EMAIL_NOT_VERIFIED', message: text, details: { resend: true } },
-    ],
-    ['password-expired@example.com', 'demo', { error: 'PASSWORD_EXPIRED', ok: false }],
-  ])('as %s with "%s" is refused in words', async (email, password, words) => {
-    await using place = await open();
-    expect(await place.client.login({ token: null }, email, password)).toEqual({
-      ...noWords,
-      ...words,
     });
   });
 });

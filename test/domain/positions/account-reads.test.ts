@@ -70,30 +70,6 @@ describe('an order that is triggered', () => {
     });
   }
 
-  test('between the list and the snapshot of a first event is a position in that event', async () => {
-    const bench = createLiveBench();
-    const { clock, gateway, viewer, followAccount } = bench;
-    gateway.set(LOGIN, [position('a')]);
-    gateway.setAccount(LOGIN, { orders: [order('o')] });
-    const getSession = gateway.getSession.bind(gateway);
-    gateway.getSession = (asking) => {
-      trigger(bench);
-      return getSession(asking);
-    };
-    for (const [latencyMs, sessionLatencyMs] of [
-      [200, 0],
-      [0, 200],
-    ] as const) {
-      Object.assign(gateway, { latencyMs, sessionLatencyMs });
-      gateway.set(LOGIN, [position('a')]);
-      const phone = followAccount(viewer(`phone ${latencyMs}`));
-      await clock.advance(600);
-      expect(places(phone.events, 'o')).toEqual(['position']);
-      await phone.leave();
-      await clock.advance(15_000);
-    }
-  });
-
   test.each([
     ['with its position', true],
     ['without a list of positions', false],
