@@ -13,17 +13,6 @@ async function control(sandbox: Sandbox, verb: string, path: string, body?: unkn
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-test('faults are set, listed and cleared', async () => {
-  await using place = await openSandbox();
-  const demo = place.as(DEMO);
-  const fault = { operation: 'getOpenPositions', kind: 'status', status: 503 };
-  expect(await control(place.sandbox, 'POST', 'faults', fault)).toMatchObject({ status: 200 });
-  expect((await control(place.sandbox, 'GET', 'faults')).body).toEqual({ faults: [fault] });
-  expect((await demo.get(POSITIONS)).status).toBe(503);
-  await control(place.sandbox, 'DELETE', 'faults');
-  expect((await demo.get(POSITIONS)).status).toBe(200);
-});
-
 test('calls are counted by operation and by login', async () => {
   await using place = await openSandbox();
   const demo = place.as(DEMO);
@@ -72,14 +61,6 @@ test('requests are kept as received, but for the token', async () => {
   expect(some.body.requests).toHaveLength(1);
 });
 
-test('only the last thousand requests are kept, in order', async () => {
-  await using place = await openSandbox();
-  for (let i = 0; i < 1_010; i += 1) await place.anonymous.get(`${POSITIONS}?n=${i}`);
-  const paths = place.sandbox.requests().map(({ path }) => path);
-  expect(paths).toHaveLength(1_000);
-  expect([paths[0], paths.at(-1)]).toEqual([`${POSITIONS}?n=10`, `${POSITIONS}?n=1009`]);
-});
-
 test('tokens are minted and revoked', async () => {
   await using place = await openSandbox();
   const mint = async (claims: object) =>
@@ -110,34 +91,6 @@ test('a token may claim a group that is not the user’s', async () => {
   expect((await client.get('/trading/tickers/pro-usd')).status).toBe(403);
 });
 
-test('the market is ticked and put', async () => {
-  await using place = await openSandbox();
-  const demo = place.as(DEMO);
-  const first = (await demo.get(POSITIONS)).text;
-  await control(place.sandbox, 'POST', 'tick', { times: 3 });
-  expect((await demo.get(POSITIONS)).text).not.toBe(first);
-  await control(place.sandbox, 'POST', 'market', { symbol: 'AAPL', price: 321.5 });
-  const apple = (await demo.positions()).find(({ symbol }) => symbol === 'AAPL');
-  expect(apple?.priceCurrent ?? 321.5).toBe(321.5);
-  await control(place.sandbox, 'POST', 'market', { symbol: 'AAPL', open: false });
-  await expect(demo.order({})).rejects.toThrow('MARKET_CLOSED');
-});
-
-test('the catalog is changed, and a reset undoes it all', async () => {
-  await using place = await openSandbox();
-  const demo = place.as(DEMO);
-  const first = await demo.get('/trading/tickers/standard-usd');
-  await control(place.sandbox, 'POST', 'catalog', { change: 3, ageSeconds: 90 });
-  const changed = await demo.get('/trading/tickers/standard-usd');
-  expect(changed.text).not.toBe(first.text);
-  expect(changed.headers.get('age')).toBe('90');
-  await demo.order({});
-  expect((await control(place.sandbox, 'GET', 'orders')).body.orders).toHaveLength(1);
-  await control(place.sandbox, 'POST', 'reset');
-  expect((await control(place.sandbox, 'GET', 'orders')).body.orders).toEqual([]);
-  expect((await demo.get('/trading/tickers/standard-usd')).text).toBe(first.text);
-});
-
 test.each([
   ['faults', { operation: 'getOpenPositions', kind: 'earthquake' }],
   ['faults', { operation: 'noSuch', kind: 'status' }],
@@ -164,27 +117,6 @@ test.each([
     status: 400,
     body: { error: 'BAD_INPUT', message: expect.any(String) },
   });
-});
-
-test('names each property of a fault that is wrong, and what it may be', async () => {
-  await using place = await openSandbox();
-  const fault = {
-    operation: '*',
-    kind: 'status',
-    status: 199,
-    times: 0,
-    apply: 1,
-    skip: 1.5,
-    x: 1,
-  };
-  const { body } = await control(place.sandbox, 'POST', 'faults', fault);
-  expect(String(body.message).split('; ')).toEqual([
-    'x: is not known',
-    'status: must be a whole number, 200 to 599',
-    'times: must be a whole number, 1 to 1000000000',
-    'skip: must be a whole number, 0 to 1000000000',
-    'apply: must be a boolean',
-  ]);
 });
 
 test.each([

@@ -25,29 +25,6 @@ test('the same seed gives the same bytes', async () => {
   expect(await story('one')).toEqual(await story('one'));
 });
 
-test('an account begins with the same positions, whenever it is first used', async () => {
-  await using early = await openSandbox();
-  await using late = await openSandbox();
-  const beginning = async (place: typeof early) => {
-    const { positions, prevEquity } = await place.as('pro@example.com').session();
-    return [
-      prevEquity,
-      ...positions.map(({ id, symbol, units, priceOpen, sl, tp, invested }) => ({
-        ...{ id, symbol, units, priceOpen, sl, tp, invested },
-      })),
-    ];
-  };
-  late.sandbox.tick(40);
-  const lateBeginning = await beginning(late);
-  expect(lateBeginning).toHaveLength(26);
-  expect(lateBeginning).toEqual(await beginning(early));
-});
-
-test('another seed gives another market', async () => {
-  const [one, two] = [await story('one'), await story('two')];
-  for (const [i, text] of one.entries()) expect(text).not.toBe(two[i]);
-});
-
 test('a reset leads back to the beginning', async () => {
   await using place = await openSandbox();
   const demo = place.as('demo@example.com');
@@ -60,17 +37,6 @@ test('a reset leads back to the beginning', async () => {
   expect(place.sandbox.orders()).toEqual([]);
   expect(place.sandbox.calls()).toBe(0);
   expect((await demo.get('/trading/session/700001')).text).toBe(first);
-});
-
-test('the positions of one account do not change the prices of another', async () => {
-  await using busy = await openSandbox();
-  await using quiet = await openSandbox();
-  const prices = async (place: typeof busy) =>
-    (await place.as('demo@example.com').positions()).map(({ priceCurrent }) => priceCurrent);
-  for (let n = 1; n <= 20; n += 1) await busy.as(`user-${n}@example.com`).positions();
-  busy.sandbox.tick(30);
-  quiet.sandbox.tick(30);
-  expect(await prices(busy)).toEqual(await prices(quiet));
 });
 
 test('the market moves by itself at its pace, and stands still once closed', async () => {

@@ -15,13 +15,13 @@ function expectToAddUp(session: WireSession): void {
   expect(cents(assets)).toBe(cents(Invested) + cents(Profits));
 }
 
-test.each(['demo@example.com', 'pro@example.com', 'fresh@example.com'])(
+test.each(['demo@example.com', 'fresh@example.com'])(
   'the figures of %s add up at every tick, whatever opens and closes meanwhile',
   async (email) => {
     await using place = await openSandbox();
     const user = place.as(email);
     const seen = new Set<number>();
-    for (let tick = 0; tick < 150; tick += 1) {
+    for (let tick = 0; tick < 60; tick += 1) {
       place.sandbox.tick();
       if (tick % 10 === 0) await user.order({ symbol: 'BTCUSD', amount: 0.005 });
       if (tick % 15 === 0) {
@@ -51,19 +51,4 @@ test('a closed position moves its profit and storage into the balance, to the ce
   const profit = cents(side * (apple.tp - apple.priceOpen) * apple.units);
   expect(cents(after.balance)).toBe(cents(before.balance) + profit + cents(apple.storage));
   expect(after.positions.map(({ id }) => id)).not.toContain(apple.id);
-});
-
-test('the three users start with what they are known for', async () => {
-  await using place = await openSandbox();
-  const counts = await Promise.all(
-    ['demo@example.com', 'pro@example.com', 'fresh@example.com'].map(async (email) => {
-      const { positions, orders } = await place.as(email).session();
-      return [positions.length, orders.length];
-    }),
-  );
-  expect(counts).toEqual([
-    [6, 3],
-    [25, 8],
-    [0, 0],
-  ]);
 });

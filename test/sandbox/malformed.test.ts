@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { openSandbox } from './sandbox-client.ts';
 
@@ -67,53 +65,6 @@ test.each([
 ] as const)('%s %s is %i', async (verb, path, status) => {
   await using place = await openSandbox();
   expect((await place.as(DEMO)[verb](path)).status).toBe(status);
-});
-
-test('bytes that are not HTTP end their own connection only', async () => {
-  await using place = await openSandbox();
-  for (const bytes of [
-    '\u0000\u0001\u0002\r\n\r\n',
-    'GET\r\n\r\n',
-    'POST /auth/login HTTP/9\r\n\r\n',
-  ]) {
-    const socket = connect(place.sandbox.port, '127.0.0.1');
-    socket.end(bytes);
-    socket.resume();
-    await once(socket, 'close');
-  }
-  expect((await place.as(DEMO).get('/trading/positions')).status).toBe(200);
-});
-
-test('a client that disconnects in the middle of its body does no harm', async () => {
-  await using place = await openSandbox();
-  const socket = connect(place.sandbox.port, '127.0.0.1');
-  await once(socket, 'connect');
-  const head =
-    'POST /trading/positions HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"symbol"';
-  socket.write(head);
-  await expect.poll(() => socket.bytesWritten).toBe(head.length);
-  socket.resetAndDestroy();
-  expect((await place.as(DEMO).get('/trading/positions')).status).toBe(200);
-  expect(place.sandbox.orders()).toEqual([]);
-});
-
-test('a prefix of the base address counts', async () => {
-  await using place = await openSandbox({ pathPrefix: '/api/v1' });
-  expect(place.sandbox.url).toMatch(/\/api\/v1$/);
-  expect((await place.as(DEMO).get('/trading/positions')).status).toBe(200);
-  const bare = await fetch(`${new URL(place.sandbox.url).origin}/trading/positions`);
-  expect(bare.status).toBe(404);
-});
-
-test('an idle connection is closed without a warning, where that is asked for', async () => {
-  await using place = await openSandbox({ idleTimeoutMs: 50 });
-  const socket = connect(place.sandbox.port, '127.0.0.1');
-  socket.write('GET /trading/positions HTTP/1.1\r\nhost: x\r\n\r\n');
-  const [head] = await once(socket, 'data');
-  expect(String(head)).toMatch(/connection: keep-alive/i);
-  expect(String(head)).not.toMatch(/^keep-alive:/im);
-  socket.resume();
-  await once(socket, 'close');
 });
 
 test('a port in use is an error that says so', async () => {

@@ -27,34 +27,6 @@ describe('a market order', () => {
     ]);
     expect(await fresh.orders()).toEqual([]);
   });
-
-  test('of an amount ties up that much money and not more', async () => {
-    await using place = await openSandbox();
-    const fresh = place.as(FRESH);
-    place.sandbox.putPrice('AAPL', 200);
-    await fresh.order({ type: 'amount', amount: 1_000 });
-    expect(await fresh.positions()).toEqual([
-      expect.objectContaining({ units: 25, invested: 1_000, leverage: 5 }),
-    ]);
-  });
-
-  test('turns amounts to lose and to win into prices', async () => {
-    await using place = await openSandbox();
-    const fresh = place.as(FRESH);
-    place.sandbox.putPrice('AAPL', 200);
-    await fresh.order({ type: 'amount', amount: 1_000, slAmount: 50, tpAmount: 100 });
-    await fresh.order({
-      type: 'amount',
-      direction: 'sell',
-      amount: 1_000,
-      slAmount: 50,
-      tpAmount: 100,
-    });
-    expect(await fresh.positions()).toEqual([
-      expect.objectContaining({ isBuy: true, sl: 198, tp: 204 }),
-      expect.objectContaining({ isBuy: false, sl: 202, tp: 196 }),
-    ]);
-  });
 });
 
 describe('a pending order', () => {
@@ -86,51 +58,6 @@ describe('a pending order', () => {
       ]);
     },
   );
-
-  test('comes of op 5 whatever the price is', async () => {
-    await using place = await openSandbox();
-    const fresh = place.as(FRESH);
-    place.sandbox.putPrice('AAPL', 200);
-    const order = { symbol: 'AAPL', direction: 'buy', amount: 1_000, price: 200 };
-    const { body } = await fresh.post('/trading/positions/limit', order);
-    expect(body).toMatchObject({ success: true, orderId: expect.any(String) });
-    expect(await fresh.positions()).toEqual([]);
-    expect(await fresh.orders()).toEqual([
-      expect.objectContaining({ units: 25, invested: 1_000, isLimit: false, priceOpen: 200 }),
-    ]);
-  });
-
-  test('keeps its stop-loss and take-profit when it executes', async () => {
-    await using place = await openSandbox();
-    const fresh = place.as(FRESH);
-    place.sandbox.putPrice('AAPL', 200);
-    await fresh.order({ price: 190, sl: 180, tp: 205 });
-    place.sandbox.putPrice('AAPL', 189);
-    expect(await fresh.positions()).toEqual([
-      expect.objectContaining({ priceOpen: 189, sl: 180, tp: 205 }),
-    ]);
-  });
-
-  test('executes and closes in one move where the price jumps past both levels', async () => {
-    await using place = await openSandbox();
-    const fresh = place.as(FRESH);
-    place.sandbox.putPrice('AAPL', 200);
-    await fresh.order({ price: 190, sl: 180 });
-    place.sandbox.putPrice('AAPL', 150);
-    expect(await fresh.positions()).toEqual([]);
-    expect(await fresh.orders()).toEqual([]);
-  });
-
-  test('is found by the walk of the market too, not only by a price put by hand', async () => {
-    await using place = await openSandbox();
-    const fresh = place.as(FRESH);
-    place.sandbox.putPrice('AAPL', 200);
-    await fresh.order({ price: 199.9 });
-    await fresh.order({ price: 200.1 });
-    for (let i = 0; i < 500 && (await fresh.orders()).length > 0; i += 1) place.sandbox.tick();
-    expect(await fresh.orders()).toEqual([]);
-    expect(await fresh.positions()).toHaveLength(2);
-  });
 });
 
 describe('an open position', () => {
@@ -152,14 +79,6 @@ describe('an open position', () => {
     expect(await fresh.positions()).toEqual([]);
     const closed = { balance: 10_000 + result, equity: 10_000 + result, Invested: 0, Profits: 0 };
     expect(await fresh.session()).toMatchObject(closed);
-  });
-
-  test('without either stays open, whatever the market does', async () => {
-    await using place = await openSandbox();
-    const fresh = place.as(FRESH);
-    await fresh.order({});
-    for (const price of [1, 10_000, 0.01, 228]) place.sandbox.putPrice('AAPL', price);
-    expect(await fresh.positions()).toHaveLength(1);
   });
 
   test('counts its profit in dollars, whatever currency it trades in', async () => {
