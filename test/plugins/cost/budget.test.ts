@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { COSTLY_FIELDS, type Meter } from '../../../src/plugins/cost/meter.ts';
 import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code.ts';
 import { createRandom, type Random } from '../../../src/sandbox/random.ts';
+import { inFull } from '../../support/in-full.ts';
 import { randomDocument } from '../../support/random-documents.ts';
 import {
   argsOf,
@@ -13,7 +14,7 @@ import {
 } from '../execution/both-executors.ts';
 import { createStage, hostileSchema } from '../execution/hostile-schema.ts';
 
-const DOCUMENTS = 400;
+const DOCUMENTS = inFull(400, 150);
 
 /** By compiled code, or by the reference executor. */
 async function answer(question: Question, meter: Meter, isCompiled: boolean) {

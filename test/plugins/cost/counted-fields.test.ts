@@ -93,23 +93,6 @@ test('a read of a mutation that passes the budget is null as a whole, in one err
   ]);
 });
 
-test('other errors of a mutation stand beside those of the budget', async () => {
-  const document = parse('mutation { a: buy { other { id } } b: buy { read { numbers } } }');
-  const failing = {
-    get other() {
-      throw new Error('this one fails');
-    },
-    read: [ROW, ROW, ROW],
-  };
-  const args = validateExecutionArgs({ schema, document, rootValue: { buy: failing } });
-  if (!('schema' in args)) throw args[0];
-  const { errors } = await operationOf(document).execute(args, meterFor(25));
-  expect(errors?.map(({ path }) => path)).toEqual([
-    ['a', 'other'],
-    ['b', 'read'],
-  ]);
-});
-
 test.each([
   ['at once', () => fail()],
   ['as a promise', async () => fail()],

@@ -10,10 +10,6 @@ test.each(['abc', '007', 'abcdefg'])('a text as short as %s is redacted', (text)
   expect(redactTexts(`invalid value "${text}"`, [text])).toBe('invalid value "[…]"');
 });
 
-test('words of two letters stay, so that messages remain readable', () => {
-  expect(redactTexts('it is no ID', ['is', 'ID'])).toBe('it is no ID');
-});
-
 test('a text is redacted as it is, and as the language writes it', () => {
   expect(redactTexts(String.raw`found "say \"friend\""`, ['say "friend"'])).toBe('found "[…]"');
 });
@@ -37,12 +33,6 @@ test('texts and numbers are found at any depth', () => {
 
 test('a list as long as a body can hold is looked through', () => {
   expect(textsIn({ list: Array.from({ length: 200_000 }, () => 'x') })).toEqual(new Set(['x']));
-});
-
-test('a value as deep as a body can hold is looked through', () => {
-  let value: unknown = 'innermost';
-  for (let i = 0; i < 100_000; i += 1) value = [value];
-  expect(textsIn(value)).toEqual(new Set(['innermost']));
 });
 
 test('of more texts than any form has the first five hundred are looked for', () => {

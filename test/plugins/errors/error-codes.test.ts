@@ -47,18 +47,6 @@ describe('a fault of the program', () => {
       },
     ]);
   });
-
-  test('includes thrown text, and errors of GraphQL itself', () => {
-    const { masked } = setUp();
-    const errors = [
-      new GraphQLError('Cannot return null for non-nullable field Position.id.'),
-      fieldError('a text' as unknown as Error, 'b'),
-    ];
-    for (const { message, extensions } of masked(errors)) {
-      expect(message).toBe('Something went wrong here.');
-      expect(extensions.code).toBe('INTERNAL');
-    }
-  });
 });
 
 test('a failing read that shows at several fields is one line of the log', () => {

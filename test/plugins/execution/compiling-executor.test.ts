@@ -76,19 +76,6 @@ describe('conditions', () => {
       expect(Object.keys(Object(data?.nodeMustRead))).toEqual(keys);
     }
   });
-
-  test('may leave nothing', async () => {
-    const { found } = await askValid({ text: '{ echo(must: 1) @skip(if: true) }' });
-    expect(found).toEqual({ data: {} });
-    const below = await askValid({ text: '{ nodesMustRead { id @include(if: false) } }' });
-    expect(below.isCompiled).toBe(true);
-  });
-
-  test('that are neither true nor false are an error of the request', async () => {
-    const text = 'query ($skip: Boolean = true) { echo(must: 1) @skip(if: $skip) }';
-    expect((await askValid({ text, variables: { skip: null } })).found.errors).toHaveLength(1);
-    expect((await askValid({ text })).found.errors).toBeUndefined();
-  });
 });
 
 test.each([
@@ -126,26 +113,6 @@ test('each alias has its own arguments, defaults and enum values', async () => {
 });
 
 describe('a document', () => {
-  const text = '{ nodeMustRead { id } }';
-
-  function executions(times: number, codeCache: CompiledCodeCache): void {
-    const args = argsOf({ text }) as ValidatedExecutionArgs;
-    const compiled = compiledFrom(args.document, undefined, codeCache);
-    for (let i = 0; i < times; i += 1) void compiled.execute(args, meterFor());
-  }
-
-  test('that comes once is not compiled', () => {
-    const codeCache = new CompiledCodeCache();
-    executions(1, codeCache);
-    expect(codeCache.calculatedSize).toBe(0);
-  });
-
-  test('that comes often is', () => {
-    const codeCache = new CompiledCodeCache();
-    executions(10, codeCache);
-    expect(codeCache.calculatedSize).toBeGreaterThan(0);
-  });
-
   test('that is very large is not, however often it comes', async () => {
     const many = Array.from({ length: 1_200 }, (_, i) => `a${i}: id`).join(' ');
     const { isCompiled } = await askValid({ text: `{ nodeMustRead { ${many} } }` });
@@ -194,20 +161,6 @@ describe('a document', () => {
     } finally {
       v8.setFlagsFromString = setFlagsFromString;
       syncBuiltinESMExports();
-    }
-  });
-
-  test('whose code had to make room is answered all the same', async () => {
-    const codeCache = new CompiledCodeCache(20);
-    const documents = Array.from({ length: 30 }, (_, i) => `{ a${i}: nodeMustRead { id text } }`);
-    const asked = documents.map((each) => argsOf({ text: each }) as ValidatedExecutionArgs);
-    const compiled = asked.map(({ document }) => compiledFrom(document, undefined, codeCache));
-    for (let round = 0; round < 5; round += 1) {
-      for (const [at, args] of asked.entries()) {
-        const expected = shown(await executeRootSelectionSet(args));
-        expect(shown((await compiled[at]?.execute(args, meterFor())) ?? {})).toBe(expected);
-        expect(codeCache.calculatedSize).toBeLessThanOrEqual(20);
-      }
     }
   });
 });

@@ -65,26 +65,9 @@ test('what comes to just as many selections, or pairs, as are allowed passes', (
   expect(refusals(`{ ${repeated} d d }`)).toEqual([['repeated fields', 10_001]]);
 });
 
-test('an unused fragment is measured as well', () => {
-  const text = `{ id } fragment F on Query { ${repeat(150, () => 'id')} }`;
-  expect(refusals(text)).toEqual([['repeated fields', (150 * 149) / 2]]);
-});
-
 test('a screen of many parts that share their fragments passes', () => {
   const text = `{ ${repeat(30, (at) => `a${at}: node { ...Row nodes { ...Row } }`)} }
     fragment Row on Node { ${repeat(25, (at) => `field${at}`)} ...Id }
     fragment Id on Node { id }`;
   expect(refusals(text)).toEqual([]);
-});
-
-test('fields count in the depth wherever they stand, fragments do not', () => {
-  const text = (fields: number) =>
-    `{ ...F } fragment F on Query { ... { ${'a { '.repeat(fields - 1)}a${' }'.repeat(fields)} }`;
-  expect(refusals(text(15))).toEqual([]);
-  expect(refusals(text(16))).toEqual([['MAX_DEPTH', 16]]);
-});
-
-test('directives count wherever they stand', () => {
-  const text = `query ($a: Int ${repeat(8, () => '@a')}) ${repeat(8, () => '@b')} { id ...F @c } fragment F on Query { id ${repeat(4, () => '@d')} }`;
-  expect(refusals(text)).toEqual([['MAX_DIRECTIVES', 21]]);
 });

@@ -83,24 +83,6 @@ test('while there is no room for its client no result is made, and events are me
   expect(sent).toHaveLength(1);
 });
 
-test('a result is sent in the same tick as its event', () => {
-  const { sent, emit, taken } = deliver();
-  emit(1);
-  taken();
-  emit(2);
-  expect(sent).toEqual(['result 1', 'result 2']);
-});
-
-test('while a reader has not taken a result, what comes is merged behind it', () => {
-  const { sent, emit, taken } = deliver();
-  for (const event of [1, 2, 3]) emit(event);
-  expect(sent).toEqual(['result 1']);
-  taken();
-  expect(sent).toEqual(['result 1', 'result 3']);
-  taken();
-  expect(sent).toHaveLength(2);
-});
-
 test('the reason of the end is the last result, behind the one that is being taken', async () => {
   const { sent, state, events, emit, taken, over } = deliver();
   emit(1);

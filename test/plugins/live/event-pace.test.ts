@@ -75,22 +75,6 @@ test('the line is first in, first out', async () => {
   expect(admitted.map(([name]) => name)).toEqual(['first', 'waiting', 'late']);
 });
 
-test('an account earns no more than a minute’s fields', async () => {
-  const { clock, pace } = setUp();
-  pace.admit(A, 1);
-  await clock.advance(3_600 * SECOND);
-  expect(pace.admit(A, FIELDS + 1)).toBeNull();
-  expect(pace.admit(A, 1)).not.toBeNull();
-});
-
-test('one that waits alone is admitted as well', async () => {
-  const { clock, admitted, ask } = setUp();
-  ask(A, 'first', FIELDS + 100);
-  ask(A, 'alone', 1);
-  await clock.advance(2 * SECOND);
-  expect(admitted.map(([name]) => name)).toEqual(['first', 'alone']);
-});
-
 test('an event whose subscription ends waits no longer, and those after it wait as if it had never come', async () => {
   const { clock, pace, admitted, ask } = setUp();
   ask(A, 'first', FIELDS + 1_000);
@@ -116,13 +100,6 @@ test('subscriptions that come and leave while an account waits leave nothing beh
   expect(clock.pending).toBe(0);
 });
 
-test('of many events that wait none goes before what was reserved ahead of it is earned', async () => {
-  const { clock, admitted, ask } = setUp();
-  for (let at = 0; at <= 100; at += 1) ask(A, String(at), FIELDS + (at === 0 ? 1 : 0));
-  await clock.advance(50.5 * 60 * SECOND);
-  expect(admitted).toHaveLength(52);
-});
-
 describe('the tokens of an account', () => {
   const [one, other] = [accountClient('1', 'x'), accountClient('1', 'y')];
 
@@ -134,17 +111,6 @@ describe('the tokens of an account', () => {
     // 3,000 that it owes, at half of 6,000 a minute.
     await clock.advance(61 * SECOND);
     expect(admitted.map(([name]) => name)).toEqual(['one 0', 'other', 'one 1']);
-  });
-
-  test('have together what it has', async () => {
-    const { clock, admitted, ask } = setUp();
-    const tokens = ['a', 'b', 'c', 'd'].map((hash) => accountClient('1', hash));
-    for (let at = 0; at < 100; at += 1)
-      for (const token of tokens) ask(token, String(at), FIELDS / 10);
-    await clock.advance(600 * SECOND);
-    // A minute's at once, ten more, and the one that each token had begun with.
-    expect(admitted.length).toBeGreaterThan(105);
-    expect(admitted.length).toBeLessThan(120);
   });
 
   test('get back from both lines what an event that ends had reserved', async () => {

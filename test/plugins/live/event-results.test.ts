@@ -240,18 +240,6 @@ test('of a large event, which is executed in slices, every waiting subscriber is
   );
 });
 
-test('an event that failed does not end the sharing of others', async () => {
-  const document = prepare('subscription { live { failing rows { price } } }');
-  const whole = { live: { rows: [] } };
-  setField('Event', 'failing', { resolve: ({ rows }: { rows: [] }) => rows.length && fail() });
-  const [failed] = await resultsOf(document, [ROWS]);
-  expect(failed?.errors).toHaveLength(1);
-  const before = executed;
-  await resultsOf(document, [whole]);
-  expect((await resultsOf(document, [whole], { token: 'b' }))[0]?.errors).toBeUndefined();
-  expect(executed).toBe(before + 1);
-});
-
 test('results kept before an operation was found to read the viewer’s are dropped', async () => {
   const document = prepare('subscription { live { rows { mine } } }');
   const empty = { live: { rows: [] } };
@@ -287,18 +275,6 @@ test.each([
   const [hidden] = await resultsOf(document, [ROWS], { variables: { yes: false } });
   expect(JSON.stringify(shown)).toContain('1.5');
   expect(JSON.stringify(hidden)).not.toContain('1.5');
-});
-
-test('a failed result is not shared; a later one is, once it is complete', async () => {
-  const timesExecuted = async (field: string) => {
-    executed = 0;
-    const document = prepare(`subscription { live { ${field} } }`);
-    await resultsOf(document, [ROWS]);
-    await resultsOf(document, [ROWS]);
-    return executed;
-  };
-  expect(await timesExecuted('failing')).toBe(2);
-  expect(await timesExecuted('later')).toBe(1);
 });
 
 /** What is sent of one event to a subscriber. */
@@ -375,23 +351,5 @@ describe('the budget of an account is charged', () => {
     expect(sent).toMatchObject([{ errors: [{ extensions: { code: 'INTERNAL' } }] }]);
     expect(sent[0]).not.toHaveProperty('data');
     expect(executed).toBe(0);
-  });
-
-  test('once as well where its readers have waited, unless each is told for how long', async () => {
-    for (const [isTold, runs] of [
-      [false, 1],
-      [true, 3],
-    ] as const) {
-      executed = 0;
-      const clock = createScriptedClock();
-      const pace = paceOf(60_000, clock);
-      results = resultsPacedBy(pace, isTold);
-      pace.admit(client, 61_000);
-      const all = Promise.all([1, 2, 3].map(() => sentTo(document, event)));
-      await clock.advance(5_000);
-      const sent = (await all).map((each) => JSON.parse(plainOf(each)).data);
-      expect(sent).toEqual(Array(3).fill(event));
-      expect(executed).toBe(runs);
-    }
   });
 });

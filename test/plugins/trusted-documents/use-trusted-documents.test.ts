@@ -84,30 +84,6 @@ test('a document that is not trusted is logged once, under the name that it is s
   ]);
 });
 
-test('documents that are not trusted are registered where they are not logged', () => {
-  const logged: unknown[] = [];
-  const id = hash('sha256', '{ b: a }', 'hex');
-  for (const [trustedOnly, isKnown] of [
-    ['off', true],
-    ['log', false],
-  ] as const) {
-    const plugin = setUp(trustedOnly, logged);
-    plugin.onValidate?.({ context: contextOf('{ b: a }', id) } as never);
-    expect(plugin.onAdmit?.(contextOf(null, id)) === null).toBe(isKnown);
-  }
-  expect(logged).toHaveLength(1);
-});
-
-test('a text and an id name the same document, by its hash or by its manifest', () => {
-  const hashed = hash('sha256', '{ b: a }', 'hex');
-  const mismatch = { errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] };
-  const plugin = setUp();
-  expect(plugin.onAdmit?.(contextOf('{ b: a }', hashed))).toBeNull();
-  expect(plugin.onAdmit?.(contextOf('{ a }', 'published'))).toBeNull();
-  expect(plugin.onAdmit?.(contextOf('{ b: a }', 'published'))).toMatchObject(mismatch);
-  expect(plugin.onAdmit?.(contextOf('{ c: a }', hashed))).toMatchObject(mismatch);
-});
-
 test('only trusted documents are answered where that is the policy', () => {
   const plugin = setUp('on');
   expect(plugin.onAdmit?.(contextOf('{ a }', null))).toBeNull();
