@@ -74,6 +74,8 @@ test('sockets that stop reading cost one event each, and get what they missed as
     {
       connections: { ...atRest().connections, unreadBytes: 1024 * MEGABYTE },
       limits: limited('connections', 1_000),
+      // It would repeat a version.
+      heartbeatMs: 86_400_000,
     },
   );
   const token = roomy.sandbox.token({ email: 'pro@example.com' });
