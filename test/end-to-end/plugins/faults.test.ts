@@ -298,12 +298,3 @@ test.each(OF_HTTP)('what %s fails with is no client’s to read', async (hook) =
   const unreadable = await fetch(`${app.url}/graphql?query={__typename}&variables={secret`);
   expect(await unreadable.text()).not.toContain('secret');
 });
-
-test('variables in a query string that are no JSON are not quoted', async () => {
-  await using app = await startTestApp();
-  const response = await fetch(
-    `${app.url}/graphql?query={__typename}&variables={"password":"hunter2`,
-  );
-  expect(response.status).toBe(400);
-  expect(await response.text()).not.toContain('hunter2');
-});

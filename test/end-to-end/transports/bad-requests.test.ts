@@ -184,6 +184,8 @@ describe('a body of another type', () => {
     ['application/x-www-form-urlencoded', 'query={__typename}'],
     ['multipart/form-data; boundary=x', `--x\r\n\r\n${body}\r\n--x--`],
     ['application/jsonp', body],
+    ['application/graphql', body],
+    ['application/json-patch+json', body],
     [undefined, body],
   ])('is 415: %s', async (type, text) => {
     const headers = type === undefined ? {} : { 'content-type': type };

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp } from '../../support/app.ts';
 import { TRANSPORTS } from '../limits/every-transport.ts';
@@ -9,23 +9,23 @@ const NEARLY_A_VALUE = {
   variables: { by: 'SYMBOLL' },
 };
 
-describe.each(TRANSPORTS)('suggestions, by %s,', (_transport, ask) => {
-  test.each([
-    ['come with the sandbox gateway, whose schema is open', {}, true],
-    ['stay away where introspection is off', { INTROSPECTION: 'off' }, false],
-    [
-      'are made in production too, where introspection is on',
-      { NODE_ENV: 'production', SANDBOX: 'on', INTROSPECTION: 'on' },
-      true,
-    ],
-  ])('%s', async (_name, environment, expected) => {
-    await using app = await startTestApp(environment);
+test.each([
+  ['come with the sandbox gateway, whose schema is open', {}, true],
+  ['stay away where introspection is off', { INTROSPECTION: 'off' }, false],
+  [
+    'are made in production too, where introspection is on',
+    { NODE_ENV: 'production', SANDBOX: 'on', INTROSPECTION: 'on' },
+    true,
+  ],
+])('suggestions %s', async (_name, environment, expected) => {
+  await using app = await startTestApp(environment);
+  for (const [transport, ask] of TRANSPORTS) {
     for (const asked of [NEARLY_A_FIELD, NEARLY_A_VALUE]) {
       const { errors = [] } = await ask(app, asked);
-      expect(errors).toHaveLength(1);
-      expect(errors[0]?.message.includes('Did you mean')).toBe(expected);
+      expect(errors, transport).toHaveLength(1);
+      expect(errors[0]?.message.includes('Did you mean'), transport).toBe(expected);
     }
-  });
+  }
 });
 
 test('suggestions are off with a real gateway, whatever NODE_ENV says', async () => {
