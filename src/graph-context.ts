@@ -112,13 +112,14 @@ function eventContextsFor(
 /** The context of an operation as other plugins see and extend it. */
 export class PluginView {
   readonly [GRAPH]: GraphContext;
-  /** The sender of the operation, with the token. */
-  readonly caller: Caller;
+  /** The sender of the operation, with the text of the token. */
+  readonly caller: Omit<Caller, 'token'> & { readonly token: string | null };
   [name: string]: unknown;
 
   constructor(context: GraphContext) {
     this[GRAPH] = context;
-    this.caller = context.caller;
+    const { caller } = context;
+    this.caller = { ...caller, token: caller.token?.text ?? null };
   }
 
   /** The request over HTTP; undefined for an operation of a socket. */

@@ -2,7 +2,6 @@ import type { Config } from '../config.ts';
 import { Graph } from '../graph.ts';
 import { systemClock } from '../lib/clock.ts';
 import { FairScheduler } from '../lib/fair-scheduler.ts';
-import { tokenHash } from '../lib/token-hash.ts';
 import { ErrorCodes } from '../plugins/errors/error-codes.ts';
 import { createEventPace } from '../plugins/live/event-pace.ts';
 import { ResponseCache } from '../plugins/response-cache/response-cache.ts';
@@ -28,10 +27,7 @@ export function wireGraph(
     services: domain,
     limiter,
     clientOf,
-    knownTokenOf({ token, hashed }) {
-      const hash = token === null ? null : tokenHash(token, hashed);
-      return hash !== null && known.hasHere(hash) ? hash : null;
-    },
+    knownTokenOf: ({ token }) => (token && known.hasHere(token.hash) ? token.hash : null),
     trusted: { trusted, registered, trustedOnly: config.persistedDocumentsOnly, log },
     documents,
     maxCost: config.maxCost,

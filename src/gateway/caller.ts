@@ -1,4 +1,4 @@
-import type { HashedToken } from '../lib/token-hash.ts';
+import type { Token } from '../lib/token.ts';
 import type { Trace } from '../lib/tracing/tracing.ts';
 import type { OperationName } from './operations.ts';
 
@@ -38,9 +38,7 @@ export interface ReceiptEntry {
 
 /** On whose behalf the gateway is called. */
 export interface Caller {
-  readonly token: string | null;
-  /** The token with its hash, where the connection has computed it. */
-  readonly hashed?: HashedToken | null;
+  readonly token: Token | null;
   /** Aborts a read once no client waits for it; a write runs to its own deadline. */
   readonly signal?: AbortSignal;
   /** The client's own address and agent, sent on where GATEWAY_FORWARD_CLIENT says so. */

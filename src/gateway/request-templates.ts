@@ -61,7 +61,7 @@ function createHeaders(
     const all = fixed.concat(more);
     if (namesRequest && requestId !== undefined) all.push('x-request-id', requestId);
     if (forwards && trace !== undefined) all.push(...trace.headers);
-    if (token !== null) all.push('authorization', `Bearer ${token}`);
+    if (token !== null) all.push('authorization', `Bearer ${token.text}`);
     if (client === undefined) return all;
     if (namesAddress) all.push('x-forwarded-for', client.address);
     if (namesAgent && client.userAgent) all.push('user-agent', client.userAgent);

@@ -12,6 +12,7 @@ import type { PositionsAnswer, Read, SessionAnswer } from '../gateway/answers.ts
 import type { Caller } from '../gateway/caller.ts';
 import type { Instrument, Order, Position } from '../gateway/model.ts';
 import { after, type Eventually } from '../lib/eventually.ts';
+import { toToken } from '../lib/token.ts';
 import type { Services } from './services.ts';
 
 const MOST_IDS = 500;
@@ -68,7 +69,7 @@ export class Scope {
 
   /** The same request, with a token that it has just received. */
   withToken(token: string): Scope {
-    return this.#next({ ...this.caller, token });
+    return this.#next({ ...this.caller, token: toToken(token) });
   }
 
   #next(caller: Caller): Scope {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OPERATION_NAMES, OPERATIONS } from '../../src/gateway/operations.ts';
+import { toToken } from '../../src/lib/token.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { CALLS, wordFor } from './calls.ts';
@@ -22,7 +23,7 @@ describe.each(AREAS)('while everything in "%s" hangs', (area) => {
       catalogTimeoutMs: HOUR_MS,
     });
     const { client } = openClient(place.sandbox.url, { pools: dead.pools });
-    const caller = { token: place.as('demo@example.com').token };
+    const caller = { token: toToken(String(place.as('demo@example.com').token)) };
     for (const operation of hanging) place.sandbox.fail({ operation, kind: 'hang' });
     // Many more than there are connections.
     const waiting = Array.from({ length: 60 }, (_, call) => {
@@ -42,7 +43,7 @@ describe.each(AREAS)('while everything in "%s" hangs', (area) => {
 
 test('an area has no more connections than its share, and at least one', async () => {
   await using place = await openSandbox();
-  const caller = { token: place.as('demo@example.com').token };
+  const caller = { token: toToken(String(place.as('demo@example.com').token)) };
   for (const [connections, shares] of [
     [3, { reads: 1, orders: 1, rest: 1 }],
     [16, { reads: 8, orders: 4, rest: 4 }],

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { toToken } from '../../src/lib/token.ts';
 import type { FaultKind } from '../../src/sandbox/faults.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -84,7 +85,7 @@ describe('a catalog', () => {
   ])('under "%s" ends as %s, in bounded memory', async (kind, word, bytes) => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url, { catalogMaxBytes: 16 * MEGABYTE });
-    const caller = { token: place.as('demo@example.com').token };
+    const caller = { token: toToken(String(place.as('demo@example.com').token)) };
     // On its connection the next call is sent at once, so that no deadline is over before.
     expect(await wordFor(catalog(open.client, caller))).toBe('answer');
     const hasty = openClient(place.sandbox.url, { pools: open.pools, catalogTimeoutMs: 300 });
@@ -100,7 +101,7 @@ describe('a catalog', () => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url, { maxBytes: 1_000, timeoutMs: 20 });
     place.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 60 });
-    const caller = { token: place.as('demo@example.com').token };
+    const caller = { token: toToken(String(place.as('demo@example.com').token)) };
     const asked = catalog(open.client, caller);
     await eventually(() => place.sandbox.calls('getAllTickers') === 1);
     await place.clock.advance(60);

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { GatewayClient } from '../../src/gateway/client.ts';
+import { toToken } from '../../src/lib/token.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { CALLS, wordFor } from './calls.ts';
@@ -215,7 +216,7 @@ describe('before the head went onto a socket', () => {
   test('a header that is none', async () => {
     await using gateway = await startScriptedGateway(raw(answer(200, GOOD)));
     await using open = openSmallClient(gateway.url);
-    const forger = { token: 'x\r\nHost: elsewhere' };
+    const forger = { token: toToken('x\r\nHost: elsewhere') };
     expect(await allThree(open.client, forger)).toEqual(NEVER_SENT);
     expect(gateway.requests).toEqual([]);
   });

@@ -4,6 +4,7 @@ import type { ObserveCall } from '../../src/gateway/exchange.ts';
 import type { LimitOrder, MarketOrder } from '../../src/gateway/model.ts';
 import { createPools, type Pools } from '../../src/gateway/pools.ts';
 import { createTransport } from '../../src/gateway/transport.ts';
+import { toToken } from '../../src/lib/token.ts';
 
 export interface ClientSettings extends Partial<Omit<GatewayClientOptions, 'send'>> {
   /** The bound over all areas; each has one at least. */
@@ -38,7 +39,7 @@ export function openClient(url: string, settings: ClientSettings = {}) {
   return { client, pools, [Symbol.asyncDispose]: () => pools.close() };
 }
 
-export const anyCaller: Caller = { token: 'e30.e30.x' };
+export const anyCaller: Caller = { token: toToken('e30.e30.x') };
 
 export const marketOrder: MarketOrder = {
   symbol: 'AAPL',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
 import { customerIdRead } from '../../src/gateway/wire/payments.ts';
+import { toToken } from '../../src/lib/token.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { CALLS } from './calls.ts';
 import { openClient } from './open-client.ts';
@@ -115,7 +116,7 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
   test('sends the request of the interface and maps its answer', async () => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url);
-    const caller = { token: place.as(DEMO).token };
+    const caller = { token: toToken(String(place.as(DEMO).token)) };
     const { request, body, result } = EXPECTED[name];
 
     expect(await CALLS[name](open.client, caller)).toStrictEqual(result);
@@ -154,7 +155,7 @@ describe('an order', () => {
   test('has only the requested fields, under the names of op 4', async () => {
     await using place = await openSandbox({ directionField: 'side' });
     await using open = openClient(place.sandbox.url, { directionField: 'side' });
-    await open.client.openPosition({ token: place.as(DEMO).token }, full);
+    await open.client.openPosition({ token: toToken(String(place.as(DEMO).token)) }, full);
     expect(JSON.parse(place.sandbox.requests()[0]?.body ?? '')).toStrictEqual({
       symbol: 'AAPL',
       side: 'sell',
@@ -171,7 +172,7 @@ describe('an order', () => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url);
     await open.client.placeLimitOrder(
-      { token: place.as(DEMO).token },
+      { token: toToken(String(place.as(DEMO).token)) },
       { ...full, side: 'BUY', amount: 100, stopLoss: 0, takeProfit: 250, comment: '' },
     );
     expect(JSON.parse(place.sandbox.requests()[0]?.body ?? '')).toStrictEqual({
@@ -194,7 +195,7 @@ describe('the headers of a call', () => {
     await using open = openClient(place.sandbox.url, {
       headers: { 'x-api-key': 'k', accept: 'application/vnd.api+json' },
     });
-    const token = place.as(DEMO).token;
+    const token = toToken(String(place.as(DEMO).token));
     await open.client.read({ token, client }, customerIdRead, {});
     const [received] = place.sandbox.requests();
     expect(received?.headers).toMatchObject({
@@ -209,7 +210,7 @@ describe('the headers of a call', () => {
   test('name the client where forwarding is on', async () => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url, { forwardClient: true });
-    const { token } = place.as(DEMO);
+    const token = toToken(String(place.as(DEMO).token));
     await open.client.read({ token, client }, customerIdRead, {});
     await open.client.read({ token, client: { ...client, userAgent: null } }, customerIdRead, {});
     await open.client.read({ token }, customerIdRead, {});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Caller } from '../../src/gateway/caller.ts';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
+import { toToken } from '../../src/lib/token.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { CALLS, type Call, wordFor } from './calls.ts';
 import { openClient } from './open-client.ts';
@@ -12,7 +13,7 @@ const text = expect.stringMatching(/./);
 async function open() {
   const place = await openSandbox();
   const { client, pools } = openClient(place.sandbox.url);
-  const as = (email: string): Caller => ({ token: place.as(email).token });
+  const as = (email: string): Caller => ({ token: toToken(String(place.as(email).token)) });
   return {
     sandbox: place.sandbox,
     client,

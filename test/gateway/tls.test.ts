@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect, test } from 'vitest';
+import { toToken } from '../../src/lib/token.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { startTlsFront } from '../support/tls-front.ts';
@@ -11,7 +12,7 @@ test('a gateway behind TLS is called where its certificate is trusted, and a fur
   await using place = await openSandbox();
   await using files = await makeCertificate();
   await using front = await startTlsFront(files, Number(new URL(place.sandbox.url).port));
-  const caller = { token: place.as('demo@example.com').token };
+  const caller = { token: toToken(String(place.as('demo@example.com').token)) };
   const called = async () => {
     await using open = openClient(`https://127.0.0.1:${front.port}`);
     const words = [];

@@ -11,6 +11,7 @@ import {
   requestTemplates,
 } from '../../../src/gateway/request-templates.ts';
 import { createTransport } from '../../../src/gateway/transport.ts';
+import { toToken } from '../../../src/lib/token.ts';
 
 interface ProbeOptions extends RequestSettings {
   readonly url: string;
@@ -60,7 +61,7 @@ export function createProbe(options: ProbeOptions): Probe {
   return {
     async call(operation, { token, path = {}, body, headers = [] }) {
       const template = templates[operation];
-      const caller = { token: template.isAnonymous ? null : token };
+      const caller = { token: template.isAnonymous || token === null ? null : toToken(token) };
       const startedAt = performance.now();
       const exchange = await send({
         operation,

@@ -2,7 +2,7 @@ import type { LRUCache } from 'lru-cache';
 import type { Caller } from '../../gateway/caller.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
-import { tokenHash } from '../../lib/token-hash.ts';
+import type { Token } from '../../lib/token.ts';
 import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './claims.ts';
 import { UnauthenticatedError } from './errors.ts';
 import type { ProofLedger } from './proof.ts';
@@ -40,10 +40,10 @@ export function createIdentity(options: IdentityOptions): Identify {
   const { clock, claimNames, verify, ledger } = options;
   const { known = createKnownTokens(), onRefused = () => {}, onVerified = () => {} } = options;
 
-  function read(token: string, hash: string): KnownToken {
+  function read({ text, hash }: Token): KnownToken {
     const before = known.get(hash);
     if (before) return before;
-    const entry = { claims: readClaims(token, claimNames), verified: false };
+    const entry = { claims: readClaims(text, claimNames), verified: false };
     known.set(hash, entry);
     return entry;
   }
@@ -54,14 +54,12 @@ export function createIdentity(options: IdentityOptions): Identify {
     return error;
   }
 
-  function identify(caller: Caller, token: string): Viewer | Promise<Viewer> {
-    const { hashed } = caller;
-    const hash = tokenHash(token, hashed);
-    const entry = read(token, hash);
+  function identify(caller: Caller, token: Token): Viewer | Promise<Viewer> {
+    const entry = read(token);
     assertNotExpired(entry.claims, clock.date());
     const viewer: Viewer = {
       caller: { ...caller, provedLogin: () => ledger.account(viewer)?.login ?? null },
-      tokenHash: hash,
+      tokenHash: token.hash,
       login: entry.claims.login,
       claimedGroup: entry.claims.group,
       expiresAtMs: entry.claims.expiresAtMs,
@@ -72,7 +70,7 @@ export function createIdentity(options: IdentityOptions): Identify {
       ledger.verified(viewer);
       return viewer;
     }
-    return verify(token).then(
+    return verify(token.text).then(
       (checked) => {
         entry.verified = checked;
         if (checked) {

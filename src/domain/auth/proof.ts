@@ -4,7 +4,6 @@ import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import { type Clock, LogicalClock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 import { accountClient, addressClient, type Client } from '../../lib/limits/client.ts';
-import { tokenHash } from '../../lib/token-hash.ts';
 import type { Viewer } from './viewer.ts';
 
 // Not exported, so that no other file can make a proof and no claim can become the key of a shared cache.
@@ -129,8 +128,8 @@ export class ProofLedger {
    * A proved account whose token is live, else the address: a token that merely names an account, or has ended, must
    * not be able to use up what its owner may do.
    */
-  readonly clientOf: ClientOf = ({ token, hashed, client }) => {
-    const hash = token === null ? '' : tokenHash(token, hashed);
+  readonly clientOf: ClientOf = ({ token, client }) => {
+    const hash = token?.hash ?? '';
     const entry = this.#entries.get(hash);
     const isLive = this.#clock.date() < (entry?.expiresAtMs ?? Infinity);
     if (!entry || !isLive || !this.#isProved(entry)) return addressClient(client?.address);

@@ -5,7 +5,7 @@ import type { GatewayRefusal, LoginGrant } from '../../gateway/wire/bodies.ts';
 import { addressClient, type Client, regarding, singleClient } from '../../lib/limits/client.ts';
 import type { KnownKeys } from '../../lib/limits/known-keys.ts';
 import type { Limiter } from '../../lib/limits/limiter.ts';
-import { tokenHash } from '../../lib/token-hash.ts';
+import { toToken } from '../../lib/token.ts';
 import { TooManyAttemptsError } from './errors.ts';
 
 type SignIn = LoginGrant | GatewayRefusal;
@@ -52,7 +52,7 @@ export function createWriteLimits(limiter: Limiter, signedIn: KnownKeys, tokens:
       const result = await limited('login', charged, send);
       if ('accessToken' in result) {
         signedIn.add(pair);
-        tokens.add(tokenHash(result.accessToken));
+        tokens.add(toToken(result.accessToken).hash);
       }
       return result;
     },

@@ -22,9 +22,8 @@ export function countRequest(
   if (buffer.isStopped) return null;
   buffer.requestBegan(request);
   if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken(request);
-  const hashed = tokens.of(request);
   const client = { address: addresses.of(request), userAgent: null };
-  const caller = { token: hashed?.token ?? null, hashed, client };
+  const caller = { token: tokens.of(request), client };
   // A larger body is refused, and the rest of it discarded.
   const count = (bytes: number): Standing =>
     countMessage(caller, Math.min(bytes, maxBodyBytes), isCrossSite ? 'cross-site' : null);

@@ -68,10 +68,8 @@ export function createGraphQLEndpoint(
   function answer(reply: Reply, body: Buffer | null, summary: RequestSummary): Eventually<void> {
     const { request, requestId } = reply;
     if (body !== null) summary.bytesIn = body.length;
-    const hashed = tokens.of(request);
     const caller: Caller = {
-      token: hashed?.token ?? null,
-      hashed,
+      token: tokens.of(request),
       signal: reply.disconnected,
       client: {
         address: addresses.of(request),

@@ -6,7 +6,6 @@ import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { logHash } from '../../lib/log-hash.ts';
 import { redactTokens } from '../../lib/redact.ts';
-import { tokenHash } from '../../lib/token-hash.ts';
 import { type RequestOrigin, RequestSummary } from './request-summary.ts';
 
 interface AccessLogOptions {
@@ -129,9 +128,8 @@ export class AccessLog {
     return hash;
   }
 
-  #isAccepted({ token, hashed }: Caller): boolean {
-    if (token === null) return false;
-    return this.#options.ledger.isAccepted({ tokenHash: tokenHash(token, hashed) });
+  #isAccepted({ token }: Caller): boolean {
+    return token !== null && this.#options.ledger.isAccepted({ tokenHash: token.hash });
   }
 }
 

@@ -1,23 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { type HashedToken, hashToken } from '../../lib/token-hash.ts';
+import { type Token, toToken } from '../../lib/token.ts';
 
 /** The token of an `Authorization` value; null where there is none of the scheme. */
-export function bearerToken(authorization: string): HashedToken | null {
-  const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
-  return token === undefined ? null : hashToken(token);
+export function bearerToken(authorization: string): Token | null {
+  const text = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  return text === undefined ? null : toToken(text);
 }
 
 interface LastSent {
   readonly authorization: string;
-  readonly token: HashedToken | null;
+  readonly token: Token | null;
 }
 
 /** The tokens of requests: a client sends the same one with each request on its connection. */
 export class BearerTokens {
   readonly #lastSent = new WeakMap<Socket, LastSent>();
 
-  of({ headers: { authorization }, socket }: IncomingMessage): HashedToken | null {
+  of({ headers: { authorization }, socket }: IncomingMessage): Token | null {
     if (authorization === undefined) return null;
     let last = this.#lastSent.get(socket);
     // The whole header is compared: behind a proxy the next request is another client's.

@@ -68,8 +68,7 @@ export class SocketOperations {
       const params = context.connectionParams;
       const authorization = textIn(params, 'authorization');
       if (authorization.length > LONGEST_AUTHORIZATION) return false;
-      const hashed = bearerToken(authorization);
-      extra.paced.caller = { ...extra.paced.caller, token: hashed?.token ?? null, hashed };
+      extra.paced.caller = { ...extra.paced.caller, token: bearerToken(authorization) };
       const { clientNames } = this.#settings;
       extra.client ??= clientNames.of(textIn(params, CLIENT_NAME), textIn(params, CLIENT_VERSION));
       // graphql-ws would retain the payload of `connection_init`, however large, for the socket's lifetime.

@@ -8,6 +8,7 @@ import { GatewayClient } from '../../../src/gateway/client.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestTrials } from '../../support/trials.ts';
 
@@ -84,7 +85,7 @@ export function openAccountWorld({ maxBytes, freshness }: AccountWorldOptions = 
 
 export function viewer(token: string, receipt?: (entry: ReceiptEntry) => void): Viewer {
   return {
-    caller: { token, ...(receipt && { receipt }) },
+    caller: { token: toToken(token), ...(receipt && { receipt }) },
     tokenHash: `hash of ${token}`,
     login: '1001',
     claimedGroup: 'standard',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { unsignedToken } from '../../support/tokens.ts';
 
@@ -12,7 +13,10 @@ function setUp(names = { login: 'login', group: 'group' }) {
   const clock = createScriptedClock(NOW_MS);
   const ledger = new ProofLedger({ clock, proofMs: 1_000 });
   const identify = createIdentity({ clock, ledger, claimNames: names, verify: null });
-  return { clock, identify: (token: string | null) => identify({ token }) };
+  return {
+    clock,
+    identify: (token: string | null) => identify({ token: token === null ? null : toToken(token) }),
+  };
 }
 
 function identified(claims: Record<string, unknown>, names?: { login: string; group: string }) {
@@ -169,7 +173,7 @@ test('a token that could not be verified has no proof, however often it is sent'
   });
   const token = unsignedToken({ login: 1, group: 'standard' });
   for (const isVerified of [false, false, true, true]) {
-    const viewer = await identify({ token });
+    const viewer = await identify({ token: toToken(token) });
     expect(ledger.account(viewer) !== null).toBe(isVerified);
     expect(ledger.group(viewer) !== null).toBe(isVerified);
     expect(ledger.isAccepted(viewer)).toBe(isVerified);
@@ -187,7 +191,7 @@ test('a verified token is verified once, also where the ledger has forgotten it'
   const claimNames = { login: 'login', group: 'group' };
   const identify = createIdentity({ clock, ledger, claimNames, verify });
   for (const login of [1, 2, 1]) {
-    const viewer = await identify({ token: unsignedToken({ login }) });
+    const viewer = await identify({ token: toToken(unsignedToken({ login })) });
     expect(ledger.account(viewer)?.login).toBe(String(login));
   }
   expect(checks).toBe(2);

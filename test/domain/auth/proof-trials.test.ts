@@ -6,6 +6,7 @@ import { GatewayError } from '../../../src/gateway/errors.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
 import { addressClient } from '../../../src/lib/limits/client.ts';
 import { createKnownKeys } from '../../../src/lib/limits/known-keys.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
@@ -55,7 +56,11 @@ function stage(perMinute = 3, others: readonly string[] = []) {
 
 function viewer(tokenHash: string, address = '192.0.2.1', signal?: AbortSignal): Viewer {
   return {
-    caller: { token: 'x', client: { address, userAgent: null }, ...(signal && { signal }) },
+    caller: {
+      token: toToken('x'),
+      client: { address, userAgent: null },
+      ...(signal && { signal }),
+    },
     tokenHash,
     login: '1',
     claimedGroup: null,

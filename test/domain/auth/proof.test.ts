@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const PROOF_MS = 300_000;
@@ -22,7 +23,7 @@ function setUp() {
 
 function viewer(token: string, claims: Partial<Viewer> = {}): Viewer {
   return {
-    caller: { token },
+    caller: { token: toToken(token) },
     tokenHash: `hash of ${token}`,
     login: '1001',
     claimedGroup: 'standard',
@@ -108,7 +109,7 @@ describe('account data', () => {
 
 describe('what limits are charged to', () => {
   const ofDemo = (ledger: ProofLedger) =>
-    ledger.clientOf({ token: 'demo', hashed: { token: 'demo', hash: demo.tokenHash } });
+    ledger.clientOf({ token: { text: 'demo', hash: demo.tokenHash } });
 
   test('is the account while the token is proved, and half of it for each token', async () => {
     const { clock, ledger, answers } = setUp();

@@ -4,7 +4,7 @@ import { createWriteLimits } from '../../../src/domain/auth/write-limits.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
 import { accountClient, addressClient } from '../../../src/lib/limits/client.ts';
 import { createKnownKeys } from '../../../src/lib/limits/known-keys.ts';
-import { tokenHash } from '../../../src/lib/token-hash.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
@@ -75,7 +75,10 @@ describe('a sign-in', () => {
   test('gives a token that is known', async () => {
     const { right, tokens } = stage();
     await right('192.0.2.1');
-    expect([tokens.has(tokenHash('new')), tokens.has(tokenHash('old'))]).toEqual([true, false]);
+    expect([tokens.has(toToken('new').hash), tokens.has(toToken('old').hash)]).toEqual([
+      true,
+      false,
+    ]);
   });
 });
 

@@ -8,6 +8,7 @@ import { Catalogs } from '../../../src/domain/catalog/catalogs.ts';
 import type { VersionStore } from '../../../src/domain/catalog/sync/version-archive.ts';
 import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { openClient } from '../../gateway/open-client.ts';
 import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
@@ -118,7 +119,7 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
     viewer({ email = DEMO, group, forged = false, ...caller } = {}) {
       const signature = forged ? 'forged' : 'valid';
       const token = sandbox.token({ email, group, signature });
-      return identify({ token, ...caller }) as Viewer;
+      return identify({ token: toToken(token), ...caller }) as Viewer;
     },
     fetches: () => sandbox.calls('getAllTickers'),
     async [Symbol.asyncDispose]() {

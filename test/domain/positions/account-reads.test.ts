@@ -296,7 +296,7 @@ describe('tokens', () => {
     await clock.advance(0);
     const before = tablet.last;
     gateway.fault = gateway.sessionFault = ({ caller }) =>
-      caller.token === 'token of lapsed' ? gatewayError('unavailable') : null;
+      caller.token?.text === 'token of lapsed' ? gatewayError('unavailable') : null;
     ledger.refused(lapsed);
     trigger(bench);
     await clock.advance(40_000);

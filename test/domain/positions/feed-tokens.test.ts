@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { TokenEndedError } from '../../../src/domain/positions/token-ended-error.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { atMost } from '../../support/steps.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, position } from './scripted-gateway.ts';
 
 const refusing = (name: string, kind: 'unauthenticated' | 'forbidden') => (viewer: Viewer) =>
-  viewer.caller.token === `token of ${name}` ? gatewayError(kind) : null;
+  viewer.caller.token?.text === `token of ${name}` ? gatewayError(kind) : null;
 
 test('a subscription that is not being read ends the moment its token is refused', async () => {
   const { clock, gateway, viewer, hub, prove } = createLiveBench();
@@ -181,7 +182,7 @@ test('the end of the request that brought a token does not abort its polls', asy
   };
   followChanges(asking);
   await clock.advance(1_000);
-  expect(viewers[0]?.caller).toEqual({ token: 'token of phone' });
+  expect(viewers[0]?.caller).toEqual({ token: toToken('token of phone') });
   // Polls are not among the reads that the request's other fields may wait for.
   expect(viewers[0]?.provingReads).toBeUndefined();
 });

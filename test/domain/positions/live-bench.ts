@@ -8,6 +8,7 @@ import {
 } from '../../../src/domain/positions/hub.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
 import { Follower } from './follower.ts';
 import { ScriptedGateway } from './scripted-gateway.ts';
@@ -85,7 +86,7 @@ export function createLiveBench(
     board,
     hub,
     viewer: (name, { login = LOGIN, expiresAtMs } = {}) => ({
-      caller: { token: `token of ${name}` },
+      caller: { token: toToken(`token of ${name}`) },
       tokenHash: createHash('sha256').update(name).digest('hex'),
       login,
       claimedGroup: null,

@@ -118,7 +118,7 @@ export class ScriptedGateway implements FeedSource {
   }
 
   #poll({ login, caller }: Viewer): Poll {
-    return { login, token: caller.token, atMs: this.#clock.now() };
+    return { login, token: caller.token?.text ?? null, atMs: this.#clock.now() };
   }
 }
 

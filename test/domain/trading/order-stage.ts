@@ -5,6 +5,7 @@ import type { OrderGateway } from '../../../src/domain/trading/submitter.ts';
 import { marketTicket, type Ticket } from '../../../src/domain/trading/ticket.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
 import type { OrderRecords } from '../../../src/store/order-records.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -43,7 +44,7 @@ export function createScriptedGateway() {
 
 export function viewerOf(token: string, login = '1001', signal?: AbortSignal): Viewer {
   return {
-    caller: { token, ...(signal && { signal }) },
+    caller: { token: toToken(token), ...(signal && { signal }) },
     tokenHash: token,
     login,
     claimedGroup: null,

@@ -146,7 +146,7 @@ describe('an error', () => {
       calls[0]?.end(answered(status));
       await expect(first.placed).rejects.toMatchObject({ status });
       await clock.advance(0);
-      expect(calls.map(({ viewer }) => viewer.caller.token)).toEqual(['token-1', 'token-2']);
+      expect(calls.map(({ viewer }) => viewer.caller.token?.text)).toEqual(['token-1', 'token-2']);
       last(calls).end(acceptedAs('o-1'));
       expect(await second.placed).toMatchObject({ replayed: false });
       expect(await third.placed).toMatchObject({ replayed: true });

@@ -10,7 +10,7 @@ import { RunCounts } from '../../support/run-counts.ts';
 
 const runs = new RunCounts();
 
-const mine = ({ scope }: Context) => scope.caller.token?.slice(-12);
+const mine = ({ scope }: Context) => scope.caller.token?.text.slice(-12);
 const mineLater = async (context: Context) => {
   await context.scope.viewer();
   return mine(context);

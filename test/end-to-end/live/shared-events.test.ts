@@ -11,7 +11,7 @@ const TICKS = 4;
 
 const runs = new RunCounts();
 
-const mine = ({ scope }: Context) => scope.caller.token?.slice(-12);
+const mine = ({ scope }: Context) => scope.caller.token?.text.slice(-12);
 
 /** The value of each of these fields is the token of its watcher. */
 const PERSONAL: Readonly<Record<string, AddedField>> = {

@@ -5,6 +5,7 @@ import {
   BulkheadFullError,
   withBulkheads,
 } from '../../../src/gateway/resilience/bulkhead.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const refused: Exchange = { sent: false, cause: new Error('refused') };
@@ -31,7 +32,7 @@ function poll(options: { signal?: AbortSignal; priority?: 'poll' } = { priority:
     body: null,
     deadlineMs: 5_000,
     maxBytes: 1_000,
-    caller: { token: 'a token', provedLogin: () => 'customer', ...options },
+    caller: { token: toToken('a token'), provedLogin: () => 'customer', ...options },
   } satisfies WireCall;
 }
 
@@ -78,7 +79,7 @@ test('a poll that timed out in line was never sent', async () => {
 function readOf(name: string, path: string): WireCall {
   const client = { address: name, userAgent: null };
   const provedLogin = () => (name.includes('.') ? null : name);
-  return { ...poll({}), path, caller: { token: 'a token', client, provedLogin } };
+  return { ...poll({}), path, caller: { token: toToken('a token'), client, provedLogin } };
 }
 
 const pathsOf = (sent: readonly { call: WireCall }[]) => sent.map(({ call }) => call.path);

@@ -3,6 +3,7 @@ import { GatewayClient } from '../../../src/gateway/client.ts';
 import { createPools, type Pools } from '../../../src/gateway/pools.ts';
 import { Resilience } from '../../../src/gateway/resilience/resilience.ts';
 import { createTransport } from '../../../src/gateway/transport.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { stepUntil } from '../../support/steps.ts';
 
@@ -75,7 +76,7 @@ export function openResilient(
 
 /** The n-th of many proved accounts. */
 export function caller(index: number) {
-  return { token: `token ${index}`, provedLogin: () => `${1_000 + index}` };
+  return { token: toToken(`token ${index}`), provedLogin: () => `${1_000 + index}` };
 }
 
 export function kindOf(error: unknown): unknown {

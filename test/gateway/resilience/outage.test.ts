@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { customerIdRead } from '../../../src/gateway/wire/payments.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
 import { marketOrder } from '../open-client.ts';
@@ -132,7 +133,7 @@ describe('what opens no breaker', () => {
     );
     await using open = openResilient(gateway.url);
     for (let index = 0; index < 100; index += 1) {
-      const forged = { token: `forged ${index}`, provedLogin: () => '1001' };
+      const forged = { token: toToken(`forged ${index}`), provedLogin: () => '1001' };
       const ended = open.client.getOpenPositions(forged, null).catch(kindOf);
       expect(await open.hurry(ended)).toBe('unavailable');
     }
@@ -301,7 +302,7 @@ test('a burst of polls leaves half of the reads’ connections to waiting reques
   });
   // Eight connections for all, so four for reads, so two for polls.
   await using open = openResilient(gateway.url, { connections: 8 });
-  const feed = { token: 'feed', provedLogin: () => '1', priority: 'poll' } as const;
+  const feed = { token: toToken('feed'), provedLogin: () => '1', priority: 'poll' } as const;
   const polls = Array.from({ length: 20 }, () => open.client.getOpenPositions(feed, null));
   expect(await Promise.all([1, 2, 3, 4, 5].map((index) => read(open, index)))).toEqual(
     Array(5).fill('served'),

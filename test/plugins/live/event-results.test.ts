@@ -17,6 +17,7 @@ import { createLog } from '../../../src/lib/log.ts';
 import { Registry } from '../../../src/lib/metrics/registry.ts';
 import { PackedText } from '../../../src/lib/packed-text.ts';
 import { PullStream } from '../../../src/lib/pull-stream.ts';
+import { toToken } from '../../../src/lib/token.ts';
 import { COSTLY_FIELDS, type Meter } from '../../../src/plugins/cost/meter.ts';
 import type { PreparedOperation } from '../../../src/plugins/documents/documents.ts';
 import { ErrorCodes } from '../../../src/plugins/errors/error-codes.ts';
@@ -88,7 +89,7 @@ setField('Row', 'price', {
   resolve: ({ price }: { price: number }) => price,
 });
 setField('Row', 'mine', {
-  resolve: (_row: unknown, _args: unknown, context: Context) => context.scope.caller.token,
+  resolve: (_row: unknown, _args: unknown, context: Context) => context.scope.caller.token?.text,
 });
 setField('Row', 'catalog', {
   resolve(_row: unknown, _args: unknown, { scope }: Context) {
@@ -183,7 +184,7 @@ function follow(
     cost,
     signal: undefined,
     failing: { requestId: 'r', record: null },
-    newContext: () => new Context(services, { token }),
+    newContext: () => new Context(services, { token: toToken(token) }),
     client,
     clientNow: () => client,
     expected: 1,
