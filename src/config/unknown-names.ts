@@ -7,23 +7,13 @@ const LEAST_LETTERS = 5;
 const LETTERS_PER_TYPO = 5;
 const LEAST_STEM_LETTERS = 7;
 
-/** Removed settings, each with what replaces it. They are warned of rather than refused, because a roll-back needs them again. */
-export const REMOVED: Readonly<Record<string, string>> = {
-  WARM_UP: 'operations are compiled once they recur',
-  CACHE_BYTES: 'caches take a share of the heap',
-  SEND_BUFFER_MAX_BYTES: 'what readers leave unread has a fixed bound',
-  RECEIVE_BUFFER_MAX_BYTES: 'what senders leave unfinished has a fixed bound',
-};
-
-/** Warns of each variable that is a removed setting, or probably a misspelt one, without showing its value. */
+/** Warns of each variable that is probably a misspelt setting, without showing its value. */
 export function warnOfUnknownNames(
   environment: Variables,
   known: ReadonlySet<string>,
 ): readonly string[] {
   return Object.entries(environment).flatMap(([name, value]) => {
     if (!value || known.has(name) || OF_OTHERS.test(name)) return [];
-    const instead = Object.hasOwn(REMOVED, name) ? REMOVED[name] : undefined;
-    if (instead !== undefined) return [`${name} was removed and has no effect: ${instead}`];
     const nearest = nearestName(name.toUpperCase(), known);
     return nearest === null ? [] : [`${name} is not a setting: is ${nearest} meant?`];
   });

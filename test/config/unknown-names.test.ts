@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { SETTINGS } from '../../src/config/settings.ts';
-import { REMOVED } from '../../src/config/unknown-names.ts';
 import { type Environment, parseEnvironment } from '../../src/config.ts';
 
 const warningsOf = (environment: Environment) => parseEnvironment(environment).warnings;
@@ -22,17 +20,6 @@ test.each([
   expect(warningsOf({ [name]: 'canary' })).toEqual([
     `${name} is not a setting: is ${meant} meant?`,
   ]);
-});
-
-test('a setting that earlier versions had is named with what took its place, and stops no start', () => {
-  const { warnings, problems } = parseEnvironment({ WARM_UP: 'canary', toString: 'canary' });
-  expect(warnings).toEqual([
-    'WARM_UP was removed and has no effect: operations are compiled once they recur',
-  ]);
-  expect(problems).toEqual([]);
-  // The page of what went names each of them.
-  const page = readFileSync(new URL('../../docs/upgrading.md', import.meta.url), 'utf8');
-  for (const name of Object.keys(REMOVED)) expect(page).toContain(`\`${name}\``);
 });
 
 test('every setting of two words or more is recognized with a letter too few', () => {
