@@ -1,4 +1,4 @@
-import { type DocumentNode, Kind, visit } from 'graphql';
+import { type DocumentNode, visit } from 'graphql';
 import { redact } from '../../lib/redact.ts';
 
 const REDACTED = '[…]';
@@ -53,28 +53,17 @@ export function redactSyntax(message: string): string {
 
 export function literalsOf(document: DocumentNode): Set<string> {
   const texts = new Set<string>();
-  visit(document, {
-    [Kind.STRING]({ value }) {
-      texts.add(value);
-    },
-    [Kind.INT]({ value }) {
-      texts.add(value);
-    },
-    [Kind.FLOAT]({ value }) {
-      texts.add(value);
-    },
-    // A password without its quotation marks parses as an enum value.
-    [Kind.ENUM]({ value }) {
-      texts.add(value);
-    },
-  });
+  const add = ({ value }: { readonly value: string }) => void texts.add(value);
+  // A password without its quotation marks parses as an enum value.
+  visit(document, { StringValue: add, IntValue: add, FloatValue: add, EnumValue: add });
   return texts;
 }
 
 // Enough for any form; what an attacker adds beyond it is no secret.
 const MOST_TEXTS = 500;
 
-export function textsIn(value: unknown, texts = new Set<string>()): Set<string> {
+export function textsIn(value: unknown): Set<string> {
+  const texts = new Set<string>();
   const pending: unknown[] = [value];
   while (pending.length > 0 && texts.size < MOST_TEXTS) {
     const next = pending.pop();
