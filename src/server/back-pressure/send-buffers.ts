@@ -13,9 +13,9 @@ interface SendBuffersOptions {
   readonly clientOf: ClientOf;
   readonly clock: Clock;
   /** The time that a reader may make no progress. */
-  readonly unreadMs?: number;
+  readonly unreadMs?: number | undefined;
   /** The time that an answer waits for its client's other readers before the slowest is cut. */
-  readonly patienceMs?: number;
+  readonly patienceMs?: number | undefined;
   readonly onCut?: (reason: CutReason) => void;
 }
 

@@ -1,19 +1,20 @@
 import type { IncomingMessage } from 'node:http';
-import { ByteCollector, type Collected } from '../../lib/byte-collector.ts';
+import { ByteCollector } from '../../lib/byte-collector.ts';
 import { OversizeError, unpack } from '../../lib/unpack.ts';
 import type { ReceiveBuffer } from '../receive/receive-buffer.ts';
 
-export class PayloadTooLargeError extends Error {
-  override readonly name = 'PayloadTooLargeError';
-}
+/** `too many pieces`: more than its size explains. */
+type BodyFault = 'too large' | 'too many pieces' | 'unreadable';
 
-/** The body comes in more pieces than its size explains. */
-export class TooManyPiecesError extends Error {
-  override readonly name = 'TooManyPiecesError';
-}
+/** Why the body of a request was not taken. */
+export class BodyError extends Error {
+  override readonly name = 'BodyError';
+  readonly fault: BodyFault;
 
-export class UnreadableBodyError extends Error {
-  override readonly name = 'UnreadableBodyError';
+  constructor(fault: BodyFault, options?: ErrorOptions) {
+    super(`the body is ${fault}`, options);
+    this.fault = fault;
+  }
 }
 
 /** As long as the head of a request may take. */
@@ -24,32 +25,33 @@ export interface BodyTaker {
   readonly maxBytes: number;
   readonly received: ReceiveBuffer;
   taken(body: Buffer): void;
-  failed(error: unknown): void;
+  failed(error: BodyError): void;
 }
 
 /** Passes on the whole body, unpacked, or the error. */
 export function takeBody(request: IncomingMessage, taker: BodyTaker): void {
   const collector = new ByteCollector({ maxBytes: taker.maxBytes });
   let isOver = false;
-  const fail = (error: unknown) => {
+  const fail = (error: BodyError) => {
     isOver = true;
     taker.received.requestTaken(request);
-    if (!(error instanceof TooManyPiecesError)) passOver(request);
+    if (error.fault !== 'too many pieces') passOver(request);
     taker.failed(error);
   };
   const broken = (cause?: unknown) => {
     // Every request is closed: an error, with its stack, is made for those alone that were not read.
-    if (!isOver) fail(unreadable(cause));
+    if (!isOver) fail(new BodyError('unreadable', { cause }));
   };
   const announcedBytes = Number(request.headers['content-length'] ?? Number.NaN);
   if (announcedBytes > taker.maxBytes) {
-    fail(new PayloadTooLargeError('announced'));
+    fail(new BodyError('too large'));
     return;
   }
   request.on('data', (piece: Buffer) => {
     if (isOver) return;
     const collected = collector.add(piece);
-    if (collected !== 'kept') fail(refusal(collected));
+    if (collected === 'too many bytes') fail(new BodyError('too large'));
+    else if (collected === 'too many pieces') fail(new BodyError(collected));
   });
   request.on('end', () => {
     if (isOver) return;
@@ -78,19 +80,9 @@ function handOn(bytes: Buffer, encoding: string | undefined, taker: BodyTaker): 
   }
   unpack(bytes, encoding, taker.maxBytes).then(
     (body) => taker.taken(body),
-    (error: unknown) =>
+    (cause: unknown) =>
       taker.failed(
-        error instanceof OversizeError ? new PayloadTooLargeError('unpacked') : unreadable(error),
+        new BodyError(cause instanceof OversizeError ? 'too large' : 'unreadable', { cause }),
       ),
   );
-}
-
-function refusal(collected: Collected): Error {
-  return collected === 'too many bytes'
-    ? new PayloadTooLargeError('received')
-    : new TooManyPiecesError('received');
-}
-
-function unreadable(cause: unknown): UnreadableBodyError {
-  return new UnreadableBodyError('the body cannot be read', { cause });
 }

@@ -9,7 +9,7 @@ import { requestError } from '../../schema/public-error.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
 import { forwardedFrom, requestTrace } from '../request/request-trace.ts';
 import type { ServerSettings } from '../settings.ts';
-import { PayloadTooLargeError, TooManyPiecesError, takeBody, UnreadableBodyError } from './body.ts';
+import { type BodyError, takeBody } from './body.ts';
 import { readOrdinary, sendAnswer, sendRefusal } from './direct-path.ts';
 import type { EventStreams } from './event-streams.ts';
 import { toFetchRequest } from './fetch-request.ts';
@@ -33,12 +33,6 @@ export interface EndpointSettings extends ServerSettings {
   readonly pingMs: number;
   /** Called for each request that yoga answers. */
   readonly onGeneralPath: () => void;
-}
-
-/** The sender of a request, and the notes about it. */
-interface Origin {
-  readonly caller: Caller;
-  readonly summary: RequestSummary;
 }
 
 /** May answer asynchronously; what it throws or rejects with is an internal error. */
@@ -80,18 +74,22 @@ export function createGraphQLEndpoint(
     };
     reply.caller = caller;
     return buffers.hasRoom(caller)
-      ? answerRequest(reply, body, { caller, summary })
-      : reply.whenRoom(() => answerRequest(reply, body, { caller, summary }));
+      ? answerRequest(reply, body, summary)
+      : reply.whenRoom(() => answerRequest(reply, body, summary));
   }
 
-  function answerRequest(reply: Reply, body: Buffer | null, from: Origin): Eventually<void> {
+  function answerRequest(
+    reply: Reply,
+    body: Buffer | null,
+    summary: RequestSummary,
+  ): Eventually<void> {
     const { request } = reply;
     const accepted = negotiation.of(request.headers.accept);
-    if (accepted === null) return refuseTypes(reply);
+    if (accepted === null) return refuse(reply, 406, 'The answer is JSON, or an event stream.');
     const ordinary = directPath ? readOrdinary(request, body) : null;
     if (ordinary !== null && 'fault' in ordinary)
       return refuseBody(reply, ordinary.fault, accepted);
-    const context = contextOf(reply, body, from, { sent: ordinary?.sent ?? null, accepted });
+    const context = contextOf(reply, body, summary, { sent: ordinary?.sent ?? null, accepted });
     if (ordinary === null) return answerByYoga(reply, context, accepted);
     return after(graph.open(context), (opened) => answerDirectly(reply, context, opened, accepted));
   }
@@ -99,12 +97,12 @@ export function createGraphQLEndpoint(
   function contextOf(
     reply: Reply,
     body: Buffer | null,
-    { caller, summary }: Origin,
+    summary: RequestSummary,
     { sent, accepted }: { readonly sent: unknown; readonly accepted: Accepted },
   ): GraphContext {
     const { request, requestId, trace } = reply;
     const isCacheable = request.method === 'GET' && accepted.single !== EVENT_STREAM;
-    return graph.context(caller, {
+    return graph.context(reply.caller, {
       sent,
       requestId,
       record: summary,
@@ -182,10 +180,6 @@ export function createGraphQLEndpoint(
     });
   }
 
-  function refuseTypes(reply: Reply): Eventually<void> {
-    return refuse(reply, 406, 'The answer is JSON, or an event stream.');
-  }
-
   /** Answers a request that is refused before there is an operation. */
   function refuse(
     reply: Reply,
@@ -204,17 +198,13 @@ export function createGraphQLEndpoint(
     return sendRefusal(reply, { status: 400, headers: {}, isWellFormed: false, errors }, single);
   }
 
-  function refuseUntaken(error: unknown, reply: Reply): Eventually<void> {
-    if (error instanceof PayloadTooLargeError) {
+  function refuseUntaken({ fault }: BodyError, reply: Reply): Eventually<void> {
+    if (fault === 'unreadable') return refuse(reply, 400, 'The body cannot be read.');
+    if (fault === 'too large')
       return refuse(reply, 413, 'The body is too large.', 'PAYLOAD_TOO_LARGE');
-    }
-    if (error instanceof TooManyPiecesError) {
-      received.stop(received.of(reply.request.socket), 'pieces');
-      reply.set('connection', 'close');
-      return refuse(reply, 413, 'The body comes in too many pieces.', 'PAYLOAD_TOO_LARGE');
-    }
-    if (error instanceof UnreadableBodyError) return refuse(reply, 400, 'The body cannot be read.');
-    throw error;
+    received.stop(received.of(reply.request.socket), 'pieces');
+    reply.set('connection', 'close');
+    return refuse(reply, 413, 'The body comes in too many pieces.', 'PAYLOAD_TOO_LARGE');
   }
 
   return (reply) => {

@@ -223,17 +223,11 @@ export class HttpServer {
     if (path.startsWith('/sandbox/') && sandbox?.isOpenTo(request)) {
       return sandbox.forward(reply);
     }
-    if (graphiql && path.startsWith('/graphiql/')) {
-      return reply.whenRoom(async () => {
-        if (!(await graphiql.asset(reply, path))) return sendNotFound(reply);
-      });
-    }
-    if (demoPage && path.startsWith('/demo/')) {
-      return reply.whenRoom(async () => {
-        if (!(await demoPage.asset(reply, path))) return sendNotFound(reply);
-      });
-    }
-    return sendNotFound(reply);
+    const page = path.startsWith('/demo/') ? demoPage : graphiql;
+    if (page === null || !/^\/(?:demo|graphiql)\//.test(path)) return sendNotFound(reply);
+    return reply.whenRoom(async () => {
+      if (!(await page.asset(reply, path))) return sendNotFound(reply);
+    });
   }
 }
 

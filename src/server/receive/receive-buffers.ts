@@ -7,7 +7,7 @@ export interface ReceiveBuffersOptions {
   readonly maxBytes: number;
   readonly clock: Clock;
   /** The time within which a message has to arrive. */
-  readonly unfinishedMs?: number;
+  readonly unfinishedMs?: number | undefined;
   readonly onCut?: (fault: SendFault) => void;
 }
 
