@@ -38,19 +38,9 @@ export async function openConfiguredStores(
   config: Config,
   observer: Pick<StoreOptions, 'onWarn' | 'onCounted' | 'onRedisFailed'>,
 ): Promise<Stores> {
-  const { redisUrl, redisPrefix, redisDurability } = config;
-  const { orderStore, orderRecordsMax, orderRecordsPerAccount } = config;
+  const { redisUrl, orderStore } = config;
   try {
-    return await openStores({
-      redisUrl,
-      redisPrefix,
-      redisDurability,
-      orderStore,
-      orderRecordsMax,
-      orderRecordsPerAccount,
-      clock: systemClock,
-      ...observer,
-    });
+    return await openStores({ ...config, ...observer, clock: systemClock });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     throw redisUrl === null

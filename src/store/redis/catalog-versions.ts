@@ -1,8 +1,4 @@
-import { connectRedis, type RedisConnectionOptions } from './connection.ts';
-
-export interface RedisCatalogVersionsOptions extends RedisConnectionOptions {
-  readonly prefix?: string;
-}
+import { connectRedis, REDIS_PREFIX, type RedisConnectionOptions } from './connection.ts';
 
 /** Former versions of the catalogs, which replicas share. */
 export interface CatalogVersions {
@@ -18,11 +14,11 @@ const PUT = `return redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2])`;
 const GET = `return redis.call('GET', KEYS[1])`;
 
 /** Losing it costs a client the whole catalog instead of its changes, nothing else. */
-export async function openRedisCatalogVersions({
-  prefix = 'trading-graph:',
-  ...connection
-}: RedisCatalogVersionsOptions): Promise<CatalogVersions> {
-  const redis = await connectRedis(connection);
+export async function openRedisCatalogVersions(
+  options: RedisConnectionOptions,
+): Promise<CatalogVersions> {
+  const { prefix = REDIS_PREFIX } = options;
+  const redis = await connectRedis(options);
   const keyOf = (key: string) => `${prefix}catalog:${key}`;
   return {
     async put(key, text) {

@@ -20,14 +20,18 @@ export interface RedisConnection {
 /** The script may have run although its answer is missing. */
 export class RedisSilentError extends RecordsUnavailableError {}
 
+/** What all connections to the same Redis have in common. */
 export interface RedisConnectionOptions extends Pick<RedisTroubleOptions, 'onWarn' | 'onFailed'> {
   readonly url: string;
+  /** The prefix of all keys; replicas of one gateway share it. */
+  readonly prefix?: string;
   /** The deadline of connecting, and of each command; each part's own where left out. */
   readonly redisTimeoutMs?: number;
-  /** Of all connections to the same Redis; its own where left out. */
+  /** Its own where left out. */
   readonly trouble?: RedisTrouble;
 }
 
+export const REDIS_PREFIX = 'trading-graph:';
 export const REDIS_TIMEOUT_MS = 1_000;
 /** Short, so that a replica is back well before a new epoch opens. */
 const RECONNECT_MAX_MS = 500;

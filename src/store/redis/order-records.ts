@@ -24,6 +24,7 @@ import {
 import { createRedisAccountVersions } from './account-versions.ts';
 import {
   connectRedis,
+  REDIS_PREFIX,
   type RedisConnection,
   type RedisConnectionOptions,
   RedisSilentError,
@@ -37,8 +38,6 @@ import { FIND, MERGE, RELEASE, RESERVE, VOID } from './scripts.ts';
 
 export interface RedisOrderRecordsOptions extends RecordTableOptions, RedisConnectionOptions {
   readonly clock: Clock;
-  /** The prefix of all keys; replicas of one gateway share it. */
-  readonly prefix?: string;
   readonly timing?: RedisTiming;
   readonly durability?: Durability;
 }
@@ -85,7 +84,7 @@ class RedisOrderRecords implements OrderRecords {
       maxPerAccount = max,
       onWarn,
       uptimeMs,
-      prefix = 'trading-graph:',
+      prefix = REDIS_PREFIX,
       timing = REDIS_TIMING,
       durability = 'wished',
     } = options;

@@ -2,18 +2,11 @@ import type { Clock } from '../../lib/clock.ts';
 import type { SharedKeys } from '../../lib/limits/known-keys.ts';
 import type { Share } from '../../lib/limits/limiter.ts';
 import { openRedisClient } from './client.ts';
-import { REDIS_TIMEOUT_MS } from './connection.ts';
-import { RedisTrouble, type RedisTroubleOptions } from './trouble.ts';
+import { REDIS_PREFIX, REDIS_TIMEOUT_MS, type RedisConnectionOptions } from './connection.ts';
+import { RedisTrouble } from './trouble.ts';
 
-export interface SharedLimitsOptions extends Pick<RedisTroubleOptions, 'onWarn' | 'onFailed'> {
-  readonly url: string;
+export interface SharedLimitsOptions extends RedisConnectionOptions {
   readonly clock: Clock;
-  /** Of all connections to the same Redis; its own where left out. */
-  readonly trouble?: RedisTrouble;
-  /** The prefix of all keys; replicas of one gateway share it. */
-  readonly prefix?: string;
-  /** The deadline of connecting, and of each command, beyond which a replica counts for itself. */
-  readonly redisTimeoutMs?: number;
   /** Called with the duration of each count in Redis. */
   readonly onCounted?: (ms: number) => void;
 }
@@ -64,7 +57,7 @@ export async function openSharedLimits({
   url,
   clock,
   onWarn,
-  prefix = 'trading-graph:',
+  prefix = REDIS_PREFIX,
   redisTimeoutMs = REDIS_TIMEOUT_MS,
   onCounted = () => {},
   onFailed,
@@ -73,7 +66,7 @@ export async function openSharedLimits({
   const redis = await openRedisClient({
     url,
     connectTimeoutMs: redisTimeoutMs,
-    // Only an unknown token's first call waits for an answer.
+    // Only an unknown token's first call waits for an answer; beyond it a replica counts for itself.
     commandTimeoutMs: redisTimeoutMs,
     reconnectMaxMs: RECONNECT_MAX_MS,
     onError: (error, refusal) => trouble.failed(error, refusal),
