@@ -106,13 +106,11 @@ export class Accounts {
   }
 
   #found(token: string, login: string): void {
-    const former = this.#login;
-    const { expectedLogin, onLogin } = this.#options;
-    const isFirst =
-      former === undefined && token === this.#firstToken && (expectedLogin ?? login) === login;
+    const isFirst = this.#login === undefined && token === this.#firstToken;
+    const former = isFirst ? (this.#options.expectedLogin ?? login) : this.#login;
     this.#login = login;
-    onLogin(login);
-    if (isFirst || former === login) return;
+    this.#options.onLogin(login);
+    if (former === login) return;
     this.#options.onChange();
     this.#listeners.tell(login);
   }

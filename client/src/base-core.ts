@@ -56,9 +56,8 @@ export function createBaseCore(
   let isDisposed = false;
   const url = () => routedUrl(options.url, memory.hint);
   const accounts: Accounts = new Accounts({
+    ...options,
     ask: askAccount,
-    environment,
-    expectedLogin: options.expectedLogin,
     onChange: () => subscriptions.restart(),
     onLogin(login) {
       if (route) findHint(login);
