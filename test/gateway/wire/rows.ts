@@ -120,7 +120,7 @@ export const sessionRow: WireSession = {
 };
 
 /** Values that no field of any kind accepts, each with its name. */
-export const WRONG_VALUES: readonly (readonly [string, unknown])[] = [
+const WRONG_VALUES: readonly (readonly [string, unknown])[] = [
   ['null', null],
   ['a text', 'x'],
   ['a number', 7],
