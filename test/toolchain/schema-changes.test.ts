@@ -38,7 +38,6 @@ test.each([
 });
 
 test.each([
-  ['field', field(' @deprecated')],
   ['enum value', value(' @deprecated')],
   ['field with an argument', argument(' @deprecated')],
 ])('a %s that was deprecated may go', (_, addition) => {

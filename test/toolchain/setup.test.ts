@@ -123,12 +123,6 @@ describe('a fresh clone', () => {
     );
   });
 
-  test('is installed without the Node that npm is about to replace', async () => {
-    using project = new Project();
-    await project.setUp();
-    expect(project.npmRuns()[0]?.path).not.toContain(project.folder);
-  });
-
   test('is installed once by two starts at the same time', async () => {
     using project = new Project();
     const outcomes = await Promise.all([
@@ -148,13 +142,6 @@ describe('a fresh clone', () => {
 });
 
 describe('a project that is installed', () => {
-  test('is left alone, silently', async () => {
-    using project = new Project();
-    await project.setUp();
-    expect(await project.setUp()).toEqual({ code: 0, output: '' });
-    expect(project.npmRuns()).toHaveLength(1);
-  });
-
   test.each([
     ['the lock file', 'package-lock.json', '{"lockfileVersion":3,"packages":{}}'],
     ["npm's settings", '.npmrc', 'fund=false'],
@@ -179,19 +166,6 @@ describe('what tests and tools need', () => {
     expect(project.npmRuns()[0]?.args).toEqual(production);
   });
 
-  test('is added before the first tests', async () => {
-    using project = new Project();
-    await project.setUp();
-    const { output } = await project.setUpAll();
-    expect(output).toBe(
-      'Updating 2 packages, those of the tests among them (once; usually less than a minute) …\n',
-    );
-    const runs = project.npmRuns();
-    expect(runs).toHaveLength(2);
-    expect(runs[1]?.args).toEqual(all);
-    expect(runs[1]?.args).not.toEqual(production);
-  });
-
   test('is kept by a later start', async () => {
     using project = new Project();
     await project.setUpAll();
@@ -210,12 +184,6 @@ describe('what tests and tools need', () => {
     await Promise.all([writer, project.setUp()]);
     expect(project.npmRuns()).toHaveLength(1);
   });
-});
-
-test('an installation that takes long says how far it is', async () => {
-  using project = new Project();
-  const { output } = await project.setUp({ FAKE_NPM_MS: '6000' });
-  expect(output).toMatch(/^ {2}0 of 1 packages, \d+ s$/m);
 });
 
 describe('a failure is reported', () => {

@@ -27,9 +27,7 @@ export class SmallProject implements Disposable {
       recursive: true,
       filter: (path) => !path.endsWith('.test.ts'),
     });
-    cpSync(join(root, 'scripts', 'repeat-tests.ts'), this.#path('scripts', 'repeat-tests.ts'));
-    const scripts = { test: `${process.execPath} ${VITEST} run` };
-    writeFileSync(this.#path('package.json'), JSON.stringify({ type: 'module', scripts }));
+    writeFileSync(this.#path('package.json'), '{"type":"module"}');
     for (const [path, text] of Object.entries(files)) {
       mkdirSync(dirname(this.#path('test', path)), { recursive: true });
       writeFileSync(this.#path('test', path), text);
@@ -37,15 +35,7 @@ export class SmallProject implements Disposable {
   }
 
   run(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
-    return this.#start([VITEST, 'run', ...args], env);
-  }
-
-  repeat(args: readonly string[]) {
-    return this.#start(['scripts/repeat-tests.ts', ...args]);
-  }
-
-  #start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    return spawnSync(process.execPath, args, {
+    return spawnSync(process.execPath, [VITEST, 'run', ...args], {
       cwd: this.#folder,
       env: { PATH: process.env.PATH, NO_COLOR: '1', ...MISSING, ...env },
       encoding: 'utf8',

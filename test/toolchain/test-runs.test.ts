@@ -69,16 +69,10 @@ describe('a long suite', () => {
   test.each([
     ['is left out where nothing is named', [], { ran: [OTHER], leftOut: PATTERN }],
     ['is run by its name', [`test/${LONG}`], { ran: [LONG] }],
-    ['is run by the name of a folder that has no others', ['test/end-to-end'], { ran: [LONG] }],
     [
       'is left out of a folder that has others',
       ['test/store/'],
       { ran: [OTHER], leftOut: `test/${BESIDE_OTHERS}\n` },
-    ],
-    [
-      'is run by its name beside a folder',
-      [`test/${BESIDE_OTHERS}`, 'test/store'],
-      { ran: [BESIDE_OTHERS, OTHER] },
     ],
   ])('%s', (_, args, { ran, leftOut = '' }: { ran: string[]; leftOut?: string }) => {
     using project = new SmallProject(files);
@@ -88,44 +82,5 @@ describe('a long suite', () => {
     expect(stderr.includes('Left out here')).toBe(leftOut !== '');
     expect(stderr).toContain(leftOut);
     expect(status).toBe(0);
-  });
-
-  test('is run where everything is', () => {
-    using project = new SmallProject(files);
-    const { stdout, stderr } = project.run([], { CI: 'true' });
-    expect(stdout).toMatch(/Tests +3 passed/);
-    expect(stderr).not.toContain('Left out here');
-  });
-});
-
-const FAILS_THE_SECOND_TIME = `
-import { existsSync, writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
-test('is not reliable', () => {
-  const isFirst = !existsSync('ran');
-  writeFileSync('ran', '');
-  expect(isFirst).toBe(true);
-});
-`;
-
-test('repeated runs say what failed, and how often', () => {
-  using project = new SmallProject({
-    'flaky.test.ts': FAILS_THE_SECOND_TIME,
-    'passes.test.ts': PASSES,
-    'broken.test.ts': "import './no-such-file.ts';",
-  });
-  const flaky = project.repeat(['--times', '3', '--busy', '1', 'test/flaky', 'test/passes']);
-  expect(flaky.stdout.replaceAll(/\d+ s$/gm, '1 s')).toMatch(
-    /^run 1 of 3: green, 1 s\nrun 2 of 3: RED, 1 s\nrun 3 of 3: RED, 1 s\n1 of 3 runs were green, beside 1 busy loops\.\n2 × test\/flaky\.test\.ts: is not reliable\n/,
-  );
-  expect(flaky.stdout.match(/×/g)).toHaveLength(1);
-  expect(flaky.status).toBe(1);
-  const green = project.repeat(['--times', '1', '--busy', '0', 'test/passes']);
-  expect(green).toMatchObject({ status: 0, stdout: expect.stringMatching(/^1 of 1 runs were/m) });
-  const broken = project.repeat(['--times', '1', '--busy', '0', 'test/broken']);
-  expect(broken.stdout).toMatch(/^1 × test\/broken\.test\.ts$/m);
-  expect(project.repeat(['--times', 'x'])).toMatchObject({
-    stderr: '--times takes a whole number from 1\n',
-    status: 2,
   });
 });
