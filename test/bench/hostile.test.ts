@@ -6,6 +6,7 @@ import { documentAttacks, senderAttacks, writerOf } from '../../bench/support/ho
 import { KNOWN_DOCUMENTS } from '../../bench/support/hostile/known-documents.ts';
 import { measureHarm, runHostile } from '../../bench/support/hostile/run-hostile.ts';
 import { ProbedProcess } from '../../bench/support/probed-process.ts';
+import { inFull } from '../support/in-full.ts';
 
 const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'));
 
@@ -18,7 +19,8 @@ test.each(KNOWN_DOCUMENTS)('$name: it is still valid', ({ kind, ...known }) => {
 
 test('what documents and senders do to the others is measured', { timeout: 600_000 }, async () => {
   const senders = senderAttacks().filter(({ name }) => name.includes('WebSocket pings'));
-  const attacks = [...documentAttacks(), ...senders];
+  const documents = documentAttacks();
+  const attacks = [...inFull(documents, documents.slice(0, 2)), ...senders];
   const holdings = { instruments: 500, positions: 60 };
   const { harms, text } = await runHostile({ attacks, ...holdings, ms: 500, settings: {} });
   expect(harms.map(({ name }) => name)).toEqual(['nobody', ...attacks.map(({ name }) => name)]);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { describeWithAlertmanager } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
+import { inFull } from '../support/in-full.ts';
 import { haproxyPath, prometheusPath, redisServerPath } from '../support/machine.ts';
 import { startAlertmanager } from '../support/night/alertmanager.ts';
 import { dividedTimes } from '../support/night/divided-times.ts';
@@ -18,11 +19,12 @@ describeWithAlertmanager('a night under a real Prometheus', (alertmanagerPath) =
   const tools = haproxyPath !== null &&
     prometheusPath !== null &&
     redisServerPath !== null && { alertmanagerPath, haproxyPath, prometheusPath, redisServerPath };
-  test.skipIf(!tools).each([
-    ['The certificate of the gateway is of an unknown CA', 'TradingGraphGatewayUnreachable'],
+  const nights: [scene: string, page: string | null][] = [
     ['The order operation hangs', 'TradingGraphOrders'],
+    ['The certificate of the gateway is of an unknown CA', 'TradingGraphGatewayUnreachable'],
     ['The catalog has lost a fifth of its instruments', null],
-  ])(
+  ];
+  test.skipIf(!tools).each(inFull(nights, nights.slice(0, 1)))(
     'tells of the fault, its cause and its end: %s',
     async (wanted, page) => {
       if (!tools) throw new Error('it needs haproxy, prometheus and redis-server');

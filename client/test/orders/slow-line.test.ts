@@ -66,13 +66,11 @@ test('a token that takes long is no dead line', async () => {
   await using phone = await startPhone();
   let waitMs = 0;
   const slow = async () => {
-    await new Promise((resolve) => setTimeout(resolve, waitMs / PACE));
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
     return phone.token;
   };
-  const { orders, core } = phone.open(
-    { token: slow as unknown as () => string | null },
-    fastDevice(fetch),
-  );
+  // In its own time: what counts as dead would be a moment of a busy machine on a faster device.
+  const { orders, core } = phone.open({ token: slow as unknown as () => string | null });
   await core.account();
   waitMs = 3_000;
   expect(await orders.ticket({ maxWaitMs: 60_000 }).place(buying('slow token'))).toMatchObject({

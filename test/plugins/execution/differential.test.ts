@@ -6,7 +6,7 @@ import { randomDocument } from '../../support/random-documents.ts';
 import { ask, shown } from './both-executors.ts';
 import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';
 
-const DOCUMENTS = inFull(1_000, 400);
+const DOCUMENTS = inFull(1_000, 200);
 
 describe('generated documents', { timeout: 600_000 }, () => {
   test.each([
