@@ -15,7 +15,7 @@ import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { inSeconds, signedToken, unsignedToken, withClaims } from '../../support/tokens.ts';
 
 const SECRET = 'a secret of thirty-two bytes or more';
-const claims = { login: 1, exp: inSeconds(60) };
+const claims = { login: 1, exp: inSeconds(3_600) };
 
 async function verifier(options: Partial<VerifierOptions>) {
   const verify = await createVerifier({

@@ -88,7 +88,7 @@ describe('proof', () => {
   });
 
   describe('is left to the gateway, and opens nothing,', () => {
-    const claims = { login: 700001, group: 'standard-usd', exp: inSeconds(60) };
+    const claims = { login: 700001, group: 'standard-usd', exp: inSeconds(3_600) };
     const token = signedToken({ claims, secret: 'any', header: { alg: 'RS256', kid: 'two' } });
 
     test('while a key set is down', async () => {
