@@ -1,7 +1,7 @@
 import { callApp } from './call-app.ts';
 import type { RequestEnvironment } from './environment.ts';
 
-/** Functions of the app's that are told the same. */
+/** A set of the app's callbacks for one kind of event; one that throws does not keep the others from being called. */
 export class Listeners<Args extends readonly unknown[] = []> {
   readonly #environment: RequestEnvironment;
   readonly #listeners = new Set<(...args: Args) => void>();

@@ -4,7 +4,7 @@ import { DeadlineError, type GatewayErrorKind, NotAttemptedError } from './error
 import type { Exchange, WireCall } from './exchange.ts';
 import { OPERATIONS } from './operations.ts';
 
-/** What an exchange means: one table, so that metrics, breakers, retries and errors never disagree about it. */
+/** The consequences of an exchange, in one table, so that metrics, breakers, retries and errors never disagree about it. */
 interface Judgement {
   readonly outcome: CallOutcome;
   readonly health: Health;

@@ -52,6 +52,7 @@ interface DeviceRegistration {
 interface CallDetails {
   readonly path?: PathValues;
   readonly body?: unknown;
+  /** Names and values alternate. */
   readonly headers?: readonly string[];
   readonly sendBeforeMs?: number | null;
 }

@@ -26,7 +26,7 @@ type Descriptions<Source> = {
   };
 };
 
-/** Fields that are plain properties of their source. `mark`: for whom a value is the same; null: for the viewer alone. */
+/** Describes the fields that are plain properties of their source. `mark`: for whom a value is the same; null: for the viewer alone. */
 export function exposed<Source>(
   t: FieldBuilder<Source>,
   mark: Mark | null,
@@ -35,7 +35,7 @@ export function exposed<Source>(
   return fieldsOf(mark, descriptions, (name, options) => t.expose(name as never, options as never));
 }
 
-/** Fields that are plain properties of a part of their source. */
+/** Describes the fields that are plain properties of a part of their source. */
 export function exposedOf<Source, Part>(
   t: FieldBuilder<Source>,
   mark: Mark | null,

@@ -91,7 +91,7 @@ export class SocketLine implements Line {
   #take(text: unknown): void {
     if (this.#isOver) return;
     this.#watchdog?.heard();
-    // What is no message has no type, by which the line is taken for broken.
+    // A text that is not a message has no type, and ends the line below.
     const { type, id, payload }: Message = Object(parseJson(String(text)));
     const events = this.#subscriptions.get(String(id));
     switch (type) {

@@ -146,7 +146,7 @@ export class Catalogs {
   }
 }
 
-/** What operators see of one group's catalog; null where it has none in memory. */
+/** The figures of one group's catalog for the admin port; null where none is in memory. */
 function figuresOf({ group, copy, offeredSize }: GroupCatalog, nowMs: number) {
   if (copy === null) return null;
   return {

@@ -61,7 +61,9 @@ export class FeedView<Event, Summary extends FeedSummary> {
 
   /** An event without changes. */
   unchanged(summary: Summary): Event {
-    return this.#options.compute(this.#version, summary) ?? this.since(null);
+    const event = this.#options.compute(this.#version, summary);
+    if (event === null) throw new Error('the present version of a feed cannot be too old');
+    return event;
   }
 
   /** Called whenever the state has changed. */

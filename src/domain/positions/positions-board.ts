@@ -16,7 +16,9 @@ export interface BoardWatcher {
 }
 
 export interface PositionsBoardOptions {
+  /** The number of the newest call to the gateway. */
   readonly lastSequence?: () => number;
+  /** Estimated heap of all lists. */
   readonly maxBytes?: number;
 }
 

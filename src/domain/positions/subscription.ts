@@ -35,6 +35,7 @@ export interface SubscriptionOptions<Event> {
   readonly join: (subscription: Subscription) => SubscribedFeed | null;
   /** Called when the feed ends the subscription, with its error if any; never when the reader unsubscribes. */
   readonly onEnd?: (error: Error | null) => void;
+  /** `merged`: how many changes, beyond one, the event stands for. */
   readonly onEvent?: (merged: number) => void;
 }
 

@@ -107,7 +107,7 @@ export class BackendBreakers {
   }
 }
 
-/** What another breaker counts says nothing of this one's health; a probe has to succeed in every respect. */
+/** Health that another breaker counts is none of this one's, except for a probe, which has to succeed in every respect. */
 function healthFor({ isProbe }: Permit, health: Health, ofAnother: Health): CountedHealth {
   if (health === ofAnother && !isProbe) return 'none';
   return health === 'unreachable' ? 'failure' : health;

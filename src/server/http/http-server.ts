@@ -223,8 +223,12 @@ export class HttpServer {
     if (path.startsWith('/sandbox/') && sandbox?.isOpenTo(request)) {
       return sandbox.forward(reply);
     }
-    const page = path.startsWith('/demo/') ? demoPage : graphiql;
-    if (page === null || !/^\/(?:demo|graphiql)\//.test(path)) return sendNotFound(reply);
+    const page = path.startsWith('/demo/')
+      ? demoPage
+      : path.startsWith('/graphiql/')
+        ? graphiql
+        : null;
+    if (page === null) return sendNotFound(reply);
     return reply.whenRoom(async () => {
       if (!(await page.asset(reply, path))) return sendNotFound(reply);
     });

@@ -20,7 +20,7 @@ export interface RedisConnection {
 /** The script may have run although its answer is missing. */
 export class RedisSilentError extends RecordsUnavailableError {}
 
-/** What all connections to the same Redis have in common. */
+/** The options that all connections to the same Redis share. */
 export interface RedisConnectionOptions extends Pick<RedisTroubleOptions, 'onWarn' | 'onFailed'> {
   readonly url: string;
   /** The prefix of all keys; replicas of one gateway share it. */

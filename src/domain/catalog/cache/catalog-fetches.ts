@@ -21,11 +21,13 @@ export interface CatalogFetchOptions {
   readonly versions: VersionStore | null;
   readonly onFetched?: (outcome: 'modified' | 'unmodified' | 'failed' | 'personal') => void;
   readonly maxGroups?: number;
+  /** Estimated heap of all groups' catalogs. */
   readonly maxBytes?: number;
 }
 
 /** A call of op 1 in flight. */
 interface InFlightFetch {
+  /** The hash of the token that the call is made with. */
   readonly leader: string;
   readonly result: Promise<FetchResult>;
 }
