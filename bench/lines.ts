@@ -1,7 +1,7 @@
 /**
  * What a user of `trading-graph-client` sees on bad lines: the first positions, an order at the market, the catalog, a restart.
- * `npm run bench -- lines [--quick] [--write] [--only lines|returns|battery|events|guides|phones]` prints Markdown; `--write` puts
- * the tables into docs/clients/bad-lines.md, and what users saw before beside their figures. The battery's take three minutes.
+ * `npm run bench -- lines [--quick] [--write] [--only lines|returns|battery|events|phones]` prints Markdown; `--write` puts
+ * the tables into docs/clients/bad-lines.md. The battery's take three minutes.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -14,9 +14,7 @@ import { startSandbox } from '../src/sandbox/start.ts';
 import { createSeededRandom } from '../test/end-to-end/orders/seeded-random.ts';
 import { startFacadeProcess } from '../test/support/facade-process.ts';
 import { BATTERY_HEAD, measureBattery } from './battery.ts';
-import { BEFORE_AFTER_HEAD, beforeAfter } from './before-after.ts';
 import { EVENTS_HEAD, eventRows } from './events.ts';
-import { GUIDES_HEAD, measureGuides } from './guides.ts';
 import { measureReturns, RETURNS_HEAD } from './returns.ts';
 import { measurePhones, PHONES_HEAD } from './small-phones.ts';
 import { type BadLine, type LineTerms, startBadLine } from './support/bad-line.ts';
@@ -59,23 +57,14 @@ if (isWanted('battery') && !values.quick) {
   const rows = await measureBattery(service.facade.url, service.sandbox);
   show('<!-- battery -->', [MACHINE, table(BATTERY_HEAD, rows)].join('\n\n'));
 }
-if (isWanted('guides')) {
-  await using service = await startService(1_000);
-  const rows = await measureGuides(service.facade.url, service.sandbox);
-  show('<!-- guides -->', [MACHINE, table(GUIDES_HEAD, rows)].join('\n\n'));
-}
 if (isWanted('phones')) {
   await using service = await startService(0);
   const rows = await measurePhones(service.facade.url, service.sandbox);
   show('<!-- phones -->', [MACHINE, table(PHONES_HEAD, rows)].join('\n\n'));
 }
-if (values.write) {
-  const rows = beforeAfter(readFileSync(PAGE, 'utf8'));
-  show('<!-- before and after -->', table(BEFORE_AFTER_HEAD, rows));
-}
 process.exit(0);
 
-function isWanted(part: 'lines' | 'returns' | 'battery' | 'events' | 'guides' | 'phones'): boolean {
+function isWanted(part: 'lines' | 'returns' | 'battery' | 'events' | 'phones'): boolean {
   return values.only === undefined || values.only === part;
 }
 

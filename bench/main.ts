@@ -25,10 +25,9 @@ const USAGE = `npm run bench -- [options] [what]
     ledger    what each stage of a small request costs; --rounds, --quick
     lines     what a user of the client sees on bad lines, bytes of events, battery; --quick, --only, --write
     live      live positions: CPU of an event beside a bare loop's; --quick, --part
-    memory    resident memory, idle, with sockets, and after many users' first screens; --no-peers, --users
-    warm      the first requests of a process beside later ones; --source, --rounds`;
+    memory    resident memory, idle, with sockets, and after many users' first screens; --no-peers, --users`;
 
-const BENCHES = ['capacity', 'hostile', 'ledger', 'lines', 'live', 'memory', 'warm'];
+const BENCHES = ['capacity', 'hostile', 'ledger', 'lines', 'live', 'memory'];
 const ROWS_OF_CLIENTS = ['home', 'positions', 'customer-id'];
 
 const given = process.argv.slice(2);
