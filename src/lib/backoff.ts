@@ -7,9 +7,15 @@ interface BackoffOptions {
 
 /**
  * Exponential backoff, with jitter in the upper half. Without jitter, clients that failed together
- * would retry in step.
+ * would retry in step; to a Retry-After it is added, never taken off.
  */
-export function backoffMs(failures: number, { baseMs, maxMs, random }: BackoffOptions): number {
+export function backoffMs(
+  failures: number,
+  { baseMs, maxMs, random }: BackoffOptions,
+  retryAfterSeconds: number | null = null,
+): number {
   const ceilingMs = Math.min(maxMs, baseMs * 2 ** failures);
-  return (ceilingMs / 2) * (1 + random());
+  const ownMs = (ceilingMs / 2) * (1 + random());
+  if (retryAfterSeconds === null) return ownMs;
+  return Math.max(ownMs, retryAfterSeconds * 1000 + random() * baseMs);
 }

@@ -41,7 +41,8 @@ export function withRetries(send: Send, { clock, random, budgets, onRetry }: Ret
   ): Promise<Exchange> {
     let exchange = first;
     for (let retry = 0; retry < RETRIES && isWorthRepeating(call, exchange); retry += 1) {
-      const restMs = restBefore(retry, exchange, random);
+      const asked = exchange.sent && exchange.answered ? retryAfterSeconds(exchange) : null;
+      const restMs = backoffMs(retry, { baseMs: BASE_MS, maxMs: MAX_MS, random }, asked);
       if (clock.now() + restMs + SHORTEST_ATTEMPT_MS > endsAtMs || !budget.take()) break;
       await pause(clock, restMs, call.caller.signal);
       const deadlineMs = endsAtMs - clock.now();
@@ -65,14 +66,6 @@ export function withRetries(send: Send, { clock, random, budgets, onRetry }: Ret
     const budget = call.caller.priority === 'poll' ? undefined : budgetOf[call.operation];
     return budget === undefined ? send(call) : sendRepeatable(call, budget);
   };
-}
-
-/** Jitter is added to the gateway's Retry-After, never taken off, and keeps replicas from retrying in step. */
-function restBefore(retry: number, exchange: Exchange, random: () => number): number {
-  const ownMs = backoffMs(retry, { baseMs: BASE_MS, maxMs: MAX_MS, random });
-  if (!exchange.sent || !exchange.answered) return ownMs;
-  const asked = retryAfterSeconds(exchange);
-  return asked === null ? ownMs : Math.max(ownMs, asked * 1000 + random() * BASE_MS);
 }
 
 const WINDOW_MS = 60_000;

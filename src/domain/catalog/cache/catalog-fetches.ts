@@ -122,12 +122,12 @@ export class CatalogFetches {
 
   #failed(catalog: GroupCatalog, err: unknown): void {
     const { clock, random, maxAgeMs, log } = this.#options;
-    const retryAfterMs = err instanceof GatewayError ? (err.retryAfterSeconds ?? 0) * 1000 : 0;
-    const maxMs = Math.min(LONGEST_RETRY_MS, maxAgeMs / 5);
-    const waitMs = backoffMs(catalog.failures, { baseMs: RETRY_MS, maxMs, random });
+    const retryAfterSeconds = err instanceof GatewayError ? err.retryAfterSeconds : null;
+    const options = { baseMs: RETRY_MS, maxMs: Math.min(LONGEST_RETRY_MS, maxAgeMs / 5), random };
+    const waitMs = backoffMs(catalog.failures, options, retryAfterSeconds);
     const isFirst = catalog.failures === 0;
     // One token's limit is not the group's.
-    catalog.fail(clock.now(), Math.max(Math.min(retryAfterMs, LONGEST_RETRY_MS), waitMs));
+    catalog.fail(clock.now(), Math.min(LONGEST_RETRY_MS, waitMs));
     // Without a cached copy the readers get the error, and it is logged with their requests.
     if (!catalog.copy || !isFirst) return;
     const { group } = catalog;
