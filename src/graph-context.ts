@@ -1,20 +1,26 @@
 import type { CatalogView } from './domain/catalog/catalog-view.ts';
 import type { Caller, ReceiptEntry } from './gateway/caller.ts';
 import { after, type Eventually } from './lib/eventually.ts';
+import type { Client } from './lib/limits/client.ts';
 import { type CostInputs, evaluate } from './plugins/cost/amount.ts';
 import { Operation, type OperationRecord, type TransportContext } from './plugins/operation.ts';
-import { GRAPH } from './plugins/plugin.ts';
-import type { RunCost } from './plugins/receipts/use-receipts.ts';
-import type { Validity } from './plugins/response-cache/use-response-cache.ts';
+import {
+  GRAPH,
+  type OperationContext,
+  type ReadingContext,
+  type RunCost,
+  type Validity,
+} from './plugins/plugin.ts';
 import { type CallRecord, Context } from './schema/context.ts';
 import { cachedSize, sizeOf } from './schema/list-sizes.ts';
 import { EventScope } from './schema/scope.ts';
 import type { Services } from './schema/services.ts';
 
 /** The context of one operation: what its resolvers read with, and what plugins ask about trading. */
-export class GraphContext extends Context {
+export class GraphContext extends Context implements OperationContext {
   declare readonly caller: Caller;
   readonly operation: Operation;
+  readonly clientNow: () => Client;
   /** The same as other plugins see and extend it; null where there are none. */
   forPlugins: PluginView | null = null;
 
@@ -25,6 +31,7 @@ export class GraphContext extends Context {
   ) {
     super(services, caller, transport.record);
     this.operation = new Operation(transport, caller.signal);
+    this.clientNow = () => services.clientOf(caller);
   }
 
   override get ageLimitSeconds(): number {
@@ -44,7 +51,11 @@ export class GraphContext extends Context {
     return this;
   }
 
-  /** How long the lists are that the answer may contain. */
+  get knownToken(): string | null {
+    const { token } = this.caller;
+    return token && this.services.known.hasHere(token.hash) ? token.hash : null;
+  }
+
   costInputs(): CostInputs {
     const { services, operation } = this;
     const known = (name: string) => cachedSize(services, operation.client.login, name);
@@ -60,7 +71,6 @@ export class GraphContext extends Context {
     return receiptOf(this.entries, run);
   }
 
-  /** Makes the contexts of a subscription's events, without keeping this one. */
   eventContexts(): () => EventContext {
     return eventContextsFor(this.services, this.caller, this.calls, this.forPlugins);
   }
@@ -77,7 +87,7 @@ export class GraphContext extends Context {
  * The context of one event of a subscription. It reads anew, without a call of the gateway for the account, and
  * for nobody's trace: that of the request ended long ago.
  */
-export class EventContext extends Context {
+export class EventContext extends Context implements ReadingContext {
   forPlugins: object | null = null;
 
   get [GRAPH](): this {

@@ -19,15 +19,12 @@ export function wireGraph(
   { log, schema, cacheBytes, plugins }: StartOptions,
   { domain, documents, trusted, limiter, metrics, memory, tracing }: Resources,
 ) {
-  const { clientOf, known } = domain;
   const responses = new ResponseCache(cacheBytes.answers, metrics.graph.cacheReads.response);
   const registered = new PersistedTexts();
   const graph = new Graph({
     schema,
     services: domain,
     limiter,
-    clientOf,
-    knownTokenOf: ({ token }) => (token && known.hasHere(token.hash) ? token.hash : null),
     trusted: { trusted, registered, trustedOnly: config.persistedDocumentsOnly, log },
     documents,
     maxCost: config.maxCost,

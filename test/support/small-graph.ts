@@ -102,8 +102,15 @@ export const client: Client = {
 export function smallGraph(
   {
     plugins = [],
+    clientNow = () => client,
+    isKnown = false,
     ...given
-  }: Partial<Omit<GraphOptions, 'plugins'>> & { readonly plugins?: readonly GivenPlugin[] } = {},
+  }: Partial<Omit<GraphOptions, 'plugins'>> & {
+    readonly plugins?: readonly GivenPlugin[];
+    readonly clientNow?: () => Client;
+    /** Whether every token is one that nobody has made up. */
+    readonly isKnown?: boolean;
+  } = {},
   length = 1,
 ) {
   const counted: string[] = [];
@@ -117,10 +124,12 @@ export function smallGraph(
   const log = createLog({ level: 'silent', format: 'json', destination: { write() {} } });
   const graph = new Graph({
     schema: smallSchema,
-    services: { catalogs: { heldSize: length } } as unknown as Services,
+    services: {
+      catalogs: { heldSize: length },
+      clientOf: clientNow,
+      known: { hasHere: () => isKnown },
+    } as unknown as Services,
     limiter,
-    clientOf: () => client,
-    knownTokenOf: () => null,
     trusted: { trusted: null, registered: new PersistedTexts(), trustedOnly: 'off', log },
     documents,
     maxCost: 100_000,

@@ -4,20 +4,12 @@ import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import { extraForText, Meter } from '../cost/meter.ts';
-import { asGraphQLError, type Failing } from '../errors/error-codes.ts';
-import type { RunCost } from '../receipts/use-receipts.ts';
+import { asGraphQLError, type ErrorCodes, type Failing } from '../errors/error-codes.ts';
+import type { ReadingContext, RunCost } from '../plugin.ts';
 import { type JsonText, jsonText } from '../results/json-text.ts';
 import { type EventText, FollowedEvents, packResult } from './delivery.ts';
 import type { EventPace } from './event-pace.ts';
 import { type MadeResult, SharedResults, type SharingOperation } from './shared-results.ts';
-
-/** The context of one event, which records what its fields have read. */
-export interface ReadingContext {
-  /** True once they have read a value of the viewer or of one request. */
-  readonly isPersonal: boolean;
-  /** True once they have read what differs between the subscribers to one account. */
-  readonly readsCatalog: boolean;
-}
 
 /** A subscription, as it is executed for each of its events. */
 export interface LiveOperation extends SharingOperation {
@@ -46,14 +38,10 @@ const NOTHING_RUN: RunCost = { cost: 0, fields: 0, waitedMs: 0 };
 /** The form in which a transport takes a result, which is made once however many subscribers take it. */
 type Form = (made: MadeResult, live: LiveOperation) => Eventually<EventText>;
 
-export interface EventResultsOptions<Context extends ReadingContext = ReadingContext> {
-  /** Masks the errors of a result, and adds its receipt. */
-  readonly publish: (
-    result: ExecutionResult,
-    failing: Failing,
-    context: Context,
-    run: RunCost,
-  ) => ExecutionResult;
+export interface EventResultsOptions {
+  readonly codes: ErrorCodes;
+  /** Whether each result has its receipt. */
+  readonly receipts: boolean;
   readonly scheduler: FairScheduler;
   readonly pace: EventPace;
   /** The budget of one event, in fields. */
@@ -108,7 +96,23 @@ export class EventResults {
 
   #finalResult(error: unknown, { failing, newContext }: LiveOperation): ExecutionResult {
     const result = { errors: [asGraphQLError(error)] };
-    return this.#options.publish(result, failing, newContext(), NOTHING_RUN);
+    return this.#published(result, failing, newContext(), NOTHING_RUN);
+  }
+
+  /** Masks an event's errors, and adds its receipt, as plugins do for all other results. */
+  #published(
+    result: ExecutionResult,
+    failing: Failing,
+    context: ReadingContext,
+    run: RunCost,
+  ): ExecutionResult {
+    const { codes, receipts } = this.#options;
+    if (!result.errors && !receipts) return result;
+    return {
+      ...result,
+      ...(result.errors && { errors: codes.masked(result.errors, failing) }),
+      ...(receipts && { extensions: context.receipt(run) }),
+    };
   }
 
   /** The event's result: synchronously, or once the account's token bucket allows it. */
@@ -221,7 +225,7 @@ export class EventResults {
     // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();
     const { cost, failing } = live;
-    const published = this.#options.publish(result, failing, context, { cost, fields, waitedMs });
+    const published = this.#published(result, failing, context, { cost, fields, waitedMs });
     return {
       // The waiting time in a receipt concerns one subscriber alone.
       isShared:
