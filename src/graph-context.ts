@@ -3,7 +3,7 @@ import type { Caller, ReceiptEntry } from './gateway/caller.ts';
 import { after, type Eventually } from './lib/eventually.ts';
 import type { Client } from './lib/limits/client.ts';
 import { type CostInputs, evaluate } from './plugins/cost/amount.ts';
-import { Operation, type OperationRecord, type TransportContext } from './plugins/operation.ts';
+import { Operation, type TransportContext } from './plugins/operation.ts';
 import {
   GRAPH,
   type OperationContext,
@@ -16,6 +16,11 @@ import { cachedSize, sizeOf } from './schema/list-sizes.ts';
 import { EventScope } from './schema/scope.ts';
 import type { Services } from './schema/services.ts';
 
+/** What a transport gives, and notes. */
+export interface Transport extends TransportContext {
+  readonly record: TransportContext['record'] & CallRecord;
+}
+
 /** The context of one operation: what its resolvers read with, and what plugins ask about trading. */
 export class GraphContext extends Context implements OperationContext {
   declare readonly caller: Caller;
@@ -24,11 +29,7 @@ export class GraphContext extends Context implements OperationContext {
   /** The same as other plugins see and extend it; null where there are none. */
   forPlugins: PluginView | null = null;
 
-  constructor(
-    services: Services,
-    caller: Caller,
-    transport: TransportContext<OperationRecord & CallRecord>,
-  ) {
+  constructor(services: Services, caller: Caller, transport: Transport) {
     super(services, caller, transport.record);
     this.operation = new Operation(transport, caller.signal);
     this.clientNow = () => services.clientOf(caller);

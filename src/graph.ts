@@ -8,7 +8,7 @@ import type {
   OperationTypeNode,
 } from 'graphql';
 import type { Caller } from './gateway/caller.ts';
-import { GraphContext, PluginView } from './graph-context.ts';
+import { GraphContext, PluginView, type Transport } from './graph-context.ts';
 import { after, type Eventually } from './lib/eventually.ts';
 import type { FairScheduler } from './lib/fair-scheduler.ts';
 import type { Limiter } from './lib/limits/limiter.ts';
@@ -24,7 +24,7 @@ import { useMemoryLimit } from './plugins/limits/use-memory-limit.ts';
 import { useTransportRules } from './plugins/limits/use-transport-rules.ts';
 import type { EventPace } from './plugins/live/event-pace.ts';
 import { type Subscribed, useLiveResults } from './plugins/live/use-live-results.ts';
-import type { Operation, OperationRecord, TransportContext } from './plugins/operation.ts';
+import type { Operation } from './plugins/operation.ts';
 import { PluginErrorBoundary } from './plugins/others/error-boundary.ts';
 import type { OpenPlugins } from './plugins/others/open-plugins.ts';
 import { useParams } from './plugins/params/use-params.ts';
@@ -38,7 +38,6 @@ import {
   type TrustedDocumentsOptions,
   useTrustedDocuments,
 } from './plugins/trusted-documents/use-trusted-documents.ts';
-import type { CallRecord } from './schema/context.ts';
 import type { Services } from './schema/services.ts';
 
 export interface GraphOptions {
@@ -113,9 +112,9 @@ export class Graph {
   readonly schema: GraphQLSchema;
   /** Other people's; the hooks of their HTTP are yoga's to run. */
   readonly plugins: OpenPlugins;
+  readonly codes: ErrorCodes;
   readonly #admit: (context: GraphContext) => Eventually<Refusal | null>;
   readonly #services: Services;
-  readonly #codes: ErrorCodes;
   /** For hooks of yoga's HTTP as well. */
   readonly pluginErrors: PluginErrorBoundary;
   readonly #getEnveloped: (context: object) => Enveloped;
@@ -125,7 +124,7 @@ export class Graph {
     this.schema = schema;
     this.plugins = plugins;
     this.#services = services;
-    this.#codes = codes;
+    this.codes = codes;
     this.pluginErrors = new PluginErrorBoundary({ schema, codes, wrappable: plugins.wrappable });
     const all = pluginsOf(options, this.pluginErrors);
     this.#admit = createAdmission(all, ({ errors }, { transport }) =>
@@ -134,13 +133,8 @@ export class Graph {
     this.#getEnveloped = envelop({ plugins: all }) as unknown as (context: object) => Enveloped;
   }
 
-  context(caller: Caller, transport: TransportContext<OperationRecord & CallRecord>): GraphContext {
+  context(caller: Caller, transport: Transport): GraphContext {
     return new GraphContext(this.#services, caller, transport);
-  }
-
-  /** Counts the errors of a request that a transport refuses before it is opened. */
-  refused(errors: readonly GraphQLError[], record: OperationRecord): void {
-    this.#codes.refused(errors, record);
   }
 
   /** Admits, parses and validates an operation, synchronously unless a plugin has to wait. */
@@ -152,7 +146,7 @@ export class Graph {
     const { operation } = context;
     const { params } = operation;
     const failed = (error: unknown, fallback?: Fallback) =>
-      this.#codes.refusal(error, operation.transport, fallback);
+      this.codes.refusal(error, operation.transport.record, fallback);
     const isAlone = this.plugins.hooks.length === 0;
     if (!isAlone) context.forPlugins ??= new PluginView(context);
     const pluginErrors = isAlone ? null : this.pluginErrors;
@@ -203,13 +197,14 @@ export class EnvelopedOperation {
     return this.operation.prepared.node.operation;
   }
 
-  execute(): Eventually<ExecutionResult | Refusal> {
-    if (this.#pluginErrors === null) return this.#enveloped.execute(this.args);
-    return this.#pluginErrors.execute(this.#context, () => this.#enveloped.execute(this.args));
-  }
-
-  subscribe(): Eventually<Subscribed | Refusal> {
-    if (this.#pluginErrors === null) return this.#enveloped.subscribe(this.args);
-    return this.#pluginErrors.subscribe(this.#context, () => this.#enveloped.subscribe(this.args));
+  /** The result, or the events of a subscription. */
+  execute(): Eventually<Subscribed | Refusal> {
+    const [enveloped, context, pluginErrors] = [this.#enveloped, this.#context, this.#pluginErrors];
+    if (this.type === 'subscription') {
+      if (pluginErrors === null) return enveloped.subscribe(this.args);
+      return pluginErrors.subscribe(context, () => enveloped.subscribe(this.args));
+    }
+    if (pluginErrors === null) return enveloped.execute(this.args);
+    return pluginErrors.execute(context, () => enveloped.execute(this.args));
   }
 }

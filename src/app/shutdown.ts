@@ -34,7 +34,7 @@ export function createShutdown({
   resources,
   log,
 }: ShutdownOptions): () => Promise<void> {
-  const lasting = [webSockets, server.eventStreams];
+  const lasting = [webSockets.lasting, server.eventStreams];
 
   async function drain(closeOverMs: number): Promise<void> {
     await Promise.all([

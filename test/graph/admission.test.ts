@@ -173,8 +173,8 @@ describe('a client', () => {
       ['a', 'b'].map((name) => graph.open(contextFor(`subscription ${name} { tick }`))),
     );
     if (!first || !second || 'errors' in first || 'errors' in second) throw new Error('refused');
-    const events = (await first.subscribe()) as FollowedEvents;
-    expect(await second.subscribe()).toMatchObject({
+    const events = (await first.execute()) as FollowedEvents;
+    expect(await second.execute()).toMatchObject({
       errors: [{ extensions: { code: 'RATE_LIMITED' } }],
     });
     expect(await codes('{ one }')).toEqual(ONE);

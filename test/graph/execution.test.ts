@@ -184,7 +184,7 @@ describe('traces', () => {
   }
   async function traced(text: string): Promise<Seen[]> {
     const seen: Seen[] = [];
-    const requestTrace = {
+    const trace = {
       traceId: null,
       operation(start: Omit<Seen, 'ended'>) {
         const span: Seen = { ...start };
@@ -199,7 +199,7 @@ describe('traces', () => {
       end() {},
     };
     const traces = { schema: smallSchema, isFault: (code: unknown) => code === 'INTERNAL' };
-    await smallGraph({ traces }).run(text, { requestTrace });
+    await smallGraph({ traces }).run(text, { record: { trace } as never });
     return seen;
   }
 

@@ -158,6 +158,8 @@ export function smallGraph(
     caller: Partial<Caller> = {},
   ) {
     const record = {
+      requestId: 'request-1',
+      trace: null,
       type: null,
       isTrusted: false,
       operationName: null,
@@ -169,16 +171,14 @@ export function smallGraph(
       { token: null, ...caller },
       {
         sent: typeof sent === 'string' ? { query: sent } : sent,
-        requestId: 'request-1',
         mayMutate: true,
         takesEvents: true,
-        requestTrace: null,
         takesBytes: false,
         ifNoneMatch: undefined,
         reportsEnd: undefined,
         toRequest: undefined,
         ...transport,
-        record,
+        record: { ...record, ...transport.record },
       },
     );
   }
@@ -191,8 +191,7 @@ export function smallGraph(
   ) {
     const opened = await graph.open(contextFor(sent, transport, caller));
     if ('errors' in opened) return { refusal: opened };
-    const isLive = opened.type === 'subscription';
-    return { result: isLive ? await opened.subscribe() : await opened.execute() };
+    return { result: await opened.execute() };
   }
 
   /** The codes of a refusal, or of a result, and the status; 200 of a result. */

@@ -25,12 +25,6 @@ interface ErrorMetrics {
   refusal(limit: unknown): void;
 }
 
-/** The operation that has failed. */
-export interface Failing {
-  readonly requestId: string;
-  readonly record: OperationRecord | null;
-}
-
 /** Gives errors their codes: they are masked and counted, and the log keeps their causes. */
 export class ErrorCodes {
   readonly #options: ErrorCodesOptions;
@@ -39,7 +33,8 @@ export class ErrorCodes {
     this.#options = options;
   }
 
-  masked(errors: readonly GraphQLError[], { requestId, record }: Failing): GraphQLError[] {
+  masked(errors: readonly GraphQLError[], record: OperationRecord): GraphQLError[] {
+    const { requestId } = record;
     // One failing read surfaces at every field that needed it: it is described and logged once.
     const known = new Map<unknown, PublicCause>();
     return errors.map((error) => {
@@ -59,18 +54,15 @@ export class ErrorCodes {
   }
 
   /** The refusal that a hook means by what it throws: its faults are masked and logged, and all is counted. */
-  refusal(
-    thrown: unknown,
-    { requestId, record }: Failing,
-    fallback: Fallback = OF_OPERATION,
-  ): Refusal {
+  refusal(thrown: unknown, record: OperationRecord, fallback: Fallback = OF_OPERATION): Refusal {
+    const { requestId } = record;
     const masked = (fault: unknown) => {
       const { message, extensions } = this.#publicCause(asGraphQLError(fault), fault, requestId);
       this.#log(fault, { message, extensions }, requestId);
       return withoutStack(() => new GraphQLError(message, { extensions }));
     };
     const refusal = refusalOf(thrown, masked, fallback);
-    if (record !== null) this.refused(refusal.errors, record);
+    this.refused(refusal.errors, record);
     return refusal;
   }
 
@@ -106,7 +98,7 @@ export class ErrorCodes {
 
   #count(
     { code, operation, limit, retryable }: GraphQLError['extensions'],
-    record: OperationRecord | null,
+    record: OperationRecord,
     cause: unknown,
   ): void {
     this.#options.metrics.error(code, operation);
@@ -114,7 +106,7 @@ export class ErrorCodes {
     // Anybody can ask for a key of long ago: that the records do not reach back is the answer.
     const isForgotten = code === 'IDEMPOTENCY_UNAVAILABLE' && retryable === false;
     const isRefusal = limit !== undefined || isForgotten;
-    record?.failed(String(code), operation !== undefined, reason, isRefusal);
+    record.failed(String(code), operation !== undefined, reason, isRefusal);
   }
 
   #countLimit(cause: unknown, { code, limit }: GraphQLError['extensions']): void {
@@ -156,8 +148,8 @@ export function useErrorCodes(codes: ErrorCodes): GraphPlugin {
   const masked = <Result>(result: Result, contextValue: PluginContext): Result => {
     const { errors } = result as ExecutionResult;
     if (errors === undefined) return result;
-    const { transport } = contextValue[GRAPH].operation;
-    return { ...result, errors: codes.masked(errors, transport) };
+    const { record } = contextValue[GRAPH].operation.transport;
+    return { ...result, errors: codes.masked(errors, record) };
   };
   return {
     onExecute({ executeFn, setExecuteFn }) {

@@ -4,7 +4,8 @@ import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import { extraForText, Meter } from '../cost/meter.ts';
-import { asGraphQLError, type ErrorCodes, type Failing } from '../errors/error-codes.ts';
+import { asGraphQLError, type ErrorCodes } from '../errors/error-codes.ts';
+import type { OperationRecord } from '../operation.ts';
 import type { ReadingContext, RunCost } from '../plugin.ts';
 import { type JsonText, jsonText } from '../results/json-text.ts';
 import { type EventText, FollowedEvents, packResult } from './delivery.ts';
@@ -15,7 +16,7 @@ import { type MadeResult, SharedResults, type SharingOperation } from './shared-
 export interface LiveOperation extends SharingOperation {
   readonly cost: number;
   readonly signal: AbortSignal | undefined;
-  readonly failing: Failing;
+  readonly record: OperationRecord;
   readonly newContext: () => ReadingContext;
   /** Whom its events are charged to: once its token has ended, its account no more. */
   readonly clientNow: () => Client;
@@ -94,15 +95,15 @@ export class EventResults {
     return stream;
   }
 
-  #finalResult(error: unknown, { failing, newContext }: LiveOperation): ExecutionResult {
+  #finalResult(error: unknown, { record, newContext }: LiveOperation): ExecutionResult {
     const result = { errors: [asGraphQLError(error)] };
-    return this.#published(result, failing, newContext(), NOTHING_RUN);
+    return this.#published(result, record, newContext(), NOTHING_RUN);
   }
 
   /** Masks an event's errors, and adds its receipt, as plugins do for all other results. */
   #published(
     result: ExecutionResult,
-    failing: Failing,
+    record: OperationRecord,
     context: ReadingContext,
     run: RunCost,
   ): ExecutionResult {
@@ -110,7 +111,7 @@ export class EventResults {
     if (!result.errors && !receipts) return result;
     return {
       ...result,
-      ...(result.errors && { errors: codes.masked(result.errors, failing) }),
+      ...(result.errors && { errors: codes.masked(result.errors, record) }),
       ...(receipts && { extensions: context.receipt(run) }),
     };
   }
@@ -224,8 +225,8 @@ export class EventResults {
     if (context.isPersonal || context.readsCatalog) this.#shared.bar(live);
     // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();
-    const { cost, failing } = live;
-    const published = this.#published(result, failing, context, { cost, fields, waitedMs });
+    const { cost, record } = live;
+    const published = this.#published(result, record, context, { cost, fields, waitedMs });
     return {
       // The waiting time in a receipt concerns one subscriber alone.
       isShared:

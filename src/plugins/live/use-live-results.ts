@@ -36,7 +36,7 @@ export function useLiveResults(options: LiveResultsOptions): GraphPlugin {
     const context = admitted(given);
     const { operation, clientNow } = context;
     const { prepared, params, values, cost, signal, transport } = operation;
-    const { requestId, record, reportsEnd = () => false } = transport;
+    const { record, reportsEnd = () => false } = transport;
     const args = prepared.args.of(context, values, params.variables);
     const events = await sourceOf(args);
     if (!(events instanceof PullStream)) {
@@ -58,7 +58,7 @@ export function useLiveResults(options: LiveResultsOptions): GraphPlugin {
       args: { ...args, contextValue: null },
       cost,
       signal,
-      failing: { requestId, record },
+      record,
       newContext: context.eventContexts(),
       clientNow,
       client: clientNow(),

@@ -52,7 +52,7 @@ export class PluginErrorBoundary {
   failed(operation: Operation, error: unknown, fallback: Fallback = OF_OPERATION) {
     const executed = this.#executed.get(operation);
     const { codes } = this.#options;
-    if (executed === undefined) return codes.refusal(error, operation.transport, fallback);
+    if (executed === undefined) return codes.refusal(error, operation.transport.record, fallback);
     codes.pluginFailed(error);
     return this.#outcomes(operation, executed);
   }
@@ -114,14 +114,16 @@ export class PluginErrorBoundary {
     if (errors === undefined || errors.every(isOurs)) return result;
     const meant = new AggregateError(errors);
     if (result.data == null) return this.failed(operation, meant, fallback);
-    const { errors: coded } = this.#options.codes.refusal(meant, operation.transport, fallback);
+    const { record } = operation.transport;
+    const { errors: coded } = this.#options.codes.refusal(meant, record, fallback);
     return { ...result, errors: coded };
   }
 
   #outcomes(operation: Operation, executed: ExecutionResult | null): ExecutionResult {
     const written = executed?.data;
     if (executed !== null && written == null) return executed;
-    const { requestId, record } = operation.transport;
+    const { record } = operation.transport;
+    const { requestId } = record;
     const data: Record<string, unknown> = {};
     const failures: GraphQLError[] = [];
     const lost = (error: GraphQLError, ...path: string[]) => {

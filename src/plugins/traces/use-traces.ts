@@ -52,10 +52,10 @@ export interface TraceOptions {
  * which may hold a password, and a name only from a manifest: others are any client's to choose.
  */
 function beginTrace(
-  { prepared: { node }, document, transport: { requestTrace, record } }: Operation,
+  { prepared: { node }, document, transport: { record } }: Operation,
   { schema }: TraceOptions,
 ): TraceSpan | null {
-  if (requestTrace === null) return null;
+  if (record.trace === null) return null;
   const attributes: SpanAttributes = {
     'graphql.operation.type': node.operation,
     ...(record.isTrusted && node.name && { 'graphql.operation.name': node.name.value }),
@@ -64,7 +64,7 @@ function beginTrace(
     document !== null &&
     node.operation === 'mutation' &&
     selectsTraced(schema, document.document, node);
-  return requestTrace.operation({ name: node.operation, attributes, isAlwaysSampled });
+  return record.trace.operation({ name: node.operation, attributes, isAlwaysSampled });
 }
 
 /** The code of the first error that is a fault; other errors are an answer like any other. */

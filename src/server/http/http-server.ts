@@ -7,6 +7,7 @@ import type { Limiter } from '../../lib/limits/limiter.ts';
 import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { Readiness } from '../admin/readiness.ts';
+import { LastingConnections } from '../closing-in-slices.ts';
 import type { DemoPage } from '../demo-page/demo-page.ts';
 import type { GraphiQL } from '../graphiql/graphiql.ts';
 import { listen } from '../listen.ts';
@@ -14,7 +15,6 @@ import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import { endRequestTrace } from '../request/request-trace.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { allowedRequestHeaders, answerPreflight, isCrossSite, setCorsHeaders } from './cors.ts';
-import { EventStreams } from './event-streams.ts';
 import { countRequest, refuseFlood } from './flood-guard.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
 import { PipelinedRequests } from './pipelined-requests.ts';
@@ -55,7 +55,7 @@ const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
 
 /** The public listener. */
 export class HttpServer {
-  readonly eventStreams = new EventStreams();
+  readonly eventStreams = new LastingConnections<ServerResponse>((stream) => stream.destroy());
   readonly #settings: HttpServerSettings;
   readonly #server: Server;
   readonly #requestHeaders: string;
@@ -154,13 +154,13 @@ export class HttpServer {
   }
 
   #closed(reply: Reply): void {
-    const { request, status, summary, trace } = reply;
+    const { request, status, summary } = reply;
     this.#settings.received.of(request.socket).requestTaken(request);
-    if (trace !== null) endRequestTrace(trace, reply.isBegun ? status : null);
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#onIdle?.();
     this.#settings.onAnswered(status);
     if (summary === null) return;
+    if (summary.trace) endRequestTrace(summary.trace, reply.isBegun ? status : null);
     // To leave is how a subscription over SSE ends.
     const isLeft = reply.disconnected.aborted && summary.type !== 'subscription';
     if (isLeft) summary.worsen('gone');

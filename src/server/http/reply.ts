@@ -9,7 +9,6 @@ import {
   PACK_FROM_BYTES,
   pack,
 } from '../../lib/pack.ts';
-import type { RequestTrace } from '../../lib/tracing/tracing.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { SendBuffers } from '../back-pressure/send-buffers.ts';
 import type { RequestIds } from '../request/request-id.ts';
@@ -37,8 +36,6 @@ export interface ReplyWatcher {
 export class Reply implements Recipient {
   readonly request: IncomingMessage;
   readonly requestId: string;
-  /** Null where tracing is off. */
-  trace: RequestTrace | null = null;
   /** Null for what is no GraphQL request. */
   summary: RequestSummary | null = null;
   readonly #disconnecting = new AbortController();

@@ -6,7 +6,7 @@ import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { logHash } from '../../lib/log-hash.ts';
 import { redactTokens } from '../../lib/redact.ts';
-import { type RequestOrigin, RequestSummary } from './request-summary.ts';
+import type { RequestSummary } from './request-summary.ts';
 
 interface AccessLogOptions {
   readonly log: Pick<Log, 'line' | 'isLevelEnabled'>;
@@ -45,10 +45,6 @@ export class AccessLog {
     this.#options = options;
     this.#key = options.accountKey ?? randomBytes(32);
     this.#isLogged = options.log.isLevelEnabled('info');
-  }
-
-  begin(origin: RequestOrigin): RequestSummary {
-    return new RequestSummary(origin);
   }
 
   /** A subscription is followed from here on. */

@@ -15,7 +15,7 @@ import type { Refusal } from '../../plugins/refusal.ts';
 import { type JsonText, jsonText } from '../../plugins/results/json-text.ts';
 import { bearerToken } from '../request/bearer.ts';
 import { CLIENT_NAME, CLIENT_VERSION } from '../request/client-names.ts';
-import type { ClientNaming, RequestSummary } from '../request/request-summary.ts';
+import { type ClientNaming, RequestSummary } from '../request/request-summary.ts';
 import { socketOperation } from '../request/request-trace.ts';
 import type { ServerSettings } from '../settings.ts';
 import type { PingTarget } from './keep-alive.ts';
@@ -44,7 +44,8 @@ const LONGEST_ID = 255;
 export class SocketOperations {
   readonly #settings: OperationSettings;
   readonly #listener: SocketListener;
-  readonly #starts = new OperationStarts();
+  /** The operations that graphql-ws has yet to start, by the arguments that it hands on. */
+  readonly #starts = new WeakMap<ExecutionArgs, () => Eventually<Started>>();
   /** By the payload of its `subscribe` message, which no other operation has. */
   readonly #summaries = new WeakMap<object, RequestSummary>();
 
@@ -79,7 +80,7 @@ export class SocketOperations {
       const summary = this.#begin(extra);
       extra.begun = summary;
       const refuse = (error: GraphQLError) => {
-        this.#settings.graph.refused([error], summary);
+        this.#settings.graph.codes.refused([error], summary);
         return this.#refused(summary, extra, [error]);
       };
       // The id is retained as long as its operation lasts.
@@ -95,18 +96,15 @@ export class SocketOperations {
       extra.inFlight.add(id);
       await extra.paced.room();
       if (!extra.paced.isOpen) return refuse(tooMany('unread answers'));
+      const { graph, tracing } = this.#settings;
       const { requestId } = summary;
-      const trace = this.#settings.tracing?.receive(socketOperation(extra.traceHeaders)) ?? null;
-      summary.trace = trace;
-      const { graph } = this.#settings;
+      summary.trace = tracing?.receive(socketOperation(extra.traceHeaders)) ?? null;
       const caller = { ...extra.paced.caller, requestId, trace: extra.forwarded };
       const context = graph.context(caller, {
         sent: payload,
-        requestId,
         record: summary,
         mayMutate: true,
         takesEvents: true,
-        requestTrace: trace,
         takesBytes: false,
         ifNoneMatch: undefined,
         reportsEnd: closesFor(extra.paced.socket),
@@ -119,10 +117,14 @@ export class SocketOperations {
       this.#summaries.set(payload, summary);
       const sent = () => this.#listener.sentEvent(extra);
       const results = () => new PacedResults(extra.paced, { id, summary, sent });
-      return this.#starts.prepare(opened, results);
+      // graphql-ws references its arguments for as long as a subscription lasts, so they have no context.
+      const { schema, document, operationName } = opened.args;
+      const args: ExecutionArgs = { schema, document, operationName, contextValue: null };
+      this.#starts.set(args, () => begin(opened, results));
+      return args;
     },
-    execute: (args) => this.#starts.start(args),
-    subscribe: (args) => this.#starts.start(args),
+    execute: (args) => this.#start(args),
+    subscribe: (args) => this.#start(args),
     onOperation: ({ extra }, _id, payload) => {
       // Starting a subscription proves its token, so the socket's account is known now.
       this.#claim(extra);
@@ -145,14 +147,21 @@ export class SocketOperations {
     },
   });
 
+  #start(args: ExecutionArgs): Promise<ExecutionResult> | ExecutionResult {
+    const begin = this.#starts.get(args);
+    if (begin === undefined) throw new Error('an operation is started once');
+    this.#starts.delete(args);
+    return begin() as Promise<ExecutionResult>;
+  }
+
   #begin({ requestId, client, bytesIn }: Connection): RequestSummary {
-    const { accessLog, requestIds } = this.#settings;
-    return accessLog.begin({
-      requestId: requestIds.from(requestId),
+    return new RequestSummary({
+      requestId: this.#settings.requestIds.from(requestId),
       transport: 'websocket',
       method: null,
       client,
       bytesIn,
+      trace: null,
     });
   }
 
@@ -205,33 +214,8 @@ function textIn(params: unknown, name: string): string {
 
 type Started = Subscribed | AsyncGenerator<never>;
 
-/**
- * The operations that graphql-ws has yet to start: it hands to `execute` and `subscribe` the very
- * arguments that `onSubscribe` returned. It references them for as long as a subscription lasts, so
- * they have no context, and what only the start needs is kept beside them.
- */
-class OperationStarts {
-  readonly #starts = new WeakMap<ExecutionArgs, () => Eventually<Started>>();
-
-  /** The arguments by which `start` knows the operation again. */
-  prepare(opened: EnvelopedOperation, results: () => ResultSink): ExecutionArgs {
-    const { schema, document, operationName } = opened.args;
-    const args: ExecutionArgs = { schema, document, operationName, contextValue: null };
-    this.#starts.set(args, () => begin(opened, results));
-    return args;
-  }
-
-  start(args: ExecutionArgs): Promise<ExecutionResult> | ExecutionResult {
-    const begin = this.#starts.get(args);
-    if (begin === undefined) throw new Error('an operation is started once');
-    this.#starts.delete(args);
-    return begin() as Promise<ExecutionResult>;
-  }
-}
-
 function begin(opened: EnvelopedOperation, results: () => ResultSink): Eventually<Started> {
-  const started = opened.type === 'subscription' ? opened.subscribe() : opened.execute();
-  return after(started, (settled) => handedOver(settled, opened.operation, results));
+  return after(opened.execute(), (settled) => handedOver(settled, opened.operation, results));
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Limiter } from '../../lib/limits/limiter.ts';
 import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
 import { MEMORY_RETRY_SECONDS } from '../../plugins/limits/use-memory-limit.ts';
-import type { LastingConnections } from '../closing-in-slices.ts';
+import { LastingConnections } from '../closing-in-slices.ts';
 import { isAllowedPage } from '../http/cors.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
@@ -54,13 +54,13 @@ const SERVICE_RESTART = 1012;
 const NOTHING = Buffer.alloc(0);
 
 /** The WebSockets: accepts upgrades, keeps the connections alive and closes them in a shutdown. */
-export class WebSocketEndpoint implements LastingConnections {
+export class WebSocketEndpoint {
   readonly #settings: WebSocketSettings;
   readonly #server: WebSocketServer;
   readonly #keepAlive: KeepAlive;
   readonly #connections = new Map<WebSocket, Connection>();
-  /** The connections that the shutdown has not come to yet. */
-  readonly #remaining = new Set<Connection>();
+  /** In-flight answers are sent before a socket is closed. */
+  readonly lasting = new LastingConnections<Connection>((each) => this.#closeIfIdle(each));
   readonly #operations: SocketOperations;
   readonly #scratch = new FrameScratch();
   #draining = false;
@@ -133,21 +133,6 @@ export class WebSocketEndpoint implements LastingConnections {
     return this.#connections.size;
   }
 
-  get remaining(): number {
-    return this.#remaining.size;
-  }
-
-  /** In-flight answers are sent first; clients reconnect elsewhere and resume their subscriptions. */
-  closeOldest(count: number): void {
-    let left = count;
-    for (const connection of this.#remaining) {
-      if (left === 0) return;
-      left -= 1;
-      this.#remaining.delete(connection);
-      this.#closeIfIdle(connection);
-    }
-  }
-
   /** Accepts no more sockets, and waits until those that the caller closes are closed. */
   async drain(): Promise<void> {
     this.#draining = true;
@@ -162,7 +147,7 @@ export class WebSocketEndpoint implements LastingConnections {
   }
 
   #closeIfIdle(connection: Connection): void {
-    if (this.#remaining.has(connection) || connection.inFlight.size > 0) return;
+    if (this.lasting.has(connection) || connection.inFlight.size > 0) return;
     connection.socket.close(SERVICE_RESTART, 'restarting');
   }
 
@@ -196,7 +181,7 @@ export class WebSocketEndpoint implements LastingConnections {
       lastPingAtMs: Number.NEGATIVE_INFINITY,
     };
     this.#connections.set(socket, connection);
-    this.#remaining.add(connection);
+    this.lasting.add(connection);
     const leaveKeepAlive = this.#keepAlive.join(connection);
     const notifyClosed = this.#operations.serve(
       {
@@ -241,7 +226,7 @@ export class WebSocketEndpoint implements LastingConnections {
       leaveKeepAlive();
       this.#settings.onSocketClosed(code);
       this.#connections.delete(socket);
-      this.#remaining.delete(connection);
+      this.lasting.delete(connection);
       disconnected.abort();
       paced.unread.release();
       void notifyClosed(code, String(reason));

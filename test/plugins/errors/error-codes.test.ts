@@ -19,7 +19,7 @@ function setUp() {
   const metrics = new GraphMetrics(new Registry());
   const codes = new ErrorCodes({ describe: publicCause, reasonOf, log, metrics });
   const masked = (errors: readonly GraphQLError[]) =>
-    codes.masked(errors, { requestId: 'request-1', record: null });
+    codes.masked(errors, { requestId: 'request-1', failed() {} } as never);
   return { codes, masked, logged: () => lines.map((line) => JSON.parse(line)) };
 }
 
@@ -62,6 +62,8 @@ test('a failing read that shows at several fields is one line of the log', () =>
 test('an operation is told of each error, whether it is of a call and whether it is of a limit', () => {
   const told: unknown[][] = [];
   const record: OperationRecord = {
+    requestId: 'r',
+    trace: null,
     type: 'query',
     isTrusted: false,
     operationName: null,
@@ -69,7 +71,7 @@ test('an operation is told of each error, whether it is of a call and whether it
   };
   const { codes } = setUp();
   const call = fieldError(new GatewayError('timeout', 'getSession', 'no answer'), 'session');
-  codes.masked([call, fieldError(new TypeError('broken'), 'a')], { requestId: 'r', record });
+  codes.masked([call, fieldError(new TypeError('broken'), 'a')], record);
   codes.refused([tooComplex('MAX_DEPTH', 16, 15)], record);
   expect(told).toEqual([
     ['GATEWAY_TIMEOUT', true, null, false],

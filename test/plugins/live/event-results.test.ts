@@ -181,7 +181,7 @@ function follow(
     args: argsFor(variables),
     cost,
     signal: undefined,
-    failing: { requestId: 'r', record: null },
+    record: { requestId: 'r', failed() {} } as never,
     newContext: () => new EventContext(services, { token: toToken(token) }),
     client,
     clientNow: () => client,
