@@ -1,5 +1,5 @@
 import { type AppOptions, withDefaults } from './app/app-options.ts';
-import { watchGauges, watchReadiness } from './app/observe.ts';
+import { watchGauges } from './app/observe.ts';
 import { openResources } from './app/open-resources.ts';
 import { type Build, programBuild } from './app/program-version.ts';
 import { atAddress, loadPlugins, withAddressProblems } from './app/resources.ts';
@@ -33,7 +33,6 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
   const graph = wireGraph(config, options, opened);
   const wired = wireServer(config, options, opened, graph);
   if (options.plugins.because !== null) await wired.yoga();
-  watchReadiness(opened, wired);
   watchGauges(config, options, opened, graph, wired);
   const build = programBuild(config);
   opened.metrics.buildInfo.from(() => 1, build.version, build.revision, process.version);
@@ -44,9 +43,8 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
     admin.listen(port, host),
   ).catch(withAddressProblems(config, 'public'));
   started.defer(() => admin.close());
-  const { server, webSockets, readiness } = wired;
-  const port = await atAddress(config, 'public', (port, host) => server.listen(port, host));
-  readiness.serving();
+  const port = await atAddress(config, 'public', (port, host) => wired.server.listen(port, host));
+  wired.readiness.serving();
 
   return {
     build,
@@ -54,17 +52,7 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
     adminUrl: addressOf(config.adminHost, adminPort),
     sandbox: opened.sandbox,
     // The transports are closed first, then what was opened, the last first.
-    close: createShutdown({
-      delayMs: config.shutdownDelayMs,
-      graceMs: config.shutdownGraceMs,
-      readiness,
-      webSockets,
-      server,
-      orders: opened.domain.orders,
-      plugins: options.plugins,
-      resources: started.move(),
-      log: options.log,
-    }),
+    close: createShutdown(config, options, opened.domain, wired, started.move()),
   };
 }
 

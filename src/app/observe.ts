@@ -4,17 +4,6 @@ import type { Resources } from './open-resources.ts';
 import type { WiredGraph } from './wire-graph.ts';
 import type { WiredServer } from './wire-server.ts';
 
-/** Says what makes the service degraded. */
-export function watchReadiness(
-  { stores, gateway, memory }: Resources,
-  { readiness }: WiredServer,
-): void {
-  readiness.watch('order-store', () => stores.records.degradedReason());
-  readiness.watch('redis', () => stores.limits?.degradedReason() ?? null);
-  readiness.watch('gateway', () => gateway.degradedReason());
-  readiness.watch('memory', () => memory.degradedReason());
-}
-
 /** Gives the gauges their sources. */
 export function watchGauges(
   config: Config,

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
-import { LONGEST_HEARTBEAT_MS } from '../domain/positions/subscription.ts';
 import { onFirstUse } from '../lib/on-first-use.ts';
+import type { Limit } from '../schema/graph-metrics.ts';
 import { printedSchema } from '../schema/schema.ts';
 import { Readiness } from '../server/admin/readiness.ts';
 import { SendBuffers } from '../server/back-pressure/send-buffers.ts';
@@ -23,10 +23,6 @@ import { graphiqlUsers } from './embedded-sandbox.ts';
 import type { Resources } from './open-resources.ts';
 import type { WiredGraph } from './wire-graph.ts';
 
-// Longer than the minute for which a client may be too busy, or its connection too poor, to read.
-const SILENCE_MS = 75_000;
-const MAX_OPERATIONS_PER_SOCKET = 100;
-
 export type WiredServer = ReturnType<typeof wireServer>;
 
 /** The transports: none listens yet. */
@@ -36,42 +32,28 @@ export function wireServer(
   resources: Resources,
   wired: WiredGraph,
 ) {
-  const { metrics, memory } = resources;
+  const { gateway, memory, stores } = resources;
   const { schema, directPath } = options;
-  const { most, pingMs, lingerMs, clock } = options.connections;
+  const { most, lingerMs } = options.connections;
   const settings = settingsOf(config, options, resources, wired);
   const yoga = onFirstUse(() => loadYoga(wired));
-  const readiness = new Readiness();
-  const webSockets = new WebSocketEndpoint({
-    ...settings,
-    clock,
-    pingMs,
-    silenceMs: SILENCE_MS,
-    longestHeartbeatMs: LONGEST_HEARTBEAT_MS,
-    maxOperations: MAX_OPERATIONS_PER_SOCKET,
-    clientOf: resources.domain.clientOf,
-    onSocketClosed: (code) => metrics.server.socketClosed(code),
-    isMemoryShort: () => memory.isShort,
-    onMemoryShort: () => metrics.graph.refusal('memory'),
-    onSocketRefused: () => metrics.graph.refusal('sockets'),
-    limiter: resources.limiter,
+  const readiness = new Readiness({
+    'order-store': () => stores.records.degradedReason(),
+    redis: () => stores.limits?.degradedReason() ?? null,
+    gateway: () => gateway.degradedReason(),
+    memory: () => memory.degradedReason(),
   });
+  const webSockets = new WebSocketEndpoint(settings, () => memory.isShort);
   const server = new HttpServer({
     ...settings,
     ...pagesOf(config, resources),
     readiness,
     webSockets,
     maxConnections: most,
-    limiter: resources.limiter,
-    onConnectionRefused: () => metrics.graph.refusal('connections'),
-    onCrossSiteRefused: () => metrics.server.crossSiteRefused.add(),
     corsHeaders: config.corsHeaders,
     directPath,
     yoga,
-    pingMs,
     lingerMs,
-    onGeneralPath: () => metrics.server.generalPath.add(),
-    onAnswered: (status) => metrics.server.http.add(`${Math.floor(status / 100)}xx`),
     sdl: config.introspection ? printedSchema(schema) : null,
   });
   return { ...settings, readiness, webSockets, server, yoga };
@@ -93,38 +75,24 @@ function settingsOf(
   resources: Resources,
   wired: WiredGraph,
 ): ServerSettings {
-  const { domain, metrics, tracing } = resources;
+  const { domain, limiter, metrics, tracing } = resources;
   const { log } = options;
+  const { unreadBytes, unfinishedBytes, unreadMs, patienceMs, unfinishedMs, pingMs, clock } =
+    options.connections;
+  const { clientOf } = domain;
+  const refused = (limit: Limit) => metrics.graph.refusal(limit);
   return {
     graph: wired.graph,
     log,
+    metrics: metrics.server,
+    refused,
+    limiter,
+    clientOf,
+    clock,
+    pingMs,
     addresses: new ClientAddresses({ trustedProxies: config.trustedProxies, log }),
     origins: config.corsOrigins,
     maxBodyBytes: config.maxBodyBytes,
-    ...boundsOf(options, resources),
-    tokens: new BearerTokens(),
-    requestIds: new RequestIds(),
-    tracing,
-    clientNames: new ClientNames(config.clientNames),
-    accessLog: new AccessLog({
-      log,
-      sample: config.logSample,
-      accountKey: config.logAccountKey,
-      ledger: domain.ledger,
-      random: Math.random,
-      onEnded: (summary, end) => metrics.server.requestEnded(summary, end),
-    }),
-  };
-}
-
-/** Makes the bounds of the bytes that wait on either side, and of the messages that arrive. */
-function boundsOf(
-  {
-    connections: { unreadBytes, unfinishedBytes, unreadMs, patienceMs, unfinishedMs, clock },
-  }: StartOptions,
-  { domain: { clientOf }, limiter, metrics }: Resources,
-) {
-  return {
     buffers: new SendBuffers({
       maxBytes: unreadBytes,
       clientOf,
@@ -139,7 +107,18 @@ function boundsOf(
       unfinishedMs,
       onCut: (reason) => metrics.server.sendersCut.add(reason),
     }),
-    countMessage: messageBudget(limiter, clientOf, () => metrics.graph.refusal('messages')),
+    countMessage: messageBudget(limiter, clientOf, () => refused('messages')),
+    tokens: new BearerTokens(),
+    requestIds: new RequestIds(),
+    tracing,
+    clientNames: new ClientNames(config.clientNames),
+    accessLog: new AccessLog({
+      log,
+      sample: config.logSample,
+      accountKey: config.logAccountKey,
+      ledger: domain.ledger,
+      metrics: metrics.server,
+    }),
   };
 }
 

@@ -29,10 +29,6 @@ export interface EndpointSettings extends ServerSettings {
   /** Whether ordinary requests are answered without yoga. */
   readonly directPath: boolean;
   readonly yoga: () => Promise<YogaHandler>;
-  /** The interval of the comments that keep a quiet event stream open. */
-  readonly pingMs: number;
-  /** Called for each request that yoga answers. */
-  readonly onGeneralPath: () => void;
 }
 
 /** May answer asynchronously; what it throws or rejects with is an internal error. */
@@ -43,7 +39,7 @@ export function createGraphQLEndpoint(
   settings: EndpointSettings,
   streams: LastingConnections<ServerResponse>,
 ): GraphQLEndpoint {
-  const { graph, addresses, maxBodyBytes, directPath, yoga, pingMs, onGeneralPath } = settings;
+  const { graph, addresses, maxBodyBytes, directPath, yoga, pingMs, metrics } = settings;
   const { accessLog, clientNames, received, tokens, tracing } = settings;
   const negotiation = new Negotiation();
 
@@ -145,7 +141,7 @@ export function createGraphQLEndpoint(
     context: GraphContext,
     media: MediaType,
   ): Promise<void> {
-    onGeneralPath();
+    metrics.generalPath.add();
     const { response, outcome } = await (await yoga())(context).catch(byHooks(context));
     const { operation } = context;
     reply.setAll(operation.headers);

@@ -3,7 +3,6 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Eventually } from '../../lib/eventually.ts';
 import { addressClient } from '../../lib/limits/client.ts';
-import type { Limiter } from '../../lib/limits/limiter.ts';
 import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { Readiness } from '../admin/readiness.ts';
@@ -31,13 +30,9 @@ export interface HttpServerSettings extends EndpointSettings {
   readonly sandbox: SandboxProxy | null;
   /** Null where introspection is off. */
   readonly sdl: string | null;
-  readonly onAnswered: (status: number) => void;
   /** Additional values of Access-Control-Allow-Headers. */
   readonly corsHeaders: readonly string[];
   readonly maxConnections: number;
-  readonly limiter: Limiter;
-  readonly onConnectionRefused: () => void;
-  readonly onCrossSiteRefused: () => void;
   /** Long enough, while draining, to receive a request that crossed our "connection: close" on the wire. */
   readonly lingerMs: number;
 }
@@ -69,16 +64,10 @@ export class HttpServer {
 
   constructor(settings: HttpServerSettings) {
     this.#settings = settings;
-    const { addresses, buffers, requestIds } = settings;
     this.#watcher = {
       closed: (reply) => this.#closed(reply),
       failed: (reply, error) => this.#failed(reply, error),
-      buffers,
-      requestIds,
-      anonymousCaller: (request) => ({
-        token: null,
-        client: { address: addresses.of(request), userAgent: null },
-      }),
+      ...settings,
     };
     this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
     this.#pipelined = new PipelinedRequests(settings.received);
@@ -119,14 +108,14 @@ export class HttpServer {
   }
 
   #accept(socket: Socket): void {
-    const { addresses, received, limiter, onConnectionRefused } = this.#settings;
+    const { addresses, received, limiter, refused } = this.#settings;
     received.open(socket);
     // A trusted proxy's are everybody's, and limited by the proxy.
     if (addresses.isFromProxy({ socket })) return;
     const client = addressClient(addresses.peerOf(socket));
     const slot = takeSlot(limiter, 'connections', () => client);
     if (slot === null) {
-      onConnectionRefused();
+      refused('connections');
       socket.destroy();
       return;
     }
@@ -158,7 +147,7 @@ export class HttpServer {
     this.#settings.received.of(request.socket).requestTaken(request);
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#onIdle?.();
-    this.#settings.onAnswered(status);
+    this.#settings.metrics.http.add(`${Math.floor(status / 100)}xx`);
     if (summary === null) return;
     if (summary.trace) endRequestTrace(summary.trace, reply.isBegun ? status : null);
     // To leave is how a subscription over SSE ends.
@@ -189,10 +178,10 @@ export class HttpServer {
     if (request.method === 'OPTIONS') return answerPreflight(reply, this.#requestHeaders);
     const path = pathOf(request);
     if (path !== '/graphql') return this.#routeElsewhere(reply, path);
-    const { graphiql, onCrossSiteRefused } = this.#settings;
+    const { graphiql, metrics } = this.#settings;
     if (graphiql && wantsPage(request)) return reply.whenRoom(() => graphiql.page(reply));
     if (!isForeign) return this.#graphql(reply);
-    onCrossSiteRefused();
+    metrics.crossSiteRefused.add();
     return refuseCrossSite(reply);
   }
 

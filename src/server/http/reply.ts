@@ -11,6 +11,7 @@ import {
 } from '../../lib/pack.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { SendBuffers } from '../back-pressure/send-buffers.ts';
+import type { ClientAddresses } from '../request/client-address.ts';
 import type { RequestIds } from '../request/request-id.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
 
@@ -23,13 +24,12 @@ const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 
 /** Receives the end of each reply. */
 export interface ReplyWatcher {
+  readonly addresses: ClientAddresses;
+  readonly buffers: SendBuffers;
+  readonly requestIds: RequestIds;
   /** The last byte is sent, or the client has disconnected. */
   closed(reply: Reply): void;
   failed(reply: Reply, error: unknown): void;
-  readonly buffers: SendBuffers;
-  readonly requestIds: RequestIds;
-  /** The caller as far as the connection says, before a token is read. */
-  anonymousCaller(request: IncomingMessage): Caller;
 }
 
 /** The response to one HTTP request: headers are collected, then sent with the body. */
@@ -61,7 +61,10 @@ export class Reply implements Recipient {
   }
 
   get caller(): Caller {
-    this.#caller ??= { ...this.#watcher.anonymousCaller(this.request), signal: this.disconnected };
+    this.#caller ??= {
+      ...this.#watcher.addresses.caller(this.request),
+      signal: this.disconnected,
+    };
     return this.#caller;
   }
 

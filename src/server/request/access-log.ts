@@ -6,7 +6,8 @@ import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { logHash } from '../../lib/log-hash.ts';
 import { redactTokens } from '../../lib/redact.ts';
-import type { RequestSummary } from './request-summary.ts';
+import type { ServerMetrics } from '../server-metrics.ts';
+import type { RequestEnd, RequestSummary } from './request-summary.ts';
 
 interface AccessLogOptions {
   readonly log: Pick<Log, 'line' | 'isLevelEnabled'>;
@@ -15,18 +16,8 @@ interface AccessLogOptions {
   /** The key of the hashes of accounts and addresses; null for one of this process. */
   readonly accountKey: string | null;
   readonly ledger: Pick<ProofLedger, 'isAccepted'>;
-  /** A number from 0 up to 1. */
-  readonly random: () => number;
-  /** Called with each request that has ended, logged or not. */
-  readonly onEnded: (summary: RequestSummary, end: RequestEnd) => void;
-}
-
-export interface RequestEnd {
-  readonly durationMs: number;
-  /** Null over a WebSocket. */
-  readonly status: number | null;
-  /** The gateway has accepted the token. */
-  readonly isAccepted: boolean;
+  /** Counts each request that has ended, logged or not. */
+  readonly metrics: Pick<ServerMetrics, 'requestEnded'>;
 }
 
 // A person notices that they wait.
@@ -62,7 +53,7 @@ export class AccessLog {
     summary.hasEnded = true;
     const durationMs = performance.now() - summary.startedAtMs;
     const end = { durationMs, status, isAccepted: this.#isAccepted(caller) };
-    this.#options.onEnded(summary, end);
+    this.#options.metrics.requestEnded(summary, end);
     if (!this.#isLogged) return;
     const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
     if (summary.outcome === 'ok' && !isSlow && !this.#isSampled(summary)) return;
@@ -73,8 +64,8 @@ export class AccessLog {
   }
 
   #isSampled(summary: RequestSummary): boolean {
-    const { sample, random } = this.#options;
-    summary.isSampled ??= sample === 1 || random() < sample;
+    const { sample } = this.#options;
+    summary.isSampled ??= sample === 1 || Math.random() < sample;
     return summary.isSampled;
   }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4, isIPv6, type Socket } from 'node:net';
+import type { Caller } from '../../gateway/caller.ts';
 import { plainAddress } from '../../lib/address-key.ts';
 import type { Log } from '../../lib/log.ts';
 
@@ -34,6 +35,11 @@ export class ClientAddresses {
       return peer;
     }
     return this.#behind(peer, String(forwarded));
+  }
+
+  /** The sender of a request as far as its connection says, before a token is read. */
+  caller(request: IncomingMessage): Caller {
+    return { token: null, client: { address: this.of(request), userAgent: null } };
   }
 
   /** Whether a request, or a connection, comes straight from a trusted proxy, whose word about its client counts. */

@@ -18,6 +18,14 @@ type RequestOrigin = Pick<
   'requestId' | 'transport' | 'method' | 'client' | 'bytesIn' | 'trace'
 >;
 
+export interface RequestEnd {
+  readonly durationMs: number;
+  /** Null over a WebSocket. */
+  readonly status: number | null;
+  /** The gateway has accepted the token. */
+  readonly isAccepted: boolean;
+}
+
 /** The name and version that a client gives for itself, as far as they may be logged. */
 export interface ClientNaming {
   readonly name: string;
