@@ -33,7 +33,7 @@ import { useReceipts } from './plugins/receipts/use-receipts.ts';
 import { type Fallback, OF_DOCUMENT, type Refusal } from './plugins/refusal.ts';
 import type { ResponseCache } from './plugins/response-cache/response-cache.ts';
 import { useResponseCache } from './plugins/response-cache/use-response-cache.ts';
-import { type TraceOptions, useTraces } from './plugins/traces/use-traces.ts';
+import { useTraces } from './plugins/traces/use-traces.ts';
 import {
   type TrustedDocumentsOptions,
   useTrustedDocuments,
@@ -53,8 +53,7 @@ export interface GraphOptions {
   readonly isMemoryShort: () => boolean;
   /** Which error has which code is in src/schema/public-error.ts. */
   readonly codes: ErrorCodes;
-  /** Null where tracing is off. */
-  readonly traces: TraceOptions | null;
+  readonly traces: boolean;
   /** True when responses report what they cost behind the facade. */
   readonly receipts: boolean;
   /** Other people's. */
@@ -78,7 +77,7 @@ function pluginsOf(
     useCompiledExecution(),
     // … and the events of subscriptions, each once for all subscribers who may share its result.
     useLiveResults(options),
-    ...(traces === null ? [] : [useTraces(traces)]),
+    ...(traces ? [useTraces(options.schema)] : []),
     // Admission, the cheapest first: nothing of a request is read before its client may send one.
     useClientLimits(limiter),
     useParams(),

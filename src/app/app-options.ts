@@ -67,40 +67,26 @@ const LINGER_MS = 300;
 /** The options with their defaults. */
 export type StartOptions = ReturnType<typeof withDefaults>;
 
-export function withDefaults(
-  config: Config,
-  {
-    log = createAppLog(config, openAppLogOutput(config)),
-    logOutput,
-    directPath = true,
-    schema = buildSchema(),
-    cacheBytes = {},
-    connections,
-    limits = {},
-    heartbeatMs,
-    plugins = [],
-  }: AppOptions,
-) {
-  const connectionLimits = {
-    most: MAX_CONNECTIONS,
-    unreadBytes: MAX_BYTES,
-    unfinishedBytes: MAX_BYTES,
-    pingMs: PING_MS,
-    lingerMs: LINGER_MS,
-    clock: steadyClock,
-    ...connections,
-  };
-  const opened = openGiven(schema, plugins, directPath, log);
+export function withDefaults(config: Config, given: AppOptions) {
+  const { schema = buildSchema(), directPath = true } = given;
+  const log = given.log ?? createAppLog(config, openAppLogOutput(config));
+  const plugins = openGiven(schema, given.plugins ?? [], directPath, log);
   return {
+    ...given,
     log,
-    logOutput,
-    directPath: directPath && opened.because === null,
     schema,
-    cacheBytes: { ...cacheBudgets(oldHeapLimit() / 2), ...cacheBytes },
-    connections: connectionLimits,
-    limits,
-    heartbeatMs,
-    plugins: opened,
+    plugins,
+    directPath: directPath && plugins.because === null,
+    cacheBytes: { ...cacheBudgets(oldHeapLimit() / 2), ...given.cacheBytes },
+    connections: {
+      most: MAX_CONNECTIONS,
+      unreadBytes: MAX_BYTES,
+      unfinishedBytes: MAX_BYTES,
+      pingMs: PING_MS,
+      lingerMs: LINGER_MS,
+      clock: steadyClock,
+      ...given.connections,
+    },
   };
 }
 

@@ -9,8 +9,7 @@ import { reasonOf } from '../lib/reason-of.ts';
 import type { GivenPlugin } from '../plugins/others/open-plugins.ts';
 import { ManifestError, readManifests } from '../plugins/trusted-documents/manifest.ts';
 import {
-  openTrustedDocuments,
-  type TrustedDocuments,
+  TrustedDocuments,
   type TrustedDocumentsOptions,
 } from '../plugins/trusted-documents/trusted-documents.ts';
 import { ListenError, probeAddress } from '../server/listen.ts';
@@ -55,7 +54,7 @@ export async function openConfiguredDocuments(
   options: Omit<TrustedDocumentsOptions, 'path' | 'clock'>,
 ): Promise<TrustedDocuments | null> {
   if (path === null) return null;
-  return openTrustedDocuments({ ...options, path, clock: systemClock }).catch(
+  return TrustedDocuments.open({ ...options, path, clock: systemClock }).catch(
     manifestProblems(path),
   );
 }

@@ -6,8 +6,6 @@ import { ErrorCodes } from '../plugins/errors/error-codes.ts';
 import { createEventPace } from '../plugins/live/event-pace.ts';
 import { ResponseCache } from '../plugins/response-cache/response-cache.ts';
 import { PersistedTexts } from '../plugins/trusted-documents/use-trusted-documents.ts';
-import { isFault } from '../schema/error-codes.ts';
-import { publicCause, reasonOf } from '../schema/public-error.ts';
 import type { StartOptions } from './app-options.ts';
 import type { Resources } from './open-resources.ts';
 
@@ -31,8 +29,8 @@ export function wireGraph(
     scheduler: new FairScheduler(),
     pace: createEventPace(limiter, systemClock),
     responses,
-    codes: new ErrorCodes({ describe: publicCause, reasonOf, log, metrics: metrics.graph }),
-    traces: tracing && { schema, isFault },
+    codes: new ErrorCodes(log, metrics.graph),
+    traces: tracing !== null,
     receipts: config.sandbox,
     plugins,
     isMemoryShort: () => memory.isShort,

@@ -22,7 +22,6 @@ import { type GivenPlugin, openPlugins } from '../../src/plugins/others/open-plu
 import { ResponseCache } from '../../src/plugins/response-cache/response-cache.ts';
 import { PersistedTexts } from '../../src/plugins/trusted-documents/use-trusted-documents.ts';
 import { perInstrument } from '../../src/schema/list-sizes.ts';
-import { publicCause, reasonOf } from '../../src/schema/public-error.ts';
 import type { Services } from '../../src/schema/services.ts';
 import { createTestLimiter } from './limits.ts';
 
@@ -136,16 +135,11 @@ export function smallGraph(
     scheduler,
     pace: createEventPace(limiter, systemClock),
     responses: new ResponseCache(),
-    codes: new ErrorCodes({
-      describe: publicCause,
-      reasonOf,
-      log,
-      metrics: {
-        error: (code) => void counted.push(String(code)),
-        refusal: (limit) => void counted.push(String(limit)),
-      },
+    codes: new ErrorCodes(log, {
+      error: (code) => void counted.push(String(code)),
+      refusal: (limit) => void counted.push(String(limit)),
     }),
-    traces: null,
+    traces: false,
     receipts: false,
     plugins: openPlugins(smallSchema, plugins, log),
     isMemoryShort: () => false,

@@ -6,6 +6,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { SpanAttributes, TraceSpan } from '../../lib/tracing/tracing.ts';
+import { isFault } from '../../schema/public-error.ts';
 import { fragmentsOf, unfold } from '../documents/selections.ts';
 import { isAlwaysTraced } from '../field-extensions.ts';
 import type { Operation } from '../operation.ts';
@@ -15,12 +16,12 @@ import { GRAPH, type GraphPlugin, type PluginContext } from '../plugin.ts';
  * Records the span of each operation, which its calls of the gateway continue. Needs `document` and `prepared` of
  * usePreparedDocuments, and masked errors; fills `trace`.
  */
-export function useTraces(options: TraceOptions): GraphPlugin {
+export function useTraces(schema: GraphQLSchema): GraphPlugin {
   const end = ({ args, result }: Done) =>
-    args.contextValue[GRAPH].operation.trace?.end({ errorType: faultOf(result, options) });
+    args.contextValue[GRAPH].operation.trace?.end({ errorType: faultOf(result) });
   const begin = ({ args: { contextValue } }: { readonly args: Done['args'] }) => {
     const { operation } = contextValue[GRAPH];
-    operation.trace = beginTrace(operation, options);
+    operation.trace = beginTrace(operation, schema);
   };
   const executed = { onExecuteDone: (done: Done) => void end(done) };
   const subscribed = { onSubscribeResult: (done: Done) => void end(done) };
@@ -41,19 +42,13 @@ interface Done {
   readonly result: unknown;
 }
 
-export interface TraceOptions {
-  readonly schema: GraphQLSchema;
-  /** True for the code of an error of which neither the client nor the user is the cause. */
-  readonly isFault: (code: unknown) => boolean;
-}
-
 /**
  * Begins the span of an operation; null where tracing is off. It has no document and no variables,
  * which may hold a password, and a name only from a manifest: others are any client's to choose.
  */
 function beginTrace(
   { prepared: { node }, document, transport: { record } }: Operation,
-  { schema }: TraceOptions,
+  schema: GraphQLSchema,
 ): TraceSpan | null {
   if (record.trace === null) return null;
   const attributes: SpanAttributes = {
@@ -68,7 +63,7 @@ function beginTrace(
 }
 
 /** The code of the first error that is a fault; other errors are an answer like any other. */
-function faultOf(result: unknown, { isFault }: TraceOptions): string | null {
+function faultOf(result: unknown): string | null {
   const errors = (result as ExecutionResult).errors ?? [];
   const code = errors.find(({ extensions }) => isFault(extensions?.code))?.extensions?.code;
   return typeof code === 'string' ? code : null;

@@ -1,15 +1,11 @@
 import { hash } from 'node:crypto';
-import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { requestError } from '../../schema/public-error.ts';
 import { GRAPH, type GraphPlugin } from '../plugin.ts';
-import { refused } from '../refusal.ts';
+import { type Refusal, refused } from '../refusal.ts';
 import type { TrustedDocument, TrustedDocuments } from './trusted-documents.ts';
-
-/** The policy for a document that is in no manifest. */
-type Untrusted = 'off' | 'log' | 'on';
 
 export interface TrustedDocumentsOptions {
   readonly trusted: TrustedDocuments | null;
@@ -18,7 +14,7 @@ export interface TrustedDocumentsOptions {
    * `on` refuses it; `log` executes and logs it; `off` executes it, and allows automatic persisted
    * queries.
    */
-  readonly trustedOnly: Untrusted;
+  readonly trustedOnly: 'off' | 'log' | 'on';
   readonly log: Pick<Log, 'warn'>;
 }
 
@@ -46,16 +42,18 @@ export function useTrustedDocuments(options: TrustedDocumentsOptions): GraphPlug
       const { query, documentId } = operation.params;
       const named = documentId === null ? undefined : trusted?.byId(documentId);
       const text = query ?? named?.text ?? registered.get(documentId ?? '');
-      if (text === undefined) return refused([notFound()]);
+      // Clients with automatic persisted queries match this message, and then send the text.
+      if (text === undefined)
+        return refusing('PERSISTED_DOCUMENT_NOT_FOUND', 'PersistedQueryNotFound');
       if (query !== null && documentId !== null && !isNamed(query, documentId, named)) {
-        return refused([mismatch()]);
+        return refusing('BAD_USER_INPUT', 'The hash is not that of the document beside it.');
       }
       const known = named ?? trusted?.byText(text);
       if (known) {
         operation.document = known.prepared;
         operation.transport.record.isTrusted = true;
       } else if (trustedOnly === 'on') {
-        return refused([required()]);
+        return refusing('PERSISTED_DOCUMENT_REQUIRED', 'Only trusted documents are answered here.');
       }
       // Other plugins see the text, by whatever name the client has sent it.
       if (query === null) operation.params = { ...operation.params, query: text };
@@ -80,17 +78,8 @@ function hashOf(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-function mismatch(): GraphQLError {
-  return requestError('BAD_USER_INPUT', 'The hash is not that of the document beside it.');
-}
-
-function required(): GraphQLError {
-  return requestError('PERSISTED_DOCUMENT_REQUIRED', 'Only trusted documents are answered here.');
-}
-
-/** Clients with automatic persisted queries match this message, and then send the text. */
-function notFound(): GraphQLError {
-  return requestError('PERSISTED_DOCUMENT_NOT_FOUND', 'PersistedQueryNotFound');
+function refusing(...about: Parameters<typeof requestError>): Refusal {
+  return refused([requestError(...about)]);
 }
 
 const MAX_BYTES = 16 * 1024 * 1024;

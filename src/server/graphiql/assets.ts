@@ -78,6 +78,7 @@ function extensionOf(name: string): string {
 export interface DocumentationPage {
   readonly title: string;
   readonly path: string;
+  readonly text: Buffer;
 }
 
 // Only these are served, by name: the path of a request never becomes the path of a file.
@@ -93,25 +94,12 @@ const PAGES = new Map([
 const FOLDER = join(import.meta.dirname, '..', '..', '..', 'docs');
 
 /** The pages of `docs/` that front ends need, as far as they are there: the container image has none. */
-export class Documentation {
-  readonly #texts = new Map<string, Buffer>();
-
-  static async load(): Promise<Documentation> {
-    const documentation = new Documentation();
-    for (const name of PAGES.keys()) {
+export async function loadDocumentation(): Promise<readonly DocumentationPage[]> {
+  const pages = await Promise.all(
+    [...PAGES].map(async ([name, title]) => {
       const text = await readFile(join(FOLDER, `${name}.md`)).catch(() => null);
-      if (text !== null) documentation.#texts.set(`/graphiql/docs/${name}.md`, text);
-    }
-    return documentation;
-  }
-
-  get pages(): readonly DocumentationPage[] {
-    return [...PAGES]
-      .map(([name, title]) => ({ title, path: `/graphiql/docs/${name}.md` }))
-      .filter(({ path }) => this.#texts.has(path));
-  }
-
-  text(path: string): Buffer | undefined {
-    return this.#texts.get(path);
-  }
+      return text === null ? [] : [{ title, path: `/graphiql/docs/${name}.md`, text }];
+    }),
+  );
+  return pages.flat();
 }

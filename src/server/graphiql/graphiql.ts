@@ -1,7 +1,7 @@
 import { onFirstUse } from '../../lib/on-first-use.ts';
 import type { Reply } from '../http/reply.ts';
 import { sendFile, sendPage } from '../http/static-file.ts';
-import { Documentation, loadAssets } from './assets.ts';
+import { loadAssets, loadDocumentation } from './assets.ts';
 import { type SandboxUser, shell } from './shell.ts';
 
 export interface GraphiQLOptions {
@@ -19,7 +19,7 @@ export class GraphiQL {
   readonly #options: GraphiQLOptions;
   /** Most servers never need them. */
   readonly #loadAssets = onFirstUse(loadAssets);
-  readonly #loadDocumentation = onFirstUse(() => Documentation.load());
+  readonly #loadDocumentation = onFirstUse(loadDocumentation);
 
   constructor(options: GraphiQLOptions) {
     this.#options = options;
@@ -29,31 +29,23 @@ export class GraphiQL {
     const { sandbox, introspection } = this.#options;
     const users = sandbox?.users ?? null;
     const assets = await this.#loadAssets();
-    const { pages } = await this.#loadDocumentation();
-    const token = await this.#firstToken();
+    const docs = await this.#loadDocumentation();
+    // The page is served even where the sign-in fails, to debug just that.
+    const token = (await sandbox?.firstToken().catch(() => null)) ?? null;
     // The page may contain a token of the demo user.
     reply.set('cache-control', 'no-store');
-    await sendPage(reply, shell({ assets, users, token, docs: pages, introspection }), {
+    await sendPage(reply, shell({ assets, users, token, docs, introspection }), {
       // GraphiQL sizes its panes by attributes.
       style: "'self' 'unsafe-inline'",
       images: "'self' data:",
     });
   }
 
-  /** The page is served even where the sign-in fails, to debug just that. */
-  async #firstToken(): Promise<string | null> {
-    try {
-      return (await this.#options.sandbox?.firstToken()) ?? null;
-    } catch {
-      return null;
-    }
-  }
-
   async asset(reply: Reply, path: string): Promise<boolean> {
-    const text = (await this.#loadDocumentation()).text(path);
-    if (text) {
+    const document = (await this.#loadDocumentation()).find((each) => each.path === path);
+    if (document) {
       reply.set('content-type', 'text/plain; charset=utf-8');
-      await reply.send(200, text);
+      await reply.send(200, document.text);
       return true;
     }
     const { graphiql, page } = await this.#loadAssets();

@@ -69,7 +69,7 @@ function isFirst(path: string): boolean {
   return /\/(?!later-)[\w-]+\.js$/.test(path);
 }
 
-function link({ title, path }: DocumentationPage): string {
+function link({ title, path }: Pick<DocumentationPage, 'title' | 'path'>): string {
   return `<a href="${path}" target="_blank">${title}</a>`;
 }
 

@@ -174,15 +174,24 @@ export class HttpServer {
 
   #route(reply: Reply, isForeign: boolean): Eventually<void> {
     const { request } = reply;
-    if (hasDoubledHeader(request.rawHeaders)) return refuseDoubled(reply);
+    if (hasDoubledHeader(request.rawHeaders)) {
+      // The connection is closed unread: such a head may smuggle a second request behind it.
+      reply.set('connection', 'close');
+      const error = requestError(
+        'GRAPHQL_PARSE_FAILED',
+        'A header that may come once comes twice.',
+      );
+      return reply.sendJson(400, { errors: [error] });
+    }
     if (request.method === 'OPTIONS') return answerPreflight(reply, this.#requestHeaders);
     const path = pathOf(request);
     if (path !== '/graphql') return this.#routeElsewhere(reply, path);
     const { graphiql, metrics } = this.#settings;
     if (graphiql && wantsPage(request)) return reply.whenRoom(() => graphiql.page(reply));
     if (!isForeign) return this.#graphql(reply);
+    // Before anything is executed, or charged to the visitor of that page.
     metrics.crossSiteRefused.add();
-    return refuseCrossSite(reply);
+    return reply.sendJson(403, { errors: [requestError('FORBIDDEN', CROSS_SITE)] });
   }
 
   async #routeElsewhere(reply: Reply, path: string): Promise<void> {
@@ -224,19 +233,8 @@ export class HttpServer {
   }
 }
 
-/** The connection is closed unread: such a head may smuggle a second request behind it. */
-function refuseDoubled(reply: Reply): Eventually<void> {
-  reply.set('connection', 'close');
-  const message = 'A header that may come once comes twice.';
-  return reply.sendJson(400, { errors: [requestError('GRAPHQL_PARSE_FAILED', message)] });
-}
-
-/** Before anything is executed, or charged to the visitor of that page. */
-function refuseCrossSite(reply: Reply): Eventually<void> {
-  const message =
-    'This comes from a page of another site: CORS_ORIGINS has to name its origin, or the request needs a header that is preflighted, such as apollo-require-preflight.';
-  return reply.sendJson(403, { errors: [requestError('FORBIDDEN', message)] });
-}
+const CROSS_SITE =
+  'This comes from a page of another site: CORS_ORIGINS has to name its origin, or the request needs a header that is preflighted, such as apollo-require-preflight.';
 
 function sendNotFound(reply: Reply): Eventually<void> {
   return reply.sendJson(404, { error: 'not found' });

@@ -7,7 +7,6 @@ import { ErrorCodes } from '../../../src/plugins/errors/error-codes.ts';
 import { tooComplex } from '../../../src/plugins/limits/structure.ts';
 import type { OperationRecord } from '../../../src/plugins/operation.ts';
 import { GraphMetrics } from '../../../src/schema/graph-metrics.ts';
-import { publicCause, reasonOf } from '../../../src/schema/public-error.ts';
 
 function setUp() {
   const lines: string[] = [];
@@ -17,7 +16,7 @@ function setUp() {
     destination: { write: (line) => void lines.push(line) },
   });
   const metrics = new GraphMetrics(new Registry());
-  const codes = new ErrorCodes({ describe: publicCause, reasonOf, log, metrics });
+  const codes = new ErrorCodes(log, metrics);
   const masked = (errors: readonly GraphQLError[]) =>
     codes.masked(errors, { requestId: 'request-1', failed() {} } as never);
   return { codes, masked, logged: () => lines.map((line) => JSON.parse(line)) };
