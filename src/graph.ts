@@ -83,7 +83,7 @@ function pluginsOf(
     useParams(),
     useTrustedDocuments(options.trusted),
     useReserve(limiter),
-    usePreparedDocuments({ documents, scheduler }),
+    usePreparedDocuments(documents, scheduler),
     useTransportRules(),
     useVariables(),
     useCostLimit({ maxCost, scheduler, keepsTree: !isAlone }),
@@ -124,7 +124,7 @@ export class Graph {
     this.plugins = plugins;
     this.#services = services;
     this.codes = codes;
-    this.pluginErrors = new PluginErrorBoundary({ schema, codes, wrappable: plugins.wrappable });
+    this.pluginErrors = new PluginErrorBoundary(schema, codes, plugins.wrappable);
     const all = pluginsOf(options, this.pluginErrors);
     this.#admit = createAdmission(all, ({ errors }, { transport }) =>
       codes.refused(errors, transport.record),

@@ -13,8 +13,19 @@ import {
 } from 'graphql';
 import { DocumentValues } from '../documents/document-values.ts';
 import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
+import { needsWholeRead } from '../field-extensions.ts';
 import { type Amount, largest, product, sum, whereAny } from './amount.ts';
 import { type ListSizes, pageSize, requestedSize } from './list-sizes.ts';
+
+export interface OperationCost {
+  /** The fields that the answer can contain. */
+  readonly cost: Amount;
+  /**
+   * Whether a selected field needs the whole of a read of which only a part is cached. The read begins before that
+   * field is resolved, so it is determined ahead, whatever variables include or skip.
+   */
+  readonly needsWholeRead: boolean;
+}
 
 /**
  * Computes how many fields the answer to an operation can contain. The document is analysed when it
@@ -25,16 +36,19 @@ export function costOf(
   selections: Selections,
   operation: OperationDefinitionNode,
   sizes: ListSizes,
-): Amount {
+): OperationCost {
   const root = selections.schema.getRootType(operation.operation);
-  if (!root) return 0;
-  return new CostCompiler(selections, operation, sizes).of(root, [{ node: operation, when: true }]);
+  if (!root) return { cost: 0, needsWholeRead: false };
+  const compiler = new CostCompiler(selections, operation, sizes);
+  const cost = compiler.of(root, [{ node: operation, when: true }]);
+  return { cost, needsWholeRead: compiler.needsWholeRead };
 }
 
 class CostCompiler {
   readonly #selections: Selections;
   readonly #sizes: ListSizes;
   readonly #values: DocumentValues;
+  needsWholeRead = false;
 
   constructor(selections: Selections, operation: OperationDefinitionNode, sizes: ListSizes) {
     this.#selections = selections;
@@ -59,6 +73,7 @@ class CostCompiler {
     const [first] = same;
     const field = first && this.#selections.schema.getField(type, first.node.name.value);
     if (!first || !field) return 0;
+    this.needsWholeRead ||= needsWholeRead(field);
     const conditions = same.map(({ when }) => when);
     const inner = getNamedType(field.type);
     if (!isCompositeType(inner)) return whereAny(conditions, 1);

@@ -11,7 +11,7 @@ import { withoutStack } from '../../lib/stackless-error.ts';
 import { type Meter, withinBudget } from '../cost/meter.ts';
 import type { Metering } from '../cost/metering.ts';
 import type { Selections } from '../documents/selections.ts';
-import { CompiledCode, type CompiledCodeCache, readFlags } from './compiled-code.ts';
+import { type CompiledCode, type CompiledCodeCache, compile, readFlags } from './compiled-code.ts';
 import type { Flags } from './operation-ir.ts';
 import { Run } from './run.ts';
 
@@ -132,7 +132,7 @@ export class CompilingExecutor {
   }
 
   #compile(variant: Variant, flags: Flags): CompiledCode | null {
-    const code = CompiledCode.of(this.#selections, this.#operation, flags);
+    const code = compile(this.#selections, this.#operation, flags);
     variant.code = code;
     if (code) {
       this.#codeCache.set(code, () => {

@@ -16,6 +16,9 @@ import { type MadeResult, SharedResults, type SharingOperation } from './shared-
 export interface LiveOperation extends SharingOperation {
   readonly cost: number;
   readonly signal: AbortSignal | undefined;
+  /** True where the transport itself reports why a subscription ends; otherwise a last event does. */
+  readonly reportsEnd: (error: unknown) => boolean;
+  readonly ended: () => void;
   readonly record: OperationRecord;
   readonly newContext: () => ReadingContext;
   /** Whom its events are charged to: once its token has ended, its account no more. */
@@ -49,12 +52,6 @@ export interface EventResultsOptions {
   readonly maxCost: number;
 }
 
-export interface Following {
-  /** True where the transport itself reports why a subscription ends; otherwise a last event does. */
-  readonly reportsEnd: (error: unknown) => boolean;
-  readonly ended: () => void;
-}
-
 /**
  * Executes live events, and shares results in a fan-out. Subscribers at the same point of a stream
  * receive the same event object, so one result serves all who sent the same document. Sharing
@@ -70,12 +67,8 @@ export class EventResults {
     this.#options = options;
   }
 
-  follow(
-    events: PullStream<unknown>,
-    live: LiveOperation,
-    { reportsEnd, ended }: Following,
-  ): FollowedEvents {
-    const { signal } = live;
+  follow(events: PullStream<unknown>, live: LiveOperation): FollowedEvents {
+    const { signal, reportsEnd, ended } = live;
     const stream = new FollowedEvents(events, {
       text: (event, isPacked) =>
         this.#paced(event as object, live, events, isPacked ? this.#packed : textOf),

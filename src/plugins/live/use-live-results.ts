@@ -58,6 +58,8 @@ export function useLiveResults(options: LiveResultsOptions): GraphPlugin {
       args: { ...args, contextValue: null },
       cost,
       signal,
+      reportsEnd,
+      ended: slot.release,
       record,
       newContext: context.eventContexts(),
       clientNow,
@@ -65,10 +67,7 @@ export function useLiveResults(options: LiveResultsOptions): GraphPlugin {
       expected: cost,
       reserved: 0,
     };
-    operation.events = results.follow(events, live, {
-      reportsEnd,
-      ended: slot.release,
-    });
+    operation.events = results.follow(events, live);
     return operation.events;
   }
 

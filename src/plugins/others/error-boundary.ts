@@ -11,23 +11,21 @@ import { GRAPH, type GraphPlugin, type OperationContext } from '../plugin.ts';
 import { type Fallback, OF_OPERATION, type Refusal } from '../refusal.ts';
 import { unknownOutcome, type WrappableSchema } from './wrappable-schema.ts';
 
-interface ErrorBoundaryOptions {
-  readonly schema: GraphQLSchema;
-  readonly codes: ErrorCodes;
-  readonly wrappable: WrappableSchema;
-}
-
 /**
  * Keeps the faults of other plugins to their operation, by one conversion for every hook and transport. After a mutation was
  * executed a hook that fails may have been one that redacts: then the orders' own scalars are sent, and nothing else.
  */
 export class PluginErrorBoundary {
-  readonly #options: ErrorBoundaryOptions;
+  readonly #schema: GraphQLSchema;
+  readonly #codes: ErrorCodes;
+  readonly #wrappable: WrappableSchema;
   /** The results of mutations; null for one that is being executed. */
   readonly #executed = new WeakMap<Operation, ExecutionResult | null>();
 
-  constructor(options: ErrorBoundaryOptions) {
-    this.#options = options;
+  constructor(schema: GraphQLSchema, codes: ErrorCodes, wrappable: WrappableSchema) {
+    this.#schema = schema;
+    this.#codes = codes;
+    this.#wrappable = wrappable;
   }
 
   /** Notes the result of a mutation, inside of all that other plugins wrap around its execution. */
@@ -51,9 +49,9 @@ export class PluginErrorBoundary {
   /** The answer to an operation of which a hook has failed. */
   failed(operation: Operation, error: unknown, fallback: Fallback = OF_OPERATION) {
     const executed = this.#executed.get(operation);
-    const { codes } = this.#options;
-    if (executed === undefined) return codes.refusal(error, operation.transport.record, fallback);
-    codes.pluginFailed(error);
+    if (executed === undefined)
+      return this.#codes.refusal(error, operation.transport.record, fallback);
+    this.#codes.pluginFailed(error);
     return this.#outcomes(operation, executed);
   }
 
@@ -63,7 +61,7 @@ export class PluginErrorBoundary {
   ): Eventually<ExecutionResult | Refusal> {
     const { operation } = context;
     const done = (result: ExecutionResult) =>
-      this.#options.wrappable.hasFailed(context)
+      this.#wrappable.hasFailed(context)
         ? this.#outcomes(operation, this.#executed.get(operation) ?? null)
         : this.checked(operation, result);
     try {
@@ -89,14 +87,13 @@ export class PluginErrorBoundary {
   }
 
   async #handed(operation: Operation, run: () => Eventually<Subscribed>) {
-    const { codes } = this.#options;
     try {
       const outcome = await run();
       const { events, transport } = operation;
       if (outcome === events) return outcome;
       if (!(Symbol.asyncIterator in outcome)) return this.checked(operation, outcome);
       if (events !== null) {
-        return containedEvents(outcome, events, (error) => codes.pluginFailed(error));
+        return containedEvents(outcome, events, (error) => this.#codes.pluginFailed(error));
       }
       if (transport.reportsEnd === undefined) throw new TypeError('events that are a plugin’s own');
       return outcome;
@@ -115,7 +112,7 @@ export class PluginErrorBoundary {
     const meant = new AggregateError(errors);
     if (result.data == null) return this.failed(operation, meant, fallback);
     const { record } = operation.transport;
-    const { errors: coded } = this.#options.codes.refusal(meant, record, fallback);
+    const { errors: coded } = this.#codes.refusal(meant, record, fallback);
     return { ...result, errors: coded };
   }
 
@@ -148,7 +145,7 @@ export class PluginErrorBoundary {
         }
       }
     }
-    this.#options.codes.refused(failures, record);
+    this.#codes.refused(failures, record);
     const own = (executed?.errors ?? []).filter(({ path = [] }) => path.length <= 2);
     const errors = [...own, ...failures];
     return { data, ...(errors.length > 0 && { errors }) };
@@ -156,7 +153,7 @@ export class PluginErrorBoundary {
 
   /** The keys of a mutation's fields, and whether the outcome of each is sent; null for `__typename`. */
   #fieldsOf({ prepared: { node }, document }: Operation): ReadonlyMap<string, boolean | null> {
-    const fields = this.#options.schema.getMutationType()?.getFields() ?? {};
+    const fields = this.#schema.getMutationType()?.getFields() ?? {};
     const found = new Map<string, boolean | null>();
     if (document === null) return found;
     unfold(node.selectionSet, fragmentsOf(document.document), (selection) => {

@@ -34,7 +34,7 @@ export function useResponseCache(options: ResponseCacheOptions): GraphPlugin {
 
   function answer(question: Question): Eventually<ExecutionResult> {
     const { context, use, run } = question;
-    if (cache.isBarred(use)) return run();
+    if (use.isBarred) return run();
     let validity: Eventually<Validity>;
     try {
       validity = context.catalogValidity();
@@ -77,10 +77,9 @@ export function useResponseCache(options: ResponseCacheOptions): GraphPlugin {
       return found(bytes);
     };
     const made = (result: ExecutionResult): Eventually<ExecutionResult> => {
-      const mayKeep = !context.isPersonal;
       // Only some runs may read it, so the operation is never cached again.
-      if (!mayKeep) cache.bar(use);
-      if (!mayKeep || result.errors) return result;
+      use.isBarred ||= context.isPersonal;
+      if (use.isBarred || result.errors) return result;
       return after(bytesOf(result, operation), written);
     };
     return after(run(), made);

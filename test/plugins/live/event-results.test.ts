@@ -180,6 +180,8 @@ function follow(
     args: argsFor(variables),
     cost,
     signal: undefined,
+    reportsEnd: () => false,
+    ended() {},
     record: { requestId: 'r', failed() {} } as never,
     newContext: () => new EventContext(services, { token: toToken(token) }),
     client,
@@ -187,7 +189,7 @@ function follow(
     expected: 1,
     reserved: 0,
   };
-  return results.follow(source, live, { reportsEnd: () => false, ended: () => {} });
+  return results.follow(source, live);
 }
 
 const ROWS = { live: { rows: [{ price: 1.5 }, { price: 2.5 }] } };
