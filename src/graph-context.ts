@@ -1,5 +1,5 @@
 import type { CatalogView } from './domain/catalog/catalog-view.ts';
-import type { Caller, ReceiptEntry } from './gateway/caller.ts';
+import type { Caller } from './gateway/caller.ts';
 import { after, type Eventually } from './lib/eventually.ts';
 import type { Client } from './lib/limits/client.ts';
 import { type CostInputs, evaluate } from './plugins/cost/amount.ts';
@@ -21,13 +21,30 @@ export interface Transport extends TransportContext {
   readonly record: TransportContext['record'] & CallRecord;
 }
 
+/** A context that other plugins may see and extend. */
+class SharedContext<View extends object> extends Context implements ReadingContext {
+  /** The same as they see it; null where there are none. */
+  forPlugins: View | null = null;
+
+  get [GRAPH](): this {
+    return this;
+  }
+
+  receipt({ cost, fields, waitedMs }: RunCost): Readonly<Record<string, unknown>> {
+    const gateway = this.entries.map(({ operation, ms, source }) => ({
+      operation,
+      ms: Math.round(ms * 10) / 10,
+      source,
+    }));
+    return { gateway, cost, fields, ...(waitedMs > 0 && { waitedMs: Math.round(waitedMs) }) };
+  }
+}
+
 /** The context of one operation: what its resolvers read with, and what plugins ask about trading. */
-export class GraphContext extends Context implements OperationContext {
+export class GraphContext extends SharedContext<PluginView> implements OperationContext {
   declare readonly caller: Caller;
   readonly operation: Operation;
   readonly clientNow: () => Client;
-  /** The same as other plugins see and extend it; null where there are none. */
-  forPlugins: PluginView | null = null;
 
   constructor(services: Services, caller: Caller, transport: Transport) {
     super(services, caller, transport.record);
@@ -48,10 +65,6 @@ export class GraphContext extends Context implements OperationContext {
     this.operation.isGivenBack = true;
   }
 
-  get [GRAPH](): this {
-    return this;
-  }
-
   get knownToken(): string | null {
     const { token } = this.caller;
     return token && this.services.known.hasHere(token.hash) ? token.hash : null;
@@ -68,12 +81,16 @@ export class GraphContext extends Context implements OperationContext {
     return after(this.scope.catalog(), validityOf);
   }
 
-  receipt(run: RunCost): Readonly<Record<string, unknown>> {
-    return receiptOf(this.entries, run);
-  }
-
   eventContexts(): () => EventContext {
-    return eventContextsFor(this.services, this.caller, this.calls, this.forPlugins);
+    const { services, calls, forPlugins } = this;
+    const { trace: _, ...caller } = this.caller;
+    // Without the operation's own context, which must not live as long as the subscription.
+    const given = forPlugins && { ...forPlugins, [GRAPH]: null };
+    return () => {
+      const context = new EventContext(services, caller, calls);
+      if (given) context.forPlugins = { ...given, [GRAPH]: context };
+      return context;
+    };
   }
 
   /** The calls of the gateway continue the operation's own span. */
@@ -88,36 +105,10 @@ export class GraphContext extends Context implements OperationContext {
  * The context of one event of a subscription. It reads anew, without a call of the gateway for the account, and
  * for nobody's trace: that of the request ended long ago.
  */
-export class EventContext extends Context implements ReadingContext {
-  forPlugins: object | null = null;
-
-  get [GRAPH](): this {
-    return this;
-  }
-
+export class EventContext extends SharedContext<object> {
   protected override createScope(caller: Caller): EventScope {
     return new EventScope(this.services, caller, this);
   }
-
-  receipt(run: RunCost): Readonly<Record<string, unknown>> {
-    return receiptOf(this.entries, run);
-  }
-}
-
-function eventContextsFor(
-  services: Services,
-  { trace: _, ...caller }: Caller,
-  calls: CallRecord | null,
-  extended: object | null,
-): () => EventContext {
-  if (extended === null) return () => new EventContext(services, caller, calls);
-  // Without the operation's own context, which must not live as long as the subscription.
-  const { [GRAPH]: _graph, ...given } = extended as PluginView;
-  return () => {
-    const context = new EventContext(services, caller, calls);
-    context.forPlugins = { ...given, [GRAPH]: context };
-    return context;
-  };
 }
 
 /** The context of an operation as other plugins see and extend it. */
@@ -152,13 +143,4 @@ function validityOf({ group, version, fetchedAtMs, stale, freshSeconds }: Catalo
     copy: `${fetchedAtMs} ${stale}`,
     freshSeconds,
   };
-}
-
-function receiptOf(receipts: readonly ReceiptEntry[], { cost, fields, waitedMs }: RunCost) {
-  const gateway = receipts.map(({ operation, ms, source }) => ({
-    operation,
-    ms: Math.round(ms * 10) / 10,
-    source,
-  }));
-  return { gateway, cost, fields, ...(waitedMs > 0 && { waitedMs: Math.round(waitedMs) }) };
 }

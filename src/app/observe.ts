@@ -22,7 +22,7 @@ export function watchGauges(
     response: () => responses.byteSize,
     document: () => documents.byteSize,
     compiled_code: () => documents.compiledCode.byteSize,
-    persisted_query: () => registered.byteSize,
+    persisted_query: () => registered.calculatedSize,
     quota: () => limiter.byteSize,
   };
   for (const [name, byteSize] of Object.entries(caches)) {

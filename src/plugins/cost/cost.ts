@@ -13,8 +13,8 @@ import {
 } from 'graphql';
 import { DocumentValues } from '../documents/document-values.ts';
 import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
-import { needsWholeRead } from '../field-extensions.ts';
-import { type Amount, largest, product, sum, whereAny } from './amount.ts';
+import { isAgeLimit, needsWholeRead } from '../field-extensions.ts';
+import { type Amount, largest, lowest, product, provided, sum, whereAny } from './amount.ts';
 import { type ListSizes, pageSize, requestedSize } from './list-sizes.ts';
 
 export interface OperationCost {
@@ -25,6 +25,11 @@ export interface OperationCost {
    * field is resolved, so it is determined ahead, whatever variables include or skip.
    */
   readonly needsWholeRead: boolean;
+  /**
+   * The lowest age limit that the root's fields ask for, in seconds; Infinity where none does. It is determined before
+   * execution: an executor that works in slices resolves some fields when the read that they share has long been answered.
+   */
+  readonly ageLimit: Amount;
 }
 
 /**
@@ -38,10 +43,15 @@ export function costOf(
   sizes: ListSizes,
 ): OperationCost {
   const root = selections.schema.getRootType(operation.operation);
-  if (!root) return { cost: 0, needsWholeRead: false };
+  if (!root) return { cost: 0, needsWholeRead: false, ageLimit: Infinity };
   const compiler = new CostCompiler(selections, operation, sizes);
-  const cost = compiler.of(root, [{ node: operation, when: true }]);
-  return { cost, needsWholeRead: compiler.needsWholeRead };
+  const from = [{ node: operation, when: true }];
+  const cost = compiler.of(root, from);
+  return {
+    cost,
+    needsWholeRead: compiler.needsWholeRead,
+    ageLimit: compiler.ageLimitOf(root, from),
+  };
 }
 
 class CostCompiler {
@@ -64,9 +74,23 @@ class CostCompiler {
     return largest(types.map((possible) => this.#ofObject(possible, from, page)));
   }
 
+  ageLimitOf(root: GraphQLObjectType, from: readonly Selecting[]): Amount {
+    const limits = this.#collect(root, from).flatMap((same) =>
+      same.flatMap(({ node, when }) =>
+        limitsOf(this.#selections, root, node).map((value) =>
+          provided(when, limitIn(this.#values.read(value)), Infinity),
+        ),
+      ),
+    );
+    return lowest(limits);
+  }
+
+  #collect(type: GraphQLObjectType, from: readonly Selecting[]) {
+    return [...this.#selections.collect(type, from, (node) => this.#values.read(node)).values()];
+  }
+
   #ofObject(type: GraphQLObjectType, from: readonly Selecting[], page: Amount | null): Amount {
-    const fields = this.#selections.collect(type, from, (node) => this.#values.read(node));
-    return sum([...fields.values()].map((same) => this.#ofField(type, same, page)));
+    return sum(this.#collect(type, from).map((same) => this.#ofField(type, same, page)));
   }
 
   #ofField(type: GraphQLObjectType, same: readonly SelectedField[], page: Amount | null): Amount {
@@ -94,4 +118,19 @@ class CostCompiler {
 
 function isList(type: GraphQLOutputType): boolean {
   return isListType(isNonNullType(type) ? type.ofType : type);
+}
+
+function limitsOf({ schema }: Selections, root: GraphQLObjectType, node: FieldNode) {
+  const args = schema.getField(root, node.name.value)?.args.filter(isAgeLimit) ?? [];
+  const names = new Set(args.map(({ name }) => name));
+  return (node.arguments ?? []).filter(({ name }) => names.has(name.value)).map((one) => one.value);
+}
+
+function limitIn(value: ReturnType<DocumentValues['read']>): Amount {
+  return typeof value === 'function' ? (inputs) => limit(value(inputs)) : limit(value);
+}
+
+/** A negative limit is refused by its own field alone. */
+function limit(value: unknown): number {
+  return typeof value === 'number' && value >= 0 ? value : Infinity;
 }

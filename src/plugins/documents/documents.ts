@@ -14,7 +14,6 @@ import { LRUCache } from 'lru-cache';
 import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { redact } from '../../lib/redact.ts';
 import { located, requestError } from '../../schema/public-error.ts';
-import type { Amount } from '../cost/amount.ts';
 import { costOf, type OperationCost } from '../cost/cost.ts';
 import { ListSizes } from '../cost/list-sizes.ts';
 import { Metering } from '../cost/metering.ts';
@@ -22,7 +21,6 @@ import { CompiledCodeCache } from '../execution/compiled-code.ts';
 import { CompilingExecutor } from '../execution/compiling-executor.ts';
 import { type StructureLimits, structureErrors } from '../limits/structure.ts';
 
-import { lowestAgeLimit } from './age-limits.ts';
 import { documentArguments, OperationArguments } from './operation-arguments.ts';
 import { parseDocument } from './parse-document.ts';
 import { literalsOf, redactTexts } from './redact-literals.ts';
@@ -52,8 +50,6 @@ export interface PreparedOperation extends OperationCost {
   readonly executor: CompilingExecutor;
   /** Null where it reads more than the catalog. */
   readonly catalogUse: CatalogUse | null;
-  /** How old the reads may be whose fields limit their age, in seconds. */
-  readonly ageLimit: Amount;
   /** Identifies the document and the operation within this process. */
   readonly name: string;
   /** The operation's own name as the log may have it; null where it has none. */
@@ -147,7 +143,6 @@ export class Documents {
         executor: new CompilingExecutor(this.#metering, selections, node, this.compiledCode),
         catalogUse: catalogUseOf(selections, node),
         ...costOf(selections, node, this.#sizes),
-        ageLimit: lowestAgeLimit(selections, node),
         name: `${digest} ${node.name?.value ?? ''}`,
         logName: node.name ? redact(node.name.value.slice(0, LONGEST_LOGGED_NAME)) : null,
       });

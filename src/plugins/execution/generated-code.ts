@@ -216,14 +216,9 @@ type ReadLeaf = (value: unknown, run: Run) => unknown;
 
 /**
  * Thrown by compiled code where an answer would be incomplete; the reference executor then reports
- * the error.
+ * the error. A singleton: capturing a stack trace would cost more than the field.
  */
-class NotWholeError extends Error {
-  override readonly name = 'NotWholeError';
-}
-
-// A singleton without a message: capturing a stack trace would cost more than the field.
-const NOT_WHOLE = new NotWholeError();
+const NOT_WHOLE = new Error('the answer would not be whole');
 
 /**
  * Serializes a leaf as its type does. Values that serialize to themselves, which is nearly all,

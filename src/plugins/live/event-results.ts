@@ -135,7 +135,10 @@ export class EventResults {
     }
     const other = this.#shared.underWay(event, live);
     if (other !== null) return other.then(() => this.#result(event, live, waitedMs, form));
-    const meter = this.#meter(live);
+    const { scheduler, maxCost } = this.#options;
+    const estimate = Math.max(live.cost, live.expected);
+    const client = live.client.key;
+    const meter = new Meter({ maxFields: maxCost, scheduler, client, estimate });
     const made = this.#make(event, live, waitedMs, meter);
     if (!(made instanceof Promise) && !meter.isCostly) {
       this.#shared.keep(event, live, made);
@@ -180,33 +183,21 @@ export class EventResults {
     live.expected = fields;
   }
 
-  #meter({ cost, expected, client }: LiveOperation): Meter {
-    const { scheduler, maxCost } = this.#options;
-    const estimate = Math.max(cost, expected);
-    return new Meter({ maxFields: maxCost, scheduler, client: client.key, estimate });
-  }
-
   #make(
     event: object,
     live: LiveOperation,
     waitedMs: number,
     meter: Meter,
   ): Eventually<MadeResult> {
-    const { scheduler } = this.#options;
+    const { prepared, args, client } = live;
     // Each event has its own context: reads must not be as old as the subscription.
-    const run = { context: live.newContext(), meter, waitedMs };
-    return meter.isCostly
-      ? scheduler.run(live.client.key, () => this.#execute(event, live, run))
-      : this.#execute(event, live, run);
-  }
-
-  #execute(event: object, live: LiveOperation, run: EventRun): Eventually<MadeResult> {
-    const { prepared, args } = live;
-    const result = prepared.executor.execute(
-      { ...args, rootValue: event, contextValue: run.context },
-      run.meter,
-    );
-    return after(result, (settled) => this.#made(settled, live, run));
+    const context = live.newContext();
+    const execute = () => {
+      const own = { ...args, rootValue: event, contextValue: context };
+      const result = prepared.executor.execute(own, meter);
+      return after(result, (settled) => this.#made(settled, live, { context, meter, waitedMs }));
+    };
+    return meter.isCostly ? this.#options.scheduler.run(client.key, execute) : execute();
   }
 
   #made(result: ExecutionResult, live: LiveOperation, run: EventRun): MadeResult {

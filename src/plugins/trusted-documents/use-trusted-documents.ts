@@ -65,7 +65,8 @@ export function useTrustedDocuments(options: TrustedDocumentsOptions): GraphPlug
       const { query, documentId, operationName } = operation.params;
       if (query === null || operation.transport.record.isTrusted) return;
       if (trustedOnly === 'log') logOnce(query, operationName);
-      else if (documentId !== null) registered.register(documentId, query);
+      else if (documentId !== null && !registered.has(documentId))
+        registered.set(documentId, query);
     },
   };
 }
@@ -87,21 +88,11 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const BYTES_PER_TEXT = 150;
 
 /** Automatic persisted queries: texts that clients have registered under their hashes. */
-export class PersistedTexts {
-  readonly #texts = new LRUCache<string, string>({
-    maxSize: MAX_BYTES,
-    sizeCalculation: (text, id) => BYTES_PER_TEXT + 2 * text.length + id.length,
-  });
-
-  get byteSize(): number {
-    return this.#texts.calculatedSize;
-  }
-
-  get(id: string): string | undefined {
-    return this.#texts.get(id);
-  }
-
-  register(id: string, text: string): void {
-    if (!this.#texts.has(id)) this.#texts.set(id, text);
+export class PersistedTexts extends LRUCache<string, string> {
+  constructor() {
+    super({
+      maxSize: MAX_BYTES,
+      sizeCalculation: (text, id) => BYTES_PER_TEXT + 2 * text.length + id.length,
+    });
   }
 }

@@ -76,18 +76,17 @@ export class SendBuffer {
     return this.bytes <= this.#sums.perConnection;
   }
 
-  hasRoom(): boolean {
-    return this.#sums.hasRoom(this.recipient.caller, this.bytes);
+  /** Where there is none, `ready` is called once there may be room: its caller checks again then. */
+  hasRoom(ready?: () => void): boolean {
+    const { caller } = this.recipient;
+    const hasRoom = this.#sums.hasRoom(caller, this.bytes);
+    if (!hasRoom && ready) this.#sums.whenRoom(caller, this, ready);
+    return hasRoom;
   }
 
   /** Resolves when the next answer may begin, or the client has disconnected. */
   room(): Promise<void> {
     return this.#sums.room(this.recipient.caller, this);
-  }
-
-  /** Calls back once when there may be room; the caller checks again then. */
-  whenRoom(ready: () => void): void {
-    this.#sums.whenRoom(this.recipient.caller, this, ready);
   }
 
   release(): void {

@@ -10,7 +10,7 @@ import type { LastingConnections } from '../closing-in-slices.ts';
 import { RequestSummary } from '../request/request-summary.ts';
 import { endRequestTrace, forwardedFrom, requestTrace } from '../request/request-trace.ts';
 import type { ServerSettings } from '../settings.ts';
-import { type BodyError, takeBody } from './body.ts';
+import { type BodyFault, takeBody } from './body.ts';
 import { readOrdinary, sendAnswer, sendRefusal } from './direct-path.ts';
 import { EventStream } from './event-stream.ts';
 import { toFetchRequest } from './fetch-request.ts';
@@ -174,7 +174,7 @@ export function createGraphQLEndpoint(
     return sendRefusal(reply, { status, headers: {}, isWellFormed: false, errors }, media);
   }
 
-  function refuseUntaken({ fault }: BodyError, reply: Reply): Eventually<void> {
+  function refuseUntaken(reply: Reply, fault: BodyFault): Eventually<void> {
     if (fault === 'unreadable') return refuse(reply, 400, 'The body cannot be read.');
     if (fault === 'too large') return refuse(reply, 413, 'The body is too large.');
     received.stop(received.of(reply.request.socket), 'pieces');
@@ -203,7 +203,7 @@ export function createGraphQLEndpoint(
       maxBytes: maxBodyBytes,
       received: received.of(request.socket),
       taken: (body) => reply.guard(() => answer(reply, summary, body)),
-      failed: (error) => reply.guard(() => refuseUntaken(error, reply)),
+      failed: (fault) => reply.guard(() => refuseUntaken(reply, fault)),
     });
   };
 }

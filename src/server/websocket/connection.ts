@@ -7,7 +7,7 @@ import type { Trace, TraceHeaders } from '../../lib/tracing/tracing.ts';
 import type { EventText, ResultSink } from '../../plugins/live/delivery.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { ClientNaming, RequestSummary } from '../request/request-summary.ts';
-import { forwardedFrom, traceHeaders } from '../request/request-trace.ts';
+import { forwardedFrom } from '../request/request-trace.ts';
 import type { ServerSettings } from '../settings.ts';
 import { type FrameScratch, FrameWriter } from './frame-writer.ts';
 import type { PingTarget } from './keep-alive.ts';
@@ -22,7 +22,7 @@ export class Connection implements Recipient, PingTarget {
   /** Whether the client takes packed messages, the only extension that is accepted. */
   readonly takesPacked: boolean;
   readonly requestId: string | string[] | undefined;
-  /** The upgrade's, to which operations are linked; or, where tracing is off, what is sent on of them. */
+  /** The upgrade's, and what is sent on of them where tracing is off. */
   readonly traceHeaders: TraceHeaders;
   readonly forwarded: Trace | undefined;
   /** The ids of operations other than subscriptions whose answer is still to be sent. */
@@ -59,7 +59,9 @@ export class Connection implements Recipient, PingTarget {
     this.scratch = scratch;
     this.takesPacked = socket.extensions !== '';
     this.requestId = headers['x-request-id'];
-    this.traceHeaders = tracing === null ? {} : traceHeaders(request);
+    // The headers alone, so that the request is not retained with them.
+    const { traceparent, tracestate, baggage } = headers;
+    this.traceHeaders = { traceparent, tracestate, baggage };
     this.forwarded = tracing === null ? forwardedFrom(request, addresses) : undefined;
     const client = { address: addresses.of(request), userAgent: headers['user-agent'] ?? null };
     this.caller = { token: null, signal: this.#disconnecting.signal, client };
@@ -143,10 +145,7 @@ export class PacedResults implements ResultSink {
   }
 
   hasRoom(ready: () => void): boolean {
-    const { unread } = this.#connection;
-    if (unread.hasRoom()) return true;
-    unread.whenRoom(ready);
-    return false;
+    return this.#connection.unread.hasRoom(ready);
   }
 
   send(result: EventText, left: () => void): void {

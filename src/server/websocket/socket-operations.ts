@@ -14,7 +14,6 @@ import { type JsonText, jsonText } from '../../plugins/results/json-text.ts';
 import { bearerToken } from '../request/bearer.ts';
 import { CLIENT_NAME, CLIENT_VERSION } from '../request/client-names.ts';
 import { RequestSummary } from '../request/request-summary.ts';
-import { socketOperation } from '../request/request-trace.ts';
 import type { ServerSettings } from '../settings.ts';
 import { type Connection, PacedResults } from './connection.ts';
 import type { KeepAlive } from './keep-alive.ts';
@@ -101,7 +100,9 @@ export class SocketOperations {
       await connection.room();
       if (!connection.isOpen) return refuse(tooMany('unread answers'));
       const { requestId } = summary;
-      summary.trace = tracing?.receive(socketOperation(connection.traceHeaders)) ?? null;
+      // The trace of the upgrade is linked: continued, it would grow for as long as the socket lives.
+      const { traceHeaders: headers } = connection;
+      summary.trace = tracing?.receive({ headers, isContinued: false, span: null }) ?? null;
       const caller = { ...connection.caller, requestId, trace: connection.forwarded };
       const context = graph.context(caller, {
         sent: payload,
