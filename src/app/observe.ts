@@ -1,18 +1,17 @@
 import type { Config } from '../config.ts';
 import type { StartOptions } from './app-options.ts';
 import type { Resources } from './open-resources.ts';
-import type { WiredGraph } from './wire-graph.ts';
 import type { WiredServer } from './wire-server.ts';
 
 /** Gives the gauges their sources. */
 export function watchGauges(
   config: Config,
   { logOutput }: StartOptions,
-  { metrics, domain, documents, stores, trusted, limiter, memory }: Resources,
-  { responses, registered }: WiredGraph,
+  resources: Resources,
   { webSockets, buffers, received, readiness }: WiredServer,
 ): void {
-  const { records, redisIsUp } = stores;
+  const { metrics, domain, documents, trusted, limiter, memory, responses, registered } = resources;
+  const { records, redisIsUp } = resources.stores;
   metrics.server.listClients(config.clientNames);
   metrics.server.sockets.from(() => webSockets.size);
   metrics.server.sendBufferBytes.from(() => buffers.bytes);

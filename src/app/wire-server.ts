@@ -8,7 +8,6 @@ import { DemoPage } from '../server/demo-page/demo-page.ts';
 import { GraphiQL } from '../server/graphiql/graphiql.ts';
 import { HttpServer } from '../server/http/http-server.ts';
 import { SandboxProxy } from '../server/http/sandbox-proxy.ts';
-import type { YogaHandler } from '../server/http/yoga.ts';
 import { messageBudget } from '../server/receive/message-budget.ts';
 import { ReceiveBuffers } from '../server/receive/receive-buffers.ts';
 import { AccessLog } from '../server/request/access-log.ts';
@@ -21,22 +20,20 @@ import { WebSocketEndpoint } from '../server/websocket/websocket-endpoint.ts';
 import type { StartOptions } from './app-options.ts';
 import { graphiqlUsers } from './embedded-sandbox.ts';
 import type { Resources } from './open-resources.ts';
-import type { WiredGraph } from './wire-graph.ts';
 
 export type WiredServer = ReturnType<typeof wireServer>;
 
 /** The transports: none listens yet. */
-export function wireServer(
-  config: Config,
-  options: StartOptions,
-  resources: Resources,
-  wired: WiredGraph,
-) {
+export function wireServer(config: Config, options: StartOptions, resources: Resources) {
   const { gateway, memory, stores } = resources;
   const { schema, directPath } = options;
   const { most, lingerMs } = options.connections;
-  const settings = settingsOf(config, options, resources, wired);
-  const yoga = onFirstUse(() => loadYoga(wired));
+  const settings = settingsOf(config, options, resources);
+  // Loaded with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
+  // the image's bundle for some 50 ms, from the sources for 200.
+  const yoga = onFirstUse(async () =>
+    (await import('../server/http/yoga.ts')).createYogaHandler(resources.graph),
+  );
   const readiness = new Readiness({
     'order-store': () => stores.records.degradedReason(),
     redis: () => stores.limits?.degradedReason() ?? null,
@@ -59,30 +56,16 @@ export function wireServer(
   return { ...settings, readiness, webSockets, server, yoga };
 }
 
-/**
- * Loads yoga with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
- * the image's bundle for some 50 ms, from the sources for 200.
- */
-async function loadYoga({ graph }: WiredGraph): Promise<YogaHandler> {
-  const { createYogaHandler } = await import('../server/http/yoga.ts');
-  return createYogaHandler(graph);
-}
-
 /** Makes the settings that all transports share. */
-function settingsOf(
-  config: Config,
-  options: StartOptions,
-  resources: Resources,
-  wired: WiredGraph,
-): ServerSettings {
-  const { domain, limiter, metrics, tracing } = resources;
+function settingsOf(config: Config, options: StartOptions, resources: Resources): ServerSettings {
+  const { domain, graph, limiter, metrics, tracing } = resources;
   const { log } = options;
   const { unreadBytes, unfinishedBytes, unreadMs, patienceMs, unfinishedMs, pingMs, clock } =
     options.connections;
   const { clientOf } = domain;
   const refused = (limit: Limit) => metrics.graph.refusal(limit);
   return {
-    graph: wired.graph,
+    graph,
     log,
     metrics: metrics.server,
     refused,
@@ -90,7 +73,7 @@ function settingsOf(
     clientOf,
     clock,
     pingMs,
-    addresses: new ClientAddresses({ trustedProxies: config.trustedProxies, log }),
+    addresses: new ClientAddresses(config.trustedProxies, log),
     origins: config.corsOrigins,
     maxBodyBytes: config.maxBodyBytes,
     buffers: new SendBuffers({

@@ -1,6 +1,6 @@
 import type { Plugin } from '@envelop/core';
 import { type DocumentNode, print } from 'graphql';
-import type { Eventually } from '../lib/eventually.ts';
+import { after, type Eventually } from '../lib/eventually.ts';
 import type { Client } from '../lib/limits/client.ts';
 import type { CostInputs } from './cost/amount.ts';
 import type { Operation } from './operation.ts';
@@ -93,17 +93,15 @@ export function createAdmission(
     for (let at = first; at < hooks.length; at += 1) {
       const refusal = (hooks[at] as Admit)(context);
       if (refusal instanceof Promise) {
-        return refusal.then((settled) =>
-          settled === null ? from(at + 1, context) : noted(settled, context),
-        );
+        return refusal.then((settled) => settled ?? from(at + 1, context));
       }
-      if (refusal !== null) return noted(refusal, context);
+      if (refusal !== null) return refusal;
     }
     return null;
   };
-  const noted = (refusal: Refusal, { operation }: OperationContext) => {
-    onRefused(refusal, operation);
-    return refusal;
-  };
-  return (context) => from(0, context);
+  return (context) =>
+    after(from(0, context), (refusal) => {
+      if (refusal !== null) onRefused(refusal, context.operation);
+      return refusal;
+    });
 }

@@ -58,10 +58,8 @@ export function structureErrors(
   );
   if (measure.circular !== null) return [circular(measure.circular)];
   const errors = worstOfEach(
-    operations.map((operation, index) => ({
-      operation,
-      errors: operationErrors(operation, sizes[index] as SelectionSize, limits),
-    })),
+    operations,
+    operations.map((one, at) => operationErrors(one, sizes[at] as SelectionSize, limits)),
   );
   const selections = sizes.reduce((sum, size) => sum + size.selections, 0);
   if (selections > MAX_SELECTIONS) {
@@ -70,20 +68,18 @@ export function structureErrors(
   return errors.length > 0 ? errors : unfoldedErrors(operations, fragments, schema);
 }
 
-interface OperationErrors {
-  readonly operation: OperationDefinitionNode;
-  readonly errors: readonly GraphQLError[];
-}
-
 /** Of many operations that exceed one limit, only the worst is reported, with its location. */
-function worstOfEach(found: readonly OperationErrors[]): GraphQLError[] {
+function worstOfEach(
+  operations: readonly OperationDefinitionNode[],
+  found: readonly (readonly GraphQLError[])[],
+): GraphQLError[] {
   const worst = new Map<unknown, GraphQLError>();
-  for (const { operation, errors } of found) {
-    for (const error of errors) {
+  for (const [at, operation] of operations.entries()) {
+    for (const error of found[at] ?? []) {
       const { limit, value } = error.extensions;
       const known = worst.get(limit);
       if (known && Number(known.extensions.value) >= Number(value)) continue;
-      worst.set(limit, found.length > 1 ? located(error, { nodes: [operation] }) : error);
+      worst.set(limit, operations.length > 1 ? located(error, { nodes: [operation] }) : error);
     }
   }
   return [...worst.values()];
@@ -132,10 +128,8 @@ function unfoldedErrors(
   schema: GraphQLSchema,
 ): GraphQLError[] {
   const errors = worstOfEach(
-    operations.map((operation) => ({
-      operation,
-      errors: mutationErrors(operation, fragments, schema),
-    })),
+    operations,
+    operations.map((operation) => mutationErrors(operation, fragments, schema)),
   );
   let pairs = 0;
   for (const { selectionSet } of operations) pairs += repeatedPairs(selectionSet, fragments);

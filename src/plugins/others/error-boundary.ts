@@ -4,7 +4,7 @@ import { requestError } from '../../schema/public-error.ts';
 import { fragmentsOf, responseKey, unfold } from '../documents/selections.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
 import { keepsOutcome } from '../field-extensions.ts';
-import { containedEvents } from '../live/contained-events.ts';
+import type { FollowedEvents } from '../live/delivery.ts';
 import type { Subscribed } from '../live/use-live-results.ts';
 import type { Operation } from '../operation.ts';
 import { GRAPH, type GraphPlugin, type OperationContext } from '../plugin.ts';
@@ -171,4 +171,48 @@ function scalarOrNull(value: unknown): unknown {
 
 function isOurs({ extensions }: GraphQLError): boolean {
   return typeof extensions?.retryable === 'boolean' && extensions.http === undefined;
+}
+
+const OVER: IteratorReturnResult<void> = { done: true, value: undefined };
+
+/**
+ * The events of a subscription as other plugins hand them on. Whatever their iterator throws ends this subscription
+ * alone, and its source in any case. Results bypass it: what it yields nobody asked for.
+ */
+function containedEvents(
+  theirs: AsyncIterable<unknown>,
+  events: FollowedEvents,
+  fault: (error: unknown) => void,
+): AsyncGenerator<never, void, void> {
+  const iterator = theirs[Symbol.asyncIterator]();
+  let running: Promise<typeof OVER> | null = null;
+  async function run() {
+    try {
+      while (!(await iterator.next()).done);
+    } catch (error) {
+      await events.fail(error);
+    }
+    return OVER;
+  }
+  async function leave() {
+    try {
+      await iterator.return?.();
+    } catch (error) {
+      fault(error);
+    }
+    await events.leave();
+    return OVER;
+  }
+  return {
+    next() {
+      running ??= run();
+      return running;
+    },
+    return: leave,
+    throw: (error) => leave().then(() => Promise.reject(error)),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    [Symbol.asyncDispose]: () => leave().then(() => undefined),
+  };
 }

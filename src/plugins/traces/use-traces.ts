@@ -5,7 +5,7 @@ import {
   Kind,
   type OperationDefinitionNode,
 } from 'graphql';
-import type { SpanAttributes, TraceSpan } from '../../lib/tracing/tracing.ts';
+import type { SpanAttributes } from '../../lib/tracing/tracing.ts';
 import { isFault } from '../../schema/public-error.ts';
 import { fragmentsOf, unfold } from '../documents/selections.ts';
 import { isAlwaysTraced } from '../field-extensions.ts';
@@ -19,10 +19,8 @@ import { GRAPH, type GraphPlugin, type PluginContext } from '../plugin.ts';
 export function useTraces(schema: GraphQLSchema): GraphPlugin {
   const end = ({ args, result }: Done) =>
     args.contextValue[GRAPH].operation.trace?.end({ errorType: faultOf(result) });
-  const begin = ({ args: { contextValue } }: { readonly args: Done['args'] }) => {
-    const { operation } = contextValue[GRAPH];
-    operation.trace = beginTrace(operation, schema);
-  };
+  const begin = ({ args }: Pick<Done, 'args'>) =>
+    beginTrace(args.contextValue[GRAPH].operation, schema);
   const executed = { onExecuteDone: (done: Done) => void end(done) };
   const subscribed = { onSubscribeResult: (done: Done) => void end(done) };
   return {
@@ -43,14 +41,14 @@ interface Done {
 }
 
 /**
- * Begins the span of an operation; null where tracing is off. It has no document and no variables,
+ * Begins the span of an operation, where tracing is on. It has no document and no variables,
  * which may hold a password, and a name only from a manifest: others are any client's to choose.
  */
-function beginTrace(
-  { prepared: { node }, document, transport: { record } }: Operation,
-  schema: GraphQLSchema,
-): TraceSpan | null {
-  if (record.trace === null) return null;
+function beginTrace(operation: Operation, schema: GraphQLSchema): void {
+  const { prepared, document, transport } = operation;
+  const { node } = prepared;
+  const { record } = transport;
+  if (record.trace === null) return;
   const attributes: SpanAttributes = {
     'graphql.operation.type': node.operation,
     ...(record.isTrusted && node.name && { 'graphql.operation.name': node.name.value }),
@@ -59,7 +57,8 @@ function beginTrace(
     document !== null &&
     node.operation === 'mutation' &&
     selectsTraced(schema, document.document, node);
-  return record.trace.operation({ name: node.operation, attributes, isAlwaysSampled });
+  const start = { name: node.operation, attributes, isAlwaysSampled };
+  operation.trace = record.trace.operation(start);
 }
 
 /** The code of the first error that is a fault; other errors are an answer like any other. */

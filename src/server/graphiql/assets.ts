@@ -5,14 +5,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import { packFile, type StaticFile } from '../http/static-file.ts';
 
-/** The page, and its files by their URL paths. */
-export interface Assets {
-  readonly html: string;
-  /** GraphiQL itself: its modules import each other by relative paths. */
-  readonly graphiql: ReadonlyMap<string, StaticFile>;
-  /** The project's own files, likewise. */
-  readonly page: ReadonlyMap<string, StaticFile>;
-}
+export type Assets = Awaited<ReturnType<typeof loadAssets>>;
 
 interface File {
   readonly name: string;
@@ -33,7 +26,11 @@ const BUNDLE_FOLDER = join(SOURCES, 'bundle');
 
 const unpackBrotli = promisify(brotliDecompress);
 
-export async function loadAssets(): Promise<Assets> {
+/**
+ * Reads the page, the files of GraphiQL itself and the project's own by their URL paths: modules import each other by
+ * relative paths.
+ */
+export async function loadAssets() {
   const [html, graphiql, page] = await Promise.all([
     readFile(join(PAGE_FOLDER, 'index.html'), 'utf8'),
     readBundle().then(published),

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { CloseCode, handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { mayHoldInexact, parseExactJson } from '../../lib/exact-json.ts';
 import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
 import { MEMORY_RETRY_SECONDS } from '../../plugins/limits/use-memory-limit.ts';
 import { LastingConnections } from '../closing-in-slices.ts';
@@ -20,7 +21,6 @@ import {
 } from './packed-messages.ts';
 import { isOfTooManyPieces, LARGEST_IN_PIECES, SenderWatch } from './sender-watch.ts';
 import { SocketOperations } from './socket-operations.ts';
-import { readMessage } from './subscribe-message.ts';
 
 const MESSAGE_TOO_BIG = 1009;
 const SERVICE_RESTART = 1012;
@@ -217,4 +217,45 @@ function refuseUpgrade(socket: Duplex, { status, retryAfter }: UpgradeRefusal): 
   socket.once('finish', () => socket.destroy());
   const retry = retryAfter === undefined ? '' : `retry-after: ${retryAfter}\r\n`;
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n${retry}content-length: 0\r\n\r\n`);
+}
+
+const NAMES_A_DOCUMENT = /"(?:documentId|persistedQuery)"/;
+const UNREADABLE = '';
+
+interface Message {
+  readonly type?: unknown;
+  readonly payload?: unknown;
+}
+
+/**
+ * Reads a message for graphql-ws, which parses nearly all of them by itself. But it refuses an
+ * operation without a document, although a document id may stand for one, and it rounds numbers.
+ */
+function readMessage(text: string): string {
+  const namesDocument = NAMES_A_DOCUMENT.test(text);
+  if (!namesDocument && !mayHoldInexact(text)) return text;
+  const message = parsed(text);
+  // The library reports the errors of any other message, and echoes a ping as it came.
+  if (message === null) return UNREADABLE;
+  if (message.type !== 'subscribe') return text;
+  const { payload } = message;
+  if (namesDocument && isWithoutText(payload)) payload.query = '';
+  // The library accepts a parsed message; its types only know strings.
+  return message as unknown as string;
+}
+
+function parsed(text: string): Message | null {
+  try {
+    return parseExactJson(text) as Message | null;
+  } catch {
+    return null;
+  }
+}
+
+function isWithoutText(payload: unknown): payload is { query?: unknown } {
+  return (
+    typeof payload === 'object' &&
+    payload !== null &&
+    (payload as { query?: unknown }).query == null
+  );
 }

@@ -208,7 +208,7 @@ describe('a server that shuts down', () => {
       log,
       metrics,
       refused: () => {},
-      addresses: new ClientAddresses({ trustedProxies: [], log }),
+      addresses: new ClientAddresses([], log),
       origins: { origins: [], anyLocalhost: false },
       maxBodyBytes: 1_000,
       clock: systemClock,
