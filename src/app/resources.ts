@@ -16,8 +16,10 @@ import { ListenError, probeAddress } from '../server/listen.ts';
 import { openStores, type StoreOptions, type Stores } from '../store/open-stores.ts';
 import { StoreError } from '../store/store-error.ts';
 
-const PUBLIC = { port: 'PORT', host: 'HOST' } as const;
-const ADMIN = { port: 'ADMIN_PORT', host: 'ADMIN_HOST' } as const;
+const LISTENERS = {
+  public: { port: 'PORT', host: 'HOST' },
+  admin: { port: 'ADMIN_PORT', host: 'ADMIN_HOST' },
+} as const;
 
 // These conditions are only known by trying.
 const USABLE = {
@@ -115,10 +117,9 @@ export function atAddress<T>(
   listener: 'public' | 'admin',
   listen: (port: number, host: string) => Promise<T>,
 ): Promise<T> {
-  const isPublic = listener === 'public';
-  const names = isPublic ? PUBLIC : ADMIN;
-  const port = isPublic ? config.port : config.adminPort;
-  const host = isPublic ? config.host : config.adminHost;
+  const names = LISTENERS[listener];
+  const [port, host] =
+    listener === 'public' ? [config.port, config.host] : [config.adminPort, config.adminHost];
   return listen(port, host).catch(
     asProblems(ListenError, ({ about, message }) => [
       settingProblem(names[about], about === 'port' ? port : host, message),
@@ -167,7 +168,7 @@ export async function findUnusable(
   if (isMeant('PLUGINS')) attempts.push(readPlugins(config));
   if (path !== null) attempts.push(readManifests(path).catch(manifestProblems(path)));
   for (const listener of ['public', 'admin'] as const) {
-    const { port, host } = listener === 'public' ? PUBLIC : ADMIN;
+    const { port, host } = LISTENERS[listener];
     if (!isMeant(host)) continue;
     // Port 0 tries the host alone.
     attempts.push(

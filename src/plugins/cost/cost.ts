@@ -1,7 +1,6 @@
 import {
   type FieldNode,
   type GraphQLCompositeType,
-  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
   getNamedType,
@@ -101,18 +100,12 @@ class CostCompiler {
     const conditions = same.map(({ when }) => when);
     const inner = getNamedType(field.type);
     if (!isCompositeType(inner)) return whereAny(conditions, 1);
-    const size = isList(field.type) ? this.#sizeOf(type, field, first.node, page) : 1;
-    const each = this.of(inner, same, pageSize(field, first.node, this.#values));
+    const values = this.#values;
+    const size = isList(field.type)
+      ? (requestedSize(field, first.node, values) ?? this.#sizes.of(type.name, field, page))
+      : 1;
+    const each = this.of(inner, same, pageSize(field, first.node, values));
     return whereAny(conditions, sum([1, product(size, each)]));
-  }
-
-  #sizeOf(
-    type: GraphQLObjectType,
-    field: GraphQLField<unknown, unknown>,
-    node: FieldNode,
-    page: Amount | null,
-  ): Amount {
-    return requestedSize(field, node, this.#values) ?? this.#sizes.of(type.name, field, page);
   }
 }
 

@@ -155,15 +155,13 @@ function published(invalid: readonly GraphQLError[], document: DocumentNode): Gr
   // The error by which the library reports that it stopped early has no location, and says nothing
   // of the document.
   const found = invalid.filter(({ nodes }) => nodes !== undefined);
-  if (found.length === 0) return [tooMuchWork()];
+  if (found.length === 0) {
+    const message =
+      'The document takes too much work to check: its selections repeat fields and fragments too often.';
+    return [requestError('QUERY_TOO_COMPLEX', message)];
+  }
   const literals = literalsOf(document);
   return found.map((error) =>
     located(requestError('GRAPHQL_VALIDATION_FAILED', redactTexts(error.message, literals)), error),
   );
-}
-
-function tooMuchWork(): GraphQLError {
-  const message =
-    'The document takes too much work to check: its selections repeat fields and fragments too often.';
-  return requestError('QUERY_TOO_COMPLEX', message);
 }

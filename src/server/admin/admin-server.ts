@@ -23,7 +23,7 @@ export function createAdminServer(
         sendJson(response, 200, { status: 'ok' });
         return;
       case '/health/ready': {
-        const { status, body } = readiness.detailedReport();
+        const { status, body } = readiness.report();
         sendJson(response, status, { ...body, ...build });
         return;
       }

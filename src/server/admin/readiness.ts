@@ -44,15 +44,11 @@ export class Readiness {
     return this.#checks[code]() !== null;
   }
 
-  /** A gateway that is down makes no replica worse than the next: only starting and draining turn traffic away. */
+  /**
+   * A gateway that is down makes no replica worse than the next: only starting and draining turn traffic away. The
+   * details are for operators alone: they name hosts and settings.
+   */
   report(): Report {
-    const { status, body } = this.detailedReport();
-    const { details: _, ...rest } = body;
-    return { status, body: rest };
-  }
-
-  /** For operators alone: the details name hosts and settings. */
-  detailedReport(): Report {
     if (!this.isServing) return { status: 503, body: { status: this.#phase } };
     const details = Object.entries(this.#checks).flatMap(([code, check]) => {
       const detail = check();

@@ -22,7 +22,8 @@ export interface BufferSums {
   changed(buffer: SendBuffer, bytes: number): void;
   hasRoom(caller: Caller, connectionBytes: number): boolean;
   room(caller: Caller, buffer: SendBuffer): Promise<void>;
-  whenRoom(caller: Caller, buffer: SendBuffer, ready: () => void): void;
+  /** Calls back once when there may be room. */
+  wait(caller: Caller, buffer: SendBuffer, ready: () => void): unknown;
 }
 
 /** Measures the bytes that were written to one connection and that its client has not read. */
@@ -80,7 +81,7 @@ export class SendBuffer {
   hasRoom(ready?: () => void): boolean {
     const { caller } = this.recipient;
     const hasRoom = this.#sums.hasRoom(caller, this.bytes);
-    if (!hasRoom && ready) this.#sums.whenRoom(caller, this, ready);
+    if (!hasRoom && ready) this.#sums.wait(caller, this, ready);
     return hasRoom;
   }
 

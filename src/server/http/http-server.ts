@@ -212,7 +212,7 @@ export class HttpServer {
     if (path === '/health/live') return reply.sendJson(200, { status: 'ok' });
     if (path === '/health/ready') {
       const { status, body } = readiness.report();
-      return reply.sendJson(status, body);
+      return reply.sendJson(status, { ...body, details: undefined });
     }
     if (path === '/schema.graphql' && sdl !== null) {
       reply.set('content-type', 'text/plain; charset=utf-8');

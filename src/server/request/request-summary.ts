@@ -36,13 +36,7 @@ export interface ClientNaming {
 
 // All operations with all their retries; more is counted, not listed.
 const MOST_LISTED_CALLS = 3 * OPERATION_NAMES.length;
-const SEVERITY: Readonly<Record<Outcome, number>> = {
-  ok: 0,
-  gone: 1,
-  caller: 2,
-  refused: 3,
-  fault: 4,
-};
+const BY_SEVERITY: readonly Outcome[] = ['ok', 'gone', 'caller', 'refused', 'fault'];
 
 /** A request and its outcome, collected while it runs, for its line in the log and its metrics. */
 export class RequestSummary {
@@ -121,7 +115,8 @@ export class RequestSummary {
   }
 
   worsen(outcome: Outcome): void {
-    if (SEVERITY[outcome] > SEVERITY[this.outcome]) this.outcome = outcome;
+    const isWorse = BY_SEVERITY.indexOf(outcome) > BY_SEVERITY.indexOf(this.outcome);
+    if (isWorse) this.outcome = outcome;
   }
 
   sent(bytes: number): void {
