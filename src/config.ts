@@ -55,7 +55,7 @@ export function parseEnvironment(environment: Environment): ParsedEnvironment {
   const faulty = new Set<SettingName>();
   const entries = SETTING_ENTRIES.map(([name, setting]) => {
     const result = readSetting(name, setting, environment);
-    if ('value' in result) return [camelCase(name), result.value];
+    if (result.problem === undefined) return [camelCase(name), result.value];
     problems.push(result.problem);
     faulty.add(name);
     return [camelCase(name), setting.fallback];
@@ -83,14 +83,12 @@ function isTraced(environment: Environment): boolean {
   );
 }
 
-type Reading = { readonly value: unknown } | { readonly problem: string };
-
-function readSetting(name: string, setting: Setting<unknown>, environment: Environment): Reading {
+/** The value, or a text that says what is wrong with what is given. */
+function readSetting(name: string, setting: Setting<unknown>, environment: Environment) {
   const given = givenValue(name, setting, environment);
-  if (given === null) return { value: setting.fallback };
   if (typeof given === 'string') return { problem: given };
-  const value = setting.kind.parse(given.text);
-  return value === null ? { problem: describe(given, setting) } : { value };
+  const value = given === null ? setting.fallback : setting.kind.parse(given.text);
+  return given !== null && value === null ? { problem: describe(given, setting) } : { value };
 }
 
 function settle(

@@ -98,21 +98,15 @@ function operationErrors(
   limits: StructureLimits,
 ): GraphQLError[] {
   const directives = size.directives + ownDirectives(operation);
-  const variables = operation.variableDefinitions?.length ?? 0;
-  const errors: GraphQLError[] = [];
-  if (variables > MAX_VARIABLES) {
-    errors.push(tooComplex('variables', variables, MAX_VARIABLES));
-  }
-  if (size.depth > limits.maxDepth) {
-    errors.push(tooComplex('MAX_DEPTH', size.depth, limits.maxDepth));
-  }
-  if (size.aliases > limits.maxAliases) {
-    errors.push(tooComplex('MAX_ALIASES', size.aliases, limits.maxAliases));
-  }
-  if (directives > limits.maxDirectives) {
-    errors.push(tooComplex('MAX_DIRECTIVES', directives, limits.maxDirectives));
-  }
-  return errors;
+  const measured = [
+    ['variables', operation.variableDefinitions?.length ?? 0, MAX_VARIABLES],
+    ['MAX_DEPTH', size.depth, limits.maxDepth],
+    ['MAX_ALIASES', size.aliases, limits.maxAliases],
+    ['MAX_DIRECTIVES', directives, limits.maxDirectives],
+  ] as const;
+  return measured
+    .filter(([, value, maximum]) => value > maximum)
+    .map(([limit, value, maximum]) => tooComplex(limit, value, maximum));
 }
 
 function ownDirectives({ directives, variableDefinitions }: OperationDefinitionNode): number {

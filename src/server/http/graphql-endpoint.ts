@@ -31,14 +31,14 @@ export interface EndpointSettings extends ServerSettings {
   readonly yoga: () => Promise<YogaHandler>;
 }
 
-/** May answer asynchronously; what it throws or rejects with is an internal error. */
-export type GraphQLEndpoint = (reply: Reply) => Eventually<void>;
-
-/** `/graphql` over HTTP: reads the request, lets the graph, or yoga, answer it, sends the answer. */
+/**
+ * `/graphql` over HTTP: reads the request, lets the graph, or yoga, answer it, sends the answer. What it throws or rejects
+ * with is an internal error.
+ */
 export function createGraphQLEndpoint(
   settings: EndpointSettings,
   streams: LastingConnections<ServerResponse>,
-): GraphQLEndpoint {
+): (reply: Reply) => Eventually<void> {
   const { graph, addresses, maxBodyBytes, directPath, yoga, pingMs, metrics } = settings;
   const { accessLog, clientNames, received, tokens, tracing } = settings;
   const negotiation = new Negotiation();

@@ -6,7 +6,8 @@ import type { Connection } from './connection.ts';
 /** Options of `ws` that its types lack. Browsers send fragments of 128 kB, and a slow network parts of 500 bytes. */
 export const LARGEST_IN_PIECES: object = { maxFragments: 64, maxBufferedChunks: 1_024 };
 
-const PIECES_ERROR = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
+/** After it `ws` has closed the socket, but would read on for half a minute. */
+export const PIECES_ERROR = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
 const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
 // A client that does nothing unusual never counts: thousands of them may share one address.
@@ -49,9 +50,4 @@ export class SenderWatch implements FrameWatcher {
     socket.close(...CLOSINGS[fault]);
     this.#settings.clock.after(LINGER_MS, () => socket.terminate());
   }
-}
-
-/** `ws` has closed the socket, but would read on for half a minute. */
-export function isOfTooManyPieces(error: Error): boolean {
-  return (error as NodeJS.ErrnoException).code === PIECES_ERROR;
 }

@@ -19,7 +19,7 @@ import {
   UnpackedSizes,
   unpackAtOnce,
 } from './packed-messages.ts';
-import { isOfTooManyPieces, LARGEST_IN_PIECES, SenderWatch } from './sender-watch.ts';
+import { LARGEST_IN_PIECES, PIECES_ERROR, SenderWatch } from './sender-watch.ts';
 import { SocketOperations } from './socket-operations.ts';
 
 const MESSAGE_TOO_BIG = 1009;
@@ -161,9 +161,9 @@ export class WebSocketEndpoint {
     const buffer = received.of(stream);
     buffer.upgraded(head, new SenderWatch(connection, buffer, this.#settings));
     // A frame is too large or malformed: `ws` has closed the socket with the right code already.
-    socket.on('error', (error) => {
+    socket.on('error', (error: NodeJS.ErrnoException) => {
       log.debug({ err: error }, 'a WebSocket failed');
-      if (isOfTooManyPieces(error)) received.cut(buffer, 'pieces');
+      if (error.code === PIECES_ERROR) received.cut(buffer, 'pieces');
     });
     socket.once('close', (code, reason) => {
       leaveKeepAlive();
