@@ -117,14 +117,11 @@ class Writer {
         return (from) => `${object}(run, ${from})`;
       }
       case 'list': {
-        const list = this.#list(ir.item);
+        const { item } = ir;
+        const list = isOfObjects(item) ? this.#listOfObjects(item) : this.#listOfLeaves(item);
         return (from) => `${list}(run, ${from})`;
       }
     }
-  }
-
-  #list(item: ValueIr): string {
-    return isOfObjects(item) ? this.#listOfObjects(item) : this.#listOfLeaves(item);
   }
 
   #listOfLeaves(item: ValueIr): string {

@@ -1,9 +1,5 @@
 import type { SubscribeFunction } from '@envelop/core';
-import {
-  createSourceEventStream,
-  type ExecutionResult,
-  type ValidatedExecutionArgs,
-} from 'graphql';
+import { createSourceEventStream, type ExecutionResult } from 'graphql';
 import type { Limiter } from '../../lib/limits/limiter.ts';
 import { takeSlot } from '../../lib/limits/slot.ts';
 import { PullStream } from '../../lib/pull-stream.ts';
@@ -38,8 +34,14 @@ export function useLiveResults(options: LiveResultsOptions): GraphPlugin {
     const { prepared, params, values, cost, signal, transport } = operation;
     const { record, reportsEnd = () => false } = transport;
     const args = prepared.args.of(context, values, params.variables);
-    const events = await sourceOf(args);
+    // Either a stream, or a result with the error: the executor throws nothing.
+    const events = await createSourceEventStream(
+      args as Parameters<typeof createSourceEventStream>[0],
+    );
     if (!(events instanceof PullStream)) {
+      if (Symbol.asyncIterator in events) {
+        throw new TypeError('a subscription field of the schema must return a PullStream');
+      }
       const cause = events.errors?.[0]?.originalError;
       if (!reportsEnd(cause)) return events;
       codes.ended(cause, record);
@@ -76,17 +78,6 @@ export function useLiveResults(options: LiveResultsOptions): GraphPlugin {
       setSubscribeFn(subscribe as unknown as SubscribeFunction);
     },
   };
-}
-
-/** The event stream, or a result with the error: the executor throws nothing. */
-async function sourceOf(
-  args: ValidatedExecutionArgs,
-): Promise<PullStream<unknown> | ExecutionResult> {
-  const source = await createSourceEventStream(
-    args as Parameters<typeof createSourceEventStream>[0],
-  );
-  if (source instanceof PullStream || !(Symbol.asyncIterator in source)) return source;
-  throw new TypeError('a subscription field of the schema must return a PullStream');
 }
 
 async function* nothing(): AsyncGenerator<never> {}

@@ -5,7 +5,7 @@ import type { Log } from '../../lib/log.ts';
 import { requestError } from '../../schema/public-error.ts';
 import { GRAPH, type GraphPlugin } from '../plugin.ts';
 import { type Refusal, refused } from '../refusal.ts';
-import type { TrustedDocument, TrustedDocuments } from './trusted-documents.ts';
+import type { TrustedDocuments } from './trusted-documents.ts';
 
 export interface TrustedDocumentsOptions {
   readonly trusted: TrustedDocuments | null;
@@ -45,7 +45,8 @@ export function useTrustedDocuments(options: TrustedDocumentsOptions): GraphPlug
       // Clients with automatic persisted queries match this message, and then send the text.
       if (text === undefined)
         return refusing('PERSISTED_DOCUMENT_NOT_FOUND', 'PersistedQueryNotFound');
-      if (query !== null && documentId !== null && !isNamed(query, documentId, named)) {
+      const isNamed = query === null || documentId === null || named?.text === query;
+      if (!isNamed && hashOf(query) !== documentId) {
         return refusing('BAD_USER_INPUT', 'The hash is not that of the document beside it.');
       }
       const known = named ?? trusted?.byText(text);
@@ -69,10 +70,6 @@ export function useTrustedDocuments(options: TrustedDocumentsOptions): GraphPlug
         registered.set(documentId, query);
     },
   };
-}
-
-function isNamed(text: string, id: string, known: TrustedDocument | undefined): boolean {
-  return known?.text === text || hashOf(text) === id;
 }
 
 function hashOf(text: string): string {

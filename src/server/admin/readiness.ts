@@ -6,15 +6,6 @@ type DegradedCode = (typeof DEGRADED_CODES)[number];
 /** By its part, the current reason for `degraded` in words for an operator, or null. */
 type Checks = Readonly<Record<DegradedCode, () => string | null>>;
 
-interface Report {
-  readonly status: number;
-  readonly body: {
-    readonly status: string;
-    readonly reasons?: readonly string[];
-    readonly details?: readonly { readonly code: string; readonly detail: string }[];
-  };
-}
-
 /** The state that health checks report: whether to send traffic here, and the reasons for `degraded`. */
 export class Readiness {
   #phase: 'starting' | 'serving' | 'draining' = 'starting';
@@ -48,7 +39,7 @@ export class Readiness {
    * A gateway that is down makes no replica worse than the next: only starting and draining turn traffic away. The
    * details are for operators alone: they name hosts and settings.
    */
-  report(): Report {
+  report() {
     if (!this.isServing) return { status: 503, body: { status: this.#phase } };
     const details = Object.entries(this.#checks).flatMap(([code, check]) => {
       const detail = check();
