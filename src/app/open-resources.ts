@@ -8,9 +8,7 @@ import type { Eventually } from '../lib/eventually.ts';
 import { FairScheduler } from '../lib/fair-scheduler.ts';
 import { Limiter } from '../lib/limits/limiter.ts';
 import { limitTable } from '../lib/limits/table.ts';
-import type { Log } from '../lib/log.ts';
 import { MemoryWatch } from '../lib/memory-watch.ts';
-import type { Tracing } from '../lib/tracing/tracing.ts';
 import { Documents } from '../plugins/documents/documents.ts';
 import { ErrorCodes } from '../plugins/errors/error-codes.ts';
 import { createEventPace } from '../plugins/live/event-pace.ts';
@@ -48,7 +46,14 @@ export async function openResources(
   metrics.registry.countProcess();
   const memory = new MemoryWatch({ clock: systemClock, log });
   started.defer(() => memory.close());
-  const tracing = await openConfiguredTracing(config, metrics, log);
+  // OpenTelemetry's packages, 30 MB in memory, are loaded only where it is on.
+  const sdk = config.tracing ? await import('../lib/tracing/sdk-tracing.ts') : null;
+  const tracing =
+    sdk &&
+    new sdk.SdkTracing({
+      log,
+      onDropped: (reason, spans) => metrics.spansDropped.register(reason).add(spans),
+    });
   started.defer(() => tracing?.close());
   const gatewayUrl = sandbox?.url ?? config.gatewayUrl ?? '';
   const gateway = createConfiguredGateway(config, {
@@ -167,19 +172,5 @@ function createConfiguredGateway(
     catalogTimeoutMs: config.catalogTimeoutMs,
     maxBytes: config.gatewayMaxBytes,
     catalogMaxBytes: config.catalogMaxBytes,
-  });
-}
-
-/** Null where tracing is off. OpenTelemetry's packages, 30 MB in memory, are loaded only where it is on. */
-async function openConfiguredTracing(
-  { tracing }: Config,
-  metrics: Metrics,
-  log: Log,
-): Promise<Tracing | null> {
-  if (!tracing) return null;
-  const { SdkTracing } = await import('../lib/tracing/sdk-tracing.ts');
-  return new SdkTracing({
-    log,
-    onDropped: (reason, spans) => metrics.spansDropped.register(reason).add(spans),
   });
 }

@@ -41,12 +41,9 @@ export const ordersCommand: Command = {
 
 const WORDS = ['status', 'complete', 'incomplete'] as const;
 
-interface Asked {
-  readonly word: (typeof WORDS)[number];
-  readonly file: string | undefined;
-}
+type Asked = Exclude<ReturnType<typeof readArgs>, string>;
 
-function readArgs(args: readonly string[]): Asked | string {
+function readArgs(args: readonly string[]) {
   const options = { file: { type: 'string' } } as const;
   const given = readArguments({ args: [...args], options, allowPositionals: true });
   if (typeof given === 'string') return given;

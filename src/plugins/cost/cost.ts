@@ -74,13 +74,15 @@ class CostCompiler {
   }
 
   ageLimitOf(root: GraphQLObjectType, from: readonly Selecting[]): Amount {
-    const limits = this.#collect(root, from).flatMap((same) =>
-      same.flatMap(({ node, when }) =>
-        limitsOf(this.#selections, root, node).map((value) =>
-          provided(when, limitIn(this.#values.read(value)), Infinity),
-        ),
-      ),
-    );
+    const limits = this.#collect(root, from)
+      .flat()
+      .flatMap(({ node, when }) => {
+        const field = this.#selections.schema.getField(root, node.name.value);
+        const names = new Set(field?.args.filter(isAgeLimit).map(({ name }) => name));
+        return (node.arguments ?? [])
+          .filter(({ name }) => names.has(name.value))
+          .map(({ value }) => provided(when, limitIn(this.#values.read(value)), Infinity));
+      });
     return lowest(limits);
   }
 
@@ -111,12 +113,6 @@ class CostCompiler {
 
 function isList(type: GraphQLOutputType): boolean {
   return isListType(isNonNullType(type) ? type.ofType : type);
-}
-
-function limitsOf({ schema }: Selections, root: GraphQLObjectType, node: FieldNode) {
-  const args = schema.getField(root, node.name.value)?.args.filter(isAgeLimit) ?? [];
-  const names = new Set(args.map(({ name }) => name));
-  return (node.arguments ?? []).filter(({ name }) => names.has(name.value)).map((one) => one.value);
 }
 
 function limitIn(value: ReturnType<DocumentValues['read']>): Amount {

@@ -56,7 +56,11 @@ export function structureErrors(
   const sizes = [...operations, ...fragments.values()].map((definition) =>
     measure.of(definition.selectionSet),
   );
-  if (measure.circular !== null) return [circular(measure.circular)];
+  if (measure.circular !== null) {
+    // Validation reports cycles too, but its other rules must not run on such fragments. A name may be as long as the body.
+    const message = redactTexts(`Fragment "${measure.circular}" leads back to itself.`, []);
+    return [requestError('GRAPHQL_VALIDATION_FAILED', message)];
+  }
   const errors = worstOfEach(
     operations,
     operations.map((one, at) => operationErrors(one, sizes[at] as SelectionSize, limits)),
@@ -83,13 +87,6 @@ function worstOfEach(
     }
   }
   return [...worst.values()];
-}
-
-/** Validation reports cycles too, but its other rules must not run on such fragments. */
-function circular(name: string): GraphQLError {
-  // A name may be as long as the request body.
-  const message = redactTexts(`Fragment "${name}" leads back to itself.`, []);
-  return requestError('GRAPHQL_VALIDATION_FAILED', message);
 }
 
 function operationErrors(

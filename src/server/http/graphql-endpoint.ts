@@ -142,8 +142,13 @@ export function createGraphQLEndpoint(
     media: MediaType,
   ): Promise<void> {
     metrics.generalPath.add();
-    const { response, outcome } = await (await yoga())(context).catch(byHooks(context));
     const { operation } = context;
+    // Where a hook has failed that yoga does not guard, its error is the outcome.
+    const failed = (error: unknown): YogaAnswer => ({
+      response: new Response(null),
+      outcome: graph.pluginErrors.failed(operation, error, OF_REQUEST),
+    });
+    const { response, outcome } = await (await yoga())(context).catch(failed);
     reply.setAll(operation.headers);
     for (const [name, value] of response.headers) if (!OURS.has(name)) reply.set(name, value);
     if (outcome !== undefined) return sendOutcome(reply, outcome, context, media);
@@ -151,14 +156,6 @@ export function createGraphQLEndpoint(
     await operation.events?.leave();
     reply.set('content-type', response.headers.get('content-type') ?? PLAIN_JSON);
     return reply.send(response.status, Buffer.from(await response.arrayBuffer()));
-  }
-
-  /** Answers where a hook failed that yoga does not guard. */
-  function byHooks(context: GraphContext) {
-    return (error: unknown): YogaAnswer => ({
-      response: new Response(null),
-      outcome: graph.pluginErrors.failed(context.operation, error, OF_REQUEST),
-    });
   }
 
   /** Answers a request that is refused before there is an operation. */

@@ -179,15 +179,12 @@ export class Reply implements Recipient {
     this.summary?.sent(bytes);
     this.#response.writeHead(status, this.#head);
     if (this.request.method === 'HEAD') this.#response.end();
-    else if (isChunks(body)) this.#writeChunks(body);
-    else this.#response.end(isLargeText(body, bytes) ? Buffer.from(body) : body);
+    else if (isChunks(body)) {
+      this.#response.cork();
+      for (const chunk of body) this.#response.write(chunk);
+      this.#response.end();
+    } else this.#response.end(isLargeText(body, bytes) ? Buffer.from(body) : body);
     this.#ended();
-  }
-
-  #writeChunks(chunks: readonly Buffer[]): void {
-    this.#response.cork();
-    for (const chunk of chunks) this.#response.write(chunk);
-    this.#response.end();
   }
 
   #closed(): void {
