@@ -1,5 +1,4 @@
 import {
-  type FieldNode,
   type GraphQLCompositeType,
   type GraphQLObjectType,
   type GraphQLOutputType,
