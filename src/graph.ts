@@ -198,7 +198,9 @@ export class EnvelopedOperation {
 
   /** The result, or the events of a subscription. */
   execute(): Eventually<Subscribed | Refusal> {
-    const [enveloped, context, pluginErrors] = [this.#enveloped, this.#context, this.#pluginErrors];
+    const enveloped = this.#enveloped;
+    const context = this.#context;
+    const pluginErrors = this.#pluginErrors;
     if (this.type === 'subscription') {
       if (pluginErrors === null) return enveloped.subscribe(this.args);
       return pluginErrors.subscribe(context, () => enveloped.subscribe(this.args));

@@ -100,6 +100,7 @@ function settingsOf(config: Config, options: StartOptions, resources: Resources)
       sample: config.logSample,
       accountKey: config.logAccountKey,
       ledger: domain.ledger,
+      random: Math.random,
       metrics: metrics.server,
     }),
   };

@@ -84,7 +84,7 @@ interface Place {
 // A comment, or one import or re-export. They stand at the head of a module here, and what follows is not
 // searched: a page that shows code has texts that look like imports.
 const HEAD =
-  /\s*(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/|(?:import|export)\b(?:[^'"`;=()]*?\bfrom)?\s*(['"])([^'"]+)\1\s*;?)/y;
+  /\s*(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/|(?:import|export)\b(?:[^'"`;=()]*?\bfrom)?\s*(['"])([^'"]+)\1\s*;?)/gy;
 
 /**
  * Follows the imports of a module, which stands in a folder of the project; nothing else becomes readable. Returns the
@@ -110,12 +110,7 @@ function collectModules(projectFolder: string, entry: string) {
 }
 
 function importsOf(script: string): readonly string[] {
-  const found: string[] = [];
-  HEAD.lastIndex = 0;
-  for (let match = HEAD.exec(script); match !== null; match = HEAD.exec(script)) {
-    if (match[2] !== undefined) found.push(match[2]);
-  }
-  return found;
+  return [...script.matchAll(HEAD)].flatMap((match) => match[2] ?? []);
 }
 
 function besides({ path, file }: Place, specifier: string): Place {

@@ -16,6 +16,8 @@ interface AccessLogOptions {
   /** The key of the hashes of accounts and addresses; null for one of this process. */
   readonly accountKey: string | null;
   readonly ledger: Pick<ProofLedger, 'isAccepted'>;
+  /** A number from 0 up to 1. */
+  readonly random: () => number;
   /** Counts each request that has ended, logged or not. */
   readonly metrics: Pick<ServerMetrics, 'requestEnded'>;
 }
@@ -64,8 +66,8 @@ export class AccessLog {
   }
 
   #isSampled(summary: RequestSummary): boolean {
-    const { sample } = this.#options;
-    summary.isSampled ??= sample === 1 || Math.random() < sample;
+    const { sample, random } = this.#options;
+    summary.isSampled ??= sample === 1 || random() < sample;
     return summary.isSampled;
   }
 

@@ -22,7 +22,7 @@ export class Connection implements Recipient, PingTarget {
   /** Whether the client takes packed messages, the only extension that is accepted. */
   readonly takesPacked: boolean;
   readonly requestId: string | string[] | undefined;
-  /** The upgrade's, and what is sent on of them where tracing is off. */
+  /** The upgrade's, to which operations are linked; or, where tracing is off, what is sent on of them. */
   readonly traceHeaders: TraceHeaders;
   readonly forwarded: Trace | undefined;
   /** The ids of operations other than subscriptions whose answer is still to be sent. */
@@ -61,7 +61,7 @@ export class Connection implements Recipient, PingTarget {
     this.requestId = headers['x-request-id'];
     // The headers alone, so that the request is not retained with them.
     const { traceparent, tracestate, baggage } = headers;
-    this.traceHeaders = { traceparent, tracestate, baggage };
+    this.traceHeaders = tracing === null ? {} : { traceparent, tracestate, baggage };
     this.forwarded = tracing === null ? forwardedFrom(request, addresses) : undefined;
     const client = { address: addresses.of(request), userAgent: headers['user-agent'] ?? null };
     this.caller = { token: null, signal: this.#disconnecting.signal, client };

@@ -227,6 +227,7 @@ describe('a server that shuts down', () => {
         sample: 1,
         accountKey: null,
         ledger: { isAccepted: () => false },
+        random: Math.random,
         metrics,
       }),
     };
