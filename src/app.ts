@@ -1,14 +1,14 @@
 import { type AppOptions, withDefaults } from './app/app-options.ts';
-import { watchGauges, watchReadiness } from './app/observe.ts';
+import { watchGauges } from './app/observe.ts';
 import { openResources } from './app/open-resources.ts';
 import { type Build, programBuild } from './app/program-version.ts';
 import { atAddress, loadPlugins, withAddressProblems } from './app/resources.ts';
 import { createShutdown } from './app/shutdown.ts';
-import { wireGraph } from './app/wire-graph.ts';
 import { wireServer } from './app/wire-server.ts';
 import type { Config } from './config.ts';
 import type { Sandbox } from './sandbox/start.ts';
-import { AdminServer } from './server/admin/admin-server.ts';
+import { createAdminServer } from './server/admin/admin-server.ts';
+import { listen } from './server/listen.ts';
 
 export interface App {
   readonly build: Build;
@@ -26,27 +26,27 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
   // Disposal closes what was opened where a later part cannot start.
   await using started = new AsyncDisposableStack();
 
-  // These are opened first: the sandbox, tracing, the gateway, stores, trusted documents, live feeds.
+  // These are opened first: the sandbox, tracing, the gateway, stores, trusted documents, live feeds, and the graph over them.
   const opened = await openResources(config, options, started);
 
-  // Then the graph is wired, its transports, and what operators see of both.
-  const graph = wireGraph(config, options, opened);
-  const wired = wireServer(config, options, opened, graph);
+  // Then its transports are wired, and what operators see of all.
+  const wired = wireServer(config, options, opened);
   if (options.plugins.because !== null) await wired.yoga();
-  watchReadiness(opened, wired);
-  watchGauges(config, options, opened, graph, wired);
+  watchGauges(config, options, opened, wired);
   const build = programBuild(config);
   opened.metrics.buildInfo.from(() => 1, build.version, build.revision, process.version);
 
   // Both ports listen: clients come last.
-  const admin = new AdminServer(opened.metrics.registry, wired.readiness, build);
+  const admin = createAdminServer(opened.metrics.registry, wired.readiness, build);
   const adminPort = await atAddress(config, 'admin', (port, host) =>
-    admin.listen(port, host),
+    listen(admin, port, host),
   ).catch(withAddressProblems(config, 'public'));
-  started.defer(() => admin.close());
-  const { server, webSockets, readiness } = wired;
-  const port = await atAddress(config, 'public', (port, host) => server.listen(port, host));
-  readiness.serving();
+  started.defer(() => {
+    admin.close();
+    admin.closeAllConnections();
+  });
+  const port = await atAddress(config, 'public', (port, host) => wired.server.listen(port, host));
+  wired.readiness.serving();
 
   return {
     build,
@@ -54,17 +54,7 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
     adminUrl: addressOf(config.adminHost, adminPort),
     sandbox: opened.sandbox,
     // The transports are closed first, then what was opened, the last first.
-    close: createShutdown({
-      delayMs: config.shutdownDelayMs,
-      graceMs: config.shutdownGraceMs,
-      readiness,
-      webSockets,
-      server,
-      orders: opened.domain.orders,
-      plugins: options.plugins,
-      resources: started.move(),
-      log: options.log,
-    }),
+    close: createShutdown(config, options, opened.domain, wired, started.move()),
   };
 }
 

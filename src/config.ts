@@ -10,17 +10,6 @@ import type { Setting } from './config/setting.ts';
 import { camelCase, SETTINGS, type SettingName, type Values } from './config/settings.ts';
 import { warnOfUnknownNames } from './config/unknown-names.ts';
 
-type Settled =
-  | 'nodeEnv'
-  | 'sandbox'
-  | 'redisDurability'
-  | 'orderStore'
-  | 'orderRecordsMax'
-  | 'introspection'
-  | 'graphiql'
-  | 'corsOrigins'
-  | 'otelExporterOtlpEndpoint';
-
 const SETTING_ENTRIES = Object.entries(SETTINGS) as [SettingName, Setting<unknown>][];
 const KNOWN_NAMES: ReadonlySet<string> = new Set(
   SETTING_ENTRIES.flatMap(([name, setting]) =>
@@ -28,24 +17,7 @@ const KNOWN_NAMES: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Whether a Redis that forgets orders over a restart is refused, warned of, or accepted. */
-type RedisDurability = 'required' | 'wished' | 'none';
-
-export interface Config extends Omit<Values, Settled> {
-  /** The embedded sandbox gateway runs, since no gateway is configured. */
-  readonly sandbox: boolean;
-  readonly redisDurability: RedisDurability;
-  /** A file, or the word `memory`. */
-  readonly orderStore: string;
-  readonly orderRecordsMax: number;
-  readonly introspection: boolean;
-  readonly graphiql: boolean;
-  /** The demonstration page, which never is part of production. */
-  readonly demoPage: boolean;
-  readonly corsOrigins: { readonly origins: readonly string[]; readonly anyLocalhost: boolean };
-  /** Whether spans are exported. */
-  readonly tracing: boolean;
-}
+export type Config = Readonly<ReturnType<typeof settle>>;
 
 export type Environment = Variables;
 
@@ -83,7 +55,7 @@ export function parseEnvironment(environment: Environment): ParsedEnvironment {
   const faulty = new Set<SettingName>();
   const entries = SETTING_ENTRIES.map(([name, setting]) => {
     const result = readSetting(name, setting, environment);
-    if ('value' in result) return [camelCase(name), result.value];
+    if (result.problem === undefined) return [camelCase(name), result.value];
     problems.push(result.problem);
     faulty.add(name);
     return [camelCase(name), setting.fallback];
@@ -94,7 +66,7 @@ export function parseEnvironment(environment: Environment): ParsedEnvironment {
     if (!about.some((name) => faulty.has(name))) problems.push(problem);
   }
   return {
-    config: { ...settle(values), tracing: isTraced(environment) },
+    config: settle(values, environment),
     problems,
     faulty,
     warnings: warnOfUnknownNames(environment, KNOWN_NAMES),
@@ -111,41 +83,42 @@ function isTraced(environment: Environment): boolean {
   );
 }
 
-type Reading = { readonly value: unknown } | { readonly problem: string };
-
-function readSetting(name: string, setting: Setting<unknown>, environment: Environment): Reading {
+/** The value, or a text that says what is wrong with what is given. */
+function readSetting(name: string, setting: Setting<unknown>, environment: Environment) {
   const given = givenValue(name, setting, environment);
-  if (given === null) return { value: setting.fallback };
   if (typeof given === 'string') return { problem: given };
-  const value = setting.kind.parse(given.text);
-  return value === null ? { problem: describe(given, setting) } : { value };
+  const value = given === null ? setting.fallback : setting.kind.parse(given.text);
+  return given !== null && value === null ? { problem: describe(given, setting) } : { value };
 }
 
-function settle({
-  nodeEnv,
-  sandbox: _s,
-  redisDurability,
-  otelExporterOtlpEndpoint: _o,
-  ...values
-}: Values): Omit<Config, 'tracing'> {
+function settle(
+  { nodeEnv, sandbox: _s, redisDurability, otelExporterOtlpEndpoint: _o, ...values }: Values,
+  environment: Environment,
+) {
   const sandbox = values.gatewayUrl === null;
   const orderStore = values.orderStore ?? (sandbox ? 'memory' : 'data/orders.db');
   const isInMemory = orderStore === 'memory' && values.redisUrl === null;
+  const isWished = redisDurability === 'required' && nodeEnv !== 'production';
   return {
     ...values,
+    /** The embedded sandbox gateway runs, since no gateway is configured. */
     sandbox,
-    redisDurability:
-      redisDurability === 'required' && nodeEnv !== 'production' ? 'wished' : redisDurability,
+    /** Whether a Redis that forgets orders over a restart is refused, warned of, or accepted. */
+    redisDurability: isWished ? ('wished' as const) : redisDurability,
+    /** A file, or the word `memory`. */
     orderStore,
     // In memory they are part of the heap, half a kilobyte each.
     orderRecordsMax: values.orderRecordsMax ?? (isInMemory ? 200_000 : 2_000_000),
     introspection: values.introspection ?? sandbox,
     graphiql: values.graphiql ?? sandbox,
+    /** The demonstration page, which never is part of production. */
     demoPage: sandbox && nodeEnv !== 'production',
     corsOrigins: {
       origins: values.corsOrigins ?? [],
       anyLocalhost: sandbox && values.corsOrigins === null,
     },
+    /** Whether spans are exported. */
+    tracing: isTraced(environment),
   };
 }
 

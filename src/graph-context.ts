@@ -1,30 +1,55 @@
 import type { CatalogView } from './domain/catalog/catalog-view.ts';
-import type { Caller, ReceiptEntry } from './gateway/caller.ts';
+import type { Caller } from './gateway/caller.ts';
 import { after, type Eventually } from './lib/eventually.ts';
+import type { Client } from './lib/limits/client.ts';
 import { type CostInputs, evaluate } from './plugins/cost/amount.ts';
-import { Operation, type OperationRecord, type TransportContext } from './plugins/operation.ts';
-import { GRAPH } from './plugins/plugin.ts';
-import type { RunCost } from './plugins/receipts/use-receipts.ts';
-import type { Validity } from './plugins/response-cache/use-response-cache.ts';
+import { Operation, type TransportContext } from './plugins/operation.ts';
+import {
+  GRAPH,
+  type OperationContext,
+  type ReadingContext,
+  type RunCost,
+  type Validity,
+} from './plugins/plugin.ts';
 import { type CallRecord, Context } from './schema/context.ts';
 import { cachedSize, sizeOf } from './schema/list-sizes.ts';
 import { EventScope } from './schema/scope.ts';
 import type { Services } from './schema/services.ts';
 
+/** What a transport gives, and notes. */
+export interface Transport extends TransportContext {
+  readonly record: TransportContext['record'] & CallRecord;
+}
+
+/** A context that other plugins may see and extend. */
+class SharedContext<View extends object> extends Context implements ReadingContext {
+  /** The same as they see it; null where there are none. */
+  forPlugins: View | null = null;
+
+  get [GRAPH](): this {
+    return this;
+  }
+
+  receipt({ cost, fields, waitedMs }: RunCost): Readonly<Record<string, unknown>> {
+    const gateway = this.entries.map(({ operation, ms, source }) => ({
+      operation,
+      ms: Math.round(ms * 10) / 10,
+      source,
+    }));
+    return { gateway, cost, fields, ...(waitedMs > 0 && { waitedMs: Math.round(waitedMs) }) };
+  }
+}
+
 /** The context of one operation: what its resolvers read with, and what plugins ask about trading. */
-export class GraphContext extends Context {
+export class GraphContext extends SharedContext<PluginView> implements OperationContext {
   declare readonly caller: Caller;
   readonly operation: Operation;
-  /** The same as other plugins see and extend it; null where there are none. */
-  forPlugins: PluginView | null = null;
+  readonly clientNow: () => Client;
 
-  constructor(
-    services: Services,
-    caller: Caller,
-    transport: TransportContext<OperationRecord & CallRecord>,
-  ) {
+  constructor(services: Services, caller: Caller, transport: Transport) {
     super(services, caller, transport.record);
     this.operation = new Operation(transport, caller.signal);
+    this.clientNow = () => services.clientOf(caller);
   }
 
   override get ageLimitSeconds(): number {
@@ -40,11 +65,11 @@ export class GraphContext extends Context {
     this.operation.isGivenBack = true;
   }
 
-  get [GRAPH](): this {
-    return this;
+  get knownToken(): string | null {
+    const { token } = this.caller;
+    return token && this.services.known.hasHere(token.hash) ? token.hash : null;
   }
 
-  /** How long the lists are that the answer may contain. */
   costInputs(): CostInputs {
     const { services, operation } = this;
     const known = (name: string) => cachedSize(services, operation.client.login, name);
@@ -56,13 +81,16 @@ export class GraphContext extends Context {
     return after(this.scope.catalog(), validityOf);
   }
 
-  receipt(run: RunCost): Readonly<Record<string, unknown>> {
-    return receiptOf(this.entries, run);
-  }
-
-  /** Makes the contexts of a subscription's events, without keeping this one. */
   eventContexts(): () => EventContext {
-    return eventContextsFor(this.services, this.caller, this.calls, this.forPlugins);
+    const { services, calls, forPlugins } = this;
+    const { trace: _, ...caller } = this.caller;
+    // Without the operation's own context, which must not live as long as the subscription.
+    const given = forPlugins && { ...forPlugins, [GRAPH]: null };
+    return () => {
+      const context = new EventContext(services, caller, calls);
+      if (given) context.forPlugins = { ...given, [GRAPH]: context };
+      return context;
+    };
   }
 
   /** The calls of the gateway continue the operation's own span. */
@@ -77,36 +105,10 @@ export class GraphContext extends Context {
  * The context of one event of a subscription. It reads anew, without a call of the gateway for the account, and
  * for nobody's trace: that of the request ended long ago.
  */
-export class EventContext extends Context {
-  forPlugins: object | null = null;
-
-  get [GRAPH](): this {
-    return this;
-  }
-
+export class EventContext extends SharedContext<object> {
   protected override createScope(caller: Caller): EventScope {
     return new EventScope(this.services, caller, this);
   }
-
-  receipt(run: RunCost): Readonly<Record<string, unknown>> {
-    return receiptOf(this.entries, run);
-  }
-}
-
-function eventContextsFor(
-  services: Services,
-  { trace: _, ...caller }: Caller,
-  calls: CallRecord | null,
-  extended: object | null,
-): () => EventContext {
-  if (extended === null) return () => new EventContext(services, caller, calls);
-  // Without the operation's own context, which must not live as long as the subscription.
-  const { [GRAPH]: _graph, ...given } = extended as PluginView;
-  return () => {
-    const context = new EventContext(services, caller, calls);
-    context.forPlugins = { ...given, [GRAPH]: context };
-    return context;
-  };
 }
 
 /** The context of an operation as other plugins see and extend it. */
@@ -141,13 +143,4 @@ function validityOf({ group, version, fetchedAtMs, stale, freshSeconds }: Catalo
     copy: `${fetchedAtMs} ${stale}`,
     freshSeconds,
   };
-}
-
-function receiptOf(receipts: readonly ReceiptEntry[], { cost, fields, waitedMs }: RunCost) {
-  const gateway = receipts.map(({ operation, ms, source }) => ({
-    operation,
-    ms: Math.round(ms * 10) / 10,
-    source,
-  }));
-  return { gateway, cost, fields, ...(waitedMs > 0 && { waitedMs: Math.round(waitedMs) }) };
 }

@@ -7,9 +7,8 @@ import type {
   GraphQLSchema,
   OperationTypeNode,
 } from 'graphql';
-import type { ClientOf } from './domain/auth/proof.ts';
 import type { Caller } from './gateway/caller.ts';
-import { type EventContext, GraphContext, PluginView } from './graph-context.ts';
+import { GraphContext, PluginView, type Transport } from './graph-context.ts';
 import { after, type Eventually } from './lib/eventually.ts';
 import type { FairScheduler } from './lib/fair-scheduler.ts';
 import type { Limiter } from './lib/limits/limiter.ts';
@@ -17,38 +16,34 @@ import { useCostLimit } from './plugins/cost/use-cost-limit.ts';
 import type { Documents } from './plugins/documents/documents.ts';
 import { usePreparedDocuments } from './plugins/documents/use-prepared-documents.ts';
 import { useVariables } from './plugins/documents/use-variables.ts';
-import { type ErrorCodes, type Failing, useErrorCodes } from './plugins/errors/error-codes.ts';
+import { type ErrorCodes, useErrorCodes } from './plugins/errors/error-codes.ts';
 import { useCompiledExecution } from './plugins/execution/use-compiled-execution.ts';
 import { useFairTurns } from './plugins/execution/use-fair-turns.ts';
-import { currentClient, useClientLimits, useReserve } from './plugins/limits/use-client-limits.ts';
+import { useClientLimits, useReserve } from './plugins/limits/use-client-limits.ts';
 import { useMemoryLimit } from './plugins/limits/use-memory-limit.ts';
 import { useTransportRules } from './plugins/limits/use-transport-rules.ts';
 import type { EventPace } from './plugins/live/event-pace.ts';
 import { type Subscribed, useLiveResults } from './plugins/live/use-live-results.ts';
-import type { Operation, OperationRecord, TransportContext } from './plugins/operation.ts';
+import type { Operation } from './plugins/operation.ts';
 import { PluginErrorBoundary } from './plugins/others/error-boundary.ts';
 import type { OpenPlugins } from './plugins/others/open-plugins.ts';
 import { useParams } from './plugins/params/use-params.ts';
 import { createAdmission, type GraphPlugin } from './plugins/plugin.ts';
-import { type ReceiptOf, type RunCost, useReceipts } from './plugins/receipts/use-receipts.ts';
+import { useReceipts } from './plugins/receipts/use-receipts.ts';
 import { type Fallback, OF_DOCUMENT, type Refusal } from './plugins/refusal.ts';
 import type { ResponseCache } from './plugins/response-cache/response-cache.ts';
 import { useResponseCache } from './plugins/response-cache/use-response-cache.ts';
-import { type TraceOptions, useTraces } from './plugins/traces/use-traces.ts';
+import { useTraces } from './plugins/traces/use-traces.ts';
 import {
   type TrustedDocumentsOptions,
   useTrustedDocuments,
 } from './plugins/trusted-documents/use-trusted-documents.ts';
-import type { CallRecord } from './schema/context.ts';
 import type { Services } from './schema/services.ts';
 
 export interface GraphOptions {
   readonly schema: GraphQLSchema;
   readonly services: Services;
   readonly limiter: Limiter;
-  readonly clientOf: ClientOf;
-  /** The hash of a token that is surely no forged one; null where there is none. */
-  readonly knownTokenOf: (caller: Caller) => string | null;
   readonly trusted: TrustedDocumentsOptions;
   readonly documents: Documents;
   readonly maxCost: number;
@@ -58,8 +53,7 @@ export interface GraphOptions {
   readonly isMemoryShort: () => boolean;
   /** Which error has which code is in src/schema/public-error.ts. */
   readonly codes: ErrorCodes;
-  /** Null where tracing is off. */
-  readonly traces: TraceOptions | null;
+  readonly traces: boolean;
   /** True when responses report what they cost behind the facade. */
   readonly receipts: boolean;
   /** Other people's. */
@@ -75,73 +69,33 @@ function pluginsOf(
   options: GraphOptions,
   pluginErrors: PluginErrorBoundary,
 ): (GraphPlugin | Plugin)[] {
-  const { schema, documents, scheduler, codes, limiter, maxCost, traces, pace } = options;
-  const clientBy = ({ caller }: GraphContext) => options.clientOf(caller);
-  const clientOf = (context: GraphContext) => currentClient(context, limiter, clientBy);
-  const receiptOf: ReceiptOf<GraphContext> = (context, run) => context.receipt(run);
+  const { documents, scheduler, codes, limiter, maxCost, traces, responses, receipts } = options;
   const isAlone = options.plugins.hooks.length === 0;
   return [
-    useSchema(schema),
+    useSchema(options.schema),
     // These two execute, and all below wraps them: queries and mutations, by compiled code once they recur …
     useCompiledExecution(),
     // … and the events of subscriptions, each once for all subscribers who may share its result.
-    useLiveResults<GraphContext, EventContext>({
-      scheduler,
-      pace,
-      maxCost,
-      codes,
-      limiter,
-      clientOf(context) {
-        clientOf(context);
-        const { caller } = context;
-        return () => options.clientOf(caller);
-      },
-      eventContexts: (context) => context.eventContexts(),
-      publish: publisherOf(options),
-    }),
-    ...(traces === null ? [] : [useTraces(traces)]),
+    useLiveResults(options),
+    ...(traces ? [useTraces(options.schema)] : []),
     // Admission, the cheapest first: nothing of a request is read before its client may send one.
-    useClientLimits(limiter, clientBy),
+    useClientLimits(limiter),
     useParams(),
     useTrustedDocuments(options.trusted),
-    useReserve<GraphContext>(limiter, ({ caller }) => options.knownTokenOf(caller)),
-    usePreparedDocuments({ documents, scheduler }),
+    useReserve(limiter),
+    usePreparedDocuments(documents, scheduler),
     useTransportRules(),
     useVariables(),
-    useCostLimit<GraphContext>({
-      maxCost,
-      scheduler,
-      keepsTree: !isAlone,
-      inputsOf: (context) => context.costInputs(),
-    }),
+    useCostLimit({ maxCost, scheduler, keepsTree: !isAlone }),
     useMemoryLimit(options.isMemoryShort),
     // A cached response waits for no turn.
-    useFairTurns(scheduler, limiter, clientOf),
-    useResponseCache<GraphContext>({
-      cache: options.responses,
-      validityFor: (context) => context.catalogValidity(),
-      // A hit is charged the estimate, as a measure of the bytes that are sent.
-      onHit: (context) => void limiter.spend('fields', clientOf(context), context.operation.cost),
-      isPersonal: (context) => context.isPersonal,
-      confirms: isAlone,
-    }),
+    useFairTurns(scheduler, limiter),
+    useResponseCache({ cache: responses, limiter, confirms: isAlone }),
     // Errors of results get their codes, before any other plugin sees them. A refusal has its own.
     useErrorCodes(codes),
-    ...(options.receipts ? [useReceipts(receiptOf)] : []),
+    ...(receipts ? [useReceipts()] : []),
     ...(isAlone ? [] : [pluginErrors.useOutcomes(), ...options.plugins.hooks]),
   ];
-}
-
-/** Masks an event's result, and adds its receipt, as plugins do for all other results. */
-function publisherOf({ codes, receipts }: GraphOptions) {
-  return (result: ExecutionResult, failing: Failing, context: EventContext, run: RunCost) => {
-    if (!result.errors && !receipts) return result;
-    return {
-      ...result,
-      ...(result.errors && { errors: codes.masked(result.errors, failing) }),
-      ...(receipts && { extensions: context.receipt(run) }),
-    };
-  };
 }
 
 /** Envelop's functions for one operation; they return a promise only where a plugin waits. */
@@ -157,9 +111,9 @@ export class Graph {
   readonly schema: GraphQLSchema;
   /** Other people's; the hooks of their HTTP are yoga's to run. */
   readonly plugins: OpenPlugins;
+  readonly codes: ErrorCodes;
   readonly #admit: (context: GraphContext) => Eventually<Refusal | null>;
   readonly #services: Services;
-  readonly #codes: ErrorCodes;
   /** For hooks of yoga's HTTP as well. */
   readonly pluginErrors: PluginErrorBoundary;
   readonly #getEnveloped: (context: object) => Enveloped;
@@ -169,8 +123,8 @@ export class Graph {
     this.schema = schema;
     this.plugins = plugins;
     this.#services = services;
-    this.#codes = codes;
-    this.pluginErrors = new PluginErrorBoundary({ schema, codes, wrappable: plugins.wrappable });
+    this.codes = codes;
+    this.pluginErrors = new PluginErrorBoundary(schema, codes, plugins.wrappable);
     const all = pluginsOf(options, this.pluginErrors);
     this.#admit = createAdmission(all, ({ errors }, { transport }) =>
       codes.refused(errors, transport.record),
@@ -178,13 +132,8 @@ export class Graph {
     this.#getEnveloped = envelop({ plugins: all }) as unknown as (context: object) => Enveloped;
   }
 
-  context(caller: Caller, transport: TransportContext<OperationRecord & CallRecord>): GraphContext {
+  context(caller: Caller, transport: Transport): GraphContext {
     return new GraphContext(this.#services, caller, transport);
-  }
-
-  /** Counts the errors of a request that a transport refuses before it is opened. */
-  refused(errors: readonly GraphQLError[], record: OperationRecord): void {
-    this.#codes.refused(errors, record);
   }
 
   /** Admits, parses and validates an operation, synchronously unless a plugin has to wait. */
@@ -196,7 +145,7 @@ export class Graph {
     const { operation } = context;
     const { params } = operation;
     const failed = (error: unknown, fallback?: Fallback) =>
-      this.#codes.refusal(error, operation.transport, fallback);
+      this.codes.refusal(error, operation.transport.record, fallback);
     const isAlone = this.plugins.hooks.length === 0;
     if (!isAlone) context.forPlugins ??= new PluginView(context);
     const pluginErrors = isAlone ? null : this.pluginErrors;
@@ -247,13 +196,16 @@ export class EnvelopedOperation {
     return this.operation.prepared.node.operation;
   }
 
-  execute(): Eventually<ExecutionResult | Refusal> {
-    if (this.#pluginErrors === null) return this.#enveloped.execute(this.args);
-    return this.#pluginErrors.execute(this.#context, () => this.#enveloped.execute(this.args));
-  }
-
-  subscribe(): Eventually<Subscribed | Refusal> {
-    if (this.#pluginErrors === null) return this.#enveloped.subscribe(this.args);
-    return this.#pluginErrors.subscribe(this.#context, () => this.#enveloped.subscribe(this.args));
+  /** The result, or the events of a subscription. */
+  execute(): Eventually<Subscribed | Refusal> {
+    const enveloped = this.#enveloped;
+    const context = this.#context;
+    const pluginErrors = this.#pluginErrors;
+    if (this.type === 'subscription') {
+      if (pluginErrors === null) return enveloped.subscribe(this.args);
+      return pluginErrors.subscribe(context, () => enveloped.subscribe(this.args));
+    }
+    if (pluginErrors === null) return enveloped.execute(this.args);
+    return pluginErrors.execute(context, () => enveloped.execute(this.args));
   }
 }

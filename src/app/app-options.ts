@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { type Config, ConfigError } from '../config.ts';
-import { type Clock, steadyClock } from '../lib/clock.ts';
+import { steadyClock } from '../lib/clock.ts';
 import { oldHeapLimit } from '../lib/heap-limit.ts';
 import type { LimitTable } from '../lib/limits/table.ts';
 import {
@@ -39,68 +39,46 @@ export interface AppOptions {
   readonly plugins?: readonly GivenPlugin[];
 }
 
-/** Limits that are the same for every installation; tests lower them. */
-export interface ConnectionLimits {
-  readonly most?: number;
+const MAX_BYTES = 134_217_728;
+
+const CONNECTIONS = {
+  /** Sockets among them; further connections are closed as soon as they are accepted. */
+  most: 20_000,
   /** The bytes that wait for readers, and those of messages and bodies that have not arrived whole. */
-  readonly unreadBytes?: number;
-  readonly unfinishedBytes?: number;
+  unreadBytes: MAX_BYTES,
+  unfinishedBytes: MAX_BYTES,
+  /** The interval between two pings of a connection. */
+  pingMs: 12_000,
+  /** How long a connection without a request stays open while the service drains. */
+  lingerMs: 300,
+  /** The monotonic clock of all that is here and of what a client may send in a minute. */
+  clock: steadyClock,
+};
+
+/** Limits that are the same for every installation; tests lower them. */
+export interface ConnectionLimits extends Partial<typeof CONNECTIONS> {
   /** How long a reader may take no byte, and how long a response waits for its client's other readers. */
   readonly unreadMs?: number;
   readonly patienceMs?: number;
-  /** The interval between two pings of a connection. */
-  readonly pingMs?: number;
   /** The time within which a message has to arrive whole. */
   readonly unfinishedMs?: number;
-  /** How long a connection without a request stays open while the service drains. */
-  readonly lingerMs?: number;
-  /** The monotonic clock of all that is above and of what a client may send in a minute. */
-  readonly clock?: Clock;
 }
-
-// This counts sockets too; further connections are closed as soon as they are accepted.
-const MAX_CONNECTIONS = 20_000;
-const MAX_BYTES = 134_217_728;
-const PING_MS = 12_000;
-const LINGER_MS = 300;
 
 /** The options with their defaults. */
 export type StartOptions = ReturnType<typeof withDefaults>;
 
-export function withDefaults(
-  config: Config,
-  {
-    log = createAppLog(config, openAppLogOutput(config)),
-    logOutput,
-    directPath = true,
-    schema = buildSchema(),
-    cacheBytes = {},
-    connections,
-    limits = {},
-    heartbeatMs,
-    plugins = [],
-  }: AppOptions,
-) {
-  const connectionLimits = {
-    most: MAX_CONNECTIONS,
-    unreadBytes: MAX_BYTES,
-    unfinishedBytes: MAX_BYTES,
-    pingMs: PING_MS,
-    lingerMs: LINGER_MS,
-    clock: steadyClock,
-    ...connections,
-  };
-  const opened = openGiven(schema, plugins, directPath, log);
+export function withDefaults(config: Config, given: AppOptions) {
+  const { schema = buildSchema(), directPath = true } = given;
+  const log = given.log ?? createAppLog(config, openAppLogOutput(config));
+  const plugins = openGiven(schema, given.plugins ?? [], directPath, log);
   return {
+    ...given,
     log,
-    logOutput,
-    directPath: directPath && opened.because === null,
     schema,
-    cacheBytes: { ...cacheBudgets(oldHeapLimit() / 2), ...cacheBytes },
-    connections: connectionLimits,
-    limits,
-    heartbeatMs,
-    plugins: opened,
+    plugins,
+    directPath: directPath && plugins.because === null,
+    cacheBytes: { ...cacheBudgets(oldHeapLimit() / 2), ...given.cacheBytes },
+    connections: { ...CONNECTIONS, ...given.connections },
   };
 }
 

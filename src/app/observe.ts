@@ -1,29 +1,17 @@
 import type { Config } from '../config.ts';
 import type { StartOptions } from './app-options.ts';
 import type { Resources } from './open-resources.ts';
-import type { WiredGraph } from './wire-graph.ts';
 import type { WiredServer } from './wire-server.ts';
-
-/** Says what makes the service degraded. */
-export function watchReadiness(
-  { stores, gateway, memory }: Resources,
-  { readiness }: WiredServer,
-): void {
-  readiness.watch('order-store', () => stores.records.degradedReason());
-  readiness.watch('redis', () => stores.limits?.degradedReason() ?? null);
-  readiness.watch('gateway', () => gateway.degradedReason());
-  readiness.watch('memory', () => memory.degradedReason());
-}
 
 /** Gives the gauges their sources. */
 export function watchGauges(
   config: Config,
   { logOutput }: StartOptions,
-  { metrics, domain, documents, stores, trusted, limiter, memory }: Resources,
-  { responses, registered }: WiredGraph,
+  resources: Resources,
   { webSockets, buffers, received, readiness }: WiredServer,
 ): void {
-  const { records, redisIsUp } = stores;
+  const { metrics, domain, documents, trusted, limiter, memory, responses, registered } = resources;
+  const { records, redisIsUp } = resources.stores;
   metrics.server.listClients(config.clientNames);
   metrics.server.sockets.from(() => webSockets.size);
   metrics.server.sendBufferBytes.from(() => buffers.bytes);
@@ -33,7 +21,7 @@ export function watchGauges(
     response: () => responses.byteSize,
     document: () => documents.byteSize,
     compiled_code: () => documents.compiledCode.byteSize,
-    persisted_query: () => registered.byteSize,
+    persisted_query: () => registered.calculatedSize,
     quota: () => limiter.byteSize,
   };
   for (const [name, byteSize] of Object.entries(caches)) {

@@ -2,14 +2,18 @@ import type { Config } from '../config.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../gateway/create-gateway.ts';
+import { Graph } from '../graph.ts';
 import { steadyClock, systemClock } from '../lib/clock.ts';
 import type { Eventually } from '../lib/eventually.ts';
+import { FairScheduler } from '../lib/fair-scheduler.ts';
 import { Limiter } from '../lib/limits/limiter.ts';
 import { limitTable } from '../lib/limits/table.ts';
-import type { Log } from '../lib/log.ts';
 import { MemoryWatch } from '../lib/memory-watch.ts';
-import type { Tracing } from '../lib/tracing/tracing.ts';
 import { Documents } from '../plugins/documents/documents.ts';
+import { ErrorCodes } from '../plugins/errors/error-codes.ts';
+import { createEventPace } from '../plugins/live/event-pace.ts';
+import { ResponseCache } from '../plugins/response-cache/response-cache.ts';
+import { PersistedTexts } from '../plugins/trusted-documents/use-trusted-documents.ts';
 import { measuredOrderRecords } from '../store/measured-order-records.ts';
 import type { StartOptions } from './app-options.ts';
 import { startEmbeddedSandbox } from './embedded-sandbox.ts';
@@ -28,7 +32,7 @@ interface Closable {
 export type Resources = Awaited<ReturnType<typeof openResources>>;
 
 /**
- * Opens what has to be closed again, up to the domain. `started` closes it in the reverse order: nothing
+ * Opens what has to be closed again, up to the domain, and the graph over it. `started` closes it in the reverse order: nothing
  * is closed before what uses it.
  */
 export async function openResources(
@@ -42,7 +46,14 @@ export async function openResources(
   metrics.registry.countProcess();
   const memory = new MemoryWatch({ clock: systemClock, log });
   started.defer(() => memory.close());
-  const tracing = await openConfiguredTracing(config, metrics, log);
+  // OpenTelemetry's packages, 30 MB in memory, are loaded only where it is on.
+  const sdk = config.tracing ? await import('../lib/tracing/sdk-tracing.ts') : null;
+  const tracing =
+    sdk &&
+    new sdk.SdkTracing({
+      log,
+      onDropped: (reason, spans) => metrics.spansDropped.register(reason).add(spans),
+    });
   started.defer(() => tracing?.close());
   const gatewayUrl = sandbox?.url ?? config.gatewayUrl ?? '';
   const gateway = createConfiguredGateway(config, {
@@ -76,17 +87,38 @@ export async function openResources(
     heartbeatMs,
   });
   started.defer(() => domain.hub.close());
+  const responses = new ResponseCache(cacheBytes.answers, metrics.graph.cacheReads.response);
+  const registered = new PersistedTexts();
+  const graph = new Graph({
+    schema,
+    services: domain,
+    limiter,
+    trusted: { trusted, registered, trustedOnly: config.persistedDocumentsOnly, log },
+    documents,
+    maxCost: config.maxCost,
+    scheduler: new FairScheduler(),
+    pace: createEventPace(limiter, systemClock),
+    responses,
+    codes: new ErrorCodes(log, metrics.graph),
+    traces: tracing !== null,
+    receipts: config.sandbox,
+    plugins: options.plugins,
+    isMemoryShort: () => memory.isShort,
+  });
   return {
     sandbox,
     metrics,
     memory,
-    tracing,
     gateway,
+    tracing,
     documents,
     stores,
     trusted,
     limiter,
     domain,
+    responses,
+    registered,
+    graph,
   };
 }
 
@@ -140,19 +172,5 @@ function createConfiguredGateway(
     catalogTimeoutMs: config.catalogTimeoutMs,
     maxBytes: config.gatewayMaxBytes,
     catalogMaxBytes: config.catalogMaxBytes,
-  });
-}
-
-/** Null where tracing is off. OpenTelemetry's packages, 30 MB in memory, are loaded only where it is on. */
-async function openConfiguredTracing(
-  { tracing }: Config,
-  metrics: Metrics,
-  log: Log,
-): Promise<Tracing | null> {
-  if (!tracing) return null;
-  const { SdkTracing } = await import('../lib/tracing/sdk-tracing.ts');
-  return new SdkTracing({
-    log,
-    onDropped: (reason, spans) => metrics.spansDropped.register(reason).add(spans),
   });
 }

@@ -7,17 +7,11 @@ export interface Build {
   readonly revision: string;
 }
 
-/** The image names its revision; a checkout knows its own. */
+/** The version is that of package.json; the image names its revision, a checkout knows its own. */
 export function programBuild({ revision }: { readonly revision: string | null }): Build {
-  return { version: programVersion(), revision: revision ?? checkedOutRevision() };
-}
-
-/** The version of this program, as its package.json says. */
-function programVersion(): string {
-  const manifest: { readonly version: string } = JSON.parse(
-    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-  );
-  return manifest.version;
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const { version }: { readonly version: string } = JSON.parse(manifest);
+  return { version, revision: revision ?? checkedOutRevision() };
 }
 
 function checkedOutRevision(): string {

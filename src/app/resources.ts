@@ -9,16 +9,17 @@ import { reasonOf } from '../lib/reason-of.ts';
 import type { GivenPlugin } from '../plugins/others/open-plugins.ts';
 import { ManifestError, readManifests } from '../plugins/trusted-documents/manifest.ts';
 import {
-  openTrustedDocuments,
-  type TrustedDocuments,
+  TrustedDocuments,
   type TrustedDocumentsOptions,
 } from '../plugins/trusted-documents/trusted-documents.ts';
 import { ListenError, probeAddress } from '../server/listen.ts';
 import { openStores, type StoreOptions, type Stores } from '../store/open-stores.ts';
 import { StoreError } from '../store/store-error.ts';
 
-const PUBLIC = { port: 'PORT', host: 'HOST' } as const;
-const ADMIN = { port: 'ADMIN_PORT', host: 'ADMIN_HOST' } as const;
+const LISTENERS = {
+  public: { port: 'PORT', host: 'HOST' },
+  admin: { port: 'ADMIN_PORT', host: 'ADMIN_HOST' },
+} as const;
 
 // These conditions are only known by trying.
 const USABLE = {
@@ -33,20 +34,29 @@ const USABLE = {
   PLUGINS: 'a file whose default export is a list of plugins',
 } as const satisfies Partial<Record<SettingName, string>>;
 
+/** Passes on an error of this kind as the problems of the configuration that it means; any other is a bug. */
+function asProblems<E extends Error>(
+  kind: abstract new (...args: never[]) => E,
+  problemsOf: (error: E) => readonly string[],
+) {
+  return (error: unknown): never => {
+    throw error instanceof kind ? new ConfigError(problemsOf(error)) : error;
+  };
+}
+
 /** The stores that the configuration names; throws a ConfigError where they cannot be used. */
-export async function openConfiguredStores(
+export function openConfiguredStores(
   config: Config,
   observer: Pick<StoreOptions, 'onWarn' | 'onCounted' | 'onRedisFailed'>,
 ): Promise<Stores> {
   const { redisUrl, orderStore } = config;
-  try {
-    return await openStores({ ...config, ...observer, clock: systemClock });
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    throw redisUrl === null
-      ? new ConfigError([settingProblem('ORDER_STORE', orderStore, error.message)])
-      : new ConfigError([settingProblem('REDIS_URL', redisUrl, error.message)]);
-  }
+  return openStores({ ...config, ...observer, clock: systemClock }).catch(
+    asProblems(StoreError, ({ message }) => [
+      redisUrl === null
+        ? settingProblem('ORDER_STORE', orderStore, message)
+        : settingProblem('REDIS_URL', redisUrl, message),
+    ]),
+  );
 }
 
 /** Null where no documents are trusted; throws a ConfigError where the manifests cannot be used. */
@@ -55,8 +65,14 @@ export async function openConfiguredDocuments(
   options: Omit<TrustedDocumentsOptions, 'path' | 'clock'>,
 ): Promise<TrustedDocuments | null> {
   if (path === null) return null;
-  return openTrustedDocuments({ ...options, path, clock: systemClock }).catch(
+  return TrustedDocuments.open({ ...options, path, clock: systemClock }).catch(
     manifestProblems(path),
+  );
+}
+
+function manifestProblems(path: string) {
+  return asProblems(ManifestError, ({ reasons }) =>
+    reasons.map((reason) => settingProblem('PERSISTED_DOCUMENTS', path, reason)),
   );
 }
 
@@ -71,15 +87,13 @@ export async function loadPlugins(config: Config): Promise<readonly GivenPlugin[
 async function readPlugins({ plugins: path }: Config): Promise<readonly GivenPlugin[]> {
   if (path === null) return [];
   const file = resolve(path);
-  const reading = existsSync(file) ? import(pathToFileURL(file).href) : Promise.resolve(null);
-  const reason = await reading.then(reasonAgainst, (error) => `throwing: ${reasonOf(error)}`);
-  if (reason !== null) throw new ConfigError([settingProblem('PLUGINS', path, reason)]);
-  return (await reading).default;
-}
-
-function reasonAgainst(file: { readonly default?: unknown } | null): string | null {
-  if (file === null) return 'missing';
-  return Array.isArray(file.default) ? null : 'exporting no list';
+  const problem = (reason: string) => new ConfigError([settingProblem('PLUGINS', path, reason)]);
+  if (!existsSync(file)) throw problem('missing');
+  const { default: plugins } = await import(pathToFileURL(file).href).catch((error: unknown) => {
+    throw problem(`throwing: ${reasonOf(error)}`);
+  });
+  if (!Array.isArray(plugins)) throw problem('exporting no list');
+  return plugins;
 }
 
 /**
@@ -98,21 +112,19 @@ export async function openAll<const T extends readonly Promise<unknown>[]>(openi
 }
 
 /** Runs `listen` for the public or for the admin listener; throws a ConfigError where its address cannot be used. */
-export async function atAddress<T>(
+export function atAddress<T>(
   config: Config,
   listener: 'public' | 'admin',
   listen: (port: number, host: string) => Promise<T>,
 ): Promise<T> {
-  const names = listener === 'public' ? PUBLIC : ADMIN;
+  const names = LISTENERS[listener];
   const [port, host] =
     listener === 'public' ? [config.port, config.host] : [config.adminPort, config.adminHost];
-  try {
-    return await listen(port, host);
-  } catch (error) {
-    if (!(error instanceof ListenError)) throw error;
-    const value = error.about === 'port' ? port : host;
-    throw new ConfigError([settingProblem(names[error.about], value, error.message)]);
-  }
+  return listen(port, host).catch(
+    asProblems(ListenError, ({ about, message }) => [
+      settingProblem(names[about], about === 'port' ? port : host, message),
+    ]),
+  );
 }
 
 /**
@@ -155,10 +167,8 @@ export async function findUnusable(
   const { persistedDocuments: path } = config;
   if (isMeant('PLUGINS')) attempts.push(readPlugins(config));
   if (path !== null) attempts.push(readManifests(path).catch(manifestProblems(path)));
-  for (const [listener, { port, host }] of [
-    ['public', PUBLIC],
-    ['admin', ADMIN],
-  ] as const) {
+  for (const listener of ['public', 'admin'] as const) {
+    const { port, host } = LISTENERS[listener];
     if (!isMeant(host)) continue;
     // Port 0 tries the host alone.
     attempts.push(
@@ -172,15 +182,6 @@ export async function findUnusable(
     if (error instanceof ConfigError) return error.problems;
     throw error;
   }
-}
-
-function manifestProblems(path: string) {
-  return (error: unknown): never => {
-    if (!(error instanceof ManifestError)) throw error;
-    throw new ConfigError(
-      error.reasons.map((reason) => settingProblem('PERSISTED_DOCUMENTS', path, reason)),
-    );
-  };
 }
 
 /** The line for a valid value that cannot be used in this environment. */

@@ -52,21 +52,12 @@ export async function runApp(
   }
 
   // This line is logged last, because its reader may send a signal immediately.
-  log.info(servingRecord(config, app), 'serving');
+  const { redisUrl, orderStore } = config;
+  const gateway = config.gatewayUrl ?? 'sandbox';
+  const store = redisUrl === null ? orderStore : withoutPassword(redisUrl);
+  log.info({ ...app.build, gateway, store, adminUrl: app.adminUrl, url: app.url }, 'serving');
   if (config.sandbox) output.write(welcome(config, app));
   return app;
-}
-
-/** The log record of a process that has just started. */
-function servingRecord(config: Config, { build, url, adminUrl }: App) {
-  const { gatewayUrl, redisUrl, orderStore } = config;
-  return {
-    ...build,
-    gateway: gatewayUrl ?? 'sandbox',
-    store: redisUrl === null ? orderStore : withoutPassword(redisUrl),
-    adminUrl,
-    url,
-  };
 }
 
 function welcome(config: Config, { url }: App): string {

@@ -1,40 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Orders } from '../domain/trading/orders.ts';
+import type { Config } from '../config.ts';
 import { steadyClock } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
-import type { OpenPlugins } from '../plugins/others/open-plugins.ts';
-import type { Readiness } from '../server/admin/readiness.ts';
 import { closeInSlices } from '../server/closing-in-slices.ts';
-import type { HttpServer } from '../server/http/http-server.ts';
-import type { WebSocketEndpoint } from '../server/websocket/websocket-endpoint.ts';
-
-interface ShutdownOptions {
-  /** How long the service goes on accepting requests, for balancers to notice that it is not ready. */
-  readonly delayMs: number;
-  /** How long requests in flight may take after that. */
-  readonly graceMs: number;
-  readonly readiness: Readiness;
-  readonly webSockets: WebSocketEndpoint;
-  readonly server: HttpServer;
-  readonly orders: Orders;
-  readonly plugins: OpenPlugins;
-  readonly resources: AsyncDisposable;
-  readonly log: Log;
-}
+import type { StartOptions } from './app-options.ts';
+import type { Resources } from './open-resources.ts';
+import type { WiredServer } from './wire-server.ts';
 
 /** A function that stops accepting work, finishes in-flight requests and closes everything. */
-export function createShutdown({
-  delayMs,
-  graceMs,
-  readiness,
-  webSockets,
-  server,
-  orders,
-  plugins,
-  resources,
-  log,
-}: ShutdownOptions): () => Promise<void> {
-  const lasting = [webSockets, server.eventStreams];
+export function createShutdown(
+  { shutdownDelayMs: delayMs, shutdownGraceMs: graceMs }: Config,
+  { log, plugins }: StartOptions,
+  { orders }: Resources['domain'],
+  { readiness, webSockets, server }: WiredServer,
+  resources: AsyncDisposable,
+): () => Promise<void> {
+  const lasting = [webSockets.lasting, server.eventStreams];
 
   async function drain(closeOverMs: number): Promise<void> {
     await Promise.all([

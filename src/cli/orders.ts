@@ -41,12 +41,9 @@ export const ordersCommand: Command = {
 
 const WORDS = ['status', 'complete', 'incomplete'] as const;
 
-interface Asked {
-  readonly word: (typeof WORDS)[number];
-  readonly file: string | undefined;
-}
+type Asked = Exclude<ReturnType<typeof readArgs>, string>;
 
-function readArgs(args: readonly string[]): Asked | string {
+function readArgs(args: readonly string[]) {
   const options = { file: { type: 'string' } } as const;
   const given = readArguments({ args: [...args], options, allowPositionals: true });
   if (typeof given === 'string') return given;
@@ -62,9 +59,9 @@ async function act({ word, file }: Asked, terminal: Terminal): Promise<number> {
     file === undefined ? environment : { ...environment, ORDER_STORE: file },
   );
   if (config.redisUrl !== null && file === undefined) {
-    return word === 'status'
-      ? reportRedis(config, config.redisUrl, terminal)
-      : wrongStore(terminal);
+    if (word === 'status') return reportRedis(config, config.redisUrl, terminal);
+    terminal.err('The order records are in Redis (REDIS_URL): name a file by --file to mark that.');
+    return EXIT_FAILED;
   }
   const path = config.orderStore;
   if (path === 'memory') {
@@ -107,9 +104,4 @@ async function reportRedis(config: Config, url: string, terminal: Terminal): Pro
   // A file from before the Redis, or from a process that was started without it.
   if (existsSync(config.orderStore)) terminal.out(`${config.orderStore}: ${UNUSED}`);
   return EXIT_OK;
-}
-
-function wrongStore(terminal: Terminal): number {
-  terminal.err('The order records are in Redis (REDIS_URL): name a file by --file to mark that.');
-  return EXIT_FAILED;
 }

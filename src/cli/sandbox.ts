@@ -33,11 +33,6 @@ export const sandboxCommand: Command = {
   },
 };
 
-interface Flags {
-  readonly port: number;
-  readonly host: string;
-}
-
 async function serve(flags: Flags, terminal: Terminal): Promise<number> {
   const config = readConfig(terminal.environment);
   await using sandbox = await startEmbeddedSandbox(config, flags);
@@ -49,8 +44,10 @@ async function serve(flags: Flags, terminal: Terminal): Promise<number> {
   return EXIT_OK;
 }
 
+type Flags = Exclude<ReturnType<typeof readFlags>, string>;
+
 /** Returns the flags, or a text that explains what is wrong with them. */
-function readFlags(args: readonly string[]): Flags | string {
+function readFlags(args: readonly string[]) {
   const options = { port: { type: 'string' }, host: { type: 'string' } } as const;
   const given = readArguments({ args: [...args], options });
   if (typeof given === 'string') return given;

@@ -10,6 +10,9 @@ import type { Refusal } from './refusal.ts';
 
 /** The notes about an operation, for its line in the log and its metrics. */
 export interface OperationRecord {
+  readonly requestId: string;
+  /** Null where tracing is off. */
+  readonly trace: RequestTrace | null;
   type: PreparedOperation['node']['operation'] | null;
   /** From a manifest, so that its name is the operators' own. */
   isTrusted: boolean;
@@ -18,17 +21,14 @@ export interface OperationRecord {
 }
 
 /** The facts about an operation that a transport gives before its document is read. */
-export interface TransportContext<Noted extends OperationRecord = OperationRecord> {
+export interface TransportContext {
   /** JSON of any shape. */
   readonly sent: unknown;
-  readonly requestId: string;
-  readonly record: Noted;
+  readonly record: OperationRecord;
   /** GET must be safe to repeat, prefetch and link to. */
   readonly mayMutate: boolean;
   /** Whether the client accepts the events of a subscription. */
   readonly takesEvents: boolean;
-  /** Null where tracing is off. */
-  readonly requestTrace: RequestTrace | null;
   /** Whether a response may be sent as bytes that are cached. */
   readonly takesBytes: boolean;
   readonly ifNoneMatch: string | undefined;

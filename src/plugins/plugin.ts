@@ -1,14 +1,54 @@
 import type { Plugin } from '@envelop/core';
 import { type DocumentNode, print } from 'graphql';
-import type { Eventually } from '../lib/eventually.ts';
+import { after, type Eventually } from '../lib/eventually.ts';
+import type { Client } from '../lib/limits/client.ts';
+import type { CostInputs } from './cost/amount.ts';
 import type { Operation } from './operation.ts';
 import type { Refusal } from './refusal.ts';
 
 /** The key under which a context has all that is the service's own: every other name is free for other plugins. */
 export const GRAPH = Symbol('graph');
 
-export interface OperationContext {
+/** The cost of a result. */
+export interface RunCost {
+  readonly cost: number;
+  readonly fields: number;
+  /** The time for which an event was delayed by its account's token bucket. */
+  readonly waitedMs: number;
+}
+
+/** The content and the audience for which the fields that an operation reads are the same. */
+export interface Validity {
+  /** Names the content, and who shares it. */
+  readonly version: string;
+  /** Names the copy of that content as well. */
+  readonly copy: string;
+  readonly freshSeconds: number;
+}
+
+/** A context that records what the fields have read. */
+export interface ReadingContext {
+  /** True once they have read a value of the viewer or of one request, even against their marks. */
+  readonly isPersonal: boolean;
+  /** True once they have read what differs between the subscribers to one account. */
+  readonly readsCatalog: boolean;
+  /** The `extensions` of a result. */
+  receipt(run: RunCost): Readonly<Record<string, unknown>>;
+}
+
+/** The context of one operation, and what plugins ask it about trading. */
+export interface OperationContext extends ReadingContext {
   readonly operation: Operation;
+  /** Tells whom it is charged to, whose account it may have proved by now; the function does not keep the context. */
+  readonly clientNow: () => Client;
+  /** The hash of a token that is surely no forged one; null where there is none. */
+  readonly knownToken: string | null;
+  /** How long the lists are that the answer may contain. */
+  costInputs(): CostInputs;
+  /** Proves the viewer before anything cached is sent; throws or rejects where execution reports why. */
+  catalogValidity(): Eventually<Validity>;
+  /** Makes the contexts of a subscription's events, which outlive the operation's own. */
+  eventContexts(): () => ReadingContext;
 }
 
 /** A context as envelop's hooks are given it, which plugins extend. */
@@ -53,17 +93,15 @@ export function createAdmission(
     for (let at = first; at < hooks.length; at += 1) {
       const refusal = (hooks[at] as Admit)(context);
       if (refusal instanceof Promise) {
-        return refusal.then((settled) =>
-          settled === null ? from(at + 1, context) : noted(settled, context),
-        );
+        return refusal.then((settled) => settled ?? from(at + 1, context));
       }
-      if (refusal !== null) return noted(refusal, context);
+      if (refusal !== null) return refusal;
     }
     return null;
   };
-  const noted = (refusal: Refusal, { operation }: OperationContext) => {
-    onRefused(refusal, operation);
-    return refusal;
-  };
-  return (context) => from(0, context);
+  return (context) =>
+    after(from(0, context), (refusal) => {
+      if (refusal !== null) onRefused(refusal, context.operation);
+      return refusal;
+    });
 }

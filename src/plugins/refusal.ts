@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import { isGraphQLError, ofPlugin } from '../schema/public-error.ts';
+import type { ofPlugin } from '../schema/public-error.ts';
 
 /** Why nothing is executed: the request itself is at fault, or its client is over a limit. */
 export interface Refusal {
@@ -23,34 +23,3 @@ export type Fallback = readonly [Parameters<typeof ofPlugin>[1], number, isWellF
 export const OF_OPERATION: Fallback = ['GRAPHQL_VALIDATION_FAILED', 200, true];
 export const OF_DOCUMENT: Fallback = ['GRAPHQL_VALIDATION_FAILED', 400, true];
 export const OF_REQUEST: Fallback = ['GRAPHQL_PARSE_FAILED', 400, false];
-
-/**
- * The refusal that a hook means by what it throws, whichever hook and transport: a GraphQLError keeps its code, its status
- * and its headers, and `masked` hides anything else.
- */
-export function refusalOf(
-  thrown: unknown,
-  masked: (fault: unknown) => GraphQLError,
-  [code, status, isWellFormed]: Fallback,
-): Refusal {
-  const isList = thrown instanceof AggregateError && thrown.errors.length > 0;
-  const list: readonly unknown[] = isList ? thrown.errors : [thrown];
-  const https = list.map((each) => (isGraphQLError(each) ? httpOf(each) : FAULT));
-  return {
-    errors: list.map((each) => (isGraphQLError(each) ? ofPlugin(each, code) : masked(each))),
-    status: Math.max(...https.map((http) => http.status ?? status)),
-    headers: Object.assign({}, ...https.map(({ headers }) => headers)),
-    isWellFormed,
-  };
-}
-
-interface Http {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-const FAULT: Http = { status: 500 };
-
-function httpOf({ extensions: { http } }: GraphQLError): Http {
-  return (http ?? {}) as Http;
-}

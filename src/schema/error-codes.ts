@@ -156,10 +156,3 @@ export const ERROR_CODES = {
 } as const satisfies Record<string, ErrorCode>;
 
 export type Code = keyof typeof ERROR_CODES;
-
-/** True for the code of an error of which neither the client nor the user is the cause. */
-export function isFault(code: unknown): boolean {
-  return (
-    typeof code === 'string' && code in ERROR_CODES && ERROR_CODES[code as Code].outcome === 'fault'
-  );
-}

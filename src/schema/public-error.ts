@@ -234,3 +234,10 @@ export function reasonOf(cause: unknown): string | null {
   const isShortCircuit = cause instanceof GatewayError && cause.cause instanceof CircuitOpenError;
   return isShortCircuit ? 'circuit_open' : null;
 }
+
+/** True for the code of an error of which neither the client nor the user is the cause. */
+export function isFault(code: unknown): boolean {
+  return (
+    typeof code === 'string' && code in ERROR_CODES && ERROR_CODES[code as Code].outcome === 'fault'
+  );
+}

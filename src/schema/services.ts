@@ -6,6 +6,7 @@ export type Services = Pick<
   | 'logicalClock'
   | 'identify'
   | 'clientOf'
+  | 'known'
   | 'writeLimits'
   | 'onSignIn'
   | 'client'

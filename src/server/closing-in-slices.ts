@@ -1,12 +1,50 @@
 import type { Clock } from '../lib/clock.ts';
 
-/** Connections that last until one side closes them: sockets, event streams. */
-export interface LastingConnections {
-  /** How many have not been asked to close. */
-  readonly remaining: number;
-  /** Closes up to so many of those that remain, the oldest first. */
-  closeOldest(count: number): void;
+/** Connections that last until one side closes them, sockets or event streams, and have not been asked to close. */
+export class LastingConnections<Connection> {
+  readonly #remaining = new Set<Connection>();
+  readonly #close: (connection: Connection) => void;
+  #isDraining = false;
+
+  constructor(close: (connection: Connection) => void) {
+    this.#close = close;
+  }
+
+  get size(): number {
+    return this.#remaining.size;
+  }
+
+  has(connection: Connection): boolean {
+    return this.#remaining.has(connection);
+  }
+
+  /** One that opens during the drain is closed as well, or the drain would wait for it. */
+  add(connection: Connection): void {
+    if (this.#isDraining) this.#close(connection);
+    else this.#remaining.add(connection);
+  }
+
+  delete(connection: Connection): void {
+    this.#remaining.delete(connection);
+  }
+
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  /** Clients reconnect, and reach another replica. */
+  closeOldest(count: number): void {
+    let left = count;
+    for (const connection of this.#remaining) {
+      if (left === 0) return;
+      left -= 1;
+      this.#remaining.delete(connection);
+      this.#close(connection);
+    }
+  }
 }
+
+type Kinds = readonly Pick<LastingConnections<unknown>, 'size' | 'closeOldest'>[];
 
 interface SlicesOptions {
   readonly clock: Clock;
@@ -23,7 +61,7 @@ const SLICE_MS = 20;
  * Connections that open meanwhile are closed as well, after the older ones.
  */
 export function closeInSlices(
-  kinds: readonly LastingConnections[],
+  kinds: Kinds,
   { clock, overMs, endsEarly }: SlicesOptions,
 ): Promise<void> {
   const endsAtMs = clock.now() + overMs;
@@ -31,7 +69,7 @@ export function closeInSlices(
   let due = 0;
   return new Promise((resolve) => {
     const closeSlice = () => {
-      const remaining = kinds.reduce((sum, kind) => sum + kind.remaining, 0);
+      const remaining = kinds.reduce((sum, { size }) => sum + size, 0);
       // Computed from the clock each time, so that slices delayed by a busy event loop are caught up with.
       const slicesLeft = Math.ceil((endsAtMs - clock.now()) / SLICE_MS);
       if (slicesLeft <= 0 || (endsEarly && remaining === 0)) {
@@ -49,10 +87,10 @@ export function closeInSlices(
   });
 }
 
-function closeOldest(kinds: readonly LastingConnections[], count: number): void {
+function closeOldest(kinds: Kinds, count: number): void {
   let left = count;
   for (const kind of kinds) {
-    const part = Math.min(left, kind.remaining);
+    const part = Math.min(left, kind.size);
     kind.closeOldest(part);
     left -= part;
   }

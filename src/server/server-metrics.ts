@@ -1,7 +1,6 @@
 import type { Count, Counter, Distribution, Histogram, Registry } from '../lib/metrics/registry.ts';
 import { SEND_FAULTS } from './receive/receive-buffer.ts';
-import type { RequestEnd } from './request/access-log.ts';
-import type { Outcome, RequestSummary, Transport } from './request/request-summary.ts';
+import type { Outcome, RequestEnd, RequestSummary, Transport } from './request/request-summary.ts';
 
 const TRANSPORTS: readonly Transport[] = ['http', 'sse', 'websocket'];
 const OUTCOMES: readonly Outcome[] = ['ok', 'caller', 'refused', 'fault', 'gone'];

@@ -1,6 +1,10 @@
+import type { ClientOf } from '../domain/auth/proof.ts';
 import type { Graph } from '../graph.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Limiter } from '../lib/limits/limiter.ts';
 import type { Log } from '../lib/log.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
+import type { Limit } from '../schema/graph-metrics.ts';
 import type { SendBuffers } from './back-pressure/send-buffers.ts';
 import type { AllowedOrigins } from './http/cors.ts';
 import type { CountMessage } from './receive/message-budget.ts';
@@ -10,11 +14,21 @@ import type { BearerTokens } from './request/bearer.ts';
 import type { ClientAddresses } from './request/client-address.ts';
 import type { ClientNames } from './request/client-names.ts';
 import type { RequestIds } from './request/request-id.ts';
+import type { ServerMetrics } from './server-metrics.ts';
 
 /** The settings that all transports share. */
 export interface ServerSettings {
   readonly graph: Graph;
   readonly log: Log;
+  readonly metrics: ServerMetrics;
+  /** Counts what is over a limit here, and no operation yet. */
+  readonly refused: (limit: Limit) => void;
+  readonly limiter: Limiter;
+  readonly clientOf: ClientOf;
+  /** Best a steady one: only durations are measured. */
+  readonly clock: Clock;
+  /** The interval of what keeps a quiet socket or event stream open. */
+  readonly pingMs: number;
   readonly origins: AllowedOrigins;
   readonly addresses: ClientAddresses;
   readonly maxBodyBytes: number;

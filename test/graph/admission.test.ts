@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { addressClient } from '../../src/lib/limits/client.ts';
+import { toToken } from '../../src/lib/token.ts';
 import { COSTLY_FIELDS } from '../../src/plugins/cost/meter.ts';
 import { FollowedEvents } from '../../src/plugins/live/delivery.ts';
 import { createTestLimiter, limited } from '../support/limits.ts';
@@ -122,7 +123,7 @@ describe('a client', () => {
     const limiter = createTestLimiter();
     const address = addressClient('192.0.2.1');
     let current = address;
-    const { contextFor, graph } = smallGraph({ limiter, clientOf: () => current });
+    const { contextFor, graph } = smallGraph({ limiter, clientNow: () => current });
     const opened = await graph.open(contextFor('{ one }'));
     if ('errors' in opened) throw opened.errors[0];
     current = client;
@@ -172,8 +173,8 @@ describe('a client', () => {
       ['a', 'b'].map((name) => graph.open(contextFor(`subscription ${name} { tick }`))),
     );
     if (!first || !second || 'errors' in first || 'errors' in second) throw new Error('refused');
-    const events = (await first.subscribe()) as FollowedEvents;
-    expect(await second.subscribe()).toMatchObject({
+    const events = (await first.execute()) as FollowedEvents;
+    expect(await second.execute()).toMatchObject({
       errors: [{ extensions: { code: 'RATE_LIMITED' } }],
     });
     expect(await codes('{ one }')).toEqual(ONE);
@@ -196,11 +197,11 @@ describe('a client', () => {
 
 describe('an address that is over its limit', () => {
   const LOGIN = '\n mutation { login (input: 1) }';
-  const over = (knownTokenOf: () => string | null = () => null) => {
+  const over = (isKnown = false) => {
     const limiter = createTestLimiter({ ...limited('requests', 1), ...limited('reserve', 2) });
     const address = addressClient('192.0.2.1');
     limiter.take('requests', address);
-    return smallGraph({ limiter, clientOf: () => address, knownTokenOf });
+    return smallGraph({ limiter, clientNow: () => address, isKnown });
   };
   const LIMITED = { status: 429, codes: ['RATE_LIMITED'] };
   // The small graph has no such field: it got as far as the document.
@@ -224,10 +225,11 @@ describe('an address that is over its limit', () => {
   });
 
   test('has a known token that proves itself, a few times', async () => {
-    const { codes } = over(() => 'hash');
-    expect(await codes('{ one }')).toEqual(ONE);
-    expect(await codes('{ one }')).toEqual(ONE);
-    expect(await codes('{ one }')).toEqual(LIMITED);
+    const { codes } = over(true);
+    const known = { token: toToken('known') };
+    expect(await codes('{ one }', {}, known)).toEqual(ONE);
+    expect(await codes('{ one }', {}, known)).toEqual(ONE);
+    expect(await codes('{ one }', {}, known)).toEqual(LIMITED);
     // It takes none of the sign-ins' share.
     expect(await codes(LOGIN)).toEqual(PASSED);
   });
@@ -236,7 +238,7 @@ describe('an address that is over its limit', () => {
     const limiter = createTestLimiter(limited('fields', 1));
     const address = addressClient('192.0.2.1');
     limiter.spend('fields', address, 2);
-    const { codes } = smallGraph({ limiter, clientOf: () => address });
+    const { codes } = smallGraph({ limiter, clientNow: () => address });
     expect(await codes('{ one }')).toEqual(LIMITED);
     expect(await codes(LOGIN)).toEqual(PASSED);
   });

@@ -7,7 +7,7 @@ import type { FollowedEvents } from '../../src/plugins/live/delivery.ts';
 import { PersistedTexts } from '../../src/plugins/trusted-documents/use-trusted-documents.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestLimiter, limited } from '../support/limits.ts';
-import { smallGraph, smallSchema } from '../support/small-graph.ts';
+import { smallGraph } from '../support/small-graph.ts';
 
 const ONE = { status: 200, codes: [] };
 
@@ -184,7 +184,7 @@ describe('traces', () => {
   }
   async function traced(text: string): Promise<Seen[]> {
     const seen: Seen[] = [];
-    const requestTrace = {
+    const trace = {
       traceId: null,
       operation(start: Omit<Seen, 'ended'>) {
         const span: Seen = { ...start };
@@ -198,8 +198,7 @@ describe('traces', () => {
       },
       end() {},
     };
-    const traces = { schema: smallSchema, isFault: (code: unknown) => code === 'INTERNAL' };
-    await smallGraph({ traces }).run(text, { requestTrace });
+    await smallGraph({ traces: true }).run(text, { record: { trace } as never });
     return seen;
   }
 

@@ -1,21 +1,17 @@
 import { expect, test } from 'vitest';
-import { closeInSlices, type LastingConnections } from '../../src/server/closing-in-slices.ts';
+import { closeInSlices, LastingConnections } from '../../src/server/closing-in-slices.ts';
 import { createScriptedClock, type ScriptedClock } from '../support/scripted-clock.ts';
 
-class Connections implements LastingConnections {
+class Connections extends LastingConnections<object> {
   readonly closedAtMs: number[] = [];
-  remaining: number;
-  readonly #clock: ScriptedClock;
 
   constructor(clock: ScriptedClock, count: number) {
-    this.#clock = clock;
-    this.remaining = count;
+    super(() => this.closedAtMs.push(clock.now()));
+    this.open(count);
   }
 
-  closeOldest(count: number): void {
-    expect(count).toBeLessThanOrEqual(this.remaining);
-    this.remaining -= count;
-    for (let one = 0; one < count; one += 1) this.closedAtMs.push(this.#clock.now());
+  open(count: number): void {
+    for (let one = 0; one < count; one += 1) this.add({});
   }
 }
 
@@ -57,7 +53,7 @@ test('a connection that opens while others close is closed before the end', asyn
   const sockets = new Connections(clock, 10);
   const closing = closeInSlices([sockets], { clock, overMs: 1000, endsEarly: false });
   await clock.advance(990);
-  sockets.remaining += 5;
+  sockets.open(5);
   await clock.advance(10);
   await closing;
   expect(sockets.closedAtMs).toHaveLength(15);
@@ -79,8 +75,8 @@ test('where the closing may end early, many connections take all of the time and
   const sockets = new Connections(clock, 20_000);
   const closing = closeInSlices([sockets], { clock, overMs: 10_000, endsEarly: true });
   await clock.advance(9900);
-  expect(sockets.remaining).toBeGreaterThan(0);
-  expect(sockets.remaining).toBeLessThan(300);
+  expect(sockets.size).toBeGreaterThan(0);
+  expect(sockets.size).toBeLessThan(300);
   await clock.advance(100);
   await closing;
   expect(sockets.closedAtMs).toHaveLength(20_000);

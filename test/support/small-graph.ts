@@ -22,7 +22,6 @@ import { type GivenPlugin, openPlugins } from '../../src/plugins/others/open-plu
 import { ResponseCache } from '../../src/plugins/response-cache/response-cache.ts';
 import { PersistedTexts } from '../../src/plugins/trusted-documents/use-trusted-documents.ts';
 import { perInstrument } from '../../src/schema/list-sizes.ts';
-import { publicCause, reasonOf } from '../../src/schema/public-error.ts';
 import type { Services } from '../../src/schema/services.ts';
 import { createTestLimiter } from './limits.ts';
 
@@ -102,8 +101,15 @@ export const client: Client = {
 export function smallGraph(
   {
     plugins = [],
+    clientNow = () => client,
+    isKnown = false,
     ...given
-  }: Partial<Omit<GraphOptions, 'plugins'>> & { readonly plugins?: readonly GivenPlugin[] } = {},
+  }: Partial<Omit<GraphOptions, 'plugins'>> & {
+    readonly plugins?: readonly GivenPlugin[];
+    readonly clientNow?: () => Client;
+    /** Whether every token is one that nobody has made up. */
+    readonly isKnown?: boolean;
+  } = {},
   length = 1,
 ) {
   const counted: string[] = [];
@@ -117,26 +123,23 @@ export function smallGraph(
   const log = createLog({ level: 'silent', format: 'json', destination: { write() {} } });
   const graph = new Graph({
     schema: smallSchema,
-    services: { catalogs: { heldSize: length } } as unknown as Services,
+    services: {
+      catalogs: { heldSize: length },
+      clientOf: clientNow,
+      known: { hasHere: () => isKnown },
+    } as unknown as Services,
     limiter,
-    clientOf: () => client,
-    knownTokenOf: () => null,
     trusted: { trusted: null, registered: new PersistedTexts(), trustedOnly: 'off', log },
     documents,
     maxCost: 100_000,
     scheduler,
     pace: createEventPace(limiter, systemClock),
     responses: new ResponseCache(),
-    codes: new ErrorCodes({
-      describe: publicCause,
-      reasonOf,
-      log,
-      metrics: {
-        error: (code) => void counted.push(String(code)),
-        refusal: (limit) => void counted.push(String(limit)),
-      },
+    codes: new ErrorCodes(log, {
+      error: (code) => void counted.push(String(code)),
+      refusal: (limit) => void counted.push(String(limit)),
     }),
-    traces: null,
+    traces: false,
     receipts: false,
     plugins: openPlugins(smallSchema, plugins, log),
     isMemoryShort: () => false,
@@ -149,6 +152,8 @@ export function smallGraph(
     caller: Partial<Caller> = {},
   ) {
     const record = {
+      requestId: 'request-1',
+      trace: null,
       type: null,
       isTrusted: false,
       operationName: null,
@@ -160,16 +165,14 @@ export function smallGraph(
       { token: null, ...caller },
       {
         sent: typeof sent === 'string' ? { query: sent } : sent,
-        requestId: 'request-1',
         mayMutate: true,
         takesEvents: true,
-        requestTrace: null,
         takesBytes: false,
         ifNoneMatch: undefined,
         reportsEnd: undefined,
         toRequest: undefined,
         ...transport,
-        record,
+        record: { ...record, ...transport.record },
       },
     );
   }
@@ -182,8 +185,7 @@ export function smallGraph(
   ) {
     const opened = await graph.open(contextFor(sent, transport, caller));
     if ('errors' in opened) return { refusal: opened };
-    const isLive = opened.type === 'subscription';
-    return { result: isLive ? await opened.subscribe() : await opened.execute() };
+    return { result: await opened.execute() };
   }
 
   /** The codes of a refusal, or of a result, and the status; 200 of a result. */

@@ -18,7 +18,8 @@ export function evaluate(amount: Amount, inputs: CostInputs): number {
 }
 
 export function sum(amounts: readonly Amount[]): Amount {
-  const fixed = amounts.reduce<number>((total, one) => total + fixedPart(one), 0);
+  const constants = amounts.filter((one) => typeof one === 'number');
+  const fixed = constants.reduce((total, one) => total + one, 0);
   const open = amounts.filter((one) => typeof one === 'function');
   if (open.length === 0) return fixed;
   return (inputs) => open.reduce((total, one) => total + one(inputs), fixed);
@@ -64,8 +65,4 @@ export function both(one: Condition, other: Condition): Condition {
   if (one === true) return other;
   if (other === true) return one;
   return (inputs) => one(inputs) && other(inputs);
-}
-
-function fixedPart(amount: Amount): number {
-  return typeof amount === 'number' ? amount : 0;
 }

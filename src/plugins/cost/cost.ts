@@ -1,7 +1,5 @@
 import {
-  type FieldNode,
   type GraphQLCompositeType,
-  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
   getNamedType,
@@ -13,8 +11,24 @@ import {
 } from 'graphql';
 import { DocumentValues } from '../documents/document-values.ts';
 import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
-import { type Amount, largest, product, sum, whereAny } from './amount.ts';
+import { isAgeLimit, needsWholeRead } from '../field-extensions.ts';
+import { type Amount, largest, lowest, product, provided, sum, whereAny } from './amount.ts';
 import { type ListSizes, pageSize, requestedSize } from './list-sizes.ts';
+
+export interface OperationCost {
+  /** The fields that the answer can contain. */
+  readonly cost: Amount;
+  /**
+   * Whether a selected field needs the whole of a read of which only a part is cached. The read begins before that
+   * field is resolved, so it is determined ahead, whatever variables include or skip.
+   */
+  readonly needsWholeRead: boolean;
+  /**
+   * The lowest age limit that the root's fields ask for, in seconds; Infinity where none does. It is determined before
+   * execution: an executor that works in slices resolves some fields when the read that they share has long been answered.
+   */
+  readonly ageLimit: Amount;
+}
 
 /**
  * Computes how many fields the answer to an operation can contain. The document is analysed when it
@@ -25,16 +39,24 @@ export function costOf(
   selections: Selections,
   operation: OperationDefinitionNode,
   sizes: ListSizes,
-): Amount {
+): OperationCost {
   const root = selections.schema.getRootType(operation.operation);
-  if (!root) return 0;
-  return new CostCompiler(selections, operation, sizes).of(root, [{ node: operation, when: true }]);
+  if (!root) return { cost: 0, needsWholeRead: false, ageLimit: Infinity };
+  const compiler = new CostCompiler(selections, operation, sizes);
+  const from = [{ node: operation, when: true }];
+  const cost = compiler.of(root, from);
+  return {
+    cost,
+    needsWholeRead: compiler.needsWholeRead,
+    ageLimit: compiler.ageLimitOf(root, from),
+  };
 }
 
 class CostCompiler {
   readonly #selections: Selections;
   readonly #sizes: ListSizes;
   readonly #values: DocumentValues;
+  needsWholeRead = false;
 
   constructor(selections: Selections, operation: OperationDefinitionNode, sizes: ListSizes) {
     this.#selections = selections;
@@ -50,33 +72,53 @@ class CostCompiler {
     return largest(types.map((possible) => this.#ofObject(possible, from, page)));
   }
 
+  ageLimitOf(root: GraphQLObjectType, from: readonly Selecting[]): Amount {
+    const limits = this.#collect(root, from)
+      .flat()
+      .flatMap(({ node, when }) => {
+        const field = this.#selections.schema.getField(root, node.name.value);
+        const names = new Set(field?.args.filter(isAgeLimit).map(({ name }) => name));
+        return (node.arguments ?? [])
+          .filter(({ name }) => names.has(name.value))
+          .map(({ value }) => provided(when, limitIn(this.#values.read(value)), Infinity));
+      });
+    return lowest(limits);
+  }
+
+  #collect(type: GraphQLObjectType, from: readonly Selecting[]) {
+    return [...this.#selections.collect(type, from, (node) => this.#values.read(node)).values()];
+  }
+
   #ofObject(type: GraphQLObjectType, from: readonly Selecting[], page: Amount | null): Amount {
-    const fields = this.#selections.collect(type, from, (node) => this.#values.read(node));
-    return sum([...fields.values()].map((same) => this.#ofField(type, same, page)));
+    return sum(this.#collect(type, from).map((same) => this.#ofField(type, same, page)));
   }
 
   #ofField(type: GraphQLObjectType, same: readonly SelectedField[], page: Amount | null): Amount {
     const [first] = same;
     const field = first && this.#selections.schema.getField(type, first.node.name.value);
     if (!first || !field) return 0;
+    this.needsWholeRead ||= needsWholeRead(field);
     const conditions = same.map(({ when }) => when);
     const inner = getNamedType(field.type);
     if (!isCompositeType(inner)) return whereAny(conditions, 1);
-    const size = isList(field.type) ? this.#sizeOf(type, field, first.node, page) : 1;
-    const each = this.of(inner, same, pageSize(field, first.node, this.#values));
+    const values = this.#values;
+    const size = isList(field.type)
+      ? (requestedSize(field, first.node, values) ?? this.#sizes.of(type.name, field, page))
+      : 1;
+    const each = this.of(inner, same, pageSize(field, first.node, values));
     return whereAny(conditions, sum([1, product(size, each)]));
-  }
-
-  #sizeOf(
-    type: GraphQLObjectType,
-    field: GraphQLField<unknown, unknown>,
-    node: FieldNode,
-    page: Amount | null,
-  ): Amount {
-    return requestedSize(field, node, this.#values) ?? this.#sizes.of(type.name, field, page);
   }
 }
 
 function isList(type: GraphQLOutputType): boolean {
   return isListType(isNonNullType(type) ? type.ofType : type);
+}
+
+function limitIn(value: ReturnType<DocumentValues['read']>): Amount {
+  return typeof value === 'function' ? (inputs) => limit(value(inputs)) : limit(value);
+}
+
+/** A negative limit is refused by its own field alone. */
+function limit(value: unknown): number {
+  return typeof value === 'number' && value >= 0 ? value : Infinity;
 }

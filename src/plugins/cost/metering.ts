@@ -61,16 +61,12 @@ export class Metering {
       if (known) return known;
       const field = schema.getField(parent, name);
       if (!field) return undefined;
-      const counting = this.#metered(parent, field, meter);
+      const resolve = metered(field, meter, this.#isOutcome(parent, field));
+      const counting: Field = Object.create(field, { resolve: { value: resolve } });
       fields.set(name, counting);
       return counting;
     };
     return Object.create(schema, { getField: { value: getField } });
-  }
-
-  #metered(parent: GraphQLCompositeType, field: Field, meter: Meter): Field {
-    const resolve = metered(field, meter, this.#isOutcome(parent, field));
-    return Object.create(field, { resolve: { value: resolve } });
   }
 
   /** The outcome of a write is returned whatever the reads beside it cost. */
@@ -181,6 +177,6 @@ async function* sliced(items: readonly unknown[], meter: Meter): AsyncGenerator<
 
 function ignore(): void {}
 
-function isPromiseLike(value: unknown): value is Promise<unknown> {
+export function isPromiseLike(value: unknown): value is Promise<unknown> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }

@@ -1,14 +1,13 @@
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { tooComplex } from '../limits/structure.ts';
-import type { GraphPlugin, OperationContext } from '../plugin.ts';
+import type { GraphPlugin } from '../plugin.ts';
 import { refused } from '../refusal.ts';
-import { type CostInputs, evaluate } from './amount.ts';
+import { evaluate } from './amount.ts';
 import { Meter } from './meter.ts';
 
-interface CostLimitOptions<Context> {
+interface CostLimitOptions {
   /** The most fields that an answer may contain. */
   readonly maxCost: number;
-  readonly inputsOf: (context: Context) => CostInputs;
   readonly scheduler: FairScheduler;
   /** Whether others see the result, as a tree, before it is serialized. */
   readonly keepsTree: boolean;
@@ -18,16 +17,11 @@ interface CostLimitOptions<Context> {
  * Refuses an operation whose answer could be too large, and counts the fields of all others. Needs `client` of
  * useClientLimits and `prepared` of usePreparedDocuments; fills `inputs`, `cost` and `meter`.
  */
-export function useCostLimit<Context extends OperationContext>({
-  maxCost,
-  inputsOf,
-  scheduler,
-  keepsTree,
-}: CostLimitOptions<Context>): GraphPlugin {
+export function useCostLimit({ maxCost, scheduler, keepsTree }: CostLimitOptions): GraphPlugin {
   return {
     onAdmit(context) {
       const { operation } = context;
-      operation.inputs = inputsOf(context as Context);
+      operation.inputs = context.costInputs();
       const cost = evaluate(operation.prepared.cost, operation.inputs);
       if (cost > maxCost) return refused([tooComplex('MAX_COST', cost, maxCost)]);
       operation.cost = cost;

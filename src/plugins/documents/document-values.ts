@@ -5,40 +5,38 @@ type Literal = number | boolean | null | undefined;
 
 /** Reads numbers, booleans and the lengths of lists of a document or its variables; anything else is undefined. */
 export class DocumentValues {
-  readonly #defaults = new Map<string, Literal>();
-  readonly #defaultLengths = new Map<string, number | undefined>();
+  readonly #defaults: ReadonlyMap<string, ConstValueNode | undefined>;
 
-  constructor({ variableDefinitions }: OperationDefinitionNode) {
-    for (const { variable, defaultValue } of variableDefinitions ?? []) {
-      this.#defaults.set(variable.name.value, defaultValue && literalOf(defaultValue));
-      this.#defaultLengths.set(variable.name.value, defaultValue && lengthOf(defaultValue));
-    }
+  constructor({ variableDefinitions = [] }: OperationDefinitionNode) {
+    this.#defaults = new Map(
+      variableDefinitions.map(({ variable, defaultValue }) => [variable.name.value, defaultValue]),
+    );
   }
 
   /** The length of a list; undefined where neither the document nor a request's variables give one. */
-  readLength(node: ValueNode): number | undefined | ((inputs: CostInputs) => number | undefined) {
-    if (node.kind !== Kind.VARIABLE) return lengthOf(node);
-    const name = node.name.value;
-    const fallback = this.#defaultLengths.get(name);
-    return ({ variables }) => {
-      if (!Object.hasOwn(variables, name)) return fallback;
-      const given = variables[name];
-      // GraphQL coerces a single value to a list of one.
-      return Array.isArray(given) ? given.length : 1;
-    };
+  readLength(node: ValueNode) {
+    // GraphQL coerces a single value to a list of one.
+    return this.#read(node, lengthOf, (given) => (Array.isArray(given) ? given.length : 1));
   }
 
   /** Returns the value where the document fixes it, else a function that reads it from the variables. */
-  read(node: ValueNode): Literal | ((inputs: CostInputs) => Literal) {
-    if (node.kind !== Kind.VARIABLE) return literalOf(node);
+  read(node: ValueNode) {
+    return this.#read(node, literalOf, (given) =>
+      given === null || typeof given === 'number' || typeof given === 'boolean' ? given : undefined,
+    );
+  }
+
+  #read<T>(
+    node: ValueNode,
+    ofLiteral: (node: ValueNode) => T,
+    ofGiven: (given: unknown) => T,
+  ): T | ((inputs: CostInputs) => T | undefined) {
+    if (node.kind !== Kind.VARIABLE) return ofLiteral(node);
     const name = node.name.value;
-    const fallback = this.#defaults.get(name);
-    return ({ variables }) => {
-      const given = Object.hasOwn(variables, name) ? variables[name] : fallback;
-      return given === null || typeof given === 'number' || typeof given === 'boolean'
-        ? given
-        : undefined;
-    };
+    const byDefault = this.#defaults.get(name);
+    const fallback = byDefault && ofLiteral(byDefault);
+    return ({ variables }) =>
+      Object.hasOwn(variables, name) ? ofGiven(variables[name]) : fallback;
   }
 }
 

@@ -14,22 +14,19 @@ import { LRUCache } from 'lru-cache';
 import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { redact } from '../../lib/redact.ts';
 import { located, requestError } from '../../schema/public-error.ts';
-import type { Amount } from '../cost/amount.ts';
-import { costOf } from '../cost/cost.ts';
+import { costOf, type OperationCost } from '../cost/cost.ts';
 import { ListSizes } from '../cost/list-sizes.ts';
 import { Metering } from '../cost/metering.ts';
 import { CompiledCodeCache } from '../execution/compiled-code.ts';
 import { CompilingExecutor } from '../execution/compiling-executor.ts';
 import { type StructureLimits, structureErrors } from '../limits/structure.ts';
 
-import { lowestAgeLimit } from './age-limits.ts';
 import { documentArguments, OperationArguments } from './operation-arguments.ts';
 import { parseDocument } from './parse-document.ts';
 import { literalsOf, redactTexts } from './redact-literals.ts';
 import { inexactLiteralError, nullMemberLiteralError } from './refused-literals.ts';
 import { Selections } from './selections.ts';
 import { type CatalogUse, catalogUseOf } from './sharing-marks.ts';
-import { selectsWholeRead } from './whole-reads.ts';
 
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;
@@ -47,18 +44,12 @@ export interface PreparedDocument {
   readonly operations: ReadonlyMap<string | null, PreparedOperation>;
 }
 
-export interface PreparedOperation {
+export interface PreparedOperation extends OperationCost {
   readonly node: OperationDefinitionNode;
   readonly args: OperationArguments;
   readonly executor: CompilingExecutor;
   /** Null where it reads more than the catalog. */
   readonly catalogUse: CatalogUse | null;
-  /** The fields that the answer can contain. */
-  readonly cost: Amount;
-  /** How old the reads may be whose fields limit their age, in seconds. */
-  readonly ageLimit: Amount;
-  /** Whether a selected field needs the whole of a read of which only a part is cached. */
-  readonly needsWholeRead: boolean;
   /** Identifies the document and the operation within this process. */
   readonly name: string;
   /** The operation's own name as the log may have it; null where it has none. */
@@ -143,7 +134,6 @@ export class Documents {
     const digest = hash('sha256', text, 'base64url');
     const ofDocument = documentArguments(schema, document, !introspection);
     const selections = new Selections(schema, document);
-    const needsWholeRead = selectsWholeRead(schema, document);
     const operations = new Map<string | null, PreparedOperation>();
     for (const node of document.definitions) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
@@ -152,9 +142,7 @@ export class Documents {
         args: new OperationArguments(ofDocument, node),
         executor: new CompilingExecutor(this.#metering, selections, node, this.compiledCode),
         catalogUse: catalogUseOf(selections, node),
-        cost: costOf(selections, node, this.#sizes),
-        ageLimit: lowestAgeLimit(selections, node),
-        needsWholeRead,
+        ...costOf(selections, node, this.#sizes),
         name: `${digest} ${node.name?.value ?? ''}`,
         logName: node.name ? redact(node.name.value.slice(0, LONGEST_LOGGED_NAME)) : null,
       });
@@ -167,15 +155,13 @@ function published(invalid: readonly GraphQLError[], document: DocumentNode): Gr
   // The error by which the library reports that it stopped early has no location, and says nothing
   // of the document.
   const found = invalid.filter(({ nodes }) => nodes !== undefined);
-  if (found.length === 0) return [tooMuchWork()];
+  if (found.length === 0) {
+    const message =
+      'The document takes too much work to check: its selections repeat fields and fragments too often.';
+    return [requestError('QUERY_TOO_COMPLEX', message)];
+  }
   const literals = literalsOf(document);
   return found.map((error) =>
     located(requestError('GRAPHQL_VALIDATION_FAILED', redactTexts(error.message, literals)), error),
   );
-}
-
-function tooMuchWork(): GraphQLError {
-  const message =
-    'The document takes too much work to check: its selections repeat fields and fragments too often.';
-  return requestError('QUERY_TOO_COMPLEX', message);
 }

@@ -21,16 +21,12 @@ const ANY_OPERATION: OperationDefinitionNode = {
   selectionSet: { kind: Kind.SELECTION_SET, selections: [] },
 };
 
+type DocumentArguments = Pick<
+  ValidatedExecutionArgs,
+  'schema' | 'document' | 'hideSuggestions' | 'fragments' | 'fragmentDefinitions'
+>;
+
 /** The executor's arguments that the operations of a document share. */
-interface DocumentArguments {
-  readonly schema: GraphQLSchema;
-  readonly document: DocumentNode;
-  readonly hideSuggestions: boolean;
-  readonly fragments: Fragments;
-}
-
-type Fragments = Pick<ValidatedExecutionArgs, 'fragments' | 'fragmentDefinitions'>;
-
 export function documentArguments(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -40,31 +36,27 @@ export function documentArguments(
     ANY_OPERATION,
     ...document.definitions.filter(({ kind }) => kind !== Kind.OPERATION_DEFINITION),
   ]);
-  return { schema, document, hideSuggestions, fragments: { fragments, fragmentDefinitions } };
+  return { schema, document, hideSuggestions, fragments, fragmentDefinitions };
 }
 
 /** The executor's arguments of an operation; all but those of one run are computed once. */
 export class OperationArguments {
-  readonly #of: DocumentArguments;
-  readonly #operation: OperationDefinitionNode;
   readonly #common: ValidatedExecutionArgs;
 
   constructor(ofDocument: DocumentArguments, operation: OperationDefinitionNode) {
-    const { schema, document, hideSuggestions, fragments } = ofDocument;
-    this.#of = ofDocument;
-    this.#operation = operation;
+    const { schema, hideSuggestions } = ofDocument;
     // Copies of fragment tables for fifty operations would outweigh the rest of their document.
     const own = prepared(schema, hideSuggestions, [{ ...operation, variableDefinitions: [] }]);
-    this.#common = { ...own, ...fragments, document, operation };
+    this.#common = { ...own, ...ofDocument, operation };
   }
 
   /** Coerces the variables, or returns their errors. */
   read(
     variables: Readonly<Record<string, unknown>>,
   ): { readonly values: VariableValues } | { readonly errors: readonly GraphQLError[] } {
-    const { variableDefinitions = [] } = this.#operation;
+    const { schema, hideSuggestions, operation } = this.#common;
+    const { variableDefinitions = [] } = operation;
     if (variableDefinitions.length === 0) return { values: NO_VARIABLES };
-    const { schema, hideSuggestions } = this.#of;
     const { errors, variableValues } = getVariableValues(schema, variableDefinitions, variables, {
       maxErrors: MAX_VARIABLE_ERRORS,
       hideSuggestions,

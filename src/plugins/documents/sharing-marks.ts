@@ -20,6 +20,8 @@ export interface CatalogUse {
    * cached.
    */
   readonly selectsTime: boolean;
+  /** True once a run has read more than the marks of its fields allow: no response of it is cached any more. */
+  isBarred: boolean;
 }
 
 /** Null where a selected field is not marked as the catalog's: such a response is never cached. */
@@ -31,7 +33,7 @@ export function catalogUseOf(
   const marks = marksOf(selections, operation);
   // An operation without marks selects only `__typename` of the root, which has no version.
   if (marks === null || marks.size === 0 || marks.has('account')) return null;
-  return { selectsTime: marks.has('copy') };
+  return { selectsTime: marks.has('copy'), isBarred: false };
 }
 
 /**

@@ -6,20 +6,13 @@ import { GRAPH, type GraphPlugin } from '../plugin.ts';
 import { type Refusal, refused } from '../refusal.ts';
 import type { Documents, PreparedDocument, PreparedOperation } from './documents.ts';
 
-interface PreparedDocumentsOptions {
-  readonly documents: Documents;
-  readonly scheduler: FairScheduler;
-}
-
 /**
  * Parses, limits and validates each document once, and finds the operation in it that is meant. It
  * does so on admission, because it may have to wait: a hundred new documents may be received in one
  * turn of the event loop. What is left to parse and validate are the rules of other plugins. Needs `params`, of useParams and
  * useTrustedDocuments; fills `document` and `prepared`.
  */
-export function usePreparedDocuments(options: PreparedDocumentsOptions): GraphPlugin {
-  const { documents, scheduler } = options;
-
+export function usePreparedDocuments(documents: Documents, scheduler: FairScheduler): GraphPlugin {
   function prepare(operation: Operation): Refusal | null {
     const { params, transport } = operation;
     const { record } = transport;

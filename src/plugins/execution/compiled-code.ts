@@ -3,41 +3,32 @@ import type { OperationDefinitionNode, VariableValues } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Selections } from '../documents/selections.ts';
 import { type GeneratedCode, generate } from './generated-code.ts';
-import { type Flags, irOf, type OperationIr, type RootField } from './operation-ir.ts';
+import { type Flags, irOf, type RootField } from './operation-ir.ts';
 
 /** One operation with its conditions decided, as a function. */
-export class CompiledCode {
+export interface CompiledCode {
   readonly root: GeneratedCode['root'];
   readonly rootFields: readonly RootField[];
   readonly size: number;
-  readonly #args: GeneratedCode['args'];
-  readonly #areFixed: boolean;
-
-  private constructor({ root, args }: GeneratedCode, { rootFields, size }: OperationIr) {
-    this.root = root;
-    this.rootFields = rootFields;
-    this.size = size;
-    this.#args = args;
-    this.#areFixed = args.every((each) => typeof each !== 'function');
-  }
-
-  /** Null where the operation is left to the reference executor. */
-  static of(
-    selections: Selections,
-    operation: OperationDefinitionNode,
-    flags: Flags,
-  ): CompiledCode | null {
-    const ir = irOf(selections, operation, flags);
-    if (ir === null) return null;
-    spareMaglev(ir.size);
-    return new CompiledCode(generate(ir), ir);
-  }
-
   /** Throws where a field's arguments cannot be coerced. */
-  argsFor(variables: VariableValues): readonly unknown[] {
-    if (this.#areFixed) return this.#args;
-    return this.#args.map((each) => (typeof each === 'function' ? each(variables) : each));
-  }
+  readonly argsFor: (variables: VariableValues) => readonly unknown[];
+}
+
+/** Null where the operation is left to the reference executor. */
+export function compile(
+  selections: Selections,
+  operation: OperationDefinitionNode,
+  flags: Flags,
+): CompiledCode | null {
+  const ir = irOf(selections, operation, flags);
+  if (ir === null) return null;
+  const { rootFields, size } = ir;
+  spareMaglev(size);
+  const { root, args } = generate(ir);
+  const areFixed = args.every((each) => typeof each !== 'function');
+  const read = (variables: VariableValues) =>
+    args.map((each) => (typeof each === 'function' ? each(variables) : each));
+  return { root, rootFields, size, argsFor: areFixed ? () => args : read };
 }
 
 /** Null where a flag is not a boolean, which is an error of the request. */

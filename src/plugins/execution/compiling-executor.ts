@@ -11,7 +11,7 @@ import { withoutStack } from '../../lib/stackless-error.ts';
 import { type Meter, withinBudget } from '../cost/meter.ts';
 import type { Metering } from '../cost/metering.ts';
 import type { Selections } from '../documents/selections.ts';
-import { CompiledCode, type CompiledCodeCache, readFlags } from './compiled-code.ts';
+import { type CompiledCode, type CompiledCodeCache, compile, readFlags } from './compiled-code.ts';
 import type { Flags } from './operation-ir.ts';
 import { Run } from './run.ts';
 
@@ -21,6 +21,8 @@ interface Variant {
   /** Null means that it cannot be compiled. */
   code: CompiledCode | null | undefined;
 }
+
+const NOT_COMPILED: Readonly<Variant> = { runs: 0, code: undefined };
 
 // Compiling takes a third of the time of parsing and validating, as measured, so a flood of new
 // documents gains nothing by it. A document that is sent once is not worth compiling.
@@ -121,25 +123,16 @@ export class CompilingExecutor {
     let variant = this.#variants.get(name);
     if (!variant) {
       if (this.#variants.size >= MAX_VARIANTS) return null;
-      variant = { runs: 0, code: undefined };
+      variant = { ...NOT_COMPILED };
       this.#variants.set(name, variant);
     }
     if (variant.code) this.#codeCache.get(variant.code);
     if (variant.code !== undefined) return variant.code;
     variant.runs += 1;
     if (variant.runs < this.#runsBefore) return null;
-    return this.#compile(variant, flags);
-  }
-
-  #compile(variant: Variant, flags: Flags): CompiledCode | null {
-    const code = CompiledCode.of(this.#selections, this.#operation, flags);
+    const code = compile(this.#selections, this.#operation, flags);
     variant.code = code;
-    if (code) {
-      this.#codeCache.set(code, () => {
-        variant.runs = 0;
-        variant.code = undefined;
-      });
-    }
+    if (code) this.#codeCache.set(code, () => Object.assign(variant, NOT_COMPILED));
     return code;
   }
 

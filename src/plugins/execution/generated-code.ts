@@ -117,14 +117,11 @@ class Writer {
         return (from) => `${object}(run, ${from})`;
       }
       case 'list': {
-        const list = this.#list(ir.item);
+        const { item } = ir;
+        const list = isOfObjects(item) ? this.#listOfObjects(item) : this.#listOfLeaves(item);
         return (from) => `${list}(run, ${from})`;
       }
     }
-  }
-
-  #list(item: ValueIr): string {
-    return isOfObjects(item) ? this.#listOfObjects(item) : this.#listOfLeaves(item);
   }
 
   #listOfLeaves(item: ValueIr): string {
@@ -216,14 +213,9 @@ type ReadLeaf = (value: unknown, run: Run) => unknown;
 
 /**
  * Thrown by compiled code where an answer would be incomplete; the reference executor then reports
- * the error.
+ * the error. A singleton: capturing a stack trace would cost more than the field.
  */
-class NotWholeError extends Error {
-  override readonly name = 'NotWholeError';
-}
-
-// A singleton without a message: capturing a stack trace would cost more than the field.
-const NOT_WHOLE = new NotWholeError();
+const NOT_WHOLE = new Error('the answer would not be whole');
 
 /**
  * Serializes a leaf as its type does. Values that serialize to themselves, which is nearly all,

@@ -167,14 +167,10 @@ function resolverOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Res
   }
   // The fourth parameter is GraphQLResolveInfo, which compiled code does not provide.
   if (resolve.length > 3) throw new NotCompilableError('a resolver that looks at the document');
-  const postponable = isPostponable(field);
-  if (namesVariable(node)) {
-    const args: ReadArguments = (variables) => getArgumentValues(field, node, variables);
-    return { resolve, args, isPostponable: postponable };
-  }
+  const read: ReadArguments = (variables) => getArgumentValues(field, node, variables);
   try {
-    const args = getArgumentValues(field, node, NO_VARIABLES);
-    return { resolve, args, isPostponable: postponable };
+    const args = namesVariable(node) ? read : read(NO_VARIABLES);
+    return { resolve, args, isPostponable: isPostponable(field) };
   } catch (error) {
     throw new NotCompilableError('arguments that cannot be read', { cause: error });
   }

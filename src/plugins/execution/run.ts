@@ -8,6 +8,7 @@ import {
   OVER_BUDGET,
   weightOfKey,
 } from '../cost/meter.ts';
+import { isPromiseLike } from '../cost/metering.ts';
 import { JsonWriter } from '../results/json-writer.ts';
 import type { RootField } from './operation-ir.ts';
 
@@ -251,8 +252,4 @@ export class Run {
     this.meter.ran(this.fields);
     this.#end?.(result);
   }
-}
-
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null)?.then === 'function';
 }

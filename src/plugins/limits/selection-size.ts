@@ -102,7 +102,9 @@ export function repeatedPairs(selectionSet: SelectionSetNode, fragments: Fragmen
     unfold(inside, fragments, (selection) => {
       const isField = selection.kind === Kind.FIELD;
       // Validation compares fragments pairwise like fields, even where they have none in common.
-      const place = placeOf(places, isField ? responseKey(selection) : '...');
+      const key = isField ? responseKey(selection) : '...';
+      const place = places.get(key) ?? { times: 0, inner: new Map() };
+      places.set(key, place);
       pairs += place.times;
       place.times += 1;
       if (isField && selection.selectionSet) enter(selection.selectionSet, place.inner);
@@ -110,12 +112,4 @@ export function repeatedPairs(selectionSet: SelectionSetNode, fragments: Fragmen
 
   enter(selectionSet, new Map());
   return pairs;
-}
-
-function placeOf(places: Places, key: string): Place {
-  const known = places.get(key);
-  if (known) return known;
-  const place: Place = { times: 0, inner: new Map() };
-  places.set(key, place);
-  return place;
 }

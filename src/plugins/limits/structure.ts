@@ -56,12 +56,14 @@ export function structureErrors(
   const sizes = [...operations, ...fragments.values()].map((definition) =>
     measure.of(definition.selectionSet),
   );
-  if (measure.circular !== null) return [circular(measure.circular)];
+  if (measure.circular !== null) {
+    // Validation reports cycles too, but its other rules must not run on such fragments. A name may be as long as the body.
+    const message = redactTexts(`Fragment "${measure.circular}" leads back to itself.`, []);
+    return [requestError('GRAPHQL_VALIDATION_FAILED', message)];
+  }
   const errors = worstOfEach(
-    operations.map((operation, index) => ({
-      operation,
-      errors: operationErrors(operation, sizes[index] as SelectionSize, limits),
-    })),
+    operations,
+    operations.map((one, at) => operationErrors(one, sizes[at] as SelectionSize, limits)),
   );
   const selections = sizes.reduce((sum, size) => sum + size.selections, 0);
   if (selections > MAX_SELECTIONS) {
@@ -70,30 +72,21 @@ export function structureErrors(
   return errors.length > 0 ? errors : unfoldedErrors(operations, fragments, schema);
 }
 
-interface OperationErrors {
-  readonly operation: OperationDefinitionNode;
-  readonly errors: readonly GraphQLError[];
-}
-
 /** Of many operations that exceed one limit, only the worst is reported, with its location. */
-function worstOfEach(found: readonly OperationErrors[]): GraphQLError[] {
+function worstOfEach(
+  operations: readonly OperationDefinitionNode[],
+  found: readonly (readonly GraphQLError[])[],
+): GraphQLError[] {
   const worst = new Map<unknown, GraphQLError>();
-  for (const { operation, errors } of found) {
-    for (const error of errors) {
+  for (const [at, operation] of operations.entries()) {
+    for (const error of found[at] ?? []) {
       const { limit, value } = error.extensions;
       const known = worst.get(limit);
       if (known && Number(known.extensions.value) >= Number(value)) continue;
-      worst.set(limit, found.length > 1 ? located(error, { nodes: [operation] }) : error);
+      worst.set(limit, operations.length > 1 ? located(error, { nodes: [operation] }) : error);
     }
   }
   return [...worst.values()];
-}
-
-/** Validation reports cycles too, but its other rules must not run on such fragments. */
-function circular(name: string): GraphQLError {
-  // A name may be as long as the request body.
-  const message = redactTexts(`Fragment "${name}" leads back to itself.`, []);
-  return requestError('GRAPHQL_VALIDATION_FAILED', message);
 }
 
 function operationErrors(
@@ -102,21 +95,15 @@ function operationErrors(
   limits: StructureLimits,
 ): GraphQLError[] {
   const directives = size.directives + ownDirectives(operation);
-  const variables = operation.variableDefinitions?.length ?? 0;
-  const errors: GraphQLError[] = [];
-  if (variables > MAX_VARIABLES) {
-    errors.push(tooComplex('variables', variables, MAX_VARIABLES));
-  }
-  if (size.depth > limits.maxDepth) {
-    errors.push(tooComplex('MAX_DEPTH', size.depth, limits.maxDepth));
-  }
-  if (size.aliases > limits.maxAliases) {
-    errors.push(tooComplex('MAX_ALIASES', size.aliases, limits.maxAliases));
-  }
-  if (directives > limits.maxDirectives) {
-    errors.push(tooComplex('MAX_DIRECTIVES', directives, limits.maxDirectives));
-  }
-  return errors;
+  const measured = [
+    ['variables', operation.variableDefinitions?.length ?? 0, MAX_VARIABLES],
+    ['MAX_DEPTH', size.depth, limits.maxDepth],
+    ['MAX_ALIASES', size.aliases, limits.maxAliases],
+    ['MAX_DIRECTIVES', directives, limits.maxDirectives],
+  ] as const;
+  return measured
+    .filter(([, value, maximum]) => value > maximum)
+    .map(([limit, value, maximum]) => tooComplex(limit, value, maximum));
 }
 
 function ownDirectives({ directives, variableDefinitions }: OperationDefinitionNode): number {
@@ -132,10 +119,8 @@ function unfoldedErrors(
   schema: GraphQLSchema,
 ): GraphQLError[] {
   const errors = worstOfEach(
-    operations.map((operation) => ({
-      operation,
-      errors: mutationErrors(operation, fragments, schema),
-    })),
+    operations,
+    operations.map((operation) => mutationErrors(operation, fragments, schema)),
   );
   let pairs = 0;
   for (const { selectionSet } of operations) pairs += repeatedPairs(selectionSet, fragments);

@@ -10,14 +10,11 @@ import { overLimit } from './over-limit-error.ts';
  * are known only once an answer is complete, so the one that exceeds the limit is still sent, and the next is refused.
  * Fills `client`, `headers` and `overLimit`; needs the `meter` of useCostLimit once it executes.
  */
-export function useClientLimits<Context extends OperationContext>(
-  limiter: Limiter,
-  clientOf: (context: Context) => Client,
-): GraphPlugin {
+export function useClientLimits(limiter: Limiter): GraphPlugin {
   return {
     onAdmit(context) {
       const { operation } = context;
-      const client = clientOf(context as Context);
+      const client = context.clientNow();
       const requests = limiter.take('requests', client);
       operation.client = client;
       operation.headers = headersOf(requests);
@@ -27,10 +24,10 @@ export function useClientLimits<Context extends OperationContext>(
       return client.kind === 'account' ? operation.overLimit : null;
     },
     onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
-      const context = contextValue[GRAPH] as Context;
+      const context = contextValue[GRAPH];
       const { operation } = context;
       const charged = <Result>(result: Result): Result => {
-        limiter.spend('fields', currentClient(context, limiter, clientOf), operation.meter.fields);
+        limiter.spend('fields', currentClient(context, limiter), operation.meter.fields);
         if (operation.isGivenBack) {
           limiter.giveBack(operation.overLimit === null ? 'requests' : 'reserve', operation.client);
         }
@@ -46,14 +43,12 @@ export function useClientLimits<Context extends OperationContext>(
 }
 
 /** The client as it is known by now: what was counted for its address moves to the account that it has proved. */
-export function currentClient<Context extends OperationContext>(
-  context: Context,
+export function currentClient(
+  { operation, clientNow }: OperationContext,
   limiter: Limiter,
-  clientOf: (context: Context) => Client,
 ): Client {
-  const { operation } = context;
   const before = operation.client;
-  const client = clientOf(context);
+  const client = clientNow();
   if (client.key === before.key) return before;
   operation.client = client;
   if (client.kind === 'account') {
@@ -70,19 +65,15 @@ const SIGNS_IN = /\blogin\s*\(/;
  * Lets an operation pass although its address is over a limit, where it signs in, or has a known token to prove: nobody
  * is locked out by what neighbours send. Needs the document's text in `params`, of useTrustedDocuments, and `overLimit`.
  */
-export function useReserve<Context extends OperationContext>(
-  limiter: Limiter,
-  /** The hash of a token that nobody has made up; null where there is none. */
-  knownTokenOf: (context: Context) => string | null,
-): GraphPlugin {
+export function useReserve(limiter: Limiter): GraphPlugin {
   return {
     onAdmit(context) {
       const { overLimit: refusal, params, transport, client } = context.operation;
       if (refusal === null) return null;
       const passes = (from: Client) => (limiter.take('reserve', from).isOver ? refusal : null);
       if (transport.mayMutate && SIGNS_IN.test(params.query ?? '')) return passes(client);
-      const hash = knownTokenOf(context as Context);
-      return hash === null ? refusal : passes(singleClient('token', hash));
+      const { knownToken } = context;
+      return knownToken === null ? refusal : passes(singleClient('token', knownToken));
     },
   };
 }

@@ -4,26 +4,22 @@ import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import { extraForText, Meter } from '../cost/meter.ts';
-import { asGraphQLError, type Failing } from '../errors/error-codes.ts';
-import type { RunCost } from '../receipts/use-receipts.ts';
+import { asGraphQLError, type ErrorCodes } from '../errors/error-codes.ts';
+import type { OperationRecord } from '../operation.ts';
+import type { ReadingContext, RunCost } from '../plugin.ts';
 import { type JsonText, jsonText } from '../results/json-text.ts';
 import { type EventText, FollowedEvents, packResult } from './delivery.ts';
 import type { EventPace } from './event-pace.ts';
 import { type MadeResult, SharedResults, type SharingOperation } from './shared-results.ts';
 
-/** The context of one event, which records what its fields have read. */
-export interface ReadingContext {
-  /** True once they have read a value of the viewer or of one request. */
-  readonly isPersonal: boolean;
-  /** True once they have read what differs between the subscribers to one account. */
-  readonly readsCatalog: boolean;
-}
-
 /** A subscription, as it is executed for each of its events. */
 export interface LiveOperation extends SharingOperation {
   readonly cost: number;
   readonly signal: AbortSignal | undefined;
-  readonly failing: Failing;
+  /** True where the transport itself reports why a subscription ends; otherwise a last event does. */
+  readonly reportsEnd: (error: unknown) => boolean;
+  readonly ended: () => void;
+  readonly record: OperationRecord;
   readonly newContext: () => ReadingContext;
   /** Whom its events are charged to: once its token has ended, its account no more. */
   readonly clientNow: () => Client;
@@ -46,24 +42,14 @@ const NOTHING_RUN: RunCost = { cost: 0, fields: 0, waitedMs: 0 };
 /** The form in which a transport takes a result, which is made once however many subscribers take it. */
 type Form = (made: MadeResult, live: LiveOperation) => Eventually<EventText>;
 
-export interface EventResultsOptions<Context extends ReadingContext = ReadingContext> {
-  /** Masks the errors of a result, and adds its receipt. */
-  readonly publish: (
-    result: ExecutionResult,
-    failing: Failing,
-    context: Context,
-    run: RunCost,
-  ) => ExecutionResult;
+export interface EventResultsOptions {
+  readonly codes: ErrorCodes;
+  /** Whether each result has its receipt. */
+  readonly receipts: boolean;
   readonly scheduler: FairScheduler;
   readonly pace: EventPace;
   /** The budget of one event, in fields. */
   readonly maxCost: number;
-}
-
-export interface Following {
-  /** True where the transport itself reports why a subscription ends; otherwise a last event does. */
-  readonly reportsEnd: (error: unknown) => boolean;
-  readonly ended: () => void;
 }
 
 /**
@@ -81,12 +67,8 @@ export class EventResults {
     this.#options = options;
   }
 
-  follow(
-    events: PullStream<unknown>,
-    live: LiveOperation,
-    { reportsEnd, ended }: Following,
-  ): FollowedEvents {
-    const { signal } = live;
+  follow(events: PullStream<unknown>, live: LiveOperation): FollowedEvents {
+    const { signal, reportsEnd, ended } = live;
     const stream = new FollowedEvents(events, {
       text: (event, isPacked) =>
         this.#paced(event as object, live, events, isPacked ? this.#packed : textOf),
@@ -106,9 +88,25 @@ export class EventResults {
     return stream;
   }
 
-  #finalResult(error: unknown, { failing, newContext }: LiveOperation): ExecutionResult {
+  #finalResult(error: unknown, { record, newContext }: LiveOperation): ExecutionResult {
     const result = { errors: [asGraphQLError(error)] };
-    return this.#options.publish(result, failing, newContext(), NOTHING_RUN);
+    return this.#published(result, record, newContext(), NOTHING_RUN);
+  }
+
+  /** Masks an event's errors, and adds its receipt, as plugins do for all other results. */
+  #published(
+    result: ExecutionResult,
+    record: OperationRecord,
+    context: ReadingContext,
+    run: RunCost,
+  ): ExecutionResult {
+    const { codes, receipts } = this.#options;
+    if (!result.errors && !receipts) return result;
+    return {
+      ...result,
+      ...(result.errors && { errors: codes.masked(result.errors, record) }),
+      ...(receipts && { extensions: context.receipt(run) }),
+    };
   }
 
   /** The event's result: synchronously, or once the account's token bucket allows it. */
@@ -137,7 +135,10 @@ export class EventResults {
     }
     const other = this.#shared.underWay(event, live);
     if (other !== null) return other.then(() => this.#result(event, live, waitedMs, form));
-    const meter = this.#meter(live);
+    const { scheduler, maxCost } = this.#options;
+    const estimate = Math.max(live.cost, live.expected);
+    const client = live.client.key;
+    const meter = new Meter({ maxFields: maxCost, scheduler, client, estimate });
     const made = this.#make(event, live, waitedMs, meter);
     if (!(made instanceof Promise) && !meter.isCostly) {
       this.#shared.keep(event, live, made);
@@ -182,33 +183,21 @@ export class EventResults {
     live.expected = fields;
   }
 
-  #meter({ cost, expected, client }: LiveOperation): Meter {
-    const { scheduler, maxCost } = this.#options;
-    const estimate = Math.max(cost, expected);
-    return new Meter({ maxFields: maxCost, scheduler, client: client.key, estimate });
-  }
-
   #make(
     event: object,
     live: LiveOperation,
     waitedMs: number,
     meter: Meter,
   ): Eventually<MadeResult> {
-    const { scheduler } = this.#options;
+    const { prepared, args, client } = live;
     // Each event has its own context: reads must not be as old as the subscription.
-    const run = { context: live.newContext(), meter, waitedMs };
-    return meter.isCostly
-      ? scheduler.run(live.client.key, () => this.#execute(event, live, run))
-      : this.#execute(event, live, run);
-  }
-
-  #execute(event: object, live: LiveOperation, run: EventRun): Eventually<MadeResult> {
-    const { prepared, args } = live;
-    const result = prepared.executor.execute(
-      { ...args, rootValue: event, contextValue: run.context },
-      run.meter,
-    );
-    return after(result, (settled) => this.#made(settled, live, run));
+    const context = live.newContext();
+    const execute = () => {
+      const own = { ...args, rootValue: event, contextValue: context };
+      const result = prepared.executor.execute(own, meter);
+      return after(result, (settled) => this.#made(settled, live, { context, meter, waitedMs }));
+    };
+    return meter.isCostly ? this.#options.scheduler.run(client.key, execute) : execute();
   }
 
   #made(result: ExecutionResult, live: LiveOperation, run: EventRun): MadeResult {
@@ -220,8 +209,8 @@ export class EventResults {
     if (context.isPersonal || context.readsCatalog) this.#shared.bar(live);
     // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();
-    const { cost, failing } = live;
-    const published = this.#options.publish(result, failing, context, { cost, fields, waitedMs });
+    const { cost, record } = live;
+    const published = this.#published(result, record, context, { cost, fields, waitedMs });
     return {
       // The waiting time in a receipt concerns one subscriber alone.
       isShared:

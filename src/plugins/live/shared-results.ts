@@ -59,7 +59,9 @@ export class SharedResults {
   mayShare({ prepared: { node }, args }: SharingOperation): boolean {
     let mayShare = this.#mayShare.get(node);
     if (mayShare === undefined) {
-      mayShare = isOfAccount(args, node) && !usesVariablesInEvents(args.document, node);
+      const marks = marksOf(new Selections(args.schema, args.document), node);
+      const isOfAccount = marks !== null && [...marks].every((mark) => mark === 'account');
+      mayShare = isOfAccount && !usesVariablesInEvents(args.document, node);
       this.#mayShare.set(node, mayShare);
     }
     return mayShare;
@@ -102,14 +104,6 @@ export class SharedResults {
     const done = made.then(over, over);
     this.#making.set(event, { node: operation.prepared.node, done });
   }
-}
-
-function isOfAccount(
-  { schema, document }: ValidatedExecutionArgs,
-  node: OperationDefinitionNode,
-): boolean {
-  const marks = marksOf(new Selections(schema, document), node);
-  return marks !== null && [...marks].every((mark) => mark === 'account');
 }
 
 /**

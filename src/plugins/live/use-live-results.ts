@@ -1,27 +1,16 @@
 import type { SubscribeFunction } from '@envelop/core';
-import {
-  createSourceEventStream,
-  type ExecutionResult,
-  type ValidatedExecutionArgs,
-} from 'graphql';
-import type { Client } from '../../lib/limits/client.ts';
+import { createSourceEventStream, type ExecutionResult } from 'graphql';
 import type { Limiter } from '../../lib/limits/limiter.ts';
 import { takeSlot } from '../../lib/limits/slot.ts';
 import { PullStream } from '../../lib/pull-stream.ts';
-import type { ErrorCodes } from '../errors/error-codes.ts';
 import { overLimit } from '../limits/over-limit-error.ts';
-import { admitted, type GivenArgs, type GraphPlugin, type OperationContext } from '../plugin.ts';
+import { currentClient } from '../limits/use-client-limits.ts';
+import { admitted, type GivenArgs, type GraphPlugin } from '../plugin.ts';
 import type { FollowedEvents } from './delivery.ts';
-import { EventResults, type EventResultsOptions, type ReadingContext } from './event-results.ts';
+import { EventResults, type EventResultsOptions } from './event-results.ts';
 
-interface LiveResultsOptions<Context, EachContext extends ReadingContext>
-  extends EventResultsOptions<EachContext> {
-  /** Makes the contexts of a subscription's events, which outlive the operation's own. */
-  readonly eventContexts: (context: Context) => () => EachContext;
-  /** Tells the client whose account the subscription has proved by now, without keeping the context. */
-  readonly clientOf: (context: Context) => () => Client;
+interface LiveResultsOptions extends EventResultsOptions {
   readonly limiter: Limiter;
-  readonly codes: ErrorCodes;
 }
 
 // A client at the limit has to close a subscription before it can open another.
@@ -35,27 +24,31 @@ export type Subscribed = FollowedEvents | AsyncGenerator<never> | ExecutionResul
  * shared as well, and bypass the iterator: they pass no hook `onNext`. Needs `prepared` of usePreparedDocuments,
  * `values` of useVariables and the `cost` of useCostLimit; fills `events`, which a transport delivers.
  */
-export function useLiveResults<
-  Context extends OperationContext,
-  EachContext extends ReadingContext,
->(options: LiveResultsOptions<Context, EachContext>): GraphPlugin {
-  const { eventContexts, clientOf, codes, limiter } = options;
-  const results = new EventResults(options as unknown as EventResultsOptions);
+export function useLiveResults(options: LiveResultsOptions): GraphPlugin {
+  const { codes, limiter } = options;
+  const results = new EventResults(options);
 
   async function subscribe(given: GivenArgs): Promise<Subscribed> {
-    const context = admitted(given) as Context;
-    const { operation } = context;
+    const context = admitted(given);
+    const { operation, clientNow } = context;
     const { prepared, params, values, cost, signal, transport } = operation;
-    const { requestId, record, reportsEnd = () => false } = transport;
+    const { record, reportsEnd = () => false } = transport;
     const args = prepared.args.of(context, values, params.variables);
-    const events = await sourceOf(args);
+    // Either a stream, or a result with the error: the executor throws nothing.
+    const events = await createSourceEventStream(
+      args as Parameters<typeof createSourceEventStream>[0],
+    );
     if (!(events instanceof PullStream)) {
+      if (Symbol.asyncIterator in events) {
+        throw new TypeError('a subscription field of the schema must return a PullStream');
+      }
       const cause = events.errors?.[0]?.originalError;
       if (!reportsEnd(cause)) return events;
       codes.ended(cause, record);
       return nothing();
     }
-    const clientNow = clientOf(context);
+    // The subscription may have proved its account by now.
+    currentClient(context, limiter);
     const slot = takeSlot(limiter, 'subscriptions', clientNow);
     if (slot === null) {
       await events.return();
@@ -67,17 +60,16 @@ export function useLiveResults<
       args: { ...args, contextValue: null },
       cost,
       signal,
-      failing: { requestId, record },
-      newContext: eventContexts(context),
+      reportsEnd,
+      ended: slot.release,
+      record,
+      newContext: context.eventContexts(),
       clientNow,
       client: clientNow(),
       expected: cost,
       reserved: 0,
     };
-    operation.events = results.follow(events, live, {
-      reportsEnd,
-      ended: slot.release,
-    });
+    operation.events = results.follow(events, live);
     return operation.events;
   }
 
@@ -86,17 +78,6 @@ export function useLiveResults<
       setSubscribeFn(subscribe as unknown as SubscribeFunction);
     },
   };
-}
-
-/** The event stream, or a result with the error: the executor throws nothing. */
-async function sourceOf(
-  args: ValidatedExecutionArgs,
-): Promise<PullStream<unknown> | ExecutionResult> {
-  const source = await createSourceEventStream(
-    args as Parameters<typeof createSourceEventStream>[0],
-  );
-  if (source instanceof PullStream || !(Symbol.asyncIterator in source)) return source;
-  throw new TypeError('a subscription field of the schema must return a PullStream');
 }
 
 async function* nothing(): AsyncGenerator<never> {}

@@ -4,30 +4,28 @@ import { requestError } from '../../schema/public-error.ts';
 import { fragmentsOf, responseKey, unfold } from '../documents/selections.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
 import { keepsOutcome } from '../field-extensions.ts';
-import { containedEvents } from '../live/contained-events.ts';
+import type { FollowedEvents } from '../live/delivery.ts';
 import type { Subscribed } from '../live/use-live-results.ts';
 import type { Operation } from '../operation.ts';
 import { GRAPH, type GraphPlugin, type OperationContext } from '../plugin.ts';
 import { type Fallback, OF_OPERATION, type Refusal } from '../refusal.ts';
 import { unknownOutcome, type WrappableSchema } from './wrappable-schema.ts';
 
-interface ErrorBoundaryOptions {
-  readonly schema: GraphQLSchema;
-  readonly codes: ErrorCodes;
-  readonly wrappable: WrappableSchema;
-}
-
 /**
  * Keeps the faults of other plugins to their operation, by one conversion for every hook and transport. After a mutation was
  * executed a hook that fails may have been one that redacts: then the orders' own scalars are sent, and nothing else.
  */
 export class PluginErrorBoundary {
-  readonly #options: ErrorBoundaryOptions;
+  readonly #schema: GraphQLSchema;
+  readonly #codes: ErrorCodes;
+  readonly #wrappable: WrappableSchema;
   /** The results of mutations; null for one that is being executed. */
   readonly #executed = new WeakMap<Operation, ExecutionResult | null>();
 
-  constructor(options: ErrorBoundaryOptions) {
-    this.#options = options;
+  constructor(schema: GraphQLSchema, codes: ErrorCodes, wrappable: WrappableSchema) {
+    this.#schema = schema;
+    this.#codes = codes;
+    this.#wrappable = wrappable;
   }
 
   /** Notes the result of a mutation, inside of all that other plugins wrap around its execution. */
@@ -51,9 +49,9 @@ export class PluginErrorBoundary {
   /** The answer to an operation of which a hook has failed. */
   failed(operation: Operation, error: unknown, fallback: Fallback = OF_OPERATION) {
     const executed = this.#executed.get(operation);
-    const { codes } = this.#options;
-    if (executed === undefined) return codes.refusal(error, operation.transport, fallback);
-    codes.pluginFailed(error);
+    if (executed === undefined)
+      return this.#codes.refusal(error, operation.transport.record, fallback);
+    this.#codes.pluginFailed(error);
     return this.#outcomes(operation, executed);
   }
 
@@ -63,7 +61,7 @@ export class PluginErrorBoundary {
   ): Eventually<ExecutionResult | Refusal> {
     const { operation } = context;
     const done = (result: ExecutionResult) =>
-      this.#options.wrappable.hasFailed(context)
+      this.#wrappable.hasFailed(context)
         ? this.#outcomes(operation, this.#executed.get(operation) ?? null)
         : this.checked(operation, result);
     try {
@@ -89,14 +87,13 @@ export class PluginErrorBoundary {
   }
 
   async #handed(operation: Operation, run: () => Eventually<Subscribed>) {
-    const { codes } = this.#options;
     try {
       const outcome = await run();
       const { events, transport } = operation;
       if (outcome === events) return outcome;
       if (!(Symbol.asyncIterator in outcome)) return this.checked(operation, outcome);
       if (events !== null) {
-        return containedEvents(outcome, events, (error) => codes.pluginFailed(error));
+        return containedEvents(outcome, events, (error) => this.#codes.pluginFailed(error));
       }
       if (transport.reportsEnd === undefined) throw new TypeError('events that are a plugin’s own');
       return outcome;
@@ -114,14 +111,16 @@ export class PluginErrorBoundary {
     if (errors === undefined || errors.every(isOurs)) return result;
     const meant = new AggregateError(errors);
     if (result.data == null) return this.failed(operation, meant, fallback);
-    const { errors: coded } = this.#options.codes.refusal(meant, operation.transport, fallback);
+    const { record } = operation.transport;
+    const { errors: coded } = this.#codes.refusal(meant, record, fallback);
     return { ...result, errors: coded };
   }
 
   #outcomes(operation: Operation, executed: ExecutionResult | null): ExecutionResult {
     const written = executed?.data;
     if (executed !== null && written == null) return executed;
-    const { requestId, record } = operation.transport;
+    const { record } = operation.transport;
+    const { requestId } = record;
     const data: Record<string, unknown> = {};
     const failures: GraphQLError[] = [];
     const lost = (error: GraphQLError, ...path: string[]) => {
@@ -146,7 +145,7 @@ export class PluginErrorBoundary {
         }
       }
     }
-    this.#options.codes.refused(failures, record);
+    this.#codes.refused(failures, record);
     const own = (executed?.errors ?? []).filter(({ path = [] }) => path.length <= 2);
     const errors = [...own, ...failures];
     return { data, ...(errors.length > 0 && { errors }) };
@@ -154,7 +153,7 @@ export class PluginErrorBoundary {
 
   /** The keys of a mutation's fields, and whether the outcome of each is sent; null for `__typename`. */
   #fieldsOf({ prepared: { node }, document }: Operation): ReadonlyMap<string, boolean | null> {
-    const fields = this.#options.schema.getMutationType()?.getFields() ?? {};
+    const fields = this.#schema.getMutationType()?.getFields() ?? {};
     const found = new Map<string, boolean | null>();
     if (document === null) return found;
     unfold(node.selectionSet, fragmentsOf(document.document), (selection) => {
@@ -172,4 +171,48 @@ function scalarOrNull(value: unknown): unknown {
 
 function isOurs({ extensions }: GraphQLError): boolean {
   return typeof extensions?.retryable === 'boolean' && extensions.http === undefined;
+}
+
+const OVER: IteratorReturnResult<void> = { done: true, value: undefined };
+
+/**
+ * The events of a subscription as other plugins hand them on. Whatever their iterator throws ends this subscription
+ * alone, and its source in any case. Results bypass it: what it yields nobody asked for.
+ */
+function containedEvents(
+  theirs: AsyncIterable<unknown>,
+  events: FollowedEvents,
+  fault: (error: unknown) => void,
+): AsyncGenerator<never, void, void> {
+  const iterator = theirs[Symbol.asyncIterator]();
+  let running: Promise<typeof OVER> | null = null;
+  async function run() {
+    try {
+      while (!(await iterator.next()).done);
+    } catch (error) {
+      await events.fail(error);
+    }
+    return OVER;
+  }
+  async function leave() {
+    try {
+      await iterator.return?.();
+    } catch (error) {
+      fault(error);
+    }
+    await events.leave();
+    return OVER;
+  }
+  return {
+    next() {
+      running ??= run();
+      return running;
+    },
+    return: leave,
+    throw: (error) => leave().then(() => Promise.reject(error)),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    [Symbol.asyncDispose]: () => leave().then(() => undefined),
+  };
 }

@@ -1,7 +1,6 @@
 import type { Plugin } from '@envelop/core';
 import type { GraphQLSchema } from 'graphql';
 import type { Log } from '../../lib/log.ts';
-import { guarded } from './guarded-hooks.ts';
 import { WrappableSchema } from './wrappable-schema.ts';
 
 /** Another author's plugin, with hooks of envelop or of yoga; its names are checked at the start. */
@@ -191,4 +190,45 @@ async function disposed(all: readonly Named[], log: Log): Promise<void> {
       }
     }),
   );
+}
+
+type Hook = (...given: unknown[]) => unknown;
+
+/** The functions whose promises envelop waits for, so that what they reject with is an error of the operation. */
+const AWAITED = new Set(['onContextBuilding', 'onExecute', 'onSubscribe', 'onExecuteDone']);
+
+/**
+ * A hook whose faults stay with its operation: a promise that nobody waits for would end the process with its
+ * rejection, and an `onEnd` that throws would keep the events' source open.
+ */
+function guarded(name: string, hook: Hook, fault: (error: unknown) => void): Hook {
+  return (...given) => {
+    const made = name === 'onEnd' ? attempt(() => hook(...given), fault) : hook(...given);
+    if (!(made instanceof Promise)) return guardedResult(name, made, fault);
+    if (AWAITED.has(name)) return made.then((value) => guardedResult(name, value, fault));
+    made.catch(fault);
+    return undefined;
+  };
+}
+
+/** A hook may return the function, or several by their names, that is called next. */
+function guardedResult(name: string, made: unknown, fault: (error: unknown) => void): unknown {
+  if (typeof made === 'function') return guarded(name, made as Hook, fault);
+  if (typeof made !== 'object' || made === null || Array.isArray(made)) return made;
+  const entries = Object.entries(made);
+  return Object.fromEntries(
+    entries.map(([key, value]) => [
+      key,
+      typeof value === 'function' ? guarded(key, value as Hook, fault) : value,
+    ]),
+  );
+}
+
+function attempt(work: () => unknown, fault: (error: unknown) => void): unknown {
+  try {
+    return work();
+  } catch (error) {
+    fault(error);
+    return undefined;
+  }
 }

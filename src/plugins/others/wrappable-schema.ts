@@ -65,7 +65,7 @@ export class WrappableSchema {
 
   #offer({ holder, name, about, isWrite }: Wrappable): () => Wrappable | null {
     const own = holder[name] as Run | undefined;
-    const offered = own && (isWrite ? this.#noting(own) : inside(own, name));
+    const offered = own && (isWrite ? this.#noting(own) : withContext(own, name, innerOf));
     if (offered) holder[name] = offered;
     return () => {
       const now = holder[name] as Run | undefined;
@@ -73,7 +73,10 @@ export class WrappableSchema {
         if (own) holder[name] = own;
         return null;
       }
-      if (now) holder[name] = isWrite ? this.#surviving(outside(now, name)) : outside(now, name);
+      if (now) {
+        const theirs = withContext(now, name, seen);
+        holder[name] = isWrite ? this.#surviving(theirs) : theirs;
+      }
       return { holder, name, about, isWrite };
     };
   }
@@ -128,19 +131,16 @@ function innerOf(context: unknown): OperationContext {
   return (context as { readonly [GRAPH]: OperationContext })[GRAPH];
 }
 
-/** Calls a function of the service's with the context that it needs. */
-function inside(own: Run, name: Wrappable['name']): Run {
+/** Calls a function with another context. Compiled code calls none with a fourth parameter. */
+function withContext(run: Run, name: Wrappable['name'], of: (context: unknown) => unknown): Run {
   return name === 'resolve' || name === 'subscribe'
-    ? (source, args, context, info) => own(source, args, innerOf(context), info)
-    : (value, context, info, type) => own(value, innerOf(context), info, type);
+    ? (source, args, context, info) => run(source, args, of(context), info)
+    : (value, context, info, type) => run(value, of(context), info, type);
 }
 
-/** Calls a plugin's function with the context that plugins see. Compiled code calls none with a fourth parameter. */
-function outside(theirs: Run, name: Wrappable['name']): Run {
-  const seen = (context: unknown) => (context as InnerContext).forPlugins ?? context;
-  return name === 'resolve' || name === 'subscribe'
-    ? (source, args, context, info) => theirs(source, args, seen(context), info)
-    : (value, context, info, type) => theirs(value, seen(context), info, type);
+/** The context that plugins see. */
+function seen(context: unknown): unknown {
+  return (context as InnerContext).forPlugins ?? context;
 }
 
 function* wrappablesOf(schema: GraphQLSchema): Generator<Wrappable> {

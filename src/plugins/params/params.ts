@@ -70,6 +70,6 @@ function malformed(message: string): GraphQLError {
   return requestError('GRAPHQL_PARSE_FAILED', message);
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import type { Eventually } from '../../lib/eventually.ts';
 import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { type Encoding, pack } from '../../lib/pack.ts';
-import type { CatalogUse } from '../documents/sharing-marks.ts';
 
 interface CachedResponse {
   readonly etag: string;
@@ -32,7 +31,6 @@ export class ResponseCache {
   readonly #maxOfOne: number;
   readonly #entries: LRUCache<string, Entry>;
   readonly #packing = new Map<string, Promise<Buffer>>();
-  readonly #barred = new WeakSet<CatalogUse>();
 
   /** Counts whether it had an answer to send. */
   readonly reads: CacheReads | null;
@@ -57,15 +55,6 @@ export class ResponseCache {
     if (!this.#put(name, { ...entry, answer })) {
       this.#put(name, { ...entry, answer: { etag, plain: null } });
     }
-  }
-
-  /** Excludes an operation whose run has read more than the marks of its fields allow. */
-  bar(use: CatalogUse): void {
-    this.#barred.add(use);
-  }
-
-  isBarred(use: CatalogUse): boolean {
-    return this.#barred.has(use);
   }
 
   /** Compresses each response once, off the event loop; concurrent requests share one single flight. */

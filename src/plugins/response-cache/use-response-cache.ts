@@ -1,42 +1,26 @@
 import { hash } from 'node:crypto';
 import type { ExecutionResult } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
+import type { Limiter } from '../../lib/limits/limiter.ts';
 import type { Encoding } from '../../lib/pack.ts';
 import type { CatalogUse } from '../documents/sharing-marks.ts';
+import { currentClient } from '../limits/use-client-limits.ts';
 import type { Operation } from '../operation.ts';
-import { GRAPH, type GraphPlugin, type OperationContext } from '../plugin.ts';
+import { GRAPH, type GraphPlugin, type OperationContext, type Validity } from '../plugin.ts';
 import { jsonBytes, jsonText } from '../results/json-text.ts';
 import { CachedResult, type ResponseCache } from './response-cache.ts';
 
-/** The content and the audience for which the fields that an operation reads are the same. */
-export interface Validity {
-  /** Names the content, and who shares it. */
-  readonly version: string;
-  /** Names the copy of that content as well. */
-  readonly copy: string;
-  readonly freshSeconds: number;
-}
-
-interface ResponseCacheOptions<Context> {
+interface ResponseCacheOptions {
   readonly cache: ResponseCache;
-  /** Proves the viewer before anything cached is sent; throws or rejects where execution reports why. */
-  readonly validityFor: (context: Context) => Eventually<Validity>;
-  /** Called when a cached response is sent, for which nothing is executed. */
-  readonly onHit: (context: Context) => void;
-  /** True when the run read what is not shared, even against the marks of its fields. */
-  readonly isPersonal: (context: Context) => boolean;
+  readonly limiter: Limiter;
   /** Whether 304 may be sent without the result, which others might change. */
   readonly confirms: boolean;
 }
 
-type Execute = () => Eventually<ExecutionResult>;
-
 interface Question {
-  readonly operation: Operation;
+  readonly context: OperationContext;
   readonly use: CatalogUse;
-  readonly run: Execute;
-  readonly isPersonal: () => boolean;
-  readonly onHit: () => void;
+  readonly run: () => Eventually<ExecutionResult>;
 }
 
 /**
@@ -45,25 +29,15 @@ interface Question {
  * confirming an ETag discloses content as well. Needs `prepared` of usePreparedDocuments, `values` of useVariables,
  * `cost` and `meter` of useCostLimit.
  */
-export function useResponseCache<Context extends OperationContext>({
-  cache,
-  validityFor,
-  onHit,
-  isPersonal,
-  confirms,
-}: ResponseCacheOptions<Context>): GraphPlugin {
-  function answer(context: Context, use: CatalogUse, run: Execute): Eventually<ExecutionResult> {
-    if (cache.isBarred(use)) return run();
-    const question = {
-      operation: context.operation,
-      use,
-      run,
-      isPersonal: () => isPersonal(context),
-      onHit: () => onHit(context),
-    };
+export function useResponseCache(options: ResponseCacheOptions): GraphPlugin {
+  const { cache, limiter, confirms } = options;
+
+  function answer(question: Question): Eventually<ExecutionResult> {
+    const { context, use, run } = question;
+    if (use.isBarred) return run();
     let validity: Eventually<Validity>;
     try {
-      validity = validityFor(context);
+      validity = context.catalogValidity();
     } catch {
       // Execution reports the error, at the path of each field.
       return run();
@@ -74,9 +48,10 @@ export function useResponseCache<Context extends OperationContext>({
   }
 
   function answerFrom(validity: Validity, question: Question): Eventually<ExecutionResult> {
-    const { operation, use, run } = question;
+    const { context, use, run } = question;
+    const { operation } = context;
     const { freshSeconds } = validity;
-    const name = nameOf(validity, question);
+    const name = nameOf(validity, operation, use);
     const known = cache.get(name);
     const etag = known?.etag ?? tagFor(name);
     if (confirms && known && isNamed(operation.transport.ifNoneMatch, etag)) {
@@ -92,7 +67,8 @@ export function useResponseCache<Context extends OperationContext>({
     if (known?.plain) {
       cache.reads?.hit.add();
       operation.meter.fields = operation.cost;
-      question.onHit();
+      // It is charged the estimate, as a measure of the bytes that are sent.
+      limiter.spend('fields', currentClient(context, limiter), operation.cost);
       return found(known.plain);
     }
     cache.reads?.miss.add();
@@ -101,10 +77,9 @@ export function useResponseCache<Context extends OperationContext>({
       return found(bytes);
     };
     const made = (result: ExecutionResult): Eventually<ExecutionResult> => {
-      const mayKeep = !question.isPersonal();
       // Only some runs may read it, so the operation is never cached again.
-      if (!mayKeep) cache.bar(use);
-      if (!mayKeep || result.errors) return result;
+      use.isBarred ||= context.isPersonal;
+      if (use.isBarred || result.errors) return result;
       return after(bytesOf(result, operation), written);
     };
     return after(run(), made);
@@ -112,11 +87,11 @@ export function useResponseCache<Context extends OperationContext>({
 
   return {
     onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
-      const context = contextValue[GRAPH] as Context;
+      const context = contextValue[GRAPH];
       const { transport, prepared } = context.operation;
       const use = prepared.catalogUse;
       if (use === null || !transport.takesBytes) return;
-      setExecuteFn((args) => answer(context, use, () => executeFn(args)));
+      setExecuteFn((args) => answer({ context, use, run: () => executeFn(args) }));
     },
   };
 }
@@ -126,9 +101,13 @@ function bytesOf({ data }: ExecutionResult, { meter }: Operation): Eventually<Bu
 }
 
 /** The cache key. Coerced values: variables that the document does not use make no difference. */
-function nameOf({ version, copy }: Validity, { operation, use }: Question): string {
-  const shared = use.selectsTime ? `${version} ${copy}` : version;
-  return `${shared} ${operation.prepared.name} ${JSON.stringify(operation.values.coerced)}`;
+function nameOf(
+  { version, copy }: Validity,
+  { prepared, values }: Operation,
+  { selectsTime }: CatalogUse,
+): string {
+  const shared = selectsTime ? `${version} ${copy}` : version;
+  return `${shared} ${prepared.name} ${JSON.stringify(values.coerced)}`;
 }
 
 /** A digest, because the key contains variables, which are as long as a client likes. */

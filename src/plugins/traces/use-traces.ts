@@ -5,7 +5,8 @@ import {
   Kind,
   type OperationDefinitionNode,
 } from 'graphql';
-import type { SpanAttributes, TraceSpan } from '../../lib/tracing/tracing.ts';
+import type { SpanAttributes } from '../../lib/tracing/tracing.ts';
+import { isFault } from '../../schema/public-error.ts';
 import { fragmentsOf, unfold } from '../documents/selections.ts';
 import { isAlwaysTraced } from '../field-extensions.ts';
 import type { Operation } from '../operation.ts';
@@ -15,13 +16,11 @@ import { GRAPH, type GraphPlugin, type PluginContext } from '../plugin.ts';
  * Records the span of each operation, which its calls of the gateway continue. Needs `document` and `prepared` of
  * usePreparedDocuments, and masked errors; fills `trace`.
  */
-export function useTraces(options: TraceOptions): GraphPlugin {
+export function useTraces(schema: GraphQLSchema): GraphPlugin {
   const end = ({ args, result }: Done) =>
-    args.contextValue[GRAPH].operation.trace?.end({ errorType: faultOf(result, options) });
-  const begin = ({ args: { contextValue } }: { readonly args: Done['args'] }) => {
-    const { operation } = contextValue[GRAPH];
-    operation.trace = beginTrace(operation, options);
-  };
+    args.contextValue[GRAPH].operation.trace?.end({ errorType: faultOf(result) });
+  const begin = ({ args }: Pick<Done, 'args'>) =>
+    beginTrace(args.contextValue[GRAPH].operation, schema);
   const executed = { onExecuteDone: (done: Done) => void end(done) };
   const subscribed = { onSubscribeResult: (done: Done) => void end(done) };
   return {
@@ -41,21 +40,15 @@ interface Done {
   readonly result: unknown;
 }
 
-export interface TraceOptions {
-  readonly schema: GraphQLSchema;
-  /** True for the code of an error of which neither the client nor the user is the cause. */
-  readonly isFault: (code: unknown) => boolean;
-}
-
 /**
- * Begins the span of an operation; null where tracing is off. It has no document and no variables,
+ * Begins the span of an operation, where tracing is on. It has no document and no variables,
  * which may hold a password, and a name only from a manifest: others are any client's to choose.
  */
-function beginTrace(
-  { prepared: { node }, document, transport: { requestTrace, record } }: Operation,
-  { schema }: TraceOptions,
-): TraceSpan | null {
-  if (requestTrace === null) return null;
+function beginTrace(operation: Operation, schema: GraphQLSchema): void {
+  const { prepared, document, transport } = operation;
+  const { node } = prepared;
+  const { record } = transport;
+  if (record.trace === null) return;
   const attributes: SpanAttributes = {
     'graphql.operation.type': node.operation,
     ...(record.isTrusted && node.name && { 'graphql.operation.name': node.name.value }),
@@ -64,11 +57,12 @@ function beginTrace(
     document !== null &&
     node.operation === 'mutation' &&
     selectsTraced(schema, document.document, node);
-  return requestTrace.operation({ name: node.operation, attributes, isAlwaysSampled });
+  const start = { name: node.operation, attributes, isAlwaysSampled };
+  operation.trace = record.trace.operation(start);
 }
 
 /** The code of the first error that is a fault; other errors are an answer like any other. */
-function faultOf(result: unknown, { isFault }: TraceOptions): string | null {
+function faultOf(result: unknown): string | null {
   const errors = (result as ExecutionResult).errors ?? [];
   const code = errors.find(({ extensions }) => isFault(extensions?.code))?.extensions?.code;
   return typeof code === 'string' ? code : null;

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readPlainFile } from '../../lib/read-plain-file.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
-import { documentId } from '../params/params.ts';
+import { documentId, isObject } from '../params/params.ts';
 
 /** Lists why manifests of trusted documents cannot be used, one reason for each faulty file. */
 export class ManifestError extends Error {
@@ -66,7 +66,7 @@ function addDocuments(
 
 /** Accepts Apollo's manifest, or plain `{ id: text }` as Relay and codegen write it. */
 function entriesOf(manifest: unknown): [string, string][] {
-  if (!isRecord(manifest)) throw new Error('it is no object');
+  if (!isObject(manifest)) throw new Error('it is no object');
   if ('format' in manifest || 'operations' in manifest) return apolloEntries(manifest);
   return Object.entries(manifest).map(([id, text]) => {
     if (typeof text !== 'string') throw new Error(`${id} is no text`);
@@ -83,14 +83,10 @@ function apolloEntries({
     throw new Error(`it is no ${APOLLO} of version 1`);
   }
   return operations.map((operation: unknown, index) => {
-    const { id, body } = isRecord(operation) ? operation : {};
+    const { id, body } = isObject(operation) ? operation : {};
     if (typeof id !== 'string' || typeof body !== 'string') {
       throw new Error(`operation ${index} has no id or no body`);
     }
     return [id, body];
   });
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

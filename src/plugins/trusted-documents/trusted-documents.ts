@@ -18,7 +18,6 @@ export interface TrustedDocumentsOptions {
 interface Loaded {
   readonly byId: ReadonlyMap<string, TrustedDocument>;
   readonly byText: ReadonlyMap<string, TrustedDocument>;
-  readonly prepared: ReadonlySet<PreparedDocument>;
 }
 
 export interface TrustedDocument {
@@ -26,38 +25,31 @@ export interface TrustedDocument {
   readonly prepared: PreparedDocument;
 }
 
-/** Throws a ManifestError where the manifest cannot be used at the start. */
-export async function openTrustedDocuments(
-  options: TrustedDocumentsOptions,
-): Promise<TrustedDocuments> {
-  const trusted = new TrustedDocuments(options);
-  await trusted.start();
-  return trusted;
-}
-
 /** The documents that a team has published, prepared before the first request for one. */
 export class TrustedDocuments {
+  /** True while the manifests cannot be read, and the former ones count. */
+  isUnreadable = false;
   readonly #options: TrustedDocumentsOptions;
   #unwatch: () => void = () => {};
-  #loaded: Loaded = { byId: new Map(), byText: new Map(), prepared: new Set() };
+  #loaded: Loaded = { byId: new Map(), byText: new Map() };
   #loading: Promise<void> = Promise.resolve();
-  #isUnreadable = false;
 
-  constructor(options: TrustedDocumentsOptions) {
+  private constructor(options: TrustedDocumentsOptions) {
     this.#options = options;
   }
 
-  async start(): Promise<void> {
-    const { path, clock } = this.#options;
+  /** Throws a ManifestError where the manifest cannot be used at the start. */
+  static async open(options: TrustedDocumentsOptions): Promise<TrustedDocuments> {
+    const trusted = new TrustedDocuments(options);
+    const { path, clock } = options;
     // Watching starts first, so that a change during the read is not missed.
-    this.#unwatch = await watchPath({ path, clock, onChange: () => this.#reload() });
-    this.#loading = load(this.#options).then((loaded) => {
-      this.#loaded = loaded;
-    });
+    trusted.#unwatch = await watchPath({ path, clock, onChange: () => trusted.#reload() });
+    trusted.#loading = trusted.#load();
     try {
-      await this.#loading;
+      await trusted.#loading;
+      return trusted;
     } catch (error) {
-      this.close();
+      trusted.close();
       throw error;
     }
   }
@@ -70,33 +62,25 @@ export class TrustedDocuments {
     return this.#loaded.byText.get(text);
   }
 
-  has(prepared: PreparedDocument): boolean {
-    return this.#loaded.prepared.has(prepared);
-  }
-
-  /** True while the manifests cannot be read, and the former ones count. */
-  get isUnreadable(): boolean {
-    return this.#isUnreadable;
-  }
-
   close(): void {
     this.#unwatch();
   }
 
+  async #load(): Promise<void> {
+    this.#loaded = await load(this.#options);
+    this.isUnreadable = false;
+  }
+
+  /** Reloads run one after the other, so that the last change wins. */
   #reload(): void {
-    // Reloads run one after the other, so that the last change wins.
     this.#loading = this.#loading
       .catch(() => {})
-      .then(async () => {
-        try {
-          this.#loaded = await load(this.#options);
-          this.#isUnreadable = false;
-        } catch (error) {
-          // Clients continue with the documents published before: a typo must not refuse all of them.
-          this.#isUnreadable = true;
-          const message = 'the manifest of trusted documents cannot be read; the former one counts';
-          this.#options.log.warn({ err: error }, message);
-        }
+      .then(() => this.#load())
+      .catch((error: unknown) => {
+        // Clients continue with the documents published before: a typo must not refuse all of them.
+        this.isUnreadable = true;
+        const message = 'the manifest of trusted documents cannot be read; the former one counts';
+        this.#options.log.warn({ err: error }, message);
       });
   }
 }
@@ -115,10 +99,9 @@ async function load(options: TrustedDocumentsOptions): Promise<Loaded> {
     await setImmediate();
   }
   log.info({ documents: byId.size, leftOut: entries.size - byId.size }, 'trusted documents');
-  const prepared = new Set([...byText.values()].map((trusted) => trusted.prepared));
-  const operations = [...prepared].flatMap((document) => [...document.operations.keys()]);
-  onLoaded?.(new Set(operations.filter((name) => name !== null)));
-  return { byId, byText, prepared };
+  const names = [...byText.values()].flatMap(({ prepared }) => [...prepared.operations.keys()]);
+  onLoaded?.(new Set(names.filter((name) => name !== null)));
+  return { byId, byText };
 }
 
 function prepare(

@@ -1,15 +1,11 @@
 import { hash } from 'node:crypto';
-import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { requestError } from '../../schema/public-error.ts';
 import { GRAPH, type GraphPlugin } from '../plugin.ts';
-import { refused } from '../refusal.ts';
-import type { TrustedDocument, TrustedDocuments } from './trusted-documents.ts';
-
-/** The policy for a document that is in no manifest. */
-type Untrusted = 'off' | 'log' | 'on';
+import { type Refusal, refused } from '../refusal.ts';
+import type { TrustedDocuments } from './trusted-documents.ts';
 
 export interface TrustedDocumentsOptions {
   readonly trusted: TrustedDocuments | null;
@@ -18,7 +14,7 @@ export interface TrustedDocumentsOptions {
    * `on` refuses it; `log` executes and logs it; `off` executes it, and allows automatic persisted
    * queries.
    */
-  readonly trustedOnly: Untrusted;
+  readonly trustedOnly: 'off' | 'log' | 'on';
   readonly log: Pick<Log, 'warn'>;
 }
 
@@ -46,16 +42,19 @@ export function useTrustedDocuments(options: TrustedDocumentsOptions): GraphPlug
       const { query, documentId } = operation.params;
       const named = documentId === null ? undefined : trusted?.byId(documentId);
       const text = query ?? named?.text ?? registered.get(documentId ?? '');
-      if (text === undefined) return refused([notFound()]);
-      if (query !== null && documentId !== null && !isNamed(query, documentId, named)) {
-        return refused([mismatch()]);
+      // Clients with automatic persisted queries match this message, and then send the text.
+      if (text === undefined)
+        return refusing('PERSISTED_DOCUMENT_NOT_FOUND', 'PersistedQueryNotFound');
+      const isNamed = query === null || documentId === null || named?.text === query;
+      if (!isNamed && hashOf(query) !== documentId) {
+        return refusing('BAD_USER_INPUT', 'The hash is not that of the document beside it.');
       }
       const known = named ?? trusted?.byText(text);
       if (known) {
         operation.document = known.prepared;
         operation.transport.record.isTrusted = true;
       } else if (trustedOnly === 'on') {
-        return refused([required()]);
+        return refusing('PERSISTED_DOCUMENT_REQUIRED', 'Only trusted documents are answered here.');
       }
       // Other plugins see the text, by whatever name the client has sent it.
       if (query === null) operation.params = { ...operation.params, query: text };
@@ -67,30 +66,18 @@ export function useTrustedDocuments(options: TrustedDocumentsOptions): GraphPlug
       const { query, documentId, operationName } = operation.params;
       if (query === null || operation.transport.record.isTrusted) return;
       if (trustedOnly === 'log') logOnce(query, operationName);
-      else if (documentId !== null) registered.register(documentId, query);
+      else if (documentId !== null && !registered.has(documentId))
+        registered.set(documentId, query);
     },
   };
-}
-
-function isNamed(text: string, id: string, known: TrustedDocument | undefined): boolean {
-  return known?.text === text || hashOf(text) === id;
 }
 
 function hashOf(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-function mismatch(): GraphQLError {
-  return requestError('BAD_USER_INPUT', 'The hash is not that of the document beside it.');
-}
-
-function required(): GraphQLError {
-  return requestError('PERSISTED_DOCUMENT_REQUIRED', 'Only trusted documents are answered here.');
-}
-
-/** Clients with automatic persisted queries match this message, and then send the text. */
-function notFound(): GraphQLError {
-  return requestError('PERSISTED_DOCUMENT_NOT_FOUND', 'PersistedQueryNotFound');
+function refusing(...about: Parameters<typeof requestError>): Refusal {
+  return refused([requestError(...about)]);
 }
 
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -98,21 +85,11 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const BYTES_PER_TEXT = 150;
 
 /** Automatic persisted queries: texts that clients have registered under their hashes. */
-export class PersistedTexts {
-  readonly #texts = new LRUCache<string, string>({
-    maxSize: MAX_BYTES,
-    sizeCalculation: (text, id) => BYTES_PER_TEXT + 2 * text.length + id.length,
-  });
-
-  get byteSize(): number {
-    return this.#texts.calculatedSize;
-  }
-
-  get(id: string): string | undefined {
-    return this.#texts.get(id);
-  }
-
-  register(id: string, text: string): void {
-    if (!this.#texts.has(id)) this.#texts.set(id, text);
+export class PersistedTexts extends LRUCache<string, string> {
+  constructor() {
+    super({
+      maxSize: MAX_BYTES,
+      sizeCalculation: (text, id) => BYTES_PER_TEXT + 2 * text.length + id.length,
+    });
   }
 }

@@ -22,7 +22,8 @@ export interface BufferSums {
   changed(buffer: SendBuffer, bytes: number): void;
   hasRoom(caller: Caller, connectionBytes: number): boolean;
   room(caller: Caller, buffer: SendBuffer): Promise<void>;
-  whenRoom(caller: Caller, buffer: SendBuffer, ready: () => void): void;
+  /** Calls back once when there may be room. */
+  wait(caller: Caller, buffer: SendBuffer, ready: () => void): unknown;
 }
 
 /** Measures the bytes that were written to one connection and that its client has not read. */
@@ -76,18 +77,17 @@ export class SendBuffer {
     return this.bytes <= this.#sums.perConnection;
   }
 
-  hasRoom(): boolean {
-    return this.#sums.hasRoom(this.recipient.caller, this.bytes);
+  /** Where there is none, `ready` is called once there may be room: its caller checks again then. */
+  hasRoom(ready?: () => void): boolean {
+    const { caller } = this.recipient;
+    const hasRoom = this.#sums.hasRoom(caller, this.bytes);
+    if (!hasRoom && ready) this.#sums.wait(caller, this, ready);
+    return hasRoom;
   }
 
   /** Resolves when the next answer may begin, or the client has disconnected. */
   room(): Promise<void> {
     return this.#sums.room(this.recipient.caller, this);
-  }
-
-  /** Calls back once when there may be room; the caller checks again then. */
-  whenRoom(ready: () => void): void {
-    this.#sums.whenRoom(this.recipient.caller, this, ready);
   }
 
   release(): void {

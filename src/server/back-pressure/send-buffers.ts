@@ -83,16 +83,12 @@ export class SendBuffers implements BufferSums {
     while (!signal?.aborted && !this.hasRoom(caller, buffer?.bytes)) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const wake = () => resolve();
-      const waiter = this.#wait(caller, buffer, wake);
+      const waiter = this.wait(caller, buffer, wake);
       signal?.addEventListener('abort', wake);
       await promise;
       signal?.removeEventListener('abort', wake);
       this.#waiting.delete(waiter);
     }
-  }
-
-  whenRoom(caller: Caller, buffer: SendBuffer, ready: () => void): void {
-    this.#wait(caller, buffer, ready);
   }
 
   /** Each token of an account has a share of its own: what one leaves unread holds up no other. */
@@ -101,7 +97,7 @@ export class SendBuffers implements BufferSums {
     return parts[0]?.key ?? key;
   }
 
-  #wait(caller: Caller, buffer: SendBuffer | null, ready: () => void): Waiter {
+  wait(caller: Caller, buffer: SendBuffer | null, ready: () => void): Waiter {
     const key = this.#keyOf(caller);
     const client = this.#clients.get(key) ?? { key, bytes: 0 };
     const waiter = { buffer, client, ready, sinceMs: this.#options.clock.now() };

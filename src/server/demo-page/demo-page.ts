@@ -7,14 +7,6 @@ import { onFirstUse } from '../../lib/on-first-use.ts';
 import type { Reply } from '../http/reply.ts';
 import { packFile, type StaticFile, sendFile, sendPage } from '../http/static-file.ts';
 
-/** The page as it was read, and its files by the paths that it names. */
-interface LoadedPage {
-  readonly html: string;
-  /** The import map is the one inline script. */
-  readonly scripts: string;
-  readonly files: ReadonlyMap<string, StaticFile>;
-}
-
 const PROJECT_FOLDER = join(import.meta.dirname, '..', '..', '..');
 const ENTRY = 'page/src/main.ts';
 const STYLE = 'page/style.css';
@@ -22,7 +14,7 @@ const STYLE = 'page/style.css';
 /** The demonstration page: its files are those of the folder `page/`, and of the client that it is built on. */
 export class DemoPage {
   /** Most starts of the service serve no page. */
-  readonly #load: () => Promise<LoadedPage>;
+  readonly #load: () => ReturnType<typeof loadPage>;
 
   private constructor(folder: string) {
     this.#load = onFirstUse(() => loadPage(folder));
@@ -47,7 +39,8 @@ export class DemoPage {
   }
 }
 
-async function loadPage(folder: string): Promise<LoadedPage> {
+/** Reads the page, and its files by the paths that it names. */
+async function loadPage(folder: string) {
   const template = readFileSync(join(folder, 'page', 'index.html'), 'utf8');
   const style = readFileSync(join(folder, STYLE), 'utf8');
   const { code, packages } = collectModules(folder, ENTRY);
@@ -76,17 +69,10 @@ async function loadPage(folder: string): Promise<LoadedPage> {
   );
   return {
     html: template.replace('<!-- head -->', () => head.join('\n    ')),
+    // The import map is the one inline script.
     scripts: `'self' 'sha256-${hash('sha256', importMap, 'base64')}'`,
     files: new Map(files),
   };
-}
-
-/** Modules as browsers take them: without types, each at a path of its own. */
-interface BrowserModules {
-  /** The code by path. */
-  readonly code: ReadonlyMap<string, string>;
-  /** The path of each package that a module names. */
-  readonly packages: Readonly<Record<string, string>>;
 }
 
 interface Place {
@@ -98,10 +84,13 @@ interface Place {
 // A comment, or one import or re-export. They stand at the head of a module here, and what follows is not
 // searched: a page that shows code has texts that look like imports.
 const HEAD =
-  /\s*(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/|(?:import|export)\b(?:[^'"`;=()]*?\bfrom)?\s*(['"])([^'"]+)\1\s*;?)/y;
+  /\s*(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/|(?:import|export)\b(?:[^'"`;=()]*?\bfrom)?\s*(['"])([^'"]+)\1\s*;?)/gy;
 
-/** Follows the imports of a module, which stands in a folder of the project. Nothing else becomes readable. */
-function collectModules(projectFolder: string, entry: string): BrowserModules {
+/**
+ * Follows the imports of a module, which stands in a folder of the project; nothing else becomes readable. Returns the
+ * code without types by its path, and the path of each package that a module names.
+ */
+function collectModules(projectFolder: string, entry: string) {
   const code = new Map<string, string>();
   const packages: Record<string, string> = {};
   const waiting: Place[] = [{ path: entry, file: join(projectFolder, entry) }];
@@ -121,12 +110,7 @@ function collectModules(projectFolder: string, entry: string): BrowserModules {
 }
 
 function importsOf(script: string): readonly string[] {
-  const found: string[] = [];
-  HEAD.lastIndex = 0;
-  for (let match = HEAD.exec(script); match !== null; match = HEAD.exec(script)) {
-    if (match[2] !== undefined) found.push(match[2]);
-  }
-  return found;
+  return [...script.matchAll(HEAD)].flatMap((match) => match[2] ?? []);
 }
 
 function besides({ path, file }: Place, specifier: string): Place {

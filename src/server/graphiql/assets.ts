@@ -5,14 +5,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import { packFile, type StaticFile } from '../http/static-file.ts';
 
-/** The page, and its files by their URL paths. */
-export interface Assets {
-  readonly html: string;
-  /** GraphiQL itself: its modules import each other by relative paths. */
-  readonly graphiql: ReadonlyMap<string, StaticFile>;
-  /** The project's own files, likewise. */
-  readonly page: ReadonlyMap<string, StaticFile>;
-}
+export type Assets = Awaited<ReturnType<typeof loadAssets>>;
 
 interface File {
   readonly name: string;
@@ -33,7 +26,11 @@ const BUNDLE_FOLDER = join(SOURCES, 'bundle');
 
 const unpackBrotli = promisify(brotliDecompress);
 
-export async function loadAssets(): Promise<Assets> {
+/**
+ * Reads the page, the files of GraphiQL itself and the project's own by their URL paths: modules import each other by
+ * relative paths.
+ */
+export async function loadAssets() {
   const [html, graphiql, page] = await Promise.all([
     readFile(join(PAGE_FOLDER, 'index.html'), 'utf8'),
     readBundle().then(published),
@@ -78,6 +75,7 @@ function extensionOf(name: string): string {
 export interface DocumentationPage {
   readonly title: string;
   readonly path: string;
+  readonly text: Buffer;
 }
 
 // Only these are served, by name: the path of a request never becomes the path of a file.
@@ -93,25 +91,12 @@ const PAGES = new Map([
 const FOLDER = join(import.meta.dirname, '..', '..', '..', 'docs');
 
 /** The pages of `docs/` that front ends need, as far as they are there: the container image has none. */
-export class Documentation {
-  readonly #texts = new Map<string, Buffer>();
-
-  static async load(): Promise<Documentation> {
-    const documentation = new Documentation();
-    for (const name of PAGES.keys()) {
+export async function loadDocumentation(): Promise<readonly DocumentationPage[]> {
+  const pages = await Promise.all(
+    [...PAGES].map(async ([name, title]) => {
       const text = await readFile(join(FOLDER, `${name}.md`)).catch(() => null);
-      if (text !== null) documentation.#texts.set(`/graphiql/docs/${name}.md`, text);
-    }
-    return documentation;
-  }
-
-  get pages(): readonly DocumentationPage[] {
-    return [...PAGES]
-      .map(([name, title]) => ({ title, path: `/graphiql/docs/${name}.md` }))
-      .filter(({ path }) => this.#texts.has(path));
-  }
-
-  text(path: string): Buffer | undefined {
-    return this.#texts.get(path);
-  }
+      return text === null ? [] : [{ title, path: `/graphiql/docs/${name}.md`, text }];
+    }),
+  );
+  return pages.flat();
 }

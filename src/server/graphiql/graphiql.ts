@@ -1,11 +1,17 @@
 import { onFirstUse } from '../../lib/on-first-use.ts';
 import type { Reply } from '../http/reply.ts';
 import { sendFile, sendPage } from '../http/static-file.ts';
-import { Documentation, loadAssets } from './assets.ts';
-import { type SandboxUser, shell } from './shell.ts';
+import { type Assets, type DocumentationPage, loadAssets, loadDocumentation } from './assets.ts';
+
+/** An account of the sandbox to sign in with. */
+interface SandboxUser {
+  readonly email: string;
+  readonly about: string;
+}
 
 export interface GraphiQLOptions {
-  /** The sandbox's users and the sign-in of the first, so that the first query works; null without the sandbox. */
+  /** The sandbox's users and the sign-in of the first, so that the first query works; null without the sandbox, where one
+   * has an account of one's own, or pastes a token. */
   readonly sandbox: {
     readonly users: readonly SandboxUser[];
     readonly firstToken: () => Promise<string | null>;
@@ -19,41 +25,32 @@ export class GraphiQL {
   readonly #options: GraphiQLOptions;
   /** Most servers never need them. */
   readonly #loadAssets = onFirstUse(loadAssets);
-  readonly #loadDocumentation = onFirstUse(() => Documentation.load());
+  readonly #loadDocumentation = onFirstUse(loadDocumentation);
 
   constructor(options: GraphiQLOptions) {
     this.#options = options;
   }
 
   async page(reply: Reply): Promise<void> {
-    const { sandbox, introspection } = this.#options;
-    const users = sandbox?.users ?? null;
+    const { sandbox } = this.#options;
     const assets = await this.#loadAssets();
-    const { pages } = await this.#loadDocumentation();
-    const token = await this.#firstToken();
+    const docs = await this.#loadDocumentation();
+    // The page is served even where the sign-in fails, to debug just that.
+    const token = (await sandbox?.firstToken().catch(() => null)) ?? null;
     // The page may contain a token of the demo user.
     reply.set('cache-control', 'no-store');
-    await sendPage(reply, shell({ assets, users, token, docs: pages, introspection }), {
+    await sendPage(reply, shell(this.#options, assets, docs, token), {
       // GraphiQL sizes its panes by attributes.
       style: "'self' 'unsafe-inline'",
       images: "'self' data:",
     });
   }
 
-  /** The page is served even where the sign-in fails, to debug just that. */
-  async #firstToken(): Promise<string | null> {
-    try {
-      return (await this.#options.sandbox?.firstToken()) ?? null;
-    } catch {
-      return null;
-    }
-  }
-
   async asset(reply: Reply, path: string): Promise<boolean> {
-    const text = (await this.#loadDocumentation()).text(path);
-    if (text) {
+    const document = (await this.#loadDocumentation()).find((each) => each.path === path);
+    if (document) {
       reply.set('content-type', 'text/plain; charset=utf-8');
-      await reply.send(200, text);
+      await reply.send(200, document.text);
       return true;
     }
     const { graphiql, page } = await this.#loadAssets();
@@ -62,4 +59,73 @@ export class GraphiQL {
     sendFile(reply, asset);
     return true;
   }
+}
+
+/** The HTML of the page: `graphiql/page/index.html` with what depends on this server. No script is inline. */
+function shell(
+  { sandbox, introspection }: GraphiQLOptions,
+  assets: Assets,
+  docs: readonly DocumentationPage[],
+  /** Of the first user; null where the sign-in failed. */
+  token: string | null,
+): string {
+  const users = sandbox?.users ?? null;
+  const paths = [...assets.graphiql.keys(), ...assets.page.keys()];
+  const url = (name: string) => paths.find((path) => path.endsWith(`/${name}`)) ?? '';
+  const config = {
+    endpoint: '/graphql',
+    graphiql: url('graphiql.js'),
+    introspection,
+    users,
+    token,
+  };
+  const head = [
+    `<link rel="stylesheet" href="${url('graphiql.css')}" />`,
+    `<link rel="stylesheet" href="${url('page.css')}" />`,
+    ...[...assets.page.keys()]
+      .filter(isFirst)
+      .map((path) => `<link rel="modulepreload" href="${path}" />`),
+    ...[...assets.graphiql]
+      .filter(([path]) => isFirst(path))
+      .map(
+        ([path, { br }]) => `<link rel="modulepreload" href="${path}" data-bytes="${br.length}" />`,
+      ),
+    `<script type="application/json" id="config">${inScript(config)}</script>`,
+    `<script type="module" src="${url('main.js')}"></script>`,
+  ];
+  const schema = introspection ? [{ title: 'Schema', path: '/schema.graphql' }] : [];
+  return assets.html
+    .replaceAll(partNamed('real gateway'), users === null ? '$1' : '')
+    .replace(partNamed('no introspection'), introspection ? '' : '$1')
+    .replace('<!-- head -->', () => head.join('\n    '))
+    .replace('<!-- users -->', () => (users ? userSwitch(users) : ''))
+    .replace('<!-- links -->', () => [...schema, ...docs].map(link).join(''));
+}
+
+/** A part of the page that stands between comments with its name. */
+function partNamed(name: string): RegExp {
+  return new RegExp(`<!-- ${name} -->([^]*?)<!-- /${name} -->`, 'g');
+}
+
+function userSwitch(users: readonly SandboxUser[]): string {
+  const options = users.map(
+    ({ email, about }) => `<option value="${email}">${email.split('@')[0]}: ${about}</option>`,
+  );
+  return `<label>User
+          <select id="user" autocomplete="off">${options.join('')}<option value="">nobody: no token</option></select>
+        </label>`;
+}
+
+/** A module that the page starts with; the others come when what they are for is opened. */
+function isFirst(path: string): boolean {
+  return /\/(?!later-)[\w-]+\.js$/.test(path);
+}
+
+function link({ title, path }: Pick<DocumentationPage, 'title' | 'path'>): string {
+  return `<a href="${path}" target="_blank">${title}</a>`;
+}
+
+/** Escapes JSON inside a script element, so that it cannot close the element. */
+function inScript(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c');
 }

@@ -3,19 +3,8 @@ import { ByteCollector } from '../../lib/byte-collector.ts';
 import { OversizeError, unpack } from '../../lib/unpack.ts';
 import type { ReceiveBuffer } from '../receive/receive-buffer.ts';
 
-/** `too many pieces`: more than its size explains. */
-type BodyFault = 'too large' | 'too many pieces' | 'unreadable';
-
-/** Why the body of a request was not taken. */
-export class BodyError extends Error {
-  override readonly name = 'BodyError';
-  readonly fault: BodyFault;
-
-  constructor(fault: BodyFault, options?: ErrorOptions) {
-    super(`the body is ${fault}`, options);
-    this.fault = fault;
-  }
-}
+/** Why the body of a request was not taken; `too many pieces`: more than its size explains. */
+export type BodyFault = 'too large' | 'too many pieces' | 'unreadable';
 
 /** As long as the head of a request may take. */
 const PASS_OVER_MS = 10_000;
@@ -25,33 +14,32 @@ export interface BodyTaker {
   readonly maxBytes: number;
   readonly received: ReceiveBuffer;
   taken(body: Buffer): void;
-  failed(error: BodyError): void;
+  failed(fault: BodyFault): void;
 }
 
-/** Passes on the whole body, unpacked, or the error. */
+/** Passes on the whole body, unpacked, or why it was not taken. */
 export function takeBody(request: IncomingMessage, taker: BodyTaker): void {
   const collector = new ByteCollector({ maxBytes: taker.maxBytes });
   let isOver = false;
-  const fail = (error: BodyError) => {
+  const fail = (fault: BodyFault) => {
     isOver = true;
     taker.received.requestTaken(request);
-    if (error.fault !== 'too many pieces') passOver(request);
-    taker.failed(error);
+    if (fault !== 'too many pieces') passOver(request);
+    taker.failed(fault);
   };
-  const broken = (cause?: unknown) => {
-    // Every request is closed: an error, with its stack, is made for those alone that were not read.
-    if (!isOver) fail(new BodyError('unreadable', { cause }));
+  const broken = () => {
+    if (!isOver) fail('unreadable');
   };
   const announcedBytes = Number(request.headers['content-length'] ?? Number.NaN);
   if (announcedBytes > taker.maxBytes) {
-    fail(new BodyError('too large'));
+    fail('too large');
     return;
   }
   request.on('data', (piece: Buffer) => {
     if (isOver) return;
     const collected = collector.add(piece);
-    if (collected === 'too many bytes') fail(new BodyError('too large'));
-    else if (collected === 'too many pieces') fail(new BodyError(collected));
+    if (collected === 'too many bytes') fail('too large');
+    else if (collected === 'too many pieces') fail(collected);
   });
   request.on('end', () => {
     if (isOver) return;
@@ -80,9 +68,6 @@ function handOn(bytes: Buffer, encoding: string | undefined, taker: BodyTaker): 
   }
   unpack(bytes, encoding, taker.maxBytes).then(
     (body) => taker.taken(body),
-    (cause: unknown) =>
-      taker.failed(
-        new BodyError(cause instanceof OversizeError ? 'too large' : 'unreadable', { cause }),
-      ),
+    (cause: unknown) => taker.failed(cause instanceof OversizeError ? 'too large' : 'unreadable'),
   );
 }

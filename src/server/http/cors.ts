@@ -29,14 +29,14 @@ const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 /** Whether a page of this origin may read responses. Origins match exactly: suffixes and patterns let others in. */
 export function isAllowedOrigin(origin: string, allowed: AllowedOrigins): boolean {
   if (allowed.origins.includes(origin)) return true;
-  return allowed.anyLocalhost && LOCAL_HOSTS.has(hostOf(origin)?.hostname ?? '');
+  return allowed.anyLocalhost && LOCAL_HOSTS.has(URL.parse(origin)?.hostname ?? '');
 }
 
 /** Whether a page of this server itself, or of an allowed origin, or no page at all sends this request. */
 export function isAllowedPage({ headers }: IncomingMessage, allowed: AllowedOrigins): boolean {
   const { origin, host } = headers;
   if (origin === undefined) return true;
-  return hostOf(origin)?.host === host?.toLowerCase() || isAllowedOrigin(origin, allowed);
+  return URL.parse(origin)?.host === host?.toLowerCase() || isAllowedOrigin(origin, allowed);
 }
 
 // A page of another site needs a preflight for them, which it is not allowed; proxies add others to any request.
@@ -77,8 +77,4 @@ export function answerPreflight(reply: Reply, requestHeaders: string): void {
     reply.set('access-control-max-age', PREFLIGHT_SECONDS);
   }
   reply.sendNothing(204);
-}
-
-function hostOf(origin: string): URL | null {
-  return URL.canParse(origin) ? new URL(origin) : null;
 }

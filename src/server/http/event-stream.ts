@@ -66,9 +66,7 @@ export class EventStream implements ResultSink {
   }
 
   hasRoom(ready: () => void): boolean {
-    if (this.#unread.hasRoom()) return true;
-    this.#unread.whenRoom(ready);
-    return false;
+    return this.#unread.hasRoom(ready);
   }
 
   send(result: EventText, left: () => void): void {

@@ -22,8 +22,7 @@ export function countRequest(
   if (buffer.isStopped) return null;
   buffer.requestBegan(request);
   if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken(request);
-  const client = { address: addresses.of(request), userAgent: null };
-  const caller = { token: tokens.of(request), client };
+  const caller = { ...addresses.caller(request), token: tokens.of(request) };
   // A larger body is refused, and the rest of it discarded.
   const count = (bytes: number): Standing =>
     countMessage(caller, Math.min(bytes, maxBodyBytes), isCrossSite ? 'cross-site' : null);

@@ -1,68 +1,52 @@
+import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
-import type { Caller } from '../../gateway/caller.ts';
 import type { EnvelopedOperation } from '../../graph.ts';
 import type { GraphContext } from '../../graph-context.ts';
 import { after, type Eventually } from '../../lib/eventually.ts';
+import type { FollowedEvents } from '../../plugins/live/delivery.ts';
 import { OF_REQUEST, type Refusal } from '../../plugins/refusal.ts';
-import type { Code } from '../../schema/error-codes.ts';
 import { requestError } from '../../schema/public-error.ts';
-import type { RequestSummary } from '../request/request-summary.ts';
-import { forwardedFrom, requestTrace } from '../request/request-trace.ts';
+import type { LastingConnections } from '../closing-in-slices.ts';
+import { RequestSummary } from '../request/request-summary.ts';
+import { endRequestTrace, forwardedFrom, requestTrace } from '../request/request-trace.ts';
 import type { ServerSettings } from '../settings.ts';
-import { type BodyError, takeBody } from './body.ts';
+import { type BodyFault, takeBody } from './body.ts';
 import { readOrdinary, sendAnswer, sendRefusal } from './direct-path.ts';
-import type { EventStreams } from './event-streams.ts';
+import { EventStream } from './event-stream.ts';
 import { toFetchRequest } from './fetch-request.ts';
 import {
-  type Accepted,
   EVENT_STREAM,
   isJsonType,
+  type MediaType,
   Negotiation,
   PLAIN_JSON,
   RESPONSE_JSON,
 } from './negotiation.ts';
 import type { Reply } from './reply.ts';
-import { answerSubscription } from './subscription.ts';
 import type { YogaAnswer, YogaHandler } from './yoga.ts';
 
 export interface EndpointSettings extends ServerSettings {
   /** Whether ordinary requests are answered without yoga. */
   readonly directPath: boolean;
   readonly yoga: () => Promise<YogaHandler>;
-  /** The interval of the comments that keep a quiet event stream open. */
-  readonly pingMs: number;
-  /** Called for each request that yoga answers. */
-  readonly onGeneralPath: () => void;
 }
 
-/** May answer asynchronously; what it throws or rejects with is an internal error. */
-export type GraphQLEndpoint = (reply: Reply) => Eventually<void>;
-
-/** `/graphql` over HTTP: reads the request, lets the graph, or yoga, answer it, sends the answer. */
+/**
+ * `/graphql` over HTTP: reads the request, lets the graph, or yoga, answer it, sends the answer. What it throws or rejects
+ * with is an internal error.
+ */
 export function createGraphQLEndpoint(
   settings: EndpointSettings,
-  streams: EventStreams,
-): GraphQLEndpoint {
-  const { graph, addresses, buffers, maxBodyBytes, directPath, yoga, pingMs, onGeneralPath } =
-    settings;
+  streams: LastingConnections<ServerResponse>,
+): (reply: Reply) => Eventually<void> {
+  const { graph, addresses, maxBodyBytes, directPath, yoga, pingMs, metrics } = settings;
   const { accessLog, clientNames, received, tokens, tracing } = settings;
   const negotiation = new Negotiation();
 
-  function summaryOf({ request, requestId }: Reply): RequestSummary {
-    const { method = '', headers, url = '' } = request;
-    return accessLog.begin({
-      requestId,
-      transport: 'http',
-      method,
-      client: clientNames.fromHeaders(headers),
-      bytesIn: url.length,
-    });
-  }
-
-  function answer(reply: Reply, body: Buffer | null, summary: RequestSummary): Eventually<void> {
+  function answer(reply: Reply, summary: RequestSummary, body: Buffer | null): Eventually<void> {
     const { request, requestId } = reply;
     if (body !== null) summary.bytesIn = body.length;
-    const caller: Caller = {
+    reply.caller = {
       token: tokens.of(request),
       signal: reply.disconnected,
       client: {
@@ -72,112 +56,106 @@ export function createGraphQLEndpoint(
       requestId,
       trace: tracing === null ? forwardedFrom(request, addresses) : undefined,
     };
-    reply.caller = caller;
-    return buffers.hasRoom(caller)
-      ? answerRequest(reply, body, summary)
-      : reply.whenRoom(() => answerRequest(reply, body, summary));
+    return reply.whenRoom(() => answerRequest(reply, summary, body));
   }
 
   function answerRequest(
     reply: Reply,
-    body: Buffer | null,
     summary: RequestSummary,
+    body: Buffer | null,
   ): Eventually<void> {
     const { request } = reply;
-    const accepted = negotiation.of(request.headers.accept);
+    const { method, headers } = request;
+    const accepted = negotiation.of(headers.accept);
     if (accepted === null) return refuse(reply, 406, 'The answer is JSON, or an event stream.');
+    const { single, takesEvents } = accepted;
     const ordinary = directPath ? readOrdinary(request, body) : null;
-    if (ordinary !== null && 'fault' in ordinary)
-      return refuseBody(reply, ordinary.fault, accepted);
-    const context = contextOf(reply, body, summary, { sent: ordinary?.sent ?? null, accepted });
-    if (ordinary === null) return answerByYoga(reply, context, accepted);
-    return after(graph.open(context), (opened) => answerDirectly(reply, context, opened, accepted));
-  }
-
-  function contextOf(
-    reply: Reply,
-    body: Buffer | null,
-    summary: RequestSummary,
-    { sent, accepted }: { readonly sent: unknown; readonly accepted: Accepted },
-  ): GraphContext {
-    const { request, requestId, trace } = reply;
-    const isCacheable = request.method === 'GET' && accepted.single !== EVENT_STREAM;
-    return graph.context(reply.caller, {
-      sent,
-      requestId,
+    if (ordinary !== null && 'fault' in ordinary) return refuse(reply, 400, ordinary.fault, single);
+    const isCacheable = method === 'GET' && single !== EVENT_STREAM;
+    // The result of an event stream has the status of plain JSON.
+    const asked = single === RESPONSE_JSON ? RESPONSE_JSON : PLAIN_JSON;
+    const context = graph.context(reply.caller, {
+      sent: ordinary?.sent ?? null,
       record: summary,
-      mayMutate: request.method === 'POST',
-      takesEvents: accepted.takesEvents,
-      requestTrace: trace,
+      mayMutate: method === 'POST',
+      takesEvents,
       takesBytes: true,
-      ifNoneMatch: isCacheable ? request.headers['if-none-match'] : undefined,
+      ifNoneMatch: isCacheable ? headers['if-none-match'] : undefined,
       reportsEnd: undefined,
-      // The result of an event stream has the status of plain JSON.
-      toRequest: () =>
-        toFetchRequest(
-          request,
-          body,
-          accepted.single === RESPONSE_JSON ? RESPONSE_JSON : PLAIN_JSON,
-        ),
+      toRequest: () => toFetchRequest(request, body, asked),
     });
+    if (ordinary === null) return answerByYoga(reply, context, single);
+    return after(graph.open(context), (opened) => answerDirectly(reply, context, opened, single));
   }
 
   function answerDirectly(
     reply: Reply,
     context: GraphContext,
     opened: EnvelopedOperation | Refusal,
-    accepted: Accepted,
+    media: MediaType,
   ): Eventually<void> {
     reply.setAll(context.operation.headers);
-    if ('errors' in opened) return sendRefusal(reply, opened, accepted.single);
-    const result = opened.type === 'subscription' ? opened.subscribe() : opened.execute();
-    return after(result, (settled) => sendOutcome(reply, settled, context, accepted));
+    if ('errors' in opened) return sendRefusal(reply, opened, media);
+    return after(opened.execute(), (settled) => sendOutcome(reply, settled, context, media));
   }
 
   function sendOutcome(
     reply: Reply,
     outcome: object,
     { operation }: GraphContext,
-    { single }: Accepted,
+    media: MediaType,
   ): Eventually<void> {
-    if ('isWellFormed' in outcome) return sendRefusal(reply, outcome as Refusal, single);
-    const { summary } = reply;
-    const { events } = operation;
-    if (events === null || summary === null) {
-      return sendAnswer(reply, outcome as ExecutionResult, operation, single);
+    if ('isWellFormed' in outcome) return sendRefusal(reply, outcome as Refusal, media);
+    return operation.events === null
+      ? sendAnswer(reply, outcome as ExecutionResult, operation, media)
+      : sendEvents(reply, operation.events, outcome as AsyncIterable<never>);
+  }
+
+  /** Answers a subscription by an event stream, which may last for hours. `outcome`: as other plugins hand it on. */
+  async function sendEvents(
+    reply: Reply,
+    followed: FollowedEvents,
+    outcome: AsyncIterable<never>,
+  ): Promise<void> {
+    const { takesGzip: takesPacked, unread } = reply;
+    const summary = reply.summary as RequestSummary;
+    summary.transport = 'sse';
+    accessLog.subscribed(summary, reply.caller);
+    reply.set('content-type', EVENT_STREAM);
+    reply.set('x-accel-buffering', 'no');
+    if (takesPacked) reply.set('content-encoding', 'gzip');
+    const response = reply.begin(200);
+    // The span is that of the start.
+    if (summary.trace !== null) endRequestTrace(summary.trace, 200);
+    streams.add(response);
+    const events = new EventStream({ response, unread, takesPacked, summary, pingMs });
+    try {
+      await events.carry(followed, outcome);
+    } finally {
+      streams.delete(response);
     }
-    return answerSubscription(reply, events, {
-      summary,
-      streams,
-      pingMs,
-      subscribed: () => accessLog.subscribed(summary, reply.caller),
-      outcome: outcome as AsyncIterable<never>,
-    });
   }
 
   async function answerByYoga(
     reply: Reply,
     context: GraphContext,
-    accepted: Accepted,
+    media: MediaType,
   ): Promise<void> {
-    onGeneralPath();
-    const { response, outcome } = await (await yoga())(context).catch(byHooks(context));
+    metrics.generalPath.add();
     const { operation } = context;
+    // Where a hook has failed that yoga does not guard, its error is the outcome.
+    const failed = (error: unknown): YogaAnswer => ({
+      response: new Response(null),
+      outcome: graph.pluginErrors.failed(operation, error, OF_REQUEST),
+    });
+    const { response, outcome } = await (await yoga())(context).catch(failed);
     reply.setAll(operation.headers);
     for (const [name, value] of response.headers) if (!OURS.has(name)) reply.set(name, value);
-    if (outcome !== undefined) return sendOutcome(reply, outcome, context, accepted);
+    if (outcome !== undefined) return sendOutcome(reply, outcome, context, media);
     // A response of a plugin's own has no events in it.
     await operation.events?.leave();
     reply.set('content-type', response.headers.get('content-type') ?? PLAIN_JSON);
     return reply.send(response.status, Buffer.from(await response.arrayBuffer()));
-  }
-
-  /** Answers where a hook failed that yoga does not guard. */
-  function byHooks(context: GraphContext) {
-    return (error: unknown): YogaAnswer => ({
-      response: new Response(null),
-      outcome: graph.pluginErrors.failed(context.operation, error, OF_REQUEST),
-    });
   }
 
   /** Answers a request that is refused before there is an operation. */
@@ -185,44 +163,44 @@ export function createGraphQLEndpoint(
     reply: Reply,
     status: number,
     message: string,
-    code: Code = 'GRAPHQL_PARSE_FAILED',
+    media: MediaType = PLAIN_JSON,
   ): Eventually<void> {
-    const error = requestError(code, message);
-    if (reply.summary !== null) graph.refused([error], reply.summary);
-    return reply.sendJson(status, { errors: [error] });
+    const code = status === 413 ? 'PAYLOAD_TOO_LARGE' : 'GRAPHQL_PARSE_FAILED';
+    const errors = [requestError(code, message)];
+    graph.codes.refused(errors, reply.summary as RequestSummary);
+    return sendRefusal(reply, { status, headers: {}, isWellFormed: false, errors }, media);
   }
 
-  function refuseBody(reply: Reply, fault: string, { single }: Accepted): Eventually<void> {
-    const errors = [requestError('GRAPHQL_PARSE_FAILED', fault)];
-    if (reply.summary !== null) graph.refused(errors, reply.summary);
-    return sendRefusal(reply, { status: 400, headers: {}, isWellFormed: false, errors }, single);
-  }
-
-  function refuseUntaken({ fault }: BodyError, reply: Reply): Eventually<void> {
+  function refuseUntaken(reply: Reply, fault: BodyFault): Eventually<void> {
     if (fault === 'unreadable') return refuse(reply, 400, 'The body cannot be read.');
-    if (fault === 'too large')
-      return refuse(reply, 413, 'The body is too large.', 'PAYLOAD_TOO_LARGE');
+    if (fault === 'too large') return refuse(reply, 413, 'The body is too large.');
     received.stop(received.of(reply.request.socket), 'pieces');
     reply.set('connection', 'close');
-    return refuse(reply, 413, 'The body comes in too many pieces.', 'PAYLOAD_TOO_LARGE');
+    return refuse(reply, 413, 'The body comes in too many pieces.');
   }
 
   return (reply) => {
-    const { request } = reply;
-    if (tracing !== null) reply.trace = requestTrace(tracing, request, addresses);
-    const summary = summaryOf(reply);
+    const { request, requestId } = reply;
+    const { method = '', headers, url = '' } = request;
+    const summary = new RequestSummary({
+      requestId,
+      transport: 'http',
+      method,
+      client: clientNames.fromHeaders(headers),
+      bytesIn: url.length,
+      trace: tracing && requestTrace(tracing, request, addresses),
+    });
     reply.summary = summary;
-    summary.trace = reply.trace;
-    if (request.method !== 'POST') return answer(reply, null, summary);
+    if (method !== 'POST') return answer(reply, summary, null);
     // Forms and plain texts may be sent by a page of another origin without a preflight.
-    if (!isJsonType(request.headers['content-type'])) {
+    if (!isJsonType(headers['content-type'])) {
       return refuse(reply, 415, 'The body is JSON, and its type says so.');
     }
     return takeBody(request, {
       maxBytes: maxBodyBytes,
       received: received.of(request.socket),
-      taken: (body) => reply.guard(() => answer(reply, body, summary)),
-      failed: (error) => reply.guard(() => refuseUntaken(error, reply)),
+      taken: (body) => reply.guard(() => answer(reply, summary, body)),
+      failed: (fault) => reply.guard(() => refuseUntaken(reply, fault)),
     });
   };
 }

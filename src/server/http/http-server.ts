@@ -3,10 +3,10 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Eventually } from '../../lib/eventually.ts';
 import { addressClient } from '../../lib/limits/client.ts';
-import type { Limiter } from '../../lib/limits/limiter.ts';
 import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
 import { requestError } from '../../schema/public-error.ts';
 import type { Readiness } from '../admin/readiness.ts';
+import { LastingConnections } from '../closing-in-slices.ts';
 import type { DemoPage } from '../demo-page/demo-page.ts';
 import type { GraphiQL } from '../graphiql/graphiql.ts';
 import { listen } from '../listen.ts';
@@ -14,7 +14,6 @@ import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import { endRequestTrace } from '../request/request-trace.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { allowedRequestHeaders, answerPreflight, isCrossSite, setCorsHeaders } from './cors.ts';
-import { EventStreams } from './event-streams.ts';
 import { countRequest, refuseFlood } from './flood-guard.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
 import { PipelinedRequests } from './pipelined-requests.ts';
@@ -31,13 +30,9 @@ export interface HttpServerSettings extends EndpointSettings {
   readonly sandbox: SandboxProxy | null;
   /** Null where introspection is off. */
   readonly sdl: string | null;
-  readonly onAnswered: (status: number) => void;
   /** Additional values of Access-Control-Allow-Headers. */
   readonly corsHeaders: readonly string[];
   readonly maxConnections: number;
-  readonly limiter: Limiter;
-  readonly onConnectionRefused: () => void;
-  readonly onCrossSiteRefused: () => void;
   /** Long enough, while draining, to receive a request that crossed our "connection: close" on the wire. */
   readonly lingerMs: number;
 }
@@ -55,7 +50,7 @@ const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
 
 /** The public listener. */
 export class HttpServer {
-  readonly eventStreams = new EventStreams();
+  readonly eventStreams = new LastingConnections<ServerResponse>((stream) => stream.destroy());
   readonly #settings: HttpServerSettings;
   readonly #server: Server;
   readonly #requestHeaders: string;
@@ -69,16 +64,10 @@ export class HttpServer {
 
   constructor(settings: HttpServerSettings) {
     this.#settings = settings;
-    const { addresses, buffers, requestIds } = settings;
     this.#watcher = {
       closed: (reply) => this.#closed(reply),
       failed: (reply, error) => this.#failed(reply, error),
-      buffers,
-      requestIds,
-      anonymousCaller: (request) => ({
-        token: null,
-        client: { address: addresses.of(request), userAgent: null },
-      }),
+      ...settings,
     };
     this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
     this.#pipelined = new PipelinedRequests(settings.received);
@@ -119,14 +108,14 @@ export class HttpServer {
   }
 
   #accept(socket: Socket): void {
-    const { addresses, received, limiter, onConnectionRefused } = this.#settings;
+    const { addresses, received, limiter, refused } = this.#settings;
     received.open(socket);
     // A trusted proxy's are everybody's, and limited by the proxy.
     if (addresses.isFromProxy({ socket })) return;
     const client = addressClient(addresses.peerOf(socket));
     const slot = takeSlot(limiter, 'connections', () => client);
     if (slot === null) {
-      onConnectionRefused();
+      refused('connections');
       socket.destroy();
       return;
     }
@@ -154,13 +143,13 @@ export class HttpServer {
   }
 
   #closed(reply: Reply): void {
-    const { request, status, summary, trace } = reply;
+    const { request, status, summary } = reply;
     this.#settings.received.of(request.socket).requestTaken(request);
-    if (trace !== null) endRequestTrace(trace, reply.isBegun ? status : null);
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#onIdle?.();
-    this.#settings.onAnswered(status);
+    this.#settings.metrics.http.add(`${Math.floor(status / 100)}xx`);
     if (summary === null) return;
+    if (summary.trace) endRequestTrace(summary.trace, reply.isBegun ? status : null);
     // To leave is how a subscription over SSE ends.
     const isLeft = reply.disconnected.aborted && summary.type !== 'subscription';
     if (isLeft) summary.worsen('gone');
@@ -185,15 +174,24 @@ export class HttpServer {
 
   #route(reply: Reply, isForeign: boolean): Eventually<void> {
     const { request } = reply;
-    if (hasDoubledHeader(request.rawHeaders)) return refuseDoubled(reply);
+    if (hasDoubledHeader(request.rawHeaders)) {
+      // The connection is closed unread: such a head may smuggle a second request behind it.
+      reply.set('connection', 'close');
+      const error = requestError(
+        'GRAPHQL_PARSE_FAILED',
+        'A header that may come once comes twice.',
+      );
+      return reply.sendJson(400, { errors: [error] });
+    }
     if (request.method === 'OPTIONS') return answerPreflight(reply, this.#requestHeaders);
     const path = pathOf(request);
     if (path !== '/graphql') return this.#routeElsewhere(reply, path);
-    const { graphiql, onCrossSiteRefused } = this.#settings;
+    const { graphiql, metrics } = this.#settings;
     if (graphiql && wantsPage(request)) return reply.whenRoom(() => graphiql.page(reply));
     if (!isForeign) return this.#graphql(reply);
-    onCrossSiteRefused();
-    return refuseCrossSite(reply);
+    // Before anything is executed, or charged to the visitor of that page.
+    metrics.crossSiteRefused.add();
+    return reply.sendJson(403, { errors: [requestError('FORBIDDEN', CROSS_SITE)] });
   }
 
   async #routeElsewhere(reply: Reply, path: string): Promise<void> {
@@ -214,7 +212,7 @@ export class HttpServer {
     if (path === '/health/live') return reply.sendJson(200, { status: 'ok' });
     if (path === '/health/ready') {
       const { status, body } = readiness.report();
-      return reply.sendJson(status, body);
+      return reply.sendJson(status, { ...body, details: undefined });
     }
     if (path === '/schema.graphql' && sdl !== null) {
       reply.set('content-type', 'text/plain; charset=utf-8');
@@ -235,19 +233,8 @@ export class HttpServer {
   }
 }
 
-/** The connection is closed unread: such a head may smuggle a second request behind it. */
-function refuseDoubled(reply: Reply): Eventually<void> {
-  reply.set('connection', 'close');
-  const message = 'A header that may come once comes twice.';
-  return reply.sendJson(400, { errors: [requestError('GRAPHQL_PARSE_FAILED', message)] });
-}
-
-/** Before anything is executed, or charged to the visitor of that page. */
-function refuseCrossSite(reply: Reply): Eventually<void> {
-  const message =
-    'This comes from a page of another site: CORS_ORIGINS has to name its origin, or the request needs a header that is preflighted, such as apollo-require-preflight.';
-  return reply.sendJson(403, { errors: [requestError('FORBIDDEN', message)] });
-}
+const CROSS_SITE =
+  'This comes from a page of another site: CORS_ORIGINS has to name its origin, or the request needs a header that is preflighted, such as apollo-require-preflight.';
 
 function sendNotFound(reply: Reply): Eventually<void> {
   return reply.sendJson(404, { error: 'not found' });

@@ -34,10 +34,6 @@ export class PipelinedRequests {
     this.#waiting.set(socket, waiting);
     if (waiting === 0) socket.resume();
     // After node itself, which resumes the socket at the end of each message.
-    else setImmediate(() => this.#pause(socket));
-  }
-
-  #pause(socket: Socket): void {
-    if ((this.#waiting.get(socket) ?? 0) > 0) socket.pause();
+    else setImmediate(() => this.#waiting.get(socket) && socket.pause());
   }
 }

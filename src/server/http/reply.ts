@@ -9,9 +9,9 @@ import {
   PACK_FROM_BYTES,
   pack,
 } from '../../lib/pack.ts';
-import type { RequestTrace } from '../../lib/tracing/tracing.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { SendBuffers } from '../back-pressure/send-buffers.ts';
+import type { ClientAddresses } from '../request/client-address.ts';
 import type { RequestIds } from '../request/request-id.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
 
@@ -24,21 +24,18 @@ const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 
 /** Receives the end of each reply. */
 export interface ReplyWatcher {
+  readonly addresses: ClientAddresses;
+  readonly buffers: SendBuffers;
+  readonly requestIds: RequestIds;
   /** The last byte is sent, or the client has disconnected. */
   closed(reply: Reply): void;
   failed(reply: Reply, error: unknown): void;
-  readonly buffers: SendBuffers;
-  readonly requestIds: RequestIds;
-  /** The caller as far as the connection says, before a token is read. */
-  anonymousCaller(request: IncomingMessage): Caller;
 }
 
 /** The response to one HTTP request: headers are collected, then sent with the body. */
 export class Reply implements Recipient {
   readonly request: IncomingMessage;
   readonly requestId: string;
-  /** Null where tracing is off. */
-  trace: RequestTrace | null = null;
   /** Null for what is no GraphQL request. */
   summary: RequestSummary | null = null;
   readonly #disconnecting = new AbortController();
@@ -64,7 +61,10 @@ export class Reply implements Recipient {
   }
 
   get caller(): Caller {
-    this.#caller ??= { ...this.#watcher.anonymousCaller(this.request), signal: this.disconnected };
+    this.#caller ??= {
+      ...this.#watcher.addresses.caller(this.request),
+      signal: this.disconnected,
+    };
     return this.#caller;
   }
 
@@ -179,15 +179,12 @@ export class Reply implements Recipient {
     this.summary?.sent(bytes);
     this.#response.writeHead(status, this.#head);
     if (this.request.method === 'HEAD') this.#response.end();
-    else if (isChunks(body)) this.#writeChunks(body);
-    else this.#response.end(isLargeText(body, bytes) ? Buffer.from(body) : body);
+    else if (isChunks(body)) {
+      this.#response.cork();
+      for (const chunk of body) this.#response.write(chunk);
+      this.#response.end();
+    } else this.#response.end(isLargeText(body, bytes) ? Buffer.from(body) : body);
     this.#ended();
-  }
-
-  #writeChunks(chunks: readonly Buffer[]): void {
-    this.#response.cork();
-    for (const chunk of chunks) this.#response.write(chunk);
-    this.#response.end();
   }
 
   #closed(): void {

@@ -17,7 +17,7 @@ export interface SandboxProxyOptions {
 const CONTROL_PATH = /^(?:\/[a-z\d-]+)+$/;
 const GATEWAY = '/sandbox/gateway';
 // Proxies add these headers to the requests that they forward.
-const OF_PROXIES = new Set(['via', 'forwarded', 'x-real-ip']);
+const OF_PROXIES = /^(?:via|forwarded|x-real-ip|x-forwarded-.*)$/;
 // They belong to one connection, not to the message; `vary` is said by the facade for both.
 const NOT_PASSED_ON = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date', 'vary']);
 
@@ -38,7 +38,7 @@ export class SandboxProxy {
     return (
       this.#targetOf(url) !== null &&
       isLoopback(socket.remoteAddress) &&
-      !Object.keys(headers).some(isOfProxy) &&
+      !Object.keys(headers).some((name) => OF_PROXIES.test(name)) &&
       isThisMachine(headers.host) &&
       isAllowedPage(request, this.#options.origins)
     );
@@ -61,7 +61,8 @@ export class SandboxProxy {
       const { host: _host, connection: _connection, ...headers } = request.headers;
       const onward = httpRequest(target, { method: request.method, headers }, (answer) => {
         const { statusCode = 502 } = answer;
-        if (isCatalogChange(request.method, target) && statusCode === 200) {
+        const isOfCatalog = /^\/sandbox\/(?:catalog|reset)$/.test(target.pathname);
+        if (isOfCatalog && request.method === 'POST' && statusCode === 200) {
           this.#options.onCatalogChange();
         }
         // The sandbox answers with another encoding, length or age than the facade would say by itself.
@@ -97,17 +98,9 @@ export class SandboxProxy {
   }
 }
 
-function isCatalogChange(method: string | undefined, { pathname }: URL): boolean {
-  return method === 'POST' && /^\/sandbox\/(?:catalog|reset)$/.test(pathname);
-}
-
 function isThisMachine(host: string | undefined): boolean {
   const name = URL.parse(`http://${host}`)?.hostname.replace(/^\[(.*)\]$/, '$1');
   return name === 'localhost' || isLoopback(name);
-}
-
-function isOfProxy(header: string): boolean {
-  return OF_PROXIES.has(header) || header.startsWith('x-forwarded-');
 }
 
 function isLoopback(address: string | undefined): boolean {

@@ -33,17 +33,11 @@ export function sendFile(reply: Reply, file: StaticFile): void {
   else reply.sendPacked(200, file[encoding], encoding);
 }
 
-interface PageSources {
-  readonly scripts?: string;
-  readonly style?: string;
-  readonly images?: string;
-}
-
 /** Sends a page for which nothing but what this server serves may be loaded, run or asked, and which nobody may frame. */
 export function sendPage(
   reply: Reply,
   html: string,
-  { scripts = "'self'", style = "'self'", images = 'data:' }: PageSources,
+  { scripts = "'self'", style = "'self'", images = 'data:' },
 ): Eventually<void> {
   const policy = `default-src 'none'; script-src ${scripts}; style-src ${style}; img-src ${images}`;
   const rest = "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

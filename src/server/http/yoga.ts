@@ -66,7 +66,7 @@ function useGraph(
         inner.forPlugins = Object.assign(view, { request, params });
         const opened = await graph.open(inner);
         if ('errors' in opened) return opened;
-        return opened.type === 'subscription' ? opened.subscribe() : opened.execute();
+        return opened.execute();
       });
     },
     onResultProcess({ setResultProcessor, serverContext }) {

@@ -69,13 +69,11 @@ export class ReceiveBuffers implements ReceiveSums {
   later(buffer: ReceiveBuffer): void {
     if (this.#waiting.has(buffer)) return;
     this.#waiting.add(buffer);
-    setImmediate(() => this.#turn(buffer));
-  }
-
-  #turn(buffer: ReceiveBuffer): void {
-    this.#waiting.delete(buffer);
-    if (this.isRoundOver()) this.later(buffer);
-    else buffer.turn();
+    setImmediate(() => {
+      this.#waiting.delete(buffer);
+      if (this.isRoundOver()) this.later(buffer);
+      else buffer.turn();
+    });
   }
 
   /** All turns between two looks at the sockets are one round, or thirty floods would make one long hold. */

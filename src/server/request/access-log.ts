@@ -6,7 +6,8 @@ import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { logHash } from '../../lib/log-hash.ts';
 import { redactTokens } from '../../lib/redact.ts';
-import { type RequestOrigin, RequestSummary } from './request-summary.ts';
+import type { ServerMetrics } from '../server-metrics.ts';
+import type { RequestEnd, RequestSummary } from './request-summary.ts';
 
 interface AccessLogOptions {
   readonly log: Pick<Log, 'line' | 'isLevelEnabled'>;
@@ -17,16 +18,8 @@ interface AccessLogOptions {
   readonly ledger: Pick<ProofLedger, 'isAccepted'>;
   /** A number from 0 up to 1. */
   readonly random: () => number;
-  /** Called with each request that has ended, logged or not. */
-  readonly onEnded: (summary: RequestSummary, end: RequestEnd) => void;
-}
-
-export interface RequestEnd {
-  readonly durationMs: number;
-  /** Null over a WebSocket. */
-  readonly status: number | null;
-  /** The gateway has accepted the token. */
-  readonly isAccepted: boolean;
+  /** Counts each request that has ended, logged or not. */
+  readonly metrics: Pick<ServerMetrics, 'requestEnded'>;
 }
 
 // A person notices that they wait.
@@ -47,10 +40,6 @@ export class AccessLog {
     this.#isLogged = options.log.isLevelEnabled('info');
   }
 
-  begin(origin: RequestOrigin): RequestSummary {
-    return new RequestSummary(origin);
-  }
-
   /** A subscription is followed from here on. */
   subscribed(summary: RequestSummary, caller: Caller): void {
     summary.hasStarted = true;
@@ -66,7 +55,7 @@ export class AccessLog {
     summary.hasEnded = true;
     const durationMs = performance.now() - summary.startedAtMs;
     const end = { durationMs, status, isAccepted: this.#isAccepted(caller) };
-    this.#options.onEnded(summary, end);
+    this.#options.metrics.requestEnded(summary, end);
     if (!this.#isLogged) return;
     const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
     if (summary.outcome === 'ok' && !isSlow && !this.#isSampled(summary)) return;

@@ -8,14 +8,9 @@ export function bearerToken(authorization: string): Token | null {
   return text === undefined ? null : toToken(text);
 }
 
-interface LastSent {
-  readonly authorization: string;
-  readonly token: Token | null;
-}
-
 /** The tokens of requests: a client sends the same one with each request on its connection. */
 export class BearerTokens {
-  readonly #lastSent = new WeakMap<Socket, LastSent>();
+  readonly #lastSent = new WeakMap<Socket, { authorization: string; token: Token | null }>();
 
   of({ headers: { authorization }, socket }: IncomingMessage): Token | null {
     if (authorization === undefined) return null;

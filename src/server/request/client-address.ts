@@ -1,28 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4, isIPv6, type Socket } from 'node:net';
+import type { Caller } from '../../gateway/caller.ts';
 import { plainAddress } from '../../lib/address-key.ts';
 import type { Log } from '../../lib/log.ts';
-
-interface ClientAddressesOptions {
-  /** Addresses and networks whose X-Forwarded-For is believed. */
-  readonly trustedProxies: readonly string[];
-  readonly log: Pick<Log, 'warn'>;
-}
 
 // The length of the prefix `::ffff:` of an IPv4-mapped IPv6 address.
 const MAPPED_PREFIX_BITS = 96;
 
 /** Finds a request's client address: the socket's peer, or what a trusted proxy forwards. */
 export class ClientAddresses {
-  readonly #options: ClientAddressesOptions;
+  readonly #log: Pick<Log, 'warn'>;
   readonly #trusted = new BlockList();
   /** Memoized per connection, whose peer never changes. */
   readonly #peers = new WeakMap<Socket, string>();
   #hasIgnored = false;
 
-  constructor(options: ClientAddressesOptions) {
-    this.#options = options;
-    for (const network of options.trustedProxies) trust(this.#trusted, network);
+  /** `trustedProxies`: addresses and networks whose X-Forwarded-For is believed. */
+  constructor(trustedProxies: readonly string[], log: Pick<Log, 'warn'>) {
+    this.#log = log;
+    for (const network of trustedProxies) trust(this.#trusted, network);
   }
 
   of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
@@ -34,6 +30,11 @@ export class ClientAddresses {
       return peer;
     }
     return this.#behind(peer, String(forwarded));
+  }
+
+  /** The sender of a request as far as its connection says, before a token is read. */
+  caller(request: IncomingMessage): Caller {
+    return { token: null, client: { address: this.of(request), userAgent: null } };
   }
 
   /** Whether a request, or a connection, comes straight from a trusted proxy, whose word about its client counts. */
@@ -70,10 +71,7 @@ export class ClientAddresses {
   #ignored(peer: string): void {
     if (this.#hasIgnored) return;
     this.#hasIgnored = true;
-    this.#options.log.warn(
-      { peer },
-      'X-Forwarded-For is ignored: TRUSTED_PROXIES does not name this peer',
-    );
+    this.#log.warn({ peer }, 'X-Forwarded-For is ignored: TRUSTED_PROXIES does not name this peer');
   }
 }
 

@@ -1,6 +1,7 @@
 import type { OperationTypeNode } from 'graphql';
 import type { ReceiptEntry } from '../../gateway/caller.ts';
 import { OPERATION_NAMES } from '../../gateway/operations.ts';
+import type { RequestTrace } from '../../lib/tracing/tracing.ts';
 import { type Code, ERROR_CODES } from '../../schema/error-codes.ts';
 
 export type Transport = 'http' | 'sse' | 'websocket';
@@ -12,12 +13,17 @@ export type Transport = 'http' | 'sse' | 'websocket';
 export type Outcome = 'ok' | 'caller' | 'refused' | 'fault' | 'gone';
 
 /** The facts about a request that are known before its document is read. */
-export interface RequestOrigin {
-  readonly requestId: string;
-  readonly transport: Transport;
-  readonly method: string | null;
-  readonly client: ClientNaming | null;
-  readonly bytesIn: number;
+type RequestOrigin = Pick<
+  RequestSummary,
+  'requestId' | 'transport' | 'method' | 'client' | 'bytesIn' | 'trace'
+>;
+
+export interface RequestEnd {
+  readonly durationMs: number;
+  /** Null over a WebSocket. */
+  readonly status: number | null;
+  /** The gateway has accepted the token. */
+  readonly isAccepted: boolean;
 }
 
 /** The name and version that a client gives for itself, as far as they may be logged. */
@@ -30,24 +36,19 @@ export interface ClientNaming {
 
 // All operations with all their retries; more is counted, not listed.
 const MOST_LISTED_CALLS = 3 * OPERATION_NAMES.length;
-const SEVERITY: Readonly<Record<Outcome, number>> = {
-  ok: 0,
-  gone: 1,
-  caller: 2,
-  refused: 3,
-  fault: 4,
-};
+const BY_SEVERITY: readonly Outcome[] = ['ok', 'gone', 'caller', 'refused', 'fault'];
 
 /** A request and its outcome, collected while it runs, for its line in the log and its metrics. */
 export class RequestSummary {
   readonly requestId: string;
+  /** Null over a WebSocket. */
   readonly method: string | null;
   readonly client: ClientNaming | null;
   bytesIn: number;
   readonly startedAtMs = performance.now();
   transport: Transport;
-  /** Where tracing is on. */
-  trace: { readonly traceId: string | null } | null = null;
+  /** Null where tracing is off. */
+  trace: RequestTrace | null;
   operationName: string | null = null;
   type: OperationTypeNode | null = null;
   /** From a manifest, so that its name is the operators' own. */
@@ -70,12 +71,13 @@ export class RequestSummary {
   readonly calls: ReceiptEntry[] = [];
   readonly #waiting = new BusyTime();
 
-  constructor({ requestId, transport, method, client, bytesIn }: RequestOrigin) {
+  constructor({ requestId, transport, method, client, bytesIn, trace }: RequestOrigin) {
     this.requestId = requestId;
     this.transport = transport;
     this.method = method;
     this.client = client;
     this.bytesIn = bytesIn;
+    this.trace = trace;
   }
 
   /** The time during which at least one gateway call of the request was under way. */
@@ -113,7 +115,8 @@ export class RequestSummary {
   }
 
   worsen(outcome: Outcome): void {
-    if (SEVERITY[outcome] > SEVERITY[this.outcome]) this.outcome = outcome;
+    const isWorse = BY_SEVERITY.indexOf(outcome) > BY_SEVERITY.indexOf(this.outcome);
+    if (isWorse) this.outcome = outcome;
   }
 
   sent(bytes: number): void {

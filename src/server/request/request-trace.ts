@@ -1,12 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { forwardedTrace } from '../../lib/tracing/forwarded-trace.ts';
-import type {
-  ReceivedRequest,
-  RequestTrace,
-  Trace,
-  TraceHeaders,
-  Tracing,
-} from '../../lib/tracing/tracing.ts';
+import type { RequestTrace, Trace, Tracing } from '../../lib/tracing/tracing.ts';
 import type { ClientAddresses } from './client-address.ts';
 
 type Addresses = Pick<ClientAddresses, 'isFromProxy'>;
@@ -48,21 +42,6 @@ export function endRequestTrace(trace: RequestTrace, status: number | null): voi
       attributes: { 'http.response.status_code': status },
     });
   }
-}
-
-/**
- * One operation of a socket. The trace of the upgrade is linked: continued, it would grow for as long
- * as the socket lives.
- */
-export function socketOperation(headers: TraceHeaders): ReceivedRequest {
-  return { headers, isContinued: false, span: null };
-}
-
-/** The headers alone, so that the request is not retained with them. */
-export function traceHeaders({
-  headers: { traceparent, tracestate, baggage },
-}: IncomingMessage): TraceHeaders {
-  return { traceparent, tracestate, baggage };
 }
 
 /** The part of a request's trace that its gateway calls forward where tracing is off. */

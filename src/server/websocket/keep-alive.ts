@@ -1,15 +1,7 @@
 import type { WebSocket } from 'ws';
+import { LONGEST_HEARTBEAT_MS } from '../../domain/positions/subscription.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Slot } from '../../lib/limits/slot.ts';
-
-interface KeepAliveOptions {
-  readonly clock: Clock;
-  readonly pingMs: number;
-  /** The time without a byte before a socket is cut; a client may stop reading for a minute. */
-  readonly silenceMs: number;
-  /** The longest time between two events of a subscription. */
-  readonly longestHeartbeatMs: number;
-}
 
 /** A socket, when it last received anything, and how many pings fell due since. One that waits for an answer counts again with each interval. */
 export interface PingTarget {
@@ -23,6 +15,8 @@ export interface PingTarget {
   lastPingAtMs: number;
 }
 
+// Longer than the minute for which a client may be too busy, or its connection too poor, to read.
+const SILENCE_MS = 75_000;
 // Pings are spread over the interval: thousands in a row would delay real work.
 const GROUPS = 12;
 
@@ -32,17 +26,19 @@ const GROUPS = 12;
  * comes by itself keeps a phone's radio on for ten seconds.
  */
 export class KeepAlive {
-  readonly #options: KeepAliveOptions;
-  /** The pings that surely fall due within `silenceMs`. */
+  readonly #clock: Clock;
+  readonly #pingMs: number;
+  /** The pings that surely fall due within `SILENCE_MS`. */
   readonly #pingsOfSilence: number;
   readonly #groups: readonly Set<PingTarget>[] = Array.from({ length: GROUPS }, () => new Set());
   #joined = 0;
   #current = 0;
   #isScheduled = false;
 
-  constructor(options: KeepAliveOptions) {
-    this.#options = options;
-    this.#pingsOfSilence = Math.max(1, Math.ceil(options.silenceMs / options.pingMs) - 1);
+  constructor(clock: Clock, pingMs: number) {
+    this.#clock = clock;
+    this.#pingMs = pingMs;
+    this.#pingsOfSilence = Math.max(1, Math.ceil(SILENCE_MS / pingMs) - 1);
   }
 
   /** Returns the function that leaves. */
@@ -56,23 +52,22 @@ export class KeepAlive {
 
   /** Call it for whatever a socket receives. */
   received(target: PingTarget): void {
-    target.lastReceivedAtMs = this.#options.clock.now();
+    target.lastReceivedAtMs = this.#clock.now();
     target.unansweredPings = 0;
   }
 
   /** Call it for each event that a socket is sent. */
   sentEvent(target: PingTarget): void {
-    const nowMs = this.#options.clock.now();
+    const nowMs = this.#clock.now();
     target.lastEventAtMs = nowMs;
-    if (nowMs - target.lastPingAtMs < this.#options.pingMs) return;
+    if (nowMs - target.lastPingAtMs < this.#pingMs) return;
     target.unansweredPings ||= 1;
     this.#ping(target, nowMs);
   }
 
   #schedule(): void {
-    const { clock, pingMs } = this.#options;
     this.#isScheduled = true;
-    clock.after(pingMs / GROUPS, () => {
+    this.#clock.after(this.#pingMs / GROUPS, () => {
       this.#pingGroup();
       this.#isScheduled = this.#groups.some(({ size }) => size > 0);
       if (this.#isScheduled) this.#schedule();
@@ -80,9 +75,8 @@ export class KeepAlive {
   }
 
   #pingGroup(): void {
-    const { clock, pingMs, silenceMs, longestHeartbeatMs } = this.#options;
-    const nowMs = clock.now();
-    const silentSinceMs = nowMs - silenceMs;
+    const nowMs = this.#clock.now();
+    const silentSinceMs = nowMs - SILENCE_MS;
     this.#current = (this.#current + 1) % GROUPS;
     for (const target of this.#groups[this.#current] as Set<PingTarget>) {
       const { socket, slot, lastReceivedAtMs, unansweredPings } = target;
@@ -93,7 +87,7 @@ export class KeepAlive {
       }
       // Its token may have expired, or been refused.
       slot.settle();
-      const isCarried = nowMs - target.lastEventAtMs < longestHeartbeatMs + pingMs;
+      const isCarried = nowMs - target.lastEventAtMs < LONGEST_HEARTBEAT_MS + this.#pingMs;
       if (!isCarried || unansweredPings > 0) target.unansweredPings += 1;
       if (!isCarried) this.#ping(target, nowMs);
     }

@@ -1,6 +1,6 @@
 import { constants, inflateRawSync } from 'node:zlib';
 import type { PerMessageDeflateOptions, WebSocket } from 'ws';
-import { type MessageUnpacker, replaceUnpacker, type Unpacked } from '../private-fields.ts';
+import { replaceUnpacker } from '../private-fields.ts';
 
 /** Each message is packed by itself, in both directions, so that nothing is kept for a socket in between. */
 export const PER_MESSAGE_DEFLATE: PerMessageDeflateOptions = {
@@ -49,46 +49,35 @@ const TRAILER = Buffer.from([0x00, 0x00, 0xff, 0xff]);
  * the CPU, and keep its inflater for the socket's next message; it has no public API to choose.
  */
 export function unpackAtOnce(socket: WebSocket, maxBytes: number): void {
-  replaceUnpacker(socket, (own) => new Unpacker(own, maxBytes));
+  replaceUnpacker(socket, (own) => {
+    let fragments: Buffer[] = [];
+    return {
+      /** Calls back in a microtask: the receiver expects it when it has returned. */
+      decompress(data, isLast, done) {
+        fragments.push(data);
+        if (!isLast) {
+          queueMicrotask(() => done(null, NOTHING));
+          return;
+        }
+        const packed = Buffer.concat(fragments);
+        fragments = [];
+        const bytes = unpacked(packed, maxBytes);
+        // `ws` finds the same fault, and knows its close code.
+        if (bytes === null) own.decompress(packed, true, done);
+        else queueMicrotask(() => done(null, bytes));
+      },
+      cleanup: () => own.cleanup(),
+    };
+  });
 }
 
-class Unpacker implements MessageUnpacker {
-  readonly #own: MessageUnpacker;
-  readonly #maxBytes: number;
-  #fragments: Buffer[] = [];
-
-  constructor(own: MessageUnpacker, maxBytes: number) {
-    this.#own = own;
-    this.#maxBytes = maxBytes;
-  }
-
-  /** Calls back in a microtask: the receiver expects it when it has returned. */
-  decompress(data: Buffer, isLast: boolean, done: Unpacked): void {
-    this.#fragments.push(data);
-    if (!isLast) {
-      queueMicrotask(() => done(null, NOTHING));
-      return;
-    }
-    const packed = Buffer.concat(this.#fragments);
-    this.#fragments = [];
-    const bytes = this.#unpacked(packed);
-    // `ws` finds the same fault, and knows its close code.
-    if (bytes === null) this.#own.decompress(packed, true, done);
-    else queueMicrotask(() => done(null, bytes));
-  }
-
-  cleanup(): void {
-    this.#own.cleanup();
-  }
-
-  #unpacked(packed: Buffer): Buffer | null {
-    try {
-      return inflateRawSync(Buffer.concat([packed, TRAILER]), {
-        finishFlush: constants.Z_SYNC_FLUSH,
-        maxOutputLength: this.#maxBytes,
-      });
-    } catch {
-      return null;
-    }
+function unpacked(packed: Buffer, maxOutputLength: number): Buffer | null {
+  try {
+    return inflateRawSync(Buffer.concat([packed, TRAILER]), {
+      finishFlush: constants.Z_SYNC_FLUSH,
+      maxOutputLength,
+    });
+  } catch {
+    return null;
   }
 }

@@ -1,22 +1,13 @@
-import type { WebSocket } from 'ws';
 import { TokenBucket } from '../../lib/limits/token-bucket.ts';
-import type { CountMessage } from '../receive/message-budget.ts';
 import type { FrameWatcher, ReceiveBuffer, SendFault } from '../receive/receive-buffer.ts';
-import type { ReceiveBuffers } from '../receive/receive-buffers.ts';
-import type { PacedSocket } from './paced-socket.ts';
-
-interface SenderWatchOptions {
-  readonly socket: WebSocket;
-  readonly paced: PacedSocket;
-  readonly buffer: ReceiveBuffer;
-  readonly received: ReceiveBuffers;
-  readonly countMessage: CountMessage;
-}
+import type { ServerSettings } from '../settings.ts';
+import type { Connection } from './connection.ts';
 
 /** Options of `ws` that its types lack. Browsers send fragments of 128 kB, and a slow network parts of 500 bytes. */
 export const LARGEST_IN_PIECES: object = { maxFragments: 64, maxBufferedChunks: 1_024 };
 
-const PIECES_ERROR = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
+/** After it `ws` has closed the socket, but would read on for half a minute. */
+export const PIECES_ERROR = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
 const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
 // A client that does nothing unusual never counts: thousands of them may share one address.
@@ -34,28 +25,29 @@ const CLOSINGS: Readonly<Record<SendFault, readonly [number, string]>> = {
 
 /** Counts the frames of one WebSocket against its client, and closes it for what it sends. */
 export class SenderWatch implements FrameWatcher {
-  readonly #options: SenderWatchOptions;
+  readonly #connection: Connection;
+  readonly #buffer: ReceiveBuffer;
+  readonly #settings: ServerSettings;
   readonly #free: TokenBucket;
 
-  constructor(options: SenderWatchOptions) {
-    this.#options = options;
-    this.#free = new TokenBucket(FREE, options.received.clock.now());
+  constructor(connection: Connection, buffer: ReceiveBuffer, settings: ServerSettings) {
+    this.#connection = connection;
+    this.#buffer = buffer;
+    this.#settings = settings;
+    this.#free = new TokenBucket(FREE, settings.clock.now());
   }
 
   arrived(bytes: number): void {
-    const { paced, buffer, received, countMessage } = this.#options;
-    if (bytes < LARGE && this.#free.take(1, received.clock.now()) >= 0) return;
-    if (countMessage(paced.caller, bytes) !== 'within') received.cut(buffer, 'rate');
+    const { clock, received, countMessage } = this.#settings;
+    if (bytes < LARGE && this.#free.take(1, clock.now()) >= 0) return;
+    if (countMessage(this.#connection.caller, bytes) !== 'within') {
+      received.cut(this.#buffer, 'rate');
+    }
   }
 
   cut(fault: SendFault): void {
-    const { socket, received } = this.#options;
+    const { socket } = this.#connection;
     socket.close(...CLOSINGS[fault]);
-    received.clock.after(LINGER_MS, () => socket.terminate());
+    this.#settings.clock.after(LINGER_MS, () => socket.terminate());
   }
-}
-
-/** `ws` has closed the socket, but would read on for half a minute. */
-export function isOfTooManyPieces(error: Error): boolean {
-  return (error as NodeJS.ErrnoException).code === PIECES_ERROR;
 }

@@ -1,11 +1,9 @@
 import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
 import { CloseCode, makeServer, type WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import type { ClientOf } from '../../domain/auth/proof.ts';
 import { TokenEndedError } from '../../domain/positions/token-ended-error.ts';
 import type { EnvelopedOperation } from '../../graph.ts';
 import { after, type Eventually } from '../../lib/eventually.ts';
-import type { Trace, TraceHeaders } from '../../lib/tracing/tracing.ts';
 import { OverLimitError } from '../../plugins/limits/over-limit-error.ts';
 import { tooComplex } from '../../plugins/limits/structure.ts';
 import type { ResultSink } from '../../plugins/live/delivery.ts';
@@ -15,24 +13,16 @@ import type { Refusal } from '../../plugins/refusal.ts';
 import { type JsonText, jsonText } from '../../plugins/results/json-text.ts';
 import { bearerToken } from '../request/bearer.ts';
 import { CLIENT_NAME, CLIENT_VERSION } from '../request/client-names.ts';
-import type { ClientNaming, RequestSummary } from '../request/request-summary.ts';
-import { socketOperation } from '../request/request-trace.ts';
+import { RequestSummary } from '../request/request-summary.ts';
 import type { ServerSettings } from '../settings.ts';
-import type { PingTarget } from './keep-alive.ts';
-import { PacedResults, type PacedSocket } from './paced-socket.ts';
+import { type Connection, PacedResults } from './connection.ts';
+import type { KeepAlive } from './keep-alive.ts';
 
-export interface OperationSettings extends ServerSettings {
-  readonly clientOf: ClientOf;
-  /** The limit of in-flight operations on one socket, subscriptions included. */
-  readonly maxOperations: number;
-}
+/** The state of one socket, as graphql-ws carries it. */
+type Extra = { readonly connection: Connection };
 
-/** Told of what is sent: events of subscriptions, and answers to other operations. */
-interface SocketListener {
-  answered(connection: Connection): void;
-  sentEvent(connection: Connection): void;
-}
-
+/** The limit of in-flight operations on one socket, subscriptions included. */
+const MAX_OPERATIONS = 100;
 const TRY_AGAIN_LATER = 1013;
 const TOO_MANY_RETRY_SECONDS = 5;
 const INIT_TIMEOUT_MS = 3_000;
@@ -42,15 +32,23 @@ const LONGEST_ID = 255;
 
 /** The operations of all sockets: graphql-ws does the protocol, the graph opens what is subscribed. */
 export class SocketOperations {
-  readonly #settings: OperationSettings;
-  readonly #listener: SocketListener;
-  readonly #starts = new OperationStarts();
+  readonly #settings: ServerSettings;
+  readonly #keepAlive: KeepAlive;
+  readonly #answered: (connection: Connection) => void;
+  /** The operations that graphql-ws has yet to start, by the arguments that it hands on. */
+  readonly #starts = new WeakMap<ExecutionArgs, () => Eventually<Started>>();
   /** By the payload of its `subscribe` message, which no other operation has. */
   readonly #summaries = new WeakMap<object, RequestSummary>();
 
-  constructor(settings: OperationSettings, listener: SocketListener) {
+  /** Calls `answered` when the answer to an operation other than a subscription was sent. */
+  constructor(
+    settings: ServerSettings,
+    keepAlive: KeepAlive,
+    answered: (connection: Connection) => void,
+  ) {
     this.#settings = settings;
-    this.#listener = listener;
+    this.#keepAlive = keepAlive;
+    this.#answered = answered;
   }
 
   /** Serves the operations of a socket; call the result when the socket is closed. */
@@ -58,86 +56,90 @@ export class SocketOperations {
     socket: ProtocolSocket,
     connection: Connection,
   ): (code?: number, reason?: string) => Promise<void> {
-    return this.#protocol.opened(socket, connection);
+    return this.#protocol.opened(socket, { connection });
   }
 
-  readonly #protocol = makeServer<Record<string, unknown>, Connection>({
+  readonly #protocol = makeServer<Record<string, unknown>, Extra>({
     connectionInitWaitTimeout: INIT_TIMEOUT_MS,
     onConnect: (context) => {
-      const { extra } = context;
+      const { connection } = context.extra;
       const params = context.connectionParams;
       const authorization = textIn(params, 'authorization');
       if (authorization.length > LONGEST_AUTHORIZATION) return false;
-      extra.paced.caller = { ...extra.paced.caller, token: bearerToken(authorization) };
-      const { clientNames } = this.#settings;
-      extra.client ??= clientNames.of(textIn(params, CLIENT_NAME), textIn(params, CLIENT_VERSION));
+      connection.caller = { ...connection.caller, token: bearerToken(authorization) };
+      connection.client ??= this.#settings.clientNames.of(
+        textIn(params, CLIENT_NAME),
+        textIn(params, CLIENT_VERSION),
+      );
       // graphql-ws would retain the payload of `connection_init`, however large, for the socket's lifetime.
       Object.assign(context, { connectionParams: undefined });
       return true;
     },
-    onSubscribe: async ({ extra, subscriptions }, id, payload) => {
-      const summary = this.#begin(extra);
-      extra.begun = summary;
+    onSubscribe: async ({ extra: { connection }, subscriptions }, id, payload) => {
+      const { accessLog, graph, tracing } = this.#settings;
+      const summary = this.#begin(connection);
+      connection.begun = summary;
+      const ended = (errors: readonly GraphQLError[]) => {
+        accessLog.ended(summary, connection.caller, null);
+        return errors;
+      };
       const refuse = (error: GraphQLError) => {
-        this.#settings.graph.refused([error], summary);
-        return this.#refused(summary, extra, [error]);
+        graph.codes.refused([error], summary);
+        return ended([error]);
       };
       // The id is retained as long as its operation lasts.
       if (id.length > LONGEST_ID) {
         return refuse(tooComplex('characters of an id', id.length, LONGEST_ID));
       }
-      const { maxOperations } = this.#settings;
       const open = Object.keys(subscriptions).length;
-      if (open > maxOperations) {
-        return refuse(tooComplex('operations of a socket', open, maxOperations));
+      if (open > MAX_OPERATIONS) {
+        return refuse(tooComplex('operations of a socket', open, MAX_OPERATIONS));
       }
-      if (!this.#claim(extra)) return refuse(tooMany('sockets'));
-      extra.inFlight.add(id);
-      await extra.paced.room();
-      if (!extra.paced.isOpen) return refuse(tooMany('unread answers'));
+      if (!this.#claim(connection)) return refuse(tooMany('sockets'));
+      connection.inFlight.add(id);
+      await connection.room();
+      if (!connection.isOpen) return refuse(tooMany('unread answers'));
       const { requestId } = summary;
-      const trace = this.#settings.tracing?.receive(socketOperation(extra.traceHeaders)) ?? null;
-      summary.trace = trace;
-      const { graph } = this.#settings;
-      const caller = { ...extra.paced.caller, requestId, trace: extra.forwarded };
+      // The trace of the upgrade is linked: continued, it would grow for as long as the socket lives.
+      const { traceHeaders: headers } = connection;
+      summary.trace = tracing?.receive({ headers, isContinued: false, span: null }) ?? null;
+      const caller = { ...connection.caller, requestId, trace: connection.forwarded };
       const context = graph.context(caller, {
         sent: payload,
-        requestId,
         record: summary,
         mayMutate: true,
         takesEvents: true,
-        requestTrace: trace,
         takesBytes: false,
         ifNoneMatch: undefined,
-        reportsEnd: closesFor(extra.paced.socket),
+        reportsEnd: closesFor(connection.socket),
         toRequest: undefined,
       });
       const opened = await graph.open(context);
-      if ('errors' in opened || opened.type === 'subscription') this.#settled(extra, id);
-      if ('errors' in opened) return this.#refused(summary, extra, opened.errors);
-      extra.summaries.set(id, summary);
+      if ('errors' in opened || opened.type === 'subscription') this.#settled(connection, id);
+      if ('errors' in opened) return ended(opened.errors);
+      connection.summaries.set(id, summary);
       this.#summaries.set(payload, summary);
-      const sent = () => this.#listener.sentEvent(extra);
-      const results = () => new PacedResults(extra.paced, { id, summary, sent });
-      return this.#starts.prepare(opened, results);
+      const sent = () => this.#keepAlive.sentEvent(connection);
+      const results = () => new PacedResults(connection, id, summary, sent);
+      // graphql-ws references its arguments for as long as a subscription lasts, so they have no context.
+      const { schema, document, operationName } = opened.args;
+      const args: ExecutionArgs = { schema, document, operationName, contextValue: null };
+      this.#starts.set(args, () => begin(opened, results));
+      return args;
     },
-    execute: (args) => this.#starts.start(args),
-    subscribe: (args) => this.#starts.start(args),
-    onOperation: ({ extra }, _id, payload) => {
+    execute: (args) => this.#start(args),
+    subscribe: (args) => this.#start(args),
+    onOperation: ({ extra: { connection } }, _id, payload) => {
       // Starting a subscription proves its token, so the socket's account is known now.
-      this.#claim(extra);
+      this.#claim(connection);
       const summary = this.#summaries.get(payload);
       if (summary?.type === 'subscription' && summary.outcome === 'ok') {
-        this.#settings.accessLog.subscribed(summary, extra.paced.caller);
+        this.#settings.accessLog.subscribed(summary, connection.caller);
       }
     },
-    onComplete: ({ extra }, id, payload) => {
-      this.#settled(extra, id);
-      this.#ended(extra, id, payload);
-    },
-    onError: ({ extra }, id, payload, errors) => {
-      this.#settled(extra, id);
-      this.#ended(extra, id, payload);
+    onComplete: ({ extra: { connection } }, id, payload) => this.#ended(connection, id, payload),
+    onError: ({ extra: { connection } }, id, payload, errors) => {
+      this.#ended(connection, id, payload);
       const cause = errors[0]?.cause;
       return cause instanceof AggregateError
         ? cause.errors.map((each) => each.toJSON())
@@ -145,43 +147,43 @@ export class SocketOperations {
     },
   });
 
+  #start(args: ExecutionArgs): Promise<ExecutionResult> | ExecutionResult {
+    const begin = this.#starts.get(args);
+    if (begin === undefined) throw new Error('an operation is started once');
+    this.#starts.delete(args);
+    return begin() as Promise<ExecutionResult>;
+  }
+
   #begin({ requestId, client, bytesIn }: Connection): RequestSummary {
-    const { accessLog, requestIds } = this.#settings;
-    return accessLog.begin({
-      requestId: requestIds.from(requestId),
+    return new RequestSummary({
+      requestId: this.#settings.requestIds.from(requestId),
       transport: 'websocket',
       method: null,
       client,
       bytesIn,
+      trace: null,
     });
   }
 
-  #refused(
-    summary: RequestSummary,
-    { paced }: Connection,
-    errors: readonly GraphQLError[],
-  ): readonly GraphQLError[] {
-    this.#settings.accessLog.ended(summary, paced.caller, null);
-    return errors;
-  }
-
   /** A client that has left had no answer, unless it was a subscription's. */
-  #ended({ summaries, paced }: Connection, id: string, payload: object): void {
+  #ended(connection: Connection, id: string, payload: object): void {
+    this.#settled(connection, id);
+    const { summaries } = connection;
     const summary = this.#summaries.get(payload);
     if (summary === undefined) return;
     // After an error comes the end.
     this.#summaries.delete(payload);
     // The client may have begun another operation under the same id.
     if (summaries.get(id) === summary) summaries.delete(id);
-    if (!paced.isOpen && summary.type !== 'subscription') summary.worsen('gone');
+    if (!connection.isOpen && summary.type !== 'subscription') summary.worsen('gone');
     // The last message of the operation is sent in this turn of the event loop.
-    setImmediate(() => this.#settings.accessLog.ended(summary, paced.caller, null));
+    setImmediate(() => this.#settings.accessLog.ended(summary, connection.caller, null));
   }
 
   #settled(connection: Connection, id: string): void {
     if (!connection.inFlight.delete(id)) return;
     // Deferred, so that the close follows the protocol's last message.
-    setImmediate(() => this.#listener.answered(connection));
+    setImmediate(() => this.#answered(connection));
   }
 
   /** False where the account has too many sockets, and this one is closed. */
@@ -205,33 +207,8 @@ function textIn(params: unknown, name: string): string {
 
 type Started = Subscribed | AsyncGenerator<never>;
 
-/**
- * The operations that graphql-ws has yet to start: it hands to `execute` and `subscribe` the very
- * arguments that `onSubscribe` returned. It references them for as long as a subscription lasts, so
- * they have no context, and what only the start needs is kept beside them.
- */
-class OperationStarts {
-  readonly #starts = new WeakMap<ExecutionArgs, () => Eventually<Started>>();
-
-  /** The arguments by which `start` knows the operation again. */
-  prepare(opened: EnvelopedOperation, results: () => ResultSink): ExecutionArgs {
-    const { schema, document, operationName } = opened.args;
-    const args: ExecutionArgs = { schema, document, operationName, contextValue: null };
-    this.#starts.set(args, () => begin(opened, results));
-    return args;
-  }
-
-  start(args: ExecutionArgs): Promise<ExecutionResult> | ExecutionResult {
-    const begin = this.#starts.get(args);
-    if (begin === undefined) throw new Error('an operation is started once');
-    this.#starts.delete(args);
-    return begin() as Promise<ExecutionResult>;
-  }
-}
-
 function begin(opened: EnvelopedOperation, results: () => ResultSink): Eventually<Started> {
-  const started = opened.type === 'subscription' ? opened.subscribe() : opened.execute();
-  return after(started, (settled) => handedOver(settled, opened.operation, results));
+  return after(opened.execute(), (settled) => handedOver(settled, opened.operation, results));
 }
 
 /**
@@ -277,22 +254,4 @@ function closesFor(socket: WebSocket): (error: unknown) => boolean {
     if (hasEnded) socket.close(CloseCode.Forbidden, error.code);
     return hasEnded;
   };
-}
-
-/** The state of one socket; graphql-ws carries it as `extra`. */
-export interface Connection extends PingTarget, Record<PropertyKey, unknown> {
-  readonly paced: PacedSocket;
-  readonly requestId: string | string[] | undefined;
-  /** The upgrade's, to which operations are linked; or, where tracing is off, what is sent on of them. */
-  readonly traceHeaders: TraceHeaders;
-  readonly forwarded: Trace | undefined;
-  /** The ids of operations other than subscriptions whose answer is still to be sent. */
-  readonly inFlight: Set<string>;
-  /** The operations that have not ended, by their ids. */
-  readonly summaries: Map<string, RequestSummary>;
-  client: ClientNaming | null;
-  /** The size of the message that is handled now. */
-  bytesIn: number;
-  /** The request that the message begins. */
-  begun: RequestSummary | null;
 }

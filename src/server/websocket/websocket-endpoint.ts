@@ -1,77 +1,51 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { CloseCode, handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Clock } from '../../lib/clock.ts';
-import type { Limiter } from '../../lib/limits/limiter.ts';
+import { mayHoldInexact, parseExactJson } from '../../lib/exact-json.ts';
 import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
 import { MEMORY_RETRY_SECONDS } from '../../plugins/limits/use-memory-limit.ts';
-import type { LastingConnections } from '../closing-in-slices.ts';
+import { LastingConnections } from '../closing-in-slices.ts';
 import { isAllowedPage } from '../http/cors.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
-import { forwardedFrom, traceHeaders } from '../request/request-trace.ts';
+import type { ServerSettings } from '../settings.ts';
+import { Connection } from './connection.ts';
 import { FrameScratch } from './frame-writer.ts';
 import { KeepAlive } from './keep-alive.ts';
-import { PacedSocket } from './paced-socket.ts';
 import {
   acceptableOffer,
   PER_MESSAGE_DEFLATE,
   UnpackedSizes,
   unpackAtOnce,
 } from './packed-messages.ts';
-import { isOfTooManyPieces, LARGEST_IN_PIECES, SenderWatch } from './sender-watch.ts';
-import { type Connection, type OperationSettings, SocketOperations } from './socket-operations.ts';
-import { readMessage } from './subscribe-message.ts';
-
-interface WebSocketSettings extends OperationSettings {
-  readonly limiter: Limiter;
-  readonly onSocketClosed: (code: number) => void;
-  /** Called where a client has too many sockets, before or after the upgrade. */
-  readonly onSocketRefused: () => void;
-  readonly isMemoryShort: () => boolean;
-  /** Called where a socket is refused because memory is short. */
-  readonly onMemoryShort: () => void;
-  /** Best a steady one: only durations are measured. */
-  readonly clock: Clock;
-  readonly pingMs: number;
-  readonly silenceMs: number;
-  readonly longestHeartbeatMs: number;
-}
-
-/** An accepted upgrade request. */
-interface AcceptedUpgrade {
-  readonly stream: Socket;
-  /** The bytes that came behind the request. */
-  readonly head: Buffer;
-  readonly address: string;
-  readonly slot: Slot;
-}
+import { LARGEST_IN_PIECES, PIECES_ERROR, SenderWatch } from './sender-watch.ts';
+import { SocketOperations } from './socket-operations.ts';
 
 const MESSAGE_TOO_BIG = 1009;
 const SERVICE_RESTART = 1012;
 const NOTHING = Buffer.alloc(0);
 
 /** The WebSockets: accepts upgrades, keeps the connections alive and closes them in a shutdown. */
-export class WebSocketEndpoint implements LastingConnections {
-  readonly #settings: WebSocketSettings;
+export class WebSocketEndpoint {
+  readonly #settings: ServerSettings;
+  readonly #isMemoryShort: () => boolean;
   readonly #server: WebSocketServer;
   readonly #keepAlive: KeepAlive;
   readonly #connections = new Map<WebSocket, Connection>();
-  /** The connections that the shutdown has not come to yet. */
-  readonly #remaining = new Set<Connection>();
+  /** In-flight answers are sent before a socket is closed. */
+  readonly lasting = new LastingConnections<Connection>((each) => this.#closeIfIdle(each));
   readonly #operations: SocketOperations;
   readonly #scratch = new FrameScratch();
   #draining = false;
 
-  constructor(settings: WebSocketSettings) {
+  constructor(settings: ServerSettings, isMemoryShort: () => boolean) {
     this.#settings = settings;
-    this.#keepAlive = new KeepAlive(settings);
-    this.#operations = new SocketOperations(settings, {
-      answered: (connection) => this.#closeIfIdle(connection),
-      sentEvent: (connection) => this.#keepAlive.sentEvent(connection),
-    });
+    this.#isMemoryShort = isMemoryShort;
+    this.#keepAlive = new KeepAlive(settings.clock, settings.pingMs);
+    this.#operations = new SocketOperations(settings, this.#keepAlive, (connection) =>
+      this.#closeIfIdle(connection),
+    );
     this.#server = new WebSocketServer({
       noServer: true,
       // `#connections` does it.
@@ -86,66 +60,43 @@ export class WebSocketEndpoint implements LastingConnections {
 
   /** `held`: the slot of the connection; null where it comes from a trusted proxy, so that this is another's. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, held: Slot | null): void {
-    if (hasDoubledHeader(request.rawHeaders)) {
-      refuseUpgrade(socket, 400, 'Bad Request');
-      return;
-    }
-    if (!isAllowedPage(request, this.#settings.origins)) {
-      refuseUpgrade(socket, 403, 'Forbidden');
-      return;
-    }
-    if (this.#draining) {
-      refuseUpgrade(socket, 503, 'Service Unavailable');
-      return;
-    }
-    // With a body `ws` would not read the connection itself.
-    if (socket !== request.socket) {
-      refuseUpgrade(socket, 400, 'Bad Request');
-      return;
-    }
-    const { addresses, clientOf, limiter } = this.#settings;
-    const address = addresses.of(request);
-    const caller = { token: null, client: { address, userAgent: null } };
-    if (this.#settings.countMessage(caller, 0, 'upgrades') !== 'within') {
-      refuseUpgrade(socket, 429, 'Too Many Requests');
-      return;
-    }
-    if (this.#settings.isMemoryShort()) {
-      this.#settings.onMemoryShort();
-      refuseUpgrade(socket, 503, 'Service Unavailable', MEMORY_RETRY_SECONDS);
-      return;
-    }
-    const slot = held ?? takeSlot(limiter, 'connections', () => clientOf(caller));
-    if (slot === null) {
-      this.#settings.onSocketRefused();
-      refuseUpgrade(socket, 429, 'Too Many Requests');
+    const slot = this.#refusalOf(request, socket) ?? this.#slotFor(request, held);
+    if ('status' in slot) {
+      refuseUpgrade(socket, slot);
       return;
     }
     socket.once('close', slot.release);
     const { headers } = request;
     headers['sec-websocket-extensions'] = acceptableOffer(headers['sec-websocket-extensions']);
     this.#server.handleUpgrade(request, socket, NOTHING, (webSocket) =>
-      this.#connected(webSocket, request, { stream: request.socket, head, address, slot }),
+      this.#connected(webSocket, request, head, slot),
     );
+  }
+
+  #refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
+    const { addresses, countMessage, origins, refused } = this.#settings;
+    if (hasDoubledHeader(request.rawHeaders)) return BAD_REQUEST;
+    if (!isAllowedPage(request, origins)) return { status: '403 Forbidden' };
+    if (this.#draining) return { status: UNAVAILABLE };
+    // With a body `ws` would not read the connection itself.
+    if (socket !== request.socket) return BAD_REQUEST;
+    if (countMessage(addresses.caller(request), 0, 'upgrades') !== 'within') return TOO_MANY;
+    if (!this.#isMemoryShort()) return null;
+    refused('memory');
+    return { status: UNAVAILABLE, retryAfter: MEMORY_RETRY_SECONDS };
+  }
+
+  #slotFor(request: IncomingMessage, held: Slot | null): Slot | UpgradeRefusal {
+    const { addresses, clientOf, limiter, refused } = this.#settings;
+    const owner = () => clientOf(addresses.caller(request));
+    const slot = held ?? takeSlot(limiter, 'connections', owner);
+    if (slot !== null) return slot;
+    refused('sockets');
+    return TOO_MANY;
   }
 
   get size(): number {
     return this.#connections.size;
-  }
-
-  get remaining(): number {
-    return this.#remaining.size;
-  }
-
-  /** In-flight answers are sent first; clients reconnect elsewhere and resume their subscriptions. */
-  closeOldest(count: number): void {
-    let left = count;
-    for (const connection of this.#remaining) {
-      if (left === 0) return;
-      left -= 1;
-      this.#remaining.delete(connection);
-      this.#closeIfIdle(connection);
-    }
   }
 
   /** Accepts no more sockets, and waits until those that the caller closes are closed. */
@@ -162,41 +113,18 @@ export class WebSocketEndpoint implements LastingConnections {
   }
 
   #closeIfIdle(connection: Connection): void {
-    if (this.#remaining.has(connection) || connection.inFlight.size > 0) return;
+    if (this.lasting.has(connection) || connection.inFlight.size > 0) return;
     connection.socket.close(SERVICE_RESTART, 'restarting');
   }
 
-  #connected(
-    socket: WebSocket,
-    request: IncomingMessage,
-    { stream, head, address, slot }: AcceptedUpgrade,
-  ): void {
-    const { clientOf, log, clock, buffers, received, countMessage, maxBodyBytes } = this.#settings;
+  #connected(socket: WebSocket, request: IncomingMessage, head: Buffer, slot: Slot): void {
+    const { log, received, maxBodyBytes, metrics } = this.#settings;
     const sizes = new UnpackedSizes(maxBodyBytes);
     unpackAtOnce(socket, maxBodyBytes);
-    const disconnected = new AbortController();
-    const client = { address, userAgent: request.headers['user-agent'] ?? null };
-    const caller = { token: null, signal: disconnected.signal, client };
-    const paced = new PacedSocket({ socket, stream, caller, buffers, scratch: this.#scratch });
-    slot.owner = () => clientOf(paced.caller);
-    const connection: Connection = {
-      socket,
-      paced,
-      slot,
-      requestId: request.headers['x-request-id'],
-      ...this.#traceOf(request),
-      inFlight: new Set(),
-      summaries: new Map(),
-      client: this.#settings.clientNames.fromHeaders(request.headers),
-      bytesIn: 0,
-      begun: null,
-      lastReceivedAtMs: clock.now(),
-      unansweredPings: 0,
-      lastEventAtMs: Number.NEGATIVE_INFINITY,
-      lastPingAtMs: Number.NEGATIVE_INFINITY,
-    };
+    const connection = new Connection(socket, request, slot, this.#scratch, this.#settings);
+    const { stream } = connection;
     this.#connections.set(socket, connection);
-    this.#remaining.add(connection);
+    this.lasting.add(connection);
     const leaveKeepAlive = this.#keepAlive.join(connection);
     const notifyClosed = this.#operations.serve(
       {
@@ -204,7 +132,7 @@ export class WebSocketEndpoint implements LastingConnections {
         send: (text) => {
           const id = resultIdOf(text);
           if (id !== null) connection.summaries.get(id)?.sent(Buffer.byteLength(text));
-          return paced.send(text);
+          return connection.send(text);
         },
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) => {
@@ -212,7 +140,7 @@ export class WebSocketEndpoint implements LastingConnections {
             // The answer could no longer be sent, so the operation is not begun.
             if (socket.readyState !== socket.OPEN) return;
             this.#keepAlive.received(connection);
-            paced.received();
+            connection.received();
             const text = String(data);
             if (sizes.isInflated(text.length, stream.bytesRead)) {
               socket.close(MESSAGE_TOO_BIG, 'Messages unpack to too much');
@@ -231,26 +159,24 @@ export class WebSocketEndpoint implements LastingConnections {
     );
     socket.on('pong', () => this.#keepAlive.received(connection));
     const buffer = received.of(stream);
-    buffer.upgraded(head, new SenderWatch({ socket, paced, buffer, received, countMessage }));
+    buffer.upgraded(head, new SenderWatch(connection, buffer, this.#settings));
     // A frame is too large or malformed: `ws` has closed the socket with the right code already.
-    socket.on('error', (error) => {
+    socket.on('error', (error: NodeJS.ErrnoException) => {
       log.debug({ err: error }, 'a WebSocket failed');
-      if (isOfTooManyPieces(error)) received.cut(buffer, 'pieces');
+      if (error.code === PIECES_ERROR) received.cut(buffer, 'pieces');
     });
     socket.once('close', (code, reason) => {
       leaveKeepAlive();
-      this.#settings.onSocketClosed(code);
+      metrics.socketClosed(code);
       this.#connections.delete(socket);
-      this.#remaining.delete(connection);
-      disconnected.abort();
-      paced.unread.release();
+      this.lasting.delete(connection);
+      connection.closed();
       void notifyClosed(code, String(reason));
     });
   }
 
   /** A message that only a server may send is the client's mistake, and not logged as an error. */
-  #failed({ paced }: Connection, begun: RequestSummary | null, error: unknown): void {
-    const { socket } = paced;
+  #failed({ socket, caller }: Connection, begun: RequestSummary | null, error: unknown): void {
     // So is a ping whose payload nests too deep to be echoed.
     const isClients = error instanceof Error && error.message.startsWith('Unexpected message');
     if (begun === null && (isClients || error instanceof RangeError)) {
@@ -264,15 +190,8 @@ export class WebSocketEndpoint implements LastingConnections {
     );
     // graphql-ws calls no hook for an operation that throws.
     begun?.failed('INTERNAL', false);
-    if (begun !== null) accessLog.ended(begun, paced.caller, null);
+    if (begun !== null) accessLog.ended(begun, caller, null);
     socket.close(CloseCode.InternalServerError, 'Internal server error');
-  }
-
-  #traceOf(request: IncomingMessage): Pick<Connection, 'traceHeaders' | 'forwarded'> {
-    const { tracing, addresses } = this.#settings;
-    return tracing === null
-      ? { traceHeaders: {}, forwarded: forwardedFrom(request, addresses) }
-      : { traceHeaders: traceHeaders(request), forwarded: undefined };
   }
 }
 
@@ -283,12 +202,60 @@ function resultIdOf(message: string): string | null {
   return RESULT.exec(message)?.[1] ?? null;
 }
 
-function refuseUpgrade(socket: Duplex, status: number, reason: string, retryAfter?: number): void {
+interface UpgradeRefusal {
+  readonly status: string;
+  readonly retryAfter?: number;
+}
+
+const BAD_REQUEST: UpgradeRefusal = { status: '400 Bad Request' };
+const TOO_MANY: UpgradeRefusal = { status: '429 Too Many Requests' };
+const UNAVAILABLE = '503 Service Unavailable';
+
+function refuseUpgrade(socket: Duplex, { status, retryAfter }: UpgradeRefusal): void {
   socket.on('error', () => {});
   // Node has given the connection away with all its deadlines: one that its client keeps open would stay.
   socket.once('finish', () => socket.destroy());
   const retry = retryAfter === undefined ? '' : `retry-after: ${retryAfter}\r\n`;
-  socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nconnection: close\r\n${retry}content-length: 0\r\n\r\n`,
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n${retry}content-length: 0\r\n\r\n`);
+}
+
+const NAMES_A_DOCUMENT = /"(?:documentId|persistedQuery)"/;
+const UNREADABLE = '';
+
+interface Message {
+  readonly type?: unknown;
+  readonly payload?: unknown;
+}
+
+/**
+ * Reads a message for graphql-ws, which parses nearly all of them by itself. But it refuses an
+ * operation without a document, although a document id may stand for one, and it rounds numbers.
+ */
+function readMessage(text: string): string {
+  const namesDocument = NAMES_A_DOCUMENT.test(text);
+  if (!namesDocument && !mayHoldInexact(text)) return text;
+  const message = parsed(text);
+  // The library reports the errors of any other message, and echoes a ping as it came.
+  if (message === null) return UNREADABLE;
+  if (message.type !== 'subscribe') return text;
+  const { payload } = message;
+  if (namesDocument && isWithoutText(payload)) payload.query = '';
+  // The library accepts a parsed message; its types only know strings.
+  return message as unknown as string;
+}
+
+function parsed(text: string): Message | null {
+  try {
+    return parseExactJson(text) as Message | null;
+  } catch {
+    return null;
+  }
+}
+
+function isWithoutText(payload: unknown): payload is { query?: unknown } {
+  return (
+    typeof payload === 'object' &&
+    payload !== null &&
+    (payload as { query?: unknown }).query == null
   );
 }

@@ -6,6 +6,7 @@ import type { Graph } from '../../../src/graph.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { addressClient } from '../../../src/lib/limits/client.ts';
 import { createLog } from '../../../src/lib/log.ts';
+import { Registry } from '../../../src/lib/metrics/registry.ts';
 import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
 import { ReceiveBuffers } from '../../../src/server/receive/receive-buffers.ts';
 import { AccessLog } from '../../../src/server/request/access-log.ts';
@@ -13,6 +14,7 @@ import { BearerTokens } from '../../../src/server/request/bearer.ts';
 import { ClientAddresses } from '../../../src/server/request/client-address.ts';
 import { ClientNames } from '../../../src/server/request/client-names.ts';
 import { RequestIds } from '../../../src/server/request/request-id.ts';
+import { ServerMetrics } from '../../../src/server/server-metrics.ts';
 import { WebSocketEndpoint } from '../../../src/server/websocket/websocket-endpoint.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -200,22 +202,22 @@ describe('a server that shuts down', () => {
     const clientOf = () => addressClient('127.0.0.1');
     const limiter = createTestLimiter({}, systemClock);
     const received = new ReceiveBuffers({ maxBytes: 1_048_576, clock: systemClock });
-    const endpoint = new WebSocketEndpoint({
+    const metrics = new ServerMetrics(new Registry());
+    const settings = {
       graph,
       log,
-      addresses: new ClientAddresses({ trustedProxies: [], log }),
+      metrics,
+      refused: () => {},
+      addresses: new ClientAddresses([], log),
       origins: { origins: [], anyLocalhost: false },
       maxBodyBytes: 1_000,
       clock: systemClock,
       pingMs: 10_000,
-      silenceMs: 60_000,
-      longestHeartbeatMs: 60_000,
-      maxOperations: 10,
       clientOf,
       limiter,
       buffers: new SendBuffers({ maxBytes: 1_048_576, clientOf, clock: systemClock }),
       received,
-      countMessage: () => 'within',
+      countMessage: () => 'within' as const,
       tokens: new BearerTokens(),
       requestIds: new RequestIds(),
       tracing: null,
@@ -226,13 +228,10 @@ describe('a server that shuts down', () => {
         accountKey: null,
         ledger: { isAccepted: () => false },
         random: Math.random,
-        onEnded: () => {},
+        metrics,
       }),
-      onSocketClosed: () => {},
-      onSocketRefused: () => {},
-      isMemoryShort: () => false,
-      onMemoryShort: () => {},
-    });
+    };
+    const endpoint = new WebSocketEndpoint(settings, () => false);
     const server = createServer();
     server.on('connection', (socket) => received.open(socket));
     server.on('upgrade', (request, socket, head) => endpoint.upgrade(request, socket, head, null));

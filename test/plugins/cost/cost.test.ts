@@ -18,7 +18,7 @@ function cost(text: string, variables: Record<string, unknown> = {}, held = HELD
       definition.kind === Kind.OPERATION_DEFINITION,
   );
   if (!operation) throw new Error('no operation');
-  const amount = costOf(new Selections(schema, document), operation, sizes);
+  const { cost: amount } = costOf(new Selections(schema, document), operation, sizes);
   return evaluate(amount, {
     variables,
     sizeOf: (name) => sizeOf(name, (one) => (one === 'instruments' ? held : 0)),

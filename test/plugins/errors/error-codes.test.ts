@@ -7,7 +7,6 @@ import { ErrorCodes } from '../../../src/plugins/errors/error-codes.ts';
 import { tooComplex } from '../../../src/plugins/limits/structure.ts';
 import type { OperationRecord } from '../../../src/plugins/operation.ts';
 import { GraphMetrics } from '../../../src/schema/graph-metrics.ts';
-import { publicCause, reasonOf } from '../../../src/schema/public-error.ts';
 
 function setUp() {
   const lines: string[] = [];
@@ -17,9 +16,9 @@ function setUp() {
     destination: { write: (line) => void lines.push(line) },
   });
   const metrics = new GraphMetrics(new Registry());
-  const codes = new ErrorCodes({ describe: publicCause, reasonOf, log, metrics });
+  const codes = new ErrorCodes(log, metrics);
   const masked = (errors: readonly GraphQLError[]) =>
-    codes.masked(errors, { requestId: 'request-1', record: null });
+    codes.masked(errors, { requestId: 'request-1', failed() {} } as never);
   return { codes, masked, logged: () => lines.map((line) => JSON.parse(line)) };
 }
 
@@ -62,6 +61,8 @@ test('a failing read that shows at several fields is one line of the log', () =>
 test('an operation is told of each error, whether it is of a call and whether it is of a limit', () => {
   const told: unknown[][] = [];
   const record: OperationRecord = {
+    requestId: 'r',
+    trace: null,
     type: 'query',
     isTrusted: false,
     operationName: null,
@@ -69,7 +70,7 @@ test('an operation is told of each error, whether it is of a call and whether it
   };
   const { codes } = setUp();
   const call = fieldError(new GatewayError('timeout', 'getSession', 'no answer'), 'session');
-  codes.masked([call, fieldError(new TypeError('broken'), 'a')], { requestId: 'r', record });
+  codes.masked([call, fieldError(new TypeError('broken'), 'a')], record);
   codes.refused([tooComplex('MAX_DEPTH', 16, 15)], record);
   expect(told).toEqual([
     ['GATEWAY_TIMEOUT', true, null, false],

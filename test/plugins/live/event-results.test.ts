@@ -23,9 +23,9 @@ import type { PreparedOperation } from '../../../src/plugins/documents/documents
 import { ErrorCodes } from '../../../src/plugins/errors/error-codes.ts';
 import { createEventPace, type EventPace } from '../../../src/plugins/live/event-pace.ts';
 import { EventResults, type LiveOperation } from '../../../src/plugins/live/event-results.ts';
+import type { RunCost } from '../../../src/plugins/plugin.ts';
 import { Context } from '../../../src/schema/context.ts';
 import { GraphMetrics } from '../../../src/schema/graph-metrics.ts';
-import { publicCause, reasonOf } from '../../../src/schema/public-error.ts';
 import type { Services } from '../../../src/schema/services.ts';
 import { perAccount, perGroup } from '../../../src/schema/sharing.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
@@ -73,16 +73,13 @@ function paceOf(fieldsPerMinute: number, clock: Clock): EventPace {
 function resultsPacedBy(pace: EventPace, isTold = false): EventResults {
   const log = createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } });
   const metrics = new GraphMetrics(new Registry());
-  const codes = new ErrorCodes({ describe: publicCause, reasonOf, log, metrics });
-  return new EventResults({
-    publish: (result, failing, _context, { waitedMs }) => {
-      if (isTold) return { ...result, extensions: { waitedMs } };
-      return result.errors ? { ...result, errors: codes.masked(result.errors, failing) } : result;
-    },
-    scheduler: new FairScheduler(),
-    pace,
-    maxCost: 1_000,
-  });
+  const codes = new ErrorCodes(log, metrics);
+  const scheduler = new FairScheduler();
+  return new EventResults({ codes, receipts: isTold, scheduler, pace, maxCost: 1_000 });
+}
+
+class EventContext extends Context {
+  receipt = ({ waitedMs }: RunCost) => ({ waitedMs });
 }
 
 setField('Row', 'price', {
@@ -183,14 +180,16 @@ function follow(
     args: argsFor(variables),
     cost,
     signal: undefined,
-    failing: { requestId: 'r', record: null },
-    newContext: () => new Context(services, { token: toToken(token) }),
+    reportsEnd: () => false,
+    ended() {},
+    record: { requestId: 'r', failed() {} } as never,
+    newContext: () => new EventContext(services, { token: toToken(token) }),
     client,
     clientNow: () => client,
     expected: 1,
     reserved: 0,
   };
-  return results.follow(source, live, { reportsEnd: () => false, ended: () => {} });
+  return results.follow(source, live);
 }
 
 const ROWS = { live: { rows: [{ price: 1.5 }, { price: 2.5 }] } };

@@ -1,16 +1,16 @@
 import type { ExecutionResult } from 'graphql';
 import { expect, test } from 'vitest';
-import { GRAPH, type PluginContext } from '../../../src/plugins/plugin.ts';
-import { type RunCost, useReceipts } from '../../../src/plugins/receipts/use-receipts.ts';
+import { GRAPH, type PluginContext, type RunCost } from '../../../src/plugins/plugin.ts';
+import { useReceipts } from '../../../src/plugins/receipts/use-receipts.ts';
 import { CachedResult } from '../../../src/plugins/response-cache/response-cache.ts';
 
 const contextValue = {
-  [GRAPH]: { operation: { cost: 7, meter: { fields: 5 } } },
+  [GRAPH]: { operation: { cost: 7, meter: { fields: 5 } }, receipt: (run: RunCost) => run },
 } as unknown as PluginContext;
 
 /** What a transport is handed for a result. */
 function reported(result: ExecutionResult): ExecutionResult {
-  const { onExecute } = useReceipts((_context, run: RunCost) => ({ ...run }));
+  const { onExecute } = useReceipts();
   const hooks = onExecute?.({} as never) as { onExecuteDone(done: object): void };
   let last = result;
   const setResult = (changed: ExecutionResult) => {

@@ -1,13 +1,13 @@
 import type { ExecutionResult } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
+import { addressClient, type Client } from '../../../src/lib/limits/client.ts';
 import { Meter } from '../../../src/plugins/cost/meter.ts';
-import { GRAPH, type PluginContext } from '../../../src/plugins/plugin.ts';
+import { GRAPH, type PluginContext, type Validity } from '../../../src/plugins/plugin.ts';
 import { CachedResult, ResponseCache } from '../../../src/plugins/response-cache/response-cache.ts';
 import {
   isNamed,
   useResponseCache,
-  type Validity,
 } from '../../../src/plugins/response-cache/use-response-cache.ts';
 
 interface Request {
@@ -22,6 +22,7 @@ interface Request {
   readonly result?: ExecutionResult;
 }
 
+const client = addressClient('192.0.2.1');
 const VALIDITY = { version: 'v1 1 g', copy: '1 false', freshSeconds: 60 };
 
 /** Requests of one document, each answered by the cache or by an execution. */
@@ -39,23 +40,20 @@ function documentOf() {
       },
     },
   };
-  let validity: Request['validity'];
-  let isPersonal = false;
   const plugin = useResponseCache({
     cache: new ResponseCache(undefined, reads as never),
-    validityFor: () => validity?.() ?? VALIDITY,
-    onHit: ({ operation: { cost } }) => void seen.charged.push(cost),
-    isPersonal: () => isPersonal,
+    limiter: {
+      spend: (_name: string, _client: Client, cost: number) => void seen.charged.push(cost),
+    } as never,
     confirms: true,
   });
   const use = { selectsTime: false };
   const useOfTime = { selectsTime: true };
 
   async function ask(request: Request = {}) {
-    validity = request.validity;
-    isPersonal = request.isPersonal ?? false;
-    const { takesBytes = true, ifNoneMatch, estimate = 7, variables = {} } = request;
+    const { takesBytes = true, ifNoneMatch, estimate = 7, variables = {}, validity } = request;
     const operation = {
+      client,
       transport: { takesBytes, ifNoneMatch },
       prepared: {
         catalogUse: request.readsMore ? null : request.selectsTime ? useOfTime : use,
@@ -65,7 +63,13 @@ function documentOf() {
       cost: estimate,
       meter: new Meter({ maxFields: 1e6, scheduler: new FairScheduler(), client: 'a', estimate }),
     };
-    const contextValue = { [GRAPH]: { operation } } as unknown as PluginContext;
+    const context = {
+      operation,
+      clientNow: () => client,
+      catalogValidity: () => validity?.() ?? VALIDITY,
+      isPersonal: request.isPersonal ?? false,
+    };
+    const contextValue = { [GRAPH]: context } as unknown as PluginContext;
     let execute = (_args: unknown): unknown => {
       seen.runs += 1;
       return request.result ?? { data: { run: seen.runs } };

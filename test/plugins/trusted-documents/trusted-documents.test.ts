@@ -5,7 +5,7 @@ import { buildSchema } from 'graphql';
 import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { Documents } from '../../../src/plugins/documents/documents.ts';
-import { openTrustedDocuments } from '../../../src/plugins/trusted-documents/trusted-documents.ts';
+import { TrustedDocuments } from '../../../src/plugins/trusted-documents/trusted-documents.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'trading-graph-trusted-'));
 afterAll(() => rm(folder, { recursive: true }));
@@ -21,7 +21,7 @@ test('what manifests of both kinds have is counted in the log, with what does no
   const limits = { maxTokens: 100, maxDepth: 5, maxAliases: 5, maxDirectives: 5 };
   const schema = buildSchema('type Query { a: Int }');
   const names: string[] = [];
-  const trusted = await openTrustedDocuments({
+  const trusted = await TrustedDocuments.open({
     path: folder,
     documents: new Documents({ schema, limits, introspection: true }),
     clock: systemClock,

@@ -26,8 +26,8 @@ function contextOf(query: string | null, documentId: string | null) {
   const record = { type: null, isTrusted: false, operationName: null, failed() {} };
   const operation = new Operation({ record } as unknown as TransportContext, undefined);
   operation.params = { query, documentId, operationName: null, variables: {} };
-  const context: OperationContext = { operation };
-  return { operation, [GRAPH]: context };
+  const context = { operation } as OperationContext;
+  return Object.assign(context, { [GRAPH]: context });
 }
 
 function setUp(trustedOnly: 'off' | 'log' | 'on' = 'off', logged: unknown[] = []) {

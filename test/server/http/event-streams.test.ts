@@ -74,6 +74,7 @@ function send(
       method: 'POST',
       client: null,
       bytesIn: 0,
+      trace: null,
     }),
     pingMs,
   });

@@ -8,7 +8,7 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 function addresses(...trustedProxies: string[]) {
   const warned: unknown[] = [];
   const log = { warn: (about: unknown) => void warned.push(about) };
-  const known = new ClientAddresses({ trustedProxies, log });
+  const known = new ClientAddresses(trustedProxies, log);
   const of = (remoteAddress: string, forwarded?: string) => {
     const headers: IncomingHttpHeaders =
       forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };

@@ -16,12 +16,7 @@ async function openConnections(count: number, pingMs = PING_MS) {
   const clock = createScriptedClock();
   let pausedMs = 0;
   const now = () => clock.now() + pausedMs;
-  const keepAlive = new KeepAlive({
-    clock: { ...clock, now },
-    pingMs,
-    silenceMs: SILENCE_MS,
-    longestHeartbeatMs: HEARTBEAT_MS,
-  });
+  const keepAlive = new KeepAlive({ ...clock, now }, pingMs);
   const http = createServer().listen(0, '127.0.0.1');
   await once(http, 'listening');
   const server = new WebSocketServer({ server: http });
