@@ -1,5 +1,4 @@
 import type { Instrument, Position, Session } from './model.ts';
-import type { OPERATIONS, OperationName } from './operations.ts';
 import type { GatewayRefusal } from './wire/bodies.ts';
 import type { TimeUnit } from './wire/scalars.ts';
 
@@ -58,24 +57,5 @@ export interface Read<T> {
   readonly expected: string;
 }
 
-type Rows = typeof OPERATIONS;
-
-/** The names of a path's `{parameters}`. */
-type Parameters<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | Parameters<Rest>
-  : never;
-
-/**
- * The reads whose path needs at most the viewer's login. One that proves a login or a group has an answer
- * that names it, and a method of its own that hands it to the proof ledger; so has op 12, which is polled.
- */
-type ViewerRead = Exclude<
-  {
-    [Name in OperationName]: Rows[Name] extends { effect: 'read'; proves: 'token' | 'nothing' }
-      ? Parameters<Rows[Name]['path']> extends 'login'
-        ? Name
-        : never
-      : never;
-  }[OperationName],
-  'getOpenPositions'
->;
+/** The other reads' answers name a login or a group, which they prove, or are polled: they have methods of their own. */
+type ViewerRead = 'getWithdrawalMethods' | 'getCustomerId';
