@@ -42,11 +42,20 @@ export interface GatewayClientOptions extends RequestSettings {
   ) => void;
 }
 
-interface DeviceRegistration {
-  readonly deviceId: string;
-  readonly token?: string;
-  readonly platform?: string;
-  readonly enabled?: boolean;
+/** The inputs of the writes that are neither orders nor a login; most are the body as they are. */
+export interface Writes {
+  readonly forgotPassword: { readonly email: string };
+  readonly resetTradingAccountPassword: { readonly accountExternalId: string };
+  readonly addCryptoWallet: { readonly address: string };
+  readonly addMobileWallet: { readonly phone: string };
+  readonly setValue: { readonly key: string; readonly value: unknown };
+  readonly markNotificationsRead: { readonly ids: readonly number[] };
+  readonly registerDevice: {
+    readonly deviceId: string;
+    readonly token?: string;
+    readonly platform?: string;
+    readonly enabled?: boolean;
+  };
 }
 
 interface CallDetails {
@@ -57,7 +66,12 @@ interface CallDetails {
   readonly sendBeforeMs?: number | null;
 }
 
-const NO_DETAILS: CallDetails = { path: {}, headers: [] };
+const WRITTEN: { readonly [Name in keyof Writes]?: (input: Writes[Name]) => CallDetails } = {
+  resetTradingAccountPassword: (input) => ({
+    body: { account_external_id: input.accountExternalId },
+  }),
+  setValue: ({ key, value }) => ({ path: { key }, body: { value } }),
+};
 
 /**
  * The gateway's operations: `read` for those that need only a viewer, a method for each of the others. Reads
@@ -123,8 +137,14 @@ export class GatewayClient {
     return verdict;
   }
 
-  forgotPassword(caller: Caller, email: string): Promise<Acknowledgement> {
-    return this.#write('forgotPassword', caller, { body: { email } });
+  async write<Name extends keyof Writes>(
+    caller: Caller,
+    operation: Name,
+    input: Writes[Name],
+  ): Promise<Acknowledgement> {
+    const path = { provider: this.#options.mobileWallet };
+    const details = WRITTEN[operation]?.(input) ?? { path, body: input };
+    return judgeWrite(operation, await this.#call(operation, caller, details));
   }
 
   openPosition(
@@ -143,25 +163,6 @@ export class GatewayClient {
   ): Promise<Exchange> {
     const body = limitOrderBody(order, this.#options.directionField);
     return this.#call('placeLimitOrder', caller, { body, sendBeforeMs });
-  }
-
-  resetTradingAccountPassword(caller: Caller, accountExternalId: string) {
-    return this.#write('resetTradingAccountPassword', caller, {
-      body: { account_external_id: accountExternalId },
-    });
-  }
-
-  addCryptoWallet(caller: Caller, address: string): Promise<Acknowledgement> {
-    return this.#write('addCryptoWallet', caller, { body: { address } });
-  }
-
-  addMobileWallet(caller: Caller, phone: string): Promise<Acknowledgement> {
-    const path = { provider: this.#options.mobileWallet };
-    return this.#write('addMobileWallet', caller, { path, body: { phone } });
-  }
-
-  setValue(caller: Caller, key: string, value: unknown): Promise<Acknowledgement> {
-    return this.#write('setValue', caller, { path: { key }, body: { value } });
   }
 
   async getSession(caller: Caller, login: string): Promise<SessionAnswer> {
@@ -195,22 +196,6 @@ export class GatewayClient {
     return { positions: list, bytes, ...sentOf(answer) };
   }
 
-  markNotificationsRead(caller: Caller, ids: readonly number[]): Promise<Acknowledgement> {
-    return this.#write('markNotificationsRead', caller, { body: { ids } });
-  }
-
-  registerDevice(caller: Caller, device: DeviceRegistration): Promise<Acknowledgement> {
-    return this.#write('registerDevice', caller, { body: device });
-  }
-
-  async #write(
-    operation: OperationName,
-    caller: Caller,
-    details: CallDetails,
-  ): Promise<Acknowledgement> {
-    return judgeWrite(operation, await this.#call(operation, caller, details));
-  }
-
   #bodyOf(operation: OperationName, exchange: Exchange): Answer {
     const answer = judgeRead(operation, exchange);
     if (answer.status === 304) throw this.#broken(operation, 'an unrequested 304');
@@ -229,7 +214,7 @@ export class GatewayClient {
   #call(
     operation: OperationName,
     caller: Caller,
-    { path = {}, body, headers = [], sendBeforeMs = null }: CallDetails = NO_DETAILS,
+    { path = {}, body, headers = [], sendBeforeMs = null }: CallDetails = {},
   ): Promise<Exchange> {
     const template = this.#templates[operation];
     const sender = template.isAnonymous ? { ...caller, token: null } : caller;

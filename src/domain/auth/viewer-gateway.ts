@@ -6,7 +6,7 @@ import type {
   SessionAnswer,
 } from '../../gateway/answers.ts';
 import type { Caller } from '../../gateway/caller.ts';
-import type { GatewayClient } from '../../gateway/client.ts';
+import type { GatewayClient, Writes } from '../../gateway/client.ts';
 import { type GatewayError, isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { LimitOrder, MarketOrder } from '../../gateway/model.ts';
@@ -118,11 +118,12 @@ export class ViewerGateway {
   }
 
   /** A small write: its success proves nothing, its 401 ends proof like any other. */
-  write(
+  write<Name extends keyof Writes>(
     viewer: Viewer,
-    operation: OperationName,
-    send: Call<Acknowledgement>,
+    operation: Name,
+    input: Writes[Name],
   ): Promise<Acknowledgement> {
+    const send: Call<Acknowledgement> = (client, caller) => client.write(caller, operation, input);
     return this.#call(viewer, operation, send, this.#parts.ledger.isAccepted(viewer));
   }
 
