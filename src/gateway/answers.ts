@@ -1,6 +1,5 @@
 import type { Instrument, Position, Session } from './model.ts';
 import type { GatewayRefusal } from './wire/bodies.ts';
-import type { TimeUnit } from './wire/scalars.ts';
 
 /** When a read was sent: of two answers the one with the higher sequence is newer. */
 export interface Sent {
@@ -52,7 +51,7 @@ export type Acknowledgement =
 export interface Read<T> {
   readonly operation: ViewerRead;
   /** Checks the JSON of an answer and maps it; null where it breaks the interface. */
-  readonly map: (body: unknown, unit: TimeUnit) => T | null;
+  readonly map: (body: unknown) => T | null;
   /** Names the shape of a valid answer, for the log. */
   readonly expected: string;
 }

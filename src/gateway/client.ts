@@ -26,7 +26,7 @@ import {
 import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
 import { toPositions } from './wire/holding.ts';
 import { toInstruments } from './wire/instrument.ts';
-import { isRow, type TimeUnit } from './wire/scalars.ts';
+import { isRow, readingIn, type TimeUnit } from './wire/scalars.ts';
 import { toSession } from './wire/session.ts';
 
 export interface GatewayClientOptions extends RequestSettings {
@@ -92,7 +92,7 @@ export class GatewayClient {
     path: PathValues,
   ): Promise<T> {
     const answer = this.#bodyOf(operation, await this.#call(operation, caller, { path }));
-    const value = map(jsonOf(answer, parseLongIntegers), this.#options.timeUnit);
+    const value = map(jsonOf(answer, parseLongIntegers));
     if (value === null) throw this.#broken(operation, `no ${expected}`);
     this.#whole(operation);
     return value;
@@ -169,10 +169,10 @@ export class GatewayClient {
     const operation = 'getSession';
     const exchange = await this.#call(operation, caller, { path: { login } });
     const answer = this.#bodyOf(operation, exchange);
-    const inexact = { count: 0 };
-    const session = toSession(jsonOf(answer), login, this.#options.timeUnit, inexact);
+    const reading = readingIn(this.#options.timeUnit);
+    const session = toSession(jsonOf(answer), login, reading);
     if (session === null) throw this.#broken(operation, 'no snapshot of this login');
-    this.#whole(operation, inexact.count);
+    this.#whole(operation, reading.inexactFigures);
     return { session, ...sentOf(answer) };
   }
 
@@ -189,10 +189,10 @@ export class GatewayClient {
       return { ...previous, ...sentOf(answer) };
     }
     const body = jsonOf(answer);
-    const inexact = { count: 0 };
-    const list = isRow(body) ? toPositions(body.positions, this.#options.timeUnit, inexact) : null;
+    const reading = readingIn(this.#options.timeUnit);
+    const list = isRow(body) ? toPositions(body.positions, reading) : null;
     if (list === null) throw this.#broken(operation, 'no whole list of positions');
-    this.#whole(operation, inexact.count);
+    this.#whole(operation, reading.inexactFigures);
     return { positions: list, bytes, ...sentOf(answer) };
   }
 

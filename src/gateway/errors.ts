@@ -74,19 +74,22 @@ export class DeadlineError extends Error {
   }
 }
 
+const NAMES = {
+  circuit: 'CircuitOpenError',
+  busy: 'BulkheadFullError',
+  /** The moment before which a call was meant to be sent had passed when its head would have gone onto a socket. */
+  expired: 'SendExpiredError',
+} as const;
+
 /** The reason for which a call was not attempted: our own decision, which says nothing about the gateway. */
 export class NotAttemptedError extends StacklessError {
-  override readonly name: string = 'NotAttemptedError';
-  readonly reason: 'circuit' | 'busy' | 'expired' = 'circuit';
-}
+  override readonly name: string;
+  readonly reason: keyof typeof NAMES;
 
-/** The moment before which a call was meant to be sent had passed when its head would have gone onto a socket. */
-export class SendExpiredError extends NotAttemptedError {
-  override readonly name = 'SendExpiredError';
-  override readonly reason = 'expired';
-
-  constructor() {
-    super('the moment before which it was meant to be sent has passed');
+  constructor(reason: keyof typeof NAMES, message: string) {
+    super(message);
+    this.name = NAMES[reason];
+    this.reason = reason;
   }
 }
 

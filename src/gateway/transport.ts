@@ -4,7 +4,7 @@ import { ByteCollector } from '../lib/byte-collector.ts';
 import { systemClock } from '../lib/clock.ts';
 import { OversizeError, unpack } from '../lib/unpack.ts';
 import { callOutcome } from './classify.ts';
-import { DeadlineError, SendExpiredError } from './errors.ts';
+import { DeadlineError, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, ObserveCall, Send, WireCall } from './exchange.ts';
 import { OPERATIONS } from './operations.ts';
 import type { Pools } from './pools.ts';
@@ -42,6 +42,7 @@ type Headers = Record<string, string | string[] | undefined>;
 
 /** A gateway that is slow may say so every second. */
 const MOST_INTERIMS = 100;
+const TOO_LATE = 'the moment before which it was meant to be sent has passed';
 const CHUNKS_A_TURN = 1_000;
 const EMPTY = Buffer.alloc(0);
 const NO_HEADERS: Answer['headers'] = Object.freeze({});
@@ -115,7 +116,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     }
     const { sendBeforeMs } = this.#call;
     if (sendBeforeMs !== undefined && systemClock.date() > sendBeforeMs) {
-      const error = new SendExpiredError();
+      const error = new NotAttemptedError('expired', TOO_LATE);
       this.fail('connection', error);
       throw error;
     }

@@ -5,9 +5,13 @@ import { InputError } from '../domain/input-error.ts';
 import { NotInEventsError } from '../domain/positions/not-in-events-error.ts';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import { KeyForgottenError, KeyNotVoidedError } from '../domain/trading/void-errors.ts';
-import { GatewayError, type GatewayErrorKind, UnsafePathError } from '../gateway/errors.ts';
+import {
+  GatewayError,
+  type GatewayErrorKind,
+  NotAttemptedError,
+  UnsafePathError,
+} from '../gateway/errors.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
-import { CircuitOpenError } from '../gateway/resilience/breakers.ts';
 import { wordsOf } from '../gateway/wire/bodies.ts';
 import { AccountRecordsFullError, RecordsUnavailableError } from '../store/order-records.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
@@ -231,6 +235,6 @@ export function publicCause(cause: unknown): {
 
 /** Why a call of the gateway failed, where its code does not say it. */
 export function reasonOf(cause: unknown): string | null {
-  const isShortCircuit = cause instanceof GatewayError && cause.cause instanceof CircuitOpenError;
-  return isShortCircuit ? 'circuit_open' : null;
+  const before = cause instanceof GatewayError ? cause.cause : null;
+  return before instanceof NotAttemptedError && before.reason === 'circuit' ? 'circuit_open' : null;
 }

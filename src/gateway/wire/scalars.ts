@@ -26,9 +26,15 @@ export function flag(value: unknown): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }
 
-/** Counts the figures of an answer that no double carries. */
-export interface InexactFigures {
-  count: number;
+/** How one answer is read. */
+export interface Reading {
+  readonly unit: TimeUnit;
+  /** Counts its figures that no double carries. */
+  inexactFigures: number;
+}
+
+export function readingIn(unit: TimeUnit): Reading {
+  return { unit, inexactFigures: 0 };
 }
 
 /** Beyond ± 2^53 a double is the neighbour of the figure that was meant; 1e999 is read as Infinity. */
@@ -36,10 +42,10 @@ export function isExact(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
-export function figure(value: unknown, inexact: InexactFigures): number | null {
+export function figure(value: unknown, reading: Reading): number | null {
   if (typeof value !== 'number') return null;
   if (isExact(value)) return value;
-  inexact.count += 1;
+  reading.inexactFigures += 1;
   return null;
 }
 

@@ -1,7 +1,7 @@
 import type { AccountAccess, Position, Session, SnapshotPositions } from '../model.ts';
 import { toOrders, toPositions, type WireOrder, type WirePosition } from './holding.ts';
 import * as read from './scalars.ts';
-import { type Filled, type InexactFigures, isRow, type TimeUnit } from './scalars.ts';
+import { type Filled, isRow, type Reading } from './scalars.ts';
 
 type Renamed = 'invested' | 'profits' | 'kycStatus';
 
@@ -23,17 +23,12 @@ export interface WireSession
  * interface does not say which fields are required, so a missing one is null; a login that is there
  * and differs would be another client's account.
  */
-export function toSession(
-  body: unknown,
-  login: string,
-  unit: TimeUnit,
-  inexact: InexactFigures = { count: 0 },
-): Session | null {
+export function toSession(body: unknown, login: string, reading: Reading): Session | null {
   if (!isRow(body)) return null;
   const named = body.login;
   if (named !== undefined && named !== null && String(named) !== login) return null;
-  const positions = body.positions == null ? null : toPositions(body.positions, unit, inexact);
-  const orders = body.orders == null ? null : toOrders(body.orders, unit, inexact);
+  const positions = body.positions == null ? null : toPositions(body.positions, reading);
+  const orders = body.orders == null ? null : toOrders(body.orders, reading);
   if (positions === null && body.positions != null) return null;
   if (orders === null && body.orders != null) return null;
   return {
@@ -41,18 +36,18 @@ export function toSession(
     group: read.text(body.group),
     server: read.text(body.server),
     currency: read.text(body.currency),
-    balance: read.figure(body.balance, inexact),
-    credit: read.figure(body.credit, inexact),
-    equity: read.figure(body.equity, inexact),
-    storage: read.figure(body.storage, inexact),
-    assets: read.figure(body.assets, inexact),
-    prevEquity: read.figure(body.prevEquity, inexact),
-    prevBalance: read.figure(body.prevBalance, inexact),
-    leverage: read.figure(body.leverage, inexact),
-    invested: read.figure(body.Invested, inexact),
-    profits: read.figure(body.Profits, inexact),
+    balance: read.figure(body.balance, reading),
+    credit: read.figure(body.credit, reading),
+    equity: read.figure(body.equity, reading),
+    storage: read.figure(body.storage, reading),
+    assets: read.figure(body.assets, reading),
+    prevEquity: read.figure(body.prevEquity, reading),
+    prevBalance: read.figure(body.prevBalance, reading),
+    leverage: read.figure(body.leverage, reading),
+    invested: read.figure(body.Invested, reading),
+    profits: read.figure(body.Profits, reading),
     kycStatus: read.text(body.kyc_status),
-    createdAt: read.instant(body.createdAt, unit),
+    createdAt: read.instant(body.createdAt, reading.unit),
     access: toAccess(body.access),
     positions: positions && inSnapshot(positions),
     orders,
