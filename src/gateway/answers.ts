@@ -1,5 +1,6 @@
-import type { Instrument, Position, Session } from './model.ts';
+import type { Position, Session } from './model.ts';
 import type { GatewayRefusal } from './wire/bodies.ts';
+import type { toInstruments } from './wire/instrument.ts';
 
 /** When a read was sent: of two answers the one with the higher sequence is newer. */
 export interface Sent {
@@ -12,14 +13,12 @@ type AnswerHeaders = Readonly<Record<string, string | undefined>>;
 
 export type CatalogAnswer = ModifiedCatalog | UnmodifiedCatalog;
 
-export interface ModifiedCatalog extends Sent {
+type CheckedInstruments = Awaited<ReturnType<typeof toInstruments>>;
+
+export interface ModifiedCatalog
+  extends Sent,
+    Readonly<Omit<CheckedInstruments, 'inexactFigures'>> {
   readonly modified: true;
-  readonly instruments: readonly Instrument[];
-  /** Rows that broke the interface's table and were left out. */
-  readonly skipped: number;
-  /** Values of enums that are not known here. */
-  readonly unknownValues: number;
-  readonly total: number;
   readonly etag: string | null;
   readonly headers: AnswerHeaders;
 }

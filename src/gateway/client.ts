@@ -17,12 +17,7 @@ import { contractError, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
 import type { LimitOrder, MarketOrder } from './model.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
 import { limitOrderBody, marketOrderBody } from './order-body.ts';
-import {
-  type PathValues,
-  type RequestSettings,
-  type RequestTemplate,
-  requestTemplates,
-} from './request-templates.ts';
+import { type PathValues, type RequestSettings, requestTemplates } from './request-templates.ts';
 import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
 import { toPositions } from './wire/holding.ts';
 import { toInstruments } from './wire/instrument.ts';
@@ -79,7 +74,7 @@ const WRITTEN: { readonly [Name in keyof Writes]?: (input: Writes[Name]) => Call
  */
 export class GatewayClient {
   readonly #options: GatewayClientOptions;
-  readonly #templates: Readonly<Record<OperationName, RequestTemplate>>;
+  readonly #templates;
 
   constructor(options: GatewayClientOptions) {
     this.#options = options;

@@ -23,19 +23,10 @@ export interface GatewayOptions extends Omit<GatewayClientOptions, 'send' | 'onC
   readonly tracing: Tracing | null;
 }
 
-export interface Gateway {
-  readonly client: GatewayClient;
-  readonly resilience: Resilience;
-  /** The sequence of the call that was sent last. */
-  readonly lastSequence: () => number;
-  readonly clockSkew: ClockSkew;
-  /** The backends that fail, and how; null: none. */
-  degradedReason(): string | null;
-  close(): Promise<void>;
-}
+export type Gateway = ReturnType<typeof createGateway>;
 
 /** Wires the client of the gateway, from its methods down to the sockets. */
-export function createGateway(options: GatewayOptions): Gateway {
+export function createGateway(options: GatewayOptions) {
   const { url, connections, metrics, log, timeoutMs, tracing, headers } = options;
   const pools = createPools({
     gatewayUrl: url,
@@ -86,8 +77,10 @@ export function createGateway(options: GatewayOptions): Gateway {
       },
     }),
     resilience,
+    /** The sequence of the call that was sent last. */
     lastSequence: () => counter.sent,
     clockSkew,
+    /** The backends that fail, and how; null: none. */
     degradedReason: () => resilience.degradedReason((backend) => failures.of(backend)?.cause),
     close: () => pools.close(),
   };

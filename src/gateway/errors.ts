@@ -25,7 +25,7 @@ interface GatewayErrorDetails {
   /** Absent where no status line was read. */
   readonly status?: number;
   readonly refusal?: GatewayRefusal;
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | null;
   readonly cause?: unknown;
   /** False where its head surely never went onto a socket. */
   readonly wasSent?: boolean;

@@ -107,16 +107,8 @@ interface FailureShareOptions {
   readonly hasProvedCalls: () => boolean;
 }
 
-interface Failures {
-  count: number;
-  readonly byAccount: Map<string, number>;
-}
-
-interface Slice {
-  successes: number;
-  readonly proved: Failures;
-  readonly others: Failures;
-}
+type Failures = ReturnType<typeof noFailures>;
+type Slice = ReturnType<typeof noCalls>;
 
 const SLICES = 10;
 const FAILURE_THRESHOLD = 0.5;
@@ -173,13 +165,17 @@ class FailureShare {
       clock: this.#options.clock,
       spanMs: WINDOW_MS,
       slices: SLICES,
-      create: () => ({ successes: 0, proved: noFailures(), others: noFailures() }),
+      create: noCalls,
     });
   }
 }
 
-function noFailures(): Failures {
-  return { count: 0, byAccount: new Map() };
+function noCalls() {
+  return { successes: 0, proved: noFailures(), others: noFailures() };
+}
+
+function noFailures() {
+  return { count: 0, byAccount: new Map<string, number>() };
 }
 
 function addUp(all: readonly Failures[]): Failures {

@@ -1,7 +1,8 @@
-import type { Order, OrderKind, Position, Side } from '../model.ts';
 import * as read from './scalars.ts';
 import { type Filled, isRow, type Reading, type Row } from './scalars.ts';
 
+type Position = Readonly<ReturnType<typeof toPosition>>;
+type Order = Readonly<ReturnType<typeof toOrder>>;
 type Renamed = 'side' | 'name' | 'stopLoss' | 'takeProfit' | 'createdAt' | 'updatedAt';
 
 interface WireNames {
@@ -49,7 +50,7 @@ function wholeList<T extends { readonly id: string }>(
 }
 
 /** One literal and nothing copied: this is the hot path, where a moving market has each row read every second. */
-function toPosition(row: Row, id: string, symbol: string, reading: Reading): Position {
+export function toPosition(row: Row, id: string, symbol: string, reading: Reading) {
   return {
     id,
     symbol,
@@ -77,7 +78,7 @@ function toPosition(row: Row, id: string, symbol: string, reading: Reading): Pos
 }
 
 /** Orders come with a snapshot alone, and seldom, so they may copy what they share with positions. */
-function toOrder(row: Row, id: string, symbol: string, reading: Reading): Order {
+export function toOrder(row: Row, id: string, symbol: string, reading: Reading) {
   const { rateProfit, storage, profit, ...shared } = toPosition(row, id, symbol, reading);
   return {
     ...shared,
@@ -87,13 +88,13 @@ function toOrder(row: Row, id: string, symbol: string, reading: Reading): Order 
   };
 }
 
-function side(isBuy: unknown): Side | null {
+function side(isBuy: unknown): 'BUY' | 'SELL' | null {
   if (typeof isBuy !== 'boolean') return null;
   return isBuy ? 'BUY' : 'SELL';
 }
 
 /** The interface names limit orders only; what is not one is taken for a stop order. */
-function kind(isLimit: unknown): OrderKind | null {
+function kind(isLimit: unknown): 'LIMIT' | 'STOP' | null {
   if (typeof isLimit !== 'boolean') return null;
   return isLimit ? 'LIMIT' : 'STOP';
 }

@@ -121,20 +121,11 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every(isText);
 }
 
-interface CheckedInstruments {
-  readonly instruments: readonly Instrument[];
-  readonly skipped: number;
-  readonly unknownValues: number;
-  /** Figures that are the nearest double, because null would cost the row. */
-  readonly inexactFigures: number;
-  readonly total: number;
-}
-
 // About a millisecond of parsing and checking, then a yield to the event loop for other requests.
 const ROWS_AT_A_TIME = 200;
 
 /** One row that breaks the interface must not cost the catalog; of rows with one id the first counts. */
-export async function toInstruments(rows: Iterable<unknown>): Promise<CheckedInstruments> {
+export async function toInstruments(rows: Iterable<unknown>) {
   const byId = new Map<string, Instrument>();
   let [total, inexactFigures] = [0, 0];
   for (const row of rows) {
@@ -148,7 +139,16 @@ export async function toInstruments(rows: Iterable<unknown>): Promise<CheckedIns
   }
   const instruments = [...byId.values()];
   const unknownValues = instruments.filter(({ shariaStatus }) => shariaStatus === null).length;
-  return { instruments, skipped: total - byId.size, unknownValues, inexactFigures, total };
+  return {
+    instruments,
+    /** Rows that broke the interface's table and were left out. */
+    skipped: total - byId.size,
+    /** Values of enums that are not known here. */
+    unknownValues,
+    /** Figures that are the nearest double, because null would cost the row. */
+    inexactFigures,
+    total,
+  };
 }
 
 function inexactIn(instrument: Instrument): number {

@@ -1,8 +1,9 @@
-import type { AccountAccess, Position, Session, SnapshotPositions } from '../model.ts';
 import { toOrders, toPositions, type WireOrder, type WirePosition } from './holding.ts';
 import * as read from './scalars.ts';
 import { type Filled, isRow, type Reading } from './scalars.ts';
 
+type Session = NonNullable<ReturnType<typeof toSession>>;
+type AccountAccess = NonNullable<ReturnType<typeof toAccess>>;
 type Renamed = 'invested' | 'profits' | 'kycStatus';
 
 /** The account snapshot as the gateway sends it. */
@@ -23,7 +24,7 @@ export interface WireSession
  * interface does not say which fields are required, so a missing one is null; a login that is there
  * and differs would be another client's account.
  */
-export function toSession(body: unknown, login: string, reading: Reading): Session | null {
+export function toSession(body: unknown, login: string, reading: Reading) {
   if (!isRow(body)) return null;
   const named = body.login;
   if (named !== undefined && named !== null && String(named) !== login) return null;
@@ -49,16 +50,26 @@ export function toSession(body: unknown, login: string, reading: Reading): Sessi
     kycStatus: read.text(body.kyc_status),
     createdAt: read.instant(body.createdAt, reading.unit),
     access: toAccess(body.access),
+    // Null where the snapshot has no such list; a list is never shortened.
     positions: positions && inSnapshot(positions),
     orders,
   };
 }
 
-function inSnapshot(rows: readonly Position[]): SnapshotPositions {
+/** The positions of a snapshot: which they are, of what size, and their rows. */
+export interface SnapshotPositions {
+  readonly ids: readonly string[];
+  /** In the order of the ids. */
+  readonly units: readonly (number | null)[];
+  /** Null in a snapshot that is cached: they are most of it, and seldom read. */
+  readonly rows: ReturnType<typeof toPositions>;
+}
+
+function inSnapshot(rows: NonNullable<SnapshotPositions['rows']>): SnapshotPositions {
   return { ids: rows.map(({ id }) => id), units: rows.map(({ units }) => units), rows };
 }
 
-function toAccess(value: unknown): AccountAccess | null {
+export function toAccess(value: unknown) {
   if (!isRow(value)) return null;
   return {
     id: read.text(value.id),
