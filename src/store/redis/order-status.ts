@@ -4,15 +4,7 @@ import { type Durability, forgetfulness } from './durability.ts';
 import { OrderScripts } from './order-scripts.ts';
 import { STATUS } from './scripts.ts';
 
-export interface RedisOrderStatus {
-  readonly held: number;
-  /** The number of replicas that have sent a heartbeat lately. */
-  readonly replicas: number;
-  /** The reason for which orders are refused; null while they are taken. */
-  readonly refusedFor: string | null;
-}
-
-export interface RedisOrderStatusOptions {
+interface RedisOrderStatusOptions {
   readonly url: string;
   readonly prefix: string;
   readonly max: number;
@@ -32,7 +24,7 @@ export async function readRedisOrderStatus({
   max,
   durability,
   onWarn,
-}: RedisOrderStatusOptions): Promise<RedisOrderStatus | null> {
+}: RedisOrderStatusOptions) {
   const redis = await connectRedis({ url, onWarn });
   try {
     const scripts = new OrderScripts(redis, prefix);
@@ -48,7 +40,9 @@ export async function readRedisOrderStatus({
     ];
     return {
       held: Number(held),
+      /** The number of replicas that have sent a heartbeat lately. */
       replicas: Number(replicas),
+      /** The reason for which orders are refused; null while they are taken. */
       refusedFor: reasons.find((reason) => reason !== null) ?? null,
     };
   } catch (error) {

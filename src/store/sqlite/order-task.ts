@@ -16,9 +16,3 @@ export type Answer = OrderRecord | null | Refusal;
 
 /** By a sentence, or until the account has room for one more record, or for one more closed key. */
 export type Refusal = string | { readonly freeInMs: number } | { readonly voidFreeInMs: number };
-
-export interface Batch {
-  readonly answers: readonly Answer[];
-  readonly held: number;
-  readonly degradedReason: string | null;
-}
