@@ -160,39 +160,33 @@ function describePath({ parameter, source }: UnsafePathError): Described {
   return { code: 'UNAUTHENTICATED', message: 'Sign in: the token cannot be used.' };
 }
 
-const CODE_OF_KIND: Readonly<Record<GatewayErrorKind, Code>> = {
-  unauthenticated: 'UNAUTHENTICATED',
-  forbidden: 'FORBIDDEN',
-  'rate-limited': 'RATE_LIMITED',
-  refused: 'GATEWAY_REFUSED',
-  unavailable: 'GATEWAY_UNAVAILABLE',
-  unknown: 'OUTCOME_UNKNOWN',
-  timeout: 'GATEWAY_TIMEOUT',
-  contract: 'GATEWAY_CONTRACT',
+const OF_KIND: Readonly<Record<GatewayErrorKind, readonly [code: Code, message: string]>> = {
+  unauthenticated: ['UNAUTHENTICATED', 'The gateway does not accept the token.'],
+  forbidden: ['FORBIDDEN', 'The gateway does not allow this.'],
+  'rate-limited': ['RATE_LIMITED', 'The gateway asks for a pause.'],
+  refused: ['GATEWAY_REFUSED', 'The gateway refused this.'],
+  unavailable: ['GATEWAY_UNAVAILABLE', 'The gateway cannot be reached.'],
+  unknown: [
+    'OUTCOME_UNKNOWN',
+    'The gateway gave no readable answer: this may have been done or not.',
+  ],
+  timeout: ['GATEWAY_TIMEOUT', 'The gateway did not answer in time.'],
+  contract: ['GATEWAY_CONTRACT', 'The gateway gave an answer outside its interface.'],
 };
 
 /** The codes that can come from a call of the gateway, which the error's `operation` then names. */
-export const CODES_OF_CALLS: ReadonlySet<Code> = new Set(Object.values(CODE_OF_KIND));
-
-const MESSAGE_OF_KIND: Readonly<Record<GatewayErrorKind, string>> = {
-  unauthenticated: 'The gateway does not accept the token.',
-  forbidden: 'The gateway does not allow this.',
-  'rate-limited': 'The gateway asks for a pause.',
-  refused: 'The gateway refused this.',
-  unavailable: 'The gateway cannot be reached.',
-  unknown: 'The gateway gave no readable answer: this may have been done or not.',
-  timeout: 'The gateway did not answer in time.',
-  contract: 'The gateway gave an answer outside its interface.',
-};
+export const CODES_OF_CALLS: ReadonlySet<Code> = new Set(
+  Object.values(OF_KIND).map(([code]) => code),
+);
 
 // Without `Retry-After`, and where it asks for less: it relieves the gateway and is acceptable to a person.
 const SHORTEST_RETRY_AFTER_SECONDS = 1;
 
 function describeGateway(error: GatewayError): Described {
-  const code = CODE_OF_KIND[error.kind];
+  const [code, message] = OF_KIND[error.kind];
   return {
     code,
-    message: MESSAGE_OF_KIND[error.kind],
+    message,
     more: {
       operation: error.operation,
       ...(code === 'OUTCOME_UNKNOWN' && { retryable: OPERATIONS[error.operation].isIdempotent }),
@@ -225,10 +219,7 @@ function gatewayWords({ refusal }: GatewayError) {
 }
 
 /** Describes a failure for the error plugin. */
-export function publicCause(cause: unknown): {
-  readonly message: string;
-  readonly extensions: PublicExtensions;
-} {
+export function publicCause(cause: unknown) {
   const described = describe(cause);
   return { message: described.message, extensions: publicExtensions(described) };
 }
