@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../gateway/create-gateway.ts';
-import { steadyClock, systemClock } from '../lib/clock.ts';
+import { steadyClock } from '../lib/clock.ts';
 import type { Eventually } from '../lib/eventually.ts';
 import { Limiter } from '../lib/limits/limiter.ts';
 import { limitTable } from '../lib/limits/table.ts';
@@ -40,7 +40,7 @@ export async function openResources(
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
   metrics.registry.countProcess();
-  const memory = new MemoryWatch({ clock: systemClock, log });
+  const memory = new MemoryWatch(log);
   started.defer(() => memory.close());
   const tracing = await openConfiguredTracing(config, metrics, log);
   started.defer(() => tracing?.close());

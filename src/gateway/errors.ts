@@ -21,31 +21,25 @@ export type GatewayErrorKind =
   | 'timeout'
   | 'contract';
 
-interface GatewayErrorDetails {
-  /** Absent where no status line was read. */
-  readonly status?: number;
-  readonly refusal?: GatewayRefusal;
-  readonly retryAfterSeconds?: number | null;
-  readonly cause?: unknown;
-  /** False where its head surely never went onto a socket. */
-  readonly wasSent?: boolean;
-}
+type Details = Pick<GatewayError, 'status' | 'refusal' | 'retryAfterSeconds' | 'wasSent' | 'cause'>;
 
 /** In an outage each field of each request has one. */
 export class GatewayError extends StacklessError {
   override readonly name = 'GatewayError';
   readonly kind: GatewayErrorKind;
   readonly operation: OperationName;
+  /** Null where no status line was read. */
   readonly status: number | null;
   readonly refusal: GatewayRefusal | null;
   readonly retryAfterSeconds: number | null;
+  /** False where its head surely never went onto a socket. */
   readonly wasSent: boolean;
 
   constructor(
     kind: GatewayErrorKind,
     operation: OperationName,
     message: string,
-    details: GatewayErrorDetails = {},
+    details: Partial<Details> = {},
   ) {
     super(`${operation}: ${message}`, { cause: details.cause });
     this.kind = kind;

@@ -1,6 +1,5 @@
 import type { Read } from '../answers.ts';
-import type { WithdrawalMethod } from '../model.ts';
-import { digits, isRow, text } from './scalars.ts';
+import { digits, isRow, type Row, text } from './scalars.ts';
 
 export const withdrawalMethodsRead: Read<readonly WithdrawalMethod[]> = {
   operation: 'getWithdrawalMethods',
@@ -22,17 +21,23 @@ function toWithdrawalMethods(body: unknown): readonly WithdrawalMethod[] | null 
     if (!Array.isArray(inner)) return null;
     for (const row of inner) {
       if (!isRow(row)) return null;
-      methods.push({
-        id: digits(row.id),
-        group,
-        title: text(row.title),
-        icon: text(row.icon),
-        type: text(row.type),
-        crmType: text(row.crmType),
-        status: text(row.status),
-        subtitle: text(row.subtitle),
-      });
+      methods.push(toMethod(row, group));
     }
   }
   return methods;
+}
+
+export type WithdrawalMethod = Readonly<ReturnType<typeof toMethod>>;
+
+function toMethod(row: Row, group: number) {
+  return {
+    id: digits(row.id),
+    group,
+    title: text(row.title),
+    icon: text(row.icon),
+    type: text(row.type),
+    crmType: text(row.crmType),
+    status: text(row.status),
+    subtitle: text(row.subtitle),
+  };
 }
