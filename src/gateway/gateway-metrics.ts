@@ -29,7 +29,7 @@ const BACKENDS: readonly Backend[] = [
 export class GatewayMetrics {
   readonly #ofRequests: Readonly<Record<string, CallSeries>>;
   readonly #ofPolls: CallSeries;
-  readonly #retries: Readonly<Record<string, Count | null>>;
+  readonly #retries;
   readonly #lost;
   readonly brokenAnswers;
   readonly inexactFigures: Partial<Record<OperationName, Count>> = {};
@@ -63,14 +63,11 @@ export class GatewayMetrics {
     };
     this.#ofRequests = byOperation((_, name) => seriesOf(name, 'request'));
     this.#ofPolls = seriesOf('getOpenPositions', 'poll');
-    const retries = registry.counter(
+    this.#retries = registry.counter(
       'gateway_retries_total',
       'Repeated calls of the gateway, each counted in gateway_calls_total too.',
-      { operation: [] },
-    );
-    this.#retries = byOperation(({ effect }, name) =>
       // Writes are never repeated here.
-      effect === 'read' ? retries.register(name) : null,
+      { operation: OPERATION_NAMES.filter((name) => OPERATIONS[name].effect === 'read') },
     );
     this.#lost = registry.counter(
       'gateway_connections_lost_total',
@@ -134,7 +131,7 @@ export class GatewayMetrics {
   }
 
   readonly retried = ({ operation }: WireCall): void => {
-    this.#retries[operation]?.add();
+    this.#retries.add(operation);
   };
 
   watch(resilience: Resilience, pools: Pools, maxConnections: (area: Area) => number): void {
