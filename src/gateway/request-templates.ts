@@ -97,7 +97,7 @@ function unsafe({ effect }: PathOperation, name: string): UnsafePathError {
 }
 
 function encodeSegment(operation: PathOperation, name: string, value: string): string {
-  if (value === '' || hasControlCharacter(value) || climbs(value)) throw unsafe(operation, name);
+  if (value === '' || /\p{Cc}/u.test(value) || climbs(value)) throw unsafe(operation, name);
   try {
     return encodeURIComponent(value);
   } catch {
@@ -108,12 +108,4 @@ function encodeSegment(operation: PathOperation, name: string, value: string): s
 
 function climbs(value: string): boolean {
   return value.split(/[/\\]/).some((part) => part === '.' || part === '..');
-}
-
-function hasControlCharacter(value: string): boolean {
-  for (let index = 0; index < value.length; index += 1) {
-    const code = value.charCodeAt(index);
-    if (code < 0x20 || (code >= 0x7f && code <= 0x9f)) return true;
-  }
-  return false;
 }

@@ -185,18 +185,12 @@ export class Scope {
   }
 
   #readCatalog(): Eventually<CatalogView> {
-    const viewer = this.#identify();
-    const read = (known: Viewer) => {
-      const view = this.#services.catalogs.read(known);
-      if (view instanceof Promise) return view.then((received) => this.#hold(received));
-      return view;
-    };
-    return after(viewer, read);
-  }
-
-  #hold(view: CatalogView): CatalogView {
-    this.#catalog = view;
-    return view;
+    return after(this.#identify(), (viewer) => {
+      const view = this.#services.catalogs.read(viewer);
+      if (!(view instanceof Promise)) return view;
+      // From then on each field that needs it reads it at once.
+      return view.then((received) => (this.#catalog = received));
+    });
   }
 
   /** Synchronous where the catalog is cached; otherwise a DataLoader batches the request's reads. */

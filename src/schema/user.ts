@@ -113,7 +113,7 @@ builder.mutationFields((t) => ({
     },
     resolve: (_root, { input }, context) => {
       const ids = toNotificationIds(input.ids);
-      return write(context, 'markNotificationsRead', { ids }, AS_ANYONE);
+      return write(context, 'markNotificationsRead', { ids });
     },
   }),
   registerDevice: t.field({
@@ -132,24 +132,23 @@ builder.mutationFields((t) => ({
         ...(platform != null && { platform }),
         ...(enabled != null && { enabled }),
       };
-      return write(context, 'registerDevice', device, AS_ANYONE);
+      return write(context, 'registerDevice', device);
     },
   }),
 }));
 
 /** The interface does not say whether ops 14 and 15 need a token, so one that is present is sent. */
-const AS_ANYONE = { mayBeAnyone: true };
+const AS_ANYONE: ReadonlySet<keyof Writes> = new Set(['markNotificationsRead', 'registerDevice']);
 
 function write<Name extends keyof Writes>(
   context: Context,
   operation: Name,
   input: Writes[Name],
-  { mayBeAnyone } = { mayBeAnyone: false },
 ): Promise<Acknowledgement> {
   const { client, gateway, clientOf, writeLimits } = context.services;
   // The scope of the write itself, since the previous one may read with the token of a new login.
   return context.write(async (scope) => {
-    const isAnyone = mayBeAnyone && scope.caller.token === null;
+    const isAnyone = AS_ANYONE.has(operation) && scope.caller.token === null;
     const viewer = isAnyone ? null : await scope.viewer();
     const caller = viewer?.caller ?? scope.caller;
     return writeLimits.write(clientOf(caller), operation, () =>
