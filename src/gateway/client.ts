@@ -15,7 +15,7 @@ import type { GatewayError } from './errors.ts';
 import type { Answer, Exchange, Send } from './exchange.ts';
 import { contractError, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
 import type { LimitOrder, MarketOrder } from './model.ts';
-import { OPERATIONS, type OperationName } from './operations.ts';
+import type { OperationName } from './operations.ts';
 import { limitOrderBody, marketOrderBody } from './order-body.ts';
 import { type PathValues, type RequestSettings, requestTemplates } from './request-templates.ts';
 import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
@@ -224,10 +224,6 @@ export class GatewayClient {
       caller: sender,
     });
   }
-}
-
-export function hasCheckedBody(operation: OperationName): boolean {
-  return OPERATIONS[operation].effect === 'read' || operation === 'login';
 }
 
 /** Null where the body is no list. */

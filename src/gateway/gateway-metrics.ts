@@ -1,6 +1,5 @@
 import type { Count, Distribution, Registry } from '../lib/metrics/registry.ts';
 import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
-import { hasCheckedBody } from './client.ts';
 import { CONNECTION_FAULTS, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 import {
@@ -67,7 +66,7 @@ export class GatewayMetrics {
       'gateway_retries_total',
       'Repeated calls of the gateway, each counted in gateway_calls_total too.',
       // Writes are never repeated here.
-      { operation: OPERATION_NAMES.filter((name) => OPERATIONS[name].effect === 'read') },
+      { operation: OPERATION_NAMES.filter(isRead) },
     );
     this.#lost = registry.counter(
       'gateway_connections_lost_total',
@@ -77,7 +76,7 @@ export class GatewayMetrics {
     this.brokenAnswers = registry.counter(
       'gateway_answers_broken_total',
       'Answers with a status of success whose body breaks the interface; those that call themselves JSON are ok in gateway_calls_total.',
-      { operation: OPERATION_NAMES.filter(hasCheckedBody) },
+      { operation: OPERATION_NAMES.filter((name) => isRead(name) || name === 'login') },
     );
     const inexactFigures = registry.counter(
       'gateway_figures_inexact_total',
@@ -151,4 +150,8 @@ export class GatewayMetrics {
   #seriesOf(operation: string, isPoll: boolean): CallSeries {
     return isPoll ? this.#ofPolls : (this.#ofRequests[operation] as CallSeries);
   }
+}
+
+function isRead(operation: OperationName): boolean {
+  return OPERATIONS[operation].effect === 'read';
 }

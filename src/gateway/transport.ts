@@ -85,7 +85,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     // A write is never aborted: a client that disconnects cannot make its outcome unknown.
     const signal = OPERATIONS[call.operation].effect === 'read' ? call.caller.signal : undefined;
     this.#signal = signal;
-    this.#deadline = setTimeout(expire, call.deadlineMs, this);
+    this.#deadline = setTimeout(Dispatch.expire, call.deadlineMs, this);
     if (signal?.aborted) this.#onAbort();
     else signal?.addEventListener('abort', this.#onAbort);
   }
@@ -94,12 +94,12 @@ class Dispatch implements Dispatcher.DispatchHandler {
     return this.#ended;
   }
 
-  get isSent(): boolean {
-    return this.#controller !== null;
-  }
-
-  expire(): void {
-    this.fail('timeout', new DeadlineError(this.#call.deadlineMs));
+  /** Where the whole process was paused, the answer may have come in time: sockets are read before it is given up. */
+  static expire(dispatch: Dispatch): void {
+    const { deadlineMs } = dispatch.#call;
+    const giveUp = () => dispatch.fail('timeout', new DeadlineError(deadlineMs));
+    if (dispatch.#controller === null) giveUp();
+    else setImmediate(giveUp);
   }
 
   /**
@@ -152,7 +152,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     // One read of a socket can hold hundreds of thousands of chunks; others have their turn in between.
     else if (this.#chunks % CHUNKS_A_TURN === 0) {
       controller.pause();
-      setImmediate(resume, controller);
+      setImmediate(() => controller.resume());
     }
   }
 
@@ -221,20 +221,6 @@ class Dispatch implements Dispatcher.DispatchHandler {
     this.#observe(this.#call, outcome, ms, exchange, endedAtMs);
     caller.receipt?.({ operation, ms, source: 'call', outcome });
   }
-}
-
-function resume(controller: Dispatcher.DispatchController): void {
-  controller.resume();
-}
-
-/** Where the whole process was paused, the answer may have come in time: sockets are read before it is given up. */
-function expire(dispatch: Dispatch): void {
-  if (dispatch.isSent) setImmediate(giveUp, dispatch);
-  else giveUp(dispatch);
-}
-
-function giveUp(dispatch: Dispatch): void {
-  dispatch.expire();
 }
 
 /** Hardly any header occurs twice, so undici's own object serves as it is. */

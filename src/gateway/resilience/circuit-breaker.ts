@@ -38,7 +38,6 @@ export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
   readonly #share: FailureShare;
   #era = 0;
-  #ordinary: Permit = { isProbe: false, era: 0 };
   #isOpen = false;
   #probeAtMs = 0;
   #probes = 0;
@@ -55,7 +54,7 @@ export class CircuitBreaker {
 
   /** Returns null while the breaker is open. Every permit is settled in the end. */
   admit(): Permit | null {
-    if (!this.#isOpen) return this.#ordinary;
+    if (!this.#isOpen) return { isProbe: false, era: this.#era };
     const nowMs = this.#options.clock.now();
     if (nowMs < this.#probeAtMs) return null;
     // The pause counts from the probe's start, whether or not it ends: one that hangs must not delay the next.
@@ -91,7 +90,6 @@ export class CircuitBreaker {
   #turn(isOpen: boolean): void {
     this.#isOpen = isOpen;
     this.#era += 1;
-    this.#ordinary = { isProbe: false, era: this.#era };
     this.#probes = 0;
     this.#probeAtMs = this.#options.clock.now() + PAUSE_MS;
     this.#share.forget();

@@ -15,16 +15,12 @@ export const customerIdRead: Read<string> = {
 
 /** The interface nests the list in a list; the outer index is kept, its meaning is not known. */
 function toWithdrawalMethods(body: unknown): readonly WithdrawalMethod[] | null {
-  if (!Array.isArray(body)) return null;
-  const methods: WithdrawalMethod[] = [];
-  for (const [group, inner] of body.entries()) {
-    if (!Array.isArray(inner)) return null;
-    for (const row of inner) {
-      if (!isRow(row)) return null;
-      methods.push(toMethod(row, group));
-    }
-  }
-  return methods;
+  if (!Array.isArray(body) || !body.every(isListOfRows)) return null;
+  return body.flatMap((rows, group) => rows.map((row) => toMethod(row, group)));
+}
+
+function isListOfRows(list: unknown): list is readonly Row[] {
+  return Array.isArray(list) && list.every(isRow);
 }
 
 export type WithdrawalMethod = Readonly<ReturnType<typeof toMethod>>;
