@@ -1,24 +1,8 @@
 import * as read from './scalars.ts';
-import { type Filled, isRow, type Reading, type Row } from './scalars.ts';
+import { isRow, type Reading, type Row } from './scalars.ts';
 
 type Position = Readonly<ReturnType<typeof toPosition>>;
 type Order = Readonly<ReturnType<typeof toOrder>>;
-type Renamed = 'side' | 'name' | 'stopLoss' | 'takeProfit' | 'createdAt' | 'updatedAt';
-
-interface WireNames {
-  isBuy: boolean;
-  friendlyName: string;
-  sl: number;
-  tp: number;
-  timeCreate: number;
-  timeUpdate: number;
-}
-
-/** An open position as the gateway sends it. */
-export type WirePosition = Filled<Omit<Position, Renamed>> & WireNames;
-
-/** A pending order as the session snapshot holds it. */
-export type WireOrder = Filled<Omit<Order, Renamed | 'kind'>> & WireNames & { isLimit: boolean };
 
 /**
  * Null where the list is none, or a row has no `id` or `symbol` of its own: a list of an account's

@@ -13,9 +13,6 @@ export type TimeUnit = 's' | 'ms' | 'auto';
 /** A JSON object as it came: nothing about it is known yet. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The same properties, none of them null: as the gateway sends them where it lacks none. */
-export type Filled<T> = { -readonly [Name in keyof T]: NonNullable<T[Name]> };
-
 export function isRow(value: unknown): value is Row {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,23 +1,6 @@
-import { toOrders, toPositions, type WireOrder, type WirePosition } from './holding.ts';
+import { toOrders, toPositions } from './holding.ts';
 import * as read from './scalars.ts';
-import { type Filled, isRow, type Reading } from './scalars.ts';
-
-type Session = NonNullable<ReturnType<typeof toSession>>;
-type AccountAccess = NonNullable<ReturnType<typeof toAccess>>;
-type Renamed = 'invested' | 'profits' | 'kycStatus';
-
-/** The account snapshot as the gateway sends it. */
-export interface WireSession
-  extends Filled<Omit<Session, Renamed | 'login' | 'access' | 'positions' | 'orders'>> {
-  /** A login of either type is compared with the token's. */
-  login: number;
-  Invested: number;
-  Profits: number;
-  kyc_status: string;
-  access: Filled<AccountAccess>;
-  positions: readonly WirePosition[];
-  orders: readonly WireOrder[];
-}
+import { isRow, type Reading } from './scalars.ts';
 
 /**
  * Null where the answer is no snapshot of this login, or a list in it breaks the interface. The
