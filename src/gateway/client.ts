@@ -142,20 +142,12 @@ export class GatewayClient {
     return judgeWrite(operation, await this.#call(operation, caller, details));
   }
 
-  openPosition(
-    caller: Caller,
-    order: MarketOrder,
-    sendBeforeMs: number | null = null,
-  ): Promise<Exchange> {
+  openPosition(caller: Caller, order: MarketOrder, sendBeforeMs: number | null = null) {
     const body = marketOrderBody(order, this.#options.directionField);
     return this.#call('openPosition', caller, { body, sendBeforeMs });
   }
 
-  placeLimitOrder(
-    caller: Caller,
-    order: LimitOrder,
-    sendBeforeMs: number | null = null,
-  ): Promise<Exchange> {
+  placeLimitOrder(caller: Caller, order: LimitOrder, sendBeforeMs: number | null = null) {
     const body = limitOrderBody(order, this.#options.directionField);
     return this.#call('placeLimitOrder', caller, { body, sendBeforeMs });
   }

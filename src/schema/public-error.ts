@@ -184,6 +184,8 @@ const SHORTEST_RETRY_AFTER_SECONDS = 1;
 
 function describeGateway(error: GatewayError): Described {
   const [code, message] = OF_KIND[error.kind];
+  const { refusal } = error;
+  const words = refusal !== null && hasWordsForClients(code, error) ? wordsOf(refusal) : null;
   return {
     code,
     message,
@@ -193,7 +195,7 @@ function describeGateway(error: GatewayError): Described {
       ...((code === 'RATE_LIMITED' || error.retryAfterSeconds !== null) && {
         retryAfter: Math.max(SHORTEST_RETRY_AFTER_SECONDS, error.retryAfterSeconds ?? 0),
       }),
-      ...(hasWordsForClients(code, error) && gatewayWords(error)),
+      ...(words !== null && { gatewayError: words }),
     },
   };
 }
@@ -211,11 +213,6 @@ const CODES_WITH_WORDS: ReadonlySet<Code> = new Set([
  */
 function hasWordsForClients(code: Code, { status }: GatewayError): boolean {
   return CODES_WITH_WORDS.has(code) && (code !== 'GATEWAY_UNAVAILABLE' || status === 503);
-}
-
-function gatewayWords({ refusal }: GatewayError) {
-  const words = refusal === null ? null : wordsOf(refusal);
-  return words === null ? {} : { gatewayError: words };
 }
 
 /** Describes a failure for the error plugin. */

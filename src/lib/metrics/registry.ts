@@ -32,11 +32,7 @@ interface Family<Series> {
   register(...values: readonly string[]): Series;
 }
 
-export interface Counter extends Family<Count> {
-  /** Counts where the labels' values are known already; nothing else makes a series. */
-  add(...values: readonly string[]): void;
-}
-
+export type Counter = ReturnType<Registry['counter']>;
 export type Histogram = Family<Distribution>;
 
 /** Values that are read from their sources at each scrape. Without a source it has no series. */
@@ -74,7 +70,7 @@ export class Registry {
     name: string,
     help: string,
     labels: Labels<Name> = {} as Labels<Name>,
-  ): Counter {
+  ) {
     const tally = this.tally(name, help, ...Object.keys(labels));
     const { known, register } = family(labels, (values): Count => {
       // Handed over at a scrape: the library looks a series up by its labels each time.
@@ -86,7 +82,11 @@ export class Registry {
         },
       };
     });
-    return { register, add: (...values) => known(values)?.add() };
+    return {
+      register,
+      /** Counts where the labels' values are known already; nothing else makes a series. */
+      add: (...values: readonly string[]) => known(values)?.add(),
+    };
   }
 
   histogram<const Name extends string = never>(

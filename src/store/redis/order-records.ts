@@ -31,7 +31,7 @@ import {
 } from './connection.ts';
 import { assertDurable, type Durability, DurabilityWatch } from './durability.ts';
 import { REDIS_TIMING, RedisEpoch, type RedisTiming } from './epoch.ts';
-import { OrderScripts } from './order-scripts.ts';
+import { type OrderScripts, orderScripts } from './order-scripts.ts';
 import { ageOf, mergeArguments, refusalIn, toRecord } from './record-answers.ts';
 import { FIND, MERGE, RELEASE, RESERVE, VOID } from './scripts.ts';
 
@@ -79,7 +79,7 @@ class RedisOrderRecords implements OrderRecords {
     this.#durability = new DurabilityWatch(durability, onWarn);
     this.#redis = redis;
     this.#own = new RecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs });
-    this.#scripts = new OrderScripts(redis, prefix);
+    this.#scripts = orderScripts(redis, prefix);
     const { redisTimeoutMs } = options;
     this.versions = createRedisAccountVersions(redis, clock, this.#scripts, redisTimeoutMs);
     this.#epoch = new RedisEpoch({
@@ -111,7 +111,7 @@ class RedisOrderRecords implements OrderRecords {
 
   async settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void> {
     this.#own.settle(reservation, outcome);
-    const record = this.#own.record(reservation);
+    const record = this.#own.find(reservation.login, reservation.key);
     if (record) await this.#merge([record], 'none');
   }
 

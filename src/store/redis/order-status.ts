@@ -1,7 +1,7 @@
 import { RecordsUnavailableError } from '../order-records.ts';
 import { connectRedis } from './connection.ts';
 import { type Durability, forgetfulness } from './durability.ts';
-import { OrderScripts } from './order-scripts.ts';
+import { orderScripts } from './order-scripts.ts';
 import { STATUS } from './scripts.ts';
 
 interface RedisOrderStatusOptions {
@@ -27,7 +27,7 @@ export async function readRedisOrderStatus({
 }: RedisOrderStatusOptions) {
   const redis = await connectRedis({ url, onWarn });
   try {
-    const scripts = new OrderScripts(redis, prefix);
+    const scripts = orderScripts(redis, prefix);
     const probe = `${scripts.marker}:probe`;
     const [status, held, replicas, refusal, durable] = await scripts.run(STATUS, [], [probe]);
     const isFull = Number(held) >= max;

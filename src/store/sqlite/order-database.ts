@@ -20,7 +20,7 @@ import {
   rememberedSince,
 } from './order-file.ts';
 import * as rows from './order-rows.ts';
-import type { Answer, Refusal, Task, TaskOf } from './order-task.ts';
+import type { Answer, Refusal, Task } from './order-task.ts';
 import { scanRows } from './scan-rows.ts';
 import { type SqliteFileError, toFileError } from './sqlite-errors.ts';
 
@@ -168,7 +168,7 @@ export class OrderDatabase {
   }
 
   /** A key that the file may have lost is closed as well: the outcome tells how far the file remembers. */
-  #void({ id, request }: TaskOf<'void'>): Answer {
+  #void({ id, request }: Extract<Task, { do: 'void' }>): Answer {
     const found = this.#row(request);
     if (found && !rows.isOver(found, this.#clock)) return rows.toRecord(found, this.#clock);
     const reservation = closedReservation(request, id);

@@ -9,8 +9,6 @@ export type Task =
   | { readonly do: 'void'; readonly id: string; readonly request: VoidRequest }
   | { readonly do: 'check' };
 
-export type TaskOf<Do extends Task['do']> = Extract<Task, { readonly do: Do }>;
-
 /** The record there is, or is from now on of a key that was closed; null, or why the task is refused. */
 export type Answer = OrderRecord | null | Refusal;
 
