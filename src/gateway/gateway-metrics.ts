@@ -26,7 +26,7 @@ const BACKENDS: readonly Backend[] = [
 
 /** The metrics of gateway calls. A live feed's polls are counted apart from calls that clients wait for. */
 export class GatewayMetrics {
-  readonly #ofRequests: Readonly<Record<string, CallSeries>>;
+  readonly #ofRequests: Readonly<Record<OperationName, CallSeries>>;
   readonly #ofPolls: CallSeries;
   readonly #retries;
   readonly #lost;
@@ -112,21 +112,16 @@ export class GatewayMetrics {
     );
   }
 
-  called(
-    { operation, caller }: WireCall,
-    outcome: CallOutcome,
-    ms: number,
-    exchange: Exchange,
-  ): void {
-    const series = this.#seriesOf(operation, caller.priority === 'poll');
+  called(call: WireCall, outcome: CallOutcome, ms: number, exchange: Exchange): void {
+    const series = this.#seriesOf(call);
     series.seconds.observe(ms / 1000);
     series.outcomes[outcome].add();
     const fault = connectionFault(outcome, exchange);
     if (fault !== null) this.#lost.add(fault);
   }
 
-  heldBack({ operation, caller }: WireCall, outcome: CallOutcome): void {
-    this.#seriesOf(operation, caller.priority === 'poll').outcomes[outcome].add();
+  heldBack(call: WireCall, outcome: CallOutcome): void {
+    this.#seriesOf(call).outcomes[outcome].add();
   }
 
   readonly retried = ({ operation }: WireCall): void => {
@@ -147,8 +142,8 @@ export class GatewayMetrics {
     this.#pollsWaiting.from(() => resilience.pollsWaiting);
   }
 
-  #seriesOf(operation: string, isPoll: boolean): CallSeries {
-    return isPoll ? this.#ofPolls : (this.#ofRequests[operation] as CallSeries);
+  #seriesOf({ operation, caller }: WireCall): CallSeries {
+    return caller.priority === 'poll' ? this.#ofPolls : this.#ofRequests[operation];
   }
 }
 

@@ -88,17 +88,11 @@ export class Scope {
   }
 
   #identify(): Eventually<Viewer> {
-    if (this.#viewer !== undefined) return this.#viewer;
-    const viewer = this.#services.identify(this.#caller);
-    this.#viewer = viewer;
-    // A token that is refused here is reported by those who await the viewer.
-    if (!(viewer instanceof Promise)) this.#record.identified(viewer.login);
-    else
-      viewer.then(
-        ({ login }) => this.#record.identified(login),
-        () => {},
-      );
-    return viewer;
+    this.#viewer ??= after(this.#services.identify(this.#caller), (viewer) => {
+      this.#record.identified(viewer.login);
+      return viewer;
+    });
+    return this.#viewer;
   }
 
   /** The age that one field asks for is checked here, and limits them all by the record. */

@@ -97,21 +97,13 @@ export class ViewerGateway {
   }
 
   /** `sendBeforeMs`: by this machine's date; null: at any time. */
-  openPosition(
-    viewer: Viewer,
-    order: MarketOrder,
-    sendBeforeMs: number | null = null,
-  ): Promise<Exchange> {
+  openPosition(viewer: Viewer, order: MarketOrder, sendBeforeMs: number | null = null) {
     return this.#ordering(viewer, 'openPosition', (caller) =>
       this.#parts.client.openPosition(caller, order, sendBeforeMs),
     );
   }
 
-  placeLimitOrder(
-    viewer: Viewer,
-    order: LimitOrder,
-    sendBeforeMs: number | null = null,
-  ): Promise<Exchange> {
+  placeLimitOrder(viewer: Viewer, order: LimitOrder, sendBeforeMs: number | null = null) {
     return this.#ordering(viewer, 'placeLimitOrder', (caller) =>
       this.#parts.client.placeLimitOrder(caller, order, sendBeforeMs),
     );

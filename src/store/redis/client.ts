@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis, RedisOptions } from 'ioredis';
 import { readSentinelUrl, type SentinelUrl } from '../../lib/sentinel-url.ts';
 import { StoreError } from '../store-error.ts';
+import type { RedisTrouble } from './trouble.ts';
 
 interface RedisClientOptions {
   readonly url: string;
@@ -9,11 +10,8 @@ interface RedisClientOptions {
   readonly timeoutMs: number;
   readonly reconnectMaxMs: number;
   readonly socketTimeoutMs?: number;
-  /**
-   * Called with each failure of the connection, and the reason where Redis refuses what the configuration asks
-   * for; those of commands are seen by whoever runs them.
-   */
-  readonly onError: (error: Error, refusal: string | null) => void;
+  /** Is told of each failure of the connection; those of commands are seen by whoever runs them. */
+  readonly trouble: RedisTrouble;
 }
 
 /**
@@ -46,7 +44,7 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
   const failed = (error: Error, refused: string | null) => {
     refusal ??= refused;
     // At the start the refusal itself is the message.
-    if (isOpen || refusal === null) options.onError(error, refused);
+    if (isOpen || refusal === null) options.trouble.failed(error, refused);
   };
   redis.on('error', (error: Error) => {
     const refused = refusalOf(error);

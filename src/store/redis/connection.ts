@@ -37,7 +37,7 @@ export async function connectRedis({
     // A half-open connection is dropped; heartbeats keep a living one busy.
     socketTimeoutMs: 3 * redisTimeoutMs,
     reconnectMaxMs: RECONNECT_MAX_MS,
-    onError: (error, refusal) => trouble.failed(error, refusal),
+    trouble,
   });
 
   return {

@@ -1,15 +1,13 @@
 import { RecordsUnavailableError } from '../order-records.ts';
-import { connectRedis } from './connection.ts';
+import { connectRedis, type RedisConnectionOptions } from './connection.ts';
 import { type Durability, forgetfulness } from './durability.ts';
 import { orderScripts } from './order-scripts.ts';
 import { STATUS } from './scripts.ts';
 
-interface RedisOrderStatusOptions {
-  readonly url: string;
+interface RedisOrderStatusOptions extends RedisConnectionOptions {
   readonly prefix: string;
   readonly max: number;
   readonly durability: Durability;
-  readonly onWarn: (message: string) => void;
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -19,15 +17,13 @@ const REFUSALS: Readonly<Record<string, string>> = {
 
 /** Asks Redis about the order records without joining the replicas; null where it does not answer. */
 export async function readRedisOrderStatus({
-  url,
-  prefix,
   max,
   durability,
-  onWarn,
+  ...connection
 }: RedisOrderStatusOptions) {
-  const redis = await connectRedis({ url, onWarn });
+  const redis = await connectRedis(connection);
   try {
-    const scripts = orderScripts(redis, prefix);
+    const scripts = orderScripts(redis, connection.prefix);
     const probe = `${scripts.marker}:probe`;
     const [status, held, replicas, refusal, durable] = await scripts.run(STATUS, [], [probe]);
     const isFull = Number(held) >= max;

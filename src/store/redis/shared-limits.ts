@@ -58,7 +58,7 @@ export async function openSharedLimits({
     // Only an unknown token's first call waits for an answer; beyond it a replica counts for itself.
     timeoutMs: redisTimeoutMs,
     reconnectMaxMs: RECONNECT_MAX_MS,
-    onError: (error, refusal) => trouble.failed(error, refusal),
+    trouble,
   });
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
   const isPaused = () => clock.now() < pausedUntilMs;
