@@ -29,12 +29,10 @@ export interface GatewayClientOptions extends RequestSettings {
   readonly directionField: string;
   readonly mobileWallet: string;
   readonly timeUnit: TimeUnit;
-  /** Called with each answer of a read or a sign-in once its body is checked: `contract` where it breaks the interface. */
-  readonly onChecked?: (
-    operation: OperationName,
-    outcome: 'ok' | 'contract',
-    inexactFigures: number,
-  ) => void;
+  /** Called with each read or sign-in whose answer has a body that breaks the interface. */
+  readonly onBroken?: (operation: OperationName) => void;
+  /** Called with how many figures of an answer no double carries. */
+  readonly onInexact?: (operation: OperationName, figures: number) => void;
 }
 
 /** The inputs of the writes that are neither orders nor a login; most are the body as they are. */
@@ -89,7 +87,6 @@ export class GatewayClient {
     const answer = this.#bodyOf(operation, await this.#call(operation, caller, { path }));
     const value = map(jsonOf(answer, parseLongIntegers));
     if (value === null) throw this.#broken(operation, `no ${expected}`);
-    this.#whole(operation);
     return value;
   }
 
@@ -103,13 +100,12 @@ export class GatewayClient {
     );
     if (answer.status === 304) {
       if (etag === null) throw this.#broken(operation, 'an unrequested 304');
-      this.#whole(operation);
       return { modified: false, headers: answer.headers, ...sentOf(answer) };
     }
     const instruments = await instrumentsOf(answer);
     if (instruments === null) throw this.#broken(operation, 'no list of instruments');
     const { inexactFigures, ...catalog } = instruments;
-    this.#whole(operation, inexactFigures);
+    this.#options.onInexact?.(operation, inexactFigures);
     return {
       modified: true,
       ...catalog,
@@ -128,7 +124,6 @@ export class GatewayClient {
     const exchange = await this.#call(operation, caller, { body: { email, password } });
     const verdict = judgeSignIn(operation, exchange);
     if (verdict === null) throw this.#broken(operation, 'neither a token nor an error');
-    this.#whole(operation);
     return verdict;
   }
 
@@ -159,7 +154,7 @@ export class GatewayClient {
     const reading = readingIn(this.#options.timeUnit);
     const session = toSession(jsonOf(answer), login, reading);
     if (session === null) throw this.#broken(operation, 'no snapshot of this login');
-    this.#whole(operation, reading.inexactFigures);
+    this.#options.onInexact?.(operation, reading.inexactFigures);
     return { session, ...sentOf(answer) };
   }
 
@@ -171,15 +166,12 @@ export class GatewayClient {
     const operation = 'getOpenPositions';
     const answer = this.#bodyOf(operation, await this.#call(operation, caller));
     const { bytes } = answer;
-    if (previous?.bytes.equals(bytes)) {
-      this.#whole(operation);
-      return { ...previous, ...sentOf(answer) };
-    }
+    if (previous?.bytes.equals(bytes)) return { ...previous, ...sentOf(answer) };
     const body = jsonOf(answer);
     const reading = readingIn(this.#options.timeUnit);
     const list = isRow(body) ? toPositions(body.positions, reading) : null;
     if (list === null) throw this.#broken(operation, 'no whole list of positions');
-    this.#whole(operation, reading.inexactFigures);
+    this.#options.onInexact?.(operation, reading.inexactFigures);
     return { positions: list, bytes, ...sentOf(answer) };
   }
 
@@ -189,12 +181,8 @@ export class GatewayClient {
     return answer;
   }
 
-  #whole(operation: OperationName, inexactFigures = 0): void {
-    this.#options.onChecked?.(operation, 'ok', inexactFigures);
-  }
-
   #broken(operation: OperationName, message: string): GatewayError {
-    this.#options.onChecked?.(operation, 'contract', 0);
+    this.#options.onBroken?.(operation);
     return contractError(operation, message);
   }
 

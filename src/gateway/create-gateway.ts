@@ -14,7 +14,8 @@ import { Resilience } from './resilience/resilience.ts';
 import { withSpans } from './traced.ts';
 import { createTransport } from './transport.ts';
 
-export interface GatewayOptions extends Omit<GatewayClientOptions, 'send' | 'onChecked'> {
+export interface GatewayOptions
+  extends Omit<GatewayClientOptions, 'send' | 'onBroken' | 'onInexact'> {
   readonly url: string;
   /** The most connections over all areas. */
   readonly connections: number;
@@ -71,10 +72,8 @@ export function createGateway(options: GatewayOptions) {
     client: new GatewayClient({
       ...options,
       send: observed,
-      onChecked(operation, outcome, inexactFigures) {
-        if (inexactFigures > 0) metrics.inexactFigures[operation]?.add(inexactFigures);
-        if (outcome === 'contract') metrics.brokenAnswers.add(operation);
-      },
+      onBroken: (operation) => metrics.brokenAnswers.add(operation),
+      onInexact: (operation, figures) => metrics.inexactFigures[operation]?.add(figures),
     }),
     resilience,
     /** The sequence of the call that was sent last. */
