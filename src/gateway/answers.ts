@@ -1,7 +1,6 @@
-import type { Instrument, Position, Session } from './model.ts';
-import type { OPERATIONS, OperationName } from './operations.ts';
+import type { Position, Session } from './model.ts';
 import type { GatewayRefusal } from './wire/bodies.ts';
-import type { TimeUnit } from './wire/scalars.ts';
+import type { toInstruments } from './wire/instrument.ts';
 
 /** When a read was sent: of two answers the one with the higher sequence is newer. */
 export interface Sent {
@@ -14,14 +13,12 @@ type AnswerHeaders = Readonly<Record<string, string | undefined>>;
 
 export type CatalogAnswer = ModifiedCatalog | UnmodifiedCatalog;
 
-export interface ModifiedCatalog extends Sent {
+type CheckedInstruments = Awaited<ReturnType<typeof toInstruments>>;
+
+export interface ModifiedCatalog
+  extends Sent,
+    Readonly<Omit<CheckedInstruments, 'inexactFigures'>> {
   readonly modified: true;
-  readonly instruments: readonly Instrument[];
-  /** Rows that broke the interface's table and were left out. */
-  readonly skipped: number;
-  /** Values of enums that are not known here. */
-  readonly unknownValues: number;
-  readonly total: number;
   readonly etag: string | null;
   readonly headers: AnswerHeaders;
 }
@@ -53,29 +50,10 @@ export type Acknowledgement =
 export interface Read<T> {
   readonly operation: ViewerRead;
   /** Checks the JSON of an answer and maps it; null where it breaks the interface. */
-  readonly map: (body: unknown, unit: TimeUnit) => T | null;
+  readonly map: (body: unknown) => T | null;
   /** Names the shape of a valid answer, for the log. */
   readonly expected: string;
 }
 
-type Rows = typeof OPERATIONS;
-
-/** The names of a path's `{parameters}`. */
-type Parameters<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | Parameters<Rest>
-  : never;
-
-/**
- * The reads whose path needs at most the viewer's login. One that proves a login or a group has an answer
- * that names it, and a method of its own that hands it to the proof ledger; so has op 12, which is polled.
- */
-type ViewerRead = Exclude<
-  {
-    [Name in OperationName]: Rows[Name] extends { effect: 'read'; proves: 'token' | 'nothing' }
-      ? Parameters<Rows[Name]['path']> extends 'login'
-        ? Name
-        : never
-      : never;
-  }[OperationName],
-  'getOpenPositions'
->;
+/** The other reads' answers name a login or a group, which they prove, or are polled: they have methods of their own. */
+type ViewerRead = 'getWithdrawalMethods' | 'getCustomerId';

@@ -15,18 +15,13 @@ import type { GatewayError } from './errors.ts';
 import type { Answer, Exchange, Send } from './exchange.ts';
 import { contractError, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
 import type { LimitOrder, MarketOrder } from './model.ts';
-import { OPERATIONS, type OperationName } from './operations.ts';
+import type { OperationName } from './operations.ts';
 import { limitOrderBody, marketOrderBody } from './order-body.ts';
-import {
-  type PathValues,
-  type RequestSettings,
-  type RequestTemplate,
-  requestTemplates,
-} from './request-templates.ts';
+import { type PathValues, type RequestSettings, requestTemplates } from './request-templates.ts';
 import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
 import { toPositions } from './wire/holding.ts';
 import { toInstruments } from './wire/instrument.ts';
-import { isRow, type TimeUnit } from './wire/scalars.ts';
+import { isRow, readingIn, type TimeUnit } from './wire/scalars.ts';
 import { toSession } from './wire/session.ts';
 
 export interface GatewayClientOptions extends RequestSettings {
@@ -34,19 +29,26 @@ export interface GatewayClientOptions extends RequestSettings {
   readonly directionField: string;
   readonly mobileWallet: string;
   readonly timeUnit: TimeUnit;
-  /** Called with each answer of a read or a sign-in once its body is checked: `contract` where it breaks the interface. */
-  readonly onChecked?: (
-    operation: OperationName,
-    outcome: 'ok' | 'contract',
-    inexactFigures: number,
-  ) => void;
+  /** Called with each read or sign-in whose answer has a body that breaks the interface. */
+  readonly onBroken?: (operation: OperationName) => void;
+  /** Called with how many figures of an answer no double carries. */
+  readonly onInexact?: (operation: OperationName, figures: number) => void;
 }
 
-interface DeviceRegistration {
-  readonly deviceId: string;
-  readonly token?: string;
-  readonly platform?: string;
-  readonly enabled?: boolean;
+/** The inputs of the writes that are neither orders nor a login; most are the body as they are. */
+export interface Writes {
+  readonly forgotPassword: { readonly email: string };
+  readonly resetTradingAccountPassword: { readonly accountExternalId: string };
+  readonly addCryptoWallet: { readonly address: string };
+  readonly addMobileWallet: { readonly phone: string };
+  readonly setValue: { readonly key: string; readonly value: unknown };
+  readonly markNotificationsRead: { readonly ids: readonly number[] };
+  readonly registerDevice: {
+    readonly deviceId: string;
+    readonly token?: string;
+    readonly platform?: string;
+    readonly enabled?: boolean;
+  };
 }
 
 interface CallDetails {
@@ -57,7 +59,12 @@ interface CallDetails {
   readonly sendBeforeMs?: number | null;
 }
 
-const NO_DETAILS: CallDetails = { path: {}, headers: [] };
+const WRITTEN: { readonly [Name in keyof Writes]?: (input: Writes[Name]) => CallDetails } = {
+  resetTradingAccountPassword: (input) => ({
+    body: { account_external_id: input.accountExternalId },
+  }),
+  setValue: ({ key, value }) => ({ path: { key }, body: { value } }),
+};
 
 /**
  * The gateway's operations: `read` for those that need only a viewer, a method for each of the others. Reads
@@ -65,7 +72,7 @@ const NO_DETAILS: CallDetails = { path: {}, headers: [] };
  */
 export class GatewayClient {
   readonly #options: GatewayClientOptions;
-  readonly #templates: Readonly<Record<OperationName, RequestTemplate>>;
+  readonly #templates;
 
   constructor(options: GatewayClientOptions) {
     this.#options = options;
@@ -78,9 +85,8 @@ export class GatewayClient {
     path: PathValues,
   ): Promise<T> {
     const answer = this.#bodyOf(operation, await this.#call(operation, caller, { path }));
-    const value = map(jsonOf(answer, parseLongIntegers), this.#options.timeUnit);
+    const value = map(jsonOf(answer, parseLongIntegers));
     if (value === null) throw this.#broken(operation, `no ${expected}`);
-    this.#whole(operation);
     return value;
   }
 
@@ -94,13 +100,12 @@ export class GatewayClient {
     );
     if (answer.status === 304) {
       if (etag === null) throw this.#broken(operation, 'an unrequested 304');
-      this.#whole(operation);
       return { modified: false, headers: answer.headers, ...sentOf(answer) };
     }
     const instruments = await instrumentsOf(answer);
     if (instruments === null) throw this.#broken(operation, 'no list of instruments');
     const { inexactFigures, ...catalog } = instruments;
-    this.#whole(operation, inexactFigures);
+    this.#options.onInexact?.(operation, inexactFigures);
     return {
       modified: true,
       ...catalog,
@@ -119,59 +124,37 @@ export class GatewayClient {
     const exchange = await this.#call(operation, caller, { body: { email, password } });
     const verdict = judgeSignIn(operation, exchange);
     if (verdict === null) throw this.#broken(operation, 'neither a token nor an error');
-    this.#whole(operation);
     return verdict;
   }
 
-  forgotPassword(caller: Caller, email: string): Promise<Acknowledgement> {
-    return this.#write('forgotPassword', caller, { body: { email } });
+  async write<Name extends keyof Writes>(
+    caller: Caller,
+    operation: Name,
+    input: Writes[Name],
+  ): Promise<Acknowledgement> {
+    const path = { provider: this.#options.mobileWallet };
+    const details = WRITTEN[operation]?.(input) ?? { path, body: input };
+    return judgeWrite(operation, await this.#call(operation, caller, details));
   }
 
-  openPosition(
-    caller: Caller,
-    order: MarketOrder,
-    sendBeforeMs: number | null = null,
-  ): Promise<Exchange> {
+  openPosition(caller: Caller, order: MarketOrder, sendBeforeMs: number | null = null) {
     const body = marketOrderBody(order, this.#options.directionField);
     return this.#call('openPosition', caller, { body, sendBeforeMs });
   }
 
-  placeLimitOrder(
-    caller: Caller,
-    order: LimitOrder,
-    sendBeforeMs: number | null = null,
-  ): Promise<Exchange> {
+  placeLimitOrder(caller: Caller, order: LimitOrder, sendBeforeMs: number | null = null) {
     const body = limitOrderBody(order, this.#options.directionField);
     return this.#call('placeLimitOrder', caller, { body, sendBeforeMs });
-  }
-
-  resetTradingAccountPassword(caller: Caller, accountExternalId: string) {
-    return this.#write('resetTradingAccountPassword', caller, {
-      body: { account_external_id: accountExternalId },
-    });
-  }
-
-  addCryptoWallet(caller: Caller, address: string): Promise<Acknowledgement> {
-    return this.#write('addCryptoWallet', caller, { body: { address } });
-  }
-
-  addMobileWallet(caller: Caller, phone: string): Promise<Acknowledgement> {
-    const path = { provider: this.#options.mobileWallet };
-    return this.#write('addMobileWallet', caller, { path, body: { phone } });
-  }
-
-  setValue(caller: Caller, key: string, value: unknown): Promise<Acknowledgement> {
-    return this.#write('setValue', caller, { path: { key }, body: { value } });
   }
 
   async getSession(caller: Caller, login: string): Promise<SessionAnswer> {
     const operation = 'getSession';
     const exchange = await this.#call(operation, caller, { path: { login } });
     const answer = this.#bodyOf(operation, exchange);
-    const inexact = { count: 0 };
-    const session = toSession(jsonOf(answer), login, this.#options.timeUnit, inexact);
+    const reading = readingIn(this.#options.timeUnit);
+    const session = toSession(jsonOf(answer), login, reading);
     if (session === null) throw this.#broken(operation, 'no snapshot of this login');
-    this.#whole(operation, inexact.count);
+    this.#options.onInexact?.(operation, reading.inexactFigures);
     return { session, ...sentOf(answer) };
   }
 
@@ -183,32 +166,13 @@ export class GatewayClient {
     const operation = 'getOpenPositions';
     const answer = this.#bodyOf(operation, await this.#call(operation, caller));
     const { bytes } = answer;
-    if (previous?.bytes.equals(bytes)) {
-      this.#whole(operation);
-      return { ...previous, ...sentOf(answer) };
-    }
+    if (previous?.bytes.equals(bytes)) return { ...previous, ...sentOf(answer) };
     const body = jsonOf(answer);
-    const inexact = { count: 0 };
-    const list = isRow(body) ? toPositions(body.positions, this.#options.timeUnit, inexact) : null;
+    const reading = readingIn(this.#options.timeUnit);
+    const list = isRow(body) ? toPositions(body.positions, reading) : null;
     if (list === null) throw this.#broken(operation, 'no whole list of positions');
-    this.#whole(operation, inexact.count);
+    this.#options.onInexact?.(operation, reading.inexactFigures);
     return { positions: list, bytes, ...sentOf(answer) };
-  }
-
-  markNotificationsRead(caller: Caller, ids: readonly number[]): Promise<Acknowledgement> {
-    return this.#write('markNotificationsRead', caller, { body: { ids } });
-  }
-
-  registerDevice(caller: Caller, device: DeviceRegistration): Promise<Acknowledgement> {
-    return this.#write('registerDevice', caller, { body: device });
-  }
-
-  async #write(
-    operation: OperationName,
-    caller: Caller,
-    details: CallDetails,
-  ): Promise<Acknowledgement> {
-    return judgeWrite(operation, await this.#call(operation, caller, details));
   }
 
   #bodyOf(operation: OperationName, exchange: Exchange): Answer {
@@ -217,19 +181,15 @@ export class GatewayClient {
     return answer;
   }
 
-  #whole(operation: OperationName, inexactFigures = 0): void {
-    this.#options.onChecked?.(operation, 'ok', inexactFigures);
-  }
-
   #broken(operation: OperationName, message: string): GatewayError {
-    this.#options.onChecked?.(operation, 'contract', 0);
+    this.#options.onBroken?.(operation);
     return contractError(operation, message);
   }
 
   #call(
     operation: OperationName,
     caller: Caller,
-    { path = {}, body, headers = [], sendBeforeMs = null }: CallDetails = NO_DETAILS,
+    { path = {}, body, headers = [], sendBeforeMs = null }: CallDetails = {},
   ): Promise<Exchange> {
     const template = this.#templates[operation];
     const sender = template.isAnonymous ? { ...caller, token: null } : caller;
@@ -244,10 +204,6 @@ export class GatewayClient {
       caller: sender,
     });
   }
-}
-
-export function hasCheckedBody(operation: OperationName): boolean {
-  return OPERATIONS[operation].effect === 'read' || operation === 'login';
 }
 
 /** Null where the body is no list. */

@@ -14,7 +14,8 @@ import { Resilience } from './resilience/resilience.ts';
 import { withSpans } from './traced.ts';
 import { createTransport } from './transport.ts';
 
-export interface GatewayOptions extends Omit<GatewayClientOptions, 'send' | 'onChecked'> {
+export interface GatewayOptions
+  extends Omit<GatewayClientOptions, 'send' | 'onBroken' | 'onInexact'> {
   readonly url: string;
   /** The most connections over all areas. */
   readonly connections: number;
@@ -23,19 +24,10 @@ export interface GatewayOptions extends Omit<GatewayClientOptions, 'send' | 'onC
   readonly tracing: Tracing | null;
 }
 
-export interface Gateway {
-  readonly client: GatewayClient;
-  readonly resilience: Resilience;
-  /** The sequence of the call that was sent last. */
-  readonly lastSequence: () => number;
-  readonly clockSkew: ClockSkew;
-  /** The backends that fail, and how; null: none. */
-  degradedReason(): string | null;
-  close(): Promise<void>;
-}
+export type Gateway = ReturnType<typeof createGateway>;
 
 /** Wires the client of the gateway, from its methods down to the sockets. */
-export function createGateway(options: GatewayOptions): Gateway {
+export function createGateway(options: GatewayOptions) {
   const { url, connections, metrics, log, timeoutMs, tracing, headers } = options;
   const pools = createPools({
     gatewayUrl: url,
@@ -80,14 +72,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     client: new GatewayClient({
       ...options,
       send: observed,
-      onChecked(operation, outcome, inexactFigures) {
-        if (inexactFigures > 0) metrics.inexactFigures[operation]?.add(inexactFigures);
-        if (outcome === 'contract') metrics.brokenAnswers.add(operation);
-      },
+      onBroken: (operation) => metrics.brokenAnswers.add(operation),
+      onInexact: (operation, figures) => metrics.inexactFigures[operation]?.add(figures),
     }),
     resilience,
+    /** The sequence of the call that was sent last. */
     lastSequence: () => counter.sent,
     clockSkew,
+    /** The backends that fail, and how; null: none. */
     degradedReason: () => resilience.degradedReason((backend) => failures.of(backend)?.cause),
     close: () => pools.close(),
   };

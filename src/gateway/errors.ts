@@ -21,31 +21,25 @@ export type GatewayErrorKind =
   | 'timeout'
   | 'contract';
 
-interface GatewayErrorDetails {
-  /** Absent where no status line was read. */
-  readonly status?: number;
-  readonly refusal?: GatewayRefusal;
-  readonly retryAfterSeconds?: number;
-  readonly cause?: unknown;
-  /** False where its head surely never went onto a socket. */
-  readonly wasSent?: boolean;
-}
+type Details = Pick<GatewayError, 'status' | 'refusal' | 'retryAfterSeconds' | 'wasSent' | 'cause'>;
 
 /** In an outage each field of each request has one. */
 export class GatewayError extends StacklessError {
   override readonly name = 'GatewayError';
   readonly kind: GatewayErrorKind;
   readonly operation: OperationName;
+  /** Null where no status line was read. */
   readonly status: number | null;
   readonly refusal: GatewayRefusal | null;
   readonly retryAfterSeconds: number | null;
+  /** False where its head surely never went onto a socket. */
   readonly wasSent: boolean;
 
   constructor(
     kind: GatewayErrorKind,
     operation: OperationName,
     message: string,
-    details: GatewayErrorDetails = {},
+    details: Partial<Details> = {},
   ) {
     super(`${operation}: ${message}`, { cause: details.cause });
     this.kind = kind;
@@ -74,19 +68,22 @@ export class DeadlineError extends Error {
   }
 }
 
+const NAMES = {
+  circuit: 'CircuitOpenError',
+  busy: 'BulkheadFullError',
+  /** The moment before which a call was meant to be sent had passed when its head would have gone onto a socket. */
+  expired: 'SendExpiredError',
+} as const;
+
 /** The reason for which a call was not attempted: our own decision, which says nothing about the gateway. */
 export class NotAttemptedError extends StacklessError {
-  override readonly name: string = 'NotAttemptedError';
-  readonly reason: 'circuit' | 'busy' | 'expired' = 'circuit';
-}
+  override readonly name: string;
+  readonly reason: keyof typeof NAMES;
 
-/** The moment before which a call was meant to be sent had passed when its head would have gone onto a socket. */
-export class SendExpiredError extends NotAttemptedError {
-  override readonly name = 'SendExpiredError';
-  override readonly reason = 'expired';
-
-  constructor() {
-    super('the moment before which it was meant to be sent has passed');
+  constructor(reason: keyof typeof NAMES, message: string) {
+    super(message);
+    this.name = NAMES[reason];
+    this.reason = reason;
   }
 }
 

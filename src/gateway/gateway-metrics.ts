@@ -1,6 +1,5 @@
 import type { Count, Distribution, Registry } from '../lib/metrics/registry.ts';
 import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
-import { hasCheckedBody } from './client.ts';
 import { CONNECTION_FAULTS, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 import {
@@ -27,9 +26,9 @@ const BACKENDS: readonly Backend[] = [
 
 /** The metrics of gateway calls. A live feed's polls are counted apart from calls that clients wait for. */
 export class GatewayMetrics {
-  readonly #ofRequests: Readonly<Record<string, CallSeries>>;
+  readonly #ofRequests: Readonly<Record<OperationName, CallSeries>>;
   readonly #ofPolls: CallSeries;
-  readonly #retries: Readonly<Record<string, Count | null>>;
+  readonly #retries;
   readonly #lost;
   readonly brokenAnswers;
   readonly inexactFigures: Partial<Record<OperationName, Count>> = {};
@@ -63,14 +62,11 @@ export class GatewayMetrics {
     };
     this.#ofRequests = byOperation((_, name) => seriesOf(name, 'request'));
     this.#ofPolls = seriesOf('getOpenPositions', 'poll');
-    const retries = registry.counter(
+    this.#retries = registry.counter(
       'gateway_retries_total',
       'Repeated calls of the gateway, each counted in gateway_calls_total too.',
-      { operation: [] },
-    );
-    this.#retries = byOperation(({ effect }, name) =>
       // Writes are never repeated here.
-      effect === 'read' ? retries.register(name) : null,
+      { operation: OPERATION_NAMES.filter(isRead) },
     );
     this.#lost = registry.counter(
       'gateway_connections_lost_total',
@@ -80,7 +76,7 @@ export class GatewayMetrics {
     this.brokenAnswers = registry.counter(
       'gateway_answers_broken_total',
       'Answers with a status of success whose body breaks the interface; those that call themselves JSON are ok in gateway_calls_total.',
-      { operation: OPERATION_NAMES.filter(hasCheckedBody) },
+      { operation: OPERATION_NAMES.filter((name) => isRead(name) || name === 'login') },
     );
     const inexactFigures = registry.counter(
       'gateway_figures_inexact_total',
@@ -116,25 +112,20 @@ export class GatewayMetrics {
     );
   }
 
-  called(
-    { operation, caller }: WireCall,
-    outcome: CallOutcome,
-    ms: number,
-    exchange: Exchange,
-  ): void {
-    const series = this.#seriesOf(operation, caller.priority === 'poll');
+  called(call: WireCall, outcome: CallOutcome, ms: number, exchange: Exchange): void {
+    const series = this.#seriesOf(call);
     series.seconds.observe(ms / 1000);
     series.outcomes[outcome].add();
     const fault = connectionFault(outcome, exchange);
     if (fault !== null) this.#lost.add(fault);
   }
 
-  heldBack({ operation, caller }: WireCall, outcome: CallOutcome): void {
-    this.#seriesOf(operation, caller.priority === 'poll').outcomes[outcome].add();
+  heldBack(call: WireCall, outcome: CallOutcome): void {
+    this.#seriesOf(call).outcomes[outcome].add();
   }
 
   readonly retried = ({ operation }: WireCall): void => {
-    this.#retries[operation]?.add();
+    this.#retries.add(operation);
   };
 
   watch(resilience: Resilience, pools: Pools, maxConnections: (area: Area) => number): void {
@@ -151,7 +142,11 @@ export class GatewayMetrics {
     this.#pollsWaiting.from(() => resilience.pollsWaiting);
   }
 
-  #seriesOf(operation: string, isPoll: boolean): CallSeries {
-    return isPoll ? this.#ofPolls : (this.#ofRequests[operation] as CallSeries);
+  #seriesOf({ operation, caller }: WireCall): CallSeries {
+    return caller.priority === 'poll' ? this.#ofPolls : this.#ofRequests[operation];
   }
+}
+
+function isRead(operation: OperationName): boolean {
+  return OPERATIONS[operation].effect === 'read';
 }

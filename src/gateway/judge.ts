@@ -27,7 +27,7 @@ export function judgeWrite(operation: OperationName, exchange: Exchange): Acknow
   if (isAboutTheRequest(answer.status)) return { outcome: 'rejected', refusal: toRefusal(body) };
   throw new GatewayError('unknown', operation, `status ${answer.status} and no verdict in it`, {
     status: answer.status,
-    ...(answer.status === 503 && pauseAsked(answer)),
+    ...(answer.status === 503 && { retryAfterSeconds: retryAfterSeconds(answer) }),
   });
 }
 
@@ -112,7 +112,7 @@ function failure(
   return new GatewayError(isForeign ? 'contract' : kind, operation, `status ${status}`, {
     status,
     refusal: refusalOf(exchange),
-    ...((status === 429 || status === 503) && pauseAsked(exchange)),
+    ...((status === 429 || status === 503) && { retryAfterSeconds: retryAfterSeconds(exchange) }),
   });
 }
 
@@ -132,9 +132,4 @@ export function retryAfterSeconds({ headers, sentAtMs }: Answer): number | null 
     ? Number(value)
     : Math.ceil((Date.parse(value) - nowMs) / 1000);
   return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), LONGEST_SECONDS);
-}
-
-function pauseAsked(answer: Answer): { readonly retryAfterSeconds?: number } {
-  const seconds = retryAfterSeconds(answer);
-  return seconds === null ? {} : { retryAfterSeconds: seconds };
 }

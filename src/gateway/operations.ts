@@ -26,142 +26,93 @@ export type Proves = 'login' | 'token' | 'group' | 'nothing';
  */
 type ErrorShape = 'details' | 'plain' | 'message' | 'submit' | 'sign-in';
 
-interface Common {
+export interface Operation {
   readonly number: number;
   /** A segment `{name}` is filled in, encoded as one segment. */
   readonly path: string;
+  readonly verb: 'GET' | 'POST' | 'PUT';
+  /**
+   * Nothing happens where the answer of a `read` is lost: it is repeated here. A lost answer of a `write` leaves doubt;
+   * it is never repeated here. That of an `order` may have cost money.
+   */
+  readonly effect: 'read' | 'write' | 'order';
+  /** Whether a client may repeat it where its answer was lost. */
+  readonly isIdempotent: boolean;
   readonly backend: Backend;
+  /** Never that of orders but for orders, whose connections are theirs alone. */
   readonly area: Area;
   readonly bounds: Bounds;
+  readonly proves: Proves;
   /** The call goes out without a token, whatever token the request came with. */
   readonly isAnonymous: boolean;
   readonly errors: ErrorShape;
 }
 
-/** Nothing happens where its answer is lost: it is repeated here. */
-interface ReadOperation extends Common {
-  /** Never that of orders, whose connections are theirs alone. */
-  readonly area: 'reads' | 'rest';
-  readonly effect: 'read';
-  readonly verb: 'GET';
-  readonly isIdempotent: true;
-  readonly proves: Proves;
-}
-
-/** A lost answer leaves doubt. It is never repeated here; clients learn whether they may. */
-interface WriteOperation extends Common {
-  readonly effect: 'write';
-  readonly verb: 'POST' | 'PUT';
-  readonly isIdempotent: boolean;
-  readonly proves: 'nothing';
-}
-
-/** A lost answer may have cost money. */
-interface OrderOperation extends Common {
-  readonly effect: 'order';
-  readonly verb: 'POST';
-  readonly isIdempotent: false;
-  readonly proves: 'nothing';
-}
-
-export type Operation = ReadOperation | WriteOperation | OrderOperation;
-
-/** The properties that most operations of one effect have in common. */
+/** The properties that most operations of one kind have in common. */
 const READ = {
   verb: 'GET',
   effect: 'read',
   isIdempotent: true,
-  isAnonymous: false,
+  backend: 'reads',
+  area: 'reads',
   bounds: 'usual',
+  isAnonymous: false,
+  errors: 'details',
 } as const;
 
 const WRITE = {
+  verb: 'POST',
   effect: 'write',
+  isIdempotent: false,
   area: 'rest',
-  isAnonymous: false,
   bounds: 'usual',
   proves: 'nothing',
+  isAnonymous: false,
+  errors: 'details',
 } as const;
 
+const SIGN_IN = { ...WRITE, backend: 'auth', isAnonymous: true, errors: 'sign-in' } as const;
+
 const ORDER = {
-  verb: 'POST',
+  ...WRITE,
   effect: 'order',
   backend: 'orders',
   area: 'orders',
-  isIdempotent: false,
-  isAnonymous: false,
   bounds: 'order',
-  proves: 'nothing',
   errors: 'submit',
 } as const;
+
+const PAYMENTS = { backend: 'payments', area: 'rest' } as const;
 
 export const OPERATIONS = {
   getAllTickers: {
     ...READ,
     number: 1,
     path: '/trading/tickers/{group}',
-    backend: 'reads',
-    area: 'reads',
     bounds: 'catalog',
     proves: 'group',
-    errors: 'details',
   },
-  login: {
-    ...WRITE,
-    number: 2,
-    verb: 'POST',
-    path: '/auth/login',
-    backend: 'auth',
-    isIdempotent: false,
-    isAnonymous: true,
-    errors: 'sign-in',
-  },
-  forgotPassword: {
-    ...WRITE,
-    number: 3,
-    verb: 'POST',
-    path: '/auth/forgot-password',
-    backend: 'auth',
-    isIdempotent: false,
-    isAnonymous: true,
-    errors: 'sign-in',
-  },
-  openPosition: {
-    ...ORDER,
-    number: 4,
-    path: '/trading/positions',
-  },
-  placeLimitOrder: {
-    ...ORDER,
-    number: 5,
-    path: '/trading/positions/limit',
-  },
+  login: { ...SIGN_IN, number: 2, path: '/auth/login' },
+  forgotPassword: { ...SIGN_IN, number: 3, path: '/auth/forgot-password' },
+  openPosition: { ...ORDER, number: 4, path: '/trading/positions' },
+  placeLimitOrder: { ...ORDER, number: 5, path: '/trading/positions/limit' },
   resetTradingAccountPassword: {
     ...WRITE,
     number: 6,
-    verb: 'POST',
     path: '/user/trading-accounts/reset-password',
     backend: 'user',
-    isIdempotent: false,
-    errors: 'details',
   },
   addCryptoWallet: {
     ...WRITE,
+    ...PAYMENTS,
     number: 7,
-    verb: 'POST',
     path: '/payments/client/add-crm-crypto-wallet',
-    backend: 'payments',
-    isIdempotent: false,
-    errors: 'details',
   },
   addMobileWallet: {
     ...WRITE,
+    ...PAYMENTS,
     number: 8,
-    verb: 'POST',
     path: '/payments/client/add-crm-{provider}',
-    backend: 'payments',
-    isIdempotent: false,
-    errors: 'details',
   },
   setValue: {
     ...WRITE,
@@ -170,43 +121,28 @@ export const OPERATIONS = {
     path: '/user/kv/{key}',
     backend: 'user',
     isIdempotent: true,
-    errors: 'details',
   },
   getSession: {
     ...READ,
     number: 10,
     path: '/trading/session/{login}',
-    backend: 'reads',
-    area: 'reads',
     proves: 'login',
     errors: 'message',
   },
   getWithdrawalMethods: {
     ...READ,
+    ...PAYMENTS,
     number: 11,
     path: '/payments/client/withdrawal-methods',
-    backend: 'payments',
-    area: 'rest',
     proves: 'token',
-    errors: 'details',
   },
-  getOpenPositions: {
-    ...READ,
-    number: 12,
-    path: '/trading/positions',
-    backend: 'reads',
-    area: 'reads',
-    proves: 'token',
-    errors: 'details',
-  },
+  getOpenPositions: { ...READ, number: 12, path: '/trading/positions', proves: 'token' },
   getCustomerId: {
     ...READ,
+    ...PAYMENTS,
     number: 13,
     path: '/payments/client/customer-id',
-    backend: 'payments',
-    area: 'rest',
     proves: 'token',
-    errors: 'details',
   },
   markNotificationsRead: {
     ...WRITE,
@@ -220,7 +156,6 @@ export const OPERATIONS = {
   registerDevice: {
     ...WRITE,
     number: 15,
-    verb: 'POST',
     path: '/user/notifications/v2/token',
     backend: 'user',
     isIdempotent: true,

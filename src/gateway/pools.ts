@@ -9,11 +9,7 @@ interface PoolOptions {
   readonly connectTimeoutMs: number;
 }
 
-export interface Pools extends Readonly<Record<Area, Pool>> {
-  /** The path part of the gateway's address, without a slash at its end. */
-  readonly prefix: string;
-  close(): Promise<void>;
-}
+export type Pools = ReturnType<typeof createPools>;
 
 // A share of a read's deadline: a host that drops packets fails at connecting, before the deadline blurs why.
 export const CONNECT_SHARE = 0.7;
@@ -25,7 +21,7 @@ const ORDER_IDLE_MS = 1_000;
 const IDLE_MS = 4_000;
 const LONGEST_IDLE_MS = 30_000;
 
-export function createPools({ gatewayUrl, connections, connectTimeoutMs }: PoolOptions): Pools {
+export function createPools({ gatewayUrl, connections, connectTimeoutMs }: PoolOptions) {
   const url = new URL(gatewayUrl);
   const connect = createConnector(url, connectTimeoutMs);
   const pool = (area: Area) => {
@@ -45,6 +41,7 @@ export function createPools({ gatewayUrl, connections, connectTimeoutMs }: PoolO
   const pools = { reads: pool('reads'), orders: pool('orders'), rest: pool('rest') };
   return {
     ...pools,
+    /** The path part of the gateway's address, without a slash at its end. */
     prefix: url.pathname.replace(/\/+$/, ''),
     async close() {
       await Promise.all(Object.values(pools).map((each) => each.destroy()));

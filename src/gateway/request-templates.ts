@@ -1,6 +1,6 @@
 import type { Caller } from './caller.ts';
 import { type PathValueSource, UnsafePathError } from './errors.ts';
-import { byOperation, type Operation, type OperationName } from './operations.ts';
+import { byOperation, type Operation } from './operations.ts';
 
 export interface RequestSettings {
   /** Fixed headers of each call, in lower case. */
@@ -14,22 +14,11 @@ export interface RequestSettings {
 }
 
 /** The parts that all requests of an operation share, made once. */
-export interface RequestTemplate {
-  readonly path: (values: PathValues) => string;
-  /** Names and values alternate; `more` are those of this one request. */
-  readonly headers: (caller: Caller, more: readonly string[]) => string[];
-  readonly isAnonymous: boolean;
-  readonly deadlineMs: number;
-  readonly maxBytes: number;
-}
-
-export function requestTemplates(
-  settings: RequestSettings,
-): Readonly<Record<OperationName, RequestTemplate>> {
+export function requestTemplates(settings: RequestSettings) {
   return byOperation((operation) => templateOf(operation, settings));
 }
 
-function templateOf(operation: Operation, settings: RequestSettings): RequestTemplate {
+function templateOf(operation: Operation, settings: RequestSettings) {
   const { timeoutMs, orderTimeoutMs, catalogTimeoutMs, maxBytes, catalogMaxBytes } = settings;
   return {
     path: createPath(operation),
@@ -43,10 +32,7 @@ function templateOf(operation: Operation, settings: RequestSettings): RequestTem
   };
 }
 
-function createHeaders(
-  { verb }: Operation,
-  { headers, forwardClient }: RequestSettings,
-): RequestTemplate['headers'] {
+function createHeaders({ verb }: Operation, { headers, forwardClient }: RequestSettings) {
   const fixed = Object.entries({
     accept: 'application/json',
     // Every request but a read has a body.
@@ -57,7 +43,8 @@ function createHeaders(
   const namesAgent = forwardClient && !Object.hasOwn(headers, 'user-agent');
   const namesRequest = !Object.hasOwn(headers, 'x-request-id');
   const forwards = forwardsTrace(headers);
-  return ({ token, client, requestId, trace }, more) => {
+  /** Names and values alternate; `more` are those of this one request. */
+  return ({ token, client, requestId, trace }: Caller, more: readonly string[]) => {
     const all = fixed.concat(more);
     if (namesRequest && requestId !== undefined) all.push('x-request-id', requestId);
     if (forwards && trace !== undefined) all.push(...trace.headers);
@@ -110,7 +97,7 @@ function unsafe({ effect }: PathOperation, name: string): UnsafePathError {
 }
 
 function encodeSegment(operation: PathOperation, name: string, value: string): string {
-  if (value === '' || hasControlCharacter(value) || climbs(value)) throw unsafe(operation, name);
+  if (value === '' || /\p{Cc}/u.test(value) || climbs(value)) throw unsafe(operation, name);
   try {
     return encodeURIComponent(value);
   } catch {
@@ -121,12 +108,4 @@ function encodeSegment(operation: PathOperation, name: string, value: string): s
 
 function climbs(value: string): boolean {
   return value.split(/[/\\]/).some((part) => part === '.' || part === '..');
-}
-
-function hasControlCharacter(value: string): boolean {
-  for (let index = 0; index < value.length; index += 1) {
-    const code = value.charCodeAt(index);
-    if (code < 0x20 || (code >= 0x7f && code <= 0x9f)) return true;
-  }
-  return false;
 }

@@ -1,4 +1,4 @@
-import type { SpanEnd, TraceSpan, Tracing } from '../lib/tracing/tracing.ts';
+import type { SpanEnd, Tracing } from '../lib/tracing/tracing.ts';
 import { isGivenUp } from './classify.ts';
 import type { Exchange, Send, WireCall } from './exchange.ts';
 import { byOperation } from './operations.ts';
@@ -26,9 +26,10 @@ export function withSpans(send: Send, { tracing, url, forwardsTrace }: TracedOpt
     },
   }));
 
-  function begin({ operation, caller, resends }: WireCall): TraceSpan {
+  return async (call) => {
+    const { operation, caller, resends } = call;
     const { name, attributes } = starts[operation];
-    return tracing.call(caller.trace, {
+    const span = tracing.call(caller.trace, {
       name,
       attributes: {
         ...attributes,
@@ -36,10 +37,6 @@ export function withSpans(send: Send, { tracing, url, forwardsTrace }: TracedOpt
         ...(caller.priority === 'poll' && { 'trading_graph.poll': true }),
       },
     });
-  }
-
-  return async (call) => {
-    const span = begin(call);
     const headers = forwardsTrace ? call.headers.concat(span.headers) : call.headers;
     const exchange = await send({ ...call, headers });
     span.end(endOf(call, exchange));

@@ -4,7 +4,7 @@ import { ByteCollector } from '../lib/byte-collector.ts';
 import { systemClock } from '../lib/clock.ts';
 import { OversizeError, unpack } from '../lib/unpack.ts';
 import { callOutcome } from './classify.ts';
-import { DeadlineError, SendExpiredError } from './errors.ts';
+import { DeadlineError, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, ObserveCall, Send, WireCall } from './exchange.ts';
 import { OPERATIONS } from './operations.ts';
 import type { Pools } from './pools.ts';
@@ -42,6 +42,7 @@ type Headers = Record<string, string | string[] | undefined>;
 
 /** A gateway that is slow may say so every second. */
 const MOST_INTERIMS = 100;
+const TOO_LATE = 'the moment before which it was meant to be sent has passed';
 const CHUNKS_A_TURN = 1_000;
 const EMPTY = Buffer.alloc(0);
 const NO_HEADERS: Answer['headers'] = Object.freeze({});
@@ -84,7 +85,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     // A write is never aborted: a client that disconnects cannot make its outcome unknown.
     const signal = OPERATIONS[call.operation].effect === 'read' ? call.caller.signal : undefined;
     this.#signal = signal;
-    this.#deadline = setTimeout(expire, call.deadlineMs, this);
+    this.#deadline = setTimeout(Dispatch.expire, call.deadlineMs, this);
     if (signal?.aborted) this.#onAbort();
     else signal?.addEventListener('abort', this.#onAbort);
   }
@@ -93,12 +94,12 @@ class Dispatch implements Dispatcher.DispatchHandler {
     return this.#ended;
   }
 
-  get isSent(): boolean {
-    return this.#controller !== null;
-  }
-
-  expire(): void {
-    this.fail('timeout', new DeadlineError(this.#call.deadlineMs));
+  /** Where the whole process was paused, the answer may have come in time: sockets are read before it is given up. */
+  static expire(dispatch: Dispatch): void {
+    const { deadlineMs } = dispatch.#call;
+    const giveUp = () => dispatch.fail('timeout', new DeadlineError(deadlineMs));
+    if (dispatch.#controller === null) giveUp();
+    else setImmediate(giveUp);
   }
 
   /**
@@ -115,7 +116,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     }
     const { sendBeforeMs } = this.#call;
     if (sendBeforeMs !== undefined && systemClock.date() > sendBeforeMs) {
-      const error = new SendExpiredError();
+      const error = new NotAttemptedError('expired', TOO_LATE);
       this.fail('connection', error);
       throw error;
     }
@@ -151,7 +152,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     // One read of a socket can hold hundreds of thousands of chunks; others have their turn in between.
     else if (this.#chunks % CHUNKS_A_TURN === 0) {
       controller.pause();
-      setImmediate(resume, controller);
+      setImmediate(() => controller.resume());
     }
   }
 
@@ -220,20 +221,6 @@ class Dispatch implements Dispatcher.DispatchHandler {
     this.#observe(this.#call, outcome, ms, exchange, endedAtMs);
     caller.receipt?.({ operation, ms, source: 'call', outcome });
   }
-}
-
-function resume(controller: Dispatcher.DispatchController): void {
-  controller.resume();
-}
-
-/** Where the whole process was paused, the answer may have come in time: sockets are read before it is given up. */
-function expire(dispatch: Dispatch): void {
-  if (dispatch.isSent) setImmediate(giveUp, dispatch);
-  else giveUp(dispatch);
-}
-
-function giveUp(dispatch: Dispatch): void {
-  dispatch.expire();
 }
 
 /** Hardly any header occurs twice, so undici's own object serves as it is. */

@@ -37,12 +37,8 @@ export function addressKey(address: string): string {
 function groups(address: string): string[] {
   // It writes a dotted suffix as two groups, and drops leading zeros.
   const { hostname } = new URL(`http://[${address}]`);
-  const [head = '', tail] = hostname.slice(1, -1).split('::', 2);
-  const before = split(head);
-  const after = split(tail ?? '');
+  const [head, tail] = hostname.slice(1, -1).split('::', 2);
+  const split = (part = '') => part.split(':').filter(Boolean);
+  const [before, after] = [split(head), split(tail)];
   return [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
-}
-
-function split(part: string): string[] {
-  return part === '' ? [] : part.split(':');
 }

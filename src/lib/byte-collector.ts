@@ -2,9 +2,8 @@ interface ByteCollectorOptions {
   readonly maxBytes: number;
   /** The size that was announced: the buffer grows no further, but it is not allocated for a mere announcement. */
   readonly announcedBytes?: number;
-  /** The pieces that may come whatever they hold; beyond them each must stand for `bytesPerPiece`. */
+  /** The pieces that may come whatever they hold; beyond them each must stand for some bytes. */
   readonly freePieces?: number;
-  readonly bytesPerPiece?: number;
 }
 
 export type Collected = 'kept' | 'too many bytes' | 'too many pieces';
@@ -22,24 +21,13 @@ const EMPTY = Buffer.alloc(0);
  * whole read of the socket, for each piece, so that a sender of single bytes multiplies its bytes by hundreds.
  */
 export class ByteCollector {
-  readonly #maxBytes: number;
-  readonly #announcedBytes: number;
-  readonly #freePieces: number;
-  readonly #bytesPerPiece: number;
+  readonly #options: Required<ByteCollectorOptions>;
   #buffer: Buffer = EMPTY;
   #length = 0;
   #pieces = 0;
 
-  constructor({
-    maxBytes,
-    announcedBytes = 0,
-    freePieces = FREE_PIECES,
-    bytesPerPiece = BYTES_PER_PIECE,
-  }: ByteCollectorOptions) {
-    this.#maxBytes = maxBytes;
-    this.#announcedBytes = announcedBytes;
-    this.#freePieces = freePieces;
-    this.#bytesPerPiece = bytesPerPiece;
+  constructor(options: ByteCollectorOptions) {
+    this.#options = { announcedBytes: 0, freePieces: FREE_PIECES, ...options };
   }
 
   get length(): number {
@@ -53,10 +41,11 @@ export class ByteCollector {
 
   /** A piece that is not kept leaves the collector as it was. */
   add(piece: Buffer): Collected {
+    const { maxBytes, freePieces } = this.#options;
     const length = this.#length + piece.length;
-    if (length > this.#maxBytes) return 'too many bytes';
+    if (length > maxBytes) return 'too many bytes';
     const pieces = this.#pieces + 1;
-    if (pieces > this.#freePieces + length / this.#bytesPerPiece) return 'too many pieces';
+    if (pieces > freePieces + length / BYTES_PER_PIECE) return 'too many pieces';
     this.#pieces = pieces;
     // Most senders need one piece, which is not copied.
     if (this.#length === 0) this.#buffer = piece;
@@ -88,8 +77,9 @@ export class ByteCollector {
   }
 
   #capacityFor(length: number): number {
+    const { announcedBytes, maxBytes } = this.#options;
     const doubled = Math.max(2 * length, SMALLEST_BUFFER);
-    const most = this.#announcedBytes >= length ? this.#announcedBytes : this.#maxBytes;
+    const most = announcedBytes >= length ? announcedBytes : maxBytes;
     return Math.min(doubled, most);
   }
 }

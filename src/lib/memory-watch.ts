@@ -1,14 +1,9 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Clock } from './clock.ts';
+import { systemClock } from './clock.ts';
 import { oldHeapLimit } from './heap-limit.ts';
 import type { Log } from './log.ts';
-
-interface MemoryWatchOptions {
-  readonly clock: Clock;
-  readonly log: Pick<Log, 'warn' | 'info'>;
-}
 
 const SHORT_SHARE = 0.8;
 // Lower, so that one answer more or less does not make it short again.
@@ -23,14 +18,14 @@ const YOUNG_SPACES = ['new_space', 'new_large_object_space'];
  * merely used says nothing: V8 lets garbage grow up to the limit where there is room.
  */
 export class MemoryWatch {
-  readonly #options: MemoryWatchOptions;
+  readonly #log: Pick<Log, 'warn' | 'info'>;
   readonly #observer: PerformanceObserver;
   #heldShare = 0;
   #isShort = false;
   #cancelCheck: () => void = () => {};
 
-  constructor(options: MemoryWatchOptions) {
-    this.#options = options;
+  constructor(log: Pick<Log, 'warn' | 'info'>) {
+    this.#log = log;
     this.#observer = new PerformanceObserver((list) => {
       if (list.getEntries().some(isMajor)) this.#judge();
     });
@@ -62,20 +57,19 @@ export class MemoryWatch {
     const isShort = this.#heldShare > (this.#isShort ? ENOUGH_SHARE : SHORT_SHARE);
     if (isShort === this.#isShort) return;
     this.#isShort = isShort;
-    const { log } = this.#options;
     const record = { heldShare: Math.round(this.#heldShare * 100) / 100 };
     if (isShort) {
-      log.warn(record, 'memory is short: no new sockets and no costly operations are taken');
+      this.#log.warn(record, 'memory is short: no new sockets and no costly operations are taken');
       this.#checkAfter(LEAST_PAUSE_MS);
     } else {
-      log.info(record, 'memory is no longer short');
+      this.#log.info(record, 'memory is no longer short');
       this.#cancelCheck();
     }
   }
 
   /** With little to do V8 would not collect for minutes, and what was released would still count. */
   #checkAfter(ms: number): void {
-    this.#cancelCheck = this.#options.clock.after(ms, () => {
+    this.#cancelCheck = systemClock.after(ms, () => {
       const startedAtMs = performance.now();
       collectGarbage();
       const tookMs = performance.now() - startedAtMs;

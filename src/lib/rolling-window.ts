@@ -13,9 +13,6 @@ export class RollingWindow<Slice> {
   readonly #options: RollingWindowOptions<Slice>;
   readonly #sliceMs: number;
   #held: { readonly index: number; readonly slice: Slice }[] = [];
-  /** The current slice, until it ends: with a monotonic clock no other check is needed. */
-  #latest: Slice | null = null;
-  #latestEndsAtMs = 0;
 
   constructor(options: RollingWindowOptions<Slice>) {
     this.#options = options;
@@ -24,15 +21,11 @@ export class RollingWindow<Slice> {
 
   /** Returns the slice for events that happen now. */
   current(): Slice {
-    if (this.#latest !== null && this.#options.clock.now() < this.#latestEndsAtMs) {
-      return this.#latest;
-    }
     const index = this.#forget();
     const last = this.#held.at(-1);
-    const slice = last?.index === index ? last.slice : this.#options.create();
-    if (last?.index !== index) this.#held.push({ index, slice });
-    this.#latest = slice;
-    this.#latestEndsAtMs = (index + 1) * this.#sliceMs;
+    if (last?.index === index) return last.slice;
+    const slice = this.#options.create();
+    this.#held.push({ index, slice });
     return slice;
   }
 

@@ -1,15 +1,5 @@
 /** The Sentinels that know which Redis is the primary at present, and how to sign in there. */
-export interface SentinelUrl {
-  readonly sentinels: readonly { readonly host: string; readonly port: number }[];
-  /** The name under which the Sentinels know the primary. */
-  readonly name: string;
-  readonly db: number;
-  readonly isEncrypted: boolean;
-  readonly username?: string;
-  readonly password?: string;
-  readonly sentinelUsername?: string;
-  readonly sentinelPassword?: string;
-}
+export type SentinelUrl = Readonly<NonNullable<ReturnType<typeof readSentinelUrl>>>;
 
 const SENTINEL_URL =
   /^redis(?<tls>s?)-sentinel:\/\/(?:(?<user>[^:@/?#]*)(?::(?<password>[^@/?#]*))?@)?(?<hosts>[^@/?#]+)\/(?<name>[\w.-]+)(?:\/(?<db>\d{1,5}))?(?:\?(?<query>[^#]*))?$/;
@@ -22,7 +12,7 @@ export function isSentinelUrl(text: string): boolean {
 }
 
 /** Reads `redis-sentinel://user:password@host:port,host:port/name/database`; null where it is none. */
-export function readSentinelUrl(text: string): SentinelUrl | null {
+export function readSentinelUrl(text: string) {
   const { tls, user, password, hosts, name, db, query } = SENTINEL_URL.exec(text)?.groups ?? {};
   if (hosts === undefined || name === undefined) return null;
   const sentinels = hosts.split(',').map((each) => {
@@ -36,12 +26,13 @@ export function readSentinelUrl(text: string): SentinelUrl | null {
   try {
     return {
       sentinels: sentinels.filter((each) => each !== null),
+      /** The name under which the Sentinels know the primary. */
       name,
       db: Number(db ?? 0),
       isEncrypted: tls === 's',
       ...(user && { username: decodeURIComponent(user) }),
       ...(password && { password: decodeURIComponent(password) }),
-      ...parameters,
+      ...(parameters as Partial<Record<'sentinelUsername' | 'sentinelPassword', string>>),
     };
   } catch {
     return null;

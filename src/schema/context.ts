@@ -2,6 +2,9 @@ import type { Caller, ReceiptEntry } from '../gateway/caller.ts';
 import { type ReadRecord, Scope } from './scope.ts';
 import type { Services } from './services.ts';
 
+// A receipt lists the gateway's calls, and what was held back here is none.
+const HELD_BACK: ReadonlySet<unknown> = new Set(['circuit', 'busy', 'expired']);
+
 /** The notes about a request that are made while it runs. */
 export interface CallRecord {
   login: string | null;
@@ -96,11 +99,6 @@ export class Context implements ReadRecord {
 
   protected record(entry: ReceiptEntry): void {
     this.calls?.called(entry);
-    // A receipt lists the gateway's calls, and what was held back here is none.
-    if (!isHeldBack(entry)) this.entries.push(entry);
+    if (!HELD_BACK.has(entry.outcome)) this.entries.push(entry);
   }
-}
-
-function isHeldBack({ outcome }: ReceiptEntry): boolean {
-  return outcome === 'circuit' || outcome === 'busy' || outcome === 'expired';
 }

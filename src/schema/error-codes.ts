@@ -16,11 +16,10 @@ export interface ErrorCode {
   readonly outcome: 'caller' | 'refused' | 'fault';
 }
 
+const BY_THE_CALLER = { retryable: false, write: 'none', outcome: 'caller' } as const;
 const BY_THE_APP = {
-  retryable: false,
+  ...BY_THE_CALLER,
   show: 'Something is wrong with this app. Please update it.',
-  write: 'none',
-  outcome: 'caller',
 } as const;
 
 export const ERROR_CODES = {
@@ -37,28 +36,22 @@ export const ERROR_CODES = {
   BAD_USER_INPUT: {
     cause:
       'A variable or an argument is outside what is allowed; `extensions.argument` names it. So is a number that cannot be carried exactly: one that is not finite, or that a double holds with another decimal value.',
-    retryable: false,
     advice: 'Correct the value.',
     show: 'Say beside the field what is wrong with it.',
-    write: 'none',
-    outcome: 'caller',
+    ...BY_THE_CALLER,
   },
   UNAUTHENTICATED: {
     cause: 'There is no token, or it is unreadable, expired, or refused by the gateway.',
-    retryable: false,
     advice: 'Sign in again and repeat the request with the new token.',
     show: 'Please sign in again.',
-    write: 'none',
-    outcome: 'caller',
+    ...BY_THE_CALLER,
   },
   FORBIDDEN: {
     cause:
       'The gateway does not allow this for this user; its reason, where it gave one, is in `extensions.gatewayError`. Or (HTTP 403) a page of another site sent the request.',
-    retryable: false,
     advice: 'Do not repeat it; show the reason.',
     show: 'You cannot do this. Add `gatewayError.message` where there is one.',
-    write: 'none',
-    outcome: 'caller',
+    ...BY_THE_CALLER,
   },
   RATE_LIMITED: {
     cause:

@@ -1,5 +1,5 @@
 import { OPERATION_NAMES } from '../gateway/operations.ts';
-import type { CacheReads, Count, Gauge, Registry } from '../lib/metrics/registry.ts';
+import type { CacheReads, Counter, Gauge, Registry } from '../lib/metrics/registry.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
 import { CODES_OF_CALLS } from './public-error.ts';
 
@@ -35,14 +35,14 @@ const CACHES = ['response', 'document'] as const;
 
 /** The metrics of operations: errors, refusals, caches. */
 export class GraphMetrics {
-  readonly #errors = new Map<string, Count>();
-  readonly #refusals = new Map<string, Count>();
+  readonly #errors: Counter;
+  readonly #refusals: Counter;
   readonly cacheReads: Readonly<Record<(typeof CACHES)[number], CacheReads>>;
   readonly cacheBytes: Gauge;
   readonly manifestUnreadable: Gauge;
 
   constructor(registry: Registry) {
-    const errors = registry.counter(
+    this.#errors = registry.counter(
       'errors_total',
       'Errors in answers, by code and by the gateway call that failed; none: no call did.',
       { code: [], operation: [] },
@@ -50,15 +50,14 @@ export class GraphMetrics {
     for (const code of Object.keys(ERROR_CODES) as Code[]) {
       const operations = CODES_OF_CALLS.has(code) ? OPERATION_NAMES : [];
       for (const operation of ['none', ...operations]) {
-        this.#errors.set(`${code} ${operation}`, errors.register(code, operation));
+        this.#errors.register(code, operation);
       }
     }
-    const refusals = registry.counter(
+    this.#refusals = registry.counter(
       'refusals_total',
       'Requests, fields and sockets that were over a limit here.',
-      { limit: [] },
+      { limit: LIMITS },
     );
-    for (const limit of LIMITS) this.#refusals.set(limit, refusals.register(limit));
     const reads = registry.counter('cache_reads_total', 'Look-ups in a cache.', {
       cache: CACHES,
       result: ['hit', 'miss'],
@@ -76,11 +75,10 @@ export class GraphMetrics {
   }
 
   error(code: unknown, operation: unknown): void {
-    this.#errors.get(`${code} ${operation ?? 'none'}`)?.add();
+    this.#errors.add(String(code), String(operation ?? 'none'));
   }
 
   refusal(limit: unknown): void {
-    const count = this.#refusals.get(String(limit)) ?? this.#refusals.get('other');
-    count?.add();
+    this.#refusals.add(LIMITS.find((known) => known === limit) ?? 'other');
   }
 }

@@ -1,4 +1,5 @@
-import type { Instrument, Swap, TradingHours } from '../gateway/model.ts';
+import type { Instrument } from '../gateway/model.ts';
+import type { Swap, TradingHours } from '../gateway/wire/instrument.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 import { nullable, perGroup } from './sharing.ts';

@@ -9,10 +9,8 @@ export const perOrder = { listSize: 'orders' } as const;
 const USUAL_HOLDINGS = 50;
 const USUAL_CATALOG = 1_000;
 
-/** Sizes that are known, by the same names; 0 for what is not. */
-type KnownSize = (name: string) => number;
-
-export function sizeOf(name: string, known: KnownSize): number {
+/** `known`: sizes that are known, by the same names; 0 for what is not. */
+export function sizeOf(name: string, known: (name: string) => number): number {
   return name === perInstrument.listSize
     ? known(name) || USUAL_CATALOG
     : Math.max(USUAL_HOLDINGS, known(name));

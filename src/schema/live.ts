@@ -1,5 +1,7 @@
+import type { AccountProof } from '../domain/auth/proof.ts';
+import type { Viewer } from '../domain/auth/viewer.ts';
 import type { PositionChanges } from '../domain/positions/feed-events.ts';
-import type { WatchOptions } from '../domain/positions/hub.ts';
+import type { PositionsHub, WatchOptions } from '../domain/positions/hub.ts';
 import { readHeartbeatMs, readIntervalMs } from '../domain/positions/subscription.ts';
 import { refusalOf } from '../domain/positions/token-ended-error.ts';
 import type { Position } from '../gateway/model.ts';
@@ -100,16 +102,10 @@ builder.subscriptionFields((t) => ({
   }),
 }));
 
-type Hub = Context['services']['hub'];
-
 export async function watching<Stream>(
   { scope, services }: Context,
   { intervalMs, heartbeatSeconds }: WatchOptions,
-  watch: (
-    hub: Hub,
-    proof: Parameters<Hub['watchPositions']>[0],
-    viewer: Parameters<Hub['watchPositions']>[1],
-  ) => Stream | Promise<Stream>,
+  watch: (hub: PositionsHub, proof: AccountProof, viewer: Viewer) => Stream | Promise<Stream>,
 ): Promise<Stream> {
   // The arguments are checked before any call of the gateway.
   readIntervalMs(intervalMs);

@@ -1,5 +1,8 @@
-import type { WithdrawalMethod } from '../gateway/model.ts';
-import { customerIdRead, withdrawalMethodsRead } from '../gateway/wire/payments.ts';
+import {
+  customerIdRead,
+  type WithdrawalMethod,
+  withdrawalMethodsRead,
+} from '../gateway/wire/payments.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 

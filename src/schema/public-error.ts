@@ -5,9 +5,13 @@ import { InputError } from '../domain/input-error.ts';
 import { NotInEventsError } from '../domain/positions/not-in-events-error.ts';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import { KeyForgottenError, KeyNotVoidedError } from '../domain/trading/void-errors.ts';
-import { GatewayError, type GatewayErrorKind, UnsafePathError } from '../gateway/errors.ts';
+import {
+  GatewayError,
+  type GatewayErrorKind,
+  NotAttemptedError,
+  UnsafePathError,
+} from '../gateway/errors.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
-import { CircuitOpenError } from '../gateway/resilience/breakers.ts';
 import { wordsOf } from '../gateway/wire/bodies.ts';
 import { AccountRecordsFullError, RecordsUnavailableError } from '../store/order-records.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
@@ -156,46 +160,42 @@ function describePath({ parameter, source }: UnsafePathError): Described {
   return { code: 'UNAUTHENTICATED', message: 'Sign in: the token cannot be used.' };
 }
 
-const CODE_OF_KIND: Readonly<Record<GatewayErrorKind, Code>> = {
-  unauthenticated: 'UNAUTHENTICATED',
-  forbidden: 'FORBIDDEN',
-  'rate-limited': 'RATE_LIMITED',
-  refused: 'GATEWAY_REFUSED',
-  unavailable: 'GATEWAY_UNAVAILABLE',
-  unknown: 'OUTCOME_UNKNOWN',
-  timeout: 'GATEWAY_TIMEOUT',
-  contract: 'GATEWAY_CONTRACT',
+const OF_KIND: Readonly<Record<GatewayErrorKind, readonly [code: Code, message: string]>> = {
+  unauthenticated: ['UNAUTHENTICATED', 'The gateway does not accept the token.'],
+  forbidden: ['FORBIDDEN', 'The gateway does not allow this.'],
+  'rate-limited': ['RATE_LIMITED', 'The gateway asks for a pause.'],
+  refused: ['GATEWAY_REFUSED', 'The gateway refused this.'],
+  unavailable: ['GATEWAY_UNAVAILABLE', 'The gateway cannot be reached.'],
+  unknown: [
+    'OUTCOME_UNKNOWN',
+    'The gateway gave no readable answer: this may have been done or not.',
+  ],
+  timeout: ['GATEWAY_TIMEOUT', 'The gateway did not answer in time.'],
+  contract: ['GATEWAY_CONTRACT', 'The gateway gave an answer outside its interface.'],
 };
 
 /** The codes that can come from a call of the gateway, which the error's `operation` then names. */
-export const CODES_OF_CALLS: ReadonlySet<Code> = new Set(Object.values(CODE_OF_KIND));
-
-const MESSAGE_OF_KIND: Readonly<Record<GatewayErrorKind, string>> = {
-  unauthenticated: 'The gateway does not accept the token.',
-  forbidden: 'The gateway does not allow this.',
-  'rate-limited': 'The gateway asks for a pause.',
-  refused: 'The gateway refused this.',
-  unavailable: 'The gateway cannot be reached.',
-  unknown: 'The gateway gave no readable answer: this may have been done or not.',
-  timeout: 'The gateway did not answer in time.',
-  contract: 'The gateway gave an answer outside its interface.',
-};
+export const CODES_OF_CALLS: ReadonlySet<Code> = new Set(
+  Object.values(OF_KIND).map(([code]) => code),
+);
 
 // Without `Retry-After`, and where it asks for less: it relieves the gateway and is acceptable to a person.
 const SHORTEST_RETRY_AFTER_SECONDS = 1;
 
 function describeGateway(error: GatewayError): Described {
-  const code = CODE_OF_KIND[error.kind];
+  const [code, message] = OF_KIND[error.kind];
+  const { refusal } = error;
+  const words = refusal !== null && hasWordsForClients(code, error) ? wordsOf(refusal) : null;
   return {
     code,
-    message: MESSAGE_OF_KIND[error.kind],
+    message,
     more: {
       operation: error.operation,
       ...(code === 'OUTCOME_UNKNOWN' && { retryable: OPERATIONS[error.operation].isIdempotent }),
       ...((code === 'RATE_LIMITED' || error.retryAfterSeconds !== null) && {
         retryAfter: Math.max(SHORTEST_RETRY_AFTER_SECONDS, error.retryAfterSeconds ?? 0),
       }),
-      ...(hasWordsForClients(code, error) && gatewayWords(error)),
+      ...(words !== null && { gatewayError: words }),
     },
   };
 }
@@ -215,24 +215,16 @@ function hasWordsForClients(code: Code, { status }: GatewayError): boolean {
   return CODES_WITH_WORDS.has(code) && (code !== 'GATEWAY_UNAVAILABLE' || status === 503);
 }
 
-function gatewayWords({ refusal }: GatewayError) {
-  const words = refusal === null ? null : wordsOf(refusal);
-  return words === null ? {} : { gatewayError: words };
-}
-
 /** Describes a failure for the error plugin. */
-export function publicCause(cause: unknown): {
-  readonly message: string;
-  readonly extensions: PublicExtensions;
-} {
+export function publicCause(cause: unknown) {
   const described = describe(cause);
   return { message: described.message, extensions: publicExtensions(described) };
 }
 
 /** Why a call of the gateway failed, where its code does not say it. */
 export function reasonOf(cause: unknown): string | null {
-  const isShortCircuit = cause instanceof GatewayError && cause.cause instanceof CircuitOpenError;
-  return isShortCircuit ? 'circuit_open' : null;
+  const before = cause instanceof GatewayError ? cause.cause : null;
+  return before instanceof NotAttemptedError && before.reason === 'circuit' ? 'circuit_open' : null;
 }
 
 /** True for the code of an error of which neither the client nor the user is the cause. */

@@ -9,7 +9,9 @@ const DateTime = new GraphQLScalarType<number, string>({
     'A moment in ISO 8601, in UTC: `2026-11-20T09:30:00.000Z`. As an input it may have another offset than `Z`.',
   // A string instead of a Date: one value with a `toJSON` makes JSON.stringify leave its fast path
   // for the whole response.
-  coerceOutputValue: (value) => momentText(value instanceof Date ? value.getTime() : ms(value)),
+  // What is no time becomes NaN, which no text represents.
+  coerceOutputValue: (value) =>
+    momentText(typeof value === 'number' || value instanceof Date ? Number(value) : Number.NaN),
   coerceInputValue(value) {
     const moment = typeof value === 'string' ? momentOf(value) : null;
     if (moment === null) {
@@ -38,11 +40,6 @@ builder.addScalarType('JSON', JSONValue);
 function refuseInexact(value: unknown): void {
   if (value === INEXACT) throw new GraphQLError(`JSON cannot represent ${INEXACT.description}`);
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(refuseInexact);
-}
-
-/** A value that is no time becomes NaN, which no text represents. */
-function ms(value: unknown): number {
-  return typeof value === 'number' ? value : Number.NaN;
 }
 
 type Variables = Readonly<Record<string, unknown>> | null | undefined;

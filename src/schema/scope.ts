@@ -88,17 +88,11 @@ export class Scope {
   }
 
   #identify(): Eventually<Viewer> {
-    if (this.#viewer !== undefined) return this.#viewer;
-    const viewer = this.#services.identify(this.#caller);
-    this.#viewer = viewer;
-    // A token that is refused here is reported by those who await the viewer.
-    if (!(viewer instanceof Promise)) this.#record.identified(viewer.login);
-    else
-      viewer.then(
-        ({ login }) => this.#record.identified(login),
-        () => {},
-      );
-    return viewer;
+    this.#viewer ??= after(this.#services.identify(this.#caller), (viewer) => {
+      this.#record.identified(viewer.login);
+      return viewer;
+    });
+    return this.#viewer;
   }
 
   /** The age that one field asks for is checked here, and limits them all by the record. */
@@ -185,18 +179,12 @@ export class Scope {
   }
 
   #readCatalog(): Eventually<CatalogView> {
-    const viewer = this.#identify();
-    const read = (known: Viewer) => {
-      const view = this.#services.catalogs.read(known);
-      if (view instanceof Promise) return view.then((received) => this.#hold(received));
-      return view;
-    };
-    return after(viewer, read);
-  }
-
-  #hold(view: CatalogView): CatalogView {
-    this.#catalog = view;
-    return view;
+    return after(this.#identify(), (viewer) => {
+      const view = this.#services.catalogs.read(viewer);
+      if (!(view instanceof Promise)) return view;
+      // From then on each field that needs it reads it at once.
+      return view.then((received) => (this.#catalog = received));
+    });
   }
 
   /** Synchronous where the catalog is cached; otherwise a DataLoader batches the request's reads. */

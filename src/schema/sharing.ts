@@ -13,14 +13,7 @@
  */
 export type Sharing = 'group' | 'copy' | 'account';
 
-export interface Mark<Each extends Sharing = Sharing> {
-  readonly extensions: { readonly sharing: Each };
-}
-
-interface MarkedOptions<Nullable extends boolean> extends Mark {
-  readonly nullable: Nullable;
-  readonly description: string;
-}
+export type Mark = ReturnType<typeof mark>;
 
 /** Spread into a field's options, as in `t.field({ ...perGroup, resolve: … })`. */
 export const perGroup = mark('group');
@@ -28,15 +21,15 @@ export const perCopy = mark('copy');
 export const perAccount = mark('account');
 
 /** Options of a field that is never null, as in `t.exposeFloat('min', nonNull(perGroup, '…'))`. */
-export function nonNull(audience: Mark, description: string): MarkedOptions<false> {
-  return { ...audience, nullable: false, description };
+export function nonNull(audience: Mark, description: string) {
+  return { ...audience, nullable: false, description } as const;
 }
 
 /** Options of a field that may be null. */
-export function nullable(audience: Mark, description: string): MarkedOptions<true> {
-  return { ...audience, nullable: true, description };
+export function nullable(audience: Mark, description: string) {
+  return { ...audience, nullable: true, description } as const;
 }
 
-function mark<Each extends Sharing>(sharing: Each): Mark<Each> {
-  return { extensions: { sharing } };
+function mark(sharing: Sharing) {
+  return { extensions: { sharing } } as const;
 }

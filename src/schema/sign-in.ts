@@ -134,11 +134,11 @@ builder.mutationFields((t) => ({
         description: 'Whose password is to be reset.',
       }),
     },
-    resolve: (_root, { input: { email } }, context) => {
+    resolve: (_root, { input }, context) => {
       const { client, writeLimits } = context.services;
       return context.write(({ caller }) =>
-        writeLimits.forgotPassword(caller.client?.address, email, () =>
-          client.forgotPassword({ ...caller, token: null }, email),
+        writeLimits.forgotPassword(caller.client?.address, input.email, () =>
+          client.write({ ...caller, token: null }, 'forgotPassword', input),
         ),
       );
     },

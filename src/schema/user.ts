@@ -1,13 +1,9 @@
 import { InputError } from '../domain/input-error.ts';
 import type { Acknowledgement } from '../gateway/answers.ts';
-import type { Caller } from '../gateway/caller.ts';
-import type { GatewayClient } from '../gateway/client.ts';
-import type { OperationName } from '../gateway/operations.ts';
+import type { Writes } from '../gateway/client.ts';
 import { acknowledged } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
-
-type SendWrite = (client: GatewayClient, caller: Caller) => Promise<Acknowledgement>;
 
 const DevicePlatform = builder.enumType('DevicePlatform', {
   description: 'What a device runs.',
@@ -80,30 +76,21 @@ builder.mutationFields((t) => ({
         description: 'Which account.',
       }),
     },
-    resolve: (_root, { input }, context) =>
-      write(context, 'resetTradingAccountPassword', (client, caller) =>
-        client.resetTradingAccountPassword(caller, input.accountExternalId),
-      ),
+    resolve: (_root, { input }, context) => write(context, 'resetTradingAccountPassword', input),
   }),
   addCryptoWallet: t.field({
     ...acknowledged('Registers a crypto wallet to be paid out to.'),
     args: {
       input: t.arg({ type: AddCryptoWalletInput, required: true, description: 'The wallet.' }),
     },
-    resolve: (_root, { input }, context) =>
-      write(context, 'addCryptoWallet', (client, caller) =>
-        client.addCryptoWallet(caller, input.address),
-      ),
+    resolve: (_root, { input }, context) => write(context, 'addCryptoWallet', input),
   }),
   addMobileWallet: t.field({
     ...acknowledged('Registers a mobile wallet to be paid out to.'),
     args: {
       input: t.arg({ type: AddMobileWalletInput, required: true, description: 'The wallet.' }),
     },
-    resolve: (_root, { input }, context) =>
-      write(context, 'addMobileWallet', (client, caller) =>
-        client.addMobileWallet(caller, input.phone),
-      ),
+    resolve: (_root, { input }, context) => write(context, 'addMobileWallet', input),
   }),
   setValue: t.field({
     ...acknowledged('Keeps a value for the user under a key. Repeating it does no harm.'),
@@ -112,9 +99,7 @@ builder.mutationFields((t) => ({
     },
     resolve: (_root, { input }, context) => {
       notEmpty('input.key', input.key);
-      return write(context, 'setValue', (client, caller) =>
-        client.setValue(caller, input.key, input.value ?? null),
-      );
+      return write(context, 'setValue', { key: input.key, value: input.value ?? null });
     },
   }),
   markNotificationsRead: t.field({
@@ -128,8 +113,7 @@ builder.mutationFields((t) => ({
     },
     resolve: (_root, { input }, context) => {
       const ids = toNotificationIds(input.ids);
-      const send: SendWrite = (client, caller) => client.markNotificationsRead(caller, ids);
-      return write(context, 'markNotificationsRead', send, AS_ANYONE);
+      return write(context, 'markNotificationsRead', { ids });
     },
   }),
   registerDevice: t.field({
@@ -148,29 +132,29 @@ builder.mutationFields((t) => ({
         ...(platform != null && { platform }),
         ...(enabled != null && { enabled }),
       };
-      const send: SendWrite = (client, caller) => client.registerDevice(caller, device);
-      return write(context, 'registerDevice', send, AS_ANYONE);
+      return write(context, 'registerDevice', device);
     },
   }),
 }));
 
 /** The interface does not say whether ops 14 and 15 need a token, so one that is present is sent. */
-const AS_ANYONE = { mayBeAnyone: true };
+const AS_ANYONE: ReadonlySet<keyof Writes> = new Set(['markNotificationsRead', 'registerDevice']);
 
-function write(
+function write<Name extends keyof Writes>(
   context: Context,
-  operation: OperationName,
-  send: SendWrite,
-  { mayBeAnyone } = { mayBeAnyone: false },
+  operation: Name,
+  input: Writes[Name],
 ): Promise<Acknowledgement> {
   const { client, gateway, clientOf, writeLimits } = context.services;
   // The scope of the write itself, since the previous one may read with the token of a new login.
   return context.write(async (scope) => {
-    const isAnyone = mayBeAnyone && scope.caller.token === null;
+    const isAnyone = AS_ANYONE.has(operation) && scope.caller.token === null;
     const viewer = isAnyone ? null : await scope.viewer();
     const caller = viewer?.caller ?? scope.caller;
     return writeLimits.write(clientOf(caller), operation, () =>
-      viewer === null ? send(client, caller) : gateway.write(viewer, operation, send),
+      viewer === null
+        ? client.write(caller, operation, input)
+        : gateway.write(viewer, operation, input),
     );
   });
 }

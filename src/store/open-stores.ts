@@ -1,16 +1,15 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Eventually } from '../lib/eventually.ts';
+import { reasonOf } from '../lib/reason-of.ts';
 import type { AccountVersions } from './account-versions.ts';
 import { createMemoryOrderRecords } from './memory/order-records.ts';
 import type { RecordTableOptions } from './memory/record-table.ts';
 import type { OrderRecords } from './order-records.ts';
-import type { CatalogVersions } from './redis/catalog-versions.ts';
 import type { Durability } from './redis/durability.ts';
-import type { SharedLimits } from './redis/shared-limits.ts';
 import type { RedisError, Warn } from './redis/trouble.ts';
 import { checkFilePath } from './sqlite/check-file-path.ts';
 import { openSqliteOrderRecords } from './sqlite/order-records.ts';
-import { toStoreError } from './store-error.ts';
+import { StoreError } from './store-error.ts';
 
 export interface StoreOptions {
   readonly redisUrl: string | null;
@@ -32,53 +31,48 @@ export interface StoreOptions {
 }
 
 /** The state that outlives a request. */
-export interface Stores {
-  readonly records: OrderRecords;
-  /** What limits share with other replicas; null without Redis. */
-  readonly limits: SharedLimits | null;
-  /** Versions from other replicas' catalogs; null where there are none. */
-  readonly versions: CatalogVersions | null;
-  /** Of the accounts, by the orders of all replicas; null without Redis. */
-  readonly accountVersions: AccountVersions | null;
-  /** Whether Redis takes commands; null without Redis. */
-  readonly redisIsUp: (() => boolean) | null;
-  close(): Promise<void>;
-}
+export type Stores = Awaited<ReturnType<typeof openStores>>;
 
-/** The stores while they open. */
-export interface StoreOpening {
-  readonly records: Promise<
-    OrderRecords & { readonly redisIsUp?: () => boolean; readonly versions?: AccountVersions }
-  >;
-  readonly limits: Promise<SharedLimits | null>;
-  readonly versions: Promise<CatalogVersions | null>;
-}
+type OpenedRecords = OrderRecords & {
+  readonly redisIsUp?: () => boolean;
+  readonly versions?: AccountVersions;
+};
 
 /**
  * In Redis where replicas share; else this process's own, of which the order records may be a file.
  * Throws a StoreError where a named store cannot be used.
  */
-export async function openStores(options: StoreOptions): Promise<Stores> {
+export async function openStores(options: StoreOptions) {
   await using opened = new AsyncDisposableStack();
-  const kept = async <T extends { close(): Eventually<void> } | null>(opening: Promise<T>) => {
+  const kept = async <T extends { close(): Eventually<void> }>(opening: Promise<T> | null) => {
     const store = await opening;
-    opened.defer(() => store?.close());
+    if (store !== null) opened.defer(() => store.close());
     return store;
   };
   try {
     // In parallel: a Redis that hangs costs the start one time-out, not one for each connection.
-    const opening = await begin(options);
+    const redis = await openRedis(options);
     const [records, limits, versions] = await settleAll([
-      kept(opening.records),
-      kept(opening.limits),
-      kept(opening.versions),
+      kept<OpenedRecords>(redis?.records ?? openOwnRecords(options)),
+      kept(redis?.limits ?? null),
+      kept(redis?.versions ?? null),
     ]);
     const resources = opened.move();
-    const { redisIsUp = null, versions: accountVersions = null } = records;
-    const close = () => resources.disposeAsync();
-    return { records, limits, versions, accountVersions, redisIsUp, close };
+    const { redisIsUp = null, versions: accountVersions = null } = records as OpenedRecords;
+    return {
+      records: records as OrderRecords,
+      /** What limits share with other replicas; null without Redis. */
+      limits,
+      /** Versions from other replicas' catalogs; null where there are none. */
+      versions,
+      /** Of the accounts, by the orders of all replicas; null without Redis. */
+      accountVersions,
+      /** Whether Redis takes commands; null without Redis. */
+      redisIsUp,
+      close: () => resources.disposeAsync(),
+    };
   } catch (error) {
-    throw toStoreError(error);
+    throw new StoreError(reasonOf(error), { cause: error });
   }
 }
 
@@ -91,34 +85,27 @@ async function settleAll<const T extends readonly Promise<unknown>[]>(promises: 
   return Promise.all(promises);
 }
 
-async function begin(options: StoreOptions): Promise<StoreOpening> {
-  const { redisUrl: url, redisPrefix: prefix, onRedisFailed } = options;
-  const recordOptions = {
-    max: options.orderRecordsMax,
-    maxPerAccount: options.orderRecordsPerAccount,
-    uptimeMs: () => performance.now(),
-  };
-  if (url === null) {
-    return {
-      records: openOwnRecords(options, recordOptions),
-      limits: Promise.resolve(null),
-      versions: Promise.resolve(null),
-    };
-  }
+/** The stores in Redis while they open. */
+async function openRedis(options: StoreOptions) {
+  const { redisUrl: url, redisPrefix: prefix, redisDurability: durability } = options;
+  if (url === null) return null;
   // Loaded only where there is a Redis, with all that it needs.
   const { openRedisStores } = await import('./redis/open-stores.ts');
   return openRedisStores({
     ...options,
-    ...recordOptions,
-    ...{ url, prefix, onFailed: onRedisFailed, durability: options.redisDurability },
+    ...recordOptions(options),
+    ...{ url, prefix, durability, onFailed: options.onRedisFailed },
   });
 }
 
-async function openOwnRecords(
-  { orderStore, clock, onWarn }: StoreOptions,
-  options: RecordTableOptions,
-): Promise<OrderRecords> {
-  if (orderStore === 'memory') return createMemoryOrderRecords(options);
-  await checkFilePath(orderStore);
-  return openSqliteOrderRecords({ ...options, clock, onWarn, path: orderStore });
+async function openOwnRecords(options: StoreOptions): Promise<OrderRecords> {
+  const { orderStore: path, clock, onWarn } = options;
+  if (path === 'memory') return createMemoryOrderRecords(recordOptions(options));
+  await checkFilePath(path);
+  return openSqliteOrderRecords({ ...recordOptions(options), clock, onWarn, path });
+}
+
+function recordOptions(options: StoreOptions): RecordTableOptions {
+  const { orderRecordsMax: max, orderRecordsPerAccount: maxPerAccount } = options;
+  return { max, maxPerAccount, uptimeMs: () => performance.now() };
 }

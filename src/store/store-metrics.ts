@@ -1,5 +1,5 @@
 import type { Registry } from '../lib/metrics/registry.ts';
-import type { OrderRecords } from './order-records.ts';
+import type { OrderRecords, RecordBounds } from './order-records.ts';
 import { REDIS_ERRORS } from './redis/trouble.ts';
 
 export const STORE_ACTIONS = ['reserve', 'settle', 'release', 'find', 'void'] as const;
@@ -7,11 +7,7 @@ export type StoreAction = (typeof STORE_ACTIONS)[number];
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-interface WatchedRecords {
-  readonly records: Pick<OrderRecords, 'held'>;
-  readonly max: number;
-  readonly maxPerAccount: number;
-}
+type WatchedRecords = Required<RecordBounds> & { readonly records: Pick<OrderRecords, 'held'> };
 
 /** The metrics of the stores. */
 export class StoreMetrics {

@@ -5,6 +5,7 @@ import { buildVersion } from '../../src/domain/catalog/catalog-version.ts';
 import { PositionsBoard } from '../../src/domain/positions/positions-board.ts';
 import { toPositions } from '../../src/gateway/wire/holding.ts';
 import { toInstruments } from '../../src/gateway/wire/instrument.ts';
+import { readingIn } from '../../src/gateway/wire/scalars.ts';
 import { Watermarks } from '../../src/lib/watermarks.ts';
 import { createInstruments } from '../../src/sandbox/instruments.ts';
 import { heldBytes } from '../support/heap.ts';
@@ -137,7 +138,7 @@ test.each([
   const board = new PositionsBoard({ maxBytes: 1e9 });
   const share = await weighed(ENTRIES, board, (at) => {
     const text = JSON.stringify(rows(count, comment));
-    const positions = toPositions(JSON.parse(text), 'auto') ?? [];
+    const positions = toPositions(JSON.parse(text), readingIn('auto')) ?? [];
     const bytes = Buffer.allocUnsafeSlow(text.length);
     bytes.write(text);
     const sent = { sequence: at, sentAtMs: 1.7e12 + at, receivedAtMs: 1.7e12 + at };

@@ -127,7 +127,7 @@ test('lists nested a million deep are read or refused, but do no harm', async ()
   expect(await client.getOpenPositions(anyCaller, null)).toMatchObject({
     positions: [{ id: '1', comment: null }],
   });
-  const refused = await client.setValue(anyCaller, 'theme', 1);
+  const refused = await client.write(anyCaller, 'setValue', { key: 'theme', value: 1 });
   expect(JSON.parse(JSON.stringify(refused))).toMatchObject({
     outcome: 'rejected',
     refusal: { error: 'E', details: null },

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { callOutcome } from '../../src/gateway/classify.ts';
-import { DeadlineError, NotAttemptedError, SendExpiredError } from '../../src/gateway/errors.ts';
+import { DeadlineError, NotAttemptedError } from '../../src/gateway/errors.ts';
 import type { Exchange, NoAnswer, WireCall } from '../../src/gateway/exchange.ts';
 import type { OperationName } from '../../src/gateway/operations.ts';
-import { BulkheadFullError } from '../../src/gateway/resilience/bulkhead.ts';
 
 function callOf(operation: OperationName, signal?: AbortSignal): WireCall {
   const caller = { token: null, ...(signal && { signal }) };
@@ -33,9 +32,9 @@ const answered = (status: number, headers = {}, body: unknown = ''): Exchange =>
 describe('the outcome of a call', () => {
   test.each<[string, WireCall, Exchange]>([
     ['timeout', READ, unsent(new DeadlineError(1))],
-    ['circuit', READ, unsent(new NotAttemptedError('held back'))],
-    ['busy', READ, unsent(new BulkheadFullError())],
-    ['expired', callOf('openPosition'), unsent(new SendExpiredError())],
+    ['circuit', READ, unsent(new NotAttemptedError('circuit', 'held back'))],
+    ['busy', READ, unsent(new NotAttemptedError('busy', 'held back'))],
+    ['expired', callOf('openPosition'), unsent(new NotAttemptedError('expired', 'held back'))],
     ['connect', READ, unsent(new Error('refused'))],
     ['cancelled', callOf('getSession', AbortSignal.abort()), unsent(new Error('aborted'))],
     ['timeout', READ, lost('timeout')],

@@ -12,23 +12,30 @@ export type Call = (client: GatewayClient, caller: Caller) => Promise<unknown>;
 export const CALLS: Readonly<Record<OperationName, Call>> = {
   getAllTickers: (client, caller) => client.getAllTickers(caller, 'standard-usd', null),
   login: (client, caller) => client.login(caller, 'demo@example.com', 'demo'),
-  forgotPassword: (client, caller) => client.forgotPassword(caller, 'demo@example.com'),
+  forgotPassword: (client, caller) =>
+    client.write(caller, 'forgotPassword', { email: 'demo@example.com' }),
   openPosition: async (client, caller) =>
     judgeOrder('openPosition', await client.openPosition(caller, marketOrder)),
   placeLimitOrder: async (client, caller) =>
     judgeOrder('placeLimitOrder', await client.placeLimitOrder(caller, limitOrder)),
   resetTradingAccountPassword: (client, caller) =>
-    client.resetTradingAccountPassword(caller, '700001'),
+    client.write(caller, 'resetTradingAccountPassword', { accountExternalId: '700001' }),
   addCryptoWallet: (client, caller) =>
-    client.addCryptoWallet(caller, 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq'),
-  addMobileWallet: (client, caller) => client.addMobileWallet(caller, '+15550100'),
-  setValue: (client, caller) => client.setValue(caller, 'theme', { dark: true }),
+    client.write(caller, 'addCryptoWallet', {
+      address: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
+    }),
+  addMobileWallet: (client, caller) =>
+    client.write(caller, 'addMobileWallet', { phone: '+15550100' }),
+  setValue: (client, caller) =>
+    client.write(caller, 'setValue', { key: 'theme', value: { dark: true } }),
   getSession: (client, caller) => client.getSession(caller, '700001'),
   getWithdrawalMethods: (client, caller) => client.read(caller, withdrawalMethodsRead, {}),
   getOpenPositions: (client, caller) => client.getOpenPositions(caller, null),
   getCustomerId: (client, caller) => client.read(caller, customerIdRead, {}),
-  markNotificationsRead: (client, caller) => client.markNotificationsRead(caller, [1, 2]),
-  registerDevice: (client, caller) => client.registerDevice(caller, { deviceId: 'phone-1' }),
+  markNotificationsRead: (client, caller) =>
+    client.write(caller, 'markNotificationsRead', { ids: [1, 2] }),
+  registerDevice: (client, caller) =>
+    client.write(caller, 'registerDevice', { deviceId: 'phone-1' }),
 };
 
 /** The outcome of a call in one word: an error's kind, an outcome, or `answer`. */

@@ -81,9 +81,13 @@ test('nothing is sent for a value that is refused, whichever operation takes it'
   for (const [, value] of UNSAFE) {
     await expect(client.getAllTickers(anyCaller, value, null)).rejects.toThrow(UnsafePathError);
     await expect(client.getSession(anyCaller, value)).rejects.toThrow(UnsafePathError);
-    await expect(client.setValue(anyCaller, value, 1)).rejects.toThrow(UnsafePathError);
+    await expect(client.write(anyCaller, 'setValue', { key: value, value: 1 })).rejects.toThrow(
+      UnsafePathError,
+    );
     await using odd = openClient(gateway.url, { mobileWallet: value });
-    await expect(odd.client.addMobileWallet(anyCaller, '1')).rejects.toThrow(UnsafePathError);
+    await expect(odd.client.write(anyCaller, 'addMobileWallet', { phone: '1' })).rejects.toThrow(
+      UnsafePathError,
+    );
   }
   expect(gateway.connections).toBe(0);
 });

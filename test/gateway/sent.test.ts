@@ -90,8 +90,8 @@ describe('the AbortSignal of a client', () => {
     const writes = [
       client.openPosition(caller, marketOrder),
       client.placeLimitOrder(caller, limitOrder),
-      client.setValue(caller, 'theme', 'dark'),
-      client.addCryptoWallet(caller, 'x'),
+      client.write(caller, 'setValue', { key: 'theme', value: 'dark' }),
+      client.write(caller, 'addCryptoWallet', { address: 'x' }),
     ];
     await eventually(() => answers.length === 2);
     controller.abort();

@@ -31,12 +31,13 @@ test('bytes beyond the limit are refused, and the limit itself is not', () => {
 });
 
 test('more pieces than the size explains are refused', () => {
-  const collector = new ByteCollector({ maxBytes: 1_000, freePieces: 10, bytesPerPiece: 4 });
+  const collector = new ByteCollector({ maxBytes: 1_000, freePieces: 10 });
   const outcomes = Array.from({ length: 15 }, () => collector.add(Buffer.from('x')));
-  // 13 bytes explain 3 pieces beyond the ten.
-  expect(outcomes.filter((outcome) => outcome === 'kept')).toHaveLength(13);
+  expect(outcomes.filter((outcome) => outcome === 'kept')).toHaveLength(10);
   expect(outcomes.at(-1)).toBe('too many pieces');
-  expect(collector.add(Buffer.alloc(4))).toBe('kept');
+  // 128 bytes explain one piece beyond the ten.
+  expect(collector.add(Buffer.alloc(117))).toBe('too many pieces');
+  expect(collector.add(Buffer.alloc(118))).toBe('kept');
 });
 
 test('the memory that is held is twice the bytes at most, and what is handed on wastes a quarter of them', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { WireSession } from '../../src/gateway/wire/session.ts';
+import type { WireSession } from '../../src/sandbox/wire-types.ts';
 import { openSandbox } from './sandbox-client.ts';
 
 const cents = (value: number) => Math.round(value * 100);

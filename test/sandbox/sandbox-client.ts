@@ -1,6 +1,5 @@
-import type { WireOrder, WirePosition } from '../../src/gateway/wire/holding.ts';
-import type { WireSession } from '../../src/gateway/wire/session.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
+import type { WireOrder, WirePosition, WireSession } from '../../src/sandbox/wire-types.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
 export interface Answer {

@@ -1,6 +1,5 @@
-import type { WirePosition } from '../../../src/gateway/wire/holding.ts';
 import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
-import type { WireSession } from '../../../src/gateway/wire/session.ts';
+import type { WirePosition, WireSession } from '../../../src/sandbox/wire-types.ts';
 
 /** From the gateway's names to the screens', field by field and without a check. */
 

@@ -1,6 +1,5 @@
-import type { WirePosition } from '../../../src/gateway/wire/holding.ts';
 import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
-import type { WireSession } from '../../../src/gateway/wire/session.ts';
+import type { WirePosition, WireSession } from '../../../src/sandbox/wire-types.ts';
 import { toInstrument, toMethod, toPosition, toSession } from './mapping.ts';
 
 /** A server's own way to the gateway: the JSON of an answer. */

@@ -6,7 +6,7 @@ import type {
   SessionAnswer,
 } from '../../gateway/answers.ts';
 import type { Caller } from '../../gateway/caller.ts';
-import type { GatewayClient } from '../../gateway/client.ts';
+import type { GatewayClient, Writes } from '../../gateway/client.ts';
 import { type GatewayError, isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { LimitOrder, MarketOrder } from '../../gateway/model.ts';
@@ -97,32 +97,25 @@ export class ViewerGateway {
   }
 
   /** `sendBeforeMs`: by this machine's date; null: at any time. */
-  openPosition(
-    viewer: Viewer,
-    order: MarketOrder,
-    sendBeforeMs: number | null = null,
-  ): Promise<Exchange> {
+  openPosition(viewer: Viewer, order: MarketOrder, sendBeforeMs: number | null = null) {
     return this.#ordering(viewer, 'openPosition', (caller) =>
       this.#parts.client.openPosition(caller, order, sendBeforeMs),
     );
   }
 
-  placeLimitOrder(
-    viewer: Viewer,
-    order: LimitOrder,
-    sendBeforeMs: number | null = null,
-  ): Promise<Exchange> {
+  placeLimitOrder(viewer: Viewer, order: LimitOrder, sendBeforeMs: number | null = null) {
     return this.#ordering(viewer, 'placeLimitOrder', (caller) =>
       this.#parts.client.placeLimitOrder(caller, order, sendBeforeMs),
     );
   }
 
   /** A small write: its success proves nothing, its 401 ends proof like any other. */
-  write(
+  write<Name extends keyof Writes>(
     viewer: Viewer,
-    operation: OperationName,
-    send: Call<Acknowledgement>,
+    operation: Name,
+    input: Writes[Name],
   ): Promise<Acknowledgement> {
+    const send: Call<Acknowledgement> = (client, caller) => client.write(caller, operation, input);
     return this.#call(viewer, operation, send, this.#parts.ledger.isAccepted(viewer));
   }
 

@@ -1,5 +1,6 @@
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
-import type { Position, SnapshotPositions } from '../../gateway/model.ts';
+import type { Position } from '../../gateway/model.ts';
+import type { SnapshotPositions } from '../../gateway/wire/session.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { FeedState } from './feed-state.ts';

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
-import type { Order, Position, Session, SnapshotPositions } from '../../gateway/model.ts';
+import type { Order, Position, Session } from '../../gateway/model.ts';
+import type { SnapshotPositions } from '../../gateway/wire/session.ts';
 import type {
   AccountChanges,
   AccountSummary,

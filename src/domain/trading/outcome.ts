@@ -1,5 +1,5 @@
-import { isSuccess } from '../../gateway/classify.ts';
-import { GatewayError, SendExpiredError } from '../../gateway/errors.ts';
+import { classify, isSuccess } from '../../gateway/classify.ts';
+import { GatewayError } from '../../gateway/errors.ts';
 import type { Answer, Exchange } from '../../gateway/exchange.ts';
 import { commonRefusal } from '../../gateway/judge.ts';
 import { toSubmitResult } from '../../gateway/wire/bodies.ts';
@@ -47,7 +47,7 @@ const LONGEST_ORDER_ID = 255;
  */
 export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submission {
   if (!exchange.sent) {
-    if (exchange.cause instanceof SendExpiredError) return EXPIRED;
+    if (classify(exchange).outcome === 'expired') return EXPIRED;
     throw new GatewayError('unavailable', operation, 'never sent', { cause: exchange.cause });
   }
   if (!exchange.answered) return unknownSince(exchange.sentAtMs);

@@ -13,14 +13,6 @@ import {
   WINDOW_MS,
 } from './circuit-breaker.ts';
 
-export class CircuitOpenError extends NotAttemptedError {
-  override readonly name = 'CircuitOpenError';
-
-  constructor(name: string) {
-    super(`the gateway's ${name} has failed a moment ago and is left alone for now`);
-  }
-}
-
 export type CircuitName = Backend | OperationName;
 
 export interface BreakersOptions {
@@ -120,12 +112,17 @@ export function withBreakers(send: Send, breakers: ReadonlyMap<Backend, BackendB
     const backend = breakersOf[call.operation];
     if (backend === undefined) return send(call);
     const permits = backend.admit(call.operation);
-    if (permits === null) return { sent: false, cause: new CircuitOpenError(call.operation) };
+    if (permits === null) return { sent: false, cause: circuitOpen(call.operation) };
     const isProbe = permits.shared.isProbe || permits.own.isProbe;
     const exchange = await send(isProbe ? unending(call) : call);
     backend.settle(permits, call, healthShown(call, exchange));
     return exchange;
   };
+}
+
+function circuitOpen(name: OperationName): NotAttemptedError {
+  const message = `the gateway's ${name} has failed a moment ago and is left alone for now`;
+  return new NotAttemptedError('circuit', message);
 }
 
 /** A probe serves every client: the one whose call it is must not abort it by disconnecting. */

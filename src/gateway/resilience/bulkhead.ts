@@ -4,14 +4,8 @@ import type { Exchange, Send } from '../exchange.ts';
 import { type Area, OPERATIONS } from '../operations.ts';
 import { accountOf } from './breakers.ts';
 
-export class BulkheadFullError extends NotAttemptedError {
-  override readonly name = 'BulkheadFullError';
-  override readonly reason = 'busy';
-
-  constructor() {
-    super('the connections that calls of its kind may use were taken for as long as it could wait');
-  }
-}
+const FULL =
+  'the connections that calls of its kind may use were taken for as long as it could wait';
 
 type Waiting = () => void;
 
@@ -112,7 +106,7 @@ export function withBulkheads(
         const place = bulkhead.enter(key, endsAtMs - clock.now(), caller.signal);
         // Nearly always there is room, and nothing to wait for.
         if (place !== true) {
-          if (!(await place)) return { sent: false, cause: new BulkheadFullError() };
+          if (!(await place)) return { sent: false, cause: new NotAttemptedError('busy', FULL) };
           admitted = { ...call, deadlineMs: Math.max(1, endsAtMs - clock.now()) };
         }
         entered.push(bulkhead);

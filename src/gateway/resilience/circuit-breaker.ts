@@ -38,7 +38,6 @@ export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
   readonly #share: FailureShare;
   #era = 0;
-  #ordinary: Permit = { isProbe: false, era: 0 };
   #isOpen = false;
   #probeAtMs = 0;
   #probes = 0;
@@ -55,7 +54,7 @@ export class CircuitBreaker {
 
   /** Returns null while the breaker is open. Every permit is settled in the end. */
   admit(): Permit | null {
-    if (!this.#isOpen) return this.#ordinary;
+    if (!this.#isOpen) return { isProbe: false, era: this.#era };
     const nowMs = this.#options.clock.now();
     if (nowMs < this.#probeAtMs) return null;
     // The pause counts from the probe's start, whether or not it ends: one that hangs must not delay the next.
@@ -91,7 +90,6 @@ export class CircuitBreaker {
   #turn(isOpen: boolean): void {
     this.#isOpen = isOpen;
     this.#era += 1;
-    this.#ordinary = { isProbe: false, era: this.#era };
     this.#probes = 0;
     this.#probeAtMs = this.#options.clock.now() + PAUSE_MS;
     this.#share.forget();
@@ -107,16 +105,8 @@ interface FailureShareOptions {
   readonly hasProvedCalls: () => boolean;
 }
 
-interface Failures {
-  count: number;
-  readonly byAccount: Map<string, number>;
-}
-
-interface Slice {
-  successes: number;
-  readonly proved: Failures;
-  readonly others: Failures;
-}
+type Failures = ReturnType<typeof noFailures>;
+type Slice = ReturnType<typeof noCalls>;
 
 const SLICES = 10;
 const FAILURE_THRESHOLD = 0.5;
@@ -173,13 +163,17 @@ class FailureShare {
       clock: this.#options.clock,
       spanMs: WINDOW_MS,
       slices: SLICES,
-      create: () => ({ successes: 0, proved: noFailures(), others: noFailures() }),
+      create: noCalls,
     });
   }
 }
 
-function noFailures(): Failures {
-  return { count: 0, byAccount: new Map() };
+function noCalls() {
+  return { successes: 0, proved: noFailures(), others: noFailures() };
+}
+
+function noFailures() {
+  return { count: 0, byAccount: new Map<string, number>() };
 }
 
 function addUp(all: readonly Failures[]): Failures {

@@ -28,18 +28,8 @@ export function withRetries(send: Send, { clock, random, budgets, onRetry }: Ret
 
   async function sendRepeatable(call: WireCall, budget: RetryBudget): Promise<Exchange> {
     const endsAtMs = clock.now() + call.deadlineMs;
-    const exchange = await send(call);
+    let exchange = await send(call);
     if (!wasNotAttempted(exchange)) budget.called();
-    return isWorthRepeating(call, exchange) ? repeat(call, exchange, budget, endsAtMs) : exchange;
-  }
-
-  async function repeat(
-    call: WireCall,
-    first: Exchange,
-    budget: RetryBudget,
-    endsAtMs: number,
-  ): Promise<Exchange> {
-    let exchange = first;
     for (let retry = 0; retry < RETRIES && isWorthRepeating(call, exchange); retry += 1) {
       const asked = exchange.sent && exchange.answered ? retryAfterSeconds(exchange) : null;
       const restMs = backoffMs(retry, { baseMs: BASE_MS, maxMs: MAX_MS, random }, asked);

@@ -2,16 +2,10 @@ import { LongInteger } from '../../lib/exact-json.ts';
 import { redact } from '../../lib/redact.ts';
 import { digits, flag, isRow, text } from './scalars.ts';
 
-/** A refusal's body, whichever of the interface's five shapes it came in; what it lacks is null. */
-export interface GatewayRefusal {
-  readonly error: string | null;
-  readonly message: string | null;
-  readonly email: string | null;
-  readonly ok: boolean | null;
-  readonly details: unknown;
-}
+export type GatewayRefusal = Readonly<ReturnType<typeof toRefusal>>;
 
-export function toRefusal(body: unknown): GatewayRefusal {
+/** A refusal's body, whichever of the interface's five shapes it came in; what it lacks is null. */
+export function toRefusal(body: unknown) {
   const row = isRow(body) ? body : {};
   return {
     error: text(row.error),
@@ -41,13 +35,9 @@ function isShallow(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1));
 }
 
-export interface LoginGrant {
-  readonly accessToken: string;
-  readonly refreshToken: string | null;
-  readonly passkey: boolean | null;
-}
+export type LoginGrant = Readonly<NonNullable<ReturnType<typeof toLoginGrant>>>;
 
-export function toLoginGrant(body: unknown): LoginGrant | null {
+export function toLoginGrant(body: unknown) {
   if (!isRow(body)) return null;
   const accessToken = text(body.access_token);
   if (!accessToken) return null;
@@ -59,19 +49,11 @@ export function toLoginGrant(body: unknown): LoginGrant | null {
 }
 
 /** The answer to ops 4 and 5: nothing in it is guaranteed, `{}` is one of the documented bodies. */
-interface SubmitResult {
-  readonly success: boolean | null;
-  /** Whether it has an order number that is neither empty nor zero. */
-  readonly namesOrder: boolean;
-  readonly orderId: string | null;
-  readonly error: string | null;
-  readonly message: string | null;
-}
-
-export function toSubmitResult(body: unknown): SubmitResult {
+export function toSubmitResult(body: unknown) {
   const row = isRow(body) ? body : {};
   return {
     success: flag(row.success),
+    /** Whether it has an order number that is neither empty nor zero. */
     namesOrder: namesOrder(row.orderId),
     orderId: text(row.orderId) ?? digits(row.orderId),
     error: text(row.err),

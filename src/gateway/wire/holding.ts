@@ -1,42 +1,19 @@
-import type { Order, OrderKind, Position, Side } from '../model.ts';
 import * as read from './scalars.ts';
-import { type Filled, type InexactFigures, isRow, type Row, type TimeUnit } from './scalars.ts';
+import { isRow, type Reading, type Row } from './scalars.ts';
 
-type Renamed = 'side' | 'name' | 'stopLoss' | 'takeProfit' | 'createdAt' | 'updatedAt';
-
-interface WireNames {
-  isBuy: boolean;
-  friendlyName: string;
-  sl: number;
-  tp: number;
-  timeCreate: number;
-  timeUpdate: number;
-}
-
-/** An open position as the gateway sends it. */
-export type WirePosition = Filled<Omit<Position, Renamed>> & WireNames;
-
-/** A pending order as the session snapshot holds it. */
-export type WireOrder = Filled<Omit<Order, Renamed | 'kind'>> & WireNames & { isLimit: boolean };
+type Position = Readonly<ReturnType<typeof toPosition>>;
+type Order = Readonly<ReturnType<typeof toOrder>>;
 
 /**
  * Null where the list is none, or a row has no `id` or `symbol` of its own: a list of an account's
  * money is whole or it is not an answer.
  */
-export function toPositions(
-  list: unknown,
-  unit: TimeUnit,
-  inexact: InexactFigures = { count: 0 },
-): readonly Position[] | null {
-  return wholeList(list, (row, id, symbol) => toPosition(row, id, symbol, unit, inexact));
+export function toPositions(list: unknown, reading: Reading): readonly Position[] | null {
+  return wholeList(list, (row, id, symbol) => toPosition(row, id, symbol, reading));
 }
 
-export function toOrders(
-  list: unknown,
-  unit: TimeUnit,
-  inexact: InexactFigures = { count: 0 },
-): readonly Order[] | null {
-  return wholeList(list, (row, id, symbol) => toOrder(row, id, symbol, unit, inexact));
+export function toOrders(list: unknown, reading: Reading): readonly Order[] | null {
+  return wholeList(list, (row, id, symbol) => toOrder(row, id, symbol, reading));
 }
 
 function wholeList<T extends { readonly id: string }>(
@@ -57,13 +34,7 @@ function wholeList<T extends { readonly id: string }>(
 }
 
 /** One literal and nothing copied: this is the hot path, where a moving market has each row read every second. */
-function toPosition(
-  row: Row,
-  id: string,
-  symbol: string,
-  unit: TimeUnit,
-  inexact: InexactFigures,
-): Position {
+export function toPosition(row: Row, id: string, symbol: string, reading: Reading) {
   return {
     id,
     symbol,
@@ -73,52 +44,41 @@ function toPosition(
     delayed: read.flag(row.delayed),
     sharia: read.flag(row.sharia),
     digits: read.integer(row.digits),
-    units: read.figure(row.units, inexact),
-    priceOpen: read.figure(row.priceOpen, inexact),
-    priceCurrent: read.figure(row.priceCurrent, inexact),
-    createdAt: read.instant(row.timeCreate, unit),
-    updatedAt: read.instant(row.timeUpdate, unit),
-    leverage: read.figure(row.leverage, inexact),
-    rateMargin: read.figure(row.rateMargin, inexact),
-    rateProfit: read.figure(row.rateProfit, inexact),
-    stopLoss: read.figure(row.sl, inexact),
-    takeProfit: read.figure(row.tp, inexact),
-    storage: read.figure(row.storage, inexact),
+    units: read.figure(row.units, reading),
+    priceOpen: read.figure(row.priceOpen, reading),
+    priceCurrent: read.figure(row.priceCurrent, reading),
+    createdAt: read.instant(row.timeCreate, reading.unit),
+    updatedAt: read.instant(row.timeUpdate, reading.unit),
+    leverage: read.figure(row.leverage, reading),
+    rateMargin: read.figure(row.rateMargin, reading),
+    rateProfit: read.figure(row.rateProfit, reading),
+    stopLoss: read.figure(row.sl, reading),
+    takeProfit: read.figure(row.tp, reading),
+    storage: read.figure(row.storage, reading),
     comment: read.text(row.comment),
-    profit: read.figure(row.profit, inexact),
-    invested: read.figure(row.invested, inexact),
+    profit: read.figure(row.profit, reading),
+    invested: read.figure(row.invested, reading),
   };
 }
 
 /** Orders come with a snapshot alone, and seldom, so they may copy what they share with positions. */
-function toOrder(
-  row: Row,
-  id: string,
-  symbol: string,
-  unit: TimeUnit,
-  inexact: InexactFigures,
-): Order {
-  const {
-    rateProfit: _,
-    storage: __,
-    profit: ___,
-    ...shared
-  } = toPosition(row, id, symbol, unit, inexact);
+export function toOrder(row: Row, id: string, symbol: string, reading: Reading) {
+  const { rateProfit, storage, profit, ...shared } = toPosition(row, id, symbol, reading);
   return {
     ...shared,
     kind: kind(row.isLimit),
-    state: read.figure(row.state, inexact),
+    state: read.figure(row.state, reading),
     useMargin: read.flag(row.useMargin),
   };
 }
 
-function side(isBuy: unknown): Side | null {
+function side(isBuy: unknown): 'BUY' | 'SELL' | null {
   if (typeof isBuy !== 'boolean') return null;
   return isBuy ? 'BUY' : 'SELL';
 }
 
 /** The interface names limit orders only; what is not one is taken for a stop order. */
-function kind(isLimit: unknown): OrderKind | null {
+function kind(isLimit: unknown): 'LIMIT' | 'STOP' | null {
   if (typeof isLimit !== 'boolean') return null;
   return isLimit ? 'LIMIT' : 'STOP';
 }

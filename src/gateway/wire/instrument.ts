@@ -1,25 +1,37 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Instrument, ShariaStatus, Swap, TradingHours } from '../model.ts';
 import { isExact, isRow, type Row } from './scalars.ts';
 
-const TEXTS = ['_id', 'logo', 'friendlyName', 'desc', 'shariaStatus', 'mCurrency', 'pCurrency'];
-const FLAGS = ['delayed', 'sharia', 'pdt'];
+const CURRENCIES = ['mCurrency', 'pCurrency'] as const;
+const TEXTS = ['_id', 'logo', 'friendlyName', 'desc', 'shariaStatus', ...CURRENCIES] as const;
+const FLAGS = ['delayed', 'sharia', 'pdt'] as const;
 const CODES = ['sector', 'industry', 'mode', 'calc'] as const;
 const FIGURES = [...CODES, 'leverage', 'min', 'max', 'step', 'limit'] as const;
-const LISTS = ['session', 'quotes', 'access'];
+const LISTS = ['session', 'quotes', 'access'] as const;
+const HOURS = ['regular', 'preMarket', 'postMarket', 'overnight', 'otherExtended'] as const;
+const RATES = ['long', 'short', 'mode', 'tick'] as const;
 
-type Renamed = 'id' | 'symbol' | 'name' | 'description' | 'shariaStatus';
-type Optional = 'tradingHours' | 'swap' | 'mFx' | 'pFx';
+type Fields<Names extends readonly string[], T> = { [Name in Names[number]]: T };
+
+type Optional<T> = T | null | undefined;
 
 /** An instrument as the gateway sends it. An optional property may as well be null, which is how many serializers write it. */
-export type WireInstrument = {
-  -readonly [Name in Exclude<keyof Instrument, Renamed | Optional>]: Instrument[Name];
-} & {
-  [Name in Optional]?: Instrument[Name] | undefined;
-} & { _id: string; friendlyName: string; desc: string; shariaStatus: string };
+export type WireInstrument = Fields<typeof TEXTS, string> &
+  Fields<typeof FLAGS, boolean> &
+  Fields<typeof FIGURES, number> &
+  Fields<typeof LISTS, readonly string[]> & {
+    digits: number;
+    tradingHours?: Optional<TradingHours>;
+    swap?: Optional<Swap>;
+    mFx?: Optional<string>;
+    pFx?: Optional<string>;
+  };
+
+export type TradingHours = Readonly<Fields<typeof HOURS, readonly string[]> & { timezone: string }>;
+export type Swap = Readonly<Fields<typeof RATES, number>>;
+type Instrument = Readonly<NonNullable<ReturnType<typeof toInstrument>>>;
 
 /** Null where the row breaks the interface's table: such an instrument is left out of the catalog. */
-export function toInstrument(row: unknown): Instrument | null {
+export function toInstrument(row: unknown) {
   if (!isRow(row) || !isWireInstrument(row)) return null;
   // Field by field, so that nothing the interface does not name comes along.
   return {
@@ -30,6 +42,7 @@ export function toInstrument(row: unknown): Instrument | null {
     logo: row.logo,
     delayed: row.delayed,
     sharia: row.sharia,
+    /** Null where the gateway has a word for it that is not known here. */
     shariaStatus: toShariaStatus(row.shariaStatus),
     leverage: row.leverage,
     pdt: row.pdt,
@@ -75,8 +88,6 @@ function hasAll(row: Row, names: readonly string[], fits: (value: unknown) => bo
   return true;
 }
 
-const HOURS = ['regular', 'preMarket', 'postMarket', 'overnight', 'otherExtended'];
-
 function isTradingHours(value: unknown): value is TradingHours {
   return isRow(value) && isText(value.timezone) && hasAll(value, HOURS, isTexts);
 }
@@ -87,7 +98,7 @@ function toTradingHours(hours: TradingHours): TradingHours {
 }
 
 function isSwap(value: unknown): value is Swap {
-  return isRow(value) && hasAll(value, ['long', 'short', 'mode', 'tick'], isNumber);
+  return isRow(value) && hasAll(value, RATES, isNumber);
 }
 
 function toSwap({ long, short, mode, tick }: Swap): Swap {
@@ -113,7 +124,7 @@ function isCount(value: unknown): value is number {
 }
 
 /** A word that is new to this service must not cost the instrument. */
-function toShariaStatus(word: string): ShariaStatus | null {
+function toShariaStatus(word: string): 'QUESTIONABLE' | 'COMPLIANT' | 'NONCOMPLIANT' | null {
   return word === 'QUESTIONABLE' || word === 'COMPLIANT' || word === 'NONCOMPLIANT' ? word : null;
 }
 
@@ -121,20 +132,11 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every(isText);
 }
 
-interface CheckedInstruments {
-  readonly instruments: readonly Instrument[];
-  readonly skipped: number;
-  readonly unknownValues: number;
-  /** Figures that are the nearest double, because null would cost the row. */
-  readonly inexactFigures: number;
-  readonly total: number;
-}
-
 // About a millisecond of parsing and checking, then a yield to the event loop for other requests.
 const ROWS_AT_A_TIME = 200;
 
 /** One row that breaks the interface must not cost the catalog; of rows with one id the first counts. */
-export async function toInstruments(rows: Iterable<unknown>): Promise<CheckedInstruments> {
+export async function toInstruments(rows: Iterable<unknown>) {
   const byId = new Map<string, Instrument>();
   let [total, inexactFigures] = [0, 0];
   for (const row of rows) {
@@ -148,7 +150,16 @@ export async function toInstruments(rows: Iterable<unknown>): Promise<CheckedIns
   }
   const instruments = [...byId.values()];
   const unknownValues = instruments.filter(({ shariaStatus }) => shariaStatus === null).length;
-  return { instruments, skipped: total - byId.size, unknownValues, inexactFigures, total };
+  return {
+    instruments,
+    /** Rows that broke the interface's table and were left out. */
+    skipped: total - byId.size,
+    /** Values of enums that are not known here. */
+    unknownValues,
+    /** Figures that are the nearest double, because null would cost the row. */
+    inexactFigures,
+    total,
+  };
 }
 
 function inexactIn(instrument: Instrument): number {

@@ -1,6 +1,5 @@
 import type { Read } from '../answers.ts';
-import type { WithdrawalMethod } from '../model.ts';
-import { digits, isRow, text } from './scalars.ts';
+import { digits, isRow, type Row, text } from './scalars.ts';
 
 export const withdrawalMethodsRead: Read<readonly WithdrawalMethod[]> = {
   operation: 'getWithdrawalMethods',
@@ -16,23 +15,25 @@ export const customerIdRead: Read<string> = {
 
 /** The interface nests the list in a list; the outer index is kept, its meaning is not known. */
 function toWithdrawalMethods(body: unknown): readonly WithdrawalMethod[] | null {
-  if (!Array.isArray(body)) return null;
-  const methods: WithdrawalMethod[] = [];
-  for (const [group, inner] of body.entries()) {
-    if (!Array.isArray(inner)) return null;
-    for (const row of inner) {
-      if (!isRow(row)) return null;
-      methods.push({
-        id: digits(row.id),
-        group,
-        title: text(row.title),
-        icon: text(row.icon),
-        type: text(row.type),
-        crmType: text(row.crmType),
-        status: text(row.status),
-        subtitle: text(row.subtitle),
-      });
-    }
-  }
-  return methods;
+  if (!Array.isArray(body) || !body.every(isListOfRows)) return null;
+  return body.flatMap((rows, group) => rows.map((row) => toMethod(row, group)));
+}
+
+function isListOfRows(list: unknown): list is readonly Row[] {
+  return Array.isArray(list) && list.every(isRow);
+}
+
+export type WithdrawalMethod = Readonly<ReturnType<typeof toMethod>>;
+
+function toMethod(row: Row, group: number) {
+  return {
+    id: digits(row.id),
+    group,
+    title: text(row.title),
+    icon: text(row.icon),
+    type: text(row.type),
+    crmType: text(row.crmType),
+    status: text(row.status),
+    subtitle: text(row.subtitle),
+  };
 }

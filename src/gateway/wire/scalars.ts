@@ -1,18 +1,17 @@
 import { LongInteger } from '../../lib/exact-json.ts';
-import type { Moment } from '../model.ts';
 
 /**
  * Readers for the fields that the interface does not require: a missing or wrongly typed value is
  * null, never a guess, and never a reason to lose the row it stands in.
  */
 
+/** Milliseconds since the epoch: plain numbers cost nothing where no client selects them. */
+export type Moment = number;
+
 export type TimeUnit = 's' | 'ms' | 'auto';
 
 /** A JSON object as it came: nothing about it is known yet. */
 export type Row = Readonly<Record<string, unknown>>;
-
-/** The same properties, none of them null: as the gateway sends them where it lacks none. */
-export type Filled<T> = { -readonly [Name in keyof T]: NonNullable<T[Name]> };
 
 export function isRow(value: unknown): value is Row {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -26,9 +25,15 @@ export function flag(value: unknown): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }
 
-/** Counts the figures of an answer that no double carries. */
-export interface InexactFigures {
-  count: number;
+/** How one answer is read. */
+export interface Reading {
+  readonly unit: TimeUnit;
+  /** Counts its figures that no double carries. */
+  inexactFigures: number;
+}
+
+export function readingIn(unit: TimeUnit): Reading {
+  return { unit, inexactFigures: 0 };
 }
 
 /** Beyond ± 2^53 a double is the neighbour of the figure that was meant; 1e999 is read as Infinity. */
@@ -36,10 +41,10 @@ export function isExact(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
-export function figure(value: unknown, inexact: InexactFigures): number | null {
+export function figure(value: unknown, reading: Reading): number | null {
   if (typeof value !== 'number') return null;
   if (isExact(value)) return value;
-  inexact.count += 1;
+  reading.inexactFigures += 1;
   return null;
 }
 

@@ -1,39 +1,18 @@
-import type { AccountAccess, Position, Session, SnapshotPositions } from '../model.ts';
-import { toOrders, toPositions, type WireOrder, type WirePosition } from './holding.ts';
+import { toOrders, toPositions } from './holding.ts';
 import * as read from './scalars.ts';
-import { type Filled, type InexactFigures, isRow, type TimeUnit } from './scalars.ts';
-
-type Renamed = 'invested' | 'profits' | 'kycStatus';
-
-/** The account snapshot as the gateway sends it. */
-export interface WireSession
-  extends Filled<Omit<Session, Renamed | 'login' | 'access' | 'positions' | 'orders'>> {
-  /** A login of either type is compared with the token's. */
-  login: number;
-  Invested: number;
-  Profits: number;
-  kyc_status: string;
-  access: Filled<AccountAccess>;
-  positions: readonly WirePosition[];
-  orders: readonly WireOrder[];
-}
+import { isRow, type Reading } from './scalars.ts';
 
 /**
  * Null where the answer is no snapshot of this login, or a list in it breaks the interface. The
  * interface does not say which fields are required, so a missing one is null; a login that is there
  * and differs would be another client's account.
  */
-export function toSession(
-  body: unknown,
-  login: string,
-  unit: TimeUnit,
-  inexact: InexactFigures = { count: 0 },
-): Session | null {
+export function toSession(body: unknown, login: string, reading: Reading) {
   if (!isRow(body)) return null;
   const named = body.login;
   if (named !== undefined && named !== null && String(named) !== login) return null;
-  const positions = body.positions == null ? null : toPositions(body.positions, unit, inexact);
-  const orders = body.orders == null ? null : toOrders(body.orders, unit, inexact);
+  const positions = body.positions == null ? null : toPositions(body.positions, reading);
+  const orders = body.orders == null ? null : toOrders(body.orders, reading);
   if (positions === null && body.positions != null) return null;
   if (orders === null && body.orders != null) return null;
   return {
@@ -41,29 +20,39 @@ export function toSession(
     group: read.text(body.group),
     server: read.text(body.server),
     currency: read.text(body.currency),
-    balance: read.figure(body.balance, inexact),
-    credit: read.figure(body.credit, inexact),
-    equity: read.figure(body.equity, inexact),
-    storage: read.figure(body.storage, inexact),
-    assets: read.figure(body.assets, inexact),
-    prevEquity: read.figure(body.prevEquity, inexact),
-    prevBalance: read.figure(body.prevBalance, inexact),
-    leverage: read.figure(body.leverage, inexact),
-    invested: read.figure(body.Invested, inexact),
-    profits: read.figure(body.Profits, inexact),
+    balance: read.figure(body.balance, reading),
+    credit: read.figure(body.credit, reading),
+    equity: read.figure(body.equity, reading),
+    storage: read.figure(body.storage, reading),
+    assets: read.figure(body.assets, reading),
+    prevEquity: read.figure(body.prevEquity, reading),
+    prevBalance: read.figure(body.prevBalance, reading),
+    leverage: read.figure(body.leverage, reading),
+    invested: read.figure(body.Invested, reading),
+    profits: read.figure(body.Profits, reading),
     kycStatus: read.text(body.kyc_status),
-    createdAt: read.instant(body.createdAt, unit),
+    createdAt: read.instant(body.createdAt, reading.unit),
     access: toAccess(body.access),
+    // Null where the snapshot has no such list; a list is never shortened.
     positions: positions && inSnapshot(positions),
     orders,
   };
 }
 
-function inSnapshot(rows: readonly Position[]): SnapshotPositions {
+/** The positions of a snapshot: which they are, of what size, and their rows. */
+export interface SnapshotPositions {
+  readonly ids: readonly string[];
+  /** In the order of the ids. */
+  readonly units: readonly (number | null)[];
+  /** Null in a snapshot that is cached: they are most of it, and seldom read. */
+  readonly rows: ReturnType<typeof toPositions>;
+}
+
+function inSnapshot(rows: NonNullable<SnapshotPositions['rows']>): SnapshotPositions {
   return { ids: rows.map(({ id }) => id), units: rows.map(({ units }) => units), rows };
 }
 
-function toAccess(value: unknown): AccountAccess | null {
+export function toAccess(value: unknown) {
   if (!isRow(value)) return null;
   return {
     id: read.text(value.id),

@@ -32,20 +32,11 @@ interface Family<Series> {
   register(...values: readonly string[]): Series;
 }
 
-export interface Counter extends Family<Count> {
-  /** Counts where the labels' values are known already; nothing else makes a series. */
-  add(...values: readonly string[]): void;
-}
-
+export type Counter = ReturnType<Registry['counter']>;
 export type Histogram = Family<Distribution>;
 
 /** Values that are read from their sources at each scrape. Without a source it has no series. */
-export interface Gauge {
-  /** Null at a scrape: there is nothing to measure now. */
-  from(read: () => number | null, ...values: readonly string[]): void;
-  /** Series that come and go, whose source bounds their number. */
-  fromEach(read: () => Iterable<readonly [value: number, ...labels: string[]]>): void;
-}
+export type Gauge = ReturnType<typeof sources>['gauge'];
 
 /** Whether a cache had what was looked up. */
 export interface CacheReads {
@@ -74,7 +65,7 @@ export class Registry {
     name: string,
     help: string,
     labels: Labels<Name> = {} as Labels<Name>,
-  ): Counter {
+  ) {
     const tally = this.tally(name, help, ...Object.keys(labels));
     const { known, register } = family(labels, (values): Count => {
       // Handed over at a scrape: the library looks a series up by its labels each time.
@@ -86,7 +77,11 @@ export class Registry {
         },
       };
     });
-    return { register, add: (...values) => known(values)?.add() };
+    return {
+      register,
+      /** Counts where the labels' values are known already; nothing else makes a series. */
+      add: (...values: readonly string[]) => known(values)?.add(),
+    };
   }
 
   histogram<const Name extends string = never>(
@@ -166,10 +161,14 @@ function family<Series>(
 
 function sources() {
   const single: { readonly read: () => number | null; readonly values: readonly string[] }[] = [];
-  let each: Parameters<Gauge['fromEach']>[0] = () => [];
-  const gauge: Gauge = {
-    from: (read, ...values) => void single.push({ read, values }),
-    fromEach(read) {
+  let each: () => Iterable<readonly [value: number, ...labels: string[]]> = () => [];
+  const gauge = {
+    /** Null at a scrape: there is nothing to measure now. */
+    from(read: () => number | null, ...values: readonly string[]): void {
+      single.push({ read, values });
+    },
+    /** Series that come and go, whose source bounds their number. */
+    fromEach(read: typeof each): void {
       each = read;
     },
   };

@@ -19,7 +19,6 @@ import { reasonOf } from '../reason-of.ts';
 import { short } from './forwarded-trace.ts';
 import { ALWAYS_SAMPLED, readVariables } from './otel-variables.ts';
 import type {
-  OperationStart,
   ReceivedRequest,
   RequestTrace,
   SpanEnd,
@@ -63,8 +62,39 @@ export class SdkTracing implements Tracing {
     this.#tracer = this.#provider.getTracer('trading-graph');
   }
 
-  receive(request: ReceivedRequest): RequestTrace {
-    return new SdkRequest(this.#tracer, request);
+  receive({ headers, isContinued, span: above }: ReceivedRequest): RequestTrace {
+    const clock = new SpanClock();
+    /** The span of the request, or of the operation where requests have none. */
+    let first: SdkSpan | null = null;
+    const begun = (start: SpanStart, isAlwaysSampled: boolean): SdkSpan => {
+      if (first !== null) return first;
+      const sender = PROPAGATOR.extract(ROOT_CONTEXT, headers, GETTER);
+      const root = isContinued ? sender : ROOT_CONTEXT;
+      const parent = isAlwaysSampled ? root.setValue(ALWAYS_SAMPLED, true) : root;
+      const context = isContinued ? undefined : trace.getSpanContext(sender);
+      first = new SdkSpan(this.#tracer, parent, clock, start, {
+        kind: SpanKind.SERVER,
+        startTime: clock.startedAtMs,
+        links: context ? [{ context }] : [],
+      });
+      return first;
+    };
+    const tracer = this.#tracer;
+    return {
+      get traceId() {
+        const span = above === null ? first : begun(above, false);
+        return span?.span.spanContext().traceId ?? null;
+      },
+      operation({ isAlwaysSampled, ...start }) {
+        const outer = begun(above ?? start, isAlwaysSampled);
+        const operation = above === null ? outer : new SdkSpan(tracer, outer.context, clock, start);
+        operation.headers.push(...short(headers, 'baggage'));
+        return operation;
+      },
+      end(end) {
+        if (above !== null) begun(above, false).end(end);
+      },
+    };
   }
 
   call(parent: Trace | undefined, start: SpanStart): TraceSpan {
@@ -82,59 +112,6 @@ export class SdkTracing implements Tracing {
     // Spans that the collector does not take by then are lost with the process.
     const flushed = this.#provider.shutdown().catch(() => {});
     await Promise.race([flushed, delay(CLOSE_MS, undefined, { ref: false })]);
-  }
-}
-
-class SdkRequest implements RequestTrace {
-  readonly #tracer: Tracer;
-  readonly #request: ReceivedRequest;
-  readonly #clock = new SpanClock();
-  /** The span of the request, or of the operation where requests have none. */
-  #first: SdkSpan | null = null;
-
-  constructor(tracer: Tracer, request: ReceivedRequest) {
-    this.#tracer = tracer;
-    this.#request = request;
-  }
-
-  get traceId(): string | null {
-    const { span } = this.#request;
-    const first = span === null ? this.#first : this.#begun(span, false);
-    return first?.span.spanContext().traceId ?? null;
-  }
-
-  operation({ isAlwaysSampled, ...start }: OperationStart): TraceSpan {
-    const { span: above, headers } = this.#request;
-    const first = this.#begun(above ?? start, isAlwaysSampled);
-    const operation =
-      above === null ? first : new SdkSpan(this.#tracer, first.context, this.#clock, start);
-    operation.headers.push(...short(headers, 'baggage'));
-    return operation;
-  }
-
-  end(end: SpanEnd): void {
-    const { span } = this.#request;
-    if (span !== null) this.#begun(span, false).end(end);
-  }
-
-  #begun(start: SpanStart, isAlwaysSampled: boolean): SdkSpan {
-    const { headers, isContinued } = this.#request;
-    if (this.#first !== null) return this.#first;
-    const sender = PROPAGATOR.extract(ROOT_CONTEXT, headers, GETTER);
-    const root = isContinued ? sender : ROOT_CONTEXT;
-    const context = isContinued ? undefined : trace.getSpanContext(sender);
-    this.#first = new SdkSpan(
-      this.#tracer,
-      isAlwaysSampled ? root.setValue(ALWAYS_SAMPLED, true) : root,
-      this.#clock,
-      start,
-      {
-        kind: SpanKind.SERVER,
-        startTime: this.#clock.startedAtMs,
-        links: context ? [{ context }] : [],
-      },
-    );
-    return this.#first;
   }
 }
 

@@ -71,7 +71,7 @@ export class RecordTable {
 
   get(login: string, key: string): OrderRecord | null {
     this.#dropOld(this.#oldestFirst());
-    const record = this.#find(login, key);
+    const record = this.find(login, key);
     return record ? this.#view(record) : null;
   }
 
@@ -100,7 +100,7 @@ export class RecordTable {
 
   /** False where there is no such reservation any more. */
   settle({ login, key, id }: Reservation, outcome: RecordedOutcome): boolean {
-    const record = this.#find(login, key);
+    const record = this.find(login, key);
     if (record?.reservation.id !== id) return false;
     if (rank(outcome) > rank(record.outcome)) record.outcome = outcome;
     return true;
@@ -108,7 +108,7 @@ export class RecordTable {
 
   /** Only a pending record can be freed: an outcome uses its key up, and past its time clients were told `unknown`. */
   release({ login, key, id }: Reservation): boolean {
-    const record = this.#find(login, key);
+    const record = this.find(login, key);
     if (record?.reservation.id !== id || this.#view(record).pendingMs === 0) return false;
     this.#drop(record);
     return true;
@@ -119,10 +119,6 @@ export class RecordTable {
     for (const record of this.#records.values()) {
       if (!this.#isOver(record)) yield record;
     }
-  }
-
-  record({ login, key }: Reservation): TableRecord | undefined {
-    return this.#find(login, key);
   }
 
   ageMs(record: TableRecord): number {
@@ -153,7 +149,7 @@ export class RecordTable {
     }
   }
 
-  #find(login: string, key: string): Entry | undefined {
+  find(login: string, key: string): Entry | undefined {
     const record = this.#records.get(recordId(login, key));
     return record && !this.#isOver(record) ? record : undefined;
   }

@@ -5,13 +5,6 @@ import type { RedisConnection } from './connection.ts';
 import type { OrderScripts } from './order-scripts.ts';
 import { VERSIONS } from './scripts.ts';
 
-export interface RedisAccountVersionsOptions {
-  readonly redis: RedisConnection;
-  readonly clock: Clock;
-  readonly scripts: Pick<OrderScripts, 'marker' | 'versionOf'>;
-  readonly timeoutMs?: number | undefined;
-}
-
 type Waiting = PromiseWithResolvers<AccountVersion>;
 
 // A read waits for it: a Redis that is slow must not make the facade slow.
@@ -23,12 +16,12 @@ const BATCH = 200;
  * Reads the versions of accounts, those that are asked for at the same time by one script. It uses the
  * connection of the order records, whose heartbeat notices a Redis that is no primary any more.
  */
-export function createRedisAccountVersions({
-  redis,
-  clock,
-  scripts,
+export function createRedisAccountVersions(
+  redis: RedisConnection,
+  clock: Clock,
+  scripts: OrderScripts,
   timeoutMs = TIMEOUT_MS,
-}: RedisAccountVersionsOptions): AccountVersions {
+): AccountVersions {
   /** A Redis that comes back may have lost its last writes, so each connection is an epoch of its own. */
   let connection = 0;
   let pausedUntilMs = Number.NEGATIVE_INFINITY;

@@ -2,19 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis, RedisOptions } from 'ioredis';
 import { readSentinelUrl, type SentinelUrl } from '../../lib/sentinel-url.ts';
 import { StoreError } from '../store-error.ts';
+import type { RedisTrouble } from './trouble.ts';
 
-export interface RedisClientOptions {
+interface RedisClientOptions {
   readonly url: string;
-  /** The deadline of connecting. */
-  readonly connectTimeoutMs: number;
-  readonly commandTimeoutMs: number;
+  /** The deadline of connecting, and of each command. */
+  readonly timeoutMs: number;
   readonly reconnectMaxMs: number;
   readonly socketTimeoutMs?: number;
-  /**
-   * Called with each failure of the connection, and the reason where Redis refuses what the configuration asks
-   * for; those of commands are seen by whoever runs them.
-   */
-  readonly onError: (error: Error, refusal: string | null) => void;
+  /** Is told of each failure of the connection; those of commands are seen by whoever runs them. */
+  readonly trouble: RedisTrouble;
 }
 
 /**
@@ -47,7 +44,7 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
   const failed = (error: Error, refused: string | null) => {
     refusal ??= refused;
     // At the start the refusal itself is the message.
-    if (isOpen || refusal === null) options.onError(error, refused);
+    if (isOpen || refusal === null) options.trouble.failed(error, refused);
   };
   redis.on('error', (error: Error) => {
     const refused = refusalOf(error);
@@ -74,7 +71,7 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
     () => {},
   );
   // A Redis that accepts connections and is silent would be waited for twice: to connect and to answer.
-  await Promise.race([connected, delay(options.connectTimeoutMs, undefined, { ref: false })]);
+  await Promise.race([connected, delay(options.timeoutMs, undefined, { ref: false })]);
   if (refusal !== null) {
     redis.disconnect();
     throw new StoreError(refusal);
@@ -92,8 +89,8 @@ function connectionOptions(options: RedisClientOptions) {
     // A command that was sent before the connection broke must not be resent automatically.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: options.commandTimeoutMs,
-    connectTimeout: options.connectTimeoutMs,
+    commandTimeout: options.timeoutMs,
+    connectTimeout: options.timeoutMs,
     ...(options.socketTimeoutMs && { socketTimeout: options.socketTimeoutMs }),
     retryStrategy: retryDelay(options),
   } satisfies RedisOptions;
@@ -109,7 +106,7 @@ function sentinelOptions(sentinel: SentinelUrl, options: RedisClientOptions) {
     ...rest,
     sentinels: [...sentinels],
     // A Sentinel that hangs must not keep the others from being asked.
-    sentinelCommandTimeout: options.commandTimeoutMs,
+    sentinelCommandTimeout: options.timeoutMs,
     sentinelRetryStrategy: retryDelay(options),
     ...(isEncrypted && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
   } satisfies RedisOptions;

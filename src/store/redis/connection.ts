@@ -2,20 +2,7 @@ import { RecordsUnavailableError } from '../order-records.ts';
 import { openRedisClient } from './client.ts';
 import { RedisTrouble, type RedisTroubleOptions } from './trouble.ts';
 
-export interface RedisConnection {
-  /** Runs a script or fails immediately: nothing is queued for a Redis that is unreachable. */
-  run(
-    script: string,
-    keys: readonly string[],
-    args: readonly (string | number)[],
-  ): Promise<unknown>;
-  /** One section of INFO; null where Redis refuses it. */
-  info(section: string): Promise<string | null>;
-  isReady(): boolean;
-  /** Called at each (re)connection that can take commands. */
-  onReady(task: () => void): void;
-  close(): void;
-}
+export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>;
 
 /** The script may have run although its answer is missing. */
 export class RedisSilentError extends RecordsUnavailableError {}
@@ -43,19 +30,23 @@ export async function connectRedis({
   onWarn,
   onFailed,
   trouble = new RedisTrouble({ onWarn, onFailed }),
-}: RedisConnectionOptions): Promise<RedisConnection> {
+}: RedisConnectionOptions) {
   const redis = await openRedisClient({
     url,
-    connectTimeoutMs: redisTimeoutMs,
-    commandTimeoutMs: redisTimeoutMs,
+    timeoutMs: redisTimeoutMs,
     // A half-open connection is dropped; heartbeats keep a living one busy.
     socketTimeoutMs: 3 * redisTimeoutMs,
     reconnectMaxMs: RECONNECT_MAX_MS,
-    onError: (error, refusal) => trouble.failed(error, refusal),
+    trouble,
   });
 
   return {
-    async run(script, keys, args) {
+    /** Runs a script or fails immediately: nothing is queued for a Redis that is unreachable. */
+    async run(
+      script: string,
+      keys: readonly string[],
+      args: readonly (string | number)[],
+    ): Promise<unknown> {
       if (redis.status !== 'ready') throw new RecordsUnavailableError('Redis cannot be reached');
       try {
         const reply = await redis.eval(script, keys.length, ...keys, ...args);
@@ -68,9 +59,11 @@ export async function connectRedis({
         throw new RedisSilentError(message, { cause });
       }
     },
-    info: (section) => redis.info(section).catch(() => null),
+    /** One section of INFO; null where Redis refuses it. */
+    info: (section: string) => redis.info(section).catch(() => null),
     isReady: () => redis.status === 'ready',
-    onReady(task) {
+    /** Calls it at each (re)connection that can take commands. */
+    onReady(task: () => void) {
       redis.on('ready', task);
     },
     close: () => redis.disconnect(),

@@ -5,20 +5,15 @@ import type { RedisConnection } from './connection.ts';
 import type { OrderScripts } from './order-scripts.ts';
 import { BEAT, JOIN, LEAVE, RESTORED } from './scripts.ts';
 
-export interface RedisTiming {
-  readonly beatMs: number;
-  /** A new epoch takes no reservation before this: every living replica has noticed it by then. */
-  readonly graceMs: number;
-  /** A replica that was alive lately is waited for so long, then taken for dead: no shorter than `graceMs`. */
-  readonly leaseMs: number;
-  /** The longest time an order waits for an epoch to open before it is refused. */
-  readonly patienceMs: number;
-}
+export type RedisTiming = Readonly<Record<keyof typeof REDIS_TIMING, number>>;
 
-export const REDIS_TIMING: RedisTiming = {
+export const REDIS_TIMING = {
   beatMs: 500,
+  /** A new epoch takes no reservation before this: every living replica has noticed it by then. */
   graceMs: 2_000,
+  /** A replica that was alive lately is waited for so long, then taken for dead: no shorter than `graceMs`. */
   leaseMs: 10_000,
+  /** The longest time an order waits for an epoch to open before it is refused. */
   patienceMs: 4_000,
 };
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, pause } from '../../lib/clock.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import type { AccountVersions } from '../account-versions.ts';
 import { RecordTable, type RecordTableOptions, type TableRecord } from '../memory/record-table.ts';
@@ -11,7 +11,6 @@ import {
   type OrderRecord,
   type OrderRecords,
   RECORD_LIFE_MS,
-  type RecordBounds,
   type RecordedOutcome,
   RecordsUnavailableError,
   type Reservation,
@@ -32,7 +31,7 @@ import {
 } from './connection.ts';
 import { assertDurable, type Durability, DurabilityWatch } from './durability.ts';
 import { REDIS_TIMING, RedisEpoch, type RedisTiming } from './epoch.ts';
-import { OrderScripts } from './order-scripts.ts';
+import { type OrderScripts, orderScripts } from './order-scripts.ts';
 import { ageOf, mergeArguments, refusalIn, toRecord } from './record-answers.ts';
 import { FIND, MERGE, RELEASE, RESERVE, VOID } from './scripts.ts';
 
@@ -64,42 +63,25 @@ class RedisOrderRecords implements OrderRecords {
   readonly redisIsUp = () => this.#redis.isReady();
   readonly versions: AccountVersions;
   readonly #redis: RedisConnection;
-  readonly #clock: Clock;
-  readonly #bounds: RecordBounds & { readonly maxPerAccount: number };
-  readonly #timing: RedisTiming;
+  readonly #settings;
   readonly #scripts: OrderScripts;
   readonly #own: RecordTable;
   readonly #epoch: RedisEpoch;
-  readonly #onWarn: (message: string) => void;
-  readonly #wanted: Durability;
   readonly #durability: DurabilityWatch;
   /** Reservations whose answer from Redis was lost: Redis may hold them, and their keys must come free. */
   readonly #unanswered = new Map<string, Reservation>();
   #held = 0;
 
   constructor(redis: RedisConnection, options: RedisOrderRecordsOptions) {
-    const {
-      clock,
-      max,
-      maxPerAccount = max,
-      onWarn,
-      uptimeMs,
-      prefix = REDIS_PREFIX,
-      timing = REDIS_TIMING,
-      durability = 'wished',
-    } = options;
-    this.#wanted = durability;
+    const { clock, max, maxPerAccount = max, onWarn, uptimeMs, prefix = REDIS_PREFIX } = options;
+    const { timing = REDIS_TIMING, durability = 'wished' } = options;
+    this.#settings = { clock, max, maxPerAccount, onWarn, timing, durability };
     this.#durability = new DurabilityWatch(durability, onWarn);
     this.#redis = redis;
-    this.#clock = clock;
-    this.#bounds = { max, maxPerAccount };
-    this.#timing = timing;
-    this.#onWarn = onWarn;
     this.#own = new RecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs });
-    this.#scripts = new OrderScripts(redis, prefix);
-    this.versions = createRedisAccountVersions({
-      ...{ redis, clock, scripts: this.#scripts, timeoutMs: options.redisTimeoutMs },
-    });
+    this.#scripts = orderScripts(redis, prefix);
+    const { redisTimeoutMs } = options;
+    this.versions = createRedisAccountVersions(redis, clock, this.#scripts, redisTimeoutMs);
     this.#epoch = new RedisEpoch({
       redis,
       scripts: this.#scripts,
@@ -129,7 +111,7 @@ class RedisOrderRecords implements OrderRecords {
 
   async settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void> {
     this.#own.settle(reservation, outcome);
-    const record = this.#own.record(reservation);
+    const record = this.#own.find(reservation.login, reservation.key);
     if (record) await this.#merge([record], 'none');
   }
 
@@ -144,7 +126,8 @@ class RedisOrderRecords implements OrderRecords {
     const keys = this.#scripts.keysOf(reservation);
     const [status] = await this.#scripts.run(RELEASE, [record, id], keys);
     if (status !== 'late') return;
-    this.#own.adopt(reservation, null, Math.max(0, this.#clock.now() - reservation.reservedAtMs));
+    const ageMs = this.#settings.clock.now() - reservation.reservedAtMs;
+    this.#own.adopt(reservation, null, Math.max(0, ageMs));
   }
 
   async find(login: string, key: string): Promise<OrderRecord | null> {
@@ -163,7 +146,7 @@ class RedisOrderRecords implements OrderRecords {
     const reservation = closedReservation(request, randomUUID());
     // The script knows how far Redis remembers.
     const outcome = JSON.stringify(closedBy(request.keyAgeMs, 0));
-    const more = [mostVoids(this.#bounds.maxPerAccount), outcome];
+    const more = [mostVoids(this.#settings.maxPerAccount), outcome];
     const answer = await this.#inOpenEpoch((epoch) => this.#add(VOID, reservation, epoch, more));
     const record = this.#recordIn(answer, request);
     return { voided: record.id === reservation.id, record };
@@ -177,7 +160,7 @@ class RedisOrderRecords implements OrderRecords {
     return (
       this.#epoch.degradedReason ??
       this.#durability.refusal ??
-      (this.#held >= this.#bounds.max ? 'all order records are in use' : null)
+      (this.#held >= this.#settings.max ? 'all order records are in use' : null)
     );
   }
 
@@ -209,10 +192,10 @@ class RedisOrderRecords implements OrderRecords {
     more: readonly (string | number)[] = [],
   ): Promise<readonly unknown[]> {
     const { id, login, key, canonical, reservedAtMs, pendingMs } = reservation;
-    const { max, maxPerAccount } = this.#bounds;
+    const { max, maxPerAccount } = this.#settings;
     const args = [
       ...[epoch, recordId(login, key), this.#epoch.member, id, canonical, reservedAtMs],
-      ...[pendingMs, RECORD_LIFE_MS, max, maxPerAccount, this.#wanted, ...more],
+      ...[pendingMs, RECORD_LIFE_MS, max, maxPerAccount, this.#settings.durability, ...more],
     ];
     const answer = await this.#scripts.run(script, args, this.#scripts.keysOf(reservation));
     if (answer[0] === 'forgets') this.#durability.told(answer[1]);
@@ -221,7 +204,7 @@ class RedisOrderRecords implements OrderRecords {
 
   /** Throws where the script answers with a refusal. */
   #recordIn(answer: readonly unknown[], of: { login: string; key: string }): OrderRecord {
-    if (answer[0] !== 'held') throw refusalIn(answer, this.#bounds);
+    if (answer[0] !== 'held') throw refusalIn(answer, this.#settings);
     const record = toRecord(answer);
     if (closingOf(record)) {
       // Whoever says of a key that it is closed gives that back to a Redis which has lost it.
@@ -243,11 +226,11 @@ class RedisOrderRecords implements OrderRecords {
       const isRefused = status === 'lost' || status === 'foreign' || status === 'recovering';
       this.#epoch.observe(isRefused ? status : 'open');
       if (!isRefused) return answer;
-      if (waitedMs >= this.#timing.patienceMs) {
+      if (waitedMs >= this.#settings.timing.patienceMs) {
         throw new RecordsUnavailableError('the order records are being written back to Redis');
       }
       if (status !== 'recovering') await this.#epoch.join();
-      await new Promise<void>((resolve) => this.#clock.after(POLL_MS, resolve));
+      await pause(this.#settings.clock, POLL_MS, undefined);
     }
   }
 
@@ -266,10 +249,11 @@ class RedisOrderRecords implements OrderRecords {
   async #merge(records: readonly TableRecord[], epoch: string): Promise<void> {
     const keys = records.flatMap(({ reservation }) => this.#scripts.keysOf(reservation));
     const args = records.flatMap((record) => mergeArguments(record, this.#own));
-    const all = [epoch, this.#timing.leaseMs, this.#epoch.member, ...args];
+    const all = [epoch, this.#settings.timing.leaseMs, this.#epoch.member, ...args];
     const [, conflicts] = await this.#scripts.run(MERGE, all, keys);
     if (Number(conflicts) > 0) {
-      this.#onWarn(`${conflicts} order keys were reserved twice while Redis had lost them`);
+      const { onWarn } = this.#settings;
+      onWarn(`${conflicts} order keys were reserved twice while Redis had lost them`);
     }
   }
 

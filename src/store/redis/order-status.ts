@@ -1,23 +1,13 @@
 import { RecordsUnavailableError } from '../order-records.ts';
-import { connectRedis } from './connection.ts';
+import { connectRedis, type RedisConnectionOptions } from './connection.ts';
 import { type Durability, forgetfulness } from './durability.ts';
-import { OrderScripts } from './order-scripts.ts';
+import { orderScripts } from './order-scripts.ts';
 import { STATUS } from './scripts.ts';
 
-export interface RedisOrderStatus {
-  readonly held: number;
-  /** The number of replicas that have sent a heartbeat lately. */
-  readonly replicas: number;
-  /** The reason for which orders are refused; null while they are taken. */
-  readonly refusedFor: string | null;
-}
-
-export interface RedisOrderStatusOptions {
-  readonly url: string;
+interface RedisOrderStatusOptions extends RedisConnectionOptions {
   readonly prefix: string;
   readonly max: number;
   readonly durability: Durability;
-  readonly onWarn: (message: string) => void;
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -27,15 +17,13 @@ const REFUSALS: Readonly<Record<string, string>> = {
 
 /** Asks Redis about the order records without joining the replicas; null where it does not answer. */
 export async function readRedisOrderStatus({
-  url,
-  prefix,
   max,
   durability,
-  onWarn,
-}: RedisOrderStatusOptions): Promise<RedisOrderStatus | null> {
-  const redis = await connectRedis({ url, onWarn });
+  ...connection
+}: RedisOrderStatusOptions) {
+  const redis = await connectRedis(connection);
   try {
-    const scripts = new OrderScripts(redis, prefix);
+    const scripts = orderScripts(redis, connection.prefix);
     const probe = `${scripts.marker}:probe`;
     const [status, held, replicas, refusal, durable] = await scripts.run(STATUS, [], [probe]);
     const isFull = Number(held) >= max;
@@ -48,7 +36,9 @@ export async function readRedisOrderStatus({
     ];
     return {
       held: Number(held),
+      /** The number of replicas that have sent a heartbeat lately. */
       replicas: Number(replicas),
+      /** The reason for which orders are refused; null while they are taken. */
       refusedFor: reasons.find((reason) => reason !== null) ?? null,
     };
   } catch (error) {

@@ -11,16 +11,6 @@ export interface SharedLimitsOptions extends RedisConnectionOptions {
   readonly onCounted?: (ms: number) => void;
 }
 
-/** What limits share with other replicas. */
-export interface SharedLimits {
-  readonly share: Share;
-  /** A set of known keys. */
-  keys(name: string): SharedKeys;
-  /** The degraded reason, or null. */
-  degradedReason(): string | null;
-  close(): void;
-}
-
 const PAUSE_MS = 5_000;
 const RECONNECT_MAX_MS = 1_000;
 const MOST_KEYS = 200_000;
@@ -52,7 +42,7 @@ for _, key in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1 - ARGV[4])) do
 end
 `;
 
-/** While Redis does not answer it is not asked, and each replica counts and remembers for itself. */
+/** What limits share with other replicas. While Redis does not answer it is not asked, and each replica counts and remembers for itself. */
 export async function openSharedLimits({
   url,
   clock,
@@ -62,14 +52,13 @@ export async function openSharedLimits({
   onCounted = () => {},
   onFailed,
   trouble = new RedisTrouble({ onWarn, onFailed }),
-}: SharedLimitsOptions): Promise<SharedLimits> {
+}: SharedLimitsOptions) {
   const redis = await openRedisClient({
     url,
-    connectTimeoutMs: redisTimeoutMs,
     // Only an unknown token's first call waits for an answer; beyond it a replica counts for itself.
-    commandTimeoutMs: redisTimeoutMs,
+    timeoutMs: redisTimeoutMs,
     reconnectMaxMs: RECONNECT_MAX_MS,
-    onError: (error, refusal) => trouble.failed(error, refusal),
+    trouble,
   });
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
   const isPaused = () => clock.now() < pausedUntilMs;
@@ -89,19 +78,22 @@ export async function openSharedLimits({
     }
   }
 
+  const share: Share = async (buckets, figures) => {
+    const levels: number[] = [];
+    for (let at = 0; at < buckets.length; at += MOST_AT_ONCE) {
+      const keys = buckets.slice(at, at + MOST_AT_ONCE).map((key) => `${prefix}limit:${key}`);
+      const args = [...keys, ...figures.slice(3 * at, 3 * (at + MOST_AT_ONCE))];
+      const answer = await ask(() => redis.eval(SPEND, keys.length, ...args));
+      if (answer === null) return null;
+      levels.push(...(answer as string[]).map(Number));
+    }
+    return levels;
+  };
+
   return {
-    async share(buckets, figures) {
-      const levels: number[] = [];
-      for (let at = 0; at < buckets.length; at += MOST_AT_ONCE) {
-        const keys = buckets.slice(at, at + MOST_AT_ONCE).map((key) => `${prefix}limit:${key}`);
-        const args = [...keys, ...figures.slice(3 * at, 3 * (at + MOST_AT_ONCE))];
-        const answer = await ask(() => redis.eval(SPEND, keys.length, ...args));
-        if (answer === null) return null;
-        levels.push(...(answer as string[]).map(Number));
-      }
-      return levels;
-    },
-    keys(name) {
+    share,
+    /** A set of known keys. */
+    keys(name: string): SharedKeys {
       const set = `${prefix}known:${name}`;
       return {
         add: (key, untilMs) =>
@@ -110,7 +102,7 @@ export async function openSharedLimits({
         has: async (key) => Number(await ask(() => redis.zscore(set, key))) > clock.date(),
       };
     },
-    degradedReason() {
+    degradedReason(): string | null {
       const { reason } = trouble;
       if (reason !== null) return `Redis fails (${reason}): limits are counted here alone`;
       return isPaused() ? 'Redis does not count: limits are counted here alone' : null;

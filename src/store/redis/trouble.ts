@@ -50,15 +50,13 @@ export function redisErrorOf(error: unknown): RedisError {
  * before, and one as it ends. Two connections that fail each in its own way write two.
  */
 export class RedisTrouble {
-  readonly #options: RedisTroubleOptions;
-  readonly #clock: Clock;
+  readonly #options: RedisTroubleOptions & { readonly clock: Clock };
   #reason: string | null = null;
   readonly #told = new Set<string>();
   #failedAtMs = 0;
 
   constructor(options: RedisTroubleOptions) {
-    this.#options = options;
-    this.#clock = options.clock ?? steadyClock;
+    this.#options = { clock: steadyClock, ...options };
   }
 
   /** The reason of the newest failure, as long as the trouble lasts; null: Redis is well. */
@@ -72,7 +70,7 @@ export class RedisTrouble {
     const kind = redisErrorOf(error);
     this.#options.onFailed?.(kind);
     this.#reason = kind === 'connection' || kind === 'timeout' ? 'away' : kind;
-    this.#failedAtMs = this.#clock.now();
+    this.#failedAtMs = this.#options.clock.now();
     if (this.#told.has(this.#reason)) return;
     this.#told.add(this.#reason);
     const detail = error instanceof Error ? error.message : String(error);
@@ -83,7 +81,7 @@ export class RedisTrouble {
 
   /** Called with each command that Redis has carried out. */
   worked(): void {
-    if (this.#reason === null || this.#clock.now() - this.#failedAtMs < QUIET_MS) return;
+    if (this.#reason === null || this.#options.clock.now() - this.#failedAtMs < QUIET_MS) return;
     this.#options.onWarn('Redis is back', { reason: this.#reason });
     this.#reason = null;
     this.#told.clear();

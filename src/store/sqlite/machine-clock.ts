@@ -11,12 +11,7 @@ export interface MachineClock {
   nowMs(): number;
 }
 
-export interface Moment {
-  /** ISO 8601. */
-  readonly at: string;
-  readonly boot: string;
-  readonly uptimeMs: number;
-}
+export type Moment = Readonly<ReturnType<typeof momentOf>>;
 
 export const machineClock: MachineClock = {
   boot: readBoot(),
@@ -24,7 +19,7 @@ export const machineClock: MachineClock = {
   nowMs: Date.now,
 };
 
-export function momentOf(clock: MachineClock, atMs = clock.nowMs()): Moment {
+export function momentOf(clock: MachineClock, atMs = clock.nowMs()) {
   const uptimeMs = Math.round(clock.uptimeMs());
   return { at: new Date(atMs).toISOString(), boot: clock.boot, uptimeMs };
 }

@@ -18,16 +18,8 @@ const DOUBTFUL = new Map([
   [0x01021997, '9P'],
 ]);
 
-export interface NetworkFileSystem {
-  readonly name: string;
-  readonly isCertain: boolean;
-}
-
 /** Names the network file system of a folder, as far as its type shows one; null for none. */
-export function networkFileSystem(
-  folder: string,
-  type = statfsSync(folder).type,
-): NetworkFileSystem | null {
+export function networkFileSystem(folder: string, type = statfsSync(folder).type) {
   // Some platforms return the 32 bits as a negative number.
   const magic = type >>> 0;
   const name = NETWORK.get(magic) ?? DOUBTFUL.get(magic);

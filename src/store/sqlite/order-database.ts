@@ -5,6 +5,7 @@ import {
   mostVoids,
   type OrderRecord,
   RECORD_LIFE_MS,
+  type RecordBounds,
   RecordsUnavailableError,
   type Reservation,
   rank,
@@ -19,15 +20,11 @@ import {
   rememberedSince,
 } from './order-file.ts';
 import * as rows from './order-rows.ts';
-import type { Answer, Batch, Refusal, Task, TaskOf } from './order-task.ts';
+import type { Answer, Refusal, Task } from './order-task.ts';
 import { scanRows } from './scan-rows.ts';
 import { type SqliteFileError, toFileError } from './sqlite-errors.ts';
 
-export interface OrderDatabaseOptions extends OrderFileOptions {
-  readonly max: number;
-  /** The most records of one account; left out, an account may have all. */
-  readonly maxPerAccount?: number;
-}
+export type OrderDatabaseOptions = OrderFileOptions & RecordBounds;
 
 // Well within the deadline of an order that waits for its reservation.
 const PATIENCE_MS = 2_000;
@@ -71,7 +68,7 @@ export class OrderDatabase {
   }
 
   /** In one transaction: where that fails no answer counts. */
-  run(tasks: readonly Task[]): Batch {
+  run(tasks: readonly Task[]) {
     const { path, onWarn } = this.#options;
     const mode = tasks.every((task) => task.do === 'find') ? 'DEFERRED' : 'IMMEDIATE';
     let answers: readonly Answer[];
@@ -171,7 +168,7 @@ export class OrderDatabase {
   }
 
   /** A key that the file may have lost is closed as well: the outcome tells how far the file remembers. */
-  #void({ id, request }: TaskOf<'void'>): Answer {
+  #void({ id, request }: Extract<Task, { do: 'void' }>): Answer {
     const found = this.#row(request);
     if (found && !rows.isOver(found, this.#clock)) return rows.toRecord(found, this.#clock);
     const reservation = closedReservation(request, id);

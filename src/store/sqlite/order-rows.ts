@@ -58,16 +58,7 @@ export function prepare(database: DatabaseSync): Statements {
 }
 
 /** The columns that are written of an order. */
-export interface OrderContent extends Moment {
-  readonly login: string;
-  readonly key: string;
-  readonly keyHash: number;
-  readonly reservation: string;
-  readonly input: string;
-  readonly pendingMs: number;
-  /** JSON; null while pending. */
-  readonly outcome: string | null;
-}
+export type OrderContent = Readonly<ReturnType<typeof toContent>>;
 
 export interface OrderRow extends OrderContent {
   readonly id: number;
@@ -76,12 +67,14 @@ export interface OrderRow extends OrderContent {
   readonly isIndexed: number;
 }
 
-export function toContent(reservation: Reservation, clock: MachineClock): OrderContent {
+export function toContent(reservation: Reservation, clock: MachineClock) {
   const { id, canonical, pendingMs, reservedAtMs } = reservation;
   const [login, key] = wellFormed(reservation);
   return {
     ...{ login, key, keyHash: keyHash(login, key), reservation: id, input: canonical },
-    ...{ pendingMs: Math.ceil(pendingMs), outcome: null, ...momentOf(clock, reservedAtMs) },
+    /** JSON; null while pending. */
+    outcome: null as string | null,
+    ...{ pendingMs: Math.ceil(pendingMs), ...momentOf(clock, reservedAtMs) },
   };
 }
 

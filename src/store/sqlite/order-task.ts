@@ -9,16 +9,8 @@ export type Task =
   | { readonly do: 'void'; readonly id: string; readonly request: VoidRequest }
   | { readonly do: 'check' };
 
-export type TaskOf<Do extends Task['do']> = Extract<Task, { readonly do: Do }>;
-
 /** The record there is, or is from now on of a key that was closed; null, or why the task is refused. */
 export type Answer = OrderRecord | null | Refusal;
 
 /** By a sentence, or until the account has room for one more record, or for one more closed key. */
 export type Refusal = string | { readonly freeInMs: number } | { readonly voidFreeInMs: number };
-
-export interface Batch {
-  readonly answers: readonly Answer[];
-  readonly held: number;
-  readonly degradedReason: string | null;
-}

@@ -2,16 +2,6 @@ import { recordId } from '../order-records.ts';
 import type { OrderFile, OrderFileOptions } from './order-file.ts';
 import { isFarAhead, isIntact, type OrderRow, type Statements } from './order-rows.ts';
 
-export interface ScannedRows {
-  /** As sentences; empty where all is well. */
-  readonly problems: readonly string[];
-  readonly damagedRows: readonly number[];
-  /** Keys of intact rows that an index lacks: a row missing from both indexes would look absent. */
-  readonly unindexedKeys: Set<string>;
-  /** Rows that are dated so far ahead that their date or the machine's is wrong. */
-  readonly ahead: readonly number[];
-}
-
 const ROWS_AT_ONCE = 2_000;
 const PROGRESS_MS = 1_000;
 
@@ -20,10 +10,13 @@ export function scanRows(
   file: OrderFile,
   { after }: Statements,
   { path, clock, onWarn }: OrderFileOptions,
-): ScannedRows {
+) {
+  /** As sentences; empty where all is well. */
   const problems: string[] = [];
   const damagedRows: number[] = [];
+  /** Keys of intact rows that an index lacks: a row missing from both indexes would look absent. */
   const unindexedKeys = new Set<string>();
+  /** Rows that are dated so far ahead that their date or the machine's is wrong. */
   const ahead: number[] = [];
   let toldAtMs = performance.now();
   let lastId = Number.NEGATIVE_INFINITY;

@@ -4,14 +4,13 @@ export class SqliteFileError extends Error {
   /** True where the content is damaged, which does not pass by itself. */
   readonly isDamage: boolean;
 
-  constructor(message: string, { isDamage = false, ...options }: SqliteFileErrorOptions = {}) {
+  constructor(
+    message: string,
+    { isDamage = false, ...options }: ErrorOptions & { readonly isDamage?: boolean } = {},
+  ) {
     super(message, options);
     this.isDamage = isDamage;
   }
-}
-
-interface SqliteFileErrorOptions extends ErrorOptions {
-  readonly isDamage?: boolean;
 }
 
 const BUSY = 5;

@@ -1,10 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { machineClock } from './machine-clock.ts';
 import { OrderDatabase } from './order-database.ts';
-import type { Batch, Task } from './order-task.ts';
+import type { Task } from './order-task.ts';
 
 /** A batch's result, of which the first says that the thread is ready, or why it is not. */
-export type FromThread = Batch | { readonly refusal: string } | { readonly warning: string };
+export type FromThread =
+  | ReturnType<OrderDatabase['run']>
+  | { readonly refusal: string }
+  | { readonly warning: string };
 
 /** The worker thread in which order records wait for the disk, so that no other request does. */
 function serve(port: NonNullable<typeof parentPort>): void {

@@ -5,7 +5,7 @@ import type { ReadName } from '../../../check/src/gateway/probe.ts';
 import { toPositions } from '../../../src/gateway/wire/holding.ts';
 import { toInstruments } from '../../../src/gateway/wire/instrument.ts';
 import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
-import { isRow } from '../../../src/gateway/wire/scalars.ts';
+import { isRow, readingIn } from '../../../src/gateway/wire/scalars.ts';
 import { toSession } from '../../../src/gateway/wire/session.ts';
 import { instrumentRow, positionRow, sessionRow } from '../../gateway/wire/rows.ts';
 
@@ -35,10 +35,10 @@ const READERS: Readonly<Record<ReadName, (body: unknown) => Promise<unknown> | u
     const { instruments } = await toInstruments(body as unknown[]);
     return instruments.length === 0 ? null : instruments;
   },
-  getSession: (body) => toSession(body, '700001', 'auto'),
-  getOpenPositions: (body) => (isRow(body) ? toPositions(body.positions, 'auto') : null),
-  getWithdrawalMethods: (body) => withdrawalMethodsRead.map(body, 'auto'),
-  getCustomerId: (body) => customerIdRead.map(body, 'auto'),
+  getSession: (body) => toSession(body, '700001', readingIn('auto')),
+  getOpenPositions: (body) => (isRow(body) ? toPositions(body.positions, readingIn('auto')) : null),
+  getWithdrawalMethods: (body) => withdrawalMethodsRead.map(body),
+  getCustomerId: (body) => customerIdRead.map(body),
 };
 
 const OPERATIONS = Object.keys(WHOLE) as ReadName[];

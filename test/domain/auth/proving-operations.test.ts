@@ -33,48 +33,32 @@ const ASKS: Readonly<Record<Exclude<OperationName, Anonymous>, readonly [Proves,
   placeLimitOrder: ['nothing', (gateway, who) => gateway.placeLimitOrder(who, limitOrder), WRITTEN],
   resetTradingAccountPassword: [
     'nothing',
-    (gateway, who) =>
-      gateway.write(who, 'resetTradingAccountPassword', (client, caller) =>
-        client.resetTradingAccountPassword(caller, '1'),
-      ),
+    (gateway, who) => gateway.write(who, 'resetTradingAccountPassword', { accountExternalId: '1' }),
     WRITTEN,
   ],
   addCryptoWallet: [
     'nothing',
-    (gateway, who) =>
-      gateway.write(who, 'addCryptoWallet', (client, caller) =>
-        client.addCryptoWallet(caller, 'b'),
-      ),
+    (gateway, who) => gateway.write(who, 'addCryptoWallet', { address: 'b' }),
     WRITTEN,
   ],
   addMobileWallet: [
     'nothing',
-    (gateway, who) =>
-      gateway.write(who, 'addMobileWallet', (client, caller) =>
-        client.addMobileWallet(caller, '1'),
-      ),
+    (gateway, who) => gateway.write(who, 'addMobileWallet', { phone: '1' }),
     WRITTEN,
   ],
   setValue: [
     'nothing',
-    (gateway, who) =>
-      gateway.write(who, 'setValue', (client, caller) => client.setValue(caller, 'k', 1)),
+    (gateway, who) => gateway.write(who, 'setValue', { key: 'k', value: 1 }),
     WRITTEN,
   ],
   markNotificationsRead: [
     'nothing',
-    (gateway, who) =>
-      gateway.write(who, 'markNotificationsRead', (client, caller) =>
-        client.markNotificationsRead(caller, [1]),
-      ),
+    (gateway, who) => gateway.write(who, 'markNotificationsRead', { ids: [1] }),
     WRITTEN,
   ],
   registerDevice: [
     'nothing',
-    (gateway, who) =>
-      gateway.write(who, 'registerDevice', (client, caller) =>
-        client.registerDevice(caller, { deviceId: 'd' }),
-      ),
+    (gateway, who) => gateway.write(who, 'registerDevice', { deviceId: 'd' }),
     WRITTEN,
   ],
 };

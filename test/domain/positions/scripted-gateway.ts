@@ -3,7 +3,8 @@ import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { FeedSource } from '../../../src/domain/positions/feed.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../../src/gateway/answers.ts';
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
-import type { Order, Position, Session, SnapshotPositions } from '../../../src/gateway/model.ts';
+import type { Order, Position, Session } from '../../../src/gateway/model.ts';
+import type { SnapshotPositions } from '../../../src/gateway/wire/session.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 
 export interface Poll {

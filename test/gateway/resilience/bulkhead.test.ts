@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Exchange, WireCall } from '../../../src/gateway/exchange.ts';
-import {
-  Bulkhead,
-  BulkheadFullError,
-  withBulkheads,
-} from '../../../src/gateway/resilience/bulkhead.ts';
+import { Bulkhead, withBulkheads } from '../../../src/gateway/resilience/bulkhead.ts';
 import { toToken } from '../../../src/lib/token.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
@@ -67,7 +63,10 @@ test('a poll that timed out in line was never sent', async () => {
   send(poll());
   const late = send(poll());
   await clock.advance(5_000);
-  expect(await late).toEqual({ sent: false, cause: new BulkheadFullError() });
+  expect(await late).toEqual({
+    sent: false,
+    cause: expect.objectContaining({ name: 'BulkheadFullError', reason: 'busy' }),
+  });
   expect(bulkhead).toMatchObject({ taken: 1, waiting: 0 });
   sent[0]?.answer();
   await clock.advance(0);

@@ -168,10 +168,10 @@ describe('what opens no breaker', () => {
     });
     const failMany = async () => {
       for (let site = 1; site <= 30; site += 1) {
-        await open.client.registerDevice(stranger(site), { deviceId: 'd' }).catch(kindOf);
+        await open.client.write(stranger(site), 'registerDevice', { deviceId: 'd' }).catch(kindOf);
       }
     };
-    await open.client.setValue(caller(1), 'key', 1);
+    await open.client.write(caller(1), 'setValue', { key: 'key', value: 1 });
     await open.clock.advance(9_999);
     await failMany();
     expect(open.circuits).toEqual([]);

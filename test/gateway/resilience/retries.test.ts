@@ -19,15 +19,16 @@ const READS: Readonly<Record<string, Call>> = {
 
 const WRITES: Readonly<Record<string, Call>> = {
   login: (client, who) => client.login(who, 'a@example.com', 'x'),
-  forgotPassword: (client, who) => client.forgotPassword(who, 'a@example.com'),
+  forgotPassword: (client, who) => client.write(who, 'forgotPassword', { email: 'a@example.com' }),
   openPosition: (client, who) => client.openPosition(who, marketOrder),
   placeLimitOrder: (client, who) => client.placeLimitOrder(who, limitOrder),
-  resetTradingAccountPassword: (client, who) => client.resetTradingAccountPassword(who, '1'),
-  addCryptoWallet: (client, who) => client.addCryptoWallet(who, 'x'),
-  addMobileWallet: (client, who) => client.addMobileWallet(who, '1'),
-  setValue: (client, who) => client.setValue(who, 'theme', 'dark'),
-  markNotificationsRead: (client, who) => client.markNotificationsRead(who, [1]),
-  registerDevice: (client, who) => client.registerDevice(who, { deviceId: 'x' }),
+  resetTradingAccountPassword: (client, who) =>
+    client.write(who, 'resetTradingAccountPassword', { accountExternalId: '1' }),
+  addCryptoWallet: (client, who) => client.write(who, 'addCryptoWallet', { address: 'x' }),
+  addMobileWallet: (client, who) => client.write(who, 'addMobileWallet', { phone: '1' }),
+  setValue: (client, who) => client.write(who, 'setValue', { key: 'theme', value: 'dark' }),
+  markNotificationsRead: (client, who) => client.write(who, 'markNotificationsRead', { ids: [1] }),
+  registerDevice: (client, who) => client.write(who, 'registerDevice', { deviceId: 'x' }),
 };
 
 const FAILURES: Readonly<Record<string, Script>> = {

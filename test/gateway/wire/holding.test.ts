@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { toOrders, toPositions } from '../../../src/gateway/wire/holding.ts';
+import { readingIn } from '../../../src/gateway/wire/scalars.ts';
 import { orderRow, positionRow, wrongFor } from './rows.ts';
 
 /** The schema's name of each field that a row may lack. */
@@ -25,8 +26,8 @@ const SHARED = {
 const POSITION = { ...SHARED, rateProfit: 'rateProfit', storage: 'storage', profit: 'profit' };
 const ORDER = { ...SHARED, state: 'state', isLimit: 'kind', useMargin: 'useMargin' };
 
-const positions = (...rows: unknown[]) => toPositions(rows, 'auto');
-const orders = (...rows: unknown[]) => toOrders(rows, 'auto');
+const positions = (...rows: unknown[]) => toPositions(rows, readingIn('auto'));
+const orders = (...rows: unknown[]) => toOrders(rows, readingIn('auto'));
 
 describe('a position', () => {
   test('has each field of the interface under the name the schema gives it', () => {
@@ -144,6 +145,6 @@ describe.each([
 });
 
 test.each([[null], [undefined], [{}], ['[]'], [{ length: 0 }]])('%j is no list', (list) => {
-  expect(toPositions(list, 'auto')).toBeNull();
-  expect(toOrders(list, 'auto')).toBeNull();
+  expect(toPositions(list, readingIn('auto'))).toBeNull();
+  expect(toOrders(list, readingIn('auto'))).toBeNull();
 });

@@ -21,30 +21,26 @@ describe('withdrawal methods', () => {
         { ...row, id: 9 },
       ],
     ];
-    expect(withdrawalMethodsRead.map(body, 'auto')?.map(({ id, group }) => [id, group])).toEqual([
+    expect(withdrawalMethodsRead.map(body)?.map(({ id, group }) => [id, group])).toEqual([
       ['7', 0],
       ['8', 2],
       ['9', 2],
     ]);
-    expect(withdrawalMethodsRead.map([[row]], 'auto')).toStrictEqual([
-      { ...row, id: '7', group: 0 },
-    ]);
+    expect(withdrawalMethodsRead.map([[row]])).toStrictEqual([{ ...row, id: '7', group: 0 }]);
   });
 
   test.each(Object.keys(row))('may lack %s', (field) => {
     const change = { ...row, id: '7', group: 0, [field]: null };
-    expect(withdrawalMethodsRead.map([[{ ...row, [field]: undefined }]], 'auto')).toStrictEqual([
-      change,
-    ]);
-    expect(withdrawalMethodsRead.map([[{ ...row, [field]: [] }]], 'auto')).toStrictEqual([change]);
+    expect(withdrawalMethodsRead.map([[{ ...row, [field]: undefined }]])).toStrictEqual([change]);
+    expect(withdrawalMethodsRead.map([[{ ...row, [field]: [] }]])).toStrictEqual([change]);
   });
 
   test.each([[[row]], [{}], [null], [[[null]]], [[['x']]], ['[[]]']])('are not %j', (body) => {
-    expect(withdrawalMethodsRead.map(body, 'auto')).toBeNull();
+    expect(withdrawalMethodsRead.map(body)).toBeNull();
   });
 
   test.each([[[]], [[[]]]])('may be none, as in %j', (body) => {
-    expect(withdrawalMethodsRead.map(body, 'auto')).toEqual([]);
+    expect(withdrawalMethodsRead.map(body)).toEqual([]);
   });
 });
 
@@ -55,5 +51,5 @@ test.each([
   [null, null],
   ['cus_1', null],
 ])('the customer id in %j is %j', (body, expected) => {
-  expect(customerIdRead.map(body, 'auto')).toBe(expected);
+  expect(customerIdRead.map(body)).toBe(expected);
 });

@@ -1,6 +1,5 @@
-import type { WireOrder, WirePosition } from '../../../src/gateway/wire/holding.ts';
 import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
-import type { WireSession } from '../../../src/gateway/wire/session.ts';
+import type { WireOrder, WirePosition, WireSession } from '../../../src/sandbox/wire-types.ts';
 
 /** One row of each kind with every field of the interface, and no two values alike where that can be. */
 export const instrumentRow: Required<WireInstrument> = {

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { figure, instant, integer, type TimeUnit } from '../../../src/gateway/wire/scalars.ts';
+import {
+  figure,
+  instant,
+  integer,
+  readingIn,
+  type TimeUnit,
+} from '../../../src/gateway/wire/scalars.ts';
 
 describe('a time', () => {
   test.each<[TimeUnit, unknown, string | null]>([
@@ -63,7 +69,7 @@ test.each([
   ['"1"', null, 0],
   ['null', null, 0],
 ])('the figure %s is %s, and counts as %i that is inexact', (json, expected, count) => {
-  const inexact = { count: 0 };
-  expect(figure(JSON.parse(json), inexact)).toBe(expected);
-  expect(inexact.count).toBe(count);
+  const reading = readingIn('auto');
+  expect(figure(JSON.parse(json), reading)).toBe(expected);
+  expect(reading.inexactFigures).toBe(count);
 });

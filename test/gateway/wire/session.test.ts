@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { toOrders, toPositions } from '../../../src/gateway/wire/holding.ts';
+import { readingIn } from '../../../src/gateway/wire/scalars.ts';
 import { toSession } from '../../../src/gateway/wire/session.ts';
 import { orderRow, positionRow, sessionRow, wrongFor } from './rows.ts';
 
@@ -25,7 +26,7 @@ const FIELDS = Object.entries(NAMES) as [keyof typeof NAMES, string][];
 const ACCESS = Object.keys(sessionRow.access) as (keyof typeof sessionRow.access)[];
 
 const session = (change: object = {}, login = '700001') =>
-  toSession({ ...sessionRow, ...change }, login, 'auto');
+  toSession({ ...sessionRow, ...change }, login, readingIn('auto'));
 
 describe('a session', () => {
   test('has each field of the interface under the name the schema gives it', () => {
@@ -51,9 +52,9 @@ describe('a session', () => {
       positions: {
         ids: [positionRow.id],
         units: [positionRow.units],
-        rows: toPositions([positionRow], 'auto'),
+        rows: toPositions([positionRow], readingIn('auto')),
       },
-      orders: toOrders([orderRow], 'auto'),
+      orders: toOrders([orderRow], readingIn('auto')),
     });
   });
 
@@ -116,5 +117,5 @@ describe('a session', () => {
 });
 
 test.each([[null], [[]], ['x'], [7], [undefined]])('%j is no session', (body) => {
-  expect(toSession(body, '700001', 'auto')).toBeNull();
+  expect(toSession(body, '700001', readingIn('auto'))).toBeNull();
 });

@@ -1,7 +1,7 @@
 import { InputError } from '../../../../src/domain/input-error.ts';
 import { Orders, type Placed } from '../../../../src/domain/trading/orders.ts';
 import type { OrderGateway } from '../../../../src/domain/trading/submitter.ts';
-import { GatewayError, SendExpiredError } from '../../../../src/gateway/errors.ts';
+import { GatewayError, NotAttemptedError } from '../../../../src/gateway/errors.ts';
 import type { Exchange } from '../../../../src/gateway/exchange.ts';
 import { type OrderRecords, RecordsUnavailableError } from '../../../../src/store/order-records.ts';
 import type { ScriptedClock } from '../../../support/scripted-clock.ts';
@@ -117,7 +117,7 @@ export function beginRun(scenario: Scenario, stage: Stage): Run {
   function send(call: Call): void {
     if (call.sendBeforeMs !== null && clock.date() > call.sendBeforeMs) {
       calls.splice(calls.indexOf(call), 1);
-      call.answer({ sent: false, cause: new SendExpiredError() });
+      call.answer({ sent: false, cause: new NotAttemptedError('expired', 'late') });
     } else call.isSent = true;
   }
 

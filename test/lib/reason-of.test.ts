@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toStoreError } from '../../src/store/store-error.ts';
+import { reasonOf } from '../../src/lib/reason-of.ts';
 
 test('a full disk, a read-only one and a missing right are described in plain words', () => {
   for (const [code, reason] of [
@@ -8,12 +8,12 @@ test('a full disk, a read-only one and a missing right are described in plain wo
     ['EACCES', 'permission denied'],
   ] as const) {
     const error = Object.assign(new Error(`${code}: in words for programmers`), { code });
-    expect(toStoreError(error).message).toBe(reason);
+    expect(reasonOf(error)).toBe(reason);
   }
 });
 
 test('the reason of a store is used as it is, on one line', () => {
-  expect(toStoreError(new Error('damaged in line 3:\n  restore it')).message).toBe(
+  expect(reasonOf(new Error('damaged in line 3:\n  restore it'))).toBe(
     'damaged in line 3: restore it',
   );
 });
