@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { OperationName } from '../../../src/gateway/operations.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 
 interface Expected {
   readonly document: string;
@@ -121,13 +122,9 @@ const EXPECTED: Record<OperationName, Expected> = {
   },
 };
 
-let app: TestApp;
+const app = sharedApp();
 
-beforeAll(async () => {
-  app = await startTestApp();
-});
 beforeEach(() => app.sandbox.clearCalls());
-afterAll(() => app.close());
 
 test.each(Object.entries(EXPECTED))('%s as the gateway receives it', async (name, expected) => {
   const { document, call, body, email = 'demo@example.com', isAnonymous = false } = expected;
