@@ -167,24 +167,6 @@ describe('an order', () => {
       comment: 'a note: "quoted" — ☃',
     });
   });
-
-  test('of op 5 has the price and its levels', async () => {
-    await using place = await openSandbox();
-    await using open = openClient(place.sandbox.url);
-    await open.client.placeLimitOrder(
-      { token: toToken(String(place.as(DEMO).token)) },
-      { ...full, side: 'BUY', amount: 100, stopLoss: 0, takeProfit: 250, comment: '' },
-    );
-    expect(JSON.parse(place.sandbox.requests()[0]?.body ?? '')).toStrictEqual({
-      symbol: 'AAPL',
-      direction: 'buy',
-      amount: 100,
-      price: 190,
-      sl: 0,
-      tp: 250,
-      comment: '',
-    });
-  });
 });
 
 describe('the headers of a call', () => {
