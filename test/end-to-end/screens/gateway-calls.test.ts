@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
-import type { OperationName } from '../../../src/gateway/operations.ts';
+import { OPERATIONS, type OperationName } from '../../../src/gateway/operations.ts';
 import { startTestApp } from '../../support/app.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
@@ -150,6 +150,11 @@ test.each(Object.entries(EXPECTED))('%s as the gateway receives it', async (name
   });
 });
 
+test('no two operations have one number', () => {
+  const numbers = Object.values(OPERATIONS).map(({ number }) => number);
+  expect(new Set(numbers).size).toBe(numbers.length);
+});
+
 test('a market order of units has no price, and no field that was left out', async () => {
   await app.query(
     `mutation { placeOrder(input: {
@@ -172,7 +177,7 @@ test('settings change the path, add fixed headers and send the client’s own on
   await using own = await startTestApp({
     GATEWAY_MOBILE_WALLET: 'other-pay',
     GATEWAY_DIRECTION_FIELD: 'side',
-    GATEWAY_HEADERS: '{"x-api-key":"fixed","accept-language":"en"}',
+    GATEWAY_HEADERS: '{"x-api-key":"fixed","accept":"application/vnd.api+json"}',
     GATEWAY_FORWARD_CLIENT: 'on',
   });
   await own.query('mutation { addMobileWallet(input: { phone: "1" }) { __typename } }', {
@@ -191,7 +196,7 @@ test('settings change the path, add fixed headers and send the client’s own on
   expect(request?.path).toBe('/payments/client/add-crm-other-pay');
   expect(request?.headers).toMatchObject({
     'x-api-key': 'fixed',
-    'accept-language': 'en',
+    accept: 'application/vnd.api+json',
     'user-agent': 'phone/1.0',
     // No proxy is trusted here, so the client's address is the socket's peer.
     'x-forwarded-for': '127.0.0.1',
