@@ -40,25 +40,22 @@ export const LOGIN = '1001';
 
 interface BenchOptions {
   readonly proofMs?: number;
-  readonly seed?: number;
-  /** Another replica of the same service. */
-  readonly beside?: LiveBench;
 }
 
 /** A hub on a scripted clock, and the gateway behind it. */
 export function createLiveBench(
   overrides: Partial<PositionsHubOptions> & BenchOptions = {},
 ): LiveBench {
-  const { proofMs = 300_000, seed = 1, beside, ...hubOptions } = overrides;
-  const clock = beside?.clock ?? createScriptedClock();
-  const ledger = beside?.ledger ?? new ProofLedger({ clock, proofMs });
+  const { proofMs = 300_000, ...hubOptions } = overrides;
+  const clock = createScriptedClock();
+  const ledger = new ProofLedger({ clock, proofMs });
   const board = new PositionsBoard();
-  const gateway = beside?.gateway ?? new ScriptedGateway(clock, ledger);
+  const gateway = new ScriptedGateway(clock, ledger);
   const hub = new PositionsHub({
     source: gateway,
     board,
     clock,
-    random: createRandom(seed),
+    random: createRandom(1),
     proofs: {
       holds: (viewer) => ledger.account(viewer) !== null,
       renew: (viewer) => gateway.getSession(viewer),

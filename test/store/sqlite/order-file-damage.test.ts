@@ -47,7 +47,7 @@ function meet(path: string, restores: Iterable<() => void>) {
 }
 
 // Every byte takes a minute of both cores.
-const STRIDE = inFull(1, 64);
+const STRIDE = inFull(1, 16);
 // A multiple of the stride, so that cuts meet the edges of pages.
 const WHOLLY_DAMAGED_BYTES = 1_024;
 // SQLite's own: where it is damaged the file is refused as a whole.
@@ -277,7 +277,7 @@ describe('a hot rollback journal', AMPLE, () => {
     const met = meet(
       crash.path,
       (function* () {
-        for (let size = 0; size < crash.journal.length; size += size < 600 ? 1 : 37) {
+        for (let size = 0; size < crash.journal.length; size += size < 600 ? 1 : inFull(37, 149)) {
           yield () => crash.restore(crash.journal.subarray(0, size));
         }
       })(),
@@ -290,7 +290,7 @@ describe('a hot rollback journal', AMPLE, () => {
     const met = meet(
       crash.path,
       (function* () {
-        for (let at = 0; at < crash.journal.length; at += at < 600 ? 1 : 13) {
+        for (let at = 0; at < crash.journal.length; at += at < 600 ? 1 : inFull(13, 61)) {
           yield () => crash.restore(flipped(crash.journal, at, at % 8));
         }
       })(),
