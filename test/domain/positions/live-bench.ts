@@ -40,13 +40,14 @@ export const LOGIN = '1001';
 
 interface BenchOptions {
   readonly proofMs?: number;
+  readonly seed?: number;
 }
 
 /** A hub on a scripted clock, and the gateway behind it. */
 export function createLiveBench(
   overrides: Partial<PositionsHubOptions> & BenchOptions = {},
 ): LiveBench {
-  const { proofMs = 300_000, ...hubOptions } = overrides;
+  const { proofMs = 300_000, seed = 1, ...hubOptions } = overrides;
   const clock = createScriptedClock();
   const ledger = new ProofLedger({ clock, proofMs });
   const board = new PositionsBoard();
@@ -55,7 +56,7 @@ export function createLiveBench(
     source: gateway,
     board,
     clock,
-    random: createRandom(1),
+    random: createRandom(seed),
     proofs: {
       holds: (viewer) => ledger.account(viewer) !== null,
       renew: (viewer) => gateway.getSession(viewer),
