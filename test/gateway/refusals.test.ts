@@ -84,11 +84,6 @@ test.each(OPERATION_NAMES)('%s gives each status its meaning', async (name) => {
 });
 
 describe("the gateway's own message", () => {
-  const _NEEDING_A_TOKEN = OPERATION_NAMES.filter(
-    (name) =>
-      !['login', 'forgotPassword', 'markNotificationsRead', 'registerDevice'].includes(name),
-  );
-
   const FORBIDDEN: readonly (readonly [string, string, Call, object])[] = [
     [
       "another group's catalog",

@@ -11,24 +11,8 @@ const ONE = { status: 200, codes: [] };
 describe('what is not parsed, valid or allowed is refused', () => {
   test.each([
     ['no object', [], 400, 'GRAPHQL_PARSE_FAILED', false],
-    ['no document', {}, 400, 'GRAPHQL_PARSE_FAILED', false],
     ['no such document', { documentId: 'x' }, 400, 'PERSISTED_DOCUMENT_NOT_FOUND', true],
-    ['broken syntax', { query: '{' }, 400, 'GRAPHQL_PARSE_FAILED', true],
     ['a field of the wrong name', { query: '{ nope }' }, 400, 'GRAPHQL_VALIDATION_FAILED', true],
-    [
-      'a variable of the wrong type',
-      { query: 'query($n: Int!) { numbers(first: $n) { n } }', variables: { n: 'x' } },
-      400,
-      'BAD_USER_INPUT',
-      true,
-    ],
-    [
-      'variables that nest too deeply',
-      { query: '{ one }', variables: JSON.parse(`${'{"a":'.repeat(102)}1${'}'.repeat(102)}`) },
-      400,
-      'QUERY_TOO_COMPLEX',
-      true,
-    ],
   ])('%s', async (_what, sent, status, code, isWellFormed) => {
     const { run, counted } = smallGraph();
     const { refusal } = await run(sent);
@@ -74,19 +58,6 @@ describe('what is not parsed, valid or allowed is refused', () => {
     // As the default of a variable that no argument takes, it is named by the variable.
     const { refusal } = await run('query($mine: Size = { units: null }) { one }');
     expect(refusal?.errors[0]?.extensions).toMatchObject({ argument: 'mine.units' });
-  });
-
-  test('an operation that is not named, or not there, says which', async () => {
-    const { run } = smallGraph();
-    const query = 'query A { one } query B { one }';
-    const messages = [{ query }, { query, operationName: 'C' }].map(async (sent) => {
-      const { refusal } = await run(sent);
-      return refusal?.errors[0]?.message;
-    });
-    expect(await Promise.all(messages)).toEqual([
-      expect.stringContaining('several operations'),
-      expect.stringContaining('no operation of that name'),
-    ]);
   });
 
   test('a mutation and a subscription where the transport takes none', async () => {

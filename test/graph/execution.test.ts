@@ -1,7 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
-import type { SpanAttributes } from '../../src/lib/tracing/tracing.ts';
 import { COSTLY_FIELDS } from '../../src/plugins/cost/meter.ts';
 import type { FollowedEvents } from '../../src/plugins/live/delivery.ts';
 import { PersistedTexts } from '../../src/plugins/trusted-documents/use-trusted-documents.ts';
@@ -172,76 +171,5 @@ describe('turns of the event loop', () => {
     expect(await codes('{ one }')).toEqual(ONE);
     // What has ended, by whatever end, makes room.
     expect(await codes('{ all { n } }')).toEqual(ONE);
-  });
-});
-
-describe('traces', () => {
-  interface Seen {
-    readonly name: string;
-    readonly attributes: SpanAttributes;
-    readonly isAlwaysSampled: boolean;
-    ended?: unknown;
-  }
-  async function traced(text: string): Promise<Seen[]> {
-    const seen: Seen[] = [];
-    const trace = {
-      traceId: null,
-      operation(start: Omit<Seen, 'ended'>) {
-        const span: Seen = { ...start };
-        seen.push(span);
-        return {
-          headers: [],
-          end({ errorType }: { errorType: unknown }) {
-            span.ended = errorType;
-          },
-        };
-      },
-      end() {},
-    };
-    await smallGraph({ traces: true }).run(text, { record: { trace } as never });
-    return seen;
-  }
-
-  test.each([
-    ['query Mine { one }', 'query', null],
-    ['{ fails }', 'query', 'INTERNAL'],
-    ['mutation { write }', 'mutation', null],
-    ['subscription { tick }', 'subscription', null],
-    ['subscription { broken }', 'subscription', 'INTERNAL'],
-  ])(
-    '%s has a span, which ends with its fault and names nothing of the client’s',
-    async (text, type, fault) => {
-      expect(await traced(text)).toEqual([
-        {
-          name: type,
-          attributes: { 'graphql.operation.type': type },
-          isAlwaysSampled: false,
-          ended: fault,
-        },
-      ]);
-    },
-  );
-
-  test('what is refused has none', async () => {
-    expect(await traced('{ nope }')).toEqual([]);
-  });
-});
-
-describe('receipts', () => {
-  test('say what a result has cost, of failed ones too', async () => {
-    const { run } = smallGraph({ receipts: true });
-    expect((await run('{ numbers(first: 3) { n } }')).result).toMatchObject({
-      data: { numbers: [{ n: 0 }, { n: 1 }, { n: 2 }] },
-      // The estimate of a list of which nothing is known, and the fields that it has.
-      extensions: { gateway: [], cost: 51, fields: 4 },
-    });
-    expect((await run('{ fails }')).result).toMatchObject({
-      errors: [{}],
-      extensions: { gateway: [], cost: 1 },
-    });
-  });
-
-  test('are left out where they are not wanted', async () => {
-    expect((await smallGraph().run('{ one }')).result).not.toHaveProperty('extensions');
   });
 });

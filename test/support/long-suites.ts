@@ -33,17 +33,19 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'client/test/guides/*.test.ts',
   'client/test/live/reconnects.test.ts',
   'client/test/packaging/**/*.test.ts',
-  'test/{bench,deploy,store,toolchain}/**/*.test.ts',
+  'test/{bench,deploy,toolchain}/**/*.test.ts',
   'test/domain/cached-sizes.test.ts',
-  'test/end-to-end/{limits,start}/**/*.test.ts',
+  'test/end-to-end/limits/{attacks,body-pieces,innocent,large-answers,large-bodies,memory,senders}.test.ts',
   'test/end-to-end/live/{packed-streams,stalled-sockets,unread-sockets}.test.ts',
   'test/end-to-end/operations/{redis-trouble,stuck-log}.test.ts',
   'test/end-to-end/orders/{ledger,shutdown,unusable-file}.test.ts',
-  'test/end-to-end/sandbox/**/*.test.ts',
+  'test/end-to-end/sandbox/demo-links.test.ts',
+  'test/end-to-end/start/**/*.test.ts',
   'test/end-to-end/transports/shutdown*.test.ts',
   'test/lib/byte-collector.test.ts',
   'test/plugins/response-cache/response-cache.test.ts',
   'test/server/back-pressure/**/*.test.ts',
+  'test/store/{redis,sqlite}/**/*.test.ts',
 ];
 
 /**
@@ -62,7 +64,7 @@ const COMMAND = 'run';
 const SUITES_BY_CHANGE = [
   { suites: 'test/bench/**', about: ['bench', 'test/bench'] },
   {
-    suites: 'test/toolchain/{machine,packages,schema-changes,setup,sum-report,test-runs}.test.ts',
+    suites: 'test/toolchain/{packages,schema-changes,setup,sum-report,test-runs}.test.ts',
     about: ['scripts', 'test/toolchain', 'test/support', 'package-lock.json', 'vitest.config.ts'],
   },
   { suites: 'client/test/packaging/**', about: ['client', 'scripts/pack-client.mjs'] },

@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
+import { sharedApp } from '../../../test/support/shared-app.ts';
 import { createCatalog } from '../../src/catalog/replica.ts';
 import { files } from '../../src/storage/files.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
@@ -22,13 +23,11 @@ import { startCore } from '../support/client.ts';
 const GROUP = 'standard-usd';
 const KEY = `trading-graph:catalog:["700001","${GROUP}"]`;
 
-let app: TestApp;
+const app = sharedApp({ SANDBOX_INSTRUMENTS: '120' });
 let present: Awaited<ReturnType<typeof serverCatalog>>;
 beforeAll(async () => {
-  app = await startTestApp({ SANDBOX_INSTRUMENTS: '120' });
   present = await serverCatalog(app);
 });
-afterAll(() => app.close());
 
 /** Everything works but the catalog itself. */
 const withoutCatalog: NonNullable<PhoneOptions['network']> = ({ name }, send) =>

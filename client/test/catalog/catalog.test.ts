@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { buildSchema, getNamedType, isLeafType, isObjectType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { describe, expect, test } from 'vitest';
+import { startTestApp } from '../../../test/support/app.ts';
 import { inFull } from '../../../test/support/in-full.ts';
+import { sharedApp } from '../../../test/support/shared-app.ts';
 import { createCatalog } from '../../src/catalog/replica.ts';
 import { createClient } from '../../src/create-client.ts';
 import { INSTRUMENT_FIELDS } from '../../src/generated/rows.ts';
@@ -17,11 +18,7 @@ import {
 } from '../support/catalog-phone.ts';
 import { startCore } from '../support/client.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp({ SANDBOX_INSTRUMENTS: '120' });
-});
-afterAll(() => app.close());
+const app = sharedApp({ SANDBOX_INSTRUMENTS: '120' });
 
 describe('loading', () => {
   test('before it there is nothing, and nothing is sent', () => {

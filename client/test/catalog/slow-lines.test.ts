@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
+import { sharedApp } from '../../../test/support/shared-app.ts';
 import type { LoadProgress } from '../../src/catalog/catalog.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
 import type { ClientStorage } from '../../src/storage.ts';
@@ -15,13 +16,11 @@ const PART = 'TradingGraphCatalogPart';
 const SLOW = { isSlowLine: () => true };
 const noNetwork = () => Promise.reject(new TypeError('no network'));
 
-let app: TestApp;
+const app = sharedApp({ SANDBOX_INSTRUMENTS: '1000' });
 let present: Awaited<ReturnType<typeof serverCatalog>>;
 beforeAll(async () => {
-  app = await startTestApp({ SANDBOX_INSTRUMENTS: '1000' });
   present = await serverCatalog(app);
 });
-afterAll(() => app.close());
 
 /** Nothing comes, until the request is given up. */
 const untilLeft = (signal: AbortSignal) =>

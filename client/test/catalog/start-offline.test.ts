@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
+import { sharedApp } from '../../../test/support/shared-app.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import { DEMO, openPhone, PRO, serverCatalog } from '../support/catalog-phone.ts';
@@ -10,13 +10,11 @@ const DEMO_LOGIN = '700001';
 const PRO_LOGIN = '700002';
 const offline = (): Promise<never> => Promise.reject(new TypeError('no network'));
 
-let app: TestApp;
+const app = sharedApp({ SANDBOX_INSTRUMENTS: '120' });
 let present: Awaited<ReturnType<typeof serverCatalog>>;
 beforeAll(async () => {
-  app = await startTestApp({ SANDBOX_INSTRUMENTS: '120' });
   present = await serverCatalog(app);
 });
-afterAll(() => app.close());
 
 /** A storage in which a user's copy is. */
 async function storageWithCopy(email = DEMO, storage: ClientStorage = memoryStorage()) {

@@ -1,7 +1,7 @@
 import { ApolloClient, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { fetchExchange, Client as UrqlClient, gql as urqlGql } from '@urql/core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { sharedApp } from '../../../test/support/shared-app.ts';
 import { createClient } from '../../src/create-client.ts';
 import { startApolloDevice } from '../apollo/apollo-device.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
@@ -23,17 +23,13 @@ type Variables = { readonly input: object };
 /** Sends an order; returns the code and the argument that the app sees. */
 type Send = (variables: Variables) => Promise<unknown>;
 
-let app: TestApp;
+const app = sharedApp();
 let requests: number;
 
-beforeAll(async () => {
-  app = await startTestApp();
-});
 beforeEach(() => {
   app.sandbox.clearCalls();
   requests = 0;
 });
-afterAll(() => app.close());
 
 const options = () => {
   const counted: typeof fetch = (...of) => {

@@ -2,11 +2,11 @@ import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { createClient as createHttpClient } from 'graphql-http';
 import { createClient as createSseClient } from 'graphql-sse';
 import { fetchExchange, Client as UrqlClient } from 'urql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { CLIENT_REQUESTS } from '../../../test/support/client-requests.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { generalPathCount } from '../../../test/support/general-path-count.ts';
+import { sharedApp } from '../../../test/support/shared-app.ts';
 import { startApolloDevice } from '../apollo/apollo-device.ts';
 import { startCore } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
@@ -15,16 +15,14 @@ import { CHANGES, Events } from '../support/events.ts';
 const QUERY = '{ customerId }';
 const WATCH = 'subscription { positions { id } }';
 
-let app: TestApp;
+const app = sharedApp({}, { directPath: true });
 let url: string;
 let token: string;
 
-beforeAll(async () => {
-  app = await startTestApp({}, { directPath: true });
+beforeAll(() => {
   url = `${app.url}/graphql`;
   token = app.sandbox.token({ email: 'demo@example.com' });
 });
-afterAll(() => app.close());
 
 interface Sent {
   readonly method: string;

@@ -27,7 +27,6 @@ export interface WorldOptions {
   readonly staleMs?: number;
   readonly proofMs?: number;
   readonly maxBytes?: number;
-  readonly maxGroups?: number;
   readonly versions?: VersionStore;
   /** How long a call takes by the clock that the test moves, from its sending to its answer. */
   readonly takesMs?: number;

@@ -183,7 +183,10 @@ describe('op 10 that', () => {
 
   test('disagrees with op 12 is asked less and less often, and is believed about what it says alone', async () => {
     const { clock, gateway, phone } = await followed();
-    gateway.sessionLie = (session) => ({ ...session, positions: inSnapshot([position('z')]) });
+    gateway.sessionLie = (session) => ({
+      ...session,
+      positions: inSnapshot([position('a'), position('z')]),
+    });
     gateway.setAccount(LOGIN, { orders: [], balance: 80 });
     gateway.set(LOGIN, [position('a'), position('b')]);
     await clock.advance(3_000);

@@ -41,19 +41,17 @@ export const LOGIN = '1001';
 interface BenchOptions {
   readonly proofMs?: number;
   readonly seed?: number;
-  /** Another replica of the same service. */
-  readonly beside?: LiveBench;
 }
 
 /** A hub on a scripted clock, and the gateway behind it. */
 export function createLiveBench(
   overrides: Partial<PositionsHubOptions> & BenchOptions = {},
 ): LiveBench {
-  const { proofMs = 300_000, seed = 1, beside, ...hubOptions } = overrides;
-  const clock = beside?.clock ?? createScriptedClock();
-  const ledger = beside?.ledger ?? new ProofLedger({ clock, proofMs });
+  const { proofMs = 300_000, seed = 1, ...hubOptions } = overrides;
+  const clock = createScriptedClock();
+  const ledger = new ProofLedger({ clock, proofMs });
   const board = new PositionsBoard();
-  const gateway = beside?.gateway ?? new ScriptedGateway(clock, ledger);
+  const gateway = new ScriptedGateway(clock, ledger);
   const hub = new PositionsHub({
     source: gateway,
     board,

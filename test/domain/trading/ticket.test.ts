@@ -53,44 +53,6 @@ describe('the ticket of a market order', () => {
     });
   });
 
-  test.each([-1, 0, -0, Number('1e309'), Number.NaN, '1', true, [1]])(
-    'refuses %o as its size',
-    (value) => {
-      expect(marketWith({ size: { units: value } })).toBe('input.size.units');
-      expect(marketWith({ size: { amount: value } })).toBe('input.size.amount');
-    },
-  );
-
-  test.each([{}, { units: 1, amount: 1 }, { units: null }, null, undefined])(
-    'refuses the size %o, which is not exactly one',
-    (size) => {
-      expect(marketWith({ size })).toBe('input.size');
-    },
-  );
-
-  test.each([0, -0, -5, Number('1e309'), '7'])('refuses the price %o', (price) => {
-    expect(marketWith({ price })).toBe('input.price');
-  });
-
-  test('refuses a null where a value may be left out', () => {
-    expect(marketWith({ price: null })).toBe('input.price');
-    expect(marketWith({ stopLoss: null })).toBe('input.stopLoss');
-    expect(marketWith({ takeProfit: null })).toBe('input.takeProfit');
-    expect(limitWith({ stopLoss: null })).toBe('input.stopLoss');
-    expect(limitWith({ takeProfit: null })).toBe('input.takeProfit');
-    expect(marketWith({ price: undefined, stopLoss: undefined, comment: null })).toBe(null);
-  });
-
-  test('has a price exactly where its kind says so', () => {
-    expect(marketWith({ kind: 'MARKET' })).toBe(null);
-    expect(marketWith({ kind: 'MARKET', price: null })).toBe(null);
-    expect(marketWith({ kind: 'MARKET', price: 1 })).toBe('input.price');
-    expect(marketWith({ kind: 'PENDING' })).toBe('input.price');
-    expect(marketWith({ kind: 'PENDING', price: null })).toBe('input.price');
-    expect(marketWith({ kind: 'PENDING', price: 0 })).toBe('input.price');
-    expect(marketWith({ kind: 'PENDING', price: 1 })).toBe(null);
-  });
-
   test('accepts a protection of 0 and refuses a negative one', () => {
     expect(marketWith({ stopLoss: { price: 0 }, takeProfit: { price: 3 } })).toBe(null);
     expect(marketWith({ stopLoss: { price: -0.01 } })).toBe('input.stopLoss.price');
@@ -126,14 +88,6 @@ describe('the ticket of a limit order', () => {
       },
     });
   });
-
-  test.each([-1, 0, -0, Number('1e309'), '1', null, undefined])(
-    'refuses %o as amount or price',
-    (value) => {
-      expect(limitWith({ amount: value })).toBe('input.amount');
-      expect(limitWith({ price: value })).toBe('input.price');
-    },
-  );
 });
 
 test('a key has 1 to 255 characters, counted as code points', () => {

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 
 const LIST = '{ instruments(first: 3) { nodes { id name leverage } totalCount } }';
 
-let app: TestApp;
+const app = sharedApp();
 let token: string;
 
 beforeAll(async () => {
-  app = await startTestApp();
   token = await app.signIn();
 });
-afterAll(() => app.close());
 
 function get(document: string, headers: Record<string, string> = {}, variables?: object) {
   const query = new URLSearchParams({ query: document });

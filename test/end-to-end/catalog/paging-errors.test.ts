@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sharedApp } from '../../support/shared-app.ts';
 import { TRANSPORTS } from '../limits/every-transport.ts';
 
-let app: TestApp;
+const app = sharedApp();
 let token: string;
 
 beforeAll(async () => {
-  app = await startTestApp();
   token = await app.signIn();
 });
-afterAll(() => app.close());
 
 // One of each argument; the tests of paging know every other way.
 const WRONG = [

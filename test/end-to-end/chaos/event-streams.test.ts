@@ -1,24 +1,22 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { heldBytes } from '../../support/heap.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 
 const MEGABYTE = 1_048_576;
 // The failed write of a heartbeat or a ping would end an unread stream as well.
 const NEVER_MS = 86_400_000;
 
-let app: TestApp;
+const app = sharedApp(
+  { POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '1000000' },
+  { heartbeatMs: NEVER_MS, connections: { pingMs: NEVER_MS } },
+);
 let token: string;
-beforeAll(async () => {
-  app = await startTestApp(
-    { POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '1000000' },
-    { heartbeatMs: NEVER_MS, connections: { pingMs: NEVER_MS } },
-  );
+beforeAll(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
 });
-afterAll(() => app.close());
 
 /** Opens an event stream on a connection that a test may destroy. */
 async function openStream(variables: object = {}): Promise<ClientRequest> {

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { rawPost } from '../../support/raw-request.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { unsignedToken } from '../../support/tokens.ts';
 
-let app: TestApp;
+const app = sharedApp();
 let token: string;
-beforeAll(async () => {
-  app = await startTestApp();
+beforeAll(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
 });
-afterAll(() => app.close());
 
 /** Sends the variables as text, because JSON can express what an object of JavaScript cannot. */
 async function send(query: string, variables = '{}') {
@@ -59,35 +57,6 @@ describe('names of Object.prototype', () => {
     );
     expect(login.errors[0].extensions.code).toBe('BAD_USER_INPUT');
   });
-});
-
-describe('a number of an order', () => {
-  const ORDER = `mutation ($amount: Float!, $key: String!) {
-    placeLimitOrder(input: { symbol: "AAPL", side: BUY, amount: $amount, price: 1, idempotencyKey: $key }) {
-      __typename
-    }
-  }`;
-
-  test.each(['1e400', '-1e400', '1e-400', '-0', '0', '-1', '"5"', 'true', '[5]', 'null', '{}'])(
-    'that is %s is BAD_USER_INPUT, and nothing is sent',
-    async (amount) => {
-      app.sandbox.clearCalls();
-      const answer = await send(ORDER, `{"amount":${amount},"key":"number ${amount.length}"}`);
-      expect(answer.errors[0].extensions).toMatchObject({
-        code: 'BAD_USER_INPUT',
-        argument: 'input.amount',
-      });
-      expect(app.sandbox.calls('placeLimitOrder')).toBe(0);
-    },
-  );
-
-  test.each(['NaN', 'Infinity', '0x10', '1_000', '+1', '01'])(
-    'that is %s is no JSON',
-    async (amount) => {
-      const answer = await send(ORDER, `{"amount":${amount},"key":"k"}`);
-      expect(answer.errors[0].extensions.code).toBe('GRAPHQL_PARSE_FAILED');
-    },
-  );
 });
 
 test('idempotency keys are equal only where their code points are', async () => {

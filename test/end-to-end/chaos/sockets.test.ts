@@ -1,19 +1,17 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { heldBytes } from '../../support/heap.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { initializedSocket, openSocket, type RawSocket } from '../live/raw-socket.ts';
 
 const MEGABYTE = 1_048_576;
 
-let app: TestApp;
+const app = sharedApp({ POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '1000000' });
 let token: string;
-beforeAll(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '1000000' });
+beforeAll(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
 });
-afterAll(() => app.close());
 
 describe('the payload of connection_init', () => {
   test('is not retained for the socket’s lifetime, except its token', async () => {

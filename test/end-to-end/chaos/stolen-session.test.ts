@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { initializedSocket, type RawSocket } from '../live/raw-socket.ts';
 import { type LiveClient, sseClient, webSocketClient } from '../live/watcher.ts';
 
@@ -15,7 +16,12 @@ const WARM = `{
   placedOrder(idempotencyKey: "mine") { __typename }
 }`;
 
-let app: TestApp;
+const app = sharedApp({
+  AUTH_PROOF_SECONDS: String(PROOF_SECONDS),
+  // Cached data would be served for much longer than the token is valid.
+  SESSION_MAX_AGE_SECONDS: '600',
+  POSITIONS_POLL_MS: '100',
+});
 /** The owner's other device, which keeps everything of the account cached. */
 let other: string;
 /** One token per document, since the first 401 of a token ends all its access; revoked a proof's TTL ago. */
@@ -24,12 +30,6 @@ let ordersBefore: number;
 let clients: LiveClient[] = [];
 
 beforeAll(async () => {
-  app = await startTestApp({
-    AUTH_PROOF_SECONDS: String(PROOF_SECONDS),
-    // Cached data would be served for much longer than the token is valid.
-    SESSION_MAX_AGE_SECONDS: '600',
-    POSITIONS_POLL_MS: '100',
-  });
   other = await provedToken();
   const names = [...Object.keys(DOCUMENTS), 'socket'];
   stolen = new Map(
@@ -40,7 +40,6 @@ afterEach(() => {
   for (const client of clients) client.dispose();
   clients = [];
 });
-afterAll(() => app.close());
 
 /** Returns a token that has sent every document, so that its caches are warm. */
 async function provedToken(): Promise<string> {

@@ -1,14 +1,10 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { openRaw, statusesOf } from './raw-connection.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
+const app = sharedApp();
 
 const QUERY = '{"query":"{ __typename }"}';
 const POST = 'POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n';

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { sharedApp } from '../../support/shared-app.ts';
 
-let app: TestApp;
+const app = sharedApp();
 let token: string;
 
-beforeAll(async () => {
-  app = await startTestApp();
+beforeAll(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
 });
 beforeEach(() => app.sandbox.clearCalls());
-afterAll(() => app.close());
 
 const OUTCOME = '{ __typename }';
 describe('input that is never sent', () => {
@@ -38,33 +36,4 @@ describe('input that is never sent', () => {
     expect(errors[0]?.extensions).toEqual({ code: 'BAD_USER_INPUT', retryable: false, argument });
     expect(app.sandbox.calls()).toBe(0);
   });
-});
-
-test.each([
-  ['two logins', 'a: login(input: $in) { __typename } b: login(input: $in) { __typename }'],
-  ['two logins behind a fragment', 'login(input: $in) { __typename } ...F'],
-])('%s in one operation are refused before the first', async (_what, fields) => {
-  const fragment = fields.includes('...F')
-    ? 'fragment F on Mutation { again: login(input: $in) { __typename } }'
-    : '';
-  const { errors } = await app.query(`mutation ($in: LoginInput!) { ${fields} } ${fragment}`, {
-    variables: { in: { email: 'demo@example.com', password: 'demo' } },
-  });
-  expect(errors[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COMPLEX', value: 2, maximum: 1 });
-  expect(app.sandbox.calls()).toBe(0);
-});
-
-test('six writes in one operation are refused before the first, five are carried out', async () => {
-  const writes = (count: number) =>
-    Array.from(
-      { length: count },
-      (_, i) => `w${i}: setValue(input: { key: "k${i}" }) { __typename }`,
-    ).join(' ');
-  app.sandbox.clearCalls();
-  const six = await app.query(`mutation { ${writes(6)} }`, { token });
-  expect(six.errors[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COMPLEX', maximum: 5 });
-  expect(app.sandbox.calls()).toBe(0);
-  const five = await app.query(`mutation { ${writes(5)} }`, { token });
-  expect(five.errors).toEqual([]);
-  expect(app.sandbox.calls('setValue')).toBe(5);
 });

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { sharedApp } from '../../support/shared-app.ts';
 
 // Completing these takes several slices, so that fields behind them are resolved in a later turn.
 const WHOLE_CATALOG = `catalog { instruments {
@@ -70,17 +70,15 @@ const CACHED: Readonly<Record<string, Asked>> = {
 };
 
 describe.each(Object.entries(EXECUTIONS))('executed %s', (_name, { before, behind, runs }) => {
-  let app: TestApp;
+  const app = sharedApp({ SANDBOX_INSTRUMENTS: '2500', RATE_LIMIT_PER_MINUTE: '100000' });
   let token: string;
-  beforeAll(async () => {
-    app = await startTestApp({ SANDBOX_INSTRUMENTS: '2500', RATE_LIMIT_PER_MINUTE: '100000' });
+  beforeAll(() => {
     token = app.sandbox.token({ email: 'demo@example.com' });
   });
   beforeEach(async () => {
     await app.query('{ session { login } }', { token });
     app.sandbox.clearCalls();
   });
-  afterAll(() => app.close());
 
   /** The calls of op 10 that each run of the document costs. */
   async function callsOfEachRun(asked: Asked): Promise<number[]> {

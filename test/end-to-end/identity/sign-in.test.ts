@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { sharedApp } from '../../support/shared-app.ts';
 
-let app: TestApp;
+const app = sharedApp();
 
-beforeAll(async () => {
-  app = await startTestApp();
-});
 beforeEach(() => app.sandbox.clearFaults());
-afterAll(() => app.close());
 
 const OUTCOME = `{
   __typename

@@ -1,17 +1,15 @@
 import { getIntrospectionQuery } from 'graphql';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { sharedApp } from '../../support/shared-app.ts';
 import { type Asked, codesOf, TRANSPORTS } from './every-transport.ts';
 
-let app: TestApp;
+const app = sharedApp();
 let token: string;
 
-beforeAll(async () => {
-  app = await startTestApp();
+beforeAll(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
 });
 beforeEach(() => app.sandbox.clearCalls());
-afterAll(() => app.close());
 
 const repeat = (times: number, make: (at: number) => string) =>
   Array.from({ length: times }, (_, at) => make(at)).join(' ');

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
 
 const HEAD = 'POST /graphql HTTP/1.1\r\nhost: facade\r\ncontent-type: application/json\r\n';
 const CHUNKED_HEAD = `${HEAD}transfer-encoding: chunked\r\n\r\n`;
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
+const app = sharedApp();
 
 test('a body in more pieces than its size explains is refused', async () => {
   using raw = await openRaw(app.url);

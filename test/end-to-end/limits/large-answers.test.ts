@@ -1,11 +1,11 @@
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient } from 'graphql-ws';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 
-let app: TestApp;
+const app = sharedApp();
 let token: string;
 let expected: unknown;
 
@@ -14,7 +14,6 @@ const NODES = 'nodes { id name description tradingHours { regular } }';
 const LARGE = `{ customerId a: instruments(first: 500) { ${NODES} } b: instruments(last: 500) { ${NODES} } }`;
 
 beforeAll(async () => {
-  app = await startTestApp();
   token = await app.signIn();
   const parts = [
     '{ customerId }',
@@ -24,7 +23,6 @@ beforeAll(async () => {
   const answers = await Promise.all(parts.map((text) => app.query(text, { token })));
   expected = Object.assign({}, ...answers.map(({ data }) => data));
 });
-afterAll(() => app.close());
 
 async function post(headers: Readonly<Record<string, string>>): Promise<unknown> {
   const response = await fetch(`${app.url}/graphql`, {

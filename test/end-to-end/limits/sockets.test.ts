@@ -1,17 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { initializedSocket, openSocket, type RawSocket } from '../live/raw-socket.ts';
 import { CHANGES } from '../live/watcher.ts';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '100000', MAX_BODY_BYTES: '400000' });
-});
-afterAll(() => app.close());
+const app = sharedApp({ RATE_LIMIT_PER_MINUTE: '100000', MAX_BODY_BYTES: '400000' });
 
 const demo = () => app.sandbox.token({ email: 'demo@example.com' });
 

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { stepUntil } from '../../support/steps.ts';
 import { initializedSocket } from './raw-socket.ts';
 import { ACCOUNT, CHANGES, LIST, sseClient, webSocketClient } from './watcher.ts';
 
-let app: TestApp;
+const app = sharedApp({ POSITIONS_POLL_MS: '100' });
 
-beforeAll(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '100' });
-});
 beforeEach(() => app.sandbox.clearCalls());
-afterAll(() => app.close());
 
 function demoToken(): string {
   return app.sandbox.token({ email: 'demo@example.com' });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { addressClient } from '../../../src/lib/limits/client.ts';
@@ -16,20 +16,19 @@ import { ClientNames } from '../../../src/server/request/client-names.ts';
 import { RequestIds } from '../../../src/server/request/request-id.ts';
 import { ServerMetrics } from '../../../src/server/server-metrics.ts';
 import { WebSocketEndpoint } from '../../../src/server/websocket/websocket-endpoint.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createTestLimiter } from '../../support/limits.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { initializedSocket, openSocket } from './raw-socket.ts';
 import { CHANGES } from './watcher.ts';
 
-let app: TestApp;
+const app = sharedApp({ POSITIONS_POLL_MS: '200' });
 let token: string;
 
-beforeAll(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '200' });
+beforeAll(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
 });
-afterAll(() => app.close());
 
 describe('a client that breaks the protocol', () => {
   test.each([

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { constants, deflateRawSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { ClientOptions, WebSocket } from 'ws';
-import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { heldBytes } from '../../support/heap.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { openSocket, type RawSocket } from './raw-socket.ts';
 
 const ROW = '{ id symbol side units priceOpen priceCurrent profit }';
@@ -17,15 +17,13 @@ const ACCOUNT = `subscription { accountChanges {
 } }`;
 const SMALL = 'subscription { positionChanges { cursor status } }';
 
-let app: TestApp;
+const app = sharedApp({ POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '100000' });
 let token: string;
 
-beforeAll(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '100000' });
+beforeAll(() => {
   // An account of 25 positions.
   token = app.sandbox.token({ email: 'pro@example.com' });
 });
-afterAll(() => app.close());
 
 interface Received {
   readonly isPacked: boolean;

@@ -3,9 +3,9 @@ import { type IncomingMessage, request } from 'node:http';
 import { constants, gunzipSync } from 'node:zlib';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
 import { describeWithChromium } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { type ChangesEvent, sseClient, webSocketClient } from './watcher.ts';
 
 const QUERY = `subscription { positionChanges {
@@ -13,15 +13,13 @@ const QUERY = `subscription { positionChanges {
   totals { count invested profit } status asOf
 } }`;
 
-let app: TestApp;
+const app = sharedApp({ POSITIONS_POLL_MS: '100' });
 let token: string;
 
-beforeAll(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+beforeAll(() => {
   // An account of 25 positions.
   token = app.sandbox.token({ email: 'pro@example.com' });
 });
-afterAll(() => app.close());
 
 interface RawStream extends Disposable {
   readonly response: IncomingMessage;

@@ -5,20 +5,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse, validate } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as documents from '../../../page/src/documents.ts';
 import { snippetsOf } from '../../../page/src/snippets.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { DemoPage } from '../../../src/server/demo-page/demo-page.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { rawRequest } from '../../support/raw-request.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 
 const MOST_PACKED_BYTES = 150_000;
 const ASSET = /(?:href|src)="(\/demo\/[^"]+)"/g;
 const run = promisify(execFile);
 
-let app: TestApp;
+const app = sharedApp();
 const openPage = (url = app.url) =>
   rawRequest(url, { headers: { accept: 'text/html,*/*;q=0.8', 'accept-encoding': 'br' } });
 /** Every file that the page names, in the order in which it names them. */
@@ -26,11 +27,6 @@ async function assetsOf(url = app.url): Promise<string[]> {
   const page = await rawRequest(url, { headers: { accept: 'text/html' } });
   return [...new Set([...page.text.matchAll(ASSET)].map(([, path = '']) => path))];
 }
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
 
 describe('the demonstration page', () => {
   test('and all that it loads is small when packed', async () => {

@@ -39,6 +39,9 @@ for (const size of [DESKTOP, PHONE]) {
       await visitor.isFlawless();
     });
 
+    // The panels below behave alike in every window.
+    if (size === PHONE && inFull(false, true)) return;
+
     test('shows each outcome of an order', async () => {
       await using visitor = await visit(browser, app.url, { size });
       const { page, reads } = visitor;
@@ -87,9 +90,6 @@ for (const size of [DESKTOP, PHONE]) {
       }
       await visitor.isSound();
     });
-
-    // The panels below behave alike in every window.
-    if (size === PHONE && inFull(false, true)) return;
 
     test('measures one screen two ways, on a phone’s network and without one', async () => {
       await using visitor = await visit(browser, app.url, { size });

@@ -10,13 +10,15 @@ import {
 import { describeWithChromium } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePorts } from '../../support/free-ports.ts';
+import { inFull } from '../../support/in-full.ts';
 import { DESKTOP, PHONE, visit } from './demo-visit.ts';
 
 // Each size and each set of colours once: neither depends on the other.
-const LOOKS = [
-  { size: DESKTOP, colorScheme: 'light' },
+const BOTH_LOOKS = [
   { size: PHONE, colorScheme: 'dark' },
+  { size: DESKTOP, colorScheme: 'light' },
 ] as const;
+const LOOKS = inFull<readonly (typeof BOTH_LOOKS)[number][]>(BOTH_LOOKS, BOTH_LOOKS.slice(0, 1));
 const LOST = /ERR_(?:CONNECTION|EMPTY|SOCKET|INCOMPLETE)|WebSocket connection to/;
 
 const textOf = (page: Page, selector: string) => page.locator(selector).innerText();
@@ -136,7 +138,7 @@ describeWithChromium('the demonstration page', (executablePath) => {
     expect(await textOf(page, '#sync-whole')).toBe(wholeBytes);
     await page.getByRole('button', { name: 'Measure again' }).press('Enter');
     await reads(page, '#screen-calls', /^1$/);
-    // Two pages, each examined four times.
+    // Each page is examined four times.
   }, 300_000);
 
   test('takes a server that does not answer in time, or a proxy without one, for gone; refused controls not', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { sharedApp } from '../../support/shared-app.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/sandbox.md'), 'utf8');
 
@@ -18,11 +18,10 @@ const ROWS = [...PAGE.matchAll(/^\| `((?:GET|POST|DELETE) \S+)` \|.*\| `(\{.*\})
   ([, control = '', shape = '']) => ({ control, shape }),
 );
 
-let app: TestApp;
+const app = sharedApp();
 let token: string;
 
 beforeAll(async () => {
-  app = await startTestApp();
   token = await app.signIn();
   const order = `mutation { placeOrder(input: {
     symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "documented"
@@ -30,7 +29,6 @@ beforeAll(async () => {
   const { data } = await app.query(order, { token });
   expect(data.placeOrder.__typename).toBe('OrderAccepted');
 });
-afterAll(() => app.close());
 
 test('the page lists the controls', () => {
   expect(ROWS.length).toBe(13);

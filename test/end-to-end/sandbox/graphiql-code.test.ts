@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sharedApp } from '../../support/shared-app.ts';
 
 interface Shown {
   readonly document: string;
@@ -26,13 +26,11 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 const TITLES = ['curl', 'fetch', 'trading-graph-client', 'Apollo Client', 'urql'];
 
 describe('an operation as code', () => {
-  let app: TestApp;
+  const app = sharedApp({ POSITIONS_POLL_MS: '200' });
   let token: string;
   beforeAll(async () => {
-    app = await startTestApp({ POSITIONS_POLL_MS: '200' });
     token = await app.signIn();
   });
-  afterAll(() => app.close());
 
   const codeOf = (title: string, shown: Shown) => {
     const code = snippetsOf(shown, `${app.url}/graphql`).find((one) => one.title === title)?.code;

@@ -11,9 +11,11 @@ import {
 } from '../../support/browser-page.ts';
 import { describeWithChromium } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inFull } from '../../support/in-full.ts';
 
 const DESKTOP = { width: 1280, height: 800 };
 const WIDE = { width: 1920, height: 1080 };
+// A short run shows each thing in one of these windows.
 const PHONE = { width: 390, height: 844 };
 
 const NAMES = EXAMPLES.map(
@@ -94,7 +96,7 @@ describeWithChromium('GraphiQL', (executablePath) => {
     await page.getByText('The editor could not be loaded').waitFor();
   });
 
-  test.each([DESKTOP, WIDE, PHONE])(
+  test.each(inFull([DESKTOP, WIDE, PHONE], [DESKTOP]))(
     'at $width×$height a click on a tab opens it, and Run executes what it shows',
     async (viewport) => {
       await using opened = await open({ viewport });
@@ -114,7 +116,7 @@ describeWithChromium('GraphiQL', (executablePath) => {
     },
   );
 
-  test.each([DESKTOP, PHONE])(
+  test.each(inFull([DESKTOP, PHONE], [PHONE]))(
     'at $width×$height every control works, and nothing overflows',
     async (viewport) => {
       await using opened = await open({ viewport });
@@ -152,7 +154,7 @@ describeWithChromium('GraphiQL', (executablePath) => {
     },
   );
 
-  test.each([DESKTOP, PHONE])(
+  test.each(inFull([DESKTOP, PHONE], [DESKTOP]))(
     'at $width×$height axe finds nothing in either theme, whatever is open',
     async (viewport) => {
       await using opened = await open({ viewport });
@@ -482,7 +484,7 @@ describeWithChromium('GraphiQL', (executablePath) => {
     expect(problems).toEqual([]);
   });
 
-  test.each([DESKTOP, PHONE])(
+  test.each(inFull([DESKTOP, PHONE], [PHONE]))(
     'at $width×$height what one has written is shown as code, shared and tabled',
     async (viewport) => {
       const query = `# secret\nquery Find($text: String) {

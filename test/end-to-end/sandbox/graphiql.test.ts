@@ -1,16 +1,12 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { describe, expect, test } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
 import { type RawAnswer, rawRequest } from '../../support/raw-request.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 
-let app: TestApp;
+const app = sharedApp();
 const openPage = (headers = {}) =>
   rawRequest(`${app.url}/graphql`, { headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
 
 describe('the page', () => {
   test('is served to browsers only', async () => {

@@ -142,21 +142,6 @@ const CASES: readonly Case[] = [
     extensions: contract,
   },
   {
-    name: '404 with JSON of another shape',
-    fault: { kind: 'status', status: 404, body: ['no'] },
-    extensions: contract,
-  },
-  {
-    name: '404 with a page of HTML',
-    fault: {
-      kind: 'status',
-      status: 404,
-      body: '<h1>not here</h1>',
-      headers: { 'content-type': 'text/html' },
-    },
-    extensions: contract,
-  },
-  {
     name: '408 with words',
     fault: { kind: 'status', status: 408, body: WORDS },
     extensions: timeout,
@@ -171,14 +156,6 @@ const CASES: readonly Case[] = [
     name: '503 with words',
     fault: { kind: 'status', status: 503, body: WORDS },
     extensions: { ...unavailable, gatewayError: REDACTED },
-  },
-  {
-    name: '503 with a notice of maintenance',
-    fault: { kind: 'status', status: 503, body: { error: 'MAINTENANCE', message: 'Until 06:00' } },
-    extensions: {
-      ...unavailable,
-      gatewayError: { error: 'MAINTENANCE', message: 'Until 06:00' },
-    },
   },
   {
     name: '503 with a page of HTML',

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { OperationName } from '../../../src/gateway/operations.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { OPERATIONS, type OperationName } from '../../../src/gateway/operations.ts';
+import { startTestApp } from '../../support/app.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 
 interface Expected {
   readonly document: string;
@@ -121,13 +122,9 @@ const EXPECTED: Record<OperationName, Expected> = {
   },
 };
 
-let app: TestApp;
+const app = sharedApp();
 
-beforeAll(async () => {
-  app = await startTestApp();
-});
 beforeEach(() => app.sandbox.clearCalls());
-afterAll(() => app.close());
 
 test.each(Object.entries(EXPECTED))('%s as the gateway receives it', async (name, expected) => {
   const { document, call, body, email = 'demo@example.com', isAnonymous = false } = expected;
@@ -153,6 +150,11 @@ test.each(Object.entries(EXPECTED))('%s as the gateway receives it', async (name
   });
 });
 
+test('no two operations have one number', () => {
+  const numbers = Object.values(OPERATIONS).map(({ number }) => number);
+  expect(new Set(numbers).size).toBe(numbers.length);
+});
+
 test('a market order of units has no price, and no field that was left out', async () => {
   await app.query(
     `mutation { placeOrder(input: {
@@ -175,7 +177,7 @@ test('settings change the path, add fixed headers and send the client’s own on
   await using own = await startTestApp({
     GATEWAY_MOBILE_WALLET: 'other-pay',
     GATEWAY_DIRECTION_FIELD: 'side',
-    GATEWAY_HEADERS: '{"x-api-key":"fixed","accept-language":"en"}',
+    GATEWAY_HEADERS: '{"x-api-key":"fixed","accept":"application/vnd.api+json"}',
     GATEWAY_FORWARD_CLIENT: 'on',
   });
   await own.query('mutation { addMobileWallet(input: { phone: "1" }) { __typename } }', {
@@ -194,7 +196,7 @@ test('settings change the path, add fixed headers and send the client’s own on
   expect(request?.path).toBe('/payments/client/add-crm-other-pay');
   expect(request?.headers).toMatchObject({
     'x-api-key': 'fixed',
-    'accept-language': 'en',
+    accept: 'application/vnd.api+json',
     'user-agent': 'phone/1.0',
     // No proxy is trusted here, so the client's address is the socket's peer.
     'x-forwarded-for': '127.0.0.1',

@@ -1,15 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { OperationName } from '../../../src/gateway/operations.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { TRANSPORTS } from '../limits/every-transport.ts';
 
-let app: TestApp;
+const app = sharedApp({ LOGIN_LIMIT_PER_MINUTE: '1000' });
 
-beforeAll(async () => {
-  app = await startTestApp({ LOGIN_LIMIT_PER_MINUTE: '1000' });
-});
 afterEach(() => app.sandbox.clearFaults());
-afterAll(() => app.close());
 
 const market = (key: string, units: number) =>
   `placeOrder(input: {

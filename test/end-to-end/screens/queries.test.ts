@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 
-let app: TestApp;
+const app = sharedApp();
 let token: string;
 
-beforeAll(async () => {
-  app = await startTestApp();
+beforeAll(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
 });
-afterAll(() => app.close());
 
 async function read(document: string, variables?: Record<string, unknown>) {
   const answer = await app.query(document, { token, ...(variables && { variables }) });
@@ -22,39 +21,12 @@ const HOLDING = `id symbol side name logo delayed sharia digits units priceOpen 
 const POSITION = `${HOLDING} rateProfit storage profit`;
 const ORDER = `${HOLDING} kind state useMargin`;
 
-const holding = {
-  id: expect.stringMatching(/^\d+$/),
-  symbol: expect.any(String),
-  side: expect.stringMatching(/^(BUY|SELL)$/),
-  name: expect.any(String),
-  logo: expect.stringContaining('http'),
-  delayed: expect.any(Boolean),
-  sharia: expect.any(Boolean),
-  digits: expect.any(Number),
-  units: expect.any(Number),
-  priceOpen: expect.any(Number),
-  priceCurrent: expect.any(Number),
-  createdAt: expect.stringMatching(/^20\d\d-\d\d-\d\dT.*Z$/),
-  updatedAt: expect.stringMatching(/^20\d\d-\d\d-\d\dT.*Z$/),
-  leverage: expect.any(Number),
-  rateMargin: expect.any(Number),
-  stopLoss: expect.any(Number),
-  takeProfit: expect.any(Number),
-  comment: '',
-  invested: expect.any(Number),
-};
-const position = {
-  ...holding,
-  rateProfit: expect.any(Number),
-  storage: expect.any(Number),
-  profit: expect.any(Number),
-};
-const order = {
-  ...holding,
-  kind: expect.stringMatching(/^(LIMIT|STOP)$/),
-  state: expect.any(Number),
-  useMargin: expect.any(Boolean),
-};
+/** The paths at which something is null: what is there has the type that the schema says. */
+function nullsIn(value: unknown, path = ''): string[] {
+  if (value === null) return [path];
+  if (typeof value !== 'object') return [];
+  return Object.entries(value).flatMap(([name, each]) => nullsIn(each, `${path}/${name}`));
+}
 
 describe('session', () => {
   test('has every figure of the snapshot under its own name', async () => {
@@ -64,43 +36,23 @@ describe('session', () => {
       access { id name currency currencyDigits isHedged noPl }
       positions { ${POSITION} } orders { ${ORDER} }
     } }`);
-    expect(session).toEqual({
-      id: '700001',
-      login: '700001',
-      group: 'standard-usd',
-      server: expect.any(String),
-      currency: 'USD',
-      balance: 50_000,
-      credit: 500,
-      equity: expect.any(Number),
-      storage: expect.any(Number),
-      assets: expect.any(Number),
-      prevEquity: expect.any(Number),
-      prevBalance: expect.any(Number),
-      leverage: expect.any(Number),
-      invested: expect.any(Number),
-      profits: expect.any(Number),
-      kycStatus: 'APPROVED',
+    expect(nullsIn(session)).toEqual([]);
+    expect(session).toMatchObject({
+      ...{ id: '700001', login: '700001', group: 'standard-usd', currency: 'USD' },
+      ...{ balance: 50_000, credit: 500, kycStatus: 'APPROVED' },
       createdAt: expect.stringMatching(/^20\d\d-/),
       fetchedAt: expect.stringMatching(/^20\d\d-/),
-      access: {
-        id: expect.any(String),
-        name: expect.any(String),
-        currency: 'USD',
-        currencyDigits: 2,
-        isHedged: expect.any(Boolean),
-        noPl: expect.any(Boolean),
-      },
-      positions: Array.from({ length: 6 }, () => position),
-      orders: Array.from({ length: 3 }, () => order),
+      access: { currency: 'USD', currencyDigits: 2 },
     });
+    expect([session.positions.length, session.orders.length]).toEqual([6, 3]);
   });
 });
 
 describe('positions', () => {
   test('are the list of op 12 with every field', async () => {
     const { positions } = await read(`{ positions { ${POSITION} } }`);
-    expect(positions).toEqual(Array.from({ length: 6 }, () => position));
+    expect(positions).toHaveLength(6);
+    expect(nullsIn(positions)).toEqual([]);
   });
 
   test('one of them is found by its id, and an unknown one is null without an error', async () => {
@@ -150,7 +102,8 @@ describe('positionTotals', () => {
 describe('orders', () => {
   test('are those of the snapshot with every field', async () => {
     const { orders } = await read(`{ orders { ${ORDER} } }`);
-    expect(orders).toEqual(Array.from({ length: 3 }, () => order));
+    expect(orders).toHaveLength(3);
+    expect(nullsIn(orders)).toEqual([]);
   });
 
   test('one of them is found by its id, and an unknown one is null without an error', async () => {
@@ -171,47 +124,10 @@ describe('instruments', () => {
       sector industry mode calc swap { long short mode tick } min max step limit
       mCurrency pCurrency mFx pFx access
     } }`);
-    expect(instrument).toEqual({
-      id: 'AAPL',
-      symbol: 'AAPL',
-      name: 'Apple Inc.',
-      description: expect.any(String),
-      logo: expect.stringContaining('http'),
-      delayed: expect.any(Boolean),
-      sharia: expect.any(Boolean),
-      shariaStatus: expect.stringMatching(/^(QUESTIONABLE|COMPLIANT|NONCOMPLIANT)$/),
-      leverage: 5,
-      pdt: expect.any(Boolean),
-      digits: 2,
-      session: expect.any(Array),
-      quotes: expect.any(Array),
-      tradingHours: {
-        timezone: expect.any(String),
-        regular: expect.any(Array),
-        preMarket: expect.any(Array),
-        postMarket: expect.any(Array),
-        overnight: expect.any(Array),
-        otherExtended: expect.any(Array),
-      },
-      sector: expect.any(Number),
-      industry: expect.any(Number),
-      mode: expect.any(Number),
-      calc: expect.any(Number),
-      swap: {
-        long: expect.any(Number),
-        short: expect.any(Number),
-        mode: expect.any(Number),
-        tick: expect.any(Number),
-      },
-      min: expect.any(Number),
-      max: expect.any(Number),
-      step: expect.any(Number),
-      limit: expect.any(Number),
-      mCurrency: 'USD',
-      pCurrency: 'USD',
-      mFx: null,
-      pFx: null,
-      access: expect.any(Array),
+    expect(nullsIn(instrument)).toEqual(['/mFx', '/pFx']);
+    expect(instrument).toMatchObject({
+      ...{ id: 'AAPL', symbol: 'AAPL', name: 'Apple Inc.', leverage: 5, digits: 2 },
+      ...{ mCurrency: 'USD', pCurrency: 'USD' },
     });
   });
 
@@ -283,18 +199,8 @@ describe('withdrawal methods', () => {
 
   test('have every field of the gateway’s', async () => {
     const { withdrawalMethods } = await read(document);
-    expect(withdrawalMethods).toEqual([
-      {
-        id: expect.stringMatching(/^\d+$/),
-        group: 0,
-        title: expect.any(String),
-        icon: expect.any(String),
-        type: expect.any(String),
-        crmType: 'bank',
-        status: 'APPROVED',
-        subtitle: expect.any(String),
-      },
-    ]);
+    expect(nullsIn(withdrawalMethods)).toEqual([]);
+    expect(withdrawalMethods).toMatchObject([{ group: 0, crmType: 'bank', status: 'APPROVED' }]);
   });
 
   test('come as one list that keeps the gateway’s outer index', async () => {

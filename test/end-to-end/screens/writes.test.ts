@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 
-let app: TestApp;
+const app = sharedApp();
 let token: string;
 
-beforeAll(async () => {
-  app = await startTestApp();
+beforeAll(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
 });
 beforeEach(() => app.sandbox.clearFaults());
-afterAll(() => app.close());
 
 const OUTCOME = `{
   __typename

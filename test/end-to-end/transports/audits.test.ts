@@ -1,6 +1,6 @@
 import { type Audit, type AuditResult, serverAudits } from 'graphql-http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { describe, expect, test } from 'vitest';
+import { sharedApp } from '../../support/shared-app.ts';
 
 /** Each optional audit that this server fails, with the reason. */
 const FAILING_MAYS: Readonly<Record<string, string>> = {};
@@ -16,12 +16,7 @@ describe.each([
   ['by the direct path', true],
   ['by yoga', false],
 ])('GraphQL over HTTP, %s', (_path, directPath) => {
-  let app: TestApp;
-
-  beforeAll(async () => {
-    app = await startTestApp({}, { directPath });
-  });
-  afterAll(() => app.close());
+  const app = sharedApp({}, { directPath });
 
   const audits: readonly Audit[] = serverAudits({ url: () => `${app.url}/graphql` });
   const required = audits.filter(({ name }) => /^(MUST|SHOULD)/.test(name));

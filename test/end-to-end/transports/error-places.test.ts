@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { describe, expect, test } from 'vitest';
+import { sharedApp } from '../../support/shared-app.ts';
 import { type Answer, TRANSPORTS } from '../limits/every-transport.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
+const app = sharedApp();
 
 const MOST_BYTES = 4_000;
 

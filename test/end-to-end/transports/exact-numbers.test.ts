@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { sharedApp } from '../../support/shared-app.ts';
 import { TRANSPORTS } from '../limits/every-transport.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 
-let app: TestApp;
+const app = sharedApp();
 let token: string;
 
-beforeAll(async () => {
-  app = await startTestApp();
+beforeAll(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
 });
 beforeEach(() => app.sandbox.clearCalls());
-afterAll(() => app.close());
 
 // JavaScript would round or lose these JSON numbers.
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };

@@ -1,16 +1,15 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 
-let app: TestApp;
+const app = sharedApp();
 let endpoint: string;
 
-beforeAll(async () => {
-  app = await startTestApp();
+beforeAll(() => {
   endpoint = `${app.url}/graphql`;
 });
-afterAll(() => app.close());
 
 const SMALL = JSON.stringify({ query: '{ __typename }' });
 const LARGE = JSON.stringify({ query: '{ __schema { types { name description } } }' });
@@ -90,13 +89,6 @@ describe('compression', () => {
 });
 
 describe('the health checks', () => {
-  test('report liveness and readiness', async () => {
-    const live = await rawRequest(`${app.url}/health/live`);
-    expect([live.status, live.text]).toEqual([200, '{"status":"ok"}']);
-    const ready = await rawRequest(`${app.url}/health/ready`);
-    expect([ready.status, ready.text]).toEqual([200, '{"status":"ok"}']);
-  });
-
   test('refuse no traffic because the gateway is down', async () => {
     await using own = await startTestApp();
     await own.sandbox.close();

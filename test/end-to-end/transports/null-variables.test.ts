@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { sharedApp } from '../../support/shared-app.ts';
 
-let app: TestApp;
+const app = sharedApp();
 let token: string;
 
 beforeAll(async () => {
-  app = await startTestApp();
   token = await app.signIn();
 });
-afterAll(() => app.close());
 
 test('a null in place of a variable with a default is the client’s mistake', async () => {
   const { status, data, errors } = await app.query(

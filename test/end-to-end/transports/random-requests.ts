@@ -1,7 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { pick, type Random } from '../../../src/sandbox/random.ts';
 import { CLIENT_REQUESTS } from '../../support/client-requests.ts';
-import { randomAccept } from '../../support/random-accept.ts';
 import type { RawRequest } from '../../support/raw-request.ts';
 
 export interface Ingredients {
@@ -45,6 +44,8 @@ const ACCEPTED = [
   'application/graphql-response+json,application/json',
   'application/graphql-response+json;q=0.9, application/json;q=0.8, */*;q=0.1',
   'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+  'Text/Event-Stream;q=1.000 ,\t*/*;Q=0.',
+  'application/json;charset="UT\\F-8";q=0.9,,application/*;profile="q=0, text/html"',
 ];
 const CONTENT_TYPES = [
   'application/json; charset=utf-8',
@@ -108,8 +109,7 @@ function isSubscription(text: string | Buffer): boolean {
 }
 
 function accept(random: Random): string {
-  if (random() < 0.4) return randomAccept(random);
-  if (random() < 0.4) return pick(random, ACCEPTED);
+  if (random() < 0.6) return pick(random, ACCEPTED);
   const count = random() < 0.6 ? 1 : 1 + Math.floor(random() * 4);
   const types = Array.from({ length: count }, () => pick(random, MEDIA));
   return types.join(pick(random, [', ', ',', ' , ']));

@@ -103,13 +103,8 @@ describe.each([
 ] as const)('a %s', (_, row, names, map) => {
   const fields = Object.entries(names) as [keyof typeof row, string][];
 
-  test.each(fields)('without %s has null for %s', (field, name) => {
-    const { [field]: _removed, ...rest } = row;
-    expect(map(rest)).toMatchObject([{ id: row.id, symbol: row.symbol, [name]: null }]);
-  });
-
   test.each(fields)(
-    'whose %s is of another kind has null for %s, and keeps the rest',
+    'whose %s is missing or of another kind has null for %s, and keeps the rest',
     (field, name) => {
       const [right] = map(row) ?? [];
       for (const [label, wrong] of wrongFor(row[field])) {

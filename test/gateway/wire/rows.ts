@@ -120,6 +120,7 @@ export const sessionRow: WireSession = {
 
 /** Values that no field of any kind accepts, each with its name. */
 const WRONG_VALUES: readonly (readonly [string, unknown])[] = [
+  ['nothing', undefined],
   ['null', null],
   ['a text', 'x'],
   ['a number', 7],

@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { GatewayError } from '../../../src/gateway/errors.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { Registry } from '../../../src/lib/metrics/registry.ts';
@@ -24,29 +24,6 @@ function setUp() {
 
 const fieldError = (originalError: Error, path: string) =>
   new GraphQLError(originalError.message, { path: [path], originalError });
-
-describe('a fault of the program', () => {
-  test('reaches the client as a number to ask about, and the log as it is', () => {
-    const { masked, logged } = setUp();
-    const cause = new TypeError('rows of undefined', { cause: new Error('deeper') });
-    const errors = masked([fieldError(cause, 'a')]);
-    expect(JSON.parse(JSON.stringify(errors))).toEqual([
-      {
-        message: 'Something went wrong here.',
-        path: ['a'],
-        extensions: { code: 'INTERNAL', retryable: false, requestId: 'request-1' },
-      },
-    ]);
-    expect(logged()).toMatchObject([
-      {
-        level: 'error',
-        requestId: 'request-1',
-        code: 'INTERNAL',
-        err: { type: 'TypeError', message: 'rows of undefined', cause: { message: 'deeper' } },
-      },
-    ]);
-  });
-});
 
 test('a failing read that shows at several fields is one line of the log', () => {
   const { masked, logged } = setUp();

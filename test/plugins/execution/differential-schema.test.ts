@@ -1,13 +1,14 @@
 import { parse, validate } from 'graphql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { EXAMPLES, type Example } from '../../../graphiql/page/examples.js';
 import type { OperationName } from '../../../src/gateway/operations.ts';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
-import { type GraphQLAnswer, startTestApp, type TestApp } from '../../support/app.ts';
+import { type GraphQLAnswer, startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
 import { type DocumentTaste, randomDocument } from '../../support/random-documents.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 
 const DOCUMENTS = inFull(1_000, 75);
 
@@ -21,19 +22,17 @@ const taste: DocumentTaste = {
   always: 'viewer: customerId',
 };
 
-let app: TestApp;
+const app = sharedApp({
+  MAX_COST: '100000000',
+  MAX_ALIASES: '10000',
+  MAX_DIRECTIVES: '10000',
+  RATE_LIMIT_PER_MINUTE: '1000000',
+});
 let token: string;
 
 beforeAll(async () => {
-  app = await startTestApp({
-    MAX_COST: '100000000',
-    MAX_ALIASES: '10000',
-    MAX_DIRECTIVES: '10000',
-    RATE_LIMIT_PER_MINUTE: '1000000',
-  });
   token = await app.signIn();
 });
-afterAll(() => app.close());
 
 function shown({ status, data, errors }: GraphQLAnswer): string {
   const sorted = errors

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { addressClient } from '../../../src/lib/limits/client.ts';
 import { SendBuffers } from '../../../src/server/back-pressure/send-buffers.ts';
 import {
@@ -14,10 +14,10 @@ import {
   unreadBytes,
 } from '../../end-to-end/limits/slow-reader.ts';
 import { initializedSocket } from '../../end-to-end/live/raw-socket.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { extendedSchema } from '../../support/extended-schema.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 
 const UNREAD_MS = 800;
 
@@ -31,18 +31,14 @@ const schema = extendedSchema(['Query', 'Catalog', 'PositionChanges'], {
 });
 
 describe('a reader that reads nothing is cut, and its buffers are released', () => {
-  let app: TestApp;
+  const app = sharedApp(
+    { RATE_LIMIT_PER_MINUTE: '1000000' },
+    { schema, connections: { unreadMs: UNREAD_MS } },
+  );
   let token: string;
-  beforeAll(async () => {
-    app = await startTestApp(
-      { RATE_LIMIT_PER_MINUTE: '1000000' },
-      { schema, connections: { unreadMs: UNREAD_MS } },
-    );
-  });
   beforeEach(() => {
     token = app.sandbox.token({ email: 'demo@example.com' });
   });
-  afterAll(() => app.close());
 
   const LONG = 'longText';
 

@@ -1,15 +1,12 @@
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SandboxProxy } from '../../../src/server/http/sandbox-proxy.ts';
 import { statusesOf } from '../../end-to-end/chaos/raw-connection.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { rawRequest } from '../../support/raw-request.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
+const app = sharedApp();
 
 test('the sandbox’s controls are reached through the facade, from this machine', async () => {
   const token = await app.signIn();

@@ -48,7 +48,8 @@ function meet(path: string, restores: Iterable<() => void>) {
 
 // Every byte takes a minute of both cores.
 const STRIDE = inFull(1, 16);
-const WHOLLY_FLIPPED_BYTES = 1_000;
+// A multiple of the stride, so that cuts meet the edges of pages.
+const WHOLLY_DAMAGED_BYTES = 1_024;
 // SQLite's own: where it is damaged the file is refused as a whole.
 const HEADER_BYTES = 100;
 
@@ -65,7 +66,7 @@ describe('a damaged file of order records', AMPLE, () => {
       const met = meet(
         folder.path,
         (function* () {
-          for (let at = part; at < length; at += at < WHOLLY_FLIPPED_BYTES ? 4 : 4 * STRIDE) {
+          for (let at = part; at < length; at += at < WHOLLY_DAMAGED_BYTES ? 4 : 4 * STRIDE) {
             // Another bit in each byte, all eight of them in rotation.
             yield () => image.restore({ '': flipped(image.database, at, (at >> 2) % 8) });
           }
@@ -83,7 +84,7 @@ describe('a damaged file of order records', AMPLE, () => {
     const met = meet(
       folder.path,
       (function* () {
-        for (let size = 0; size < length; size += 1) {
+        for (let size = 0; size < length; size += size < WHOLLY_DAMAGED_BYTES ? 1 : STRIDE) {
           yield () => image.restore({ '': image.database.subarray(0, size) });
         }
       })(),
@@ -276,7 +277,7 @@ describe('a hot rollback journal', AMPLE, () => {
     const met = meet(
       crash.path,
       (function* () {
-        for (let size = 0; size < crash.journal.length; size += size < 600 ? 1 : 37) {
+        for (let size = 0; size < crash.journal.length; size += size < 600 ? 1 : inFull(37, 149)) {
           yield () => crash.restore(crash.journal.subarray(0, size));
         }
       })(),
@@ -289,7 +290,7 @@ describe('a hot rollback journal', AMPLE, () => {
     const met = meet(
       crash.path,
       (function* () {
-        for (let at = 0; at < crash.journal.length; at += at < 600 ? 1 : 13) {
+        for (let at = 0; at < crash.journal.length; at += at < 600 ? 1 : inFull(13, 61)) {
           yield () => crash.restore(flipped(crash.journal, at, at % 8));
         }
       })(),

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { openSandbox, type SandboxClient } from './sandbox-client.ts';
 
+const DEMO = 'demo@example.com';
 const text = expect.any(String);
 const shapes = {
   withDetails: { error: text, message: text, details: expect.any(Object) },
-  withOk: { error: text, ok: false },
-  withEmail: { error: text, email: text, ok: false },
   messageOnly: { message: text },
   errorAndMessage: { error: text, message: text },
   submit: { success: false, err: text, message: text },
@@ -50,7 +49,21 @@ const MALFORMED: readonly Case[] = [
 
 test.each(MALFORMED)('%s answers 400 to a missing field', async (_name, call, shape) => {
   await using place = await openSandbox();
-  const answer = await call(place.as('demo@example.com'));
+  const answer = await call(place.as(DEMO));
   expect(answer.status).toBe(400);
   expect(answer.body).toStrictEqual(shape);
+});
+
+test.each([
+  ['get', '/nope', 404],
+  ['get', '/trading/tickers/', 404],
+  ['get', '/trading/tickers/a/b', 404],
+  ['get', '/trading/positions/limit', 405],
+  ['post', '/trading/session/700001', 405],
+  ['post', '/payments/client/add-crm-other-wallet', 404],
+  ['get', '/trading/tickers/%zz', 400],
+  ['get', '/sandbox/nope', 404],
+] as const)('%s %s is %i', async (verb, path, status) => {
+  await using place = await openSandbox();
+  expect((await place.as(DEMO)[verb](path)).status).toBe(status);
 });
