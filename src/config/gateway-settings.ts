@@ -8,7 +8,7 @@ import {
   text,
   wholeNumber,
 } from './kinds.ts';
-import { setting, unset } from './setting.ts';
+import { setting } from './setting.ts';
 
 const NAME = /^[!#$%&'*+\-.^_`|~\da-z]+$/i;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -82,110 +82,79 @@ const pathPart = text('letters, digits and `-`, `.`, `_`, `~`', /^[a-z\d][a-z\d.
 
 /** The connection to the trading gateway, and the maximum age of its responses. */
 export const GATEWAY_SETTINGS = {
-  GATEWAY_URL: setting({
-    kind: baseUrl,
-    ...unset,
-    means:
-      'base address of the trading gateway, path prefix included; unset: the embedded sandbox gateway',
-  }),
-  GATEWAY_DIRECTION_FIELD: setting({
-    kind: bodyField,
-    fallback: 'direction',
-    means: 'body field that says buy or sell when an order is placed',
-  }),
-  GATEWAY_MOBILE_WALLET: setting({
-    kind: pathPart,
-    fallback: 'mobile-wallet',
-    means: 'provider part of the mobile-wallet path, `add-crm-{…}`',
-  }),
-  GATEWAY_LOGIN_CLAIM: setting({
-    kind: claim,
-    fallback: 'login',
-    means: 'token claim that holds the trading login',
-  }),
-  GATEWAY_GROUP_CLAIM: setting({
-    kind: claim,
-    fallback: 'group',
-    means: 'token claim that holds the account group',
-  }),
-  GATEWAY_TIME_UNIT: setting({
-    kind: oneOf('auto', 's', 'ms'),
-    fallback: 'auto',
-    means:
-      "unit of the gateway's numeric times; `auto` takes numbers below 1e11 for seconds, and from 1e14 on for microseconds",
-  }),
-  GATEWAY_HEADERS: setting({
-    kind: gatewayHeaders,
-    fallback: {},
-    fallbackText: 'none',
-    means: 'fixed headers of every gateway call, as a JSON object',
-    isSecret: true,
-  }),
-  GATEWAY_FORWARD_CLIENT: setting({
-    kind: onOff,
-    fallback: false,
-    means: "send the client's address (`X-Forwarded-For`) and `User-Agent` on to the gateway",
-  }),
-  GATEWAY_TIMEOUT_MS: setting({
-    kind: ms,
-    fallback: 5_000,
-    means: 'deadline of a read or a small write',
-  }),
-  ORDER_TIMEOUT_MS: setting({
-    kind: ms,
-    fallback: 15_000,
-    means: 'deadline of an order; long, since waiting costs less than not knowing',
-  }),
-  CATALOG_TIMEOUT_MS: setting({ kind: ms, fallback: 30_000, means: 'deadline of a catalog fetch' }),
-  GATEWAY_CONNECTIONS: setting({
+  GATEWAY_URL: setting(
+    baseUrl,
+    null,
+    'base address of the trading gateway, path prefix included; unset: the embedded sandbox gateway',
+  ),
+  GATEWAY_DIRECTION_FIELD: setting(
+    bodyField,
+    'direction',
+    'body field that says buy or sell when an order is placed',
+  ),
+  GATEWAY_MOBILE_WALLET: setting(
+    pathPart,
+    'mobile-wallet',
+    'provider part of the mobile-wallet path, `add-crm-{…}`',
+  ),
+  GATEWAY_LOGIN_CLAIM: setting(claim, 'login', 'token claim that holds the trading login'),
+  GATEWAY_GROUP_CLAIM: setting(claim, 'group', 'token claim that holds the account group'),
+  GATEWAY_TIME_UNIT: setting(
+    oneOf('auto', 's', 'ms'),
+    'auto',
+    "unit of the gateway's numeric times; `auto` takes numbers below 1e11 for seconds, and from 1e14 on for microseconds",
+  ),
+  GATEWAY_HEADERS: setting(
+    gatewayHeaders,
+    {},
+    'fixed headers of every gateway call, as a JSON object',
+    { fallbackText: 'none', isSecret: true },
+  ),
+  GATEWAY_FORWARD_CLIENT: setting(
+    onOff,
+    false,
+    "send the client's address (`X-Forwarded-For`) and `User-Agent` on to the gateway",
+  ),
+  GATEWAY_TIMEOUT_MS: setting(ms, 5_000, 'deadline of a read or a small write'),
+  ORDER_TIMEOUT_MS: setting(
+    ms,
+    15_000,
+    'deadline of an order; long, since waiting costs less than not knowing',
+  ),
+  CATALOG_TIMEOUT_MS: setting(ms, 30_000, 'deadline of a catalog fetch'),
+  GATEWAY_CONNECTIONS: setting(
     // Each of the three pools needs at least one connection.
-    kind: wholeNumber(3, 65_535),
-    fallback: 128,
-    means: 'most connections to the gateway, over all pools',
-  }),
-  GATEWAY_MAX_BYTES: setting({
-    kind: count,
-    fallback: 8_388_608,
-    means: 'largest gateway answer accepted, unpacked',
-  }),
-  CATALOG_MAX_BYTES: setting({
-    kind: count,
-    fallback: 134_217_728,
-    means: 'largest catalog accepted, unpacked',
-  }),
-  GATEWAY_POLLS_PER_SECOND: setting({
-    kind: wholeNumber(1, 1_000_000),
-    fallback: 500,
-    means: 'ceiling of the polls of all live feeds of this process',
-  }),
-  CATALOG_MAX_AGE_SECONDS: setting({
-    kind: seconds,
-    fallback: 3_600,
-    means: "how old a served catalog may be, by the gateway's own `Age`",
-  }),
-  CATALOG_STALE_SECONDS: setting({
-    kind: secondsOrNone,
-    fallback: 3_600,
-    means: 'how much longer it may serve, marked stale, while the gateway fails',
-  }),
-  SESSION_MAX_AGE_SECONDS: setting({
-    kind: secondsOrNone,
-    fallback: 60,
-    means: 'how old a served session snapshot may be',
-  }),
-  POSITIONS_POLL_MS: setting({
-    kind: wholeNumber(100, LONGEST_MS),
-    fallback: 1_000,
-    means: 'poll interval of a live feed',
-  }),
-  POSITIONS_POLL_MAX_MS: setting({
-    kind: wholeNumber(100, LONGEST_MS),
-    fallback: 30_000,
-    means: 'longest interval while the gateway fails; at least `POSITIONS_POLL_MS`',
-  }),
-  AUTH_PROOF_SECONDS: setting({
-    kind: seconds,
-    fallback: 300,
-    means: "how long the gateway's last acceptance of a token counts",
-  }),
+    wholeNumber(3, 65_535),
+    128,
+    'most connections to the gateway, over all pools',
+  ),
+  GATEWAY_MAX_BYTES: setting(count, 8_388_608, 'largest gateway answer accepted, unpacked'),
+  CATALOG_MAX_BYTES: setting(count, 134_217_728, 'largest catalog accepted, unpacked'),
+  GATEWAY_POLLS_PER_SECOND: setting(
+    wholeNumber(1, 1_000_000),
+    500,
+    'ceiling of the polls of all live feeds of this process',
+  ),
+  CATALOG_MAX_AGE_SECONDS: setting(
+    seconds,
+    3_600,
+    "how old a served catalog may be, by the gateway's own `Age`",
+  ),
+  CATALOG_STALE_SECONDS: setting(
+    secondsOrNone,
+    3_600,
+    'how much longer it may serve, marked stale, while the gateway fails',
+  ),
+  SESSION_MAX_AGE_SECONDS: setting(secondsOrNone, 60, 'how old a served session snapshot may be'),
+  POSITIONS_POLL_MS: setting(wholeNumber(100, LONGEST_MS), 1_000, 'poll interval of a live feed'),
+  POSITIONS_POLL_MAX_MS: setting(
+    wholeNumber(100, LONGEST_MS),
+    30_000,
+    'longest interval while the gateway fails; at least `POSITIONS_POLL_MS`',
+  ),
+  AUTH_PROOF_SECONDS: setting(
+    seconds,
+    300,
+    "how long the gateway's last acceptance of a token counts",
+  ),
 };

@@ -30,11 +30,14 @@ export interface Setting<T> {
   readonly holdsPassword?: boolean;
 }
 
+type Details = Pick<Setting<unknown>, 'fallbackText' | 'isSecret' | 'holdsPassword'>;
+
 /** The type records whether the fallback is null, because the value can then be null too. */
 export function setting<T, const F extends T | null>(
-  entry: Omit<Setting<T>, 'fallback'> & { readonly fallback: F },
+  kind: Kind<T>,
+  fallback: F,
+  means: string,
+  details: Details = {},
 ): Setting<T> & { readonly fallback: F } {
-  return entry;
+  return { kind, fallback, means, ...(fallback === null && { fallbackText: 'unset' }), ...details };
 }
-
-export const unset = { fallback: null, fallbackText: 'unset' };

@@ -1,14 +1,14 @@
 import type { Terminal } from '../../../src/cli/dispatch.ts';
 import { givenValue } from '../../../src/config/given-value.ts';
 import { text } from '../../../src/config/kinds.ts';
-import { type Setting, unset } from '../../../src/config/setting.ts';
+import { setting } from '../../../src/config/setting.ts';
 
 export type Credentials =
   | { readonly token: string }
   | { readonly email: string; readonly password: string };
 
-const PLAIN: Setting<string> = { kind: text('any text'), ...unset, means: 'who signs in' };
-const SECRET: Setting<string> = { ...PLAIN, isSecret: true };
+const PLAIN = setting(text('any text'), null, 'who signs in');
+const SECRET = setting(text('any text'), null, 'who signs in', { isSecret: true });
 
 const NEITHER =
   'CHECK_TOKEN is unset: it, or CHECK_EMAIL and CHECK_PASSWORD, must be set to go through the operations; ' +
