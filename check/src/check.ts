@@ -105,14 +105,9 @@ async function checkTarget(
   const sandbox = kind === 'sandbox' ? started.use(await startEmbeddedSandbox(config)) : null;
   const probe = started.use(
     createProbe({
+      ...config,
       url: sandbox?.url ?? config.gatewayUrl ?? '',
-      headers: config.gatewayHeaders,
-      forwardClient: false,
-      timeoutMs: config.gatewayTimeoutMs,
-      orderTimeoutMs: config.orderTimeoutMs,
-      catalogTimeoutMs: config.catalogTimeoutMs,
-      maxBytes: config.gatewayMaxBytes,
-      catalogMaxBytes: config.catalogMaxBytes,
+      gatewayForwardClient: false,
     }),
   );
   let progress: Progress | null = null;

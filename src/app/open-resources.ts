@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
-import { createGateway, type Gateway, type GatewayOptions } from '../gateway/create-gateway.ts';
+import { createGateway } from '../gateway/create-gateway.ts';
 import { Graph } from '../graph.ts';
 import { steadyClock, systemClock } from '../lib/clock.ts';
 import type { Eventually } from '../lib/eventually.ts';
@@ -56,7 +56,8 @@ export async function openResources(
     });
   started.defer(() => tracing?.close());
   const gatewayUrl = sandbox?.url ?? config.gatewayUrl ?? '';
-  const gateway = createConfiguredGateway(config, {
+  const gateway = createGateway({
+    ...config,
     url: gatewayUrl,
     metrics: metrics.gateway,
     log,
@@ -155,22 +156,3 @@ async function openState(
 }
 
 /** The client of the gateway that the configuration describes; `url` is the embedded one's in sandbox mode. */
-function createConfiguredGateway(
-  config: Config,
-  parts: Pick<GatewayOptions, 'url' | 'metrics' | 'log' | 'tracing'>,
-): Gateway {
-  return createGateway({
-    ...parts,
-    connections: config.gatewayConnections,
-    headers: config.gatewayHeaders,
-    forwardClient: config.gatewayForwardClient,
-    directionField: config.gatewayDirectionField,
-    mobileWallet: config.gatewayMobileWallet,
-    timeUnit: config.gatewayTimeUnit,
-    timeoutMs: config.gatewayTimeoutMs,
-    orderTimeoutMs: config.orderTimeoutMs,
-    catalogTimeoutMs: config.catalogTimeoutMs,
-    maxBytes: config.gatewayMaxBytes,
-    catalogMaxBytes: config.catalogMaxBytes,
-  });
-}

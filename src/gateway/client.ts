@@ -26,9 +26,9 @@ import { toSession } from './wire/session.ts';
 
 export interface GatewayClientOptions extends RequestSettings {
   readonly send: Send;
-  readonly directionField: string;
-  readonly mobileWallet: string;
-  readonly timeUnit: TimeUnit;
+  readonly gatewayDirectionField: string;
+  readonly gatewayMobileWallet: string;
+  readonly gatewayTimeUnit: TimeUnit;
   /** Called with each read or sign-in whose answer has a body that breaks the interface. */
   readonly onBroken?: (operation: OperationName) => void;
   /** Called with how many figures of an answer no double carries. */
@@ -132,18 +132,18 @@ export class GatewayClient {
     operation: Name,
     input: Writes[Name],
   ): Promise<Acknowledgement> {
-    const path = { provider: this.#options.mobileWallet };
+    const path = { provider: this.#options.gatewayMobileWallet };
     const details = WRITTEN[operation]?.(input) ?? { path, body: input };
     return judgeWrite(operation, await this.#call(operation, caller, details));
   }
 
   openPosition(caller: Caller, order: MarketOrder, sendBeforeMs: number | null = null) {
-    const body = marketOrderBody(order, this.#options.directionField);
+    const body = marketOrderBody(order, this.#options.gatewayDirectionField);
     return this.#call('openPosition', caller, { body, sendBeforeMs });
   }
 
   placeLimitOrder(caller: Caller, order: LimitOrder, sendBeforeMs: number | null = null) {
-    const body = limitOrderBody(order, this.#options.directionField);
+    const body = limitOrderBody(order, this.#options.gatewayDirectionField);
     return this.#call('placeLimitOrder', caller, { body, sendBeforeMs });
   }
 
@@ -151,7 +151,7 @@ export class GatewayClient {
     const operation = 'getSession';
     const exchange = await this.#call(operation, caller, { path: { login } });
     const answer = this.#bodyOf(operation, exchange);
-    const reading = readingIn(this.#options.timeUnit);
+    const reading = readingIn(this.#options.gatewayTimeUnit);
     const session = toSession(jsonOf(answer), login, reading);
     if (session === null) throw this.#broken(operation, 'no snapshot of this login');
     this.#options.onInexact?.(operation, reading.inexactFigures);
@@ -168,7 +168,7 @@ export class GatewayClient {
     const { bytes } = answer;
     if (previous?.bytes.equals(bytes)) return { ...previous, ...sentOf(answer) };
     const body = jsonOf(answer);
-    const reading = readingIn(this.#options.timeUnit);
+    const reading = readingIn(this.#options.gatewayTimeUnit);
     const list = isRow(body) ? toPositions(body.positions, reading) : null;
     if (list === null) throw this.#broken(operation, 'no whole list of positions');
     this.#options.onInexact?.(operation, reading.inexactFigures);

@@ -18,7 +18,7 @@ export interface GatewayOptions
   extends Omit<GatewayClientOptions, 'send' | 'onBroken' | 'onInexact'> {
   readonly url: string;
   /** The most connections over all areas. */
-  readonly connections: number;
+  readonly gatewayConnections: number;
   readonly metrics: GatewayMetrics;
   readonly log: Log;
   readonly tracing: Tracing | null;
@@ -28,11 +28,11 @@ export type Gateway = ReturnType<typeof createGateway>;
 
 /** Wires the client of the gateway, from its methods down to the sockets. */
 export function createGateway(options: GatewayOptions) {
-  const { url, connections, metrics, log, timeoutMs, tracing, headers } = options;
+  const { url, gatewayConnections: connections, metrics, log, tracing } = options;
   const pools = createPools({
     gatewayUrl: url,
     connections,
-    connectTimeoutMs: timeoutMs * CONNECT_SHARE,
+    connectTimeoutMs: options.gatewayTimeoutMs * CONNECT_SHARE,
   });
   const counter = { sent: 0 };
   const failures = new LastFailures(url);
@@ -49,7 +49,11 @@ export function createGateway(options: GatewayOptions) {
   const send =
     tracing === null
       ? transport
-      : withSpans(transport, { tracing, url, forwardsTrace: forwardsTrace(headers) });
+      : withSpans(transport, {
+          tracing,
+          url,
+          forwardsTrace: forwardsTrace(options.gatewayHeaders),
+        });
   const resilience = new Resilience(send, {
     clock: steadyClock,
     random: Math.random,

@@ -4,12 +4,12 @@ import { byOperation, type Operation } from './operations.ts';
 
 export interface RequestSettings {
   /** Fixed headers of each call, in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly forwardClient: boolean;
-  readonly timeoutMs: number;
+  readonly gatewayHeaders: Readonly<Record<string, string>>;
+  readonly gatewayForwardClient: boolean;
+  readonly gatewayTimeoutMs: number;
   readonly orderTimeoutMs: number;
   readonly catalogTimeoutMs: number;
-  readonly maxBytes: number;
+  readonly gatewayMaxBytes: number;
   readonly catalogMaxBytes: number;
 }
 
@@ -19,35 +19,38 @@ export function requestTemplates(settings: RequestSettings) {
 }
 
 function templateOf(operation: Operation, settings: RequestSettings) {
-  const { timeoutMs, orderTimeoutMs, catalogTimeoutMs, maxBytes, catalogMaxBytes } = settings;
+  const maxBytes = settings.gatewayMaxBytes;
   return {
     path: createPath(operation),
     headers: createHeaders(operation, settings),
     isAnonymous: operation.isAnonymous,
     ...{
-      usual: { deadlineMs: timeoutMs, maxBytes },
-      order: { deadlineMs: orderTimeoutMs, maxBytes },
-      catalog: { deadlineMs: catalogTimeoutMs, maxBytes: catalogMaxBytes },
+      usual: { deadlineMs: settings.gatewayTimeoutMs, maxBytes },
+      order: { deadlineMs: settings.orderTimeoutMs, maxBytes },
+      catalog: { deadlineMs: settings.catalogTimeoutMs, maxBytes: settings.catalogMaxBytes },
     }[operation.bounds],
   };
 }
 
-function createHeaders({ verb }: Operation, { headers, forwardClient }: RequestSettings) {
+function createHeaders(
+  { verb }: Operation,
+  { gatewayHeaders: headers, gatewayForwardClient: forwards }: RequestSettings,
+) {
   const fixed = Object.entries({
     accept: 'application/json',
     // Every request but a read has a body.
     ...(verb !== 'GET' && { 'content-type': 'application/json' }),
     ...headers,
   }).flat();
-  const namesAddress = forwardClient && !Object.hasOwn(headers, 'x-forwarded-for');
-  const namesAgent = forwardClient && !Object.hasOwn(headers, 'user-agent');
+  const namesAddress = forwards && !Object.hasOwn(headers, 'x-forwarded-for');
+  const namesAgent = forwards && !Object.hasOwn(headers, 'user-agent');
   const namesRequest = !Object.hasOwn(headers, 'x-request-id');
-  const forwards = forwardsTrace(headers);
+  const forwardsTraces = forwardsTrace(headers);
   /** Names and values alternate; `more` are those of this one request. */
   return ({ token, client, requestId, trace }: Caller, more: readonly string[]) => {
     const all = fixed.concat(more);
     if (namesRequest && requestId !== undefined) all.push('x-request-id', requestId);
-    if (forwards && trace !== undefined) all.push(...trace.headers);
+    if (forwardsTraces && trace !== undefined) all.push(...trace.headers);
     if (token !== null) all.push('authorization', `Bearer ${token.text}`);
     if (client === undefined) return all;
     if (namesAddress) all.push('x-forwarded-for', client.address);
@@ -57,7 +60,7 @@ function createHeaders({ verb }: Operation, { headers, forwardClient }: RequestS
 }
 
 /** Fixed headers win: of the headers that carry a trace all are a request's own, or none is. */
-export function forwardsTrace(headers: RequestSettings['headers']): boolean {
+export function forwardsTrace(headers: RequestSettings['gatewayHeaders']): boolean {
   return !['traceparent', 'tracestate', 'baggage'].some((name) => Object.hasOwn(headers, name));
 }
 

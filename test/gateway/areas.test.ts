@@ -18,7 +18,7 @@ describe.each(AREAS)('while everything in "%s" hangs', (area) => {
     // The calls that hang do so until their connections are closed, far beyond the deadline of the others.
     await using dead = openClient(place.sandbox.url, {
       connections: 12,
-      timeoutMs: HOUR_MS,
+      gatewayTimeoutMs: HOUR_MS,
       orderTimeoutMs: HOUR_MS,
       catalogTimeoutMs: HOUR_MS,
     });

@@ -20,7 +20,7 @@ describe('an answer without end', () => {
     });
     const observed: string[] = [];
     await using open = openClient(gateway.url, {
-      maxBytes: MEGABYTE,
+      gatewayMaxBytes: MEGABYTE,
       observe: ({ operation }, outcome) => observed.push(`${operation} ${outcome}`),
     });
     const [read, write, order] = await Promise.all([
@@ -63,7 +63,7 @@ describe('an answer in chunks of one byte', () => {
 
   test('is read no further than its bound', async () => {
     await using gateway = await startScriptedGateway((socket) => void socket.write(inChunks));
-    await using open = openClient(gateway.url, { maxBytes: 10_000 });
+    await using open = openClient(gateway.url, { gatewayMaxBytes: 10_000 });
     expect(await wordFor(CALLS.getOpenPositions(open.client, anyCaller))).toBe('contract');
     await eventually(() => gateway.openConnections === 0);
   });
@@ -99,7 +99,10 @@ describe('a catalog', () => {
 
   test('has a bound and a deadline of its own', async () => {
     await using place = await openSandbox();
-    await using open = openClient(place.sandbox.url, { maxBytes: 1_000, timeoutMs: 20 });
+    await using open = openClient(place.sandbox.url, {
+      gatewayMaxBytes: 1_000,
+      gatewayTimeoutMs: 20,
+    });
     place.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 60 });
     const caller = { token: toToken(String(place.as('demo@example.com').token)) };
     const asked = catalog(open.client, caller);

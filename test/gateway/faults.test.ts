@@ -9,7 +9,7 @@ import { CALLS, wordFor } from './calls.ts';
 import { anyCaller, type ClientSettings, openClient } from './open-client.ts';
 
 /** Of calls that end by their deadline. */
-const HASTY = { timeoutMs: 400, orderTimeoutMs: 400 };
+const HASTY = { gatewayTimeoutMs: 400, orderTimeoutMs: 400 };
 /** The largest answer that the client of these tests takes. */
 const MAX_BYTES = 1_000_000;
 
@@ -239,7 +239,7 @@ test('a connection that is reset as soon as it is made leaves an order unsent or
 });
 
 function openSmallClient(url: string, settings: ClientSettings = {}) {
-  return openClient(url, { maxBytes: MAX_BYTES, ...settings });
+  return openClient(url, { gatewayMaxBytes: MAX_BYTES, ...settings });
 }
 
 function allThree(client: GatewayClient, caller = anyCaller) {

@@ -68,7 +68,7 @@ test('no order is ever sent twice, and one that was "not sent" is never received
   await using open = openClient(gateway.url, {
     connections: 32,
     orderTimeoutMs: DEADLINE_MS,
-    forwardClient: true,
+    gatewayForwardClient: true,
   });
 
   const exchanges = new Map<string, Exchange>();

@@ -24,15 +24,15 @@ export function openClient(url: string, settings: ClientSettings = {}) {
   const pools = settings.pools ?? createPools({ gatewayUrl: url, connections, connectTimeoutMs });
   const client = new GatewayClient({
     send: createTransport(pools, observe),
-    headers: {},
-    forwardClient: false,
-    directionField: 'direction',
-    mobileWallet: 'mobile-wallet',
-    timeUnit: 'auto',
-    timeoutMs: FAR_MS,
+    gatewayHeaders: {},
+    gatewayForwardClient: false,
+    gatewayDirectionField: 'direction',
+    gatewayMobileWallet: 'mobile-wallet',
+    gatewayTimeUnit: 'auto',
+    gatewayTimeoutMs: FAR_MS,
     orderTimeoutMs: FAR_MS,
     catalogTimeoutMs: FAR_MS,
-    maxBytes: 8_388_608,
+    gatewayMaxBytes: 8_388_608,
     catalogMaxBytes: 134_217_728,
     ...options,
   });

@@ -84,7 +84,7 @@ test('nothing is sent for a value that is refused, whichever operation takes it'
     await expect(client.write(anyCaller, 'setValue', { key: value, value: 1 })).rejects.toThrow(
       UnsafePathError,
     );
-    await using odd = openClient(gateway.url, { mobileWallet: value });
+    await using odd = openClient(gateway.url, { gatewayMobileWallet: value });
     await expect(odd.client.write(anyCaller, 'addMobileWallet', { phone: '1' })).rejects.toThrow(
       UnsafePathError,
     );

@@ -122,7 +122,7 @@ describe('the open positions', () => {
       ['s', 2025],
       ['ms', 1970],
     ] as const) {
-      await using open = openClient(gateway.url, { timeUnit });
+      await using open = openClient(gateway.url, { gatewayTimeUnit: timeUnit });
       const { positions } = await open.client.getOpenPositions(anyCaller, null);
       expect(new Date(positions[0]?.createdAt ?? 0).getUTCFullYear()).toBe(year);
     }

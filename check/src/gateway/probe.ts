@@ -54,7 +54,7 @@ export function createProbe(options: ProbeOptions): Probe {
   const pools = createPools({
     gatewayUrl: options.url,
     connections: 1,
-    connectTimeoutMs: options.timeoutMs * CONNECT_SHARE,
+    connectTimeoutMs: options.gatewayTimeoutMs * CONNECT_SHARE,
   });
   const send = createTransport(pools, () => {});
   const templates = requestTemplates(options);

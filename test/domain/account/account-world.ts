@@ -51,15 +51,15 @@ export function openAccountWorld({ maxBytes, freshness }: AccountWorldOptions = 
             }),
         });
       }),
-    headers: {},
-    forwardClient: false,
-    directionField: 'direction',
-    mobileWallet: 'mobile-wallet',
-    timeUnit: 'auto',
-    timeoutMs: 1_000,
+    gatewayHeaders: {},
+    gatewayForwardClient: false,
+    gatewayDirectionField: 'direction',
+    gatewayMobileWallet: 'mobile-wallet',
+    gatewayTimeUnit: 'auto',
+    gatewayTimeoutMs: 1_000,
     orderTimeoutMs: 1_000,
     catalogTimeoutMs: 1_000,
-    maxBytes: 1_000_000,
+    gatewayMaxBytes: 1_000_000,
     catalogMaxBytes: 1_000_000,
   });
   const gateway = new ViewerGateway({

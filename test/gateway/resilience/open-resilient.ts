@@ -40,15 +40,15 @@ export function openResilient(
   );
   const client = new GatewayClient({
     send: resilience.send,
-    headers: {},
-    forwardClient: false,
-    directionField: 'direction',
-    mobileWallet: 'mobile-wallet',
-    timeUnit: 'auto',
-    timeoutMs,
+    gatewayHeaders: {},
+    gatewayForwardClient: false,
+    gatewayDirectionField: 'direction',
+    gatewayMobileWallet: 'mobile-wallet',
+    gatewayTimeUnit: 'auto',
+    gatewayTimeoutMs: timeoutMs,
     orderTimeoutMs: timeoutMs,
     catalogTimeoutMs: timeoutMs,
-    maxBytes: 1_000_000,
+    gatewayMaxBytes: 1_000_000,
     catalogMaxBytes: 1_000_000,
   });
   /** Advances the clock in small steps while a timer waits; without one it stands still while sockets take their time. */
