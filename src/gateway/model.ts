@@ -43,3 +43,9 @@ export interface LimitOrder {
   readonly takeProfit: number | null;
   readonly comment: string | null;
 }
+
+/** `sendBeforeMs`: by this machine's date; null: at any time. */
+export type OrderCall = { readonly sendBeforeMs: number | null } & (
+  | { readonly operation: 'openPosition'; readonly order: MarketOrder }
+  | { readonly operation: 'placeLimitOrder'; readonly order: LimitOrder }
+);

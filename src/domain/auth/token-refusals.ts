@@ -14,12 +14,6 @@ export interface TokenRefusalsOptions {
   readonly known: Pick<KnownKeys, 'isNew'>;
 }
 
-/** Accounts by the last call of each within the minute with a token that is beyond doubt. */
-export interface TokenAccounts {
-  readonly accepted: number;
-  readonly refused: number;
-}
-
 const MINUTE_SECONDS = 60;
 /** A power of two. Accounts that share a slot are sampled: the last of them to call stands for all. */
 const SLOTS = 4_096;
@@ -57,7 +51,8 @@ export class TokenRefusals {
     if (isKnown) this.#slotsOf(refuser)[slotOf(login)] = this.#second() * 2 + 1;
   }
 
-  accounts(refuser: Refuser): TokenAccounts {
+  /** Accounts by the last call of each within the minute with a token that is beyond doubt. */
+  accounts(refuser: Refuser) {
     const oldest = (this.#second() - MINUTE_SECONDS) * 2;
     const accounts = { accepted: 0, refused: 0 };
     for (const state of this.#slots[refuser] ?? []) {

@@ -48,26 +48,15 @@ type Jose = typeof import('jose');
 export async function createVerifier(options: VerifierOptions): Promise<Verify | null> {
   if (options.jwtSecret === null && options.jwtJwksUrl === null) return null;
   const jose = await import('jose');
+  const secret = options.jwtSecret && new TextEncoder().encode(options.jwtSecret);
+  const key = secret ? () => secret : keySetAt(jose, new URL(options.jwtJwksUrl ?? ''), options);
   const expectations = {
+    algorithms: secret ? SECRET_ALGORITHMS : KEY_SET_ALGORITHMS,
     clockTolerance: EXPIRY_LEEWAY_MS / 1000,
     ...(options.jwtIssuer !== null && { issuer: options.jwtIssuer }),
     ...(options.jwtAudience !== null && { audience: options.jwtAudience }),
   };
-  if (options.jwtSecret !== null) {
-    const secret = new TextEncoder().encode(options.jwtSecret);
-    return (token) =>
-      check(jose, () =>
-        jose.jwtVerify(token, secret, { ...expectations, algorithms: SECRET_ALGORITHMS }),
-      );
-  }
-  if (options.jwtJwksUrl !== null) {
-    const keys = keySetAt(jose, new URL(options.jwtJwksUrl), options);
-    return (token) =>
-      check(jose, () =>
-        jose.jwtVerify(token, keys, { ...expectations, algorithms: KEY_SET_ALGORITHMS }),
-      );
-  }
-  return null;
+  return (token) => check(jose, () => jose.jwtVerify(token, key, expectations));
 }
 
 /** Requests wait for a slow key set; after it has failed they do not wait for it one by one. */

@@ -9,7 +9,7 @@ import type { Caller } from '../../gateway/caller.ts';
 import type { GatewayClient, Writes } from '../../gateway/client.ts';
 import { type GatewayError, isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
-import type { LimitOrder, MarketOrder } from '../../gateway/model.ts';
+import type { OrderCall } from '../../gateway/model.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import type { ProofLedger } from './proof.ts';
 import type { ProofTrials } from './proof-trials.ts';
@@ -96,17 +96,17 @@ export class ViewerGateway {
     return answer;
   }
 
-  /** `sendBeforeMs`: by this machine's date; null: at any time. */
-  openPosition(viewer: Viewer, order: MarketOrder, sendBeforeMs: number | null = null) {
-    return this.#ordering(viewer, 'openPosition', (caller) =>
-      this.#parts.client.openPosition(caller, order, sendBeforeMs),
-    );
-  }
-
-  placeLimitOrder(viewer: Viewer, order: LimitOrder, sendBeforeMs: number | null = null) {
-    return this.#ordering(viewer, 'placeLimitOrder', (caller) =>
-      this.#parts.client.placeLimitOrder(caller, order, sendBeforeMs),
-    );
+  async order(viewer: Viewer, call: OrderCall): Promise<Exchange> {
+    const { client, ledger, refusals } = this.#parts;
+    const { operation, sendBeforeMs } = call;
+    const wasAccepted = ledger.isAccepted(viewer);
+    const exchange = await (call.operation === 'openPosition'
+      ? client.openPosition(viewer.caller, call.order, sendBeforeMs)
+      : client.placeLimitOrder(viewer.caller, call.order, sendBeforeMs));
+    if (!exchange.sent || !exchange.answered) return exchange;
+    if (exchange.status === 401) this.#refused(viewer, operation, wasAccepted);
+    else if (exchange.status < 500) refusals.accepted(operation, viewer.login);
+    return exchange;
   }
 
   /** A small write: its success proves nothing, its 401 ends proof like any other. */
@@ -144,19 +144,6 @@ export class ViewerGateway {
     // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
     if (!wasAccepted && this.#parts.ledger.isAccepted(viewer)) this.#parts.trials.accepted(viewer);
     return answer;
-  }
-
-  async #ordering(
-    viewer: Viewer,
-    operation: OperationName,
-    send: (caller: Caller) => Promise<Exchange>,
-  ): Promise<Exchange> {
-    const wasAccepted = this.#parts.ledger.isAccepted(viewer);
-    const exchange = await send(viewer.caller);
-    if (!exchange.sent || !exchange.answered) return exchange;
-    if (exchange.status === 401) this.#refused(viewer, operation, wasAccepted);
-    else if (exchange.status < 500) this.#parts.refusals.accepted(operation, viewer.login);
-    return exchange;
   }
 
   /** A recently accepted token is not limited as an attempt. */

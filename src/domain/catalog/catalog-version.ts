@@ -59,11 +59,6 @@ export class CatalogVersion {
 /** Each changed instrument's previous digest, or null where it did not exist. */
 export type Before = ReadonlyMap<string, string | null>;
 
-interface BuiltVersion {
-  readonly version: CatalogVersion;
-  readonly before: Before;
-}
-
 // Measured: an instrument takes about so many bytes of heap beside those of its text, in the indexes too.
 const INSTRUMENT_OVERHEAD_BYTES = 1_240;
 
@@ -74,7 +69,7 @@ const INSTRUMENT_OVERHEAD_BYTES = 1_240;
 export async function buildVersion(
   instruments: readonly Instrument[],
   previous: CatalogVersion | null,
-): Promise<BuiltVersion> {
+): Promise<{ version: CatalogVersion; before: Before }> {
   const pace = new Pace();
   const sorted = await sortInSlices(instruments, compareInstruments, pace);
   const byId = new Map<string, Instrument>();

@@ -18,13 +18,6 @@ export interface TimelineOptions<T> {
   readonly closingsKept?: number;
 }
 
-/** The kinds of change that an advance made. */
-export interface Advance {
-  readonly isContent: boolean;
-  /** Items came, left, or are no longer the same holding. */
-  readonly isMembers: boolean;
-}
-
 interface Row<T> {
   item: T;
   readonly openedAt: number;
@@ -74,8 +67,11 @@ export class Timeline<T extends Item> {
     return this.#arrangement;
   }
 
-  /** Takes the next list, which has the given version if its content has changed. */
-  advance(items: readonly T[], version: number): Advance {
+  /**
+   * Takes the next list, which has the given version if its content has changed; `isMembers`: items came, left, or are
+   * no longer the same holding.
+   */
+  advance(items: readonly T[], version: number) {
     const { isSame, isSameMember } = this.#options;
     const isFirst = this.#version === 0;
     this.#pass += 1;

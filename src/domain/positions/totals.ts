@@ -1,13 +1,9 @@
 import type { Position } from '../../gateway/model.ts';
 
-export interface PositionTotals {
-  readonly count: number;
-  readonly invested: number | null;
-  readonly profit: number | null;
-}
+export type PositionTotals = Readonly<ReturnType<typeof totalsOf>>;
 
 /** Exact sums of the gateway's figures; null where a position lacks one, since a partial sum is no total. */
-export function totalsOf(positions: readonly Position[]): PositionTotals {
+export function totalsOf(positions: readonly Position[]) {
   return {
     count: positions.length,
     invested: total(positions.map(({ invested }) => invested)),

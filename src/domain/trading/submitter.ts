@@ -13,11 +13,9 @@ import { EXPIRED, judgeOrder, type Submission, unknownSince } from './outcome.ts
 import type { Recorder, RecorderOptions } from './recorder.ts';
 import type { Ticket } from './ticket.ts';
 
-/** The two order calls of the gateway, which end by their own deadline and never reject. */
-export type OrderGateway = Pick<ViewerGateway, 'openPosition' | 'placeLimitOrder'>;
-
 export interface SubmitterOptions extends RecorderOptions {
-  readonly gateway: OrderGateway;
+  /** A call of it ends by its own deadline and never rejects. */
+  readonly gateway: Pick<ViewerGateway, 'order'>;
   readonly orderTimeoutMs: number;
   /** Called when an order has changed its account, or may have, before any client is answered. */
   readonly onAccountChanged: (login: string) => void;
@@ -84,7 +82,7 @@ export class Submitter {
     if (this.#isExpired(ticket)) return EXPIRED;
     let exchange: Exchange;
     try {
-      exchange = await this.#call(viewer, ticket);
+      exchange = await this.#options.gateway.order(viewer, ticket);
     } catch (error) {
       // A call never rejects; where a bug makes one reject, the order's outcome is unknown.
       const message = 'an order ended in an error of the facade: its outcome is unknown';
@@ -109,12 +107,5 @@ export class Submitter {
       this.#options.log.error({ err: error }, 'the listener for changed accounts failed');
     }
     return submission;
-  }
-
-  async #call(viewer: Viewer, ticket: Ticket): Promise<Exchange> {
-    const { gateway } = this.#options;
-    return ticket.operation === 'openPosition'
-      ? gateway.openPosition(viewer, ticket.order, ticket.sendBeforeMs)
-      : gateway.placeLimitOrder(viewer, ticket.order, ticket.sendBeforeMs);
   }
 }

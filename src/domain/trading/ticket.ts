@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { LimitOrder, MarketOrder, Protection, Side } from '../../gateway/model.ts';
+import type { OrderCall, Protection, Side } from '../../gateway/model.ts';
 import {
   broken,
   idempotencyKey,
@@ -13,22 +13,10 @@ import {
 } from './input-rules.ts';
 
 /** A validated order: the values to send, and the idempotency key to send it under. */
-export type Ticket = MarketTicket | LimitTicket;
+export type Ticket = OrderCall & { readonly idempotencyKey: string };
 
-interface TicketKey {
-  readonly idempotencyKey: string;
-  readonly sendBeforeMs: number | null;
-}
-
-interface MarketTicket extends TicketKey {
-  readonly operation: 'openPosition';
-  readonly order: MarketOrder;
-}
-
-interface LimitTicket extends TicketKey {
-  readonly operation: 'placeLimitOrder';
-  readonly order: LimitOrder;
-}
+type MarketTicket = Extract<Ticket, { operation: 'openPosition' }>;
+type LimitTicket = Extract<Ticket, { operation: 'placeLimitOrder' }>;
 
 interface OrderInput {
   readonly symbol: string;
@@ -90,7 +78,7 @@ export function limitTicket(input: PlaceLimitOrderInput): LimitTicket {
   };
 }
 
-function keyOf(input: OrderInput): TicketKey {
+function keyOf(input: OrderInput) {
   return {
     idempotencyKey: idempotencyKey('input.idempotencyKey', input.idempotencyKey),
     // A date that is none is null in JSON as well: sent without its limit it would be another order.

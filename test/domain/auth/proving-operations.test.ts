@@ -29,8 +29,18 @@ const ASKS: Readonly<Record<Exclude<OperationName, Anonymous>, readonly [Proves,
     (gateway, who) => gateway.read(who, customerIdRead),
     { customerId: 'c1' },
   ],
-  openPosition: ['nothing', (gateway, who) => gateway.openPosition(who, marketOrder), WRITTEN],
-  placeLimitOrder: ['nothing', (gateway, who) => gateway.placeLimitOrder(who, limitOrder), WRITTEN],
+  openPosition: [
+    'nothing',
+    (gateway, who) =>
+      gateway.order(who, { operation: 'openPosition', order: marketOrder, sendBeforeMs: null }),
+    WRITTEN,
+  ],
+  placeLimitOrder: [
+    'nothing',
+    (gateway, who) =>
+      gateway.order(who, { operation: 'placeLimitOrder', order: limitOrder, sendBeforeMs: null }),
+    WRITTEN,
+  ],
   resetTradingAccountPassword: [
     'nothing',
     (gateway, who) => gateway.write(who, 'resetTradingAccountPassword', { accountExternalId: '1' }),

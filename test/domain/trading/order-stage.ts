@@ -1,7 +1,7 @@
 import { AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { Orders } from '../../../src/domain/trading/orders.ts';
-import type { OrderGateway } from '../../../src/domain/trading/submitter.ts';
+import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts';
 import { marketTicket, type Ticket } from '../../../src/domain/trading/ticket.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -15,29 +15,21 @@ export interface WaitingCall {
   readonly viewer: Viewer;
   readonly operation: string;
   readonly symbol: string;
-  readonly sendBeforeMs: number | null | undefined;
+  readonly sendBeforeMs: number | null;
   readonly end: (exchange: Exchange | Error) => void;
 }
 
 /** A gateway whose answers the test gives one by one. */
 export function createScriptedGateway() {
   const calls: WaitingCall[] = [];
-  function take(operation: string) {
-    return (
-      viewer: Viewer,
-      { symbol }: { symbol: string },
-      sendBeforeMs?: number | null,
-    ): Promise<Exchange> => {
+  const gateway: SubmitterOptions['gateway'] = {
+    order(viewer, { operation, order: { symbol }, sendBeforeMs }) {
       const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
       const end = (exchange: Exchange | Error) =>
         exchange instanceof Error ? reject(exchange) : resolve(exchange);
       calls.push({ viewer, operation, symbol, sendBeforeMs, end });
       return promise;
-    };
-  }
-  const gateway: OrderGateway = {
-    openPosition: take('openPosition'),
-    placeLimitOrder: take('placeLimitOrder'),
+    },
   };
   return { gateway, calls };
 }

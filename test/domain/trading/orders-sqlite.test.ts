@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { Orders } from '../../../src/domain/trading/orders.ts';
-import type { OrderGateway } from '../../../src/domain/trading/submitter.ts';
+import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.ts';
 import { acceptedAs, createTestLog, proofOf, ticketOf, viewerOf } from './order-stage.ts';
@@ -27,13 +27,12 @@ test('an order is recorded in the file before it is sent', async () => {
   });
   const missing: string[] = [];
   let sent = 0;
-  const gateway: OrderGateway = {
-    async openPosition(_viewer, { symbol }) {
+  const gateway: SubmitterOptions['gateway'] = {
+    async order(_viewer, { order: { symbol } }) {
       sent += 1;
       if (!isCommitted(path, symbol)) missing.push(symbol);
       return acceptedAs(symbol);
     },
-    placeLimitOrder: () => Promise.reject(new Error('not used here')),
   };
   const orders = new Orders({
     ...{ gateway, records, clock: systemClock, orderTimeoutMs: 1_000, onAccountChanged() {}, log },

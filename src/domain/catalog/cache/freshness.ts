@@ -1,19 +1,7 @@
 import type { CatalogAnswer } from '../../../gateway/answers.ts';
 
 /** A copy's age when it was asked for, and the times that follow from it. */
-export interface CopyTimes {
-  /** When the call was sent that brought or confirmed it: the gateway may have made its answer right then. */
-  readonly sentAtMs: number;
-  readonly initialAgeMs: number;
-  /** From this time on the copy is marked stale. */
-  readonly staleFromMs: number;
-  /** From this time on a read starts a background refresh (stale-while-revalidate). */
-  readonly refreshFromMs: number;
-  /** Until this time the copy is served without waiting; then a reader waits for a new one. */
-  readonly expiresMs: number;
-  /** While the gateway fails, the copy is served until this time (stale-if-error). */
-  readonly servesUntilMs: number;
-}
+export type CopyTimes = Readonly<ReturnType<typeof timesOf>>;
 
 interface CopyCircumstances {
   readonly receivedAtMs: number;
@@ -36,7 +24,7 @@ const ASK_AGAIN_MS = 60_000;
 export function timesOf(
   { headers, ...answer }: CatalogAnswer,
   { receivedAtMs, maxAgeMs, staleMs, isProvisional, isRefresh }: CopyCircumstances,
-): CopyTimes {
+) {
   const sentAtMs = receivedAtMs - Math.max(0, answer.receivedAtMs - answer.sentAtMs);
   const initialAgeMs = Math.min(
     OLDEST_SECONDS * 1000,
@@ -55,11 +43,16 @@ export function timesOf(
   const isFruitless = isRefresh && lastFifthMs <= receivedAtMs;
   const refreshFromMs = isFruitless ? receivedAtMs + ASK_AGAIN_MS : lastFifthMs;
   return {
+    /** When the call was sent that brought or confirmed it: the gateway may have made its answer right then. */
     sentAtMs,
     initialAgeMs,
+    /** From this time on the copy is marked stale. */
     staleFromMs: isTooOld ? receivedAtMs : expiresMs,
+    /** From this time on a read starts a background refresh (stale-while-revalidate). */
     refreshFromMs: isBrief ? expiresMs : refreshFromMs,
+    /** Until this time the copy is served without waiting; then a reader waits for a new one. */
     expiresMs,
+    /** While the gateway fails, the copy is served until this time (stale-if-error). */
     servesUntilMs: isProvisional ? expiresMs : expiresMs + staleMs,
   };
 }

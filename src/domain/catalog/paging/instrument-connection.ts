@@ -28,7 +28,7 @@ export class InstrumentConnection {
     return this.#page((ordinal) => new InstrumentEdge(this.#sequence, ordinal));
   }
 
-  get pageInfo(): PageInfo {
+  get pageInfo() {
     const isEmpty = this.#end === this.#start;
     return {
       hasNextPage: this.#end < this.#ordinals.length,
@@ -47,12 +47,7 @@ export class InstrumentConnection {
   }
 }
 
-export interface PageInfo {
-  readonly hasNextPage: boolean;
-  readonly hasPreviousPage: boolean;
-  readonly startCursor: string | null;
-  readonly endCursor: string | null;
-}
+export type PageInfo = InstrumentConnection['pageInfo'];
 
 export class InstrumentEdge {
   readonly #sequence: Sequence;

@@ -15,13 +15,7 @@ export interface InstrumentOrder {
   readonly direction?: SortDirection | null | undefined;
 }
 
-/** The order in effect: without a search, relevance falls back to the order by symbol. */
-interface EffectiveOrder {
-  readonly by: InstrumentOrderBy;
-  readonly descending: boolean;
-  /** Identifies the order in cursors. */
-  readonly name: string;
-}
+type EffectiveOrder = ReturnType<typeof effectiveOrder>;
 
 /** The instruments of a version in one order. */
 export interface Sequence {
@@ -32,10 +26,8 @@ export interface Sequence {
   compare(ordinal: number, place: Place): number;
 }
 
-export function effectiveOrder(
-  order: InstrumentOrder | null | undefined,
-  term: SearchTerm | null,
-): EffectiveOrder {
+/** The order in effect, and its name in cursors: without a search, relevance falls back to the order by symbol. */
+export function effectiveOrder(order: InstrumentOrder | null | undefined, term: SearchTerm | null) {
   const wanted = order?.by ?? 'RELEVANCE';
   const by = wanted === 'RELEVANCE' && term === null ? 'SYMBOL' : wanted;
   const descending = order?.direction === 'DESC';

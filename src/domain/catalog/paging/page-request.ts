@@ -26,19 +26,11 @@ export interface InstrumentFilter {
   readonly pdt?: Given<boolean>;
 }
 
-/** The requested part of a list: so many items after a cursor, or so many before one. */
-interface PageWindow {
-  readonly backward: boolean;
-  readonly count: number;
-  readonly cursor: string | null;
-  /** The name of the cursor's argument. */
-  readonly argument: 'after' | 'before';
-}
-
 const DEFAULT_COUNT = 50;
 const MOST = 500;
 
-export function toWindow({ first, after, last, before }: PageRequest): PageWindow {
+/** The requested part of a list: so many items after a cursor, or so many before one, and its argument's name. */
+export function toWindow({ first, after, last, before }: PageRequest) {
   const backward = last != null || before != null;
   if (backward && (first != null || after != null)) {
     const argument = last != null ? 'last' : 'before';

@@ -61,26 +61,17 @@ export function symbolForms(folded: string): string[] {
 const LONGEST_TERM = 100;
 const MOST_WORDS = 8;
 
-export interface SearchTerm {
-  /** The whole term, folded, with single spaces. */
-  readonly phrase: string;
-  readonly words: readonly SearchWord[];
-}
-
-interface SearchWord {
-  /** The word as typed: symbols may begin with a mark. */
-  readonly symbol: string;
-  /** The word without the punctuation around it. */
-  readonly text: string;
-}
+export type SearchTerm = NonNullable<ReturnType<typeof toSearchTerm>>;
 
 /** Null where the term is empty: then everything matches, as without a search. */
-export function toSearchTerm(search: string | null | undefined): SearchTerm | null {
+export function toSearchTerm(search: string | null | undefined) {
   const folded = fold((search ?? '').trim().slice(0, LONGEST_TERM)).slice(0, LONGEST_TERM);
   const parts = chunks(folded).slice(0, MOST_WORDS);
   if (parts.length === 0) return null;
   return {
+    /** The whole term, folded, with single spaces. */
     phrase: parts.join(' '),
+    /** Each as typed, for symbols may begin with a mark, and without the punctuation around it. */
     words: parts.map((part) => ({ symbol: part, text: bare(part) })),
   };
 }

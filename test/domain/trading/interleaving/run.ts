@@ -1,6 +1,6 @@
 import { InputError } from '../../../../src/domain/input-error.ts';
 import { Orders, type Placed } from '../../../../src/domain/trading/orders.ts';
-import type { OrderGateway } from '../../../../src/domain/trading/submitter.ts';
+import type { SubmitterOptions } from '../../../../src/domain/trading/submitter.ts';
 import { GatewayError, NotAttemptedError } from '../../../../src/gateway/errors.ts';
 import type { Exchange } from '../../../../src/gateway/exchange.ts';
 import { type OrderRecords, RecordsUnavailableError } from '../../../../src/store/order-records.ts';
@@ -79,14 +79,13 @@ export function beginRun(scenario: Scenario, stage: Stage): Run {
     };
   }
 
-  function gatewayOf(replica: number): OrderGateway {
+  function gatewayOf(replica: number): SubmitterOptions['gateway'] {
     return {
-      openPosition(_viewer, { symbol }, sendBeforeMs = null) {
+      order(_viewer, { order: { symbol }, sendBeforeMs }) {
         const { promise, resolve } = Promise.withResolvers<Exchange>();
         calls.push({ replica, symbol, sendBeforeMs, answer: resolve, isSent: false, end: null });
         return promise;
       },
-      placeLimitOrder: () => Promise.reject(new Error('not used here')),
     };
   }
 
