@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { rollingRestart } from '../../../scripts/soak-replicas/rolling.ts';
 import { describeWithHaproxy } from '../../support/describe-with.ts';
-import { inFull } from '../../support/in-full.ts';
 
-const ACCOUNTS = inFull(50, 20);
+const ACCOUNTS = 50;
 /** It takes 25 s on a machine of its own. */
 const MOST_MS = 180_000;
 

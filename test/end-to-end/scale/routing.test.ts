@@ -3,11 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { describeWithHaproxy } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
-import { inFull } from '../../support/in-full.ts';
 import { type Replicas, startReplicas } from '../../support/replicas.ts';
 import { Crowd, type CrowdOptions } from './crowd.ts';
 
-const ACCOUNTS = inFull(50, 30);
+const ACCOUNTS = 50;
 const SOCKETS_PER_ACCOUNT = 6;
 const SOCKETS = ACCOUNTS * SOCKETS_PER_ACCOUNT;
 
