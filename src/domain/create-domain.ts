@@ -108,15 +108,6 @@ export function createDomain({
     onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
     onSession: (viewer, answer) => hub.snapshotAnswered(viewer, answer),
   });
-  const sessionReads = {
-    cache: metrics.sessionReads.register('cache'),
-    shared: metrics.sessionReads.register('shared'),
-    call: metrics.sessionReads.register('call'),
-  };
-  const catalogReads = {
-    memory: metrics.catalogReads.register('memory'),
-    wait: metrics.catalogReads.register('wait'),
-  };
   const accountChanged = (login: string) => {
     sessions.accountChanged(login);
     board.accountChanged(login);
@@ -138,7 +129,7 @@ export function createDomain({
     logicalClock,
     maxAgeMs: settings.sessionMaxAgeSeconds * 1000,
     maxBytes: cacheBytes.sessions,
-    onRead: (source) => sessionReads[source].add(),
+    onRead: (source) => metrics.sessionReads.add(source),
   });
   const prover = new Prover(ledger, sessions, logicalClock);
   const knownTokens = createKnownTokens();
@@ -166,7 +157,7 @@ export function createDomain({
     staleMs: settings.catalogStaleSeconds * 1000,
     versions,
     maxBytes: cacheBytes.catalogs,
-    onRead: (source) => catalogReads[source].add(),
+    onRead: (source) => metrics.catalogReads.add(source),
     onFetched: (outcome) => metrics.catalogFetches.add(outcome),
   });
   const board = new PositionsBoard({ lastSequence, maxBytes: cacheBytes.positions });
@@ -217,12 +208,7 @@ export function createDomain({
     orderTimeoutMs: settings.orderTimeoutMs,
     onAccountChanged: accountChanged,
   });
-  const orderDesk = new OrderDesk(
-    orders,
-    prover,
-    (end) => (end === 'replayed' ? metrics.replays.add() : metrics.orders.add(end)),
-    () => metrics.voids.add(),
-  );
+  const orderDesk = new OrderDesk(orders, prover, metrics);
   metrics.watch({ catalogs, hub, orders, tokenRefusals });
   return {
     logicalClock,

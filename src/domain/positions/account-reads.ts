@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { FeedState } from './feed-state.ts';
 import type { PollScheduler, PollTurn } from './poll-scheduler.ts';
-import { restMs } from './rest-ms.ts';
+import { restMs } from './poller.ts';
 import type { RingMember, TokenRing } from './token-ring.ts';
 
 /** Op 10 for a feed, which like its polls must not be retried. */

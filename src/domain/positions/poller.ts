@@ -1,6 +1,7 @@
+import { GatewayError } from '../../gateway/errors.ts';
+import { backoffMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { PollScheduler, PollTurn } from './poll-scheduler.ts';
-import { restMs } from './rest-ms.ts';
 import type { RingMember, TokenRing } from './token-ring.ts';
 
 export interface PollerOptions {
@@ -115,4 +116,15 @@ export class Poller {
     this.#hasPhase = true;
     this.#turn.every(pollMs, sinceMs + phaseMs);
   }
+}
+
+/** How long a feed makes no further call of this kind after so many failures, whatever the gateway asks for. */
+export function restMs(
+  failures: number,
+  error: unknown,
+  { random, pollMs, pollMaxMs }: Pick<PollerOptions, 'random' | 'pollMs' | 'pollMaxMs'>,
+): number {
+  const options = { baseMs: pollMs, maxMs: pollMaxMs, random };
+  const retryAfterSeconds = error instanceof GatewayError ? error.retryAfterSeconds : null;
+  return Math.min(pollMaxMs, backoffMs(failures, options, retryAfterSeconds));
 }

@@ -4,41 +4,37 @@ import type { Prover } from '../account/prover.ts';
 import { TooManyAttemptsError } from '../auth/errors.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
+import type { DomainMetrics } from '../domain-metrics.ts';
 import { InputError } from '../input-error.ts';
 import type { Orders, Placed } from './orders.ts';
+import type { Submission } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
 import { KeyForgottenError, KeyNotVoidedError } from './void-errors.ts';
 
-/** `unsent`: the order was surely not taken, for whatever reason but its caller's mistake. */
-type OrderEnd = 'accepted' | 'rejected' | 'unknown' | 'expired' | 'unsent' | 'replayed';
+type OrderMetrics = Pick<DomainMetrics, 'orders' | 'replays' | 'voids'>;
 
 /** Places a viewer's orders in the account's records, which requires proof: a claim is not enough. */
 export class OrderDesk {
   readonly #orders: Orders;
   readonly #prover: Prover;
-  readonly #onEnd: (end: OrderEnd) => void;
-  readonly #onVoided: () => void;
+  readonly #metrics: OrderMetrics;
 
-  constructor(
-    orders: Orders,
-    prover: Prover,
-    onEnd: (end: OrderEnd) => void,
-    onVoided: () => void,
-  ) {
-    this.#onEnd = onEnd;
-    this.#onVoided = onVoided;
+  constructor(orders: Orders, prover: Prover, metrics: OrderMetrics) {
     this.#orders = orders;
     this.#prover = prover;
+    this.#metrics = metrics;
   }
 
   async place(viewer: Viewer, ticket: Ticket): Promise<Placed> {
     try {
       const proof = await this.#proofBefore(viewer, ticket.operation);
       const placed = await this.#orders.place(viewer, proof, ticket);
-      this.#onEnd(endOf(placed));
+      if (placed.replayed) this.#metrics.replays.add();
+      else this.#metrics.orders.add(endOf(placed));
       return placed;
     } catch (error) {
-      if (!isCallersOwn(error)) this.#onEnd('unsent');
+      // The order was surely not taken.
+      if (!isCallersOwn(error)) this.#metrics.orders.add('unsent');
       throw error;
     }
   }
@@ -52,7 +48,7 @@ export class OrderDesk {
     const proof = await this.#proofBefore(viewer);
     try {
       const placed = await this.#orders.void(proof, idempotencyKey, sinceMs);
-      if (!placed.replayed) this.#onVoided();
+      if (!placed.replayed) this.#metrics.voids.add();
       return placed;
     } catch (error) {
       if (error instanceof KeyForgottenError) throw error;
@@ -75,8 +71,7 @@ export class OrderDesk {
   }
 }
 
-function endOf({ outcome, replayed }: Placed): OrderEnd {
-  if (replayed) return 'replayed';
+function endOf({ outcome }: Placed): 'expired' | Submission['outcome'] {
   return outcome.outcome === 'rejected' && !outcome.sent ? 'expired' : outcome.outcome;
 }
 
