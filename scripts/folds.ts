@@ -29,9 +29,18 @@ do {
     getSession: random.below(LONGEST_DELAY_MS),
     getOpenPositions: random.below(LONGEST_DELAY_MS),
   };
-  const report = await checkFolding({ seed, steps: STEPS, lagMs, delayMs });
+  // In every second run one of them fails now and then.
+  const failing = random.pick(['getSession', 'getOpenPositions', null, null] as const);
+  const failEvery = failing && { [failing]: 2 + random.below(6) };
+  const report = await checkFolding({
+    seed,
+    steps: STEPS,
+    lagMs,
+    delayMs,
+    ...(failEvery && { failEvery }),
+  });
   const { problems, events, queries, states } = report;
-  const behind = `${lagging} lags by ${lagMs[lagging]} ms`;
+  const behind = `${lagging} lags by ${lagMs[lagging]} ms, ${failing ?? 'none'} fails`;
   console.log(`seed ${seed}, ${behind}: ${states} states, ${events} events, ${queries} queries`);
   for (const problem of problems) console.error(`  PROBLEM ${problem}`);
   failed ||= problems.length > 0;

@@ -21,6 +21,8 @@ export interface LaggingGateway extends AsyncDisposable {
   /** How long an operation takes from reading its state to its answer. */
   readonly delayMs: Record<LaggingRead, number>;
   readonly calls: Record<LaggingRead, number>;
+  /** Each so-manyth call of an operation fails; 0: none. */
+  readonly failEvery: Record<LaggingRead, number>;
   /** Called with each call, before its state is read. */
   onCall: (operation: LaggingRead) => void;
   /** Whether a snapshot has a list of positions. */
@@ -40,7 +42,7 @@ export interface MutableState {
 export async function startLaggingGateway(login: string): Promise<LaggingGateway> {
   const states: AccountState[] = [{ atMs: Date.now(), positions: new Map(), orders: new Set() }];
   const perRead = () => ({ getSession: 0, getOpenPositions: 0 });
-  const [lagMs, delayMs, calls] = [perRead(), perRead(), perRead()];
+  const [lagMs, delayMs, calls, failEvery] = [perRead(), perRead(), perRead(), perRead()];
   const server = createServer(async (request, response) => {
     const operation = request.url?.startsWith('/trading/session/')
       ? 'getSession'
@@ -48,7 +50,9 @@ export async function startLaggingGateway(login: string): Promise<LaggingGateway
     calls[operation] += 1;
     gateway.onCall(operation);
     const state = stateAt(states, Date.now() - lagMs[operation]);
+    const fails = failEvery[operation] > 0 && calls[operation] % failEvery[operation] === 0;
     if (delayMs[operation] > 0) await delay(delayMs[operation]);
+    if (fails) return void response.writeHead(503).end();
     const positions = [...state.positions].map(([id, number]) => ({
       ...{ id, symbol: 'AAPL', units: 1, profit: number, invested: 1 },
     }));
@@ -65,7 +69,7 @@ export async function startLaggingGateway(login: string): Promise<LaggingGateway
   const { port } = server.address() as AddressInfo;
   const gateway: LaggingGateway = {
     url: `http://127.0.0.1:${port}`,
-    ...{ states, lagMs, delayMs, calls },
+    ...{ states, lagMs, delayMs, calls, failEvery },
     onCall: () => {},
     hasPositions: true,
     change(by) {

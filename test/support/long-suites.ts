@@ -28,7 +28,7 @@ export const LONG_SUITES: readonly string[] = [
 /** Suites for which a machine needs more than CI brings in: `npm run test:all` alone runs them, and whoever names them. */
 const SUITES_IN_FULL: readonly string[] = ['client/test/examples/jvm.test.ts'];
 
-/** Suites that measure what their process holds, or keep a core busy: other tests in their process would disturb them, and they others. */
+/** Suites that measure or set what their process holds, or keep a core busy: other tests in their process would disturb them, and they others. */
 export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'client/test/guides/*.test.ts',
   'client/test/live/reconnects.test.ts',
@@ -43,6 +43,7 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/end-to-end/start/**/*.test.ts',
   'test/end-to-end/transports/shutdown*.test.ts',
   'test/lib/byte-collector.test.ts',
+  'test/plugins/execution/compiling-executor.test.ts',
   'test/plugins/response-cache/response-cache.test.ts',
   'test/server/back-pressure/**/*.test.ts',
   'test/store/{redis,sqlite}/**/*.test.ts',

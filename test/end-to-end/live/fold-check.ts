@@ -21,8 +21,9 @@ export interface FoldCheck {
   readonly seed: number;
   /** How often the account changes. */
   readonly steps: number;
-  readonly lagMs: Partial<Record<LaggingRead, number>>;
+  readonly lagMs?: Partial<Record<LaggingRead, number>>;
   readonly delayMs?: Partial<Record<LaggingRead, number>>;
+  readonly failEvery?: Partial<Record<LaggingRead, number>>;
 }
 
 export interface FoldReport {
@@ -60,6 +61,7 @@ export async function checkFolding({
   await using gateway = await startLaggingGateway(LOGIN);
   Object.assign(gateway.lagMs, gatewaySays.lagMs);
   Object.assign(gateway.delayMs, gatewaySays.delayMs);
+  Object.assign(gateway.failEvery, gatewaySays.failEvery);
   const history = new StateHistory(gateway);
   const environment = {
     GATEWAY_URL: gateway.url,
@@ -85,7 +87,7 @@ export async function checkFolding({
     return { client, fold };
   });
   const devices = [sandbox.token(DEMO), sandbox.token(DEMO)].map(
-    (token) => new Device(app, token, history),
+    (token) => new Device(app, token, history, gatewaySays.failEvery !== undefined),
   );
   let isOver = false;
   const asking = devices.map(async (device) => {
@@ -120,21 +122,26 @@ class Device {
   readonly #app: TestApp;
   readonly #token: string;
   readonly #history: StateHistory;
+  readonly #mayFail: boolean;
   readonly #shown = new Set<string>();
   /** In how many answers on end an order was nowhere. */
   readonly #nowhere = new Map<string, number>();
 
-  constructor(app: TestApp, token: string, history: StateHistory) {
+  constructor(app: TestApp, token: string, history: StateHistory, mayFail: boolean) {
     this.#app = app;
     this.#token = token;
     this.#history = history;
+    this.#mayFail = mayFail;
   }
 
   async ask(document: string): Promise<void> {
     const servedBefore = this.#history.served;
     const { data, errors } = await this.#app.query(document, { token: this.#token });
     this.asked += 1;
-    if (errors.length > 0) return void this.problems.push(`${document}: ${errors[0]?.message}`);
+    if (errors.length > 0) {
+      if (!this.#mayFail) this.problems.push(`${document}: ${errors[0]?.message}`);
+      return;
+    }
     const { session, positions, positionTotals, orders } = data;
     // A snapshot's rows are as old as the snapshot, which may lag.
     if (session) this.#match(document, session.positions, null);
