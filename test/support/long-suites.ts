@@ -17,7 +17,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/deploy/{compose,night,one-machine}.test.ts',
   'test/end-to-end/chaos/**/*.test.ts',
   'test/end-to-end/limits/{send-buffers,soak}.test.ts',
-  'test/end-to-end/orders/idle-connections.test.ts',
+  'test/end-to-end/orders/{idle-connections,ledger}.test.ts',
   'test/end-to-end/sandbox/{demo-panels,demo-standing,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/**/*.test.ts',
   'test/end-to-end/transports/two-paths.test.ts',
@@ -38,7 +38,7 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/end-to-end/limits/{attacks,body-pieces,innocent,large-answers,large-bodies,memory,senders}.test.ts',
   'test/end-to-end/live/{packed-streams,stalled-sockets,unread-sockets}.test.ts',
   'test/end-to-end/operations/{redis-trouble,stuck-log}.test.ts',
-  'test/end-to-end/orders/{ledger,shutdown,unusable-file}.test.ts',
+  'test/end-to-end/orders/{shutdown,unusable-file}.test.ts',
   'test/end-to-end/sandbox/demo-links.test.ts',
   'test/end-to-end/start/**/*.test.ts',
   'test/end-to-end/transports/shutdown*.test.ts',
@@ -72,6 +72,10 @@ const SUITES_BY_CHANGE = [
   {
     suites: 'client/test/guides/samples.test.ts',
     about: ['README.md', 'docs', 'client', 'schema.graphql'],
+  },
+  {
+    suites: 'test/domain/trading/interleavings.test.ts',
+    about: ['src/domain/trading', 'src/store', 'test/domain/trading'],
   },
   { suites: 'test/deploy/alerts.test.ts', about: ['deploy', 'docs', 'src', 'test/deploy'] },
 ];

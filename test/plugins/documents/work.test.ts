@@ -4,10 +4,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Documents } from '../../../src/plugins/documents/documents.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
+import { inFull } from '../../support/in-full.ts';
 import { largestOf, PLAIN, SHAPES, tokensOf } from './largest-documents.ts';
 import type { WorkQuestion } from './work-counter.ts';
 
-const ROOM = { maxTokens: 4_000, maxBytes: 262_144 };
+const ROOM = inFull(
+  { maxTokens: 4_000, maxBytes: 262_144 },
+  { maxTokens: 1_500, maxBytes: 98_304 },
+);
 const LIMITS = { maxTokens: ROOM.maxTokens, maxDepth: 15, maxAliases: 30, maxDirectives: 20 };
 /** As much more work as text; a product of two things that grow would be twice that. */
 const GROWTH = 1.4;
