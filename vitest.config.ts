@@ -16,7 +16,7 @@ const exclude = [...configDefaults.exclude, ...suites];
 const others = [...LONG_SUITES, ...SUITES_OF_THEIR_OWN, ...SUITES_ALONE];
 
 const MINUTE_MS = 60_000;
-// A run takes five minutes on two quiet cores, twice that on busy ones; one in full has no such bound.
+// A run takes four minutes on two quiet cores, CI’s ten; on busy ones twice that. One in full has no such bound.
 keepTestDeadlines({
   runMs: (process.env.FULL ? 180 : 40) * MINUTE_MS,
   graceMs: MINUTE_MS,
