@@ -211,7 +211,7 @@ export class AccountReads {
     const retryMs = Math.min(sessionMaxAgeMs, pollMs * 2 ** (this.#disagreements - 1));
     this.#retryAtMs = this.#disagreements > 0 ? clock.now() + retryMs : Number.POSITIVE_INFINITY;
     const isNews = this.#feed.state.takeSession(answer);
-    if (!this.#isUnsettled() && this.#candidate === null) this.#release();
+    this.#release();
     if (isNews && this.#hold === null) this.#feed.wake();
   }
 

@@ -213,6 +213,32 @@ describe('op 10 that', () => {
     expect(gateway.sessions).toHaveLength(2);
   });
 
+  test('has no list of orders leaves those that are known as of their time', async () => {
+    const { clock, gateway, phone, hub } = await followed();
+    const before = phone.last?.orders;
+    gateway.sessionLie = (session) => ({ ...session, positions: null, orders: null });
+    // A list that was asked for later is there before it.
+    gateway.sessionLatencyMs = 1_500;
+    gateway.setAccount(LOGIN, { balance: 90 });
+    hub.accountChanged(LOGIN);
+    await clock.advance(20_000);
+    expect(phone.last).toMatchObject({
+      orders: { closed: [], fetchedAt: before?.fetchedAt },
+      session: { session: { balance: 90 } },
+    });
+  });
+
+  test('waits for its turn when the last client leaves is read for the next one', async () => {
+    const { clock, gateway, viewer, followAccount } = createLiveBench({ pollsPerSecond: 1 });
+    const phone = followAccount(viewer('phone'));
+    await clock.advance(100);
+    expect(gateway.sessions).toEqual([]);
+    await phone.leave();
+    const tablet = followAccount(viewer('tablet'));
+    await clock.advance(5_000);
+    expect(tablet.last?.session).not.toBe(null);
+  });
+
   test('answers for another group says so in the next event', async () => {
     const bench = await followed();
     const { clock, gateway, phone } = bench;

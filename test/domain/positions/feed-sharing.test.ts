@@ -68,6 +68,22 @@ test('accounts do not share lists, nor does a slow one delay the others', async 
   expect(quick.events).toEqual([[position('two')], [position('three')]]);
 });
 
+test('a list that a query has just read is shown at once; each poll counts as a change or as none', async () => {
+  const { clock, gateway, viewer, board, prove, hub, followChanges } = createLiveBench();
+  const phone = viewer('phone');
+  const proof = prove(phone);
+  gateway.set(LOGIN, [position('a')]);
+  board.offer({ proof, tokenHash: phone.tokenHash }, await gateway.getOpenPositions(phone, null));
+  const { events } = followChanges(phone);
+  await clock.advance(0);
+  expect(events).toMatchObject([{ snapshot: true, upserted: [position('a')], status: 'LIVE' }]);
+  expect(gateway.polls).toHaveLength(1);
+  await clock.advance(3_000);
+  gateway.set(LOGIN, [position('b')]);
+  await clock.advance(1_000);
+  expect(hub.stats().polls).toMatchObject({ changed: 1, unchanged: gateway.polls.length - 2 });
+});
+
 test('the live list answers no query once it is as old as the interval', async () => {
   const { clock, gateway, viewer, followChanges, hub, prove } = createLiveBench();
   const proof = prove(viewer('phone'));
