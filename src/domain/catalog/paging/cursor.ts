@@ -45,9 +45,8 @@ export function decodeCursor(
 function parse(text: string): (string | number)[] | null {
   try {
     const parts: unknown = JSON.parse(text);
-    const isList = Array.isArray(parts) && parts.length >= 2;
     const fits = (part: unknown) => typeof part === 'string' || typeof part === 'number';
-    return isList && parts.every(fits) ? parts : null;
+    return Array.isArray(parts) && parts.every(fits) ? parts : null;
   } catch {
     return null;
   }
