@@ -53,8 +53,6 @@ const READ = {
   verb: 'GET',
   effect: 'read',
   isIdempotent: true,
-  backend: 'reads',
-  area: 'reads',
   bounds: 'usual',
   isAnonymous: false,
   errors: 'details',
@@ -82,11 +80,14 @@ const ORDER = {
   errors: 'submit',
 } as const;
 
+/** The columns of reads that every screen makes. */
+const SCREEN = { backend: 'reads', area: 'reads' } as const;
 const PAYMENTS = { backend: 'payments', area: 'rest' } as const;
 
 export const OPERATIONS = {
   getAllTickers: {
     ...READ,
+    ...SCREEN,
     number: 1,
     path: '/trading/tickers/{group}',
     bounds: 'catalog',
@@ -124,6 +125,7 @@ export const OPERATIONS = {
   },
   getSession: {
     ...READ,
+    ...SCREEN,
     number: 10,
     path: '/trading/session/{login}',
     proves: 'login',
@@ -136,7 +138,7 @@ export const OPERATIONS = {
     path: '/payments/client/withdrawal-methods',
     proves: 'token',
   },
-  getOpenPositions: { ...READ, number: 12, path: '/trading/positions', proves: 'token' },
+  getOpenPositions: { ...READ, ...SCREEN, number: 12, path: '/trading/positions', proves: 'token' },
   getCustomerId: {
     ...READ,
     ...PAYMENTS,

@@ -86,7 +86,7 @@ describe('against a gateway as the interface describes it', () => {
     expect(text).toMatch(/unit of times +milliseconds/);
     expect(text).toMatch(/claim of the login +login/);
     expect(text).toMatch(/claim of the group +group/);
-    expect(text).toMatch(/signatures +checked by ops 1, 10, 11, 12, 13/);
+    expect(text).toMatch(/signatures +checked by ops 1, 10, 11, 12, 13\n/);
     expect(text).toMatch(
       /\nNot verified, .*\n {2}GATEWAY_DIRECTION_FIELD\n {2}GATEWAY_MOBILE_WALLET\n\nNo problem\.$/,
     );
