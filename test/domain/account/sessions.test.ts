@@ -160,10 +160,11 @@ describe('a snapshot whose call began before that of one which', () => {
     const world = openAccountWorld({ maxBytes: 2_100 });
     await readAs(world, 1, viewer('one'));
     await readAs(world, 1, viewer('other'));
+    await world.clock.advance(MAX_AGE_MS / 2);
     const { early, answerEarly } = await readTwice(world);
     expect(world.sessions.cached(demo)).toBeNull();
-    // Now there would be room.
-    await world.clock.advance(MAX_AGE_MS);
+    // Now there would be room, and it is young enough.
+    await world.clock.advance(MAX_AGE_MS / 2);
     answerEarly();
     expect((await early).session.balance).toBe(1);
     expect(world.sessions.cached(demo)).toBeNull();
@@ -171,14 +172,22 @@ describe('a snapshot whose call began before that of one which', () => {
 
   test('has been evicted is not cached either', async () => {
     const world = openAccountWorld({ maxBytes: 2_100 });
-    const { early, answerEarly } = await readTwice(world);
-    await world.clock.advance(MAX_AGE_MS);
+    const { sessions, calls, clock, logicalClock } = world;
     await readAs(world, 1, viewer('one'));
-    await readAs(world, 1, viewer('other'));
-    expect(world.sessions.cached(demo)).toBeNull();
+    await clock.advance(MAX_AGE_MS / 2);
+    const { early, answerEarly } = await readTwice(world);
+    await clock.advance(MAX_AGE_MS / 2);
+    const large = sessions.read(viewer('other'));
+    calls.at(-1)?.answer(snapshot(1, Array.from('abcdefghijklmnopqrst')));
+    await large;
+    expect(sessions.cached(demo)).toBeNull();
+    // Now there is room again.
+    const small = sessions.read(viewer('other'), { after: logicalClock.next() });
+    calls.at(-1)?.answer(snapshot(1));
+    await small;
     answerEarly();
     await early;
-    expect(world.sessions.cached(demo)).toBeNull();
+    expect(sessions.cached(demo)).toBeNull();
   });
 });
 
