@@ -16,7 +16,7 @@ import { cachedSize, sizeOf } from './schema/list-sizes.ts';
 import { EventScope } from './schema/scope.ts';
 import type { Services } from './schema/services.ts';
 
-/** What a transport gives, and notes. */
+/** The input of a transport, with the record of its request, in which resolvers note their calls. */
 export interface Transport extends TransportContext {
   readonly record: TransportContext['record'] & CallRecord;
 }

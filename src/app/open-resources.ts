@@ -154,5 +154,3 @@ async function openState(
   const records = measuredOrderRecords(stores.records, metrics.store);
   return { stores: { ...stores, records }, trusted };
 }
-
-/** The client of the gateway that the configuration describes; `url` is the embedded one's in sandbox mode. */

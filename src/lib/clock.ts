@@ -60,7 +60,7 @@ export class LogicalClock {
 }
 
 /** Resolves after so long, or as soon as nobody waits any longer. */
-export function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       cancel();

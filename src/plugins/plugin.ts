@@ -39,7 +39,7 @@ export interface ReadingContext {
 /** The context of one operation, and what plugins ask it about trading. */
 export interface OperationContext extends ReadingContext {
   readonly operation: Operation;
-  /** Tells whom it is charged to, whose account it may have proved by now; the function does not keep the context. */
+  /** Returns the client that is charged: the account, once it is proved. The function does not retain the context. */
   readonly clientNow: () => Client;
   /** The hash of a token that is surely no forged one; null where there is none. */
   readonly knownToken: string | null;

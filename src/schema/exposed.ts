@@ -26,7 +26,7 @@ type Descriptions<Source> = {
   };
 };
 
-/** Describes the fields that are plain properties of their source. `mark`: for whom a value is the same; null: for the viewer alone. */
+/** Describes the fields that are plain properties of their source. `mark`: the audience that shares a value; null: the viewer alone. */
 export function exposed<Source>(
   t: FieldBuilder<Source>,
   mark: Mark | null,

@@ -9,7 +9,7 @@ const DateTime = new GraphQLScalarType<number, string>({
     'A moment in ISO 8601, in UTC: `2026-11-20T09:30:00.000Z`. As an input it may have another offset than `Z`.',
   // A string instead of a Date: one value with a `toJSON` makes JSON.stringify leave its fast path
   // for the whole response.
-  // What is no time becomes NaN, which no text represents.
+  // A value of another type becomes NaN, which is no time.
   coerceOutputValue: (value) =>
     momentText(typeof value === 'number' || value instanceof Date ? Number(value) : Number.NaN),
   coerceInputValue(value) {

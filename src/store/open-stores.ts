@@ -61,7 +61,7 @@ export async function openStores(options: StoreOptions) {
     const { redisIsUp = null, versions: accountVersions = null } = records as OpenedRecords;
     return {
       records: records as OrderRecords,
-      /** What limits share with other replicas; null without Redis. */
+      /** The counts and known keys of limits, shared by all replicas; null without Redis. */
       limits,
       /** Versions from other replicas' catalogs; null where there are none. */
       versions,

@@ -1,4 +1,5 @@
 import { isGatewayError } from '../../gateway/errors.ts';
+import { pause } from '../../lib/clock.ts';
 import {
   closingOf,
   type KeyClosing,
@@ -223,7 +224,7 @@ export class Orders {
     });
     try {
       while (record.outcome === null && record.pendingMs > 0 && !isOver) {
-        await new Promise<void>((resolve) => clock.after(FOLLOW_POLL_MS, resolve));
+        await pause(clock, FOLLOW_POLL_MS);
         const next = await records.find(login, key);
         if (next?.id !== first.id) return null;
         record = next;

@@ -1,4 +1,4 @@
-import { type Clock, within } from '../../lib/clock.ts';
+import { type Clock, pause, within } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import {
   type OrderRecord,
@@ -64,7 +64,7 @@ export class Recorder {
     const { clock, log } = this.#options;
     let waitMs = RETRY_FIRST_MS;
     for (let waitedMs = 0; waitedMs < RECORD_LIFE_MS; waitedMs += waitMs) {
-      await new Promise<void>((resolve) => clock.after(waitMs, resolve));
+      await pause(clock, waitMs);
       try {
         return await attempt();
       } catch {

@@ -10,8 +10,10 @@ interface SandboxUser {
 }
 
 export interface GraphiQLOptions {
-  /** The sandbox's users and the sign-in of the first, so that the first query works; null without the sandbox, where one
-   * has an account of one's own, or pastes a token. */
+  /**
+   * The sandbox's users and the sign-in of the first, so that the first query works; null without the sandbox, where one
+   * has an account of one's own, or pastes a token.
+   */
   readonly sandbox: {
     readonly users: readonly SandboxUser[];
     readonly firstToken: () => Promise<string | null>;

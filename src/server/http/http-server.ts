@@ -64,10 +64,11 @@ export class HttpServer {
 
   constructor(settings: HttpServerSettings) {
     this.#settings = settings;
+    const { addresses, buffers, requestIds } = settings;
     this.#watcher = {
+      ...{ addresses, buffers, requestIds },
       closed: (reply) => this.#closed(reply),
       failed: (reply, error) => this.#failed(reply, error),
-      ...settings,
     };
     this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
     this.#pipelined = new PipelinedRequests(settings.received);

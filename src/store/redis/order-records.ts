@@ -230,7 +230,7 @@ class RedisOrderRecords implements OrderRecords {
         throw new RecordsUnavailableError('the order records are being written back to Redis');
       }
       if (status !== 'recovering') await this.#epoch.join();
-      await pause(this.#settings.clock, POLL_MS, undefined);
+      await pause(this.#settings.clock, POLL_MS);
     }
   }
 

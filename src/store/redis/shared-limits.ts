@@ -42,7 +42,7 @@ for _, key in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1 - ARGV[4])) do
 end
 `;
 
-/** What limits share with other replicas. While Redis does not answer it is not asked, and each replica counts and remembers for itself. */
+/** Opens the counts and known keys that all replicas share. While Redis does not answer it is not asked: each replica has its own. */
 export async function openSharedLimits({
   url,
   clock,

@@ -236,7 +236,7 @@ describe('op 10 that', () => {
     await phone.leave();
     const tablet = followAccount(viewer('tablet'));
     await clock.advance(5_000);
-    expect(tablet.last?.session).not.toBe(null);
+    expect(tablet.last).toMatchObject({ session: { session: { login: LOGIN } } });
   });
 
   test('answers for another group says so in the next event', async () => {
