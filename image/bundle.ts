@@ -22,10 +22,10 @@ await bundle.write({
   chunkFileNames: '[name]-[hash].js',
 });
 await bundle.close();
-// What runs in browsers stands beside the bundle, as it does beside the sources.
+// What it reads stands beside the bundle, as it does beside the sources.
 const [besideSources, besideTarget] = [dirname(sources), dirname(target)];
-for (const folder of besideSources === besideTarget ? [] : ['page', 'bundle']) {
-  const path = join('graphiql', folder);
+const read = ['package.json', join('graphiql', 'page'), join('graphiql', 'bundle')];
+for (const path of besideSources === besideTarget ? [] : read) {
   cpSync(join(besideSources, path), join(besideTarget, path), { recursive: true });
 }
 

@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -7,8 +6,6 @@ const root = join(import.meta.dirname, '..', '..');
 /** Builds the program as the Dockerfile does it, in a folder of its own; answers the script to run. */
 export function buildBundle(folder: string): string {
   const target = join(folder, 'app', 'dist');
-  mkdirSync(target, { recursive: true });
-  cpSync(join(root, 'package.json'), join(folder, 'app', 'package.json'));
   const args = [join(root, 'image', 'bundle.ts'), join(root, 'src'), target];
   const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   if (status !== 0) throw new Error('the bundle was not built');
