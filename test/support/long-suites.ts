@@ -17,7 +17,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/deploy/{compose,night,one-machine}.test.ts',
   'test/end-to-end/chaos/**/*.test.ts',
   'test/end-to-end/limits/{send-buffers,soak}.test.ts',
-  'test/end-to-end/orders/{idle-connections,ledger}.test.ts',
+  'test/end-to-end/orders/ledger.test.ts',
   'test/end-to-end/sandbox/{demo-panels,demo-standing,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/**/*.test.ts',
   'test/end-to-end/transports/two-paths.test.ts',
@@ -35,10 +35,10 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'client/test/packaging/**/*.test.ts',
   'test/{bench,deploy,toolchain}/**/*.test.ts',
   'test/domain/cached-sizes.test.ts',
-  'test/end-to-end/limits/{attacks,body-pieces,innocent,large-answers,large-bodies,memory,senders}.test.ts',
+  'test/end-to-end/limits/{attacks,innocent,large-answers,large-bodies,memory,senders}.test.ts',
   'test/end-to-end/live/{packed-streams,stalled-sockets,unread-sockets}.test.ts',
   'test/end-to-end/operations/{redis-trouble,stuck-log}.test.ts',
-  'test/end-to-end/orders/{shutdown,unusable-file}.test.ts',
+  'test/end-to-end/orders/shutdown.test.ts',
   'test/end-to-end/sandbox/demo-links.test.ts',
   'test/end-to-end/start/**/*.test.ts',
   'test/end-to-end/transports/shutdown*.test.ts',
@@ -49,13 +49,9 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/store/{redis,sqlite}/**/*.test.ts',
 ];
 
-/**
- * Suites that move so many bytes that their waits pass where others run beside them, and one about connections that are
- * closed within a second: an order that waits longer for its core meets a closed one.
- */
+/** Suites that move so many bytes that their waits pass where others run beside them. */
 export const SUITES_ALONE: readonly string[] = [
   'test/end-to-end/limits/send-buffers.test.ts',
-  'test/end-to-end/orders/idle-connections.test.ts',
 ];
 
 /** Of Vitest; there are files with it in their names. */

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { eventually } from '../../support/eventually.ts';
 import type { OrderClient, SendOptions } from './order-client.ts';
 import { startOrderFacade } from './order-facade.ts';
 import { buying, type OrderRequest, waiting } from './order-request.ts';
@@ -58,18 +57,6 @@ test.each(['http', 'socket'] as const)(
   },
 );
 
-test('nothing is read that is not selected', async () => {
-  await using facade = await startOrderFacade();
-  const client = facade.client();
-  const plain = '{ __typename ... on OrderAccepted { orderId } }';
-  await ask(client, `mutation { order: ${field(buying('one'), plain)} }`);
-  // The first call proves the token, which is new.
-  const calls = facade.sandbox.requests().map(({ operation }) => operation);
-  expect(calls).toEqual(['getSession', 'openPosition']);
-  await ask(client, `mutation { order: ${field(buying('no', 'TEST.REJECT'))} }`);
-  expect(facade.sandbox.calls()).toBe(3);
-});
-
 test('an order with an unknown outcome returns the present positions and orders', async () => {
   await using facade = await startOrderFacade();
   const { sandbox } = facade;
@@ -119,32 +106,4 @@ test('an answer from the record reads afresh as well', async () => {
   const again = await ask(desk, `mutation { order: ${field(waiting('unsure', 'TEST.UNKNOWN'))} }`);
   expect(ids(again.order?.orders ?? [])).toContain(orderId);
   expect(sandbox.calls('placeLimitOrder')).toBe(1);
-});
-
-test("an accepted order makes the account's snapshot stale for every device", async () => {
-  await using facade = await startOrderFacade();
-  const { sandbox } = facade;
-  const [phone, desk] = [facade.client(), facade.client()];
-  const orders = async () =>
-    ids((await ask(desk, '{ session { orders { id } } }')).session?.orders ?? []);
-  await orders();
-  await orders();
-  expect(sandbox.calls('getSession')).toBe(1);
-  expect(await phone.place(waiting('new'))).toMatchObject({ type: 'OrderAccepted' });
-  expect(await orders()).toContain(sandbox.orders()[0]?.orderId);
-});
-
-test('the live feed emits an accepted order immediately, long before the next poll', async () => {
-  await using facade = await startOrderFacade({
-    POSITIONS_POLL_MS: '600000',
-    POSITIONS_POLL_MAX_MS: '600000',
-  });
-  const { sandbox } = facade;
-  const [watcher, trader] = [facade.client(), facade.client()];
-  const query = 'subscription { positions { id } }';
-  await watcher.send({ query, variables: {} }, { transport: 'socket' });
-  await trader.placed('none');
-  const polls = sandbox.calls('getOpenPositions');
-  await trader.place(buying('seen'));
-  await eventually(() => sandbox.calls('getOpenPositions') === polls + 1);
 });

@@ -3,42 +3,31 @@ import { eventually } from '../../support/eventually.ts';
 import { startOrderFacade } from './order-facade.ts';
 import { buying, waiting } from './order-request.ts';
 
-for (const transport of ['http', 'socket'] as const) {
-  for (const order of [buying('left', 'TEST.SLOW'), waiting('left', 'TEST.SLOW')]) {
-    test(`${order.mutation} completes though its client disconnects while it is in flight (${transport})`, async () => {
-      await using facade = await startOrderFacade({}, { slowMs: 500 });
-      const { sandbox } = facade;
-      const client = facade.client();
-      const disconnectsAfter = eventually(
-        () => sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder') === 1,
-      );
-      expect(await client.place(order, { transport, disconnectsAfter })).toEqual({ kind: 'cut' });
-      expect(sandbox.orders()).toEqual([]);
-      const outcome = await client.placed('left', { transport });
-      expect(sandbox.orders()).toHaveLength(1);
-      expect(outcome).toEqual({
-        kind: 'outcome',
-        type: 'OrderAccepted',
-        orderId: sandbox.orders()[0]?.orderId,
-        replayed: true,
-      });
-      expect(await client.place(order)).toEqual(outcome);
-      expect(sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder')).toBe(1);
+test.each([
+  ['http', buying('left', 'TEST.SLOW')],
+  ['socket', waiting('left', 'TEST.SLOW')],
+] as const)(
+  'an order completes though its client disconnects while it is in flight (%s)',
+  async (transport, order) => {
+    await using facade = await startOrderFacade({}, { slowMs: 500 });
+    const { sandbox } = facade;
+    const client = facade.client();
+    const calls = () => sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder');
+    const disconnectsAfter = eventually(() => calls() === 1);
+    expect(await client.place(order, { transport, disconnectsAfter })).toEqual({ kind: 'cut' });
+    expect(sandbox.orders()).toEqual([]);
+    const outcome = await client.placed('left', { transport });
+    expect(sandbox.orders()).toHaveLength(1);
+    expect(outcome).toEqual({
+      kind: 'outcome',
+      type: 'OrderAccepted',
+      orderId: sandbox.orders()[0]?.orderId,
+      replayed: true,
     });
-  }
-}
-
-test('the outcome is on record though no client asks while the order is in flight', async () => {
-  await using facade = await startOrderFacade({}, { slowMs: 300 });
-  const { sandbox } = facade;
-  const client = facade.client();
-  const disconnectsAfter = eventually(() => sandbox.calls('openPosition') === 1);
-  await client.place(buying('unanswered', 'TEST.SLOW'), { disconnectsAfter });
-  await eventually(() => sandbox.orders().length === 1);
-  await client.close();
-  const other = facade.client();
-  expect(await other.placed('unanswered')).toMatchObject({ type: 'OrderAccepted', replayed: true });
-});
+    expect(await client.place(order)).toEqual(outcome);
+    expect(calls()).toBe(1);
+  },
+);
 
 test('an order is placed though its client disconnects while the token is being proved', async () => {
   await using facade = await startOrderFacade();

@@ -1,3 +1,5 @@
+import { type Client, createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
 import {
   asking,
   type GraphQLBody,
@@ -8,7 +10,6 @@ import {
   replyOf,
   voiding,
 } from './order-request.ts';
-import { OrderSocket } from './order-socket.ts';
 
 export type Transport = 'http' | 'socket';
 
@@ -23,15 +24,31 @@ export interface SendOptions {
   readonly disconnectsAfter?: Promise<unknown> | undefined;
 }
 
-/** One device of one account, with both transports. */
+/** A socket that is closed while it opens fails, which its client knows already. */
+class QuietWebSocket extends WebSocket {
+  constructor(url: string, protocol: string) {
+    super(url, protocol);
+    this.on('error', () => {});
+  }
+}
+
+/** One device of one account, with both transports; it never reconnects for a request that was cut. */
 export class OrderClient {
   readonly #server: OrderServer;
-  readonly #token: string | null;
-  #socket: Promise<OrderSocket> | null = null;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #socket: Client;
 
   constructor(server: OrderServer, token: string | null) {
     this.#server = server;
-    this.#token = token;
+    this.#headers = token === null ? {} : { authorization: `Bearer ${token}` };
+    this.#socket = createClient({
+      url: server.webSocketUrl,
+      webSocketImpl: QuietWebSocket,
+      connectionParams: this.#headers,
+      retryAttempts: 0,
+      // The socket stays open between requests.
+      lazyCloseTimeout: 60_000,
+    });
   }
 
   place(request: OrderRequest, options?: SendOptions): Promise<Reply> {
@@ -50,19 +67,17 @@ export class OrderClient {
     return this.#reply(voiding(key, since?.toISOString()), options);
   }
 
-  /** A string is sent as it is: some numbers cannot be written in another way. */
   async send(
-    message: GraphQLMessage | string,
+    message: GraphQLMessage,
     { transport = 'http', disconnectsAfter }: SendOptions = {},
   ): Promise<GraphQLBody | 'cut'> {
-    const text = typeof message === 'string' ? message : JSON.stringify(message);
     return transport === 'http'
-      ? this.#post(text, disconnectsAfter)
-      : this.#overSocket(text, disconnectsAfter);
+      ? this.post(JSON.stringify(message), disconnectsAfter)
+      : this.#overSocket(message, disconnectsAfter);
   }
 
-  async close(): Promise<void> {
-    (await this.#socket?.catch(() => null))?.terminate();
+  close(): void {
+    this.#socket.terminate();
   }
 
   async #reply(message: GraphQLMessage, options?: SendOptions): Promise<Reply> {
@@ -70,20 +85,15 @@ export class OrderClient {
     return body === 'cut' ? { kind: 'cut' } : replyOf(body);
   }
 
-  async #post(
-    message: string,
-    disconnectsAfter: Promise<unknown> | undefined,
-  ): Promise<GraphQLBody | 'cut'> {
+  /** Sends a body as it is: some numbers cannot be written in another way. */
+  async post(body: string, disconnectsAfter?: Promise<unknown>): Promise<GraphQLBody | 'cut'> {
     const abort = new AbortController();
     void disconnectsAfter?.then(() => abort.abort());
     try {
       const response = await fetch(`${this.#server.url}/graphql`, {
         method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          ...(this.#token !== null && { authorization: `Bearer ${this.#token}` }),
-        },
-        body: message,
+        headers: { 'content-type': 'application/json', ...this.#headers },
+        body,
         signal: abort.signal,
       });
       return (await response.json()) as GraphQLBody;
@@ -92,25 +102,21 @@ export class OrderClient {
     }
   }
 
-  async #overSocket(
-    message: string,
+  #overSocket(
+    message: GraphQLMessage,
     disconnectsAfter: Promise<unknown> | undefined,
   ): Promise<GraphQLBody | 'cut'> {
-    const socket = await this.#openSocket();
-    if (socket === null) return 'cut';
-    const answer = socket.ask(message);
-    if (disconnectsAfter === undefined) return answer;
-    const left = await Promise.race([answer, disconnectsAfter.then(() => null)]);
-    if (left !== null) return left;
-    socket.terminate();
-    return 'cut';
-  }
-
-  async #openSocket(): Promise<OrderSocket | null> {
-    const before = await this.#socket?.catch(() => null);
-    if (before?.isOpen) return before;
-    const opening = OrderSocket.open(this.#server.webSocketUrl, this.#token);
-    this.#socket = opening;
-    return opening.catch(() => null);
+    const { promise, resolve } = Promise.withResolvers<GraphQLBody | 'cut'>();
+    this.#socket.subscribe(
+      { ...message },
+      {
+        next: (body) => resolve(body as GraphQLBody),
+        // Errors of GraphQL come as a list, the end of the socket as something else.
+        error: (failure) => resolve(Array.isArray(failure) ? { errors: failure } : 'cut'),
+        complete: () => {},
+      },
+    );
+    void disconnectsAfter?.then(() => this.#socket.terminate());
+    return promise;
   }
 }

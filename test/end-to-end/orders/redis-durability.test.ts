@@ -101,32 +101,4 @@ describeWithRedis('in production a Redis', (serverPath) => {
     expect(await reasons(facade)).toEqual(['order-store']);
     expect(facade.sandbox.calls('openPosition')).toBe(1);
   });
-
-  test.concurrent('with appendonly has each of ten orders after its own restart and the replica’s', async () => {
-    await using redis = await startTestRedis(serverPath, { args: DURABLE });
-    const names = Array.from({ length: 10 }, (_, at) => `order ${at}`);
-    await using first = await startOn(redis);
-    for (const name of names) await taken(first, name);
-    const { sandbox } = first;
-    // What the second of everysec may cost is the subject of docs/redis.md.
-    await redis.command('BGREWRITEAOF');
-    await eventually(async () =>
-      expect(String(await redis.command('INFO', 'persistence'))).toMatch(
-        /aof_rewrite_in_progress:0[\s\S]*aof_rewrite_scheduled:0/,
-      ),
-    );
-    await using second = await startOrderFacade(
-      { NODE_ENV: 'production', REDIS_URL: redis.url },
-      sandbox,
-    );
-    await redis.kill();
-    await redis.start();
-    const client = second.client();
-    for (const name of names) {
-      await eventually(async () =>
-        expect(await client.place(buying(name))).toMatchObject({ replayed: true }),
-      );
-    }
-    expect(sandbox.calls('openPosition')).toBe(10);
-  });
 });

@@ -1,9 +1,7 @@
-import { truncate } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
-import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../../support/redis.ts';
+import { REDIS_PASSWORD, startTestRedis } from '../../support/redis.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
 import { startOrderFacade } from './order-facade.ts';
 import { buying, type Reply } from './order-request.ts';
@@ -61,18 +59,6 @@ describeWithRedis('an order is sent once and taken again soon', (serverPath) => 
     await expectSentOnce(world);
   });
 
-  test.concurrent('where Redis restarts without the end of its append-only file', async () => {
-    await using world = await startWorld(serverPath, ['--appendonly', 'yes']);
-    const { redis, one } = world;
-    const size = Number(/aof_current_size:(\d+)/.exec(await persistence(redis))?.[1]);
-    const folder = ((await redis.command('CONFIG', 'GET', 'dir')) as string[])[1] ?? '';
-    await one.place(buying('order'));
-    await redis.kill();
-    await truncate(join(folder, 'appendonlydir', 'appendonly.aof.1.incr.aof'), size);
-    await redis.start();
-    await expectSentOnce(world);
-  });
-
   test.concurrent('where a replica of Redis is promoted that lacks the last writes', async () => {
     await using world = await startWorld(serverPath, ['--repl-diskless-sync-delay', '0']);
     const args = ['--replicaof', `127.0.0.1 ${new URL(world.redis.url).port}`];
@@ -85,7 +71,3 @@ describeWithRedis('an order is sent once and taken again soon', (serverPath) => 
     await expectSentOnce(world);
   });
 });
-
-async function persistence(redis: TestRedis): Promise<string> {
-  return String(await redis.command('INFO', 'persistence'));
-}

@@ -1,15 +1,14 @@
 import { expect, test } from 'vitest';
 import { startOrderFacade } from './order-facade.ts';
-import { buying, type Reply, waiting } from './order-request.ts';
+import { buying, waiting } from './order-request.ts';
 
 const CROWD = 50;
+// More runs than it takes for an operation to be compiled.
+const RUNS = 24;
 
-function replayedOf(replies: readonly Reply[]): boolean[] {
-  return replies.map((reply) => reply.kind === 'outcome' && reply.replayed);
-}
-
-for (const request of [buying('crowded'), waiting('crowded')]) {
-  test(`${CROWD} concurrent requests with one key make one call of ${request.mutation}`, async () => {
+test.each([buying('crowded'), waiting('crowded')])(
+  'many concurrent requests with one key make one call of $mutation',
+  async (request) => {
     await using facade = await startOrderFacade();
     const { sandbox } = facade;
     const devices = [facade.client(), facade.client(), facade.client()];
@@ -19,77 +18,37 @@ for (const request of [buying('crowded'), waiting('crowded')]) {
       ),
     );
     const [order] = sandbox.orders();
-    expect(replies).toHaveLength(CROWD);
     for (const reply of replies) {
       expect(reply).toMatchObject({ type: 'OrderAccepted', orderId: order?.orderId });
     }
-    expect(replayedOf(replies as Reply[]).filter((isReplayed) => !isReplayed)).toHaveLength(1);
+    const first = replies.filter((reply) => reply?.kind === 'outcome' && !reply.replayed);
+    expect(first).toHaveLength(1);
     expect(sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder')).toBe(1);
     expect(sandbox.orders()).toHaveLength(1);
-  });
-}
+  },
+);
 
-test('a repeat while the order is in flight waits, and gets the same outcome', async () => {
-  await using facade = await startOrderFacade({}, { slowMs: 300 });
-  const client = facade.client();
-  const first = client.place(buying('slow', 'TEST.SLOW'));
-  const others = Array.from({ length: CROWD }, (_, n) =>
-    n % 5 === 0
-      ? client.placed('slow', { transport: n % 2 ? 'http' : 'socket' })
-      : client.place(buying('slow', 'TEST.SLOW'), { transport: n % 2 ? 'http' : 'socket' }),
-  );
-  const [order, ...replies] = await Promise.all([first, ...others]);
-  expect(order).toMatchObject({ type: 'OrderAccepted' });
-  const asked = replies.filter(({ kind }) => kind === 'nothing');
-  // A request that only reads the outcome may have been faster than the order itself.
-  expect(asked.length).toBeLessThanOrEqual(CROWD / 5);
-  for (const reply of replies.filter(({ kind }) => kind !== 'nothing')) {
-    expect(reply).toMatchObject({ type: 'OrderAccepted' });
-  }
-  expect(facade.sandbox.calls('openPosition')).toBe(1);
-});
-
-test('the refusal of one token does not apply to the others: the next one is sent', async () => {
-  await using facade = await startOrderFacade();
-  const { sandbox } = facade;
-  const clients = [facade.client(), facade.client()];
-  await Promise.all(clients.map((client) => client.placed('none')));
-  sandbox.fail({ operation: 'openPosition', kind: 'status', status: 401, delayMs: 100, times: 1 });
-  const replies = await Promise.all(
-    Array.from({ length: 20 }, (_, n) => clients[n % 2]?.place(buying('two tokens'))),
-  );
-  expect(replies.filter((reply) => reply?.kind === 'error')).toEqual([
-    { kind: 'error', code: 'UNAUTHENTICATED', argument: null },
-  ]);
-  const outcomes = replies.filter((reply) => reply?.kind === 'outcome') as Reply[];
-  expect(outcomes).toHaveLength(19);
-  expect(replayedOf(outcomes).filter((isReplayed) => !isReplayed)).toHaveLength(1);
-  expect(sandbox.calls('openPosition')).toBe(2);
-  expect(sandbox.orders()).toHaveLength(1);
-});
-
-test('a pause the gateway requests is reported to all waiting requests, and the key stays free', async () => {
-  await using facade = await startOrderFacade();
-  const { sandbox } = facade;
-  const client = facade.client();
-  await client.placed('none');
-  sandbox.fail({
-    operation: 'openPosition',
-    kind: 'status',
-    status: 429,
-    delayMs: 3_000,
-    times: 1,
-  });
-  const replies = await Promise.all(
-    Array.from({ length: 20 }, () => client.place(buying('paused'))),
-  );
-  expect(new Set(replies.map((reply) => reply.kind === 'error' && reply.code))).toEqual(
-    new Set(['RATE_LIMITED']),
-  );
-  expect(sandbox.calls('openPosition')).toBe(1);
-  expect(await client.placed('paused')).toEqual({ kind: 'nothing' });
-  expect(await client.place(buying('paused'))).toMatchObject({
-    type: 'OrderAccepted',
-    replayed: false,
-  });
-});
+test.each(['http', 'socket'] as const)(
+  'a mutation is carried out once per request, however often its document comes and its reads fail (%s)',
+  async (transport) => {
+    await using facade = await startOrderFacade();
+    const { sandbox } = facade;
+    const client = facade.client();
+    await client.placed('none');
+    const query = `mutation ($input: PlaceOrderInput!, $n: JSON) {
+      placeOrder(input: $input) { __typename ... on OrderAccepted { positions { id } session { equity } } }
+      setValue(input: { key: "n", value: $n }) { __typename }
+    }`;
+    sandbox.fail({ operation: 'getOpenPositions', kind: 'garbage' });
+    for (let n = 0; n < RUNS; n += 1) {
+      const variables = { input: buying(`run ${n}`).input, n };
+      expect(await client.send({ query, variables }, { transport })).toMatchObject({
+        data: { placeOrder: { __typename: 'OrderAccepted', positions: null } },
+        errors: [{ extensions: { code: 'GATEWAY_CONTRACT' } }],
+      });
+    }
+    expect(sandbox.orders()).toHaveLength(RUNS);
+    expect(sandbox.calls('openPosition')).toBe(RUNS);
+    expect(sandbox.calls('setValue')).toBe(RUNS);
+  },
+);
