@@ -1,14 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
-import {
-  ACCOUNT,
-  CHANGES,
-  type LiveClient,
-  sseClient,
-  type Watcher,
-  webSocketClient,
-} from './watcher.ts';
+import { ACCOUNT, type LiveClient, type Watcher, webSocketClient } from './watcher.ts';
 
 const DEMO = { email: 'demo@example.com' };
 
@@ -80,19 +73,6 @@ test('the snapshot has everything, for the one read that also proves the token',
   await expectTheGateways(watcher);
 });
 
-test('devices and transports of one account share the reads', async () => {
-  const all = [webSocketClient, sseClient, webSocketClient].map((createClient) =>
-    watch(app.sandbox.token(DEMO), ACCOUNT, createClient),
-  );
-  await eventually(() => all.every(({ orders }) => orders.size === 3));
-  // Each token is proved by one read of its own.
-  expect(reads()).toBe(3);
-  const [order] = [...(all[0]?.orders.values() ?? [])];
-  app.sandbox.putPrice(order?.symbol ?? '', order?.priceOpen ?? 0);
-  await eventually(() => all.every(({ orders }) => orders.size === 2));
-  expect(reads()).toBe(4);
-});
-
 test('an order that the market triggers leaves in the event in which its position appears', async () => {
   const watcher = watch(app.sandbox.token(DEMO));
   await eventually(() => watcher.orders.size === 3);
@@ -105,19 +85,6 @@ test('an order that the market triggers leaves in the event in which its positio
   const event = watcher.accountEvents.find(({ positions }) => positions.opened.includes(order.id));
   expect(event?.orders?.closed).toEqual([order.id]);
   expect(reads() - before).toBe(1);
-  await expectTheGateways(watcher);
-});
-
-test('a stop-loss closes a position, and the balance follows in that event', async () => {
-  const token = app.sandbox.token(DEMO);
-  app.sandbox.putPrice('AAPL', 200);
-  const id = await orderElsewhere({ sl: 190 });
-  const watcher = watch(token);
-  await eventually(() => watcher.rows.has(id));
-  app.sandbox.putPrice('AAPL', 189);
-  await eventually(() => !watcher.rows.has(id));
-  const event = watcher.accountEvents.find(({ positions }) => positions.closed.includes(id));
-  expect(event?.session?.balance).toBeLessThan(50_000);
   await expectTheGateways(watcher);
 });
 
@@ -137,39 +104,6 @@ test('an order of one’s own appears at once, and a market order’s position w
   const market = await place('idempotencyKey: "market"');
   await eventually(() => watcher.rows.has(market.data.placeOrder.orderId));
   await expectTheGateways(watcher);
-});
-
-test('an order placed on another device appears when the snapshot is too old', async () => {
-  await using own = await startTestApp({ POSITIONS_POLL_MS: '100', SESSION_MAX_AGE_SECONDS: '1' });
-  const token = own.sandbox.token(DEMO);
-  const client = webSocketClient(own, token);
-  clients.push(client);
-  const watcher = client.watch({}, ACCOUNT);
-  await eventually(() => watcher.orders.size === 3);
-  const response = await fetch(`${own.sandbox.url}/trading/positions/limit`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ symbol: 'AAPL', direction: 'buy', amount: 100, price: 1 }),
-  });
-  const { orderId } = (await response.json()) as { orderId: string };
-  await eventually(() => watcher.orders.has(orderId));
-  await client.dispose();
-});
-
-test('an op 10 that fails leaves the positions live, and says of when the orders are', async () => {
-  const watcher = watch(app.sandbox.token(DEMO));
-  await eventually(() => watcher.orders.size === 3);
-  const fetchedAt = watcher.accountEvents.at(-1)?.orders?.fetchedAt;
-  app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 503 });
-  const id = await orderElsewhere({});
-  await eventually(() => watcher.rows.has(id));
-  expect(watcher.accountEvents.at(-1)).toMatchObject({
-    status: 'LIVE',
-    orders: { closed: [], fetchedAt },
-    session: { balance: 50_000, fetchedAt },
-  });
-  app.sandbox.clearFaults();
-  await eventually(() => watcher.accountEvents.at(-1)?.orders?.fetchedAt !== fetchedAt);
 });
 
 test('a token that op 10 refuses ends its subscriptions with 4403', async () => {
@@ -255,13 +189,4 @@ test('what an event reads of the account comes from the feed, or is refused: it 
   );
   const { operations } = app.sandbox.callCounts();
   expect(Object.keys(operations)).toEqual(['getOpenPositions']);
-});
-
-test('followers of the positions and of the account share the polls', async () => {
-  const token = app.sandbox.token(DEMO);
-  const both = [watch(token, CHANGES), watch(token, ACCOUNT)];
-  await eventually(() => both.every(({ rows }) => rows.size === 6));
-  const metrics = await (await fetch(`${app.adminUrl}/metrics`)).text();
-  expect(metrics).toMatch(/^\w*feeds 1$/m);
-  expect(metrics).toMatch(/^\w*subscriptions 2$/m);
 });

@@ -35,14 +35,6 @@ describe('the times of a subscription', () => {
     },
   );
 
-  test('that is no integer is refused by validation', async () => {
-    using raw = await initializedSocket(app, demoToken());
-    raw.subscribe('1', CHANGES, { intervalMs: 1.5 });
-    const { payload } = await raw.until('1', 'error');
-    expect(payload).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
-    expect(app.sandbox.callCounts().total).toBe(0);
-  });
-
   test('limits the events to one per interval, whatever happens in it', async () => {
     const client = webSocketClient(app, demoToken());
     const intervalMs = 700;
@@ -114,23 +106,4 @@ test('a thousand subscriptions on one socket: those above the cap are refused, t
   raw.subscribe('later', CHANGES);
   await raw.until('later', 'next');
   expect(raw.closed).toBeNull();
-});
-
-test('an invalid document ends its own operation alone', async () => {
-  using raw = await initializedSocket(app, demoToken());
-  raw.subscribe('live', CHANGES);
-  raw.subscribe('a', 'subscription { nothing }');
-  raw.subscribe('b', 'subscription {');
-  raw.subscribe('c', 'subscription { positions { id } positionChanges { cursor } }');
-  const codes = await Promise.all(
-    ['a', 'b', 'c'].map(async (id) => (await raw.until(id, 'error')).payload[0].extensions.code),
-  );
-  expect(codes).toEqual([
-    'GRAPHQL_VALIDATION_FAILED',
-    'GRAPHQL_PARSE_FAILED',
-    'GRAPHQL_VALIDATION_FAILED',
-  ]);
-  await raw.until('live', 'next');
-  app.sandbox.tick();
-  await eventually(() => raw.of('live').length === 2);
 });

@@ -4,12 +4,9 @@ import type { Context } from '../../../src/schema/context.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type AddedField, extendedSchema, KINDS, selected } from '../../support/extended-schema.ts';
-import { RunCounts } from '../../support/run-counts.ts';
 import { sseClient, type Watcher, webSocketClient } from './watcher.ts';
 
 const TICKS = 4;
-
-const runs = new RunCounts();
 
 const mine = ({ scope }: Context) => scope.caller.token?.text.slice(-12);
 
@@ -28,19 +25,8 @@ const PERSONAL: Readonly<Record<string, AddedField>> = {
   },
 };
 
-/** These have the same value for all. */
-const CONSTANT: Readonly<Record<string, AddedField>> = {
-  account: { sharing: 'account', read: runs.counted('account', () => 'the same') },
-  ofTheGroup: { sharing: 'group', read: runs.counted('ofTheGroup', () => 'the same') },
-  unmarkedConstant: { sharing: null, read: runs.counted('unmarkedConstant', () => 'the same') },
-  readsCatalog: {
-    sharing: 'account',
-    read: runs.counted('readsCatalog', ({ scope }) => scope.catalog() && 'the same'),
-  },
-};
-
 const OWNERS = ['Position', 'PositionChanges', 'AccountChanges', 'Order', 'Session'];
-const schema = extendedSchema(OWNERS, { ...PERSONAL, ...CONSTANT });
+const schema = extendedSchema(OWNERS, PERSONAL);
 
 let gateway: Sandbox;
 let app: TestApp;
@@ -86,9 +72,6 @@ function eventsOf({ events, lists }: Watcher): readonly object[] {
   return events.length > 0 ? events : lists;
 }
 
-const ofEvent = (field: string) =>
-  `subscription { positionChanges { snapshot upserted { id } closed ${field} } }`;
-
 function ofAccount(ofEvent: string, ofOrder: string, ofSession: string): string {
   return `subscription { accountChanges {
     snapshot positions { upserted { id } closed } ${ofEvent}
@@ -97,7 +80,11 @@ function ofAccount(ofEvent: string, ofOrder: string, ofSession: string): string 
 }
 
 describe.each([
-  ['of the event', ofEvent],
+  [
+    'of the event',
+    (field: string) =>
+      `subscription { positionChanges { snapshot upserted { id } closed ${field} } }`,
+  ],
   [
     'of its positions',
     (field: string) =>
@@ -117,25 +104,3 @@ describe.each([
     }
   });
 });
-
-/** Counts the events that all watchers received, and how often the field was resolved for them. */
-async function count(name: string) {
-  const before = runs.of(name);
-  const all = await receivedEvents(ofEvent(`${name}Text`));
-  const events = all.reduce((sum, { events: { length } }) => sum + length, 0);
-  return { events, resolved: runs.of(name) - before };
-}
-
-test('a field of the account is resolved once for all watchers of an event', async () => {
-  const { events, resolved } = await count('account');
-  expect(resolved).toBeGreaterThan(0);
-  expect(resolved).toBeLessThanOrEqual(events / 2);
-});
-
-test.each(['ofTheGroup', 'unmarkedConstant', 'readsCatalog'])(
-  'any other field is resolved for each of them: %s',
-  async (name) => {
-    const { events, resolved } = await count(name);
-    expect(resolved).toBeGreaterThanOrEqual(events);
-  },
-);

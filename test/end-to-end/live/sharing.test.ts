@@ -1,40 +1,31 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
-import { LIST, type LiveClient, sseClient, type Watcher, webSocketClient } from './watcher.ts';
+import { LIST, sseClient, type Watcher, webSocketClient } from './watcher.ts';
 
 const POLL_MS = 200;
 const INTERVALS = 6;
 
-const clients: LiveClient[] = [];
-
-afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.dispose()));
-});
-
-function opened(client: LiveClient): LiveClient {
-  clients.push(client);
-  return client;
-}
-
 /** Opens five sockets with six subscriptions each and ten event streams: both views, three devices. */
-function fortyWatchers(app: TestApp): Watcher[] {
+function fortyWatchers(app: TestApp) {
   const tokens = [1, 2, 3].map(() => app.sandbox.token({ email: 'demo@example.com' }));
   const token = (at: number) => tokens[at % tokens.length] as string;
-  const sockets = Array.from({ length: 5 }, (_, at) => opened(webSocketClient(app, token(at))));
-  const streams = Array.from({ length: 10 }, (_, at) => opened(sseClient(app, token(at))));
-  return [
+  const sockets = Array.from({ length: 5 }, (_, at) => webSocketClient(app, token(at)));
+  const streams = Array.from({ length: 10 }, (_, at) => sseClient(app, token(at)));
+  const watchers: Watcher[] = [
     ...sockets.flatMap((client) => [1, 2, 3].map(() => client.watch())),
     ...sockets.flatMap((client) => [1, 2, 3].map(() => client.watch({}, LIST))),
     ...streams.map((client, at) => client.watch({}, at % 2 === 0 ? LIST : undefined)),
   ];
+  const disposeAll = () => Promise.all([...sockets, ...streams].map((client) => client.dispose()));
+  return { watchers, disposeAll };
 }
 
 test('forty watchers of one account, on both transports, share one poll and see the same', async () => {
   await using app = await startTestApp({ POSITIONS_POLL_MS: String(POLL_MS) });
   const { sandbox } = app;
   const polls = () => sandbox.calls('getOpenPositions');
-  const watchers = fortyWatchers(app);
+  const { watchers, disposeAll } = fortyWatchers(app);
   await eventually(() => watchers.every(({ list }) => list.length === 6));
 
   const pollsBefore = polls();
@@ -57,32 +48,15 @@ test('forty watchers of one account, on both transports, share one poll and see 
   // The first snapshot, then one event for each change, however many sockets there are.
   for (const { events } of watchers) expect(events.length).toBeLessThanOrEqual(INTERVALS + 1);
 
-  for (const client of clients) client.dispose();
+  await disposeAll();
   await eventually(async () => (await metric(app, 'subscriptions')) === 0);
-  await expectNoPolls(app);
-});
-
-test('a feed without subscribers stops polling, however they left', async () => {
-  await using app = await startTestApp({ POSITIONS_POLL_MS: '100' });
-  const token = app.sandbox.token({ email: 'demo@example.com' });
-  for (const createClient of [webSocketClient, sseClient]) {
-    const client = opened(createClient(app, token));
-    const leaver = client.watch();
-    await eventually(() => leaver.events.length > 0);
-    leaver.leave();
-    await eventually(async () => (await metric(app, 'subscriptions')) === 0);
-    const closing = client.watch();
-    await eventually(() => closing.events.length > 0);
-    client.dispose();
-    await eventually(async () => (await metric(app, 'subscriptions')) === 0);
-  }
-  expect(await metric(app, 'feeds')).toBe(0);
   await expectNoPolls(app);
 });
 
 /** Another account's feed with the same interval serves as the clock that shows that this one is quiet. */
 async function expectNoPolls({ sandbox, ...app }: TestApp): Promise<void> {
-  const other = opened(sseClient(app, sandbox.token({ email: 'pro@example.com' }))).watch();
+  const client = sseClient(app, sandbox.token({ email: 'pro@example.com' }));
+  const other = client.watch();
   await eventually(() => other.events.length > 0);
   sandbox.clearCalls();
   const pollsOf = (account: number) =>
@@ -91,6 +65,7 @@ async function expectNoPolls({ sandbox, ...app }: TestApp): Promise<void> {
       .filter(({ operation, login }) => operation === 'getOpenPositions' && login === account);
   await eventually(() => pollsOf(700_002).length >= 5);
   expect(pollsOf(700_001)).toEqual([]);
+  client.dispose();
 }
 
 function byId(a: { id: string }, b: { id: string }): number {
