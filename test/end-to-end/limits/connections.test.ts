@@ -60,15 +60,6 @@ test('an address has a limit of connections, sockets too; one more is closed', a
   await eventually(() => hasRoom(app));
 });
 
-test("a trusted proxy's connections are limited for the process alone", async () => {
-  await using app = await startTestApp(
-    { TRUSTED_PROXIES: '127.0.0.1' },
-    { limits: limited('connections', 1) },
-  );
-  using _first = await healthy(app);
-  using _second = await healthy(app);
-});
-
 test('behind a trusted proxy each address has a limit of unproved sockets; one more is answered 429', async () => {
   await using app = await startTestApp(
     { TRUSTED_PROXIES: '127.0.0.1' },
@@ -111,24 +102,6 @@ test('a socket counts for its account once that is proved, and no more for its a
   raw.subscribe('1', '{ session { login } }');
   await raw.until('1', 'complete');
   for (const each of sockets) each[Symbol.dispose]();
-});
-
-test('a server that drains answers 503 to a WebSocket upgrade', async () => {
-  const app = await startTestApp();
-  const token = app.sandbox.token({ email: 'demo@example.com' });
-  using late = await openRaw(app.url);
-  using idle = await initializedSocket(app);
-  app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 1_500 });
-  const underWay = app.query('{ customerId }', { token });
-  await eventually(() => app.sandbox.calls('getCustomerId') === 1);
-  const closed = app.close();
-  // Sockets are closed in the same turn of the event loop in which upgrades are refused.
-  expect(await idle.close()).toEqual({ code: 1012, reason: 'restarting' });
-  late.socket.write(UPGRADE);
-  if (!late.isClosed) await once(late.socket, 'close');
-  expect(late.received).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/);
-  expect((await underWay).errors).toEqual([]);
-  await closed;
 });
 
 test.each([

@@ -1,13 +1,11 @@
-import { chromium } from 'playwright-core';
 import { Agent } from 'undici';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { describeWithChromium } from '../../support/describe-with.ts';
+import { describe, expect, test } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
 import { limited } from '../../support/limits.ts';
 import { type RawAnswer, rawPost, rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { moved } from '../operations/scraped.ts';
-import { codesOf, TRANSPORTS } from './every-transport.ts';
+import { codesOf } from './every-transport.ts';
 
 const STRANGER = 'https://evil.example';
 const WRITE = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
@@ -121,15 +119,6 @@ describe('answered is', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });
-
-  test('a navigation to GraphiQL, which only shows its page', async () => {
-    await using sandbox = await startTestApp();
-    const headers = { ...CROSS_SITE, accept: 'text/html', 'sec-fetch-mode': 'navigate' };
-    const { status, text } = await rawRequest(`${sandbox.url}${QUERY}`, { headers });
-    expect(status).toBe(200);
-    expect(text).toContain('<!doctype html>');
-    expect(sandbox.sandbox.calls('getOpenPositions')).toBe(0);
-  });
 });
 
 test('a page of another site uses up nothing of its visitor’s address', async () => {
@@ -162,84 +151,4 @@ test('a page of another site uses up nothing of its visitor’s address', async 
   expect(data.login.__typename).toBe('LoginSuccess');
   // Beyond a budget of their own they are told that there are too many.
   expect([...statuses].filter((status) => status !== 429)).toEqual([403]);
-});
-
-describeWithChromium('in a browser', (executablePath) => {
-  test('a page of another site is refused, one of the service is answered', async () => {
-    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-    const page = await browser.newPage();
-    const url = `${app.url}/graphql?query={__typename}`;
-    const visit = (of: string) => page.goto(`${of}/health/live`);
-    const fetchIt = (mode: 'no-cors' | 'cors') =>
-      page.evaluate(
-        ([to, how]) =>
-          fetch(to, { mode: how }).then(
-            ({ status }) => status,
-            () => 'failed',
-          ),
-        [url, mode] as const,
-      );
-    await visit(app.url);
-    expect(await fetchIt('cors')).toBe(200);
-    // The same service by another name is another site.
-    await visit(app.url.replace('127.0.0.1', 'localhost'));
-    await moved(app, 'cross_site_refused_total', 2, async () => {
-      // An opaque answer has no status.
-      expect(await fetchIt('no-cors')).toBe(0);
-      expect(await fetchIt('cors')).toBe('failed');
-    });
-    await browser.close();
-  });
-});
-
-describe('in production', () => {
-  let production: TestApp;
-
-  beforeAll(async () => {
-    production = await startTestApp({
-      NODE_ENV: 'production',
-      SANDBOX: 'on',
-      INTROSPECTION: 'off',
-      GRAPHIQL: 'off',
-    });
-  });
-  afterAll(() => production.close());
-
-  test.each(TRANSPORTS)(
-    'no suggestion helps to guess the schema, by %s',
-    async (_transport, ask) => {
-      for (const query of [
-        '{ positons { id } }',
-        '{ positions { symbl } }',
-        '{ instruments(frist: 1) { totalCount } }',
-        '{ instruments(orderBy: { by: SYMBL }) { totalCount } }',
-        '{ ... on Querry { __typename } }',
-        'query ($o: InstrumentOrdr) { instruments(orderBy: $o) { totalCount } }',
-        '{ instruments(filter: { serch: "a" }) { totalCount } }',
-        '{ __typename @inclued(if: true) }',
-      ]) {
-        const answer = await ask(production, { query });
-        expect(codesOf(answer)).toContain('GRAPHQL_VALIDATION_FAILED');
-        expect(JSON.stringify(answer)).not.toMatch(/did you mean/i);
-      }
-      const variables = { o: { by: 'SYMBL' } };
-      const query = 'query ($o: InstrumentOrder) { instruments(orderBy: $o) { totalCount } }';
-      const answer = await ask(production, { query, variables });
-      expect(codesOf(answer)).toEqual(['BAD_USER_INPUT']);
-      expect(JSON.stringify(answer)).not.toMatch(/did you mean/i);
-    },
-  );
-
-  test.each(TRANSPORTS)('introspection is refused, by %s', async (_transport, ask) => {
-    for (const query of [
-      '{ __schema { types { name } } }',
-      '{ __type(name: "Query") { name } }',
-      '{ ...F } fragment F on Query { a: __schema { queryType { name } } }',
-    ]) {
-      const answer = await ask(production, { query });
-      expect(answer.data).toBeUndefined();
-      expect(codesOf(answer)).toContain('GRAPHQL_VALIDATION_FAILED');
-    }
-    expect((await fetch(`${production.url}/schema.graphql`)).status).toBe(404);
-  });
 });

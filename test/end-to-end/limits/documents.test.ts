@@ -120,25 +120,7 @@ test.each(TRANSPORTS.slice(2))('a trusted subscription runs by %s', async (_tran
   expect(answer.data.positionChanges.snapshot).toBe(true);
 });
 
-test('variables and limits are checked as always', async () => {
-  await writeFile(manifest, JSON.stringify({ [sha256(SYMBOLS)]: SYMBOLS }));
-  await using app = await start('on', { MAX_COST: '10' });
-  const ask = async (variables: unknown) => {
-    const body = { documentId: sha256(SYMBOLS), variables };
-    const response = await fetch(`${app.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${demo(app)}` },
-      body: JSON.stringify(body),
-    });
-    return codesOf((await response.json()) as Parameters<typeof codesOf>[0]);
-  };
-  expect(await ask({ n: 3 })).toEqual([]);
-  expect(await ask({ n: 'three' })).toEqual(['BAD_USER_INPUT']);
-  expect(await ask({ n: 30 })).toEqual(['QUERY_TOO_COMPLEX']);
-});
-
 test.each([
-  ['documentId', { documentId: 7 }],
   ['an empty id', { extensions: persisted('') }],
   ['a long id', { documentId: 'x'.repeat(600) }],
   ['another version', { extensions: persisted(sha256(SCREEN), { version: 2 }) }],
@@ -212,32 +194,6 @@ describe('the manifests', () => {
     expect(await unreadable()).toBe(1);
     await writeFile(manifest, JSON.stringify(apolloManifest));
     await eventually(async () => (await unreadable()) === 0);
-  });
-
-  test('may contain documents that do not match the schema: those are left out and named', async () => {
-    const wrong = '{ nope }';
-    const documents = { [sha256(wrong)]: wrong, [sha256(SCREEN)]: SCREEN };
-    await writeFile(manifest, JSON.stringify(documents));
-    await using app = await start('on');
-    expect(await known(app, SCREEN)).toBe(true);
-    expect(await known(app, wrong)).toBe(false);
-    expect(app.logged.join('\n')).toContain(sha256(wrong));
-  });
-
-  test.each([
-    ['nothing', null],
-    ['no JSON', 'nonsense'],
-    ['a list', '[]'],
-    ['numbers', '{ "a": 1 }'],
-    ['another version', JSON.stringify({ ...apolloManifest, version: 2 })],
-    [
-      'an operation without a body',
-      JSON.stringify({ ...apolloManifest, operations: [{ id: 'a' }] }),
-    ],
-  ])('stop the start with one line where there is %s', async (_name, text) => {
-    if (text === null) await rm(manifest);
-    else await writeFile(manifest, text);
-    await expect(start('on')).rejects.toThrow(/^PERSISTED_DOCUMENTS=".*manifest\.json: /);
   });
 
   test('stop the start where two of them disagree', async () => {

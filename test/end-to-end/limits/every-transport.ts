@@ -26,7 +26,7 @@ export type Ask = (
   token?: string,
 ) => Promise<Answer>;
 
-const EVENT = /^data: ?(\{.*\})$/m;
+const EVENT = /^data: ?(\{.*\})\n/m;
 
 /** Every transport of the graph. */
 export const TRANSPORTS: readonly (readonly [string, Ask])[] = [

@@ -1,23 +1,20 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { afterAll, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { sharedApp } from '../../support/shared-app.ts';
+import { openRaw } from '../chaos/raw-connection.ts';
 
 const FIVE_MEGABYTES = Buffer.alloc(5 * 1024 * 1024, ' ');
 
-let app: TestApp;
+const HEAD = 'POST /graphql HTTP/1.1\r\nhost: facade\r\ncontent-type: application/json\r\n';
+const CHUNKED_HEAD = `${HEAD}transfer-encoding: chunked\r\n\r\n`;
+
+const app = sharedApp();
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(async () => {
-  agent.destroy();
-  await app.close();
-});
+afterAll(() => agent.destroy());
 
 async function post(body: Buffer, encoding = 'identity') {
   const outgoing = request(`${app.url}/graphql`, {
@@ -55,17 +52,34 @@ test.each([
 );
 
 test('a body that does not end is cut off', async () => {
-  const { hostname, port } = new URL(app.url);
-  const socket = connect(Number(port), hostname);
-  // The connection is reset in the middle of the body.
-  socket.on('error', () => {});
-  socket.write(
-    'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99999999999\r\n\r\n',
-  );
-  const [answer] = await once(socket, 'data');
-  expect(String(answer)).toContain('HTTP/1.1 413');
+  using raw = await openRaw(app.url);
+  raw.socket.write(`${HEAD}content-length: 99999999999\r\n\r\n`);
+  await eventually(() => raw.received.startsWith('HTTP/1.1 413'));
   await eventually(() => {
-    if (!socket.destroyed) socket.write('x'.repeat(1000));
-    return socket.destroyed;
+    if (!raw.isClosed) raw.socket.write('x'.repeat(1000));
+    return raw.isClosed;
   });
+});
+
+test('a body in more pieces than its size explains is refused', async () => {
+  using raw = await openRaw(app.url);
+  raw.socket.write(CHUNKED_HEAD + '1\r\n \r\n'.repeat(5_000));
+  await eventually(() => raw.received.includes('The body comes in too many pieces.'));
+  expect(raw.received).toMatch(/^HTTP\/1\.1 413 /);
+});
+
+test('a body of 200 kB is read in segments of a slow network, announced or chunked', async () => {
+  const body = JSON.stringify({ query: '{ __typename }', padding: 'x'.repeat(200_000) });
+  const pieces = body.match(/.{1,1400}/gs) as string[];
+  const announced = [`${HEAD}content-length: ${body.length}\r\n\r\n`, ...pieces];
+  const chunks = pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`);
+  for (const segments of [announced, [CHUNKED_HEAD, ...chunks, '0\r\n\r\n']]) {
+    using raw = await openRaw(app.url);
+    raw.socket.setNoDelay(true);
+    for (const segment of segments) {
+      await new Promise((resolve) => raw.socket.write(segment, resolve));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await eventually(() => raw.received.includes('"__typename":"Query"'));
+  }
 });

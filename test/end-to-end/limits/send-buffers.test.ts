@@ -6,23 +6,21 @@ import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import {
   askAndStall,
-  cuts,
   LONG_QUESTIONS,
   longField,
   MEGABYTE,
   postOf,
   ROOMY,
-  type SlowReader,
   UNTAKEN_BYTES,
   unreadBytes,
 } from './slow-reader.ts';
 
 /** The interval at which `SendBuffers` notes what the kernel has accepted. */
-const LOOK_MS = 1_000;
+const _LOOK_MS = 1_000;
 const LONG = `{ customerId ${longField(UNTAKEN_BYTES)} }`;
 
 /** Megabytes take a busy machine long. */
-const PATIENTLY = { withinMs: 180_000 };
+const _PATIENTLY = { withinMs: 180_000 };
 
 /** Readers stall for minutes on a busy machine: for the service only as much time passes as the test lets pass. */
 function startWith(clock: Clock, unreadBytes?: number, gateway?: Sandbox) {
@@ -68,81 +66,6 @@ test('the next answer to an account that reads none is not begun; other accounts
   expect(stalled.isClosed).toBe(false);
   await eventually(async () => (await unreadBytes(app)) === 0);
 });
-
-test('where an account’s reader keeps reading nothing it is cut, and the next answer is made', async () => {
-  const clock = createScriptedClock();
-  await using app = await startWith(clock);
-  const token = await provedToken(app, 'demo@example.com');
-  using stalled = await askAndStall(app, LONG, { token });
-  await eventually(async () => (await unreadBytes(app)) > UNTAKEN_BYTES);
-  const next = app.query('{ customerId }', { token });
-  await eventually(async () => {
-    await clock.advance(LOOK_MS);
-    return (await cuts(app, 'client')) === 1;
-  });
-  expect((await next).errors).toEqual([]);
-  expect(await unreadBytes(app)).toBe(0);
-  stalled.read();
-  await eventually(() => stalled.isClosed);
-});
-
-test('an answer that waits is never begun where its client disconnects', async () => {
-  await using app = await startWith(createScriptedClock());
-  const token = await provedToken(app, 'demo@example.com');
-  using stalled = await askAndStall(app, LONG, { token });
-  await eventually(async () => (await unreadBytes(app)) > UNTAKEN_BYTES);
-  app.sandbox.clearCalls();
-  const leaving = new AbortController();
-  const next = fetch(`${app.url}/graphql?query={customerId}`, {
-    headers: { authorization: `Bearer ${token}` },
-    signal: leaving.signal,
-  }).catch(() => 'left');
-  const later = app.query('{ session(maxAge: 0) { login } }', { token });
-  leaving.abort();
-  expect(await next).toBe('left');
-  stalled.read();
-  expect((await later).errors).toEqual([]);
-  expect(app.sandbox.calls('getCustomerId')).toBe(0);
-});
-
-test('the unread bytes never exceed the maximum: the reader without progress for longest is cut', async () => {
-  const maxBytes = 2.5 * UNTAKEN_BYTES;
-  const clock = createScriptedClock();
-  await using app = await startWith(clock, maxBytes);
-  const readers: SlowReader[] = [];
-  try {
-    for (let at = 1; at <= 4; at += 1) {
-      const headers = { 'x-forwarded-for': `192.0.2.${at}` };
-      const before = await unreadBytes(app);
-      readers.push(await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { headers }));
-      await eventually(
-        async () => (await unreadBytes(app)) > before || (await cuts(app, 'process')) === at - 3,
-      );
-      expect(await unreadBytes(app)).toBeLessThan(maxBytes + 1.1 * UNTAKEN_BYTES);
-      // Progress is noted once a second: all that the kernel takes at first counts before the next answer.
-      await eventually(async () => {
-        const unread = await unreadBytes(app);
-        await clock.advance(LOOK_MS);
-        return (await unreadBytes(app)) === unread;
-      });
-    }
-    await eventually(async () => (await cuts(app, 'process')) === 1);
-    // Clients that read everything are answered all the while.
-    expect((await app.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
-    for (const reader of readers) reader.read();
-    const ends = () =>
-      readers.map(({ taken, isClosed }) => {
-        if (taken > UNTAKEN_BYTES) return 'has all';
-        return isClosed ? 'is cut' : 'reads';
-      });
-    await eventually(
-      () => expect(ends()).toEqual(['is cut', ...Array(3).fill('has all')]),
-      PATIENTLY,
-    );
-  } finally {
-    for (const reader of readers) reader[Symbol.dispose]();
-  }
-}, 300_000);
 
 test('a pipelined request is begun when the answers before it are taken', async () => {
   await using app = await startWith(createScriptedClock());

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Environment } from '../../../src/config.ts';
@@ -105,32 +104,13 @@ describe('a WebSocket', () => {
     expect(await cuts(app, 'age')).toBe(1);
   });
 
-  test('may send messages without a pause for longer than one may take', async () => {
-    await using stage = await startAtRest();
-    const { app, clock } = stage;
-    using busy = await initializedSocket(app);
-    // Each begins in the segment in which the one before ends.
-    const ping = Buffer.from('{"type":"ping"}');
-    const whole = frame(FINAL | TEXT, ping);
-    const pongs = () => busy.messages.filter(({ type }) => type === 'pong').length;
-    rawOf(busy).write(whole.subarray(0, 10));
-    for (let sent = 1; sent <= 20; sent += 1) {
-      rawOf(busy).write(Buffer.concat([whole.subarray(10), whole.subarray(0, 10)]));
-      await eventually(() => pongs() === sent);
-      await clock.advance(UNFINISHED_MS / 10);
-    }
-    expect(busy.closed).toBeNull();
-  });
-
   test.each([
     ['pings of the protocol', () => frame(FINAL | TEXT, Buffer.from('{"type":"ping"}'))],
-    ['pongs of the protocol', () => frame(FINAL | TEXT, Buffer.from('{"type":"pong"}'))],
     [
       'ends of unknown operations',
       () => frame(FINAL | TEXT, Buffer.from('{"type":"complete","id":"none"}')),
     ],
     ['WebSocket pings', () => frame(FINAL | PING, Buffer.alloc(0))],
-    ['fragments of nothing', () => frame(FINAL | TEXT, Buffer.from('{"type":"pong"}'))],
   ])('is closed where it goes on sending %s', async (_what, message) => {
     await using stage = await startAtRest();
     const { app, clock } = stage;
@@ -144,54 +124,6 @@ describe('a WebSocket', () => {
     expect(await closing(flood, clock)).toEqual({ code: 1013, reason: 'Too many messages' });
     expect(await cuts(app, 'rate')).toBe(1);
   });
-
-  test('that pings every second and subscribes two hundred times at once stays open', async () => {
-    await using stage = await startAtRest();
-    const { app } = stage;
-    const token = app.sandbox.token({ email: 'demo@example.com' });
-    using busy = await initializedSocket(app, token);
-    for (let id = 0; id < 100; id += 1)
-      busy.subscribe(`s${id}`, 'subscription { positionChanges { cursor } }');
-    for (let id = 0; id < 100; id += 1) busy.subscribe(`q${id}`, '{ __typename }');
-    for (let pings = 0; pings < 60; pings += 1) busy.say({ type: 'ping' });
-    await eventually(() => busy.messages.filter(({ type }) => type === 'pong').length === 60);
-    await busy.until('s99', 'next');
-    expect(busy.closed).toBeNull();
-  });
-
-  test('may send a message of 250 kB in fragments as a browser sends them', async () => {
-    await using app = await startTestApp();
-    using raw = await initializedSocket(app);
-    const message = Buffer.from(
-      JSON.stringify({
-        id: '1',
-        type: 'subscribe',
-        payload: { query: '{ __typename }', extensions: { padding: 'x'.repeat(250_000) } },
-      }),
-    );
-    const half = 131_072;
-    rawOf(raw).write(frame(TEXT, message.subarray(0, half)));
-    rawOf(raw).write(frame(FINAL | CONTINUATION, message.subarray(half)));
-    expect((await raw.until('1', 'next')).payload.data).toEqual({ __typename: 'Query' });
-  });
-});
-
-test('of the connections with unfinished messages and bodies those with most are cut first', async () => {
-  await using app = await startTestApp({}, { connections: { unfinishedBytes: 1_048_576 } });
-  using modest = await openRaw(app.url);
-  modest.socket.write(bodyHead(100_000));
-  modest.socket.write(randomBytes(50_000));
-  await eventually(async () => (await heldBytes(app)) >= 50_000);
-  const sockets = await Promise.all([1, 2, 3, 4, 5, 6].map(() => initializedSocket(app)));
-  for (const socket of sockets)
-    rawOf(socket).write(frame(TEXT, Buffer.alloc(200_000, ' '), 250_000));
-  await eventually(async () => (await cuts(app, 'process')) > 0);
-  expect(await heldBytes(app)).toBeLessThanOrEqual(1_048_576);
-  expect(modest.isClosed).toBe(false);
-  modest.socket.write(Buffer.alloc(50_000));
-  await eventually(() => modest.received.startsWith('HTTP/1.1 400'));
-  for (const socket of sockets) socket.socket.terminate();
-  await eventually(async () => (await heldBytes(app)) === 0);
 });
 
 test('a body that has not arrived whole counts, also behind a request that is answered meanwhile', async () => {
@@ -232,22 +164,6 @@ describe('requests that are refused', () => {
     using probe = await openRaw(app.url);
     probe.socket.write('GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n');
     await eventually(() => probe.isClosed || probe.received.includes('"status":"ok"'));
-  });
-
-  test('are begun in turns with those of other connections, also where they come in one read', async () => {
-    await using app = await startTestApp();
-    using flood = await openRaw(app.url);
-    using calm = await openRaw(app.url);
-    const answers = () => flood.received.split('HTTP/1.1 404 ').length - 1;
-    let before = 0;
-    flood.socket.once('data', () => calm.socket.write(NOT_FOUND));
-    calm.socket.once('data', () => {
-      before = answers();
-    });
-    flood.socket.write(NOT_FOUND.repeat(1_500));
-    await eventually(() => answers() === 1_500);
-    expect(before).toBeGreaterThan(0);
-    expect(before).toBeLessThan(1_500);
   });
 
   test('that nobody reads the chunks of leave others their turns', async () => {
@@ -308,12 +224,3 @@ describe('requests that are refused', () => {
 function bodyHead(length: number): string {
   return `POST /graphql HTTP/1.1\r\nhost: facade\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
 }
-
-test('a body that is announced as endless counts as the largest that is read', async () => {
-  await using app = await startTestApp();
-  for (let sent = 0; sent < 5; sent += 1) {
-    using raw = await openRaw(app.url);
-    raw.socket.write(bodyHead(99_999_999_999));
-    await eventually(() => raw.received.startsWith('HTTP/1.1 413'));
-  }
-});

@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
 import { DEFAULT_LIMITS } from '../../support/limits.ts';
 import { stepUntil } from '../../support/steps.ts';
-import { CHANGES, webSocketClient } from '../live/watcher.ts';
+import { CHANGES } from '../live/watcher.ts';
 
 const HOME =
   '{ session { login balance } positions { id } withdrawalMethods { id } customerId instrument(id: "AAPL") { id } }';
@@ -64,35 +64,6 @@ describe('people behind one address, none of whom is known after a restart,', ()
     expect(answers.flatMap(({ errors }) => errors)).toEqual([]);
     expect(new Set(answers.map(({ data }) => data.session.login)).size).toBe(CROWD);
   }, 300_000);
-
-  test('all get the whole catalog as the first that they ask for', async () => {
-    await using app = await startTestApp({ SANDBOX_INSTRUMENTS: '600' });
-    const answers = await forMany(70, 70, (at) =>
-      app.query('{ catalog { instruments { id name access } } }', {
-        token: app.sandbox.token(userAt(at)),
-      }),
-    );
-    expect(answers.flatMap(({ errors }) => errors)).toEqual([]);
-  });
-
-  test('all get their events, more of them than an address may begin subscriptions', async () => {
-    await using app = await startTestApp(
-      {},
-      {
-        limits: {
-          connections: { ...DEFAULT_LIMITS.connections, most: { account: 128, address: 5 } },
-        },
-      },
-    );
-    const clients = await forMany(20, 2, async (at) => {
-      const client = webSocketClient(app, app.sandbox.token(userAt(at)));
-      const watcher = client.watch();
-      await eventually(() => watcher.events.length > 0 || watcher.ended !== null);
-      expect(watcher.ended).toBeNull();
-      return client;
-    });
-    await Promise.all(clients.map((client) => client.dispose()));
-  });
 });
 
 test('one account that subscribes by many unproved ways has no more than its limit', async () => {

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
+import { openRaw } from '../chaos/raw-connection.ts';
 import { initializedSocket, openSocket, type RawSocket } from '../live/raw-socket.ts';
 import { CHANGES } from '../live/watcher.ts';
 
@@ -105,16 +104,6 @@ test('subscriptions that fail to start leave room for others, however many they 
 describe('a message of a hundred thousand levels', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 
-  test('as variables is refused like any other', async () => {
-    using raw = await initializedSocket(app, demo());
-    const query = 'query ($id: ID!) { instrument(id: $id) { id } }';
-    raw.say(
-      `{"id":"1","type":"subscribe","payload":{"query":"${query}","variables":{"id":${deep}}}}`,
-    );
-    const { payload } = await raw.until('1', 'error');
-    expect(payload).toMatchObject([{ extensions: { limit: 'depth of variables' } }]);
-  });
-
   test('as the payload of connection_init is accepted', async () => {
     using raw = await openSocket(app);
     raw.say(`{"type":"connection_init","payload":{"deep":${deep}}}`);
@@ -132,31 +121,9 @@ describe('a message of a hundred thousand levels', () => {
   });
 });
 
-test('a flood of operations on one socket is refused beyond what it may have open', async () => {
-  using raw = await initializedSocket(app, demo());
-  for (let at = 0; at < 150; at += 1) raw.subscribe(String(at), CHANGES);
-  await eventually(() => raw.messages.filter(({ type }) => type === 'error').length === 50);
-  expect(raw.messages.find(({ type }) => type === 'error')?.payload).toMatchObject([
-    { extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'operations of a socket' } },
-  ]);
-});
-
-describe('a request that stalls', () => {
-  async function connected(): Promise<Socket> {
-    const { hostname, port } = new URL(app.url);
-    const socket = connect(Number(port), hostname);
-    await once(socket, 'connect');
-    return socket;
-  }
-
-  test('in its headers is answered with 408 and disconnected', async () => {
-    const socket = await connected();
-    let answer = '';
-    socket.on('data', (data) => {
-      answer += data;
-    });
-    socket.write('POST /graphql HTTP/1.1\r\nhost: x\r\nx-slow: ');
-    await once(socket, 'close');
-    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-  });
+test('a request that stalls in its headers is answered with 408 and disconnected', async () => {
+  using raw = await openRaw(app.url);
+  raw.socket.write('POST /graphql HTTP/1.1\r\nhost: x\r\nx-slow: ');
+  await eventually(() => raw.isClosed);
+  expect(raw.received).toMatch(/^HTTP\/1\.1 408 /);
 });
