@@ -67,13 +67,6 @@ describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
     expect(await replicas.feeds()).toBe(ACCOUNTS);
   });
 
-  test('that name no account are spread evenly', async () => {
-    await nobody();
-    using viewers = await crowd(SOCKETS, 1, { route: false });
-    expect(viewers.viewers).toHaveLength(SOCKETS);
-    for (const sockets of await replicas.sockets()) expect(sockets).toBeGreaterThan(SOCKETS / 5);
-  });
-
   test('that all bear one hint do not take a replica over one and a half times its share', async () => {
     await nobody();
     const url = `${replicas.url}/graphql?route=abcd`;
