@@ -50,9 +50,7 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
 ];
 
 /** Suites that move so many bytes that their waits pass where others run beside them. */
-export const SUITES_ALONE: readonly string[] = [
-  'test/end-to-end/limits/send-buffers.test.ts',
-];
+export const SUITES_ALONE: readonly string[] = ['test/end-to-end/limits/send-buffers.test.ts'];
 
 /** Of Vitest; there are files with it in their names. */
 const COMMAND = 'run';
