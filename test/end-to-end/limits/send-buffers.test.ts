@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Clock } from '../../../src/lib/clock.ts';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -15,23 +14,12 @@ import {
   unreadBytes,
 } from './slow-reader.ts';
 
-/** The interval at which `SendBuffers` notes what the kernel has accepted. */
-const _LOOK_MS = 1_000;
 const LONG = `{ customerId ${longField(UNTAKEN_BYTES)} }`;
 
-/** Megabytes take a busy machine long. */
-const _PATIENTLY = { withinMs: 180_000 };
-
 /** Readers stall for minutes on a busy machine: for the service only as much time passes as the test lets pass. */
-function startWith(clock: Clock, unreadBytes?: number, gateway?: Sandbox) {
-  const bound = unreadBytes === undefined ? {} : { unreadBytes };
-  return startTestApp(
-    { ...LONG_QUESTIONS, TRUSTED_PROXIES: '127.0.0.1' },
-    {
-      connections: { ...ROOMY, ...bound, clock, unreadMs: 86_400_000 },
-      ...(gateway && { gateway }),
-    },
-  );
+function startPatiently() {
+  const connections = { ...ROOMY, clock: createScriptedClock(), unreadMs: 86_400_000 };
+  return startTestApp(LONG_QUESTIONS, { connections });
 }
 
 /** The account is proved, so its answers count for the account, no longer for the address. */
@@ -42,7 +30,7 @@ async function provedToken(app: TestApp, email: string): Promise<string> {
 }
 
 test('the next answer to an account that reads none is not begun; other accounts get theirs', async () => {
-  await using app = await startWith(createScriptedClock());
+  await using app = await startPatiently();
   const token = await provedToken(app, 'demo@example.com');
   const other = await provedToken(app, 'pro@example.com');
   using stalled = await askAndStall(app, LONG, { token });
@@ -68,7 +56,7 @@ test('the next answer to an account that reads none is not begun; other accounts
 });
 
 test('a pipelined request is begun when the answers before it are taken', async () => {
-  await using app = await startWith(createScriptedClock());
+  await using app = await startPatiently();
   const token = await provedToken(app, 'demo@example.com');
   app.sandbox.clearCalls();
   using reader = await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { token });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Environment } from '../../../src/config.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
@@ -41,10 +40,10 @@ function frame(first: number, payload: Buffer, announced = payload.length): Buff
 }
 
 /** A service for which no time passes but what a test lets pass: budgets would be refilled while a busy machine sends. */
-async function startAtRest(environment: Environment = {}) {
+async function startAtRest() {
   const clock = createScriptedClock(0);
   // A ping's answer would come into the middle of a frame that a test writes in parts.
-  const app = await startTestApp(environment, { connections: { clock, pingMs: 86_400_000 } });
+  const app = await startTestApp({}, { connections: { clock, pingMs: 86_400_000 } });
   return { app, clock, [Symbol.asyncDispose]: () => app.close() };
 }
 

@@ -22,8 +22,6 @@ export const UNTAKEN_BYTES = 12 * MEGABYTE;
 
 export interface SlowReader extends Disposable {
   readonly socket: Socket;
-  /** The number of bytes read. */
-  readonly taken: number;
   readonly isClosed: boolean;
   /** The status lines read. */
   readonly statuses: readonly string[];
@@ -35,7 +33,6 @@ export async function openSlowReader(url: string): Promise<SlowReader> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   let isClosed = false;
-  let taken = 0;
   const statuses: string[] = [];
   socket.on('error', () => {});
   socket.once('close', () => {
@@ -45,16 +42,12 @@ export async function openSlowReader(url: string): Promise<SlowReader> {
   return {
     socket,
     statuses,
-    get taken() {
-      return taken;
-    },
     get isClosed() {
       return isClosed;
     },
     read() {
       let rest = '';
       socket.on('data', (data) => {
-        taken += data.length;
         const parts = `${rest}${data.toString('latin1')}`.split(/HTTP\/1\.1 (\d+) /);
         for (let at = 1; at < parts.length; at += 2) statuses.push(parts[at] as string);
         // A status line can be received in two chunks.
@@ -111,5 +104,5 @@ export async function figure(
 }
 
 export const unreadBytes = (app: TestApp) => figure(app, 'send_buffer_bytes');
-export const cuts = (app: TestApp, reason: 'idle' | 'client' | 'process') =>
+export const cuts = (app: TestApp, reason: 'idle') =>
   figure(app, `readers_cut_total{reason="${reason}"}`);

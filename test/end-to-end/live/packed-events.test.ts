@@ -11,7 +11,6 @@ const ROW = '{ id symbol side units priceOpen priceCurrent profit }';
 const EVENTS = `subscription { positionChanges {
   cursor snapshot upserted ${ROW} opened closed totals { count invested profit } status asOf
 } }`;
-const _SMALL = 'subscription { positionChanges { cursor status } }';
 
 const app = sharedApp({ POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '100000' });
 let token: string;

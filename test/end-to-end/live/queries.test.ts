@@ -30,12 +30,6 @@ async function learnElsewhere(): Promise<void> {
   await app.query('{ session { positions { id } } }', { token: other });
 }
 
-const _ORDER = `mutation ($key: String!) {
-  placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: $key }) {
-    __typename
-  }
-}`;
-
 test('a query reads the running feed while it is younger than a poll', async () => {
   app.sandbox.tick();
   const { data, extensions } = await app.query('{ positions { id profit } }', { token });

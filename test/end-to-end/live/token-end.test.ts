@@ -7,7 +7,6 @@ import { CHANGES, LIST, type LiveClient, sseClient, VIEWS, webSocketClient } fro
 
 const DEMO = { email: 'demo@example.com' };
 const SHORT_SECONDS = 6;
-const _MOST_TICKS = 1_000;
 
 let app: TestApp;
 const clients: LiveClient[] = [];

@@ -13,6 +13,7 @@ const PLACE = {
 } as const;
 const TYPES = { placeOrder: 'PlaceOrderInput', placeLimitOrder: 'PlaceLimitOrderInput' };
 const FIELDS = '{ __typename ... on OrderOutcome { replayed } }';
+const schema = buildSchema();
 /** More than enough for what is kept of a document to be used. */
 const RUNS = 12;
 
@@ -40,8 +41,6 @@ const FORMS: Readonly<Record<string, (mutation: Mutation, input: Input) => objec
     query: `mutation { ${mutation}(input: ${literal(input)}) ${FIELDS} }`,
   }),
 };
-const schema = buildSchema();
-
 function literal(value: unknown): string {
   if (typeof value !== 'object' || value === null) {
     const isEnum = typeof value === 'string' && /^(BUY|SELL|MARKET|PENDING)$/.test(value);
