@@ -1,6 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
 import { startTestApp } from '../../support/app.ts';
 import { sharedApp } from '../../support/shared-app.ts';
+import { linesOf } from '../operations/request-lines.ts';
+import { seriesValue } from '../operations/scraped.ts';
 
 const LIST = '{ instruments(first: 3) { nodes { id name leverage } totalCount } }';
 
@@ -57,33 +60,10 @@ describe('a GET of the catalog alone', () => {
     expect(await etag(document, { n: 1 })).toBe(await etag(document, { n: 1 }));
   });
 
-  test('is never answered to a token that is not proved', async () => {
-    const etag = (await get(LIST)).headers.get('etag') ?? '';
-    const [header, payload] = token.split('.');
-    const forged = { authorization: `Bearer ${header}.${payload}.forged`, 'if-none-match': etag };
-    const response = await get(LIST, forged);
-    expect(response.status).toBe(200);
-    expect(response.headers.get('etag')).toBeNull();
-    expect(response.headers.get('cache-control')).toBe('no-store');
-    const { data, errors } = await response.json();
-    expect(data.instruments).toBeNull();
-    expect(errors[0].extensions.code).toBe('UNAUTHENTICATED');
-  });
-
   test('may not be cached where it has an error', async () => {
     const response = await get('{ instruments(first: -1) { nodes { id } } }');
     expect(response.headers.get('etag')).toBeNull();
     expect(response.headers.get('cache-control')).toBe('no-store');
-  });
-
-  test('has the same content compressed', async () => {
-    const document = '{ catalog { instruments { id name description } } }';
-    const plain = await (await get(document, { 'accept-encoding': 'identity' })).json();
-    for (const encoding of ['gzip', 'br']) {
-      const response = await get(document, { 'accept-encoding': encoding });
-      expect(response.headers.get('content-encoding')).toBe(encoding);
-      expect((await response.json()).data).toEqual(plain.data);
-    }
   });
 });
 
@@ -101,19 +81,57 @@ describe('a GET that selects something of the user', () => {
   });
 });
 
-test('a cached answer is not the answer of the next version', async () => {
-  const document = '{ catalog { version instruments { id name } } }';
-  await using own = await startTestApp({ CATALOG_MAX_AGE_SECONDS: '60' });
-  const theirs = await own.signIn();
-  const first = await own.query(document, { token: theirs });
-  const again = await own.query(document, { token: theirs });
-  expect(again.data).toEqual(first.data);
-  expect(again.extensions.gateway).toMatchObject([{ operation: 'getAllTickers', source: 'cache' }]);
-});
-
 test('by POST nothing may be cached', async () => {
   const { headers, data } = await app.query(LIST, { token });
   expect(data.instruments.nodes).toHaveLength(3);
   expect(headers.get('etag')).toBeNull();
   expect(headers.get('cache-control')).toBe('no-store');
+});
+
+// One of each argument; the tests of paging know every other way.
+test.each([
+  ['first: 501', 'first'],
+  ['last: 501', 'last'],
+  ['after: "forged"', 'after'],
+  ['before: "forged"', 'before'],
+])('a page of %s is refused, and the argument named', async (args, argument) => {
+  const { data, errors } = await app.query(`{ instruments(${args}) { totalCount } }`, { token });
+  expect(data).toEqual({ instruments: null });
+  const extensions = { code: 'BAD_USER_INPUT', retryable: false, argument };
+  const message = expect.stringMatching(`^${argument} `);
+  expect(errors).toMatchObject([{ message, path: ['instruments'], extensions }]);
+});
+
+test('a new word of the gateway costs no instrument, and is counted', async () => {
+  await using own = await startTestApp({ SANDBOX_INSTRUMENTS: '30' });
+  const theirs = await own.signIn();
+  const response = await fetch(`${own.sandbox.url}/trading/tickers/standard-usd`, {
+    headers: { authorization: `Bearer ${theirs}` },
+  });
+  const rows = (await response.json()) as WireInstrument[];
+  const body = rows.map((row, at) => ({
+    ...row,
+    shariaStatus: at < 3 ? 'UNDER_REVIEW' : 'COMPLIANT',
+  }));
+  own.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 200, body });
+  const { data, errors } = await own.query(
+    `{
+      catalog { size skipped unknownValues }
+      all: instruments(first: 0) { totalCount }
+      known: instruments(first: 0, filter: { shariaStatuses: [COMPLIANT, QUESTIONABLE, NONCOMPLIANT] }) { totalCount }
+      new: instrument(id: "${rows[0]?._id}") { id shariaStatus }
+    }`,
+    { token: theirs },
+  );
+  expect(errors).toEqual([]);
+  expect(data).toEqual({
+    catalog: { size: rows.length, skipped: 0, unknownValues: 3 },
+    all: { totalCount: rows.length },
+    known: { totalCount: rows.length - 3 },
+    new: { id: rows[0]?._id, shariaStatus: null },
+  });
+  expect(await seriesValue(own, 'catalog_unknown_values')).toBe(3);
+  expect(linesOf(own, 'instruments have values of enums that are not known here')).toMatchObject([
+    { level: 'warn', unknownValues: 3, total: rows.length },
+  ]);
 });

@@ -1,73 +1,138 @@
-import { generateKeyPairSync } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
-import { answer, startScriptedGateway } from '../../support/scripted-gateway.ts';
 import { inSeconds, signedToken, unsignedToken } from '../../support/tokens.ts';
 
+const PROOF_MS = 1_000;
 const SECRET = 'thirty-two bytes of secret, or more';
 const BOTH = '{ session { login } catalog { group } }';
+const PLACED = 'placedOrder(idempotencyKey: "none") { __typename }';
 
-function demo(app: TestApp): string {
-  return app.sandbox.token({ email: 'demo@example.com' });
-}
-
-describe('proof', () => {
-  test('comes with a call that the document makes anyway', async () => {
-    await using app = await startTestApp();
-    await app.query('{ catalog { group } }', { token: demo(app) });
-    app.sandbox.clearCalls();
-    const token = demo(app);
-    await app.query(BOTH, { token });
-    expect(app.sandbox.callCounts().operations).toEqual({ getSession: 1 });
-    await app.query('{ catalog { group } instrument(id: "AAPL") { id } }', { token });
-    expect(app.sandbox.callCounts().operations).toEqual({ getSession: 1 });
-  });
-
-  test('is paid for with one call where the document makes none', async () => {
-    await using app = await startTestApp();
-    await app.query('{ catalog { group } }', { token: demo(app) });
-    app.sandbox.clearCalls();
-    const token = demo(app);
-    await app.query('{ catalog { group } instrument(id: "AAPL") { id } }', { token });
-    await app.query('{ instrument(id: "AAPL") { id } }', { token });
-    expect(app.sandbox.calls()).toBe(1);
-  });
-
-  test('ends after its TTL, and with it what is cached for the token', async () => {
-    await using app = await startTestApp({ AUTH_PROOF_SECONDS: '1' });
-    const token = demo(app);
-    const document = '{ catalog { group } session { login } }';
-    await app.query(document, { token });
-    app.sandbox.revoke({ token });
-    await eventually(async () => {
-      const { data } = await app.query(document, { token });
-      expect(data).toEqual({ catalog: null, session: null });
+describe('a token whose proof has lapsed', () => {
+  let app: TestApp;
+  let token: string;
+  beforeAll(async () => {
+    // By then a cached session is too old as well, as it is with the default settings.
+    app = await startTestApp({
+      AUTH_PROOF_SECONDS: String(PROOF_MS / 1_000),
+      SESSION_MAX_AGE_SECONDS: '1',
     });
+    token = app.sandbox.token({ email: 'demo@example.com' });
+  });
+  beforeEach(async () => {
+    const { errors } = await app.query('{ session(maxAge: 0) { login } catalog { size } }', {
+      token,
+    });
+    expect(errors).toEqual([]);
+    const answeredAtMs = Date.now();
+    await eventually(() => Date.now() - answeredAtMs > PROOF_MS);
+    app.sandbox.clearCalls();
+  });
+  afterAll(() => app.close());
+
+  test.each([
+    // Only op 10 says of which group the account is now.
+    ['{ customerId catalog { size } }', { getCustomerId: 1, getSession: 1 }],
+    ['{ catalog { size } customerId }', { getCustomerId: 1, getSession: 1 }],
+    ['{ catalog { size } positions { id } }', { getOpenPositions: 1, getSession: 1 }],
+    [
+      '{ instrument(id: "AAPL") { id } withdrawalMethods { id } }',
+      { getWithdrawalMethods: 1, getSession: 1 },
+    ],
+    [`{ ${PLACED} customerId }`, { getCustomerId: 1 }],
+    [`{ ${PLACED} catalog { size } positions { id } }`, { getOpenPositions: 1, getSession: 1 }],
+    ['{ catalog { size } session(maxAge: 0) { login } }', { getSession: 1 }],
+    [`{ catalog { size } ${PLACED} }`, { getSession: 1 }],
+  ])('is proved by %s at these calls', async (document, calls) => {
+    const { errors } = await app.query(document, { token });
+    expect(errors).toEqual([]);
+    expect(app.sandbox.callCounts().operations).toEqual(calls);
   });
 
-  test('ends immediately with a 401 of any operation, a write’s too', async () => {
+  test('is proved by a call of its own where the one of the document fails', async () => {
+    app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 400, times: 1 });
+    const { data } = await app.query('{ customerId catalog { group } }', { token });
+    expect(data).toEqual({ customerId: null, catalog: { group: 'standard-usd' } });
+    expect(app.sandbox.callCounts().operations).toEqual({ getCustomerId: 1, getSession: 1 });
+  });
+});
+
+test('a new token is proved by the session that its document reads, however fresh that has to be', async () => {
+  await using app = await startTestApp();
+  const document = '{ catalog { size } session(maxAge: 0) { login } }';
+  await app.query(document, { token: app.sandbox.token({ email: 'demo@example.com' }) });
+  app.sandbox.clearCalls();
+  await app.query(document, { token: app.sandbox.token({ email: 'demo@example.com' }) });
+  expect(app.sandbox.callCounts().operations).toEqual({ getSession: 1 });
+});
+
+test.each(['{ catalog { size } }', '{ orders { id } catalog { size } }', `{ ${PLACED} }`])(
+  'sixty forged tokens that request %s cost sixty calls',
+  async (document) => {
     await using app = await startTestApp();
-    for (const operation of ['getCustomerId', 'setValue', 'getOpenPositions'] as const) {
-      const token = demo(app);
-      await app.query(BOTH, { token });
-      app.sandbox.fail({ operation, kind: 'revoke', times: 1 });
-      await app.query(
-        operation === 'setValue'
-          ? 'mutation { setValue(input: { key: "k" }) { __typename } }'
-          : '{ customerId positions { id } }',
-        { token },
-      );
-      const { data } = await app.query(BOTH, { token });
-      expect(data, operation).toEqual({ session: null, catalog: null });
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    await app.query('{ catalog { size } }', { token });
+    app.sandbox.clearCalls();
+    for (let index = 0; index < 60; index += 1) {
+      const claims = { login: 700001, group: 'standard-usd', exp: inSeconds(600 + index) };
+      const { errors } = await app.query(document, { token: unsignedToken(claims) });
+      expect(errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
     }
+    expect(app.sandbox.calls()).toBe(60);
+  },
+);
+
+describe('a 401', () => {
+  const write = (field: string) => `mutation { ${field} { __typename } }`;
+  const WALLET = write('addCryptoWallet(input: { address: "bc1q" })');
+  const OTHERS = [
+    write('setValue(input: { key: "k" })'),
+    write('markNotificationsRead(input: { ids: ["1"] })'),
+    write('registerDevice(input: { deviceId: "d" })'),
+  ];
+
+  test('of a write applies to that write alone, and ends with any acceptance', async () => {
+    await using app = await startTestApp();
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    const failing = { operation: 'addCryptoWallet', kind: 'status', status: 401 } as const;
+    app.sandbox.fail({ ...failing, times: 1 });
+    for (const document of [WALLET, WALLET]) {
+      const { errors } = await app.query(document, { token });
+      expect(errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
+    }
+    expect(app.sandbox.calls('addCryptoWallet')).toBe(1);
+    for (const document of OTHERS)
+      expect((await app.query(document, { token })).errors).toEqual([]);
+    expect((await app.query('{ customerId }', { token })).errors).toEqual([]);
+    expect((await app.query(WALLET, { token })).errors).toEqual([]);
   });
 
+  test('of a proving read applies to all of them, and to no write', async () => {
+    await using app = await startTestApp();
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 401, times: 1 });
+    await app.query('{ customerId }', { token });
+    app.sandbox.clearCalls();
+    const { data, errors } = await app.query(
+      '{ session { login } positions { id } withdrawalMethods { id } customerId catalog { size } }',
+      { token },
+    );
+    expect(Object.values(data)).toEqual([null, null, null, null, null]);
+    for (const { extensions } of errors) expect(extensions.code).toBe('UNAUTHENTICATED');
+    expect(app.sandbox.calls()).toBe(0);
+    for (const document of OTHERS)
+      expect((await app.query(document, { token })).errors).toEqual([]);
+  });
+});
+
+describe('the proof of a token', () => {
   test('is not needed for a token that a configured key verifies, until a 401', async () => {
     await using app = await startTestApp({ JWT_SECRET: SECRET });
-    await app.query('{ catalog { group } }', { token: demo(app) });
+    await app.query('{ catalog { group } }', {
+      token: app.sandbox.token({ email: 'demo@example.com' }),
+    });
     app.sandbox.clearCalls();
-    const token = demo(app);
+    const token = app.sandbox.token({ email: 'demo@example.com' });
     const { data } = await app.query('{ catalog { group } }', { token });
     expect(data).toEqual({ catalog: { group: 'standard-usd' } });
     expect(app.sandbox.calls()).toBe(0);
@@ -87,32 +152,16 @@ describe('proof', () => {
     expect(app.sandbox.calls()).toBe(0);
   });
 
-  describe('is left to the gateway, and opens nothing,', () => {
+  test('is left to the gateway, and opens nothing, while a key set is down', async () => {
     const claims = { login: 700001, group: 'standard-usd', exp: inSeconds(3_600) };
     const token = signedToken({ claims, secret: 'any', header: { alg: 'RS256', kid: 'two' } });
-
-    test('while a key set is down', async () => {
-      await using app = await startTestApp({ JWT_JWKS_URL: 'http://127.0.0.1:2/keys' });
-      const { data, errors } = await app.query(BOTH, { token });
-      expect(data).toEqual({ session: null, catalog: null });
-      // The gateway was called, and it is the one that refuses.
-      expect(errors.map(({ extensions }) => extensions.operation)).toContain('getSession');
-      const told = app.logged.filter((line) => line.includes('the key set cannot be fetched'));
-      expect(told).toHaveLength(1);
-      expect(told[0]).toContain('ECONNREFUSED');
-    });
-
-    test('where the key set lacks its key', async () => {
-      const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-      const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256' }];
-      await using issuer = await startScriptedGateway((socket) => {
-        socket.write(answer(200, { keys }));
-      });
-      await using app = await startTestApp({ JWT_JWKS_URL: issuer.url });
-      const { data, errors } = await app.query(BOTH, { token });
-      expect(data).toEqual({ session: null, catalog: null });
-      expect(errors.map(({ extensions }) => extensions.operation)).toContain('getSession');
-      expect(issuer.requests).toHaveLength(1);
-    });
+    await using app = await startTestApp({ JWT_JWKS_URL: 'http://127.0.0.1:2/keys' });
+    const { data, errors } = await app.query(BOTH, { token });
+    expect(data).toEqual({ session: null, catalog: null });
+    // The gateway was called, and it is the one that refuses.
+    expect(errors.map(({ extensions }) => extensions.operation)).toContain('getSession');
+    const told = app.logged.filter((line) => line.includes('the key set cannot be fetched'));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain('ECONNREFUSED');
   });
 });

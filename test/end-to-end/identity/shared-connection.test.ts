@@ -1,56 +1,10 @@
-import { Agent, request } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { Client } from 'undici';
+import { expect, test } from 'vitest';
+import { type GraphQLAnswer, startTestApp } from '../../support/app.ts';
 import { withClaims } from '../../support/tokens.ts';
 
-// A proxy sends the requests of all its clients over a few connections.
-const QUESTION = JSON.stringify({ query: '{ session { login } customerId }' });
-
-interface Answered {
-  readonly login: string | null;
-  readonly codes: readonly string[];
-  readonly port: number | undefined;
-}
-
-let app: TestApp;
-let agent: Agent;
-
-beforeAll(async () => {
-  app = await startTestApp();
-  agent = new Agent({ keepAlive: true, maxSockets: 1 });
-});
-afterAll(async () => {
-  agent.destroy();
-  await app.close();
-});
-
-function ask(authorization: string | null): Promise<Answered> {
-  return new Promise((resolve, reject) => {
-    const headers = {
-      'content-type': 'application/json',
-      ...(authorization !== null && { authorization }),
-    };
-    const outgoing = request(`${app.url}/graphql`, { method: 'POST', agent, headers }, (answer) => {
-      const port = answer.socket.localPort;
-      let text = '';
-      answer.setEncoding('utf8');
-      answer.on('data', (piece: string) => {
-        text += piece;
-      });
-      answer.once('end', () => {
-        const { data, errors = [] } = JSON.parse(text);
-        const codes = errors.map(
-          (error: { extensions: { code: string } }) => error.extensions.code,
-        );
-        resolve({ login: data.session?.login ?? null, codes, port });
-      });
-    });
-    outgoing.once('error', reject);
-    outgoing.end(QUESTION);
-  });
-}
-
 test('each request on one connection is answered for its own token, never for an earlier one', async () => {
+  await using app = await startTestApp();
   const one = app.sandbox.token({ email: 'demo@example.com' });
   const other = app.sandbox.token({ email: 'pro@example.com' });
   const forged = withClaims(other, { login: 700001 });
@@ -68,11 +22,23 @@ test('each request on one connection is answered for its own token, never for an
     [`Basic ${one}`, null, refused],
     [`Bearer ${other}`, '700002', []],
   ];
-  const ports = new Set<number | undefined>();
+  // A proxy sends the requests of all its clients over a few connections.
+  const client = new Client(app.url);
+  let connections = 0;
+  client.on('connect', () => {
+    connections += 1;
+  });
   for (const [authorization, login, codes] of [...requests, ...requests.toReversed()]) {
-    const answered = await ask(authorization);
-    expect(answered, `sent with ${authorization?.slice(0, 20)}`).toMatchObject({ login, codes });
-    ports.add(answered.port);
+    const { body } = await client.request({
+      path: '/graphql',
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(authorization && { authorization }) },
+      body: JSON.stringify({ query: '{ session { login } customerId }' }),
+    });
+    const { data, errors = [] } = (await body.json()) as Pick<GraphQLAnswer, 'data' | 'errors'>;
+    expect(data.session?.login ?? null, `${authorization?.slice(0, 20)}`).toBe(login);
+    expect(errors.map(({ extensions }) => extensions.code)).toEqual(codes);
   }
-  expect(ports.size).toBe(1);
+  expect(connections).toBe(1);
+  await client.close();
 });

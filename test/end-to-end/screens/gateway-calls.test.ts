@@ -155,17 +155,6 @@ test('no two operations have one number', () => {
   expect(new Set(numbers).size).toBe(numbers.length);
 });
 
-test('a market order of units has no price, and no field that was left out', async () => {
-  await app.query(
-    `mutation { placeOrder(input: {
-      symbol: "AAPL", side: BUY, size: { units: 2 }, idempotencyKey: "market"
-    }) { __typename } }`,
-    { token: app.sandbox.token({ email: 'demo@example.com' }) },
-  );
-  const body = JSON.parse(app.sandbox.requests('openPosition')[0]?.body ?? '');
-  expect(body).toEqual({ symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 2 });
-});
-
 test('an optional field that is left out is not sent', async () => {
   await app.query(
     'mutation { registerDevice(input: { deviceId: "d", token: null }) { __typename } }',

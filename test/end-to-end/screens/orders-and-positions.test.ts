@@ -206,36 +206,6 @@ describe('an order that was shown and is in neither list', () => {
 });
 
 describe('orders alone', () => {
-  test('are those of a cached snapshot', async () => {
-    await screen.read('{ orders { id } }');
-    await screen.read('{ orders { id } }');
-    await screen.read('{ orders(maxAge: 30) { id } }');
-    expect(screen.calls('getSession')).toBe(1);
-  });
-
-  test('of age 0 are fresh, and the strictest age of a request applies to all', async () => {
-    await screen.read('{ orders { id } }');
-    await screen.read('{ orders(maxAge: 0) { id } }');
-    expect(screen.calls('getSession')).toBe(2);
-    await screen.read('{ a: orders(maxAge: 0) { id } b: orders(maxAge: 60) { id } }');
-    expect(screen.calls('getSession')).toBe(3);
-    await screen.read('{ orders(maxAge: 0) { id } session(maxAge: 60) { login } }');
-    expect(screen.calls('getSession')).toBe(4);
-  });
-
-  test('of a negative age are BAD_USER_INPUT', async () => {
-    const { data, errors } = await screen.app.query('{ orders(maxAge: -1) { id } customerId }', {
-      token: screen.token,
-    });
-    expect(data).toEqual({ orders: null, customerId: 'cus_700001' });
-    expect(errors).toMatchObject([
-      {
-        message: 'maxAge must be 0 or more seconds.',
-        extensions: { code: 'BAD_USER_INPUT', argument: 'maxAge' },
-      },
-    ]);
-  });
-
   test('are read again where the account’s positions changed while they were read', async () => {
     const body = snapshot(['filled'], []);
     fake('getSession', body, 1);

@@ -61,39 +61,89 @@ describe('the newest list of positions', () => {
     await screen.app.query('{ positions { id } }', { token: other });
     expect(await slow).toEqual({ positions: [{ id: 'new' }] });
   });
+});
 
-  test.each([
-    [{}],
-    [{ positions: null }],
-    [{ positions: [{ id: '1' }] }],
-    [{ positions: [{ symbol: 'AAPL' }] }],
-    [{ positions: [{ id: '', symbol: 'AAPL' }] }],
-    [[]],
-  ])('is outside the interface where a row has no distinct id: %j', async (body) => {
-    screen.app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 200, body });
-    const { data, errors } = await screen.app.query('{ positions { id } }', {
-      token: screen.token,
-    });
-    expect(data).toEqual({ positions: null });
-    expect(errors[0]?.extensions.code).toBe('GATEWAY_CONTRACT');
-  });
-
-  test('keeps a stop-loss of 0, and has null for what is missing or of another type', async () => {
-    answerPositions([{ id: '1', symbol: 'X', sl: 0, tp: '5', isBuy: 1, digits: 1.5, units: null }]);
-    const data = await screen.read(
-      '{ positions { stopLoss takeProfit side digits units profit instrument { id } } }',
-    );
-    expect(data.positions).toEqual([
+describe('the session', () => {
+  test('that names a group which no path can hold is blamed for it, not the token', async () => {
+    const body = { login: 700001, group: 'a/../b', positions: [], orders: [] };
+    await using own = await startTestApp();
+    own.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body });
+    const token = own.sandbox.token({ email: 'demo@example.com' });
+    await own.query('{ session { group } }', { token });
+    const { data, errors } = await own.query('{ catalog { size } session { group } }', { token });
+    expect(data).toEqual({ catalog: null, session: { group: 'a/../b' } });
+    expect(errors).toMatchObject([
       {
-        stopLoss: 0,
-        takeProfit: null,
-        side: null,
-        digits: null,
-        units: null,
-        profit: null,
-        instrument: null,
+        message: 'The session names a group that cannot be one segment of a path.',
+        extensions: { code: 'GATEWAY_CONTRACT', retryable: false, operation: 'getSession' },
       },
     ]);
+    expect(own.sandbox.calls('getAllTickers')).toBe(0);
+  });
+
+  test('is one call for all concurrent requests (single flight)', async () => {
+    screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 50 });
+    await Promise.all(
+      Array.from({ length: 20 }, () => screen.read('{ session { login } orders { id } }')),
+    );
+    expect(screen.calls('getSession')).toBe(1);
+  });
+
+  test('is not cached at all with a TTL of 0', async () => {
+    await using own = await startTestApp({ SESSION_MAX_AGE_SECONDS: '0' });
+    const demo = own.sandbox.token({ email: 'demo@example.com' });
+    for (let i = 0; i < 3; i += 1) await own.query('{ session { login } }', { token: demo });
+    expect(own.sandbox.calls('getSession')).toBe(3);
+  });
+
+  test('of one token is not another’s, though both are one account’s', async () => {
+    await screen.read('{ session { login } }');
+    const other = screen.app.sandbox.token({ email: 'demo@example.com' });
+    const { errors } = await screen.app.query('{ session { login } }', { token: other });
+    expect(errors).toEqual([]);
+    expect(screen.calls('getSession')).toBe(2);
+  });
+
+  test('of age 0 is not joined to a call that began before', async () => {
+    screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
+    const before = screen.read('{ session { login } }');
+    await eventually(() => screen.calls('getSession') === 1);
+    await screen.read('{ session(maxAge: 0) { login } }');
+    await before;
+    expect(screen.calls('getSession')).toBe(2);
+  });
+
+  test('of a negative age is BAD_USER_INPUT, and what stands beside it is not', async () => {
+    const { data, errors } = await screen.app.query(
+      '{ session(maxAge: -1) { login } orders { id } customerId }',
+      { token: screen.token },
+    );
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatchObject({
+      path: ['session'],
+      extensions: { code: 'BAD_USER_INPUT', retryable: false, argument: 'maxAge' },
+    });
+    expect(data).toMatchObject({ session: null, customerId: 'cus_700001' });
+    expect(data.orders).toHaveLength(3);
+  });
+
+  test('that failed is not cached', async () => {
+    screen.app.sandbox.fail({ operation: 'getSession', kind: 'garbage', times: 1 });
+    const { data } = await screen.app.query('{ session { login } }', { token: screen.token });
+    expect(data).toEqual({ session: null });
+    expect(await screen.read('{ session { login } }')).toEqual({ session: { login: '700001' } });
+  });
+
+  test('is stale once the account’s positions are seen to differ', async () => {
+    await screen.read('{ session { login } }');
+    await screen.read('{ positions { id } }');
+    await screen.read('{ session { login } }');
+    expect(screen.calls('getSession')).toBe(1);
+    answerPositions([{ id: '1', symbol: 'AAPL' }]);
+    await screen.read('{ positions { id } }');
+    screen.app.sandbox.clearFaults();
+    await screen.read('{ session { login } }');
+    expect(screen.calls('getSession')).toBe(2);
   });
 });
 

@@ -80,23 +80,6 @@ describe('positionTotals', () => {
       profit: expect.closeTo(total('profit'), 6),
     });
   });
-
-  test('have null for a figure that a position lacks', async () => {
-    app.sandbox.fail({
-      operation: 'getOpenPositions',
-      kind: 'status',
-      status: 200,
-      body: {
-        positions: [
-          { id: '1', symbol: 'AAPL', profit: 2 },
-          { id: '2', symbol: 'AAPL', profit: 3, invested: 1 },
-        ],
-      },
-      times: 1,
-    });
-    const { positionTotals } = await read('{ positionTotals { count invested profit } }');
-    expect(positionTotals).toEqual({ count: 2, invested: null, profit: 5 });
-  });
 });
 
 describe('orders', () => {
@@ -129,10 +112,6 @@ describe('instruments', () => {
       ...{ id: 'AAPL', symbol: 'AAPL', name: 'Apple Inc.', leverage: 5, digits: 2 },
       ...{ mCurrency: 'USD', pCurrency: 'USD' },
     });
-  });
-
-  test('an unknown one is null without an error', async () => {
-    expect(await read('{ instrument(id: "NOBODY.KNOWS") { id } }')).toEqual({ instrument: null });
   });
 
   test('several come in the order of their ids, with null for an unknown one', async () => {
@@ -202,34 +181,6 @@ describe('withdrawal methods', () => {
     expect(nullsIn(withdrawalMethods)).toEqual([]);
     expect(withdrawalMethods).toMatchObject([{ group: 0, crmType: 'bank', status: 'APPROVED' }]);
   });
-
-  test('come as one list that keeps the gateway’s outer index', async () => {
-    app.sandbox.fail({
-      operation: 'getWithdrawalMethods',
-      kind: 'status',
-      status: 200,
-      body: [[{ id: 7, title: 'Bank' }], [], [{ title: 'Wallet', id: '8' }, {}]],
-      times: 1,
-    });
-    const { withdrawalMethods } = await read('{ withdrawalMethods { id group title } }');
-    expect(withdrawalMethods).toEqual([
-      { id: '7', group: 0, title: 'Bank' },
-      { id: null, group: 2, title: 'Wallet' },
-      { id: null, group: 2, title: null },
-    ]);
-  });
-});
-
-test('the customer id is the one of the payments operations', async () => {
-  expect(await read('{ customerId }')).toEqual({ customerId: 'cus_700001' });
-});
-
-test('what needs no user is answered without a token and without a call', async () => {
-  app.sandbox.clearCalls();
-  const { data, errors } = await app.query('{ __typename }');
-  expect(data).toEqual({ __typename: 'Query' });
-  expect(errors).toEqual([]);
-  expect(app.sandbox.calls()).toBe(0);
 });
 
 test('answers list the gateway calls that they cost', async () => {
