@@ -5,8 +5,6 @@ import { eventually } from '../../support/eventually.ts';
 const PROXY = { TRUSTED_PROXIES: '127.0.0.1' };
 const LOGIN =
   'mutation ($email: String!) { login(input: { email: $email, password: "demo" }) { __typename } }';
-const FORGOT =
-  'mutation ($email: String!) { forgotPassword(input: { email: $email }) { __typename } }';
 const DEVICE = 'mutation { registerDevice(input: { deviceId: "d" }) { __typename } }';
 const VALUE = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
 
@@ -29,21 +27,6 @@ async function provedToken({ sandbox, query }: TestApp): Promise<string> {
   return token;
 }
 
-test.each([
-  ['one /48', (network: number) => `2001:db8:1:${network}::1`],
-  ['three /48', (network: number) => `2001:db8:${network}::1`],
-])('forgotPassword that fails for strangers of %s leaves sign-ins alone', async (_of, site) => {
-  await using app = await startTestApp(PROXY);
-  app.sandbox.fail({ operation: 'forgotPassword', kind: 'status', status: 500 });
-  await provoke(app, FORGOT, site);
-  for (let at = 0; at < 5; at += 1) {
-    const variables = { email: 'demo@example.com' };
-    const { data, errors } = await app.query(LOGIN, { variables, ...from(`192.0.2.${at}`) });
-    expect(errors).toEqual([]);
-    expect(data.login.__typename).toBe('LoginSuccess');
-  }
-});
-
 test('registerDevice that fails for strangers leaves setValue alone, and itself to accounts that call it', async () => {
   await using app = await startTestApp(PROXY);
   const token = await provedToken(app);
@@ -53,20 +36,6 @@ test('registerDevice that fails for strangers leaves setValue alone, and itself 
   await provoke(app, DEVICE, (network) => `2001:db8:${network}::1`);
   expect(codes(await app.query(VALUE, { token }))).toEqual([]);
   expect(codes(await app.query(DEVICE, { token }))).toEqual([]);
-});
-
-test('sign-ins that fail for networks without number are held back, and nothing else is', async () => {
-  await using app = await startTestApp(PROXY);
-  const token = await provedToken(app);
-  app.sandbox.fail({ operation: 'login', kind: 'status', status: 502 });
-  await provoke(app, LOGIN, (network) => `2001:db8:${network}::1`);
-  const before = app.sandbox.calls('login');
-  const variables = { email: 'demo@example.com' };
-  const answer = await app.query(LOGIN, { variables, ...from('192.0.2.1') });
-  expect(codes(answer)).toEqual(['GATEWAY_UNAVAILABLE']);
-  expect(app.sandbox.calls('login')).toBe(before);
-  expect(codes(await app.query(FORGOT, { variables, ...from('192.0.2.1') }))).toEqual([]);
-  expect(codes(await app.query(VALUE, { token }))).toEqual([]);
 });
 
 test('sign-ins that hang leave payments their connections', async () => {

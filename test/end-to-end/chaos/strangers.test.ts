@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { inFull } from '../../support/in-full.ts';
 import { signedToken } from '../../support/tokens.ts';
@@ -48,57 +48,63 @@ function post(parameters: object): Promise<string> {
   );
 }
 
-describe('the memory that unauthenticated requests leave behind', () => {
-  test('is little for thousands of forged tokens that name a login', async () => {
-    const forged = (at: number) =>
-      signedToken({
-        claims: { login: 700001, group: 'standard-usd', exp: 4_000_000_000, at },
-        secret: 'a guess',
-      });
-    await growth(500, (at) => facade.query('{ session { login } }', { token: forged(at) }));
-    // At most a hundred thousand are cached: as many would be twenty-five times this.
-    const megabytes = await growth(inFull(4_000, 2_000), (at) =>
-      facade.query('{ session { login } catalog { size } }', { token: forged(at) }),
-    );
-    expect(megabytes).toBeLessThan(10);
-  }, 300_000);
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
+const persisted = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Hash } });
+const SIGN_IN =
+  'mutation ($e: String!) { login(input: { email: $e, password: "x" }) { __typename } }';
 
-  test('does not add up for documents that are each sent once', async () => {
-    const ask = (at: number) => post({ query: `{ a${at}: __typename } # ${'x'.repeat(20_000)}` });
-    await growth(200, ask);
-    expect(await growth(600, ask)).toBeLessThan(10);
-  }, 300_000);
+interface Unauthenticated {
+  readonly ask: (at: number) => Promise<unknown>;
+  readonly times: number;
+  /** As many as are cached would be twenty-five times this. */
+  readonly mostMegabytes: number;
+}
 
-  test('does not add up for invalid documents either', async () => {
-    const ask = (at: number) => post({ query: `{ a${at} b${at} } # ${'x'.repeat(20_000)}` });
-    await growth(200, ask);
-    expect(await growth(600, ask)).toBeLessThan(10);
-  }, 300_000);
-
-  test('does not add up for documents that are stored under their hashes', async () => {
-    const ask = (at: number) => {
+const ASKED: Readonly<Record<string, Unauthenticated>> = {
+  'forged tokens that name a login': {
+    ask: (at) => {
+      const claims = { login: 700001, group: 'standard-usd', exp: 4_000_000_000, at };
+      const token = signedToken({ claims, secret: 'a guess' });
+      return facade.query('{ session { login } catalog { size } }', { token });
+    },
+    times: inFull(4_000, 2_000),
+    mostMegabytes: 10,
+  },
+  'documents that are each sent once': {
+    ask: (at) => post({ query: `{ a${at}: __typename } # ${'x'.repeat(20_000)}` }),
+    times: 600,
+    mostMegabytes: 10,
+  },
+  'invalid documents': {
+    ask: (at) => post({ query: `{ a${at} b${at} } # ${'x'.repeat(20_000)}` }),
+    times: 600,
+    mostMegabytes: 10,
+  },
+  'documents that are stored under their hashes': {
+    ask: (at) => {
       const query = `{ a${at}: __typename } # ${'x'.repeat(100_000)}`;
-      const sha256Hash = createHash('sha256').update(query).digest('hex');
-      return post({ query, extensions: { persistedQuery: { version: 1, sha256Hash } } });
-    };
-    await growth(200, ask);
-    expect(await growth(300, ask)).toBeLessThan(10);
-  }, 300_000);
+      return post({ query, extensions: persisted(hashOf(query)) });
+    },
+    times: 300,
+    mostMegabytes: 10,
+  },
+  'unknown hashes': {
+    ask: (at) => post({ extensions: persisted(hashOf(`${at}`)) }),
+    times: inFull(3_000, 1_500),
+    mostMegabytes: 5,
+  },
+  'e-mails that sign in': {
+    ask: (at) => post({ query: SIGN_IN, variables: { e: `${at}@example.com` } }),
+    times: inFull(3_000, 1_500),
+    mostMegabytes: 10,
+  },
+};
 
-  test('is little for unknown hashes', async () => {
-    const ask = (at: number) => {
-      const sha256Hash = createHash('sha256').update(`${at}`).digest('hex');
-      return post({ extensions: { persistedQuery: { version: 1, sha256Hash } } });
-    };
+test.each(Object.entries(ASKED))(
+  'unauthenticated requests leave little memory behind: %s',
+  async (_what, { ask, times, mostMegabytes }) => {
     await growth(500, ask);
-    expect(await growth(inFull(3_000, 1_500), ask)).toBeLessThan(5);
-  }, 300_000);
-
-  test('is little for e-mails that sign in', async () => {
-    const query =
-      'mutation ($e: String!) { login(input: { email: $e, password: "x" }) { __typename } }';
-    const ask = (at: number) => post({ query, variables: { e: `${at}@example.com` } });
-    await growth(500, ask);
-    expect(await growth(inFull(3_000, 1_500), ask)).toBeLessThan(10);
-  }, 300_000);
-});
+    expect(await growth(times, ask)).toBeLessThan(mostMegabytes);
+  },
+  300_000,
+);

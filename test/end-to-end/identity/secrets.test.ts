@@ -1,11 +1,10 @@
-import { createClient } from 'graphql-ws';
 import { describe, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp } from '../../support/app.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
 import { signedToken } from '../../support/tokens.ts';
+import { TRANSPORTS } from '../limits/every-transport.ts';
 
 const PASSWORD = 'canaryPassw0rd!';
 const EMAIL = 'canary.person@example.com';
@@ -29,6 +28,8 @@ const ECHO = {
   message: `${EMAIL}, ${PHONE}, 4915198765432, ${ADDRESS} and ${PUSH_TOKEN} are not welcome`,
   details: { password: PASSWORD, phone: PHONE },
 };
+
+const [, askBySocket] = TRANSPORTS[3] as (typeof TRANSPORTS)[number];
 
 interface Endpoints {
   readonly url: string;
@@ -80,7 +81,8 @@ async function sendSecrets(
     await post(JSON.stringify({ query }));
     await post(JSON.stringify({ query }), { accept: 'text/event-stream, application/json' });
     keep((await rawRequest(`${endpoint}?${new URLSearchParams({ query })}`)).text);
-    errors.push(await overWebSocket(webSocketUrl, token, query));
+    const refused = await askBySocket({ url, webSocketUrl }, { query }, token);
+    errors.push(JSON.stringify(refused.errors ?? null));
   }
   const cut = `{"query":"mutation { login(input: { password: \\"${PASSWORD}\\"`;
   await post(cut);
@@ -118,28 +120,6 @@ const WRONG_DOCUMENTS = [
   `mutation { addCryptoWallet(input: { address: ${ADDRESS} }) { __typename } }`,
   `mutation { addCryptoWallet(input: { address: "${ADDRESS}", x: 1 }) { __typename } }`,
 ];
-
-function overWebSocket(url: string, token: string, query: string): Promise<string> {
-  return new Promise((resolve) => {
-    const client = createClient({
-      url,
-      webSocketImpl: WebSocket,
-      connectionParams: { authorization: `Bearer ${token}` },
-      retryAttempts: 0,
-    });
-    let last: unknown = null;
-    client.subscribe(
-      { query },
-      {
-        next: (result) => {
-          last = result.errors ?? null;
-        },
-        error: (error) => resolve(JSON.stringify(error)),
-        complete: () => resolve(JSON.stringify(last)),
-      },
-    );
-  });
-}
 
 function expectNoSecrets(written: string, token: string): void {
   const [, claims = '', signature = ''] = token.split('.');

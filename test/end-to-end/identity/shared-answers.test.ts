@@ -1,12 +1,11 @@
-import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import type { Context } from '../../../src/schema/context.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { type AddedField, extendedSchema, KINDS, selected } from '../../support/extended-schema.ts';
 import { RunCounts } from '../../support/run-counts.ts';
+import { TRANSPORTS } from '../limits/every-transport.ts';
 
 const runs = new RunCounts();
 
@@ -238,31 +237,10 @@ test.each(Object.keys(PERSONAL))(
   async (name) => {
     const query = OF_ONE(selected(name, 'Text'));
     for (const token of [...users, ...users]) {
-      expect(tokensIn(await overWebSocket(token, query))).toEqual([token]);
-      expect(tokensIn(await overEventStream(token, query))).toEqual([token]);
+      for (const [, ask] of TRANSPORTS.slice(2)) {
+        const { data, errors } = await ask(apps.direct, { query }, token);
+        expect(tokensIn({ data, errors })).toEqual([token]);
+      }
     }
   },
 );
-
-async function overWebSocket(token: string, query: string) {
-  const client = createClient({
-    url: apps.direct.webSocketUrl,
-    webSocketImpl: WebSocket,
-    connectionParams: { authorization: `Bearer ${token}` },
-    retryAttempts: 0,
-  });
-  try {
-    for await (const { data, errors } of client.iterate({ query })) return { data, errors };
-    throw new Error('no result came');
-  } finally {
-    await client.dispose();
-  }
-}
-
-async function overEventStream(token: string, query: string) {
-  const response = await fetch(`${apps.direct.url}/graphql?${new URLSearchParams({ query })}`, {
-    headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
-  });
-  const line = (await response.text()).split('\n').find((each) => each.startsWith('data: {'));
-  return JSON.parse(line?.slice('data: '.length) ?? '{}');
-}

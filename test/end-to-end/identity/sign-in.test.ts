@@ -146,33 +146,6 @@ describe('login', () => {
     });
     expect(errors).toMatchObject([{ extensions: { code: 'GATEWAY_CONTRACT' } }]);
   });
-
-  test('a 200 with neither token nor error is outside the interface', async () => {
-    app.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body: {} });
-    const { data, errors } = await app.query(LOGIN, {
-      variables: { input: { email: 'demo@example.com', password: 'demo' } },
-    });
-    expect(data).toEqual({ login: null });
-    expect(errors[0]?.extensions).toMatchObject({ code: 'GATEWAY_CONTRACT', operation: 'login' });
-  });
-});
-
-test('a notice of maintenance reaches who signs in', async () => {
-  app.sandbox.fail({
-    operation: 'login',
-    kind: 'status',
-    status: 503,
-    body: { error: 'MAINTENANCE', message: 'Until 06:00, see status@example.com' },
-  });
-  const { errors } = await app.query(LOGIN, {
-    variables: { input: { email: 'demo@example.com', password: 'demo' } },
-  });
-  expect(errors[0]?.extensions).toEqual({
-    code: 'GATEWAY_UNAVAILABLE',
-    retryable: true,
-    operation: 'login',
-    gatewayError: { error: 'MAINTENANCE', message: 'Until 06:00, see […]' },
-  });
 });
 
 describe('forgotPassword', () => {

@@ -1,10 +1,10 @@
 import { createClient as createWebSocketClient } from 'graphql-ws';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Environment } from '../../../src/config.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { rawRequest } from '../../support/raw-request.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { CHANGES, webSocketClient } from '../live/watcher.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -40,10 +40,9 @@ describe.each([
   ['the direct path', true],
   ['yoga', false],
 ])('without tracing, by %s,', (_, directPath) => {
-  const start = (environment: Environment) => startTestApp(environment, { directPath });
+  const app = sharedApp(TRUSTED, { directPath });
 
   test('the trace of a trusted proxy is sent on to the gateway as it is', async () => {
-    await using app = await start(TRUSTED);
     expect(await sent(app, ALL)).toEqual(ALL);
     const { traceparent, baggage, ...rest } = ALL;
     expect(await sent(app, { traceparent, 'x-request-id': 'r' })).toEqual({
@@ -55,17 +54,16 @@ describe.each([
   });
 
   test('that of anybody else keeps its id, and makes nobody record it', async () => {
-    await using app = await start({});
-    const { traceparent, ...rest } = await sent(app, ALL);
+    await using own = await startTestApp({}, { directPath });
+    const { traceparent, ...rest } = await sent(own, ALL);
     expect(traceparent).toMatch(new RegExp(`^00-${TRACE_ID}-[\\da-f]{16}-00$`));
     expect(traceparent).not.toContain(PARENT_ID);
     expect(rest).toEqual({ baggage: ALL.baggage, 'x-request-id': 'request-1' });
-    const again = await sent(app, ALL);
+    const again = await sent(own, ALL);
     expect(again.traceparent).not.toBe(traceparent);
   });
 
   test('a request without a trace has its id sent on alone', async () => {
-    await using app = await start(TRUSTED);
     const token = app.sandbox.token({ email: 'demo@example.com' });
     const { headers } = await app.query('{ customerId }', { token });
     expect(forwarded(app)).toEqual({ 'x-request-id': headers.get('x-request-id') });
@@ -88,7 +86,6 @@ describe.each([
     ['x-request-id', 'two words'],
     ['x-request-id', 'x'.repeat(129)],
   ])('a %s that is malformed or too long is not sent on (%#)', async (name, value) => {
-    await using app = await start(TRUSTED);
     const token = app.sandbox.token({ email: 'demo@example.com' });
     const { status } = await rawRequest(`${app.url}/graphql?query={customerId}`, {
       headers: { authorization: `Bearer ${token}`, ...ALL, [name]: value },
@@ -153,25 +150,12 @@ describe('without tracing,', () => {
   });
 });
 
-describe.each([
+test.each([
   ['without tracing', {}],
   ['with tracing', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', ...TRUSTED }],
-])('%s', (_, environment) => {
-  test('fixed headers of the gateway win over those of a request', async () => {
-    const fixed = { traceparent: SAMPLED.replace('-01', '-00'), 'x-request-id': 'fixed' };
-    const GATEWAY_HEADERS = JSON.stringify(fixed);
-    await using app = await startTestApp({ GATEWAY_HEADERS, ...environment });
-    expect(await sent(app, ALL)).toEqual(fixed);
-  });
-});
-
-test('pages of other origins may send all of them', async () => {
-  const origin = 'https://app.example.com';
-  await using app = await startTestApp({ CORS_ORIGINS: origin });
-  const { headers } = await rawRequest(`${app.url}/graphql`, {
-    method: 'OPTIONS',
-    headers: { origin, 'access-control-request-method': 'POST' },
-  });
-  const allowed = headers['access-control-allow-headers']?.split(', ');
-  expect(allowed).toEqual(expect.arrayContaining(NAMES));
+])('%s fixed headers of the gateway win over those of a request', async (_, environment) => {
+  const fixed = { traceparent: SAMPLED.replace('-01', '-00'), 'x-request-id': 'fixed' };
+  const GATEWAY_HEADERS = JSON.stringify(fixed);
+  await using app = await startTestApp({ GATEWAY_HEADERS, ...environment });
+  expect(await sent(app, ALL)).toEqual(fixed);
 });

@@ -8,7 +8,7 @@ import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { linesOf } from './request-lines.ts';
-import { seriesValue } from './scraped.ts';
+import { moved, seriesValue } from './scraped.ts';
 
 /** A redis, and a connection to it that stays whatever it refuses to others. */
 interface Place {
@@ -128,6 +128,8 @@ describeWithRedis('a Redis that fails', (serverPath) => {
       const before = await seriesValue(app, errors);
       // It goes on, and is not told again.
       await eventually(async () => (await seriesValue(app, errors)) >= before + 3);
+      expect(await seriesValue(app, 'degraded{reason="redis"}')).toBe(1);
+      if (reason === 'away') expect(await seriesValue(app, 'redis_up')).toBe(0);
       const told = app.logged
         .map((line) => JSON.parse(line))
         .filter((line) => line.reason === reason);
@@ -139,6 +141,15 @@ describeWithRedis('a Redis that fails', (serverPath) => {
       });
       expect(await order()).toMatch(/^Order/);
       expect(linesOf(app, 'Redis is back')).toHaveLength(1);
+      expect(await seriesValue(app, 'redis_up')).toBe(1);
     },
   );
+
+  test('the time that it takes to count is measured', async () => {
+    await using redis = await startTestRedis(serverPath);
+    // Counts are shared in batches of a hundredth of the limit: here each request's.
+    const settings = { REDIS_URL: redis.url, RATE_LIMIT_PER_MINUTE: '100' };
+    await using app = await startTestApp(settings);
+    await moved(app, 'redis_count_seconds_count', 1, () => app.query('{ __typename }'));
+  });
 });

@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { eventually } from '../../support/eventually.ts';
-import { inSeconds, unsignedToken } from '../../support/tokens.ts';
 import { seriesValue } from './scraped.ts';
 
 const SESSION = '{ session(maxAge: 0) { balance } }';
 const POSITIONS = '{ positions { id } }';
 
 const emailOf = (user: number) => `user-${user}@example.com`;
-const loginOf = (user: number) => 800_000 + user;
 const codesOf = ({ errors }: Awaited<ReturnType<TestApp['query']>>) =>
   errors.map(({ extensions }) => extensions.code);
 
@@ -56,17 +53,6 @@ describe('an operation that refuses everybody', () => {
     await expectAccounts(app, 'getOpenPositions', { accepted: 5, refused: 0 });
   });
 
-  test('is told by tokens that `login` has just returned', async () => {
-    await using app = await startTestApp();
-    await provedTokens(app, 1);
-    app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 401 });
-    for (let user = 1; user <= 5; user += 1) {
-      const token = await app.signIn(emailOf(user));
-      expect(codesOf(await app.query(SESSION, { token }))).toEqual(['UNAUTHENTICATED']);
-    }
-    await expectAccounts(app, 'getSession', { accepted: 0, refused: 5 });
-  });
-
   test('is told of a small write and of an order', async () => {
     await using app = await startTestApp();
     const tokens = await provedTokens(app, 5);
@@ -84,67 +70,6 @@ describe('an operation that refuses everybody', () => {
       });
     }
     await expectAccounts(app, 'setValue', { accepted: 0, refused: 5 });
-  });
-
-  test('is told from one that refuses some', async () => {
-    await using app = await startTestApp();
-    const tokens = await provedTokens(app, 11);
-    for (let user = 1; user <= 5; user += 1) {
-      app.sandbox.fail({
-        operation: 'getCustomerId',
-        kind: 'status',
-        status: 401,
-        login: loginOf(user),
-      });
-    }
-    for (const token of tokens.toReversed()) await app.query('{ customerId }', { token });
-    await expectAccounts(app, 'getCustomerId', { accepted: 6, refused: 5 });
-  });
-});
-
-describe('refusals that count for nobody are those of', () => {
-  test('a flood of forged tokens', async () => {
-    await using app = await startTestApp();
-    const exp = inSeconds(600);
-    for (let login = 1; login <= 60; login += 1) {
-      const token = unsignedToken({ login, group: 'standard-usd', exp });
-      expect(codesOf(await app.query(POSITIONS, { token }))).toEqual(['UNAUTHENTICATED']);
-    }
-    await expectAccounts(app, 'getOpenPositions', { accepted: 0, refused: 0 });
-  });
-
-  test('all but one device, where an account’s sessions end', async () => {
-    await using app = await startTestApp();
-    const tokens = [];
-    for (let device = 0; device < 8; device += 1) {
-      const token = app.sandbox.token({ email: emailOf(1) });
-      await app.query(SESSION, { token });
-      tokens.push(token);
-    }
-    app.sandbox.revoke({ login: loginOf(1) });
-    for (const token of tokens) {
-      expect(codesOf(await app.query(POSITIONS, { token }))).toEqual(['UNAUTHENTICATED']);
-    }
-    await expectAccounts(app, 'getOpenPositions', { accepted: 0, refused: 1 });
-  });
-
-  test('tokens that were proved and have expired', async () => {
-    await using app = await startTestApp();
-    const tokens = [];
-    for (let user = 1; user <= 6; user += 1) {
-      const token = app.sandbox.token({ email: emailOf(user), expiresInSeconds: 2 });
-      await app.query(SESSION, { token });
-      tokens.push(token);
-    }
-    const last = tokens.at(-1) as string;
-    await eventually(async () => {
-      expect(codesOf(await app.query('{ customerId }', { token: last }))).toEqual([
-        'UNAUTHENTICATED',
-      ]);
-    });
-    for (const token of tokens) await app.query('{ customerId }', { token });
-    const refused = 'token_accounts{operation="getCustomerId",verdict="refused"}';
-    expect(await seriesValue(app, refused)).toBe(0);
   });
 });
 

@@ -1,6 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createClient as createWebSocketClient } from 'graphql-ws';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -13,6 +10,7 @@ import {
   startSpanCollector,
 } from '../../support/span-collector.ts';
 import { CHANGES, sseClient, webSocketClient } from '../live/watcher.ts';
+import { seriesValue } from './scraped.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT_ID = '00f067aa0ba902b7';
@@ -51,13 +49,6 @@ function carried(app: TestApp, operation: 'getCustomerId' | 'getOpenPositions' =
   const { traceparent, tracestate, baggage, ...headers } =
     app.sandbox.requests(operation).at(-1)?.headers ?? {};
   return { traceparent, tracestate, baggage, requestId: headers['x-request-id'] };
-}
-
-async function metric(app: TestApp, line: string): Promise<number> {
-  const text = await (await fetch(`${app.adminUrl}/metrics`)).text();
-  const found = text.split('\n').find((each) => each.startsWith(`${line} `));
-  if (found === undefined) throw new Error(`no metric ${line}`);
-  return Number(found.slice(line.length));
 }
 
 describe.each([
@@ -341,22 +332,6 @@ describe('a subscription', () => {
     }
   });
 
-  test('leaves what its events read to traces of their own', async () => {
-    await using collector = await startSpanCollector();
-    await using app = await startTestApp(exportingTo(collector));
-    const token = app.sandbox.token({ email: 'demo@example.com' });
-    const client = webSocketClient(app, token);
-    try {
-      const watcher = client.watch({}, CHANGES.replace('symbol', 'symbol instrument { name }'));
-      await eventually(() => watcher.events.length > 0);
-      const read = await collector.find(({ name }) => name === 'GET /trading/tickers/{group}');
-      expect(read).toMatchObject({ parentSpanId: null, links: [] });
-      expect(read.attributes).not.toHaveProperty('trading_graph.poll');
-    } finally {
-      await client.dispose();
-    }
-  });
-
   test('and a query over one socket are traces of their own, linked to the upgrade', async () => {
     await using collector = await startSpanCollector();
     await using app = await startTestApp(exportingTo(collector, TRUSTED));
@@ -397,27 +372,6 @@ describe('a subscription', () => {
       await client.dispose();
     }
   });
-});
-
-test('only the operations of a manifest have their names in spans', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-traces-'));
-  try {
-    const manifest = join(folder, 'manifest.json');
-    const body = 'query Published { customerId }';
-    await writeFile(manifest, JSON.stringify({ published: body }));
-    await using collector = await startSpanCollector();
-    await using app = await startTestApp(exportingTo(collector, { PERSISTED_DOCUMENTS: manifest }));
-    const token = app.sandbox.token({ email: 'demo@example.com' });
-    await app.query(body, { token });
-    await app.query('query Chosen { customerId }', { token });
-    await eventually(() => collector.spans.filter(isRequest).length === 2);
-    const names = collector.spans
-      .filter(({ name }) => name === 'query')
-      .map(({ attributes }) => attributes['graphql.operation.name']);
-    expect(names.toSorted()).toEqual(['Published', undefined]);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
 });
 
 test('an export is OTLP in JSON, with the headers and the names of the environment', async () => {
@@ -497,19 +451,6 @@ describe('a collector that', () => {
     }
   }
 
-  test('is away costs requests nothing; spans are dropped and counted, and the log says it once', async () => {
-    const gone = await startSpanCollector();
-    await gone[Symbol.asyncDispose]();
-    await using app = await startTestApp(exportingTo(gone, { OTEL_EXPORTER_OTLP_TIMEOUT: '50' }));
-    await answers(app);
-    const dropped = () => metric(app, 'trading_graph_spans_dropped_total{reason="export"}');
-    await eventually(async () => (await dropped()) >= 60);
-    expect(await metric(app, 'trading_graph_spans_dropped_total{reason="queue_full"}')).toBe(0);
-    const lines = app.logged.filter((line) => line.includes('spans cannot be exported'));
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toContain('ECONNREFUSED');
-  });
-
   test('never answers delays neither requests nor the shutdown; the queue is bounded', async () => {
     await using collector = await startSpanCollector({ status: () => null });
     await using app = await startTestApp(
@@ -520,7 +461,7 @@ describe('a collector that', () => {
       }),
     );
     await answers(app);
-    const dropped = () => metric(app, 'trading_graph_spans_dropped_total{reason="queue_full"}');
+    const dropped = () => seriesValue(app, 'spans_dropped_total{reason="queue_full"}');
     // Three spans for each of the twenty, of which two are under way and four wait.
     await eventually(async () => (await dropped()) === 60 - 6);
     await app.close();
@@ -532,6 +473,7 @@ describe('a collector that', () => {
     await using app = await startTestApp(exportingTo(collector));
     await app.query('{ __typename }');
     await eventually(() => app.logged.some((line) => line.includes('spans cannot be exported')));
+    expect(await seriesValue(app, 'spans_dropped_total{reason="export"}')).toBe(2);
     status = 200;
     await app.query('{ __typename }');
     await collector.find(isRequest);

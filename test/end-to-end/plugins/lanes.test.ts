@@ -60,13 +60,6 @@ test.each(OF_HTTP)(
   },
 );
 
-test('`directPath: false` has yoga serve all HTTP', async () => {
-  await using app = await startWith([], false);
-  expect(app.logged[0]).toContain('yoga serves all HTTP');
-  await send(app, 'POST', '{ __typename }');
-  expect(await generalPathCount(app)).toBe(1);
-});
-
 test('a hook of HTTP changes requests, results and responses', async () => {
   const plugin = {
     onParams: ({ params, setParams }: { params: object; setParams(given: object): void }) =>
@@ -87,33 +80,6 @@ test('a hook of HTTP changes requests, results and responses', async () => {
     expect(text).toContain('"extensions":{"mine":1}');
     expect(headers.get('x-mine')).toBe('yes');
   }
-});
-
-test('a response that a plugin made is sent as it is', async () => {
-  const plugin = {
-    onRequest: ({ endResponse }: { endResponse(response: Response): void }) =>
-      endResponse(
-        new Response('closed', { status: 418, headers: { 'content-type': 'text/plain' } }),
-      ),
-  };
-  await using app = await startWith([{ plugin, httpOnly: true }]);
-  const { status, text, headers } = await send(app, 'POST', '{ __typename }');
-  expect([status, text, headers.get('content-type')]).toEqual([418, 'closed', 'text/plain']);
-});
-
-test('a subscription and a cached answer are what they are on the direct path', async () => {
-  const { plugin } = counting(['onResponse']);
-  await using app = await startTestApp(
-    { POSITIONS_POLL_MS: '100' },
-    { plugins: [{ plugin, httpOnly: true }] },
-  );
-  const token = await app.signIn();
-  const live = await send(app, 'event stream', 'subscription { positions { symbol } }', { token });
-  expect(live.data.positions.length).toBeGreaterThan(0);
-  const catalog = '{ instrument(id: "EURUSD") { leverage } }';
-  const { headers } = await send(app, 'GET', catalog, { token });
-  const named = { 'if-none-match': headers.get('etag') as string };
-  expect((await send(app, 'GET', catalog, { token, headers: named })).status).toBe(304);
 });
 
 describe('the start stops', () => {
@@ -199,23 +165,6 @@ test.each(['onRequest', 'onResponse'])(
     expect([status, errors[0]?.extensions.code]).toEqual([400, 'GRAPHQL_PARSE_FAILED']);
   },
 );
-
-test('an error handler that a plugin registers sees what context building fails with', async () => {
-  const seen: unknown[] = [];
-  interface Init {
-    registerContextErrorHandler(handler: (given: { error: Error }) => void): void;
-  }
-  const plugin = {
-    onPluginInit: ({ registerContextErrorHandler }: Init) =>
-      registerContextErrorHandler(({ error }) => void seen.push(error.message)),
-    onContextBuilding() {
-      throw new Error('a fault');
-    },
-  };
-  await using app = await startWith([plugin]);
-  await send(app, 'POST', '{ __typename }');
-  expect(seen).toEqual(['a fault']);
-});
 
 describe('onDispose', () => {
   test('runs at the shutdown, of every plugin, whatever one of them fails with', async () => {

@@ -1,10 +1,8 @@
-import { type Plugin, useExtendContext } from '@envelop/core';
-import { GraphQLError, NoSchemaIntrospectionCustomRule } from 'graphql';
+import type { Plugin } from '@envelop/core';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { examplePlugins } from '../../../examples/plugins/plugins.ts';
-import type { OtherPlugin } from '../../../src/plugins/others/open-plugins.ts';
-import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { assertNoLeak } from '../../support/leaks.ts';
 import { readUntil } from '../../support/read-until.ts';
@@ -80,32 +78,6 @@ test.each([true, false])(
     assertNoLeak('output of the plugins', [counted, ...written], app.sandbox.requests());
   },
 );
-
-async function answersWith(plugin: OtherPlugin, query: string, more: TestAppOptions = {}) {
-  await using app = await startTestApp({ INTROSPECTION: 'on' }, { plugins: [plugin], ...more });
-  const { errors, data } = await app.query(query);
-  return { data, codes: errors.map(({ message, extensions }) => [message, extensions.code]) };
-}
-
-test.each([true, false])('a plugin may refuse, in each of its hooks', async (directPath) => {
-  const more = { directPath };
-  const rule: Plugin = {
-    onValidate: ({ addValidationRule }) => addValidationRule(NoSchemaIntrospectionCustomRule),
-  };
-  const refused = await answersWith(rule, '{ __schema { queryType { name } } }', more);
-  expect(refused.codes[0]?.[0]).toContain('introspection');
-  expect((await answersWith(rule, '{ __typename }', more)).data).toEqual({ __typename: 'Query' });
-  const building = useExtendContext(() => {
-    throw new GraphQLError('Not today.');
-  });
-  const unbuilt = await answersWith(building, '{ __typename }', more);
-  expect(unbuilt.data).toBeUndefined();
-  expect(unbuilt.codes).toHaveLength(1);
-  const executing: Plugin = {
-    onExecute: ({ setResultAndStopExecution }) => setResultAndStopExecution({ data: { a: 1 } }),
-  };
-  expect((await answersWith(executing, '{ __typename }', more)).data).toEqual({ a: 1 });
-});
 
 test('a plugin sees the text of a document, the request over HTTP, and errors as clients get them', async () => {
   const seen: unknown[] = [];

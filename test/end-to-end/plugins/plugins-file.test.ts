@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
-import { startTestApp } from '../../support/app.ts';
+import { postQuery, startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { failedStart } from '../../support/failed-start.ts';
@@ -90,28 +90,20 @@ test('a program that adds plugins drains on SIGTERM', async () => {
     ORDER_TIMEOUT_MS: '1000',
   };
   await using facade = await startFacadeProcess(environment, [], EXAMPLE);
-  const ask = async (query: string, token?: string) => {
-    const response = await fetch(`${facade.url}/graphql`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      },
-      body: JSON.stringify({ query }),
-    });
-    return (await response.json()).data;
-  };
+  const ask = (query: string, token: string | null) =>
+    postQuery(`${facade.url}/graphql`, query, { token });
   const signedIn = await ask(
     'mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken } } }',
+    null,
   );
   const order = ask(
     'mutation { placeOrder(input: { symbol: "TEST.SLOW", side: BUY, size: { units: 1 }, idempotencyKey: "while-draining" }) { __typename } }',
-    signedIn.login.accessToken,
+    signedIn.data.login.accessToken,
   );
   await eventually(() => gateway.calls('openPosition') === 1);
   facade.signal('SIGTERM');
   // The gateway takes longer than the order's deadline.
-  expect(await order).toEqual({ placeOrder: { __typename: 'OrderOutcomeUnknown' } });
+  expect((await order).data).toEqual({ placeOrder: { __typename: 'OrderOutcomeUnknown' } });
   expect(await facade.ended()).toBe(0);
   expect(facade.logged.some((line) => line.includes('graphql_envelop_request'))).toBe(true);
 });

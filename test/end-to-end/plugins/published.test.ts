@@ -1,20 +1,15 @@
 import { useDisableIntrospection } from '@envelop/disable-introspection';
 import { defaultProtectAllValidateFn, useGenericAuth } from '@envelop/generic-auth';
-import { useOpenTelemetry } from '@envelop/opentelemetry';
-import { usePrometheus } from '@envelop/prometheus';
 import { useCSRFPrevention } from '@graphql-yoga/plugin-csrf-prevention';
 import {
   createInlineSigningKeyProvider,
   extractFromHeader,
   useJWT,
 } from '@graphql-yoga/plugin-jwt';
-import { SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import type { GivenPlugin } from '../../../src/plugins/others/open-plugins.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { eventually } from '../../support/eventually.ts';
 import { type Sent, send, TRANSPORTS } from '../../support/four-transports.ts';
 
 const EACH = 3;
@@ -44,39 +39,6 @@ async function refusals(app: TestApp, query: string) {
 }
 
 describe('of envelop', () => {
-  test('prometheus counts each operation', async () => {
-    const registry = new Registry();
-    const plugin = usePrometheus({ registry, metrics: { graphql_envelop_request: true } });
-    await using app = await startTestApp({}, { plugins: [plugin] });
-    const token = await app.signIn();
-    expect(await answered(app, ASKED, token)).toBe(SENT);
-    const counted = await registry.metrics();
-    expect(counted).toMatch(
-      new RegExp(`graphql_envelop_request\\{[^}]*operationType="query"[^}]*\\} ${SENT}\n`),
-    );
-  });
-
-  test('opentelemetry makes a span of each operation', async () => {
-    const names: string[] = [];
-    const exporter = {
-      export(
-        spans: readonly { readonly name: string }[],
-        done: (result: { code: number }) => void,
-      ) {
-        names.push(...spans.map(({ name }) => name));
-        done({ code: 0 });
-      },
-      async shutdown() {},
-    };
-    const spanProcessors = [new SimpleSpanProcessor({ exporter })];
-    const provider = new TracerProvider({ spanProcessors });
-    const plugin = useOpenTelemetry({ document: false, variables: false, result: false }, provider);
-    await using app = await startTestApp({}, { plugins: [plugin] });
-    const token = await app.signIn();
-    expect(await answered(app, ASKED, token)).toBe(SENT);
-    await eventually(() => names.filter((name) => name === 'query.Asked').length === SENT);
-  });
-
   test('generic-auth lets those in whom it knows', async () => {
     const users = new Set<string | null>();
     const plugin = useGenericAuth({

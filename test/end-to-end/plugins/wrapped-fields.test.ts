@@ -1,9 +1,4 @@
-import {
-  defaultFieldResolver,
-  type GraphQLObjectType,
-  type GraphQLSchema,
-  type GraphQLUnionType,
-} from 'graphql';
+import { defaultFieldResolver, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { send, TRANSPORTS } from '../../support/four-transports.ts';
@@ -91,20 +86,6 @@ test.each(['event stream', 'WebSocket'] as const)(
   },
 );
 
-test('a field is wrapped once, whatever yoga is asked meanwhile', async () => {
-  const { plugin, calls } = byRole('Query', 'customerId', (own) => own);
-  await using app = await startTestApp({}, { plugins: [plugin] });
-  const token = await app.signIn();
-  for (const method of ['PUT', 'HEAD', 'DELETE']) {
-    expect((await fetch(`${app.url}/graphql`, { method })).status).toBe(405);
-  }
-  for (const transport of TRANSPORTS) {
-    const before = calls();
-    await send(app, transport, '{ customerId }', { token });
-    expect([transport, calls() - before]).toEqual([transport, 1]);
-  }
-});
-
 test('a field whose type a plugin resolves is not shared, nor are its results cached', async () => {
   let calls = 0;
   const plugin = {
@@ -123,25 +104,6 @@ test('a field whose type a plugin resolves is not shared, nor are its results ca
     expect(headers.get('etag')).toBeNull();
     expect(calls).toBe(run);
   }
-});
-
-test('a type that a plugin resolves sees the context that plugins extend', async () => {
-  const seen: unknown[] = [];
-  const plugin = {
-    onEnveloped: ({ extendContext }: { extendContext(more: object): void }) =>
-      extendContext({ mine: 1, scope: 'read', calls: 3, operation: 'x', services: null }),
-    onSchemaChange({ schema }: { schema: GraphQLSchema }) {
-      const type = schema.getType('LoginResult') as GraphQLUnionType;
-      const own = type.resolveType as Resolve;
-      type.resolveType = ((...args: unknown[]) => {
-        seen.push((args[1] as { mine: unknown }).mine);
-        return own(...args);
-      }) as never;
-    },
-  };
-  await using app = await startTestApp({}, { plugins: [plugin] });
-  expect(await app.signIn()).toBeTypeOf('string');
-  expect(seen).toEqual([1]);
 });
 
 test.each(TRANSPORTS)(

@@ -1,17 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import * as documents from '../../../page/src/documents.ts';
 import { snippetsOf } from '../../../page/src/snippets.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
-import { DemoPage } from '../../../src/server/demo-page/demo-page.ts';
 import { startTestApp } from '../../support/app.ts';
-import { eventually } from '../../support/eventually.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
@@ -87,13 +81,6 @@ describe('the demonstration page', () => {
     }
     expect((await openPage(real.url)).status).toBe(404);
   });
-
-  test('is not there in an installation without its files', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'installation-'));
-    expect(DemoPage.find(folder)).toBeNull();
-    expect(DemoPage.find()).not.toBeNull();
-    rmSync(folder, { recursive: true });
-  });
 });
 
 test('its operations are valid', () => {
@@ -103,39 +90,15 @@ test('its operations are valid', () => {
   for (const text of texts) expect(validate(schema, parse(text)), text).toEqual([]);
 });
 
-describe('a snippet for curl', () => {
-  type Example = Parameters<typeof snippetsOf>[0];
-  const curlOf = async (example: Omit<Example, 'client'>) => {
-    const token = await app.signIn();
-    const all = snippetsOf({ ...example, client: '' }, `${app.url}/graphql`, token);
-    return all.find(({ title }) => title === 'curl')?.code ?? '';
+test('a snippet for curl runs when it is pasted, whatever quotation marks its variables have', async () => {
+  const example = {
+    document: documents.SEARCH_AND_SYNC,
+    variables: { text: `it's "apple" \\ $HOME`, since: '' },
+    client: '',
   };
-  const answerTo = async (example: Omit<Example, 'client'>) =>
-    JSON.parse((await run('bash', ['-c', await curlOf(example)])).stdout);
-
-  test('runs when it is pasted', async () => {
-    const answer = await answerTo({ document: documents.START_SCREEN });
-    expect(answer.data.positions).toHaveLength(6);
-  });
-
-  test('keeps quotation marks of variables', async () => {
-    const variables = { text: `it's "apple" \\ $HOME`, since: '' };
-    const answer = await answerTo({ document: documents.SEARCH_AND_SYNC, variables });
-    expect(answer.errors).toBeUndefined();
-    expect(answer.data.instruments.totalCount).toBe(0);
-  });
-
-  test('follows a subscription', async () => {
-    const snippet = await curlOf({ document: documents.LIVE_ACCOUNT });
-    const curl = spawn('bash', ['-c', `exec ${snippet}`], { stdio: ['ignore', 'pipe', 'ignore'] });
-    let events = '';
-    curl.stdout.on('data', (text) => {
-      events += text;
-    });
-    await eventually(() => events.includes('"snapshot":true'));
-    const ended = once(curl, 'exit');
-    curl.kill();
-    await ended;
-    expect(events).toContain('event: next');
-  });
+  const snippets = snippetsOf(example, `${app.url}/graphql`, await app.signIn());
+  const code = snippets.find(({ title }) => title === 'curl')?.code ?? '';
+  const answer = JSON.parse((await run('bash', ['-c', code])).stdout);
+  expect(answer.errors).toBeUndefined();
+  expect(answer.data.instruments.totalCount).toBe(0);
 });

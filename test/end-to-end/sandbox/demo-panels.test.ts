@@ -1,299 +1,254 @@
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { openPage, overflowsSideways, violations } from '../../support/browser-page.ts';
 import { describeWithChromium } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
-import { inFull } from '../../support/in-full.ts';
-import { DESKTOP, PHONE, visit } from './demo-visit.ts';
+import { freePorts } from '../../support/free-ports.ts';
 
-for (const size of [DESKTOP, PHONE]) {
-  // Clicks through every panel of the page, as a person does.
-  describeWithChromium(`the demonstration page on ${size.name}`, (executablePath) => {
-    let browser: Browser;
-    let app: TestApp;
-    const numberIn = (text: string | null) =>
-      Number(/[\d.,]+/.exec(text ?? '')?.[0].replaceAll(',', ''));
+const DESKTOP = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
+const LOST = /ERR_(?:CONNECTION|EMPTY|SOCKET|INCOMPLETE)|WebSocket connection to/;
 
-    beforeAll(async () => {
-      browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-      app = await startTestApp({
-        SANDBOX_TICK_MS: '200',
-        ORDER_TIMEOUT_MS: '5000',
-        LOGIN_LIMIT_PER_MINUTE: '1000',
-      });
-    });
-    // By its own path, so that the service reads the catalog anew.
-    beforeEach(() => fetch(`${app.url}/sandbox/reset`, { method: 'POST' }));
-    afterEach(() => app.sandbox.clearFaults());
-    afterAll(async () => {
-      await browser.close();
-      await app.close();
-    });
+interface VisitOptions {
+  readonly viewport?: typeof DESKTOP;
+  readonly colorScheme?: 'light' | 'dark';
+  /** Requests that a fault lets fail, which the browser reports as errors. */
+  readonly isExpected?: (problem: string) => boolean;
+}
 
-    test.each(['light', 'dark'] as const)('is flawless in %s colours', async (colorScheme) => {
-      await using visitor = await visit(browser, app.url, { size, colorScheme });
-      const background = await visitor.page.evaluate(
-        () => getComputedStyle(document.body).backgroundColor,
-      );
-      expect(background).toBe(colorScheme === 'light' ? 'rgb(247, 248, 250)' : 'rgb(11, 13, 18)');
-      await visitor.isFlawless();
-    });
+/** A browser's visit of the page, which notes all that must not happen. */
+async function visit(browser: Browser, url: string, options: VisitOptions = {}) {
+  const { page, problems, ...opened } = await openPage(browser, url, {
+    viewport: DESKTOP,
+    reducedMotion: 'reduce',
+    ...options,
+  });
+  const isSound = async () => {
+    expect(problems).toEqual([]);
+    expect(await overflowsSideways(page)).toBe(false);
+  };
+  return {
+    ...opened,
+    page,
+    isSound,
+    async isFlawless() {
+      await isSound();
+      expect(await violations(page)).toEqual([]);
+    },
+    /** Waits until the text of an element matches. */
+    reads: (id: string, pattern: RegExp) =>
+      eventually(async () => expect(await page.locator(`#${id}`).textContent()).toMatch(pattern)),
+    rowsAre: (count: number) =>
+      eventually(async () => expect(await page.locator('#live-rows tr').count()).toBe(count)),
+    click: (name: string) => page.getByRole('button', { name, exact: true }).click(),
+    async isLive() {
+      await page.locator('#live .live-status[data-status=LIVE]').waitFor();
+      // The first measurement precedes what the other panels load.
+      await page.locator('#screen-graph-calls li').waitFor();
+      await page.locator('#search-results li').first().waitFor();
+    },
+  };
+}
 
-    // The panels below behave alike in every window.
-    if (size === PHONE && inFull(false, true)) return;
+describeWithChromium('the demonstration page', (executablePath) => {
+  let browser: Browser;
+  let app: TestApp;
 
-    test('shows each outcome of an order', async () => {
-      await using visitor = await visit(browser, app.url, { size });
-      const { page, reads } = visitor;
-      for (const [symbol, outcome, advice] of [
-        ['AAPL', 'Accepted', 'live list'],
-        ['TEST.REJECT', 'Rejected', 'Nothing was traded'],
-        ['TEST.UNKNOWN', 'Unknown', 'never trades twice'],
-        ['TEST.SLOW', 'Unknown', 'never trades twice'],
-      ] as const) {
-        await page.getByRole('radio', { name: symbol }).check();
-        const before = app.sandbox.calls('openPosition');
-        const formerly = await page.locator('#order-details').textContent();
-        await visitor.click('Place the order');
-        await eventually(async () => {
-          const details = (await page.locator('#order-details').textContent()) ?? '';
-          return details !== formerly && details.includes('Answered after');
-        });
-        await reads('order-title', `^${outcome}`);
-        await reads('order-advice', advice);
-        await reads('announcer', `Order: ${outcome}`);
-        expect(app.sandbox.calls('openPosition')).toBe(before + 1);
-      }
-      await visitor.isFlawless();
-    });
-
-    test('shows its operations as code, by the keyboard too', async () => {
-      await using visitor = await visit(browser, app.url, { size });
-      const { page } = visitor;
-      for (const id of ['screen', 'live', 'search', 'order', 'console']) {
-        const box = page.locator(`#${id}-code`);
-        const tabs = box.getByRole('tab');
-        expect(await tabs.allTextContents()).toEqual([
-          'Operation',
-          'curl',
-          'Client',
-          'Apollo Client',
-        ]);
-        await tabs.first().focus();
-        for (const words of ['curl ', 'trading-graph-client', '@apollo/client']) {
-          await page.keyboard.press('ArrowRight');
-          expect(await box.locator('pre').textContent()).toContain(words);
-        }
-        expect(await box.locator('pre').textContent()).toContain('Bearer eyJ');
-        await page.keyboard.press('Home');
-        expect(await tabs.first().getAttribute('aria-selected')).toBe('true');
-      }
-      await visitor.isSound();
-    });
-
-    test('measures one screen two ways, on a phone’s network and without one', async () => {
-      await using visitor = await visit(browser, app.url, { size });
-      const { page, reads } = visitor;
-      await reads('screen-verdict', 'the same 6 positions');
-      expect(await page.locator('#screen-gateway-calls li').count()).toBe(5);
-      expect(await page.locator('#screen-calls').innerText()).toBe('1');
-      const msOf = async () => numberIn(await page.locator('#screen-time').textContent());
-      const bytesOf = async (id: string) => {
-        const text = (await page.locator(id).textContent()) ?? '';
-        return numberIn(text) * (text.includes('kB') ? 1_000 : 1);
-      };
-      expect(await bytesOf('#screen-bytes-before')).toBeGreaterThan(
-        20 * (await bytesOf('#screen-bytes')),
-      );
-      expect(await msOf()).toBeGreaterThanOrEqual(150);
-      expect(numberIn(await page.locator('#screen-time-before').textContent())).toBeGreaterThan(
-        300,
-      );
-      await page.getByRole('checkbox', { name: /Phone/ }).uncheck();
-      const settled = page.locator('#screen-demo:not([aria-busy])');
-      await eventually(async () => {
-        await settled.waitFor();
-        if ((await msOf()) < 150) return true;
-        // A busy machine may take as long as a phone's network.
-        await visitor.click('Measure again');
-        return false;
-      });
-      app.sandbox.clearCalls();
-      await visitor.click('Measure again');
-      // The gateway is called five times by the browser itself.
-      await eventually(() => app.sandbox.calls('getCustomerId') === 2);
-      expect(app.sandbox.calls('getAllTickers')).toBe(1);
-      await visitor.isSound();
-    });
-
-    test('searches with typos, and fetches changes alone', async () => {
-      await using visitor = await visit(browser, app.url, { size });
-      const { page, reads } = visitor;
-      await reads('search-results', 'Microsoft');
-      await page.getByRole('searchbox').fill('aplle');
-      await reads('search-results', 'AAPL');
-      await reads('search-server', '^[1-9]\\d* match');
-      await page.getByRole('searchbox').fill('qqqqzzzz');
-      await page.getByText('No instrument is like that.').waitFor();
-      await visitor.click('Sync');
-      await reads('sync-outcome', 'Nothing has changed');
-      const version = await page.locator('#sync-version').textContent();
-      await visitor.click('Change 3 at the gateway, then sync');
-      await reads('sync-outcome', '3 instruments had changed');
-      expect(await page.locator('#sync-version').textContent()).not.toBe(version);
-      expect(
-        numberIn(/\((\d+) %/.exec(await page.locator('#sync-saved').innerText())?.[1] ?? ''),
-      ).toBeGreaterThan(85);
-      await visitor.isSound();
-    });
-
-    test('sets faults by operation, and counts calls', async () => {
-      await using visitor = await visit(browser, app.url, {
-        size,
-        isExpected: (problem) => problem.includes('/sandbox/gateway/payments/'),
-      });
-      const { page, reads } = visitor;
-      await page.getByRole('combobox', { name: 'Operation' }).selectOption('getWithdrawalMethods');
-      for (const [kind, words] of [
-        ['delay of 2 s', 'answers 2 s late'],
-        ['garbage', 'answers no JSON'],
-        ['connection reset', 'resets the connection'],
-      ] as const) {
-        await page.getByRole('combobox', { name: 'Fault' }).selectOption(kind);
-        await visitor.click('Set the fault');
-        await reads('fault-list', words);
-        await visitor.click('Clear all');
-        await page.getByText('The gateway is well.').waitFor();
-      }
-      await page.getByRole('combobox', { name: 'Fault' }).selectOption('status 503');
-      await page.getByLabel('How often').selectOption('until cleared');
-      await visitor.click('Set the fault');
-      await reads('fault-list', 'getWithdrawalMethods answers 503, until cleared');
-      await visitor.click('Measure again');
-      await reads(
-        'screen-verdict',
-        'withdrawalMethods: GATEWAY_UNAVAILABLE. The rest of the screen',
-      );
-      expect(await page.locator('#screen-gateway-calls .failed').count()).toBe(1);
-      await visitor.click('Clear all');
-      await visitor.click('Count from 0');
-      await eventually(async () => {
-        const shown = await page.locator('[data-operation=getOpenPositions] .count').textContent();
-        return Number(shown) > 0 && Number(shown) < 20;
-      });
-      await visitor.isSound();
-    });
-
-    test('follows positions, over a cut gateway and a killed socket', async () => {
-      await using visitor = await visit(browser, app.url, { size });
-      const { page, reads } = visitor;
-      expect(await page.locator('#live-rows tr').count()).toBe(6);
-      const firstTotal = await page.locator('#live-total').textContent();
-      await eventually(
-        async () => (await page.locator('#live-total').textContent()) !== firstTotal,
-      );
-      await eventually(
-        async () =>
-          ((await page.locator('.sparkline polyline').first().getAttribute('points')) ?? '').split(
-            ' ',
-          ).length > 2,
-      );
-
-      await visitor.click('Kill the socket');
-      await reads('live-log', 'Resumed after .* changes alone');
-      await reads('announcer', 'LIVE|goes on where it stopped');
-
-      const pill = page.locator('#live .live-status');
-      await visitor.click('Cut the gateway for 5 s');
-      await eventually(async () => (await pill.textContent()) === 'DELAYED');
-      await reads('announcer', 'DELAYED');
-      await eventually(async () => (await pill.textContent()) === 'LIVE');
-      await visitor.isSound();
-    });
-
-    test('polls the gateway once for eleven watchers', async () => {
-      await using visitor = await visit(browser, app.url, { size });
-      const { page } = visitor;
-      await visitor.click('Open ten watchers');
-      const totals = page.locator('#live-watchers b');
-      expect(await totals.count()).toBe(10);
-      await eventually(async () =>
-        (await totals.allTextContents()).every((text) => /^[+−]/.test(text)),
-      );
-      expect(await page.locator('#live-sockets').textContent()).toBe('11');
-      const before = { polls: app.sandbox.calls('getOpenPositions'), atMs: performance.now() };
-      await eventually(() => app.sandbox.calls('getOpenPositions') >= before.polls + 3);
-      expect(performance.now() - before.atMs).toBeGreaterThan(2_000);
-      await eventually(async () => {
-        const rate = numberIn(await page.locator('#live-polls').textContent());
-        return rate > 0 && rate < 1.5;
-      });
-      await visitor.isFlawless();
-      await visitor.click('Close the watchers');
-      expect(await totals.count()).toBe(0);
-    });
-
-    test('sends an order once, for a double tap and for an app that was killed', async () => {
-      await using visitor = await visit(browser, app.url, { size });
-      const { page, reads } = visitor;
-      await visitor.click('Double tap');
-      await reads('order-title', 'Two taps, one order');
-      await reads('order-details', 'replayed');
-      expect(app.sandbox.orders()).toHaveLength(1);
-
-      await visitor.click('Place, then kill the app');
-      await page.waitForEvent('load');
-      await reads('order-title', 'After the restart: (?:accepted|unknown)');
-      await eventually(() => app.sandbox.orders().length === 2);
-      expect(app.sandbox.calls('openPosition')).toBe(2);
-      await eventually(async () => (await page.locator('#live-rows tr').count()) === 8);
-      await visitor.isSound();
-    });
-
-    test('shows pending orders become positions', async () => {
-      await using visitor = await visit(browser, app.url, { size });
-      const { page, reads } = visitor;
-      await reads('pending-count', '3 pending orders');
-      await visitor.click('Add one just below the market');
-      await reads('pending-news', 'an order waits for');
-      const [order] = app.sandbox.orders();
-      expect(order).toMatchObject({ operation: 'placeLimitOrder', symbol: 'AAPL' });
-      await page.getByRole('button', { name: /^Trigger MSFT/ }).click();
-      await reads('pending-news', 'MSFT: the order has become a position.');
-      await page.locator('#live-rows tr', { hasText: 'MSFT' }).waitFor();
-      await visitor.isSound();
-    });
-
-    test('shows pending orders where the gateway tells of them more slowly than of positions', async () => {
-      await using visitor = await visit(browser, app.url, { size });
-      const { page, reads } = visitor;
-      await reads('pending-count', '3 pending orders');
-      app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 3_000, times: 1 });
-      await page.getByRole('button', { name: /^Trigger MSFT/ }).click();
-      await page.locator('#live-rows tr', { hasText: 'MSFT' }).waitFor();
-      await reads('pending-news', 'MSFT: the order has become a position.');
-      await reads('pending-count', '2 pending orders');
-      await visitor.isSound();
-    });
-
-    test('switches the user in all panels', async () => {
-      await using visitor = await visit(browser, app.url, { size });
-      const { page, reads } = visitor;
-      await page.getByRole('radio', { name: /^pro/ }).check();
-      await eventually(async () => (await page.locator('#live-rows tr').count()) === 25);
-      await reads('screen-verdict', 'the same 25 positions');
-      await reads('pending-count', '8 pending orders');
-      await reads('sync-size', '456 instruments');
-      await visitor.isSound();
-      await page.getByRole('radio', { name: /^fresh/ }).check();
-      await page.getByText('No position is open.').waitFor();
-      await reads('pending-count', '0 pending orders');
-      await visitor.click('Add one just below the market');
-      await reads('pending-news', 'Place an order first');
-      await visitor.click('Place the order');
-      await reads('order-title', 'Accepted');
-      await eventually(async () => (await page.locator('#live-rows tr').count()) === 1);
-      await visitor.isSound();
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    app = await startTestApp({
+      SANDBOX_TICK_MS: '200',
+      ORDER_TIMEOUT_MS: '5000',
+      LOGIN_LIMIT_PER_MINUTE: '1000',
     });
   });
-}
+  // By its own path, so that the service reads the catalog anew.
+  beforeEach(() => fetch(`${app.url}/sandbox/reset`, { method: 'POST' }));
+  afterEach(() => app.sandbox.clearFaults());
+  afterAll(async () => {
+    await browser.close();
+    await app.close();
+  });
+
+  const open = async (options: VisitOptions = {}) => {
+    const visitor = await visit(browser, app.url, options);
+    await visitor.isLive();
+    return visitor;
+  };
+
+  test.each([
+    { viewport: PHONE, colorScheme: 'dark' },
+    { viewport: DESKTOP, colorScheme: 'light' },
+  ] as const)('is flawless: %j', async (look) => {
+    await using visitor = await open(look);
+    await visitor.isFlawless();
+  });
+
+  test('shows each outcome of an order', async () => {
+    await using visitor = await open();
+    const { page, reads } = visitor;
+    for (const [symbol, outcome, advice] of [
+      ['AAPL', /^Accepted/, /live list/],
+      ['TEST.REJECT', /^Rejected/, /Nothing was traded/],
+      ['TEST.UNKNOWN', /^Unknown/, /never trades twice/],
+      ['TEST.SLOW', /^Unknown/, /never trades twice/],
+    ] as const) {
+      await page.getByRole('radio', { name: symbol }).check();
+      const before = app.sandbox.calls('openPosition');
+      const formerly = await page.locator('#order-details').textContent();
+      await visitor.click('Place the order');
+      await eventually(async () => {
+        const details = (await page.locator('#order-details').textContent()) ?? '';
+        return details !== formerly && details.includes('Answered after');
+      });
+      await reads('order-title', outcome);
+      await reads('order-advice', advice);
+      expect(app.sandbox.calls('openPosition')).toBe(before + 1);
+    }
+    await visitor.isFlawless();
+  });
+
+  test('sends an order once, for a double tap and for an app that was killed', async () => {
+    await using visitor = await open();
+    const { page, reads } = visitor;
+    await visitor.click('Double tap');
+    await reads('order-title', /Two taps, one order/);
+    await reads('order-details', /replayed/);
+    expect(app.sandbox.orders()).toHaveLength(1);
+
+    await visitor.click('Place, then kill the app');
+    await page.waitForEvent('load');
+    await reads('order-title', /After the restart: (?:accepted|unknown)/);
+    await eventually(() => app.sandbox.orders().length === 2);
+    expect(app.sandbox.calls('openPosition')).toBe(2);
+    await visitor.rowsAre(8);
+    await visitor.isSound();
+  });
+
+  test('measures one screen two ways, searches, and fetches changes alone', async () => {
+    await using visitor = await open();
+    const { page, reads } = visitor;
+    await reads('screen-verdict', /the same 6 positions/);
+    expect(await page.locator('#screen-gateway-calls li').count()).toBe(5);
+    expect(await page.locator('#screen-calls').innerText()).toBe('1');
+    app.sandbox.clearCalls();
+    await visitor.click('Measure again');
+    // The gateway is called five times by the browser itself.
+    await eventually(() => app.sandbox.calls('getCustomerId') === 2);
+    expect(app.sandbox.calls('getAllTickers')).toBe(1);
+
+    await page.getByRole('searchbox').fill('aplle');
+    await reads('search-results', /AAPL/);
+    await visitor.click('Sync');
+    await reads('sync-outcome', /Nothing has changed/);
+    await visitor.click('Change 3 at the gateway, then sync');
+    await reads('sync-outcome', /3 instruments had changed/);
+    await visitor.isSound();
+  });
+
+  test('sets faults by operation', async () => {
+    await using visitor = await open({
+      isExpected: (problem) => problem.includes('/sandbox/gateway/payments/'),
+    });
+    const { page, reads } = visitor;
+    await page.getByRole('combobox', { name: 'Operation' }).selectOption('getWithdrawalMethods');
+    await page.getByRole('combobox', { name: 'Fault' }).selectOption('status 503');
+    await page.getByLabel('How often').selectOption('until cleared');
+    await visitor.click('Set the fault');
+    await reads('fault-list', /getWithdrawalMethods answers 503, until cleared/);
+    await visitor.click('Measure again');
+    await reads('screen-verdict', /withdrawalMethods: GATEWAY_UNAVAILABLE. The rest of the screen/);
+    await visitor.click('Clear all');
+    await page.getByText('The gateway is well.').waitFor();
+    await visitor.isSound();
+  });
+
+  test('follows the account, over a killed socket and a cut gateway', async () => {
+    await using visitor = await open();
+    const { page, reads } = visitor;
+    await visitor.rowsAre(6);
+    await reads('pending-count', /^3 pending orders$/);
+    await page.getByRole('button', { name: /^Trigger MSFT/ }).click();
+    await reads('pending-news', /MSFT: the order has become a position./);
+    await page.locator('#live-rows tr', { hasText: 'MSFT' }).waitFor();
+
+    await visitor.click('Kill the socket');
+    await reads('live-log', /Resumed after .* changes alone/);
+    const pill = page.locator('#live .live-status');
+    await visitor.click('Cut the gateway for 5 s');
+    await eventually(async () => (await pill.textContent()) === 'DELAYED');
+    await reads('announcer', /DELAYED/);
+    await eventually(async () => (await pill.textContent()) === 'LIVE');
+    await visitor.isSound();
+  });
+
+  test('switches the user in all panels', async () => {
+    await using visitor = await open();
+    const { page, reads } = visitor;
+    await page.getByRole('radio', { name: /^pro/ }).check();
+    await visitor.rowsAre(25);
+    await reads('screen-verdict', /the same 25 positions/);
+    await reads('pending-count', /8 pending orders/);
+    await reads('sync-size', /456 instruments/);
+    await visitor.isSound();
+  });
+
+  test('is reached by the keyboard, and links to GraphiQL with the operation that is shown', async () => {
+    await using visitor = await open();
+    const { page } = visitor;
+    const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim());
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('To the panels');
+    for (const key of ['Enter', 'Tab']) await page.keyboard.press(key);
+    expect(await focused()).toBe('Measure again');
+    const opening = page.context().waitForEvent('page');
+    await page.locator('#search-code').getByRole('link', { name: 'Open in GraphiQL' }).click();
+    const graphiql = await opening;
+    await graphiql.getByRole('button', { name: /execute query/i }).click();
+    await graphiql.locator('.result-window').getByText('MSFT').first().waitFor();
+  });
+
+  test('says in one voice that nobody is signed in, and that the server is gone, and comes back', async () => {
+    const [PORT, ADMIN_PORT] = (await freePorts(2)).map(String);
+    const settings = { PORT, ADMIN_PORT, LOGIN_LIMIT_PER_MINUTE: '1000' };
+    let own = await startTestApp(settings);
+    await using afterwards = new AsyncDisposableStack();
+    afterwards.defer(() => own.close());
+    own.sandbox.fail({ operation: 'login', kind: 'status', status: 503 });
+    const visitor = afterwards.use(
+      await visit(browser, own.url, {
+        viewport: PHONE,
+        colorScheme: 'dark',
+        isExpected: (problem) => LOST.test(problem),
+      }),
+    );
+    const { page, reads } = visitor;
+    const marks = async () => [...new Set(await page.locator('.live-status').allTextContents())];
+    await reads('standing', /^Nobody is signed in: .+ The page tries again/);
+    expect(await marks()).toEqual(['OFFLINE']);
+    await visitor.isFlawless();
+
+    own.sandbox.clearFaults();
+    await visitor.isLive();
+    expect(await marks()).toEqual(['LIVE']);
+
+    await own.close();
+    await reads('standing', /^The server has not answered since \d/);
+    expect(await marks()).toEqual(['OFFLINE']);
+    await visitor.rowsAre(6);
+    await page.getByRole('button', { name: 'Double tap', exact: true }).press('Enter');
+    await reads('order-title', /^Not known yet$/);
+    await page.getByRole('button', { name: 'Place the order', exact: true }).press('Enter');
+    await reads('order-title', /^On its way$/);
+    await visitor.isFlawless();
+
+    own = await startTestApp(settings);
+    await visitor.isLive();
+    await eventually(async () => !(await page.locator('#standing').isVisible()));
+    expect(await marks()).toEqual(['LIVE']);
+    await reads('order-title', /^Accepted$/);
+    expect(own.sandbox.orders()).toHaveLength(1);
+    await visitor.isFlawless();
+  }, 300_000);
+});

