@@ -113,7 +113,7 @@ describeWithRedis('a Redis that fails', (serverPath) => {
         const { data, errors } = await app.query(ORDER, { token, variables: { key: `${orders}` } });
         return errors[0]?.extensions.code ?? data.placeOrder.__typename;
       };
-      expect(await order()).toMatch(/^Order/);
+      await eventually(async () => expect(await order()).toMatch(/^Order/));
       await begin({ redis, admin, folder });
       await eventually(async () => {
         expect(await order()).toBe('IDEMPOTENCY_UNAVAILABLE');

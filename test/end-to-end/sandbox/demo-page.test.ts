@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { promisify } from 'node:util';
 import { parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import * as documents from '../../../page/src/documents.ts';
 import { snippetsOf } from '../../../page/src/snippets.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
+import { DemoPage } from '../../../src/server/demo-page/demo-page.ts';
 import { startTestApp } from '../../support/app.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
@@ -80,6 +82,10 @@ describe('the demonstration page', () => {
       expect((await rawRequest(url + asset)).status).toBe(404);
     }
     expect((await openPage(real.url)).status).toBe(404);
+  });
+
+  test('is not there in an installation without its files', () => {
+    expect(DemoPage.find(tmpdir())).toBeNull();
   });
 });
 

@@ -239,16 +239,17 @@ describeWithChromium('the demonstration page', (executablePath) => {
     await visitor.rowsAre(6);
     await page.getByRole('button', { name: 'Double tap', exact: true }).press('Enter');
     await reads('order-title', /^Not known yet$/);
+    await visitor.isFlawless();
+    // As late as can be: an order is given up after a while.
     await page.getByRole('button', { name: 'Place the order', exact: true }).press('Enter');
     await reads('order-title', /^On its way$/);
-    await visitor.isFlawless();
 
     own = await startTestApp(settings);
+    await reads('order-title', /^Accepted$/);
+    expect(own.sandbox.orders()).toHaveLength(1);
     await visitor.isLive();
     await eventually(async () => !(await page.locator('#standing').isVisible()));
     expect(await marks()).toEqual(['LIVE']);
-    await reads('order-title', /^Accepted$/);
-    expect(own.sandbox.orders()).toHaveLength(1);
     await visitor.isFlawless();
   }, 300_000);
 });
