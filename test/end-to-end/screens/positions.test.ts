@@ -134,6 +134,13 @@ describe('the session', () => {
     expect(await screen.read('{ session { login } }')).toEqual({ session: { login: '700001' } });
   });
 
+  test('without a list of positions is cached like any other', async () => {
+    const body = { login: 700001, orders: [] };
+    screen.app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body });
+    for (let time = 0; time < 2; time += 1) await screen.read('{ session { login } }');
+    expect(screen.calls('getSession')).toBe(1);
+  });
+
   test('is stale once the account’s positions are seen to differ', async () => {
     await screen.read('{ session { login } }');
     await screen.read('{ positions { id } }');
