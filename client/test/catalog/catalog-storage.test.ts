@@ -1,12 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { sharedApp } from '../../../test/support/shared-app.ts';
 import { createCatalog } from '../../src/catalog/replica.ts';
-import { files } from '../../src/storage/files.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import {
@@ -75,15 +71,6 @@ describe('after a restart', () => {
     expect(await startsFrom(storage)).toEqual([present.version]);
   });
 
-  test('the copy serves while the server has none', async () => {
-    const storage = await storageWithCopy();
-    using phone = openPhone(app, { storage, network: withoutCatalog });
-    await phone.catalog.load();
-    expect(phone.catalog.all).toEqual(present.instruments);
-    expect(phone.catalog.search('aapl')[0]?.id).toBe('AAPL');
-    await expect(phone.catalog.sync()).rejects.toMatchObject({ code: 'NETWORK' });
-  });
-
   test('nothing is read before the server has said whose it may be', async () => {
     const storage = await storageWithCopy();
     using phone = openPhone(app, {
@@ -94,7 +81,7 @@ describe('after a restart', () => {
     expect(phone.catalog.size).toBe(0);
   });
 
-  test('its age counts the time between, but never less because of a clock that was set back', async () => {
+  test('the copy serves while the server has none; its age counts the time between, but never less because of a clock that was set back', async () => {
     const storage = memoryStorage();
     let nowMs = 1_800_000_000_000;
     const now = () => nowMs;
@@ -109,6 +96,8 @@ describe('after a restart', () => {
       nowMs += ms;
       using phone = openPhone(app, { storage, now, uptime: () => 0, network: withoutCatalog });
       await phone.catalog.load();
+      expect(phone.catalog.all).toEqual(present.instruments);
+      await expect(phone.catalog.sync()).rejects.toMatchObject({ code: 'NETWORK' });
       return phone.catalog.ageSeconds;
     };
     expect(await ageAfter(3_600_000)).toBe(age + 3_600);
@@ -125,40 +114,14 @@ describe('after a restart', () => {
     await eventually(async () => expect(await storage.get(KEY)).not.toContain('leverage'));
     expect(await startsFrom(storage)).toEqual(['']);
   });
-
-  test('it works the same with files', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'client-catalog-'));
-    try {
-      expect(await startsFrom(files(folder))).toEqual(['']);
-      await eventually(async () => expect(await files(folder).keys('')).toEqual([KEY]));
-      expect(await startsFrom(files(folder))).toEqual([present.version]);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  });
 });
 
-describe('a stored copy that is damaged is fetched anew and repaired', () => {
-  const swapVersion = (text: string) => text.replace(/"version":"[^"]*"/, '"version":"another"');
-  const DAMAGES: readonly [string, (text: string) => string][] = [
-    ['empty', () => ''],
-    ['rubbish', () => 'rubbish'],
-    ['null', () => 'null'],
-    ['cut off', (text) => text.slice(0, text.length / 2)],
-    ['the end alone', (text) => text.slice(text.length / 2)],
-    ['its head missing', (text) => text.slice(text.indexOf('\n') + 1)],
-    ['of another version', swapVersion],
-    ['a letter changed', (text) => text.replace('Apple Inc.', 'Apple Inc!')],
-    ['one part of another write', (text) => text.slice(0, 9_000) + text.slice(9_001)],
-    ['twice', (text) => text + text],
-  ];
-  test.each(DAMAGES)('%s', async (_name, damage) => {
-    const storage = await storageWithCopy();
-    const text = (await storage.get(KEY)) ?? '';
-    await storage.set(KEY, damage(text));
-    expect(await startsFrom(storage)).toEqual(['']);
-    await eventually(async () => expect(await startsFrom(storage)).toEqual([present.version]));
-  });
+test('a stored copy that is damaged is fetched anew and repaired', async () => {
+  const storage = await storageWithCopy();
+  const text = (await storage.get(KEY)) ?? '';
+  await storage.set(KEY, text.replace('Apple Inc.', 'Apple Inc!'));
+  expect(await startsFrom(storage)).toEqual(['']);
+  await eventually(async () => expect(await startsFrom(storage)).toEqual([present.version]));
 });
 
 describe('a storage that fails', () => {
@@ -166,7 +129,10 @@ describe('a storage that fails', () => {
     ...memoryStorage(),
     ...changed,
   });
-  const refuse = () => Promise.reject(new Error('storage is broken'));
+  const throwing = () => {
+    throw new Error('storage is broken');
+  };
+  const refuse = async () => throwing();
   const keys = async (prefix: string) => [KEY].filter((key) => key.startsWith(prefix));
 
   test.each([
@@ -174,21 +140,8 @@ describe('a storage that fails', () => {
     ['to write', failing({ set: refuse })],
     ['to list', failing({ keys: refuse })],
     ['to do anything', failing({ get: refuse, set: refuse, keys: refuse, delete: refuse })],
-    [
-      'by throwing at once',
-      failing({
-        get: () => {
-          throw new Error('storage is broken');
-        },
-        set: () => {
-          throw new Error('storage is broken');
-        },
-      }),
-    ],
-    [
-      'by answering with what is no text',
-      failing({ get: async () => 5 as unknown as string, keys }),
-    ],
+    ['by throwing at once', failing({ get: throwing, set: throwing })],
+    ['by answering with what is no text', failing({ get: async () => 5 as never, keys })],
   ])('%s costs no more than fetching', async (_name, storage) => {
     using phone = openPhone(app, { storage });
     await phone.catalog.load();
@@ -289,24 +242,6 @@ describe('a storage that fails', () => {
   });
 });
 
-test('a client that is disposed while the storage does not answer leaves no timer', async () => {
-  const reads: string[] = [];
-  const storage: ClientStorage = {
-    ...memoryStorage(),
-    keys: async () => [KEY],
-    get: (key) => {
-      reads.push(key);
-      return new Promise(() => {});
-    },
-  };
-  using phone = openPhone(app, { storage });
-  const rejected = expect(phone.catalog.load()).rejects.toMatchObject({ code: 'DISPOSED' });
-  await eventually(() => reads.length === 1);
-  phone.core.dispose();
-  await rejected;
-  expect(phone.environment.timers.size).toBe(0);
-});
-
 describe('two users of two groups on one phone', () => {
   test('never see each other’s copy', async () => {
     const storage = memoryStorage();
@@ -328,18 +263,16 @@ describe('two users of two groups on one phone', () => {
     expect(since).toEqual(['', '', present.version]);
   });
 
-  test('after a restart without a catalog the other one sees nothing', async () => {
-    const storage = await storageWithCopy();
-    using phone = openPhone(app, { storage, email: PRO, network: withoutCatalog });
-    await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
-    expect(phone.catalog.size).toBe(0);
-  });
-
-  test('a copy that lies under the other one’s key is not read', async () => {
+  test.each([
+    ['of the other one', KEY, PRO],
+    ['of the other one under its own key', 'trading-graph:catalog:["700002","pro-usd"]', PRO],
+    ['of the group that it was in', 'trading-graph:catalog:["700001","pro-usd"]', DEMO],
+  ])('an account sees no copy %s, without a catalog either', async (_whose, key, email) => {
     const storage = await storageWithCopy();
     const text = (await storage.get(KEY)) ?? '';
-    await storage.set('trading-graph:catalog:["700002","pro-usd"]', text);
-    using phone = openPhone(app, { storage, email: PRO, network: withoutCatalog });
+    await storage.delete(KEY);
+    await storage.set(key, text);
+    using phone = openPhone(app, { storage, email, network: withoutCatalog });
     await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
     expect(phone.catalog.size).toBe(0);
   });
@@ -419,39 +352,24 @@ describe('two users of two groups on one phone', () => {
   });
 });
 
-describe('an account that is moved to another group', () => {
-  // The server answers the account as one of the other group.
-  const moved =
-    (isMoved: () => boolean): NonNullable<PhoneOptions['network']> =>
-    ({ name }, send) =>
-      name === 'TradingGraphCatalog' && isMoved()
-        ? send(app.sandbox.token({ email: PRO }))
-        : send();
-
-  test('gets that group’s catalog whole, and the former copy is removed', async () => {
-    const storage = memoryStorage();
-    let isMoved = false;
-    using phone = openPhone(app, { storage, network: moved(() => isMoved) });
-    const { catalog } = phone;
-    await catalog.load();
-    await eventually(async () => expect(await storage.keys('')).toEqual([KEY]));
-    isMoved = true;
-    await catalog.sync();
-    const pro = await serverCatalog(app, PRO);
-    expect(catalog.all).toEqual(pro.instruments);
-    expect(catalog.version).toBe(pro.version);
-    await eventually(async () =>
-      expect(await storage.keys('')).toEqual(['trading-graph:catalog:["700001","pro-usd"]']),
-    );
+test('an account that is moved to another group gets that group’s catalog whole, and the former copy is removed', async () => {
+  const storage = memoryStorage();
+  let isMoved = false;
+  using phone = openPhone(app, {
+    storage,
+    // The server answers the account as one of the other group.
+    network: ({ name }, send) =>
+      name === 'TradingGraphCatalog' && isMoved ? send(app.sandbox.token({ email: PRO })) : send(),
   });
-
-  test('does not see the copy of the group that it was in', async () => {
-    const storage = await storageWithCopy();
-    const text = (await storage.get(KEY)) ?? '';
-    await storage.delete(KEY);
-    await storage.set('trading-graph:catalog:["700001","pro-usd"]', text);
-    using phone = openPhone(app, { storage, network: withoutCatalog });
-    await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
-    expect(phone.catalog.size).toBe(0);
-  });
+  const { catalog } = phone;
+  await catalog.load();
+  await eventually(async () => expect(await storage.keys('')).toEqual([KEY]));
+  isMoved = true;
+  await catalog.sync();
+  const pro = await serverCatalog(app, PRO);
+  expect(catalog.all).toEqual(pro.instruments);
+  expect(catalog.version).toBe(pro.version);
+  await eventually(async () =>
+    expect(await storage.keys('')).toEqual(['trading-graph:catalog:["700001","pro-usd"]']),
+  );
 });

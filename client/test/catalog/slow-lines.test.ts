@@ -273,22 +273,17 @@ describe('a catalog that changes between two parts', () => {
 });
 
 describe('a line that nobody knows to be slow', () => {
-  test('is left for parts when the whole is lost', async () => {
-    using phone = openPhone(app, {
-      network: ({ name }, send) => (name === 'TradingGraphCatalog' ? noNetwork() : send()),
-    });
-    await phone.catalog.load();
-    expect(phone.sentNamed('TradingGraphCatalog')).toHaveLength(1);
-    expect(phone.catalog.all).toEqual(present.instruments);
-  });
-
-  test('is left for parts when the whole takes long', async () => {
+  test.each([
+    ['is lost', noNetwork],
+    ['takes long', untilLeft],
+  ])('is left for parts when the whole %s', async (_what, whole) => {
     using phone = openPhone(app, {
       hurry: (ms) => (ms <= 5_000 ? Math.min(ms, 10) : ms),
       network: ({ name }, send, signal) =>
-        name === 'TradingGraphCatalog' ? untilLeft(signal) : send(),
+        name === 'TradingGraphCatalog' ? whole(signal) : send(),
     });
     await phone.catalog.load();
+    expect(phone.sentNamed('TradingGraphCatalog')).toHaveLength(1);
     expect(phone.catalog.all).toEqual(present.instruments);
     expect(phone.environment.pauses).toContain(5_000);
   });

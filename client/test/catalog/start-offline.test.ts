@@ -36,69 +36,39 @@ function drawn(phone: ReturnType<typeof openPhone>) {
   return states;
 }
 
-test('a stored copy is shown with its age before the server answers, and is confirmed by it', async () => {
-  const storage = await storageWithCopy();
-  let isOffline = true;
-  let nowMs = Date.now() + 3_600_000;
-  using phone = openPhone(app, {
-    storage,
-    now: () => nowMs,
-    network: (_sent, send) => (isOffline ? offline() : send()),
-  });
-  const states = drawn(phone);
-  const { catalog } = phone;
-  await catalog.load({ account: DEMO_LOGIN });
-  expect(catalog.all).toEqual(present.instruments);
-  expect(catalog.search('aapl')[0]?.id).toBe('AAPL');
-  expect(catalog.confirmed).toBe(false);
-  expect(catalog.ageSeconds).toBeGreaterThanOrEqual(3_590);
-  nowMs += 1;
-  isOffline = false;
-  await catalog.sync();
-  expect(catalog.confirmed).toBe(true);
-  expect(catalog.ageSeconds).toBeLessThan(3_590);
-  const { version, size } = present;
-  expect(states).toEqual([
-    { version, confirmed: false, size },
-    { version, confirmed: true, size },
-  ]);
-});
-
-test('a captive portal takes it from nobody', async () => {
-  const storage = await storageWithCopy();
-  const page = () => new Response('<h1>Sign in to this network</h1>', { status: 200 });
-  using phone = openPhone(app, { storage, network: async () => page() });
-  await phone.catalog.load({ account: DEMO_LOGIN });
-  expect(phone.catalog.all).toEqual(present.instruments);
-  expect(phone.catalog.confirmed).toBe(false);
-});
-
-test('a client that is disposed of tells its listeners nothing more', async () => {
-  const phone = openPhone(app, { storage: await storageWithCopy() });
-  await phone.catalog.load();
-  const states = drawn(phone);
-  phone.core.dispose();
-  expect(phone.catalog.size).toBe(0);
-  expect(states).toEqual([]);
-});
-
-test('it is shown while the server is still being asked', async () => {
-  const storage = await storageWithCopy();
-  const release = Promise.withResolvers<void>();
-  using phone = openPhone(app, {
-    storage,
-    network: async (_sent, send) => {
-      await release.promise;
-      return send();
-    },
-  });
-  const loading = phone.catalog.load({ account: DEMO_LOGIN });
-  await eventually(() => phone.catalog.size === present.size);
-  expect(phone.catalog.confirmed).toBe(false);
-  release.resolve();
-  await loading;
-  expect(phone.catalog.confirmed).toBe(true);
-});
+test.each([
+  ['no network', offline],
+  ['a captive portal', async () => new Response('<h1>Sign in to this network</h1>')],
+])(
+  'with %s a stored copy is shown with its age, and confirmed by the server later',
+  async (_what, away) => {
+    const storage = await storageWithCopy();
+    let isOffline = true;
+    let nowMs = Date.now() + 3_600_000;
+    using phone = openPhone(app, {
+      storage,
+      now: () => nowMs,
+      network: (_sent, send) => (isOffline ? away() : send()),
+    });
+    const states = drawn(phone);
+    const { catalog } = phone;
+    await catalog.load({ account: DEMO_LOGIN });
+    expect(catalog.all).toEqual(present.instruments);
+    expect(catalog.search('aapl')[0]?.id).toBe('AAPL');
+    expect(catalog.confirmed).toBe(false);
+    expect(catalog.ageSeconds).toBeGreaterThanOrEqual(3_590);
+    nowMs += 1;
+    isOffline = false;
+    await catalog.sync();
+    expect(catalog.confirmed).toBe(true);
+    expect(catalog.ageSeconds).toBeLessThan(3_590);
+    const { version, size } = present;
+    expect(states).toEqual([
+      { version, confirmed: false, size },
+      { version, confirmed: true, size },
+    ]);
+  },
+);
 
 test('where the server names another login nothing of the first is seen from then on', async () => {
   const storage = await storageWithCopy();
@@ -219,8 +189,9 @@ describe('forgetting', () => {
     expect(phone.catalog.size).toBe(present.size);
   });
 
-  test('waits for a copy that is being written, and deletes it', async () => {
+  test('waits for a copy that is being written, and deletes it, but no keys of orders', async () => {
     const storage = createMemoryStorage();
+    storage.entries.set('orders/700001/key', '{}');
     const writing = Promise.withResolvers<void>();
     const slow: ClientStorage = {
       ...storage,
@@ -234,7 +205,7 @@ describe('forgetting', () => {
     const forgetting = phone.catalog.forget();
     writing.resolve();
     await forgetting;
-    expect(storage.entries.size).toBe(0);
+    expect([...storage.entries.keys()]).toEqual(['orders/700001/key']);
   });
 
   test('says that something may be left', async () => {
@@ -243,14 +214,5 @@ describe('forgetting', () => {
     using phone = openPhone(app, { storage });
     storage.failing.add('delete');
     await expect(phone.catalog.forget()).rejects.toMatchObject({ code: 'STORAGE' });
-  });
-
-  test('leaves keys of orders alone', async () => {
-    const storage = createMemoryStorage();
-    storage.entries.set('orders/700001/key', '{}');
-    await storageWithCopy(DEMO, storage);
-    using phone = openPhone(app, { storage });
-    await phone.catalog.forget();
-    expect([...storage.entries.keys()]).toEqual(['orders/700001/key']);
   });
 });

@@ -40,6 +40,20 @@ test.each([
   expect(fromText(OWNER, FIELDS, textOf(changed))).toBeNull();
 });
 
+test.each<[string, (text: string) => string]>([
+  ['empty', () => ''],
+  ['rubbish', () => 'rubbish'],
+  ['null', () => 'null'],
+  ['cut off', (text) => text.slice(0, text.length / 2)],
+  ['the end alone', (text) => text.slice(text.length / 2)],
+  ['its head missing', (text) => text.slice(text.indexOf('\n') + 1)],
+  ['of another version', (text) => text.replace('"v1"', '"v2"')],
+  ['a letter missing', (text) => text.replace('Triple', 'Tripe')],
+  ['twice', (text) => text + text],
+])('a text that is damaged is not read: %s', (_what, damage) => {
+  expect(fromText(OWNER, FIELDS, damage(textOf({})))).toBeNull();
+});
+
 test('a text is read for its own account, group and fields alone', () => {
   const text = textOf({});
   expect(fromText({ ...OWNER, login: '700002' }, FIELDS, text)).toBeNull();

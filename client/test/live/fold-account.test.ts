@@ -1,8 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { buildSchema, getNamedType, isLeafType, isObjectType, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import type { PendingOrder } from '../../src/generated/rows.ts';
-import { type AccountChanges, accountDocument } from '../../src/live/account-operation.ts';
+import type { AccountChanges } from '../../src/live/account-operation.ts';
 import { type FoldedAccount, foldAccount } from '../../src/live/fold-account.ts';
 import type { AccountFigures } from '../../src/live/live-source.ts';
 
@@ -88,18 +86,3 @@ describe('folding an account', () => {
 function foldAccountOnly(state: FoldedAccount | null, each: AccountChanges): FoldedAccount | null {
   return foldAccount(state, each);
 }
-
-test('the subscription is valid, and selects every plain field of an order', async () => {
-  const path = new URL('../../../schema.graphql', import.meta.url);
-  const schema = buildSchema(await readFile(path, 'utf8'));
-  expect(validate(schema, parse(accountDocument()))).toEqual([]);
-  const type = schema.getType('Order');
-  if (!isObjectType(type)) throw new Error('there is no Order');
-  const plain = Object.values(type.getFields()).filter((field) =>
-    isLeafType(getNamedType(field.type)),
-  );
-  const [, selection = ''] = /orders \{\s+upserted \{([^}]*)\}/.exec(accountDocument()) ?? [];
-  expect(selection.trim().split(/\s+/).toSorted()).toEqual(
-    plain.map(({ name }) => name).toSorted(),
-  );
-});

@@ -1,10 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
-import { buildSchema, getNamedType, isLeafType, isObjectType, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import type { Position } from '../../src/generated/rows.ts';
 import { type FoldedPositions, foldPositions } from '../../src/live/fold-positions.ts';
-import { type PositionChanges, positionsDocument } from '../../src/live/positions-operation.ts';
+import type { PositionChanges } from '../../src/live/positions-operation.ts';
 
 const row = (id: string, profit = 0) => ({ id, symbol: 'AAPL', profit }) as Position;
 
@@ -139,19 +137,4 @@ describe('folding', () => {
       }),
     );
   });
-});
-
-test('the subscription selects every plain field of a position', async () => {
-  const path = new URL('../../../schema.graphql', import.meta.url);
-  const schema = buildSchema(await readFile(path, 'utf8'));
-  const document = parse(positionsDocument());
-  expect(validate(schema, document)).toEqual([]);
-  const type = schema.getType('Position');
-  if (!isObjectType(type)) throw new Error('there is no Position');
-  const plain = Object.values(type.getFields()).filter((field) =>
-    isLeafType(getNamedType(field.type)),
-  );
-  const [, selection = ''] = /upserted \{([^}]*)\}/.exec(positionsDocument()) ?? [];
-  const selected = selection.trim().split(/\s+/);
-  expect(selected.toSorted()).toEqual(plain.map(({ name }) => name).toSorted());
 });

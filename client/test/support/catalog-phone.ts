@@ -99,7 +99,6 @@ export async function serverCatalog(app: TestApp, email = DEMO) {
   return data.catalog;
 }
 
-/** Waits until the facade has fetched what the gateway changed. */
 /** Changes the gateway's catalog by the service's own path, so that the service asks for it anew at once. */
 export async function changeCatalog(app: TestApp, change: CatalogChange): Promise<void> {
   const response = await fetch(`${app.url}/sandbox/catalog`, {
@@ -110,6 +109,7 @@ export async function changeCatalog(app: TestApp, change: CatalogChange): Promis
   expect(response.status).toBe(200);
 }
 
+/** Waits until the facade has fetched what the gateway changed. */
 export async function untilServed(app: TestApp, formerVersion: string, email = DEMO) {
   return eventually(async () => {
     const catalog = await serverCatalog(app, email);
