@@ -1,8 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { ApolloLink, CombinedGraphQLErrors, gql } from '@apollo/client';
-import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { CombinedGraphQLErrors, gql } from '@apollo/client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
@@ -38,7 +34,11 @@ beforeEach(async () => {
   app = await startTestApp();
   proxy = await startCutProxy(app.url);
   token = app.sandbox.token({ email: 'demo@example.com' });
-  device = start();
+  device = startApolloDevice({
+    url: `${proxy.url}/graphql`,
+    token: () => token,
+    environment: countedEnvironment({ hurry: (ms) => (ms < 30_000 ? 0 : ms) }),
+  });
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -46,14 +46,6 @@ afterEach(async () => {
   await proxy.close();
   await app.close();
 });
-
-function start(renew: () => string | null = () => token): ApolloDevice {
-  return startApolloDevice({
-    url: `${proxy.url}/graphql`,
-    token: ({ force }) => (force ? renew() : token),
-    environment: countedEnvironment({ hurry: (ms) => (ms < 30_000 ? 0 : ms) }),
-  });
-}
 
 function order(symbol: string, idempotencyKey: string) {
   return { input: { symbol, side: 'BUY', size: { units: 1 }, idempotencyKey } };
@@ -104,29 +96,6 @@ describe('the first screen', () => {
       device.apollo.query({ query: HOME, fetchPolicy: 'network-only' }),
     ).rejects.toBeInstanceOf(CombinedGraphQLErrors);
   });
-
-  test('keeps an order and a position of one id apart', async () => {
-    const orders = gql`{ orders { id symbol priceOpen side } }`;
-    const before = await device.apollo.query<{
-      orders: { id: string; symbol: string; priceOpen: number; side: string }[];
-    }>({ query: orders });
-    // A pending order keeps its id when its price is reached and it becomes a position.
-    const [pending] = before.data?.orders ?? [];
-    if (pending === undefined) throw new Error('no pending order');
-    for (const factor of [0.5, 1.5])
-      app.sandbox.putPrice(pending.symbol, pending.priceOpen * factor);
-    await device.apollo.query({ query: gql`{ positions { id profit } }` });
-    const cache = device.apollo.extract() as Record<string, object>;
-    expect(cache[`Order:${pending.id}`]).toMatchObject({
-      __typename: 'Order',
-      priceOpen: pending.priceOpen,
-    });
-    expect(cache[`Position:${pending.id}`]).toMatchObject({
-      __typename: 'Position',
-      profit: expect.any(Number),
-    });
-    expect(cache[`Order:${pending.id}`]).not.toHaveProperty('profit');
-  });
 });
 
 describe('an order', () => {
@@ -164,39 +133,9 @@ describe('an order', () => {
     expect(again.data?.placeOrder).toMatchObject({ __typename: 'OrderAccepted', replayed: true });
     expect(app.sandbox.orders()).toHaveLength(1);
   });
-
-  test('that is refused as input says which argument', async () => {
-    const failed = await device.apollo.mutate({
-      mutation: PLACE,
-      variables: order('AAPL', ''),
-      errorPolicy: 'all',
-    });
-    expect(CombinedGraphQLErrors.is(failed.error) && failed.error.errors).toMatchObject([
-      { extensions: { code: 'BAD_USER_INPUT', retryable: false, argument: expect.any(String) } },
-    ]);
-  });
 });
 
 describe('a token', () => {
-  test('is renewed once for all queries that it fails', async () => {
-    const good = token;
-    let renewals = 0;
-    token = 'stale';
-    device[Symbol.dispose]();
-    device = start(() => {
-      renewals += 1;
-      token = good;
-      return token;
-    });
-    const answers = await Promise.all(
-      ['balance', 'equity', 'credit'].map((field) =>
-        device.apollo.query({ query: gql`query { session { id ${field} } }` }),
-      ),
-    );
-    for (const { data } of answers) expect(data).toMatchObject({ session: { id: '700001' } });
-    expect(renewals).toBe(1);
-  });
-
   test('that is dead gives up with an error, and signs out once', async () => {
     token = 'dead';
     await expect(device.apollo.query({ query: HOME })).rejects.toMatchObject({
@@ -242,58 +181,34 @@ describe('a query', () => {
     await eventually(() => closed() >= 2);
   });
 
-  test('is sent by its id, by GET, where a link for trusted documents says so', async () => {
-    const text = '{ session { __typename id } }';
-    const id = 'a'.repeat(64);
-    const folder = mkdtempSync(join(tmpdir(), 'trusted-'));
-    const manifest = join(folder, 'manifest.json');
-    writeFileSync(manifest, JSON.stringify({ [id]: text }));
-    await using trusting = await startTestApp({
-      PERSISTED_DOCUMENTS: manifest,
-      PERSISTED_DOCUMENTS_ONLY: 'on',
-    });
-    rmSync(folder, { recursive: true });
-    const line = await startCutProxy(trusting.url);
-    const held = trusting.sandbox.token({ email: 'demo@example.com' });
-    using own = startApolloDevice({ url: `${line.url}/graphql`, token: () => held });
-    own.apollo.setLink(
-      ApolloLink.from([new PersistedQueryLink({ generateHash: () => id }), own.apollo.link]),
-    );
-    const { data } = await own.apollo.query({ query: gql`{ session { id } }` });
-    expect(data).toMatchObject({ session: { id: '700001' } });
-    expect(line.lastPath).toContain(`documentId=${id}`);
-    await line.close();
-  });
-
-  test('appends the next page of instruments, and keeps lists of other lengths', async () => {
-    const warn = vi.spyOn(console, 'warn');
+  test('of a page of instruments appends it only where it follows on the last one, and to no list of another length', () => {
+    const { cache } = device.apollo;
     const query = gql`
       query Page($first: Int!, $after: String) {
-        instruments(first: $first, after: $after, filter: { search: "a" }) {
-          nodes { id name }
-          edges { cursor node { id } }
-          pageInfo { endCursor hasNextPage }
+        instruments(first: $first, after: $after) {
+          nodes { id } edges { node { id } } pageInfo { endCursor }
         }
       }
     `;
-    type Data = {
-      instruments: { nodes: { id: string }[]; edges: object[]; pageInfo: { endCursor: string } };
+    const write = (first: number, after: string | undefined, ids: readonly string[]) => {
+      const nodes = ids.map((id) => ({ __typename: 'Instrument', id }));
+      const edges = nodes.map((node) => ({ __typename: 'InstrumentEdge', node }));
+      const pageInfo = { __typename: 'PageInfo', endCursor: ids.at(-1) };
+      const instruments = { __typename: 'InstrumentConnection', nodes, edges, pageInfo };
+      cache.writeQuery({ query, variables: { first, after }, data: { instruments } });
+      const shown = cache.readQuery<{ instruments: typeof instruments }>({
+        query,
+        variables: { first: 2 },
+      });
+      expect(shown?.instruments.edges.map(({ node }) => node)).toEqual(shown?.instruments.nodes);
+      return shown?.instruments.nodes.map(({ id }) => id).join('');
     };
-    const watched = device.apollo.watchQuery<Data>({ query, variables: { first: 3 } });
-    const watching = watched.subscribe({});
-    const shown = () => watched.getCurrentResult().data as Data | undefined;
-    await eventually(() => shown() !== undefined);
-    await watched.fetchMore({ variables: { after: shown()?.instruments.pageInfo.endCursor } });
-    await device.apollo.query({ query, variables: { first: 2 } });
-    const ids = shown()?.instruments.nodes.map(({ id }) => id) ?? [];
-    const all = await app.query(
-      '{ instruments(first: 6, filter: { search: "a" }) { nodes { id } } }',
-      { token },
-    );
-    expect(ids).toEqual(all.data.instruments.nodes.map(({ id }: { id: string }) => id));
-    expect(shown()?.instruments.edges).toHaveLength(6);
-    expect(warn).not.toHaveBeenCalled();
-    watching.unsubscribe();
+    expect(write(2, undefined, ['a', 'b'])).toBe('ab');
+    expect(write(2, 'b', ['c', 'd'])).toBe('abcd');
+    expect(write(1, undefined, ['a'])).toBe('abcd');
+    expect(write(2, 'm', ['n', 'o'])).toBe('no');
+    expect(write(2, 'o', ['p'])).toBe('nop');
+    expect(write(2, undefined, ['a', 'b'])).toBe('ab');
   });
 });
 

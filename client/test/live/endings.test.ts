@@ -72,16 +72,30 @@ test('the waits grow where a server ends every subscription after its first even
   expect(server.begun).toBeLessThan(600);
 });
 
+test('an event that comes too late is not believed: the whole list is asked for, and waited for', async () => {
+  await server.clock.advance(1_000);
+  server.send(false);
+  expect(server.variables()).toMatchObject({ after: 'v2' });
+  server.send(false, server.clock.now() - 500);
+  expect(server.sink).toBeNull();
+  await server.clock.advance(LONGEST_WAIT_MS);
+  expect(server.begun).toBe(2);
+  expect(server.variables()).toMatchObject({ after: null });
+  server.send(true);
+  expect(audience.last).toMatchObject({ status: 'LIVE', error: null });
+  expect(server.variables()).toMatchObject({ after: 'v4' });
+});
+
 test('the server’s wait is kept, also by one who comes back; without it the return ends the wait', async () => {
   server.end('RATE_LIMITED', { retryable: true, retryAfter: 60 });
   await server.clock.advance(59_000);
-  server.environment.show();
+  server.environment.comeBack();
   expect(server.begun).toBe(1);
   await server.clock.advance(1_000 + LONGEST_WAIT_MS);
   expect(server.begun).toBe(2);
   for (let round = 0; round < 10; round += 1) {
     server.end('GATEWAY_UNAVAILABLE', { retryable: true });
-    server.environment.show();
+    server.environment.comeBack();
     expect(server.begun).toBe(round + 3);
   }
 });

@@ -8,12 +8,12 @@ import { createPositions, type Positions } from '../../src/live/positions.ts';
 import type { PositionsState } from '../../src/live/states.ts';
 import type { TokenSource } from '../../src/request/tokens.ts';
 import type { ClientStorage } from '../../src/storage.ts';
-import { type FrameProxy, startFrameProxy } from '../support/frame-proxy.ts';
 import {
-  createStagedEnvironment,
-  type ManualTime,
-  type StagedEnvironment,
-} from '../support/staged-environment.ts';
+  type CountedEnvironment,
+  type CountedEnvironmentOptions,
+  countedEnvironment,
+} from '../support/counted-environment.ts';
+import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
 import { createObservedCore, type ObservedCore } from './observed-core.ts';
 
 export const POLL_MS = 100;
@@ -21,7 +21,7 @@ export const POLL_MS = 100;
 /** A gateway, a facade that can be restarted, and a network between it and its clients. */
 export interface LiveWorld extends AsyncDisposable {
   readonly sandbox: Sandbox;
-  readonly proxy: FrameProxy;
+  readonly proxy: CutProxy;
   /** A facade that no fault reaches, and in which nobody follows anything. */
   readonly witness: TestApp;
   /** Ends the facade, its feeds and cursors, and starts another. */
@@ -31,16 +31,14 @@ export interface LiveWorld extends AsyncDisposable {
 
 export interface DeviceOptions {
   readonly token?: TokenSource;
-  readonly time?: ManualTime;
-  readonly hiddenSeconds?: number;
+  readonly environment?: CountedEnvironmentOptions;
   readonly storage?: ClientStorage;
   readonly offlineAccount?: OfflineAccount;
   readonly positionFields?: LiveFields['positionFields'];
-  readonly fetch?: typeof globalThis.fetch;
 }
 
 export interface Device {
-  readonly environment: StagedEnvironment;
+  readonly environment: CountedEnvironment;
   readonly core: ObservedCore;
   readonly positions: Positions;
   readonly account: LiveAccount;
@@ -56,8 +54,7 @@ export async function startLiveWorld(
     startTestApp({ POSITIONS_POLL_MS: String(POLL_MS), ...settings }, { gateway: sandbox });
   const [first, witness] = await Promise.all([start(), start()]);
   let app = first;
-  const portOf = () => Number(new URL(app.url).port);
-  const proxy = await startFrameProxy(portOf());
+  const proxy = await startCutProxy(app.url);
   return {
     sandbox,
     proxy,
@@ -65,27 +62,24 @@ export async function startLiveWorld(
     async restart() {
       const before = app;
       app = await start();
-      proxy.lead(portOf());
-      proxy.kill();
+      proxy.lead(app.url);
+      proxy.cut();
       await before.close();
     },
     device({
       token = () => sandbox.token({ email: 'demo@example.com' }),
-      time,
-      hiddenSeconds,
+      environment: changed,
       storage,
-      fetch = globalThis.fetch,
       ...fields
     } = {}) {
-      const environment = Object.assign(createStagedEnvironment(time), { fetch });
+      const environment = countedEnvironment(changed);
       const core = createObservedCore({
-        url: proxy.url,
+        url: `${proxy.url}/graphql`,
         token,
         environment,
         storage: storage ?? null,
         expectedLogin: fields.offlineAccount?.login,
         route: false,
-        hiddenSeconds,
         onSignedOut: () => {},
       });
       const device = {
@@ -100,7 +94,7 @@ export async function startLiveWorld(
     },
     async [Symbol.asyncDispose]() {
       for (const device of devices) device.dispose();
-      await proxy[Symbol.asyncDispose]();
+      await proxy.close();
       await Promise.all([app.close(), witness.close()]);
       await sandbox.close();
     },

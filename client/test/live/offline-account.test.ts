@@ -1,12 +1,12 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
+import { browserEnvironment } from '../../src/browser-environment.ts';
 import { createClient } from '../../src/create-client.ts';
 import { createKeptState } from '../../src/live/kept-state.ts';
 import type { AccountState } from '../../src/live/states.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import { createMemoryStorage, type MemoryStorage } from '../support/memory-storage.ts';
-import type { ManualTime } from '../support/staged-environment.ts';
 import { type Device, type DeviceOptions, type LiveWorld, startLiveWorld } from './live-world.ts';
 
 const ENTRY = 'trading-graph:account';
@@ -14,14 +14,7 @@ const DEMO = '700001';
 const PRO = '700002';
 
 /** States are kept soon in place of five seconds later. */
-const SOON: ManualTime = {
-  now: () => Date.now(),
-  uptime: () => performance.now(),
-  after(ms, task) {
-    const timer = setTimeout(task, ms === 5_000 ? 20 : ms);
-    return () => clearTimeout(timer);
-  },
-};
+const SOON = { hurry: (ms: number) => (ms === 5_000 ? 20 : ms) };
 
 let world: LiveWorld;
 let storage: MemoryStorage;
@@ -44,7 +37,7 @@ async function newKey(): Promise<CryptoKey> {
 function start(options: DeviceOptions = {}): Device & { readonly states: readonly AccountState[] } {
   const device = world.device({
     token: () => (email === null ? null : world.sandbox.token({ email })),
-    time: SOON,
+    environment: SOON,
     storage,
     offlineAccount: { key, login: DEMO },
     ...options,
@@ -112,7 +105,7 @@ test('an app that starts offline shows the last state as stale until the line is
     ordersAsOf: expect.any(Date),
   });
   world.sandbox.tick();
-  world.proxy.heal();
+  await world.proxy.heal();
   await eventually(() => isWhole(account.state()));
   expect(account.state()).toMatchObject({ isStale: false, session: { login: DEMO } });
   expect(states.filter(({ status, isStale }) => isStale && status !== 'OFFLINE')).toEqual([]);
@@ -154,7 +147,7 @@ test('where the server names another login than the app, what was shown is gone 
   email = 'pro@example.com';
   const { account, states } = start();
   await eventually(() => account.state().isStale);
-  world.proxy.heal();
+  await world.proxy.heal();
   await eventually(() => account.state().session?.login === PRO && isWhole(account.state()));
   const stale = states.findLastIndex(({ isStale }) => isStale);
   const after = states.slice(stale + 1).map(({ session }) => session?.login ?? PRO);
@@ -183,19 +176,22 @@ test('nothing is kept while nobody knows whose the line is', async () => {
         return storage.delete(at);
       },
     },
-    async fetch(input, init) {
-      if (email === 'pro@example.com') {
-        asked.resolve();
-        await gate.promise;
-      }
-      return fetch(input, init);
+    environment: {
+      ...SOON,
+      async fetch(input, init) {
+        if (email === 'pro@example.com') {
+          asked.resolve();
+          await gate.promise;
+        }
+        return fetch(input, init);
+      },
     },
   });
   await eventually(() => isWhole(device.account.state()));
   await eventually(() => storage.entries.has(ENTRY));
   email = 'pro@example.com';
   // The line of another token: its events come before the answer to whose it is.
-  world.proxy.kill();
+  world.proxy.cut();
   await eventually(() => device.account.state().session?.login === PRO);
   await asked.promise;
   steps.length = 0;
@@ -225,10 +221,9 @@ test.each<[string, boolean]>([
         if (isSlow) await gate.promise;
         return world.sandbox.token({ email: email ?? '' });
       },
-      time: {
-        ...SOON,
+      environment: {
         after(ms, task) {
-          if (ms !== 5_000) return SOON.after(ms, task);
+          if (ms !== 5_000) return browserEnvironment().after(ms, task);
           held.push(task);
           return () => void held.splice(0, held.length, ...held.filter((one) => one !== task));
         },
@@ -272,7 +267,7 @@ test('what is read while somebody signs out is not shown', async () => {
   await core.tokenChanged();
   goOn();
   email = 'demo@example.com';
-  world.proxy.heal();
+  await world.proxy.heal();
   await core.tokenChanged();
   await eventually(() => isWhole(account.state()));
   expect(states.filter(({ isStale }) => isStale)).toEqual([]);
@@ -283,7 +278,7 @@ test.each<[string, (device: Device) => Promise<void>]>([
   ['the end of the client', async (device) => device.dispose()],
 ])('a storage that is slower than %s changes nothing', async (_what, meanwhile) => {
   await leaveBehind();
-  world.proxy.heal();
+  await world.proxy.heal();
   const { storage: slow, begun, goOn } = gated('get');
   const device = start({ storage: slow });
   await begun;
@@ -316,7 +311,7 @@ test('nothing is kept without a key', async () => {
 });
 
 test('texts of all scripts are kept, and times stay times', async () => {
-  const { core } = world.device({ storage, time: SOON });
+  const { core } = world.device({ storage, environment: SOON });
   const state = { name: 'Zürich 漢字 😀 \u2028', asOf: new Date(0), ordersAsOf: null };
   const kept = () => createKeptState<object>(core, { key, login: DEMO }, 'texts');
   kept().keep(state);

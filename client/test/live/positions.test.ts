@@ -1,8 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
-import { stepUntil } from '../../../test/support/steps.ts';
+import type { AccountState } from '../../src/live/states.ts';
+import type { TypedText } from '../../src/operation.ts';
 import { Audience, gatewayList, type LiveWorld, prints, startLiveWorld } from './live-world.ts';
+
+const PLACE: TypedText<{ placeOrder: { __typename: string } | null }, { input: object }> =
+  'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }';
+const PENDING = { symbol: 'AAPL', side: 'BUY', kind: 'PENDING', price: 1, size: { units: 1 } };
 
 let world: LiveWorld;
 
@@ -135,7 +140,7 @@ describe('listeners', () => {
     expect(intervals).toEqual([400, 200, null, 400]);
     expect(core.open).toBe(1);
     // The socket stays: the new subscription is there before the old one ends.
-    expect(world.proxy.accepted).toBe(1);
+    expect(world.proxy.upgrades).toBe(1);
     expect(audience.states.filter(({ status }) => status === 'OFFLINE')).toHaveLength(1);
     expect(() => positions(() => {}, { intervalMs: 0 })).toThrow(RangeError);
     expect(() => positions(() => {}, { intervalMs: 15_001 })).toThrow(RangeError);
@@ -143,7 +148,7 @@ describe('listeners', () => {
 
   test('that throw do not keep the others from hearing', async () => {
     const clock = createScriptedClock(Date.now());
-    const { positions } = world.device({ time: { ...clock, uptime: clock.now } });
+    const { positions } = world.device({ environment: { ...clock, uptime: clock.now } });
     positions(() => {
       throw new Error('a fault of the app');
     });
@@ -162,7 +167,7 @@ describe('a line that is lost', () => {
     positions(audience.listener);
     await eventually(() => audience.isLive);
     const { positions: shown } = positions.state();
-    world.proxy.kill();
+    world.proxy.cut();
     await eventually(() => audience.last?.status === 'OFFLINE');
     expect(audience.last?.positions).toBe(shown);
     await moves(audience);
@@ -181,53 +186,6 @@ describe('a line that is lost', () => {
     await eventually(() => audience.last?.status === 'OFFLINE');
     await agrees(audience);
     expect(audience.last?.positions).toBe(shown);
-    await moves(audience);
-  });
-
-  test('by tokens of five seconds misses nothing', async () => {
-    const token = () => world.sandbox.token({ email: 'demo@example.com', expiresInSeconds: 5 });
-    const { positions, core } = world.device({ token });
-    const audience = new Audience();
-    positions(audience.listener);
-    await eventually(() => audience.isLive);
-    await stepUntil(
-      () => core.sent.length >= 3,
-      () => moves(audience),
-      1_000,
-    );
-    await moves(audience);
-    expect(core.begun).toBe(1);
-    expect(audience.states.every(({ error }) => error === null)).toBe(true);
-  });
-});
-
-describe('what comes over the line', () => {
-  test('twice is applied once', async () => {
-    const { positions, core } = world.device();
-    const audience = new Audience();
-    positions(audience.listener);
-    await eventually(() => audience.isLive);
-    world.proxy.repeatNextFrame();
-    await moves(audience);
-    const heard = audience.states.length;
-    await moves(audience);
-    expect(audience.states).toHaveLength(heard + 1);
-    expect(core.begun).toBe(1);
-  });
-
-  test('out of order is not believed: the whole list is asked for', async () => {
-    const { positions, core } = world.device();
-    const audience = new Audience();
-    positions(audience.listener);
-    await eventually(() => audience.isLive);
-    world.proxy.swapNextFrames();
-    const polls = world.sandbox.calls('getOpenPositions');
-    world.sandbox.tick();
-    await eventually(() => world.sandbox.calls('getOpenPositions') > polls + 2);
-    world.sandbox.tick();
-    await eventually(() => core.begun === 2);
-    await agrees(audience);
-    expect(core.sent.at(-1)).toMatchObject({ after: null });
     await moves(audience);
   });
 });
@@ -276,4 +234,49 @@ test('after dispose nothing is left, and a new listener is told so', async () =>
   await eventually(() => late.last?.error?.code === 'DISPOSED');
   expect(late.last?.error?.retryable).toBe(false);
   await eventually(() => environment.pending === 0);
+});
+
+describe('the account', () => {
+  const isWhole = (state: AccountState | undefined) =>
+    state?.status === 'LIVE' && state.orders !== null && state.session !== null;
+
+  test('has positions, orders and figures of the gateway, over one subscription and lost lines', async () => {
+    const { account, core } = world.device();
+    const states: AccountState[] = [];
+    account((state) => void states.push(state));
+    expect(account.state()).toMatchObject({ orders: null, session: null, status: 'OFFLINE' });
+    await eventually(() => isWhole(states.at(-1)));
+    const shown = account.state();
+    expect(shown).toMatchObject({ session: { login: '700001' }, asOf: expect.any(Date) });
+    expect(shown.ordersAsOf).toBeInstanceOf(Date);
+    world.proxy.cut();
+    await eventually(() => states.at(-1)?.status === 'OFFLINE');
+    expect(states.at(-1)).toMatchObject({ positions: shown.positions, session: shown.session });
+    const input = { ...PENDING, idempotencyKey: 'pending' };
+    const { data } = await core.request(PLACE, { input });
+    expect(data?.placeOrder?.__typename).toBe('OrderAccepted');
+    await eventually(() => account.state().orders?.length === (shown.orders?.length ?? 0) + 1);
+    world.sandbox.tick();
+    await eventually(async () => {
+      expect(prints(account.state().positions)).toBe(prints(await gatewayList(world)));
+    });
+    expect(core.begun).toBe(1);
+    expect(core.sent).toMatchObject([{ after: null }, { after: expect.any(String) }]);
+  });
+
+  test("of another login starts from nothing, and nothing of the former one's is shown", async () => {
+    let email = 'demo@example.com';
+    const { account, core } = world.device({ token: () => world.sandbox.token({ email }) });
+    const states: AccountState[] = [];
+    account((state) => void states.push(state));
+    await eventually(() => isWhole(states.at(-1)));
+    email = 'pro@example.com';
+    await core.tokenChanged();
+    await eventually(() => isWhole(states.at(-1)) && states.at(-1)?.session?.login !== '700001');
+    const changed = states.findIndex(({ asOf }, at) => at > 1 && asOf === null);
+    expect(states[changed]).toMatchObject({ positions: [], orders: null, session: null });
+    const after = states.slice(changed).filter(({ session }) => session !== null);
+    expect(after.map(({ session }) => session?.login)).not.toContain('700001');
+    expect(after[0]?.positions).toHaveLength(25);
+  });
 });

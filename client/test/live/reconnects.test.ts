@@ -28,7 +28,7 @@ test(`${RECONNECTS} reconnects leave the heap level and no timer behind`, async 
       else if (round % 4 === 2) await clock.advance(40_000);
       else environment.hide();
       await clock.advance(1_000);
-      environment.show();
+      environment.comeBack();
       await clock.advance(30_000);
       server.send(round % 2 === 0);
       server.send(false);

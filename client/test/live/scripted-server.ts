@@ -4,14 +4,14 @@ import { TradingGraphError } from '../../src/errors.ts';
 import type { Position } from '../../src/generated/rows.ts';
 import type { PositionChangesData } from '../../src/live/positions-operation.ts';
 import { ServerClock } from '../../src/server-clock.ts';
-import { createStagedEnvironment } from '../support/staged-environment.ts';
+import { countedEnvironment } from '../support/counted-environment.ts';
 
 export const ROWS = 50;
 
 /** A server that changes one row in each event, and a network that fails after it. */
 export class ScriptedServer {
   readonly clock = createScriptedClock();
-  readonly environment = createStagedEnvironment({
+  readonly environment = countedEnvironment({
     now: this.clock.now,
     uptime: this.clock.now,
     after: this.clock.after,
@@ -65,7 +65,7 @@ export class ScriptedServer {
     sink?.ended(new TradingGraphError(code, { code, retryable: false }));
   }
 
-  send(snapshot: boolean): void {
+  send(snapshot: boolean, asOfMs = this.clock.now()): void {
     this.#version += 1;
     const count = snapshot ? ROWS : 1;
     const upserted = Array.from({ length: count }, (_, at) => this.#row(String(at)));
@@ -78,7 +78,7 @@ export class ScriptedServer {
           closed: [],
           totals: { count: ROWS, invested: null, profit: this.#version },
           status: 'LIVE',
-          asOf: new Date(this.clock.now()).toISOString(),
+          asOf: new Date(asOfMs).toISOString(),
         },
       },
       errors: [],

@@ -8,7 +8,6 @@ import {
 } from '../support/counted-environment.ts';
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
 import { CHANGES, Events } from '../support/events.ts';
-import { createStagedEnvironment } from '../support/staged-environment.ts';
 
 const NO_SOCKETS = { WebSocket: null };
 // The waits for a heartbeat, and for the answer after one that did not come.
@@ -107,10 +106,7 @@ describe.each([
   ['an event stream', NO_SOCKETS],
 ])('%s of an app that is hidden', (_name, platform) => {
   test('is closed after the time, and goes on from its cursor on return', async () => {
-    const staged = createStagedEnvironment();
-    const environment = Object.assign(countedEnvironment(platform), {
-      lifecycle: staged.lifecycle,
-    });
+    const environment = countedEnvironment(platform);
     using core = startCore(app, {
       url: `${proxy.url}/graphql`,
       environment,
@@ -119,7 +115,7 @@ describe.each([
     const events = new Events();
     const leave = core.subscribe(CHANGES, events.variables, events);
     await eventually(() => events.results.length > 0);
-    staged.hide();
+    environment.hide();
     await eventually(() => events.line.at(-1) === 'disconnected');
     if (platform === NO_SOCKETS) expect(environment.timers.size).toBe(0);
     else await eventually(() => proxy.open === 0);
@@ -128,31 +124,24 @@ describe.each([
     const later = new Events();
     core.subscribe(CHANGES, later.variables, later);
     expect(environment.timers.size).toBe(0);
-    staged.show();
+    environment.comeBack();
     await eventually(() => events.results.length > 1 && later.results.length > 0);
     expect(events.results.at(-1)?.data?.positionChanges.snapshot).toBe(false);
     if (platform !== NO_SOCKETS) expect(proxy.accepted).toBe(lines + 1);
-    staged.hide();
+    environment.hide();
     await eventually(() => events.line.at(-1) === 'disconnected');
     leave();
     core.dispose();
-    expect(staged.pending).toBe(0);
-    expect(environment.timers.size).toBe(0);
+    expect(environment.pending).toBe(0);
   });
 });
 
 test('a short look elsewhere closes nothing, nor does the network’s return while nobody looks', async () => {
-  const staged = createStagedEnvironment();
-  const pauses: number[] = [];
-  const environment = Object.assign(countedEnvironment(), { lifecycle: staged.lifecycle });
-  using core = startCore(app, { url: `${proxy.url}/graphql`, environment });
-  const events = new Events();
-  core.subscribe(CHANGES, events.variables, events);
-  await eventually(() => events.results.length > 0);
-  staged.hide();
-  pauses.push(...environment.pauses);
-  expect(pauses.at(-1)).toBe(30_000);
-  staged.show();
+  using phone = await follow();
+  const { environment, events } = phone;
+  environment.hide();
+  expect(environment.pauses.at(-1)).toBe(30_000);
+  environment.comeBack();
   app.sandbox.tick();
   await eventually(() => events.results.length > 1);
   expect(events.line).toEqual(['connected']);

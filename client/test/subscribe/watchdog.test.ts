@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
 import { Watchdog } from '../../src/subscribe/watchdog.ts';
-import { createStagedEnvironment } from '../support/staged-environment.ts';
+import { countedEnvironment } from '../support/counted-environment.ts';
 
 function watch({ heartbeatMs = 15_000, canAsk = true } = {}) {
   const clock = createScriptedClock();
   const watched = { asked: 0, deaths: 0, asleepMs: 0 };
-  const environment = createStagedEnvironment({
+  const environment = countedEnvironment({
     now: () => clock.now() + watched.asleepMs,
     uptime: clock.now,
     after: clock.after,

@@ -6,10 +6,13 @@ export interface CountedEnvironment extends Environment {
   /** Timers that have neither run nor been cancelled. */
   readonly timers: ReadonlySet<object>;
   readonly listeners: ReadonlySet<(why?: 'online') => void>;
-  /** As if the page were shown again, or the network were back. */
-  comeBack(why?: 'online'): void;
+  /** The number of both, and of those who wait for the app to be hidden. */
+  readonly pending: number;
   /** The pauses that were asked for, in milliseconds. */
   readonly pauses: readonly number[];
+  hide(): void;
+  /** As if the app were shown again, or the network were back. */
+  comeBack(why?: 'online'): void;
 }
 
 export interface CountedEnvironmentOptions extends Partial<Environment> {
@@ -17,18 +20,36 @@ export interface CountedEnvironmentOptions extends Partial<Environment> {
   readonly hurry?: (ms: number) => number;
 }
 
-/** The platform's own environment, whose timers and listeners are counted. */
+/** The platform's own environment, whose timers and listeners are counted, and of an app that a test hides and shows. */
 export function countedEnvironment({
   hurry = (ms) => ms,
   ...changed
 }: CountedEnvironmentOptions = {}): CountedEnvironment {
   const timers = new Set<object>();
   const listeners = new Set<(why?: 'online') => void>();
+  const hideListeners = new Set<() => void>();
   const pauses: number[] = [];
-  const own = browserEnvironment();
+  let isVisible = true;
+  const own: Environment = {
+    ...browserEnvironment(),
+    WebSocket: NodeWebSocket as unknown as typeof globalThis.WebSocket,
+    lifecycle: {
+      get isVisible() {
+        return isVisible;
+      },
+      onReturn(listener) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
+      onHide(listener) {
+        hideListeners.add(listener);
+        return () => void hideListeners.delete(listener);
+      },
+    },
+    ...changed,
+  };
   return {
     ...own,
-    WebSocket: NodeWebSocket as unknown as typeof globalThis.WebSocket,
     timers,
     listeners,
     pauses,
@@ -45,17 +66,16 @@ export function countedEnvironment({
         cancel();
       };
     },
-    lifecycle: {
-      isVisible: true,
-      onReturn(listener) {
-        listeners.add(listener);
-        return () => void listeners.delete(listener);
-      },
-      onHide: () => () => {},
+    get pending() {
+      return timers.size + listeners.size + hideListeners.size;
+    },
+    hide() {
+      isVisible = false;
+      for (const listener of [...hideListeners]) listener();
     },
     comeBack(why) {
+      isVisible = true;
       for (const listener of [...listeners]) listener(why);
     },
-    ...changed,
   };
 }

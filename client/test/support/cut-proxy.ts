@@ -14,8 +14,9 @@ export interface CutProxy {
   /** Connections taken so far, and those that are open. */
   readonly accepted: number;
   readonly open: number;
-  /** Requests for a WebSocket so far. */
+  /** Requests for a WebSocket so far, and connections with one that are open. */
   readonly upgrades: number;
+  readonly openLines: number;
   /** The path of the last request that began a connection or was sent on one. */
   readonly lastPath: string;
   /** Resets all connections. */
@@ -38,13 +39,16 @@ export interface CutProxy {
   refuse(): Promise<void>;
   /** No fault is left; connections that were stalled or stranded are reset. */
   heal(): Promise<void>;
+  /** Leads new connections to another server. */
+  lead(url: string): void;
   close(): Promise<void>;
 }
 
 /** Stands between a client and the facade as a network does. */
 export async function startCutProxy(target: string): Promise<CutProxy> {
-  const { hostname, port: targetPort } = new URL(target);
+  let { hostname, port: targetPort } = new URL(target);
   const sockets = new Set<Socket>();
+  const lines = new Set<Socket>();
   let stranded = new Set<Socket>();
   let accepted = 0;
   let upgrades = 0;
@@ -60,6 +64,7 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
     sockets.add(client);
     client.once('close', () => {
       sockets.delete(client);
+      lines.delete(client);
       upstream.destroy();
     });
     client.on('error', () => {});
@@ -84,6 +89,7 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
       if (path !== undefined) lastPath = path;
       if (/^upgrade: websocket/im.test(head)) {
         upgrades += 1;
+        lines.add(client);
         if (isBlocking) {
           client.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
           return;
@@ -123,6 +129,9 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
     get upgrades() {
       return upgrades;
     },
+    get openLines() {
+      return lines.size;
+    },
     get lastPath() {
       return lastPath;
     },
@@ -161,6 +170,9 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
       swallowed = [];
       limit = Number.POSITIVE_INFINITY;
       if (!server.listening) await listen(port);
+    },
+    lead(url) {
+      ({ hostname, port: targetPort } = new URL(url));
     },
     close: refuse,
   };

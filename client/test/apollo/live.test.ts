@@ -1,0 +1,225 @@
+import { gql, type TypedDocumentNode } from '@apollo/client';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
+import { writeAccountChanges, writePositionChanges } from '../../src/apollo/write-changes.ts';
+import type { AccountChanges } from '../../src/live/account-operation.ts';
+import type { PositionChanges } from '../../src/live/positions-operation.ts';
+import { gatewayList, type LiveWorld, prints, startLiveWorld } from '../live/live-world.ts';
+import { type ApolloDevice, startApolloDevice } from './apollo-device.ts';
+
+const POSITION_CHANGES: TypedDocumentNode<{ changes: PositionChanges }, { from?: string }> = gql`
+  subscription Changes($from: String) {
+    changes: positionChanges(after: $from) {
+      cursor snapshot closed totals { count profit } status asOf
+      upserted { id symbol profit priceCurrent }
+    }
+  }
+`;
+const ACCOUNT_CHANGES: TypedDocumentNode<{ accountChanges: AccountChanges }, { after?: string }> =
+  gql`
+  subscription Account($after: String) {
+    accountChanges(after: $after) {
+      cursor snapshot status asOf
+      positions { upserted { id symbol profit } closed }
+      orders { upserted { id symbol priceOpen } closed fetchedAt }
+      session { id balance equity }
+    }
+  }
+`;
+const POSITIONS: TypedDocumentNode<{ positions: readonly { id: string; profit: number }[] }> = gql`
+  { positions { id profit } }
+`;
+const ORDERS: TypedDocumentNode<{ orders: readonly { id: string }[] }> = gql`{ orders { id } }`;
+const SESSION: TypedDocumentNode<{ session: { balance: number } }> = gql`{ session { balance } }`;
+const PLACE = 'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }';
+
+let world: LiveWorld;
+let device: ApolloDevice;
+let token: () => string | null;
+
+beforeEach(async () => {
+  world = await startLiveWorld();
+  token = () => world.sandbox.token({ email: 'demo@example.com' });
+  device = startApolloDevice({ url: `${world.proxy.url}/graphql`, token: () => token() });
+});
+afterEach(async () => {
+  device[Symbol.dispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+/** Follows as an app does: each event goes into the cache, and what is shown comes from there. */
+class Follower {
+  readonly events: PositionChanges[] = [];
+  readonly line: string[] = [];
+  readonly errors: unknown[] = [];
+  isComplete = false;
+  readonly end: () => void;
+
+  constructor(queryDeduplication = true) {
+    const subscription = device.apollo
+      .subscribe({
+        query: POSITION_CHANGES,
+        context: {
+          queryDeduplication,
+          connected: () => void this.line.push('connected'),
+          disconnected: () => void this.line.push('disconnected'),
+        },
+      })
+      .subscribe({
+        next: ({ data, error }) => {
+          if (error) this.errors.push(error);
+          if (!data) return;
+          this.events.push(data.changes);
+          writePositionChanges(device.apollo.cache, data.changes);
+        },
+        complete: () => {
+          this.isComplete = true;
+        },
+      });
+    this.end = () => subscription.unsubscribe();
+  }
+
+  get snapshots(): number {
+    return this.events.filter(({ snapshot }) => snapshot).length;
+  }
+}
+
+const cached = () => device.apollo.readQuery({ query: POSITIONS })?.positions ?? [];
+const cachedOrders = () => device.apollo.readQuery({ query: ORDERS })?.orders.map(({ id }) => id);
+
+async function agrees(): Promise<void> {
+  await eventually(async () => {
+    const list = await gatewayList(world);
+    expect(list.length).toBeGreaterThan(0);
+    expect(prints(cached())).toBe(prints(list));
+  });
+}
+
+async function moves(follower: Follower): Promise<void> {
+  const heard = follower.events.length;
+  world.sandbox.tick();
+  await eventually(() => follower.events.length > heard);
+  await agrees();
+}
+
+function order(idempotencyKey: string, kind = {}) {
+  return { input: { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey, ...kind } };
+}
+
+describe('positionChanges', () => {
+  test('goes on by its cursor after each cut socket, and lacks nothing', async () => {
+    const follower = new Follower();
+    await eventually(() => follower.events.length > 0);
+    await agrees();
+    for (let round = 0; round < 2; round += 1) {
+      await moves(follower);
+      const lines = world.proxy.upgrades;
+      world.proxy.cut();
+      // While the line is lost the market moves and a position is opened.
+      world.sandbox.tick();
+      await world.witness.query(PLACE, { token: token(), variables: order(`gap-${round}`) });
+      await eventually(() => world.proxy.upgrades > lines);
+      await moves(follower);
+      expect(cached()).toHaveLength(7 + round);
+    }
+    // One whole list at the beginning, and none after a lost line.
+    expect(follower.snapshots).toBe(1);
+    expect(follower.line).toEqual([
+      'connected',
+      ...Array(2).fill(['disconnected', 'connected']).flat(),
+    ]);
+    expect(follower.errors).toEqual([]);
+    follower.end();
+    await eventually(() => world.proxy.openLines === 0);
+  });
+
+  test('takes a whole list from a server that does not know the cursor', async () => {
+    const follower = new Follower();
+    await eventually(() => follower.events.length > 0);
+    await moves(follower);
+    await world.restart();
+    await eventually(() => follower.snapshots === 2);
+    await moves(follower);
+  });
+
+  test('serves several subscribers of one operation, each with a list of its own', async () => {
+    const first = new Follower(false);
+    await eventually(() => first.snapshots === 1);
+    const second = new Follower(false);
+    await eventually(() => second.snapshots === 1);
+    await moves(second);
+    first.end();
+    const heard = first.events.length;
+    await moves(second);
+    expect(first.events).toHaveLength(heard);
+    expect(world.proxy.openLines).toBe(1);
+  });
+
+  test('gives up with an error that the app sees where its token is dead', async () => {
+    const follower = new Follower();
+    await eventually(() => follower.events.length > 0);
+    const dead = token();
+    token = () => dead;
+    world.sandbox.revoke({ login: 700_001 });
+    await eventually(() => follower.isComplete);
+    expect(follower.errors).toMatchObject([{ name: 'TradingGraphError', code: 'SIGNED_OUT' }]);
+    expect(device.signedOut).toEqual(['SIGNED_OUT']);
+    await eventually(() => world.proxy.openLines === 0);
+  });
+});
+
+test('accountChanges keeps positions, orders and figures of the cache, over a lost line as well', async () => {
+  const events: AccountChanges[] = [];
+  device.apollo.subscribe({ query: ACCOUNT_CHANGES }).subscribe(({ data }) => {
+    if (!data) return;
+    events.push(data.accountChanges);
+    writeAccountChanges(device.apollo.cache, data.accountChanges);
+  });
+  const balance = () => device.apollo.readQuery({ query: SESSION })?.session.balance;
+  await eventually(() => balance() === 50_000);
+  expect(cachedOrders()).toHaveLength(3);
+  world.proxy.cut();
+  await eventually(() => world.proxy.upgrades === 2);
+  const variables = order('pending', { kind: 'PENDING', price: 1 });
+  await device.apollo.mutate({ mutation: gql(PLACE), variables });
+  await eventually(() => cachedOrders()?.length === 4);
+  world.sandbox.tick();
+  await agrees();
+  expect(events.filter(({ snapshot }) => snapshot)).toHaveLength(1);
+});
+
+describe('the cache', () => {
+  test('has lost what is closed, or is missing in a whole list', () => {
+    const { cache } = device.apollo;
+    const write = (snapshot: boolean, opened: readonly string[], closed: readonly string[]) => {
+      const upserted = opened.map((id) => ({ __typename: 'Position', id, profit: 1 }));
+      for (const row of upserted) {
+        const fragment = gql`fragment Row on Position { id profit }`;
+        cache.writeFragment({ fragment, data: row });
+      }
+      writePositionChanges(cache, { snapshot, upserted, closed });
+      return Object.keys(cache.extract() as object).filter((key) => key.startsWith('Position:'));
+    };
+    expect(write(true, ['1', '2', '3'], [])).toEqual(['Position:1', 'Position:2', 'Position:3']);
+    expect(write(false, ['4'], ['1'])).toEqual(['Position:2', 'Position:3', 'Position:4']);
+    expect(cached().map(({ id }) => id)).toEqual(['2', '3', '4']);
+    expect(write(true, ['4'], [])).toEqual(['Position:4']);
+  });
+
+  test('takes the first orders after a snapshot without any for the whole list', () => {
+    const { cache } = device.apollo;
+    const row = (id: string) => ({ __typename: 'Order', id });
+    const write = (snapshot: boolean, orders: object | null) => {
+      const positions = { upserted: [], closed: [] };
+      writeAccountChanges(cache, { snapshot, positions, orders: orders as never });
+    };
+    write(true, { upserted: [row('1'), row('2')], closed: [] });
+    write(false, { upserted: [row('3')], closed: ['1'] });
+    expect(cachedOrders()).toEqual(['2', '3']);
+    write(true, null);
+    write(false, { upserted: [row('4')], closed: [] });
+    expect(cachedOrders()).toEqual(['4']);
+    write(false, { upserted: [row('5')], closed: [] });
+    expect(cachedOrders()).toEqual(['4', '5']);
+  });
+});
