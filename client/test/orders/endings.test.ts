@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import type { OrderInput } from '../../src/orders/order-input.ts';
 import type { OrderProgress } from '../../src/orders/ticket.ts';
-import { buying, type Phone, startPhone } from '../support/phone.ts';
+import { buying, startPhone, undatedFetch } from '../support/phone.ts';
 
 const HOUR_MS = 3_600_000;
 const LIMIT = { symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, comment: 'limit' } as const;
@@ -36,11 +36,7 @@ test('an order names until when it is meant, by the server’s clock', async () 
 
 test('without the server’s clock it names none, and its key is closed all the same', async () => {
   await using phone = await startPhone();
-  const fetching: typeof fetch = async (input, init) => {
-    const answer = await fetch(input, init);
-    return new Response(await answer.text(), { status: answer.status });
-  };
-  const { orders, sent, core } = phone.open({}, { fetch: fetching });
+  const { orders, sent, core } = phone.open({}, { fetch: undatedFetch });
   await orders.ticket().place(buying('none'));
   expect(sent).toMatchObject([
     { input: expect.not.objectContaining({ sendBefore: expect.anything() }) },
@@ -150,7 +146,10 @@ test('a key that another tab has closed is closed once more, and its order unsen
   await using phone = await startPhone();
   const app = phone.open();
   const ticket = app.orders.ticket({ maxWaitMs: 60_000 });
-  await closeKey(phone, ticket.idempotencyKey, new Date().toISOString());
+  const document =
+    'mutation ($key: String!, $since: DateTime) { voidOrder(idempotencyKey: $key, since: $since) { __typename } }';
+  const variables = { key: ticket.idempotencyKey, since: new Date().toISOString() };
+  await phone.app.query(document, { token: phone.token, variables });
   expect(await ticket.place(buying('closed before'))).toMatchObject({
     status: 'unsent',
     error: { code: 'VOIDED' },
@@ -161,14 +160,7 @@ test('a key that another tab has closed is closed once more, and its order unsen
 
 test('after a kill of the app an order is closed when its time is over by the server’s clock, and not before', async () => {
   await using phone = await startPhone();
-  const app = phone.open();
-  await app.core.account();
-  phone.line.next.push('dead');
-  const placing = app.orders.ticket({ maxWaitMs: 60_000 }).place(buying('killed'));
-  await eventually(() => phone.line.orders === 1);
-  app.core.dispose();
-  await placing;
-  phone.line.next.length = 0;
+  await phone.killPlacing(buying('killed'), { fault: 'dead', maxWaitMs: 60_000 });
   phone.line.heal();
   await eventually(() => phone.line.answered === 1);
   phone.clockMs = 48 * HOUR_MS;
@@ -182,35 +174,10 @@ test('after a kill of the app an order is closed when its time is over by the se
   expect(old).toMatchObject({ age: 'old', outcome: { status: 'notFound' } });
 });
 
-test('an app that is killed and started again later has its order closed', async () => {
-  await using phone = await startPhone();
-  const app = phone.open();
-  await app.core.account();
-  phone.line.next.push('lost', 'lost', 'lost');
-  const placing = app.orders.ticket().place(buying('later'));
-  await eventually(() => phone.line.orders === 1);
-  app.core.dispose();
-  await placing;
-  phone.line.next.length = 0;
-  phone.pass(60_000);
-  expect(await phone.open().orders.resume()).toMatchObject([
-    { outcome: { status: 'unsent', error: { code: 'VOIDED' } } },
-  ]);
-  expect(phone.storage.entries.size).toBe(0);
-  expect(phone.app.sandbox.orders()).toEqual([]);
-});
-
 test('a key from before the records of the server begin is unknown after a restart, and stays', async () => {
   await using phone = await startPhone();
   phone.line.aheadMs = -60_000;
-  const app = phone.open();
-  await app.core.account();
-  phone.line.next.push('lost', 'lost', 'lost');
-  const placing = app.orders.ticket().place(buying('before'));
-  await eventually(() => phone.line.orders === 1);
-  app.core.dispose();
-  await placing;
-  phone.line.next.length = 0;
+  await phone.killPlacing(buying('before'));
   phone.pass(30_000);
   for (let run = 0; run < 2; run += 1) {
     expect(await phone.open().orders.resume()).toMatchObject([
@@ -219,10 +186,3 @@ test('a key from before the records of the server begin is unknown after a resta
   }
   expect(phone.storage.entries.size).toBe(1);
 });
-
-/** Closes a key as another client does. */
-async function closeKey(phone: Phone, key: string, since: string): Promise<void> {
-  const document =
-    'mutation ($key: String!, $since: DateTime) { voidOrder(idempotencyKey: $key, since: $since) { __typename } }';
-  await phone.app.query(document, { token: phone.token, variables: { key, since } });
-}

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import type { Lifecycle } from '../../src/environment.ts';
-import { buying, type Phone, startPhone } from '../support/phone.ts';
+import { buying, startPhone } from '../support/phone.ts';
 
 const LIMIT = { symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, comment: 'limit' } as const;
 const HALF_A_MINUTE_MS = 30_000;
@@ -23,18 +23,6 @@ function network() {
 
 const mutations = (sent: readonly unknown[]) =>
   sent.filter((variables) => typeof variables === 'object' && variables && 'input' in variables);
-
-/** Places an order whose requests are all lost, until one has been. */
-async function placeLost(phone: Phone, { maxWaitMs }: { readonly maxWaitMs?: number } = {}) {
-  const app = phone.open();
-  await app.core.account();
-  const before = phone.line.orders;
-  phone.line.next.push(...Array(1_000).fill('lost'));
-  const ticket = app.orders.ticket(maxWaitMs === undefined ? {} : { maxWaitMs });
-  const placing = ticket.place(buying('lost'), { withinMs: 120_000 });
-  await eventually(() => phone.line.orders > before);
-  return { ...app, ticket, placing };
-}
 
 test('a Buy tapped offline is unsent at once, and does not go out by itself', async () => {
   await using phone = await startPhone();
@@ -74,19 +62,16 @@ test('a network that goes while the key is stored keeps the order from leaving',
   expect(phone.storage.entries.size).toBe(0);
 });
 
-test('a server that refuses connections took nothing', async () => {
+test.each([
+  ['that refuses connections', refusingUrl],
+  ['whose name is not found', () => 'http://nowhere.invalid'],
+])('a server %s took nothing', async (_what, url) => {
   await using phone = await startPhone();
-  const { orders } = phone.open({ url: await refusingUrl() });
+  const { orders } = phone.open({ url: await url() });
   expect(await orders.ticket().place(buying('refused'))).toMatchObject({
     status: 'unsent',
     error: { code: 'NETWORK' },
   });
-});
-
-test('a name that is not found took nothing', async () => {
-  await using phone = await startPhone();
-  const { orders } = phone.open({ url: 'http://nowhere.invalid' });
-  expect(await orders.ticket().place(buying('no such name'))).toMatchObject({ status: 'unsent' });
 });
 
 test('an order that is refused a connection once its account is known is unsent as well', async () => {
@@ -138,8 +123,13 @@ test('an app that has no token to give has sent nothing', async () => {
 
 test('after its wait the key of an order at market is closed: it is unsent, and nothing of it can arrive later', async () => {
   await using phone = await startPhone();
-  const { ticket, placing, sent } = await placeLost(phone);
+  const { orders, core, sent } = phone.open();
+  await core.account();
+  phone.line.next.push(...Array(1_000).fill('lost'));
+  const ticket = orders.ticket();
   const { idempotencyKey } = ticket;
+  const placing = ticket.place(buying('lost'), { withinMs: 120_000 });
+  await eventually(() => phone.line.orders > 0);
   const before = mutations(sent).length;
   phone.pass(HALF_A_MINUTE_MS);
   phone.line.next.length = 0;
@@ -159,19 +149,6 @@ test('after its wait the key of an order at market is closed: it is unsent, and 
   // Another tap is another order.
   expect(await ticket.place(buying('lost'))).toMatchObject({ status: 'accepted' });
   expect(ticket.idempotencyKey).not.toBe(idempotencyKey);
-  expect(phone.app.sandbox.orders()).toHaveLength(1);
-});
-
-test('after its wait an order whose answer was lost is found', async () => {
-  await using phone = await startPhone();
-  const app = phone.open();
-  await app.core.account();
-  phone.line.next.push(...Array(1_000).fill('answer-lost'));
-  const placing = app.orders.ticket().place(buying('found'), { withinMs: 120_000 });
-  await eventually(() => phone.line.answered > 0);
-  phone.clockMs = HALF_A_MINUTE_MS;
-  phone.line.next.length = 0;
-  expect(await placing).toMatchObject({ status: 'accepted', replayed: true });
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
@@ -221,35 +198,28 @@ test('an order that waits for its price is repeated longer', async () => {
 
 test('after a restart an order is sent again within its own wait alone', async () => {
   await using phone = await startPhone();
-  const first = await placeLost(phone);
-  first.core.dispose();
-  await first.placing;
-  const second = await placeLost(phone, { maxWaitMs: 600_000 });
-  second.core.dispose();
-  await second.placing;
-  phone.line.next.length = 0;
+  await phone.killPlacing(buying('short'));
+  const long = await phone.killPlacing(buying('long'), { maxWaitMs: 600_000 });
   phone.pass(HALF_A_MINUTE_MS);
   // Another tab resumes at the same time.
   const tabs = [phone.open(), phone.open()];
   const resumed = (await Promise.all(tabs.map(({ orders }) => orders.resume()))).flat();
   for (const { idempotencyKey, outcome } of resumed) {
-    const isLong = idempotencyKey === second.ticket.idempotencyKey;
-    expect(outcome.status).toBe(isLong ? 'notFound' : 'unsent');
+    const closed = { status: 'unsent', error: { code: 'VOIDED' } };
+    expect(outcome).toMatchObject(idempotencyKey === long ? { status: 'notFound' } : closed);
   }
   const waiting = resumed.filter(({ outcome }) => outcome.status === 'notFound');
   expect(waiting).toHaveLength(2);
   for (const { ticket } of waiting) {
-    expect(await ticket.place(buying('lost'))).toMatchObject({ status: 'accepted' });
+    expect(await ticket.place(buying('long'))).toMatchObject({ status: 'accepted' });
   }
   expect(phone.app.sandbox.orders()).toHaveLength(1);
+  expect(phone.storage.entries.size).toBe(0);
 });
 
 test('a wait without end is one after a restart too', async () => {
   await using phone = await startPhone();
-  const first = await placeLost(phone, { maxWaitMs: Number.POSITIVE_INFINITY });
-  first.core.dispose();
-  await first.placing;
-  phone.line.next.length = 0;
+  await phone.killPlacing(buying('lost'), { maxWaitMs: Number.POSITIVE_INFINITY });
   phone.clockMs = HALF_A_MINUTE_MS;
   const [resumed] = await phone.open().orders.resume();
   expect(await resumed?.ticket.place(buying('lost'))).toMatchObject({ status: 'accepted' });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { browserEnvironment } from '../../src/browser-environment.ts';
 import type { Environment } from '../../src/environment.ts';
-import { buying, startPhone } from '../support/phone.ts';
+import { buying, startPhone, undatedFetch } from '../support/phone.ts';
 
 /** A device whose time passes four times as fast. */
 const PACE = 4;
@@ -81,11 +81,7 @@ test('a token that takes long is no dead line', async () => {
 
 test('without the server’s clock a dead line is left within half of the time of the order', async () => {
   await using phone = await startPhone();
-  const fetching: typeof fetch = async (input, init) => {
-    const answer = await fetch(input, init);
-    return new Response(await answer.text(), { status: answer.status });
-  };
-  const { orders, core } = phone.open({}, fastDevice(fetching));
+  const { orders, core } = phone.open({}, fastDevice(undatedFetch));
   await core.account();
   phone.line.next.push('dead');
   expect(await orders.ticket().place(buying('dead'))).toMatchObject({
@@ -118,11 +114,7 @@ test('an order whose WebSocket opens after a sleep of an hour is not sent, thoug
       this.#socket.close();
     }
   }
-  const fetching: typeof fetch = async (input, init) => {
-    const answer = await fetch(input, init);
-    return new Response(await answer.text(), { status: answer.status });
-  };
-  const own = { fetch: fetching, WebSocket: Sleepy as unknown as typeof WebSocket };
+  const own = { fetch: undatedFetch, WebSocket: Sleepy as unknown as typeof WebSocket };
   const { orders, core } = phone.open({}, own);
   await core.account();
   phone.line.next.push('dead');

@@ -35,6 +35,13 @@ export interface Phone extends AsyncDisposable {
   open(options?: Partial<OrderCoreOptions>, environment?: Partial<Environment>): App;
   /** Places an order whose request or answer is lost; then the user signs out for a moment. */
   interrupt(input: OrderInput, fault: 'lost' | 'answer-lost', app?: App): Promise<Ticket>;
+  /** Ends a run of the app that places an order, whose requests are lost or stay on a dead line; the answer is its key. */
+  killPlacing(input: OrderInput, options?: KilledOptions): Promise<string>;
+}
+
+export interface KilledOptions {
+  readonly fault?: 'lost' | 'dead';
+  readonly maxWaitMs?: number;
 }
 
 /** One device with a network of its own, before the real service and its sandbox gateway. */
@@ -85,6 +92,19 @@ export async function startPhone(
       line.next.length = 0;
       return ticket;
     },
+    async killPlacing(input, { fault = 'lost', ...options } = {}) {
+      const { orders, core } = phone.open();
+      await core.account();
+      const before = line.orders;
+      line.next.push(...Array(1_000).fill(fault));
+      const ticket = orders.ticket(options);
+      const placing = ticket.place(input, { withinMs: 120_000 });
+      await eventually(() => line.orders > before);
+      core.dispose();
+      await placing;
+      line.next.length = 0;
+      return ticket.idempotencyKey;
+    },
     async [Symbol.asyncDispose]() {
       for (const { core } of cores) core.dispose();
       await line[Symbol.asyncDispose]();
@@ -112,6 +132,12 @@ export function minuteOf(phone: Phone, requests: number) {
     withinMs: MINUTE_MS,
   };
 }
+
+/** By which no answer says the server's time. */
+export const undatedFetch: typeof fetch = async (input, init) => {
+  const answer = await fetch(input, init);
+  return new Response(await answer.text(), { status: answer.status });
+};
 
 /** A market order for one share, with a comment by which the gateway's ledger can be searched. */
 export function buying(comment: string, symbol = 'AAPL'): OrderInput {
