@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../test/support/app.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
+import { createCore } from '../src/create-core.ts';
 import type { ERROR_CODES } from '../src/generated/error-codes.ts';
 import type { PositionsState } from '../src/live/states.ts';
 import type { TypedText } from '../src/operation.ts';
@@ -84,27 +85,6 @@ test('signs in, follows positions, places an order once, signs out', async () =>
   client.dispose();
   expect(environment.timers.size).toBe(0);
   expect(environment.listeners.size).toBe(0);
-});
-
-test('shows the positions of whoever is signed in', async () => {
-  token = app.sandbox.token({ email: 'demo@example.com' });
-  const { client } = start();
-  let state: PositionsState = client.positions.state();
-  client.positions((next) => {
-    state = next;
-  });
-  await eventually(() => state.status === 'LIVE');
-  const own = state.positions.map(({ id }) => id);
-  token = app.sandbox.token({ email: 'pro@example.com' });
-  await client.tokenChanged();
-  await eventually(
-    () => state.status === 'LIVE' && !state.positions.some(({ id }) => own.includes(id)),
-  );
-  const { data } = await client.query(
-    '{ positions { id } }' as TypedText<{ positions: { id: string }[] }, Record<string, never>>,
-  );
-  expect(state.positions.map(({ id }) => id)).toEqual(data?.positions.map(({ id }) => id));
-  client.dispose();
 });
 
 test('sends trusted documents by their id, queries by GET', async () => {
@@ -199,4 +179,43 @@ test('a client for requests alone signs in, renews its token, and leaves nothing
   expect(given).toHaveLength(2);
   client.dispose();
   expect([environment.timers.size, environment.listeners.size]).toEqual([0, 0]);
+});
+
+test('a core that is disposed ends what hangs on it, once, whatever of that throws', () => {
+  const thrown: unknown[] = [];
+  const ended: string[] = [];
+  const environment = countedEnvironment({
+    after(_ms, task) {
+      try {
+        task();
+      } catch (error) {
+        thrown.push(error);
+      }
+      return () => {};
+    },
+  });
+  const core = createCore({
+    url: 'http://127.0.0.1:9/graphql',
+    token: () => null,
+    storage: null,
+    onSignedOut: () => {},
+    route: false,
+    environment,
+  });
+  const broken = new Error('of the first one');
+  core.onDispose(() => {
+    throw broken;
+  });
+  core.onDispose(() => {
+    ended.push('second');
+    // As a part does that begins nothing any more.
+    ended.push(String(core.isDisposed));
+  });
+  expect(core.isDisposed).toBe(false);
+  core.dispose();
+  core.dispose();
+  expect(ended).toEqual(['second', 'true']);
+  expect(thrown).toEqual([broken]);
+  core.onDispose(() => ended.push('late'));
+  expect(ended.at(-1)).toBe('late');
 });

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { stepUntil } from '../../test/support/steps.ts';
 import { browserEnvironment } from '../src/browser-environment.ts';
-import { createClient } from '../src/create-client.ts';
+import { type Client, type ClientOptions, createClient } from '../src/create-client.ts';
 import type { Environment } from '../src/environment.ts';
 import { backoffMs } from '../src/request/backoff.ts';
 
@@ -26,6 +26,21 @@ function answering(answer: Answer): Pick<Environment, 'fetch'> {
   };
 }
 
+/** A client of a server that answers so. */
+function open(
+  answer: Answer,
+  token: ClientOptions['token'] = () => 'first',
+  environment: Partial<Environment> = {},
+): Client {
+  const client = createClient({
+    url: 'http://facade/graphql',
+    token,
+    environment: { ...answering(answer), ...environment },
+  });
+  onTestFinished(() => client.dispose());
+  return client;
+}
+
 const isAccountQuestion = (body: string) =>
   body.includes('session') && !body.includes('placeOrder');
 const ORDER = { symbol: 'AAPL', side: 'BUY', size: { units: 1 } } as const;
@@ -36,60 +51,51 @@ const ACCEPTED = {
 };
 
 test('an outcome is kept where a read beside it was refused and the token cannot be renewed', async () => {
-  const client = createClient({
-    url: 'http://facade/graphql',
-    token: ({ force }) => (force ? null : 'first'),
-    environment: answering(() => ACCEPTED),
-  });
+  const client = open(
+    () => ACCEPTED,
+    ({ force }) => (force ? null : 'first'),
+  );
   const { data, errors } = await client.mutate(PLACE);
   expect(data).toEqual(ACCEPTED.data);
   expect(errors.map(({ code }) => code)).toEqual(['UNAUTHENTICATED']);
-  client.dispose();
 });
 
 test('an outcome is kept where the renewed token was refused for a read alone', async () => {
-  const client = createClient({
-    url: 'http://facade/graphql',
-    token: ({ force }) => (force ? 'second' : 'first'),
-    environment: answering((_body, token) =>
+  const client = open(
+    (_body, token) =>
       token === 'first'
         ? { data: { placeOrder: null }, errors: [refused('placeOrder')] }
         : ACCEPTED,
-    ),
-  });
+    ({ force }) => (force ? 'second' : 'first'),
+  );
   expect((await client.mutate(PLACE)).data).toEqual(ACCEPTED.data);
-  client.dispose();
 });
 
 test('an order that the server did not take is unsent, though the session cannot be renewed', async () => {
-  const client = createClient({
-    url: 'http://facade/graphql',
-    token: ({ force }) => (force ? null : 'first'),
-    environment: answering((body) =>
+  const client = open(
+    (body) =>
       isAccountQuestion(body)
         ? { data: { session: { login: 'a' } } }
         : { data: { order: null }, errors: [refused('order')] },
-    ),
-  });
+    ({ force }) => (force ? null : 'first'),
+  );
   const outcome = await client.orders.ticket().place(ORDER);
   expect(outcome).toMatchObject({ status: 'unsent', error: { code: 'SIGNED_OUT' } });
-  client.dispose();
 });
 
 test('no attempt of a long patience is sent once the key is older than 23 hours', async () => {
   let nowMs = 0;
   const timers: { atMs: number; task: () => void; isSet: boolean }[] = [];
   const sentAtMs: number[] = [];
-  const client = createClient({
-    url: 'http://facade/graphql',
-    token: () => 'first',
-    environment: {
-      ...answering((body) => {
-        if (isAccountQuestion(body)) return { data: { session: { login: 'a' } } };
-        if (body.includes('placeOrder')) sentAtMs.push(nowMs);
-        const extensions = { code: 'INTERNAL', retryable: true, retryAfter: 6 * 3_600 };
-        return { errors: [{ message: 'later', extensions }] };
-      }),
+  const client = open(
+    (body) => {
+      if (isAccountQuestion(body)) return { data: { session: { login: 'a' } } };
+      if (body.includes('placeOrder')) sentAtMs.push(nowMs);
+      const extensions = { code: 'INTERNAL', retryable: true, retryAfter: 6 * 3_600 };
+      return { errors: [{ message: 'later', extensions }] };
+    },
+    undefined,
+    {
       now: () => 1.7e12 + nowMs,
       uptime: () => nowMs,
       random: () => 0.5,
@@ -101,7 +107,7 @@ test('no attempt of a long patience is sent once the key is older than 23 hours'
         };
       },
     },
-  });
+  );
   let isOver = false;
   const placed = client.orders
     .ticket({ maxWaitMs: 48 * HOUR_MS })
@@ -121,7 +127,6 @@ test('no attempt of a long patience is sent once the key is older than 23 hours'
   expect((await placed).status).toBe('unknown');
   expect(sentAtMs.length).toBeGreaterThan(1);
   expect(sentAtMs.every((atMs) => atMs < 23 * HOUR_MS)).toBe(true);
-  client.dispose();
 });
 
 test('a change of the token is asked for anew while an older question is under way', async () => {
@@ -129,15 +134,14 @@ test('a change of the token is asked for anew while an older question is under w
   const waiting: (() => void)[] = [];
   let user = 'a';
   let isSlow = false;
-  const client = createClient({
-    url: 'http://facade/graphql',
-    token: () => {
+  const client = open(
+    (_body, token) => ({ data: { session: { login: token.at(-1) } } }),
+    () => {
       asked.push(user);
       const token = `token of ${user}`;
       return isSlow ? new Promise((resolve) => waiting.push(() => resolve(token))) : token;
     },
-    environment: answering((_body, token) => ({ data: { session: { login: token.at(-1) } } })),
-  });
+  );
   await client.query('{ session { login } }');
   isSlow = true;
   const query = client.query('{ session { login } }');
@@ -147,39 +151,27 @@ test('a change of the token is asked for anew while an older question is under w
   await changed;
   expect(asked.at(-1)).toBe('b');
   await query;
-  client.dispose();
 });
 
 test('a request of one account renews a token that was refused for the question whose it is', async () => {
-  const client = createClient({
-    url: 'http://facade/graphql',
-    token: ({ force }) => (force ? 'second' : 'first'),
-    environment: answering((_body, token) =>
+  const client = open(
+    (_body, token) =>
       token === 'first' ? { errors: [refused()] } : { data: { session: { login: 'a' } } },
-    ),
-  });
+    ({ force }) => (force ? 'second' : 'first'),
+  );
   const { data, errors } = await client.query('{ session { login } }', undefined, { account: 'a' });
   expect(errors).toEqual([]);
   expect(data).toEqual({ session: { login: 'a' } });
-  client.dispose();
 });
 
 test('a mutation is sent once, also by way of `query`', async () => {
   let sent = 0;
-  const client = createClient({
-    url: 'http://facade/graphql',
-    token: () => 'first',
-    environment: {
-      random: () => 0,
-      fetch: async () => {
-        sent += 1;
-        throw new TypeError('no network');
-      },
-    },
+  const client = open(() => {
+    sent += 1;
+    throw new TypeError('no network');
   });
   await client.query('mutation { a }');
   expect(sent).toBe(1);
-  client.dispose();
 });
 
 test('no wait is cut short by being too long, or negative', async () => {

@@ -91,12 +91,3 @@ test.each([4401, 4403])('%d is followed by a new socket with a new token', async
   expect(server.tokens).toEqual(['Bearer one', 'Bearer two']);
   expect(client.signedOut).toEqual([]);
 });
-
-test('a new token that is refused as well ends the subscription, and signs out once', async () => {
-  await using server = await startClosingServer([4403, 4403]);
-  using client = subscribe(server.url, ({ force }) => (force ? 'two' : 'one'));
-  await eventually(() => client.ended.length > 0);
-  expect(client.ended).toMatchObject([{ code: 'SIGNED_OUT' }]);
-  expect(client.signedOut).toHaveLength(1);
-  expect(server.tokens).toHaveLength(2);
-});

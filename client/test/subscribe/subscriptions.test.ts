@@ -90,10 +90,12 @@ describe.each([
     expect(events.results.flatMap(({ errors }) => errors)).toEqual([]);
   });
 
-  test('a token that is refused again ends the subscriptions', async () => {
+  test('a token that is refused again ends the subscriptions, and signs out once', async () => {
     let count = 0;
+    const signedOut: string[] = [];
     using core = startCore(app, {
       environment: HURRIED(platform),
+      onSignedOut: ({ code }) => void signedOut.push(code),
       token: () => {
         count += 1;
         return `bad${count}`;
@@ -104,6 +106,7 @@ describe.each([
     await eventually(() => events.end !== undefined);
     expect(events.end).toMatchObject({ code: 'SIGNED_OUT' });
     expect(count).toBe(2);
+    expect(signedOut).toEqual(['SIGNED_OUT']);
     expect(core.countedEnvironment.timers.size).toBe(0);
   });
 

@@ -11,6 +11,8 @@ import { createMemoryStorage } from '../support/memory-storage.ts';
 
 const KEY = 'trading-graph:line';
 const DAY_MS = 86_400_000;
+// A line is tried again at once, however often it has failed.
+const random = () => 0;
 
 let app: TestApp;
 let proxy: CutProxy;
@@ -130,4 +132,39 @@ test('a socket that opens while the stream is tried is kept', async () => {
   await eventually(() => events.results.length > 1);
   expect(events.line).toEqual(['connected']);
   expect(await storage.get(KEY)).toBeNull();
+});
+
+test.each([
+  ['a WebSocket', {}],
+  ['an event stream', { WebSocket: null }],
+])('the page of a portal ends no subscription over %s', async (_name, platform) => {
+  const storage = memoryStorage();
+  const environment = countedEnvironment({ ...platform, random });
+  using core = startCore(app, { url: `${proxy.url}/graphql`, storage, environment });
+  const events = new Events();
+  core.subscribe(CHANGES, events.variables, events);
+  await eventually(() => events.results.length > 0);
+  proxy.showPortal();
+  const lines = proxy.accepted;
+  // Three handshakes, and what is tried beside them.
+  await eventually(() => proxy.accepted > lines + 8);
+  expect(events.end).toBeUndefined();
+  await proxy.heal();
+  await eventually(() => events.results.length > 1);
+  expect(await storage.get(KEY)).toBeNull();
+});
+
+test('the page of a portal does not make the client forget that event streams won', async () => {
+  const storage = memoryStorage();
+  const remembered = `stream ${Date.now()}`;
+  await storage.set(KEY, remembered);
+  proxy.showPortal();
+  const environment = countedEnvironment({ random });
+  using core = startCore(app, { url: `${proxy.url}/graphql`, storage, environment });
+  const events = new Events();
+  core.subscribe(CHANGES, events.variables, events);
+  await eventually(() => proxy.accepted > 8);
+  expect(await storage.get(KEY)).toBe(remembered);
+  await proxy.heal();
+  await eventually(() => events.results.length > 0);
 });
