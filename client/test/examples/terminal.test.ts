@@ -86,8 +86,11 @@ function start(environment: Readonly<Record<string, string>> = {}, onTerminal = 
   };
 }
 
-test('in a pipe it writes a line for each change, goes on after a lost line, and ends with Ctrl-C', async () => {
+test('in a pipe it waits for its server, writes a line for each change, goes on after a lost line, and ends with Ctrl-C', async () => {
+  await line.refuse();
   const ticker = start();
+  await eventually(() => /OFFLINE\n$/.test(ticker.out));
+  await line.heal();
   // The lines may come in several pieces.
   const rows = () => ticker.out.match(/Z [A-Z]\S+ +(BUY|SELL) +[\d.]+ +[\d.]+ +[+-].*\n/g) ?? [];
   await eventually(() => /LIVE\n/.test(ticker.out) && rows().length >= 6);
@@ -108,17 +111,13 @@ test('in a pipe it writes a line for each change, goes on after a lost line, and
   // It resumed by its cursor: no other row came again.
   expect(ticker.news().match(/ (BUY|SELL) /g)).toHaveLength(1);
 
-  expect(await ticker.interrupt()).toEqual([0, null]);
-  expect(ticker.err).toBe('');
-  await eventually(() => line.open === 0);
-});
-
-test('a position that is closed is reported', async () => {
-  const ticker = start();
-  await eventually(() => /BTCUSD/.test(ticker.out));
   // Below its stop-loss.
   app.sandbox.putPrice('AAPL', 150);
   await eventually(() => ticker.out.includes('AAPL BUY closed'));
+
+  expect(await ticker.interrupt()).toEqual([0, null]);
+  expect(ticker.err).toBe('');
+  await eventually(() => line.open === 0);
 });
 
 test('in a terminal it redraws in place, within its size, and leaves the terminal as it was', async () => {
@@ -145,15 +144,6 @@ test('NO_COLOR leaves the colours out of a terminal too', async () => {
   const ticker = start({ NO_COLOR: '1' }, true);
   await eventually(() => /Profit/.test(ticker.out));
   for (const color of [31, 32]) expect(ticker.out).not.toContain(`\x1b[${color}m`);
-  expect(await ticker.interrupt()).toEqual([0, null]);
-});
-
-test('it waits for a server that is not there yet', async () => {
-  await line.refuse();
-  const ticker = start();
-  await eventually(() => /OFFLINE/.test(ticker.out));
-  await line.heal();
-  await eventually(() => /LIVE/.test(ticker.out));
   expect(await ticker.interrupt()).toEqual([0, null]);
 });
 

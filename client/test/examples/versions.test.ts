@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -26,11 +26,6 @@ const tested = {
 };
 
 const EXAMPLES = globSync('examples/*/package.json', { cwd: root });
-
-test('there are examples', () => {
-  expect(EXAMPLES.map((path) => dirname(path))).toContain(join('examples', 'react'));
-});
-
 // They are tested with the packages of the project.
 test.each(EXAMPLES)('%s installs the versions that its test runs with', (path) => {
   const { private: isPrivate, dependencies, devDependencies } = manifest(path);

@@ -64,26 +64,17 @@ test("the README names what the example app's Vite build has of the client", asy
   expect(Math.abs(Number(kilobytes) * 1_000 - bytes)).toBeLessThan(200);
 });
 
-test('a client for requests has nothing of subscriptions in the bundle', async () => {
-  const { modules } = await bundled(['requests.ts']);
-  expect(
-    modules.filter((id) => /graphql-ws|subscribe|orders|catalog|live|browser/.test(id)),
-  ).toEqual([]);
-});
-
-test('who does not use React has nothing of it in the bundle', async () => {
-  const { modules } = await bundled(['index.ts']);
-  expect(modules.filter((id) => /react/.test(id))).toEqual([]);
-});
-
 test('the hooks alone take less than 3 kB, gzipped', async () => {
   const { bytes, modules } = await bundled(['react.ts'], ['react']);
   expect(modules.filter((id) => id.includes('create-client'))).toEqual([]);
   expect(bytes).toBeLessThan(3_000);
 });
 
-test("what is for Apollo Client is in nobody else's bundle", async () => {
-  const { modules } = await bundled(['index.ts']);
+test.each([
+  ['requests.ts', 'subscriptions', /graphql-ws|subscribe|orders|catalog|live|browser/],
+  ['index.ts', 'React and Apollo Client', /react|apollo|type-policies/],
+])('%s has nothing for %s in the bundle', async (entry, _what, others) => {
+  const { modules } = await bundled([entry]);
   expect(modules.length).toBeGreaterThan(10);
-  expect(modules.filter((id) => /apollo|type-policies/.test(id))).toEqual([]);
+  expect(modules.filter((id) => others.test(id))).toEqual([]);
 });

@@ -40,18 +40,6 @@ describeWithChromium('useTicket', (executablePath) => {
     return hooks;
   }
 
-  test.each([
-    ['AAPL', 'accepted'],
-    ['TEST.REJECT', 'rejected'],
-    ['TEST.UNKNOWN', 'unknown'],
-  ])('an order of %s is %s', async (symbol, status) => {
-    const hooks = await openForm();
-    expect(await hooks.call('place', order(symbol))).toBe(status);
-    const { outcome } = await hooks.shows<Shown>('ticket', hasStatus(status));
-    expect(outcome?.status).toBe(status);
-    expect(hooks.errors).toEqual([]);
-  });
-
   test('a double tap is one order', async () => {
     const hooks = await openForm();
     app.facade.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 300, times: 1 });

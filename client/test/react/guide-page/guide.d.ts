@@ -1,4 +1,0 @@
-declare module 'guide:App.tsx' {
-  const App: () => import('react').ReactElement;
-  export default App;
-}
