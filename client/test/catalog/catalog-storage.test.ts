@@ -20,6 +20,7 @@ const GROUP = 'standard-usd';
 const KEY = `trading-graph:catalog:["700001","${GROUP}"]`;
 
 const app = sharedApp({ SANDBOX_INSTRUMENTS: '120' });
+const large = sharedApp({ SANDBOX_INSTRUMENTS: '1000' });
 let present: Awaited<ReturnType<typeof serverCatalog>>;
 beforeAll(async () => {
   present = await serverCatalog(app);
@@ -183,7 +184,6 @@ describe('a storage that fails', () => {
   }
 
   test.each([0, 1, 2])('with room for %i texts keeps no part of a download', async (room) => {
-    await using large = await startTestApp({ SANDBOX_INSTRUMENTS: '1000' });
     const storage = full(room);
     let parts = 0;
     using phone = openPhone(large, {
@@ -201,11 +201,10 @@ describe('a storage that fails', () => {
   });
 
   test('with room for the parts or the copy keeps the copy', async () => {
-    await using large = await startTestApp({ SANDBOX_INSTRUMENTS: '200' });
-    const storage = full(2);
+    const storage = full(6);
     using phone = openPhone(large, { storage, isSlowLine: () => true });
     await phone.catalog.load();
-    expect(phone.sentNamed('TradingGraphCatalogPart')).toHaveLength(2);
+    expect(phone.sentNamed('TradingGraphCatalogPart')).toHaveLength(6);
     await eventually(async () => expect(await storage.keys('')).toEqual([KEY]));
     await eventually(() => phone.catalog.storageError === null);
     expect(storage.refused()).toBe(1);
@@ -261,6 +260,8 @@ describe('two users of two groups on one phone', () => {
     const since = phone.sentNamed('TradingGraphCatalog').map(({ variables }) => variables.since);
     // The first user's copy was kept meanwhile.
     expect(since).toEqual(['', '', present.version]);
+    // Nor is the group asked for where nothing is kept.
+    expect(phone.sentNamed('TradingGraphCatalogOwner')).toHaveLength(1);
   });
 
   test.each([

@@ -331,12 +331,15 @@ describe('who waits for it', () => {
         return limit.parts < 0 ? untilLeft(signal) : send();
       },
     });
-    await expect(phone.catalog.load({ timeoutMs: 5_000 })).rejects.toMatchObject({
-      code: 'NETWORK',
-      retryable: true,
-    });
+    let told = 0;
+    const onProgress = () => {
+      told += 1;
+    };
+    const leaving = phone.catalog.load({ timeoutMs: 5_000, onProgress });
+    await expect(leaving).rejects.toMatchObject({ code: 'NETWORK', retryable: true });
     limit.parts = 1_000;
     await phone.catalog.load();
+    expect(told).toBe(1);
     expect(phone.catalog.all).toEqual(present.instruments);
     expect(placesOf(phone).filter((after) => after === null)).toHaveLength(1);
   });

@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,6 +8,7 @@ import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { describeWithJdk } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+import { endPrograms, type Program, startProgram } from '../support/example-process.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../examples/jvm/Ticker.java');
 
@@ -16,55 +16,17 @@ let folder: string;
 let orders: string;
 let app: TestApp;
 let line: CutProxy;
-const children: ChildProcess[] = [];
-
-interface Ticker {
-  readonly out: string;
-  readonly err: string;
-  type(command: string): void;
-  kill(): Promise<unknown>;
-  readonly ended: Promise<unknown[]>;
-}
 
 describeWithJdk('the client of the JDK alone', (javacPath) => {
   const java = join(dirname(javacPath), 'java');
 
-  function start(environment: Readonly<Record<string, string>> = {}, from = ['Ticker']): Ticker {
-    const child = spawn(java, ['-Xmx64m', '-XX:TieredStopAtLevel=1', '-cp', folder, ...from], {
-      env: {
-        TRADING_GRAPH_URL: `${line.url}/graphql`,
-        TRADING_GRAPH_ORDERS: orders,
-        ...environment,
-      },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    children.push(child);
-    const ended = once(child, 'exit');
-    let out = '';
-    let err = '';
-    child.stdout.on('data', (text) => {
-      out += text;
-    });
-    child.stderr.on('data', (text) => {
-      err += text;
-    });
-    return {
-      get out() {
-        return out;
-      },
-      get err() {
-        return err;
-      },
-      type: (command) => void child.stdin.write(`${command}\n`),
-      kill() {
-        child.kill('SIGKILL');
-        return ended;
-      },
-      ended,
-    };
+  function start(environment: Readonly<Record<string, string>> = {}, from = ['Ticker']): Program {
+    const args = ['-Xmx64m', '-XX:TieredStopAtLevel=1', '-cp', folder, ...from];
+    const own = { TRADING_GRAPH_URL: `${line.url}/graphql`, TRADING_GRAPH_ORDERS: orders };
+    return startProgram(java, args, { ...own, ...environment });
   }
 
-  async function startLive(environment: Readonly<Record<string, string>> = {}): Promise<Ticker> {
+  async function startLive(environment: Readonly<Record<string, string>> = {}): Promise<Program> {
     const ticker = start(environment);
     await eventually(() => ticker.out.includes('LIVE'));
     return ticker;
@@ -87,11 +49,7 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
     line = await startCutProxy(app.url);
   });
   afterEach(async () => {
-    const gone = children.splice(0).map((child) => {
-      child.kill('SIGKILL');
-      return child.exitCode ?? child.signalCode ?? once(child, 'exit');
-    });
-    await Promise.all(gone);
+    await endPrograms();
     await line.close();
     await app.close();
   });
@@ -194,7 +152,7 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
     app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000, times: 1 });
     ticker.type('buy AAPL 1');
     await eventually(() => app.sandbox.calls('openPosition') === 1);
-    await ticker.kill();
+    await ticker.kill('SIGKILL');
     expect(kept()).toHaveLength(1);
     const other = start({ TRADING_GRAPH_EMAIL: 'pro@example.com' });
     await eventually(() => other.out.includes('LIVE'));
@@ -225,7 +183,7 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
     ticker.type('buy AAPL 1');
     await eventually(() => ticker.out.includes('order: sent, and it may have been carried out'));
     expect(kept()).toHaveLength(1);
-    await ticker.kill();
+    await ticker.kill('SIGKILL');
     const next = start();
     await eventually(() => next.out.includes('order: sent, and it may have been carried out'));
     expect(app.sandbox.calls('openPosition')).toBe(1);

@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +8,7 @@ import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { clientSources } from '../support/client-sources.ts';
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+import { endPrograms, type Program, startProgram } from '../support/example-process.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../examples/terminal/ticker.ts');
 // A pseudo-terminal of fixed size, as far as a program that only writes to it can tell.
@@ -19,7 +18,6 @@ let folder: string;
 let program: string;
 let app: TestApp;
 let line: CutProxy;
-const children: ChildProcess[] = [];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'ticker-'));
@@ -34,56 +32,15 @@ beforeEach(async () => {
   line = await startCutProxy(app.url);
 });
 afterEach(async () => {
-  for (const child of children.splice(0)) child.kill('SIGKILL');
+  await endPrograms();
   await line.close();
   await app.close();
 });
 
-interface Ticker {
-  readonly out: string;
-  readonly err: string;
-  /** The output since the last call. */
-  news(): string;
-  interrupt(): Promise<unknown>;
-  readonly ended: Promise<unknown[]>;
-}
-
-function start(environment: Readonly<Record<string, string>> = {}, onTerminal = false): Ticker {
+function start(environment: Readonly<Record<string, string>> = {}, onTerminal = false): Program {
   const preload = onTerminal ? ['--import', `data:text/javascript,${TERMINAL}`] : [];
-  const child = spawn(process.execPath, [...preload, program], {
-    cwd: folder,
-    env: { TRADING_GRAPH_URL: `${line.url}/graphql`, TZ: 'UTC', ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  children.push(child);
-  const ended = once(child, 'exit');
-  let out = '';
-  let err = '';
-  let read = 0;
-  child.stdout.on('data', (text) => {
-    out += text;
-  });
-  child.stderr.on('data', (text) => {
-    err += text;
-  });
-  return {
-    get out() {
-      return out;
-    },
-    get err() {
-      return err;
-    },
-    news() {
-      const text = out.slice(read);
-      read = out.length;
-      return text;
-    },
-    interrupt() {
-      child.kill('SIGINT');
-      return ended;
-    },
-    ended,
-  };
+  const env = { TRADING_GRAPH_URL: `${line.url}/graphql`, TZ: 'UTC', ...environment };
+  return startProgram(process.execPath, [...preload, program], env);
 }
 
 test('in a pipe it waits for its server, writes a line for each change, goes on after a lost line, and ends with Ctrl-C', async () => {
@@ -115,7 +72,7 @@ test('in a pipe it waits for its server, writes a line for each change, goes on 
   app.sandbox.putPrice('AAPL', 150);
   await eventually(() => ticker.out.includes('AAPL BUY closed'));
 
-  expect(await ticker.interrupt()).toEqual([0, null]);
+  expect(await ticker.kill('SIGINT')).toEqual([0, null]);
   expect(ticker.err).toBe('');
   await eventually(() => line.open === 0);
 });
@@ -134,7 +91,7 @@ test('in a terminal it redraws in place, within its size, and leaves the termina
   line.cut();
   await eventually(() => /OFFLINE/.test(ticker.out));
   await eventually(() => /LIVE/.test(frames().at(-1) ?? ''));
-  expect(await ticker.interrupt()).toEqual([0, null]);
+  expect(await ticker.kill('SIGINT')).toEqual([0, null]);
   expect(ticker.out.startsWith('\x1b[?1049h\x1b[?25l')).toBe(true);
   expect(ticker.out.endsWith('\x1b[?25h\x1b[?1049l')).toBe(true);
   expect(ticker.err).toBe('');
@@ -144,7 +101,7 @@ test('NO_COLOR leaves the colours out of a terminal too', async () => {
   const ticker = start({ NO_COLOR: '1' }, true);
   await eventually(() => /Profit/.test(ticker.out));
   for (const color of [31, 32]) expect(ticker.out).not.toContain(`\x1b[${color}m`);
-  expect(await ticker.interrupt()).toEqual([0, null]);
+  expect(await ticker.kill('SIGINT')).toEqual([0, null]);
 });
 
 test('a refused token is renewed; a refused sign-in ends it with the reason', async () => {

@@ -10,12 +10,12 @@ import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { freePort } from '../../../test/support/free-ports.ts';
 import { inFull } from '../../../test/support/in-full.ts';
-import { guideCommands } from '../support/guide-commands.ts';
-import { namedSamples } from '../support/samples.ts';
+import { namedSamples, readPage } from '../support/samples.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const environment = bareEnvironment();
 const MINUTES_MS = 60_000;
+const IN_CHECKOUT = /^npm (start|run pack:client)\b/;
 
 vi.setConfig({ testTimeout: 10 * MINUTES_MS, hookTimeout: 2 * MINUTES_MS });
 
@@ -24,6 +24,17 @@ const reason = offline();
 let folder: string;
 let app: TestApp;
 const children: ChildProcess[] = [];
+
+/** The commands of a page for the app's folder, in their order and as they are written; those for the checkout are left out. */
+function guideCommands(page: string): readonly string[] {
+  return readPage(page)
+    .samples.filter(({ language }) => language === 'sh')
+    .flatMap(({ text }) => text.split('\n'))
+    .map((line) => line.trim())
+    .filter(
+      (line) => line !== '' && !line.endsWith('# in the checkout') && !IN_CHECKOUT.test(line),
+    );
+}
 
 /** Runs a command as a reader does, in a shell of the machine's own, with its own Node. */
 function run(command: string, cwd: string): string {

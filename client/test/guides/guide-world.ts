@@ -1,7 +1,12 @@
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+import { startCutProxy } from '../support/cut-proxy.ts';
+import type { SampleProject } from '../support/sample-project.ts';
+
+const OWN_DOCUMENTS = join(import.meta.dirname, '..', '..', 'trusted-documents.json');
 
 export interface Row {
   readonly id: string;
@@ -46,9 +51,38 @@ export const signedOut = () => globalThis.session.signedOut();
 export const keepToken = (_given: string | null) => {};
 `;
 
-interface World {
-  readonly app: TestApp;
-  readonly proxy: CutProxy;
+/** A facade, a line to it that can be cut, and the globals by which the code of a page finds both and its token. */
+export async function startGuideWorld(
+  settings: Readonly<Record<string, string>> = {},
+  options: Parameters<typeof startTestApp>[1] = {},
+) {
+  const app = await startTestApp({ POSITIONS_POLL_MS: '100', ...settings }, options);
+  const proxy = await startCutProxy(app.url);
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  Object.assign(globalThis, {
+    graphqlUrl: `${proxy.url}/graphql`,
+    session: { freshToken: () => token, signedOut() {} },
+  });
+  return {
+    app,
+    proxy,
+    token,
+    async [Symbol.asyncDispose]() {
+      await proxy.close();
+      await app.close();
+    },
+  };
+}
+
+type World = Awaited<ReturnType<typeof startGuideWorld>>;
+
+/** The settings of a facade that answers nothing but the documents of a manifest, and of the client itself. */
+export function trustedAlone({ folder }: SampleProject, manifest: string): Record<string, string> {
+  const manifests = join(folder, 'manifests');
+  mkdirSync(manifests);
+  copyFileSync(join(folder, manifest), join(manifests, 'app.json'));
+  copyFileSync(OWN_DOCUMENTS, join(manifests, 'client.json'));
+  return { PERSISTED_DOCUMENTS: manifests, PERSISTED_DOCUMENTS_ONLY: 'on' };
 }
 
 const HOME_FIELDS = '{ positions { id symbol units profit } }';
@@ -60,18 +94,8 @@ export function testPromises(start: () => Promise<GuideApp>): void {
     body: (world: World & { start(): Promise<GuideApp> }) => Promise<void>,
   ) =>
     test(name, async () => {
-      await using app = await startTestApp({ POSITIONS_POLL_MS: '100' });
-      const proxy = await startCutProxy(app.url);
-      const token = app.sandbox.token({ email: 'demo@example.com' });
-      Object.assign(globalThis, {
-        graphqlUrl: `${proxy.url}/graphql`,
-        session: { freshToken: () => token, signedOut() {} },
-      });
-      try {
-        await body({ app, proxy, start });
-      } finally {
-        await proxy.close();
-      }
+      await using world = await startGuideWorld();
+      await body({ ...world, start });
     });
 
   const gatewayRows = async ({ query, sandbox }: TestApp): Promise<readonly Row[]> => {
@@ -82,50 +106,42 @@ export function testPromises(start: () => Promise<GuideApp>): void {
   const byId = (rows: readonly Row[]) =>
     rows.map(({ id, symbol, units, profit }) => `${id} ${symbol} ${units} ${profit}`).toSorted();
 
-  inWorld('a lost socket is replaced, and the list goes on without a gap', async (world) => {
-    const { app, proxy } = world;
-    const following = (await world.start()).follow();
-    // Rows may be those of a query; the first event shows that there is a socket to cut.
-    await eventually(() => following.rows.length > 0 && following.snapshots.length > 0);
-    for (let cuts = 1; cuts <= 3; cuts += 1) {
-      const seen = following.snapshots.length;
-      proxy.cut();
-      // While nobody listens a position opens, and all others move.
-      const token = app.sandbox.token({ email: 'demo@example.com' });
-      const { data } = await app.query(
-        `mutation { placeOrder(input: { symbol: "EURUSD", side: BUY, size: { units: 1000 }, idempotencyKey: "${cuts}" }) { __typename } }`,
-        { token },
-      );
-      expect(data.placeOrder.__typename).toBe('OrderAccepted');
-      app.sandbox.tick(3);
-      await eventually(async () => {
-        expect(following.snapshots.length).toBeGreaterThan(seen);
-        expect(byId(following.rows)).toEqual(byId(await gatewayRows(app)));
-      });
-    }
-    expect(proxy.upgrades).toBeGreaterThan(3);
-    expect(following.snapshots[0]).toBe(true);
-    expect(following.snapshots.slice(1)).not.toContain(true);
-    expect(following.error).toBeNull();
-    following.stop();
-  });
-
-  inWorld('a position that is closed leaves the list', async (world) => {
-    const { app } = world;
-    const following = (await world.start()).follow();
-    await eventually(() => following.rows.length > 1);
-    const [first, ...others] = await gatewayRows(app);
-    const rows = others.map(({ id, symbol }) => ({ id, symbol }));
-    app.sandbox.fail({
-      operation: 'getOpenPositions',
-      kind: 'status',
-      status: 200,
-      body: { positions: rows },
-    });
-    await eventually(() => following.rows.length === others.length);
-    expect(following.rows.map(({ id }) => id)).not.toContain(first?.id);
-    following.stop();
-  });
+  inWorld(
+    'a lost socket is replaced, and the list goes on without a gap and without what is closed',
+    async (world) => {
+      const { app, proxy } = world;
+      const following = (await world.start()).follow();
+      // Rows may be those of a query; the first event shows that there is a socket to cut.
+      await eventually(() => following.rows.length > 0 && following.snapshots.length > 0);
+      for (let cuts = 1; cuts <= 3; cuts += 1) {
+        const seen = following.snapshots.length;
+        proxy.cut();
+        // While nobody listens a position opens, and all others move.
+        const token = app.sandbox.token({ email: 'demo@example.com' });
+        const { data } = await app.query(
+          `mutation { placeOrder(input: { symbol: "EURUSD", side: BUY, size: { units: 1000 }, idempotencyKey: "${cuts}" }) { __typename } }`,
+          { token },
+        );
+        expect(data.placeOrder.__typename).toBe('OrderAccepted');
+        app.sandbox.tick(3);
+        await eventually(async () => {
+          expect(following.snapshots.length).toBeGreaterThan(seen);
+          expect(byId(following.rows)).toEqual(byId(await gatewayRows(app)));
+        });
+      }
+      expect(proxy.upgrades).toBeGreaterThan(3);
+      expect(following.snapshots[0]).toBe(true);
+      expect(following.snapshots.slice(1)).not.toContain(true);
+      const [first, ...others] = await gatewayRows(app);
+      const positions = others.map(({ id, symbol }) => ({ id, symbol }));
+      const answer = { kind: 'status', status: 200, body: { positions } } as const;
+      app.sandbox.fail({ operation: 'getOpenPositions', ...answer });
+      await eventually(() => following.rows.length === others.length);
+      expect(following.rows.map(({ id }) => id)).not.toContain(first?.id);
+      expect(following.error).toBeNull();
+      following.stop();
+    },
+  );
 
   inWorld('a dead token ends it', async ({ proxy, start: open }) => {
     let token: string | null = 'dead';
@@ -188,23 +204,7 @@ export function testPromises(start: () => Promise<GuideApp>): void {
     expect(failed).toEqual(['withdrawalMethods']);
   });
 
-  inWorld('the rows of the first screen are in the cache by id', async (world) => {
-    const app = await world.start();
-    const { data, failed } = await app.home();
-    expect(failed).toEqual([]);
-    const requests = world.app.sandbox.calls();
-    for (const row of data.positions ?? []) {
-      expect(app.cached('Position', row.id)).toMatchObject({ ...row });
-    }
-    for (const row of data.orders ?? []) {
-      expect(app.cached('Order', row.id)).toMatchObject({ id: row.id, symbol: row.symbol });
-    }
-    expect(data.orders?.length).toBeGreaterThan(0);
-    expect(app.cached('Position', 'none')).toBeNull();
-    expect(world.app.sandbox.calls()).toBe(requests);
-  });
-
-  inWorld('an order and a position of one id stay two', async (world) => {
+  inWorld('the rows of the first screen are in the cache by type and id', async (world) => {
     const order = { id: 'same', symbol: 'MSFT' };
     const position = { id: 'same', symbol: 'AAPL' };
     const answer = (operation: 'getSession' | 'getOpenPositions', body: object) =>
@@ -220,7 +220,10 @@ export function testPromises(start: () => Promise<GuideApp>): void {
     const { data } = await app.home();
     expect(data.positions).toMatchObject([position]);
     expect(data.orders).toMatchObject([order]);
+    const requests = world.app.sandbox.calls();
     expect(app.cached('Position', 'same')).toMatchObject(position);
     expect(app.cached('Order', 'same')).toMatchObject(order);
+    expect(app.cached('Position', 'none')).toBeNull();
+    expect(world.app.sandbox.calls()).toBe(requests);
   });
 }

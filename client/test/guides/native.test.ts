@@ -94,13 +94,6 @@ describe.each([
   });
 });
 
-test('both doubt a line after the heartbeat and ten seconds, and ask the platform for the network', () => {
-  expect(textOf('swift')).toContain('.now() + 25');
-  expect(textOf('swift')).toContain('NWPathMonitor');
-  expect(textOf('kotlin')).toContain('timeout(25.seconds)');
-  expect(textOf('kotlin')).toContain('registerDefaultNetworkCallback');
-});
-
 test('both ask for the network before an order is kept or sent', () => {
   for (const language of ['swift', 'kotlin']) {
     const code = textOf(language);

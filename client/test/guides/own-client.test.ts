@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { startTestApp } from '../../../test/support/app.ts';
 import type { Client } from '../../src/index.ts';
 import { createSampleProject } from '../support/sample-project.ts';
-import { TEST_SESSION } from './guide-world.ts';
+import { startGuideWorld, TEST_SESSION } from './guide-world.ts';
 
 const PLACE = `mutation Place($input: PlaceOrderInput!) {
   placeOrder(input: $input) { __typename ... on OrderOutcome { idempotencyKey } }
@@ -12,10 +11,7 @@ test('an order that has no answer is closed, and cannot be placed later', async 
   using project = await createSampleProject('docs/clients/README.md', {
     'src/session.ts': TEST_SESSION,
   });
-  await using app = await startTestApp();
-  const token = app.sandbox.token({ email: 'demo@example.com' });
-  const session = { freshToken: () => token, signedOut() {} };
-  Object.assign(globalThis, { graphqlUrl: `${app.url}/graphql`, session });
+  await using world = await startGuideWorld();
   project.write(
     'entry.ts',
     "export * from './src/place-to-its-end'; export * from './src/trading-graph';",
@@ -35,5 +31,5 @@ test('an order that has no answer is closed, and cannot be placed later', async 
   const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey: 'lost' };
   const { data } = await tradingGraph.mutate<{ placeOrder: unknown }, object>(PLACE, { input });
   expect(data?.placeOrder).toMatchObject(closed);
-  expect(app.sandbox.orders()).toEqual([]);
+  expect(world.app.sandbox.orders()).toEqual([]);
 });

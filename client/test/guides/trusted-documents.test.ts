@@ -1,43 +1,17 @@
-import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment, GraphQLTaggedNode } from 'relay-runtime';
 import { expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import type { Result } from '../../src/index.ts';
 import { createSampleProject, type SampleProject } from '../support/sample-project.ts';
 import { namedSamples, readPage } from '../support/samples.ts';
-import { TEST_SESSION } from './guide-world.ts';
+import { startGuideWorld, TEST_SESSION, trustedAlone } from './guide-world.ts';
 
 const SESSION = { 'src/session.ts': TEST_SESSION };
-const OWN_DOCUMENTS = join(import.meta.dirname, '..', '..', 'trusted-documents.json');
 
-/** A facade that answers nothing but the documents of a manifest, and of the client itself. */
-async function startStrictApp(
-  project: SampleProject,
-  manifest: string,
-): Promise<{ readonly app: TestApp; readonly documents: Record<string, string> }> {
-  const folder = join(project.folder, 'manifests');
-  mkdirSync(folder);
-  copyFileSync(join(project.folder, manifest), join(folder, 'app.json'));
-  copyFileSync(OWN_DOCUMENTS, join(folder, 'client.json'));
-  const app = await startTestApp({
-    POSITIONS_POLL_MS: '100',
-    PERSISTED_DOCUMENTS: folder,
-    PERSISTED_DOCUMENTS_ONLY: 'on',
-  });
-  const token = app.sandbox.token({ email: 'demo@example.com' });
-  Object.assign(globalThis, {
-    graphqlUrl: `${app.url}/graphql`,
-    session: { freshToken: () => token, signedOut() {} },
-  });
-  return { app, documents: JSON.parse(readFileSync(join(folder, 'app.json'), 'utf8')) };
-}
-
-async function expectOnlyTrusted(app: TestApp): Promise<void> {
-  const { errors } = await app.query('{ __typename customerId }');
-  expect(errors[0]?.extensions.code).toBe('PERSISTED_DOCUMENT_REQUIRED');
-}
+const idsOf = ({ folder }: SampleProject, manifest: string) =>
+  Object.keys(JSON.parse(readFileSync(join(folder, manifest), 'utf8')));
 
 test.each([
   ['SHA-256', 'true', /^sha256:[0-9a-f]{64}$/],
@@ -49,10 +23,9 @@ test.each([
   const config = text.replace('persistedDocuments: true', `persistedDocuments: ${option}`);
   using project = await createSampleProject(page, { ...SESSION, 'codegen.ts': config });
   await project.generate();
-  const { app, documents } = await startStrictApp(project, 'src/gql/persisted-documents.json');
-  await using _app = app;
-  expect(Object.keys(documents)).toEqual([expect.stringMatching(id)]);
-  await expectOnlyTrusted(app);
+  const manifest = 'src/gql/persisted-documents.json';
+  await using _world = await startGuideWorld(trustedAlone(project, manifest));
+  expect(idsOf(project, manifest)).toEqual([expect.stringMatching(id)]);
   const { home } = await project.load<{ home(): Promise<Result<{ session: { id: string } }>> }>(
     'src/trusted.ts',
   );
@@ -77,10 +50,9 @@ test('the documents that Relay’s compiler persists are answered', async () => 
      export { commitMutation, fetchQuery, requestSubscription } from 'relay-runtime';`,
   );
   await project.generate();
-  const { app, documents } = await startStrictApp(project, 'persisted-documents.json');
-  await using _app = app;
-  expect(Object.keys(documents)).toHaveLength(4);
-  await expectOnlyTrusted(app);
+  const manifest = 'persisted-documents.json';
+  await using _world = await startGuideWorld(trustedAlone(project, manifest));
+  expect(idsOf(project, manifest)).toHaveLength(4);
   const relay = await project.load<
     { readonly environment: Environment } & Record<'HOME' | 'LIVE' | 'PLACE', GraphQLTaggedNode> &
       Pick<typeof import('relay-runtime'), 'commitMutation' | 'fetchQuery' | 'requestSubscription'>

@@ -1,33 +1,21 @@
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { createAccount, type LiveAccount } from '../../src/live/account.ts';
+import { createAccount } from '../../src/live/account.ts';
 import type { LiveFields } from '../../src/live/chosen-fields.ts';
 import type { OfflineAccount } from '../../src/live/kept-state.ts';
-import { createPositions, type Positions } from '../../src/live/positions.ts';
+import { createPositions } from '../../src/live/positions.ts';
 import type { PositionsState } from '../../src/live/states.ts';
 import type { TokenSource } from '../../src/request/tokens.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import {
-  type CountedEnvironment,
   type CountedEnvironmentOptions,
   countedEnvironment,
 } from '../support/counted-environment.ts';
-import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+import { startCutProxy } from '../support/cut-proxy.ts';
 import { createObservedCore, type ObservedCore } from './observed-core.ts';
 
 export const POLL_MS = 100;
-
-/** A gateway, a facade that can be restarted, and a network between it and its clients. */
-export interface LiveWorld extends AsyncDisposable {
-  readonly sandbox: Sandbox;
-  readonly proxy: CutProxy;
-  /** A facade that no fault reaches, and in which nobody follows anything. */
-  readonly witness: TestApp;
-  /** Ends the facade, its feeds and cursors, and starts another. */
-  restart(): Promise<void>;
-  device(options?: DeviceOptions): Device;
-}
 
 export interface DeviceOptions {
   readonly token?: TokenSource;
@@ -37,19 +25,13 @@ export interface DeviceOptions {
   readonly positionFields?: LiveFields['positionFields'];
 }
 
-export interface Device {
-  readonly environment: CountedEnvironment;
-  readonly core: ObservedCore;
-  readonly positions: Positions;
-  readonly account: LiveAccount;
-  dispose(): void;
-}
+export type LiveWorld = Awaited<ReturnType<typeof startLiveWorld>>;
+export type Device = ReturnType<LiveWorld['device']>;
 
-export async function startLiveWorld(
-  settings: Readonly<Record<string, string>> = {},
-): Promise<LiveWorld> {
+/** A gateway, a facade that can be restarted, and a network between it and its clients. */
+export async function startLiveWorld(settings: Readonly<Record<string, string>> = {}) {
   const sandbox = await startSandbox({ seed: 'tests', tickMs: 0 });
-  const devices: Device[] = [];
+  const cores: ObservedCore[] = [];
   const start = () =>
     startTestApp({ POSITIONS_POLL_MS: String(POLL_MS), ...settings }, { gateway: sandbox });
   const [first, witness] = await Promise.all([start(), start()]);
@@ -58,7 +40,9 @@ export async function startLiveWorld(
   return {
     sandbox,
     proxy,
+    /** A facade that no fault reaches, and in which nobody follows anything. */
     witness,
+    /** Ends the facade, its feeds and cursors, and starts another. */
     async restart() {
       const before = app;
       app = await start();
@@ -71,7 +55,7 @@ export async function startLiveWorld(
       environment: changed,
       storage,
       ...fields
-    } = {}) {
+    }: DeviceOptions = {}) {
       const environment = countedEnvironment(changed);
       const core = createObservedCore({
         url: `${proxy.url}/graphql`,
@@ -82,18 +66,17 @@ export async function startLiveWorld(
         route: false,
         onSignedOut: () => {},
       });
-      const device = {
+      cores.push(core);
+      return {
         environment,
         core,
         positions: createPositions(core),
         account: createAccount(core, fields),
         dispose: () => core.dispose(),
       };
-      devices.push(device);
-      return device;
     },
     async [Symbol.asyncDispose]() {
-      for (const device of devices) device.dispose();
+      for (const core of cores) core.dispose();
       await proxy.close();
       await Promise.all([app.close(), witness.close()]);
       await sandbox.close();

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
+import type { Positions } from '../../src/live/positions.ts';
 import type { AccountState } from '../../src/live/states.ts';
 import type { TypedText } from '../../src/operation.ts';
 import { Audience, gatewayList, type LiveWorld, prints, startLiveWorld } from './live-world.ts';
@@ -15,6 +16,13 @@ beforeEach(async () => {
   world = await startLiveWorld();
 });
 afterEach(() => world[Symbol.asyncDispose]());
+
+async function follow(positions: Positions): Promise<Audience> {
+  const audience = new Audience();
+  positions(audience.listener);
+  await eventually(() => audience.isLive);
+  return audience;
+}
 
 async function agrees(audience: Audience): Promise<void> {
   await eventually(async () => {
@@ -48,9 +56,7 @@ describe('the list', () => {
   });
 
   test('is delayed while the gateway fails, and live again after', async () => {
-    const audience = new Audience();
-    world.device().positions(audience.listener);
-    await eventually(() => audience.isLive);
+    const audience = await follow(world.device().positions);
     const shown = audience.last?.positions;
     world.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500, times: 3 });
     await eventually(() => audience.last?.status === 'DELAYED');
@@ -163,9 +169,7 @@ describe('listeners', () => {
 describe('a line that is lost', () => {
   test('is replaced, and the list goes on from its cursor', async () => {
     const { positions, core } = world.device();
-    const audience = new Audience();
-    positions(audience.listener);
-    await eventually(() => audience.isLive);
+    const audience = await follow(positions);
     const { positions: shown } = positions.state();
     world.proxy.cut();
     await eventually(() => audience.last?.status === 'OFFLINE');
@@ -178,9 +182,7 @@ describe('a line that is lost', () => {
 
   test('by a server that starts again gives a new list, in which unchanged rows are the same', async () => {
     const { positions } = world.device();
-    const audience = new Audience();
-    positions(audience.listener);
-    await eventually(() => audience.isLive);
+    const audience = await follow(positions);
     const { positions: shown } = positions.state();
     await world.restart();
     await eventually(() => audience.last?.status === 'OFFLINE');
@@ -195,9 +197,7 @@ describe('signing in', () => {
     let email: string | null = 'demo@example.com';
     const token = () => (email === null ? null : world.sandbox.token({ email }));
     const { positions, core, environment } = world.device({ token });
-    const audience = new Audience();
-    positions(audience.listener);
-    await eventually(() => audience.isLive);
+    const audience = await follow(positions);
     email = null;
     world.sandbox.revoke({ login: 700_001 });
     await eventually(() => audience.last?.error?.code === 'SIGNED_OUT');

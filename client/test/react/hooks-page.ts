@@ -1,29 +1,9 @@
-import type { Page } from 'playwright-core';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type ExampleApp, startExampleApp } from '../support/example-app.ts';
 import type { TestPage } from './page/main.ts';
 
-/** A page with nothing but the hooks, in React's development build, which mounts each component twice. */
-export interface HooksPage {
-  readonly page: Page;
-  readonly errors: readonly string[];
-  /** Texts of the frames that were sent, oldest first. */
-  readonly sent: readonly string[];
-  /** WebSockets that are open. */
-  readonly open: number;
-  /** HTTP requests with an operation of this name. */
-  requests(operation: string): number;
-  /** Calls a method of the page. */
-  call<Name extends Methods>(
-    name: Name,
-    ...args: Parameters<TestPage[Name]>
-  ): Promise<Awaited<ReturnType<TestPage[Name]>>>;
-  signIn(email: string | null): Promise<void>;
-  /** The value that the first component of the kind shows, once it is as the test wants it. */
-  shows<T>(kind: string, wanted: (value: T) => boolean): Promise<T>;
-}
-
-export type Methods = Exclude<keyof TestPage, 'token'>;
+type Methods = Exclude<keyof TestPage, 'token'>;
+export type HooksPage = Awaited<ReturnType<typeof openHooksPage>>;
 
 export function startHooksApp(executablePath: string): Promise<ExampleApp> {
   return startExampleApp({
@@ -34,7 +14,8 @@ export function startHooksApp(executablePath: string): Promise<ExampleApp> {
   });
 }
 
-export async function openHooksPage(app: ExampleApp): Promise<HooksPage> {
+/** A page with nothing but the hooks, in React's development build, which mounts each component twice. */
+export async function openHooksPage(app: ExampleApp) {
   const { page, errors } = await app.open();
   const sent: string[] = [];
   const bodies: string[] = [];
@@ -48,28 +29,32 @@ export async function openHooksPage(app: ExampleApp): Promise<HooksPage> {
   });
   page.on('request', (request) => bodies.push(request.postData() ?? ''));
   await page.waitForFunction(() => 'testPage' in window);
-  const hooks: HooksPage = {
+  const hooks = {
     page,
     errors,
-    sent,
+    /** Texts of the frames that were sent, oldest first. */
+    sent: sent as readonly string[],
+    /** WebSockets that are open. */
     get open() {
       return open;
     },
-    requests: (operation) => bodies.filter((body) => body.includes(operation)).length,
-    call: async (name, ...args) =>
+    /** HTTP requests with an operation of this name. */
+    requests: (operation: string) => bodies.filter((body) => body.includes(operation)).length,
+    call: async <Name extends Methods>(name: Name, ...args: Parameters<TestPage[Name]>) =>
       (await page.evaluate(
         ([method, given]) => {
           const { testPage } = window as unknown as { testPage: TestPage };
           return (testPage[method] as (...all: unknown[]) => unknown)(...given);
         },
         [name, args] as const,
-      )) as never,
-    async signIn(email) {
+      )) as Awaited<ReturnType<TestPage[Name]>>,
+    async signIn(email: string | null) {
       const token = email === null ? null : app.facade.sandbox.token({ email });
       await page.evaluate((given) => {
         (window as unknown as { testPage: TestPage }).testPage.token = given;
       }, token);
     },
+    /** The value that the first component of the kind shows, once it is as the test wants it. */
     shows: <T>(kind: string, wanted: (value: T) => boolean) =>
       eventually(async () => {
         const text = await page.locator(`output.${kind}`).first().textContent({ timeout: 5_000 });

@@ -1,4 +1,3 @@
-import { parse } from 'graphql';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
@@ -25,20 +24,6 @@ describe('a query', () => {
     expect(data?.session?.balance).toBeTypeOf('number');
     core.dispose();
     expect(core.countedEnvironment.timers.size).toBe(0);
-  });
-
-  test('may be a document with or without its source', async () => {
-    using core = startCore(app);
-    const text =
-      'query Q($n: Int = 2, $s: String!) { instruments(first: $n, filter: {search: $s}) { ...P } } fragment P on InstrumentConnection { nodes { id } }';
-    const variables = { s: 'apple' };
-    const [a, b] = await Promise.all([
-      core.request(parse(text), variables),
-      core.request(parse(text, { noLocation: true }), variables),
-    ]);
-    expect(a).toEqual(b);
-    expect(a.errors).toEqual([]);
-    expect(a.data).toMatchObject({ instruments: { nodes: [{ id: 'AAPL' }] } });
   });
 
   test('keeps the data beside the errors, and names the request', async () => {

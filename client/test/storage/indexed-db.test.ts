@@ -106,12 +106,6 @@ describeWithChromium('in a browser', (executablePath) => {
     ).toEqual(['strict']);
   });
 
-  test('two tabs share it', async () => {
-    const [one, other] = [remoteStorage(await openPage()), remoteStorage(await openPage())];
-    await one.set('key', 'text');
-    expect(await other.get('key')).toBe('text');
-  });
-
   test('a tab that deletes the database is not blocked, and another one makes it again', async () => {
     const [page, other] = [await openPage(), await openPage()];
     const storage = remoteStorage(page);

@@ -6,7 +6,7 @@ import type { ClientStorage } from '../../src/storage.ts';
 import { startCore } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
-import { CHANGES, Events } from '../support/events.ts';
+import { follow, subscribe } from '../support/events.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
 
 const KEY = 'trading-graph:line';
@@ -34,9 +34,7 @@ async function loadPage(storage: ClientStorage | null, changed: { now?: () => nu
     storage,
     environment: countedEnvironment(changed),
   });
-  const events = new Events();
-  core.subscribe(CHANGES, events.variables, events);
-  await eventually(() => events.results.length > 0);
+  await follow(core);
   const pauses = [...core.countedEnvironment.pauses];
   core.dispose();
   expect(core.countedEnvironment.timers.size).toBe(0);
@@ -98,9 +96,7 @@ test('a remembered winner that does not work here gives way to the socket, and i
           : fetch(input, init),
     }),
   });
-  const events = new Events();
-  core.subscribe(CHANGES, events.variables, events);
-  await eventually(() => events.results.length > 0);
+  await follow(core);
   expect(proxy.upgrades).toBe(1);
   expect(await storage.get(KEY)).toBeNull();
 });
@@ -124,9 +120,7 @@ test('a socket that opens while the stream is tried is kept', async () => {
       },
     }),
   });
-  const events = new Events();
-  core.subscribe(CHANGES, events.variables, events);
-  await eventually(() => events.results.length > 0);
+  const events = await follow(core);
   probed.resolve();
   app.sandbox.tick();
   await eventually(() => events.results.length > 1);
@@ -141,9 +135,7 @@ test.each([
   const storage = memoryStorage();
   const environment = countedEnvironment({ ...platform, random });
   using core = startCore(app, { url: `${proxy.url}/graphql`, storage, environment });
-  const events = new Events();
-  core.subscribe(CHANGES, events.variables, events);
-  await eventually(() => events.results.length > 0);
+  const events = await follow(core);
   proxy.showPortal();
   const lines = proxy.accepted;
   // Three handshakes, and what is tried beside them.
@@ -161,8 +153,7 @@ test('the page of a portal does not make the client forget that event streams wo
   proxy.showPortal();
   const environment = countedEnvironment({ random });
   using core = startCore(app, { url: `${proxy.url}/graphql`, storage, environment });
-  const events = new Events();
-  core.subscribe(CHANGES, events.variables, events);
+  const events = subscribe(core);
   await eventually(() => proxy.accepted > 8);
   expect(await storage.get(KEY)).toBe(remembered);
   await proxy.heal();

@@ -7,7 +7,7 @@ import {
   countedEnvironment,
 } from '../support/counted-environment.ts';
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
-import { CHANGES, Events } from '../support/events.ts';
+import { CHANGES, Events, follow, subscribe } from '../support/events.ts';
 
 const NO_SOCKETS = { WebSocket: null };
 // The waits for a heartbeat, and for the answer after one that did not come.
@@ -27,12 +27,10 @@ afterEach(async () => {
 });
 
 /** Follows the positions through the proxy, until they are here. */
-async function follow(options: CountedEnvironmentOptions = {}) {
+async function openPhone(options: CountedEnvironmentOptions = {}) {
   const environment = countedEnvironment(options);
   const core = startCore(app, { url: `${proxy.url}/graphql`, environment });
-  const events = new Events();
-  core.subscribe(CHANGES, events.variables, events);
-  await eventually(() => events.results.length > 0);
+  const events = await follow(core);
   const last = () => events.results.at(-1)?.data?.positionChanges;
   return { environment, core, events, last, [Symbol.dispose]: () => core.dispose() };
 }
@@ -44,7 +42,7 @@ describe.each([
   test('is replaced at once where the platform says that the network is back', async () => {
     // Nothing that waits for an answer ends by itself.
     const hurry = (ms: number) => (ms >= ANSWER_MS ? 86_400_000 : ms);
-    using phone = await follow({ ...platform, hurry });
+    using phone = await openPhone({ ...platform, hurry });
     proxy.strand();
     phone.environment.comeBack('online');
     expect(phone.events.line).toEqual(['connected', 'disconnected']);
@@ -56,7 +54,7 @@ describe.each([
   test('is replaced at once by a return after an overdue heartbeat', async () => {
     let asleepMs = 0;
     const hurry = (ms: number) => (ms >= ANSWER_MS ? 86_400_000 : ms);
-    using phone = await follow({ ...platform, hurry, now: () => Date.now() + asleepMs });
+    using phone = await openPhone({ ...platform, hurry, now: () => Date.now() + asleepMs });
     proxy.strand();
     asleepMs = 17_000;
     phone.environment.comeBack();
@@ -68,7 +66,7 @@ describe.each([
     const hurry = (ms: number) => (ms === CHECK_MS || ms === ANSWER_MS ? 50 : ms);
     // A busy machine needs more than one try for a handshake that is hurried as well.
     const [now, random] = [() => Date.now() + asleepMs, () => 0];
-    using phone = await follow({ ...platform, hurry, now, random });
+    using phone = await openPhone({ ...platform, hurry, now, random });
     proxy.strand();
     asleepMs = 20_000;
     await eventually(() => phone.events.results.length > 1);
@@ -77,7 +75,7 @@ describe.each([
 });
 
 test('a page that is shown again after a moment keeps its line, which is asked for an answer', async () => {
-  using phone = await follow();
+  using phone = await openPhone();
   phone.environment.comeBack();
   expect(phone.environment.pauses.at(-1)).toBe(ANSWER_MS);
   app.sandbox.tick();
@@ -88,7 +86,7 @@ test('a page that is shown again after a moment keeps its line, which is asked f
 
 test('a network that flaps replaces the line once, and asks the next one', async () => {
   let upMs = 0;
-  using phone = await follow({ uptime: () => upMs });
+  using phone = await openPhone({ uptime: () => upMs });
   phone.environment.comeBack('online');
   await eventually(() => phone.events.results.length > 1);
   expect(proxy.accepted).toBe(2);
@@ -121,8 +119,7 @@ describe.each([
     else await eventually(() => proxy.open === 0);
     const lines = proxy.accepted;
     // What begins meanwhile waits as well.
-    const later = new Events();
-    core.subscribe(CHANGES, later.variables, later);
+    const later = subscribe(core);
     expect(environment.timers.size).toBe(0);
     environment.comeBack();
     await eventually(() => events.results.length > 1 && later.results.length > 0);
@@ -137,7 +134,7 @@ describe.each([
 });
 
 test('a short look elsewhere closes nothing, nor does the network’s return while nobody looks', async () => {
-  using phone = await follow();
+  using phone = await openPhone();
   const { environment, events } = phone;
   environment.hide();
   expect(environment.pauses.at(-1)).toBe(30_000);

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
-import { startCore, type TestCore } from '../support/client.ts';
+import { startCore } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
-import { CHANGES, Events } from '../support/events.ts';
+import { CHANGES, Events, follow, subscribe } from '../support/events.ts';
 
 const SLOW_HANDSHAKE_MS = 3_000;
 // Back-off is hurried; watchdogs, handshakes and requests keep their time.
@@ -60,9 +60,7 @@ describe.each([
 
   test('a lost line is replaced, with the variables of then', async () => {
     using core = startCore(app, { ...through(), environment: HURRIED(platform) });
-    const events = new Events();
-    core.subscribe(CHANGES, events.variables, events);
-    await eventually(() => events.results.length > 0);
+    const events = await follow(core);
     proxy.cut();
     await eventually(() => events.line.length === 3);
     expect(events.line).toEqual(['connected', 'disconnected', 'connected']);
@@ -82,8 +80,7 @@ describe.each([
         });
       },
     });
-    const events = new Events();
-    core.subscribe(CHANGES, events.variables, events);
+    const events = subscribe(core);
     await eventually(() => events.line.length === 3 && events.results.length > 1);
     expect(asked.filter((force) => force)).toHaveLength(1);
     expect(events.results.at(-1)?.data?.positionChanges.snapshot).toBe(false);
@@ -101,8 +98,7 @@ describe.each([
         return `bad${count}`;
       },
     });
-    const events = new Events();
-    core.subscribe(CHANGES, events.variables, events);
+    const events = subscribe(core);
     await eventually(() => events.end !== undefined);
     expect(events.end).toMatchObject({ code: 'SIGNED_OUT' });
     expect(count).toBe(2);
@@ -113,8 +109,7 @@ describe.each([
   test('an error that passes is tried again, one that stays is the end', async () => {
     using core = startCore(app, { environment: HURRIED(platform) });
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
-    const events = new Events();
-    core.subscribe(CHANGES, events.variables, events);
+    const events = subscribe(core);
     const wrong = new Events();
     core.subscribe('subscription { nothing }' as typeof CHANGES, wrong.variables, wrong);
     await eventually(() => wrong.end !== undefined);
@@ -128,9 +123,7 @@ describe.each([
 
   test('disposing ends it with DISPOSED', async () => {
     using core = startCore(app, { environment: HURRIED(platform) });
-    const events = new Events();
-    core.subscribe(CHANGES, events.variables, events);
-    await eventually(() => events.results.length > 0);
+    const events = await follow(core);
     core.dispose();
     // The line is lost before the end.
     expect(events.line).toEqual(['connected', 'disconnected']);
@@ -157,8 +150,7 @@ describe('the WebSocket', () => {
       ...through(),
       environment: countedEnvironment({ hurry: (ms) => Math.min(ms, 100) }),
     });
-    const events = new Events();
-    core.subscribe(CHANGES, events.variables, events);
+    const events = subscribe(core);
     await eventually(() => proxy.accepted >= 2);
     proxy.heal();
     await eventually(() => events.results.length > 0);
@@ -171,8 +163,7 @@ describe('the WebSocket', () => {
     const hurry = (ms: number) => (isLong(ms) ? 86_400_000 : ms);
     const environment = countedEnvironment({ hurry, random: () => 0.999 });
     using core = startCore(app, { ...through(), environment });
-    const events = new Events();
-    core.subscribe(CHANGES, events.variables, events);
+    const events = subscribe(core);
     await eventually(() => environment.pauses.some(isLong));
     await proxy.heal();
     environment.comeBack();
@@ -236,8 +227,7 @@ test('back-off begins anew with data, not with the acknowledgement', async () =>
   const environment = countedEnvironment({ hurry: () => 1, random: () => 0.999 });
   using core = startCore(app, { ...through(), environment });
   proxy.cutAfterBytes(400);
-  const events = new Events();
-  core.subscribe(CHANGES, events.variables, events);
+  subscribe(core);
   const isPause = (ms: number) => ms % 999 === 0;
   await eventually(
     () =>
@@ -257,9 +247,7 @@ test('requests carry the route once the login is known', async () => {
 
 test('a socket waits for the route, so that the first one carries it already', async () => {
   using core = startCore(app, { ...through(), route: true });
-  const events = new Events();
-  core.subscribe(CHANGES, events.variables, events);
-  await eventually(() => events.results.length > 0);
+  const events = await follow(core);
   expect(proxy.lastPath).toMatch(/\?route=[0-9a-f]{4}$/);
   expect(events.line).toEqual(['connected']);
 });
@@ -267,12 +255,6 @@ test('a socket waits for the route, so that the first one carries it already', a
 test('after a restart a socket waits for nothing, and another account’s route is replaced', async () => {
   const storage = memoryStorage();
   const ROUTE = 'trading-graph:route';
-  const follow = async (core: TestCore) => {
-    const events = new Events();
-    core.subscribe(CHANGES, events.variables, events);
-    await eventually(() => events.results.length > 0);
-    return events;
-  };
   {
     using core = startCore(app, { ...through(), route: true, storage });
     await follow(core);
@@ -309,9 +291,7 @@ test.each([
 ])('a stored route %s is waited for', async (_, changed) => {
   const storage = { ...memoryStorage(), ...changed };
   using core = startCore(app, { ...through(), route: true, storage });
-  const events = new Events();
-  core.subscribe(CHANGES, events.variables, events);
-  await eventually(() => events.results.length > 0);
+  await follow(core);
   expect(proxy.lastPath).toMatch(/route=6a08$/);
 });
 
@@ -325,8 +305,6 @@ test('a socket is opened without the route where the login cannot be had', async
     route: true,
     environment: { ...environment, fetch: fetching },
   });
-  const events = new Events();
-  core.subscribe(CHANGES, events.variables, events);
-  await eventually(() => events.results.length > 0);
+  await follow(core);
   expect(proxy.lastPath).not.toContain('route');
 });

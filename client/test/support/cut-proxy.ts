@@ -9,43 +9,10 @@ const PORTAL = [
   '<h1>Sign in to this network</h1>',
 ].join('\r\n');
 
-export interface CutProxy {
-  readonly url: string;
-  /** Connections taken so far, and those that are open. */
-  readonly accepted: number;
-  readonly open: number;
-  /** Requests for a WebSocket so far, and connections with one that are open. */
-  readonly upgrades: number;
-  readonly openLines: number;
-  /** The path of the last request that began a connection or was sent on one. */
-  readonly lastPath: string;
-  /** Resets all connections. */
-  cut(): void;
-  /** Passes nothing on any more, in either direction. */
-  stall(): void;
-  /** Passes nothing on over the connections of now, as when the phone's address changes; new ones work. */
-  strand(): void;
-  /** Answers everything with a page, as a captive portal does. */
-  showPortal(): void;
-  /** Answers each request for a WebSocket with 403, as some company proxies do. */
-  blockUpgrades(): void;
-  /** Passes no request for a WebSocket on, and says nothing, as some other proxies do. */
-  swallowUpgrades(): void;
-  /** Passes on the requests for a WebSocket that were swallowed, and takes no more. */
-  releaseUpgrades(): void;
-  /** Resets each connection when so many bytes of answers have passed. */
-  cutAfterBytes(bytes: number): void;
-  /** Connections are refused. */
-  refuse(): Promise<void>;
-  /** No fault is left; connections that were stalled or stranded are reset. */
-  heal(): Promise<void>;
-  /** Leads new connections to another server. */
-  lead(url: string): void;
-  close(): Promise<void>;
-}
+export type CutProxy = Awaited<ReturnType<typeof startCutProxy>>;
 
 /** Stands between a client and the facade as a network does. */
-export async function startCutProxy(target: string): Promise<CutProxy> {
+export async function startCutProxy(target: string) {
   let { hostname, port: targetPort } = new URL(target);
   const sockets = new Set<Socket>();
   const lines = new Set<Socket>();
@@ -120,46 +87,59 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
+    /** Connections taken so far, and those that are open. */
     get accepted() {
       return accepted;
     },
     get open() {
       return sockets.size;
     },
+    /** Requests for a WebSocket so far, and connections with one that are open. */
     get upgrades() {
       return upgrades;
     },
     get openLines() {
       return lines.size;
     },
+    /** The path of the last request that began a connection or was sent on one. */
     get lastPath() {
       return lastPath;
     },
+    /** Resets all connections. */
     cut,
+    /** Passes nothing on any more, in either direction. */
     stall() {
       isStalled = true;
     },
+    /** Passes nothing on over the connections of now, as when the phone's address changes; new ones work. */
     strand() {
       stranded = new Set(sockets);
     },
+    /** Answers everything with a page, as a captive portal does. */
     showPortal() {
       isPortal = true;
       cut();
     },
+    /** Answers each request for a WebSocket with 403, as some company proxies do. */
     blockUpgrades() {
       isBlocking = true;
     },
+    /** Passes no request for a WebSocket on, and says nothing, as some other proxies do. */
     swallowUpgrades() {
       isSwallowing = true;
     },
+    /** Passes on the requests for a WebSocket that were swallowed, and takes no more. */
     releaseUpgrades() {
       isSwallowing = false;
       for (const release of swallowed.splice(0)) release();
     },
-    cutAfterBytes(bytes) {
+    /** Resets each connection when so many bytes of answers have passed. */
+    cutAfterBytes(bytes: number) {
       limit = bytes;
     },
+    /** Connections are refused. */
     refuse,
+    /** No fault is left; connections that were stalled or stranded are reset. */
     async heal() {
       if (isStalled || stranded.size > 0) cut();
       stranded.clear();
@@ -171,7 +151,8 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
       limit = Number.POSITIVE_INFINITY;
       if (!server.listening) await listen(port);
     },
-    lead(url) {
+    /** Leads new connections to another server. */
+    lead(url: string) {
       ({ hostname, port: targetPort } = new URL(url));
     },
     close: refuse,

@@ -1,4 +1,5 @@
-import type { Result, Sink } from '../../src/core.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import type { Core, Result, Sink } from '../../src/core.ts';
 import type { TradingGraphError } from '../../src/errors.ts';
 import type { TypedText } from '../../src/operation.ts';
 
@@ -39,4 +40,17 @@ export class Events implements Sink<ChangesData> {
   disconnected(): void {
     this.line.push('disconnected');
   }
+}
+
+export function subscribe(core: Pick<Core, 'subscribe'>): Events {
+  const events = new Events();
+  core.subscribe(CHANGES, events.variables, events);
+  return events;
+}
+
+/** Subscribes until the positions are here. */
+export async function follow(core: Pick<Core, 'subscribe'>): Promise<Events> {
+  const events = subscribe(core);
+  await eventually(() => events.results.length > 0);
+  return events;
 }

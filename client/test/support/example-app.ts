@@ -111,11 +111,8 @@ async function buildExample(
   endpoint: string,
   nodeEnvironment: string,
 ): Promise<void> {
-  const { NODE_ENV } = process.env;
-  // Vite and its plugin for React decide by this variable, which a test runner sets to `test`.
-  process.env.NODE_ENV = nodeEnvironment;
-  try {
-    await build({
+  await inNodeEnvironment(nodeEnvironment, () =>
+    build({
       root: source,
       configLoader: 'native',
       mode: nodeEnvironment,
@@ -126,7 +123,16 @@ async function buildExample(
       // The project's own, should somebody have installed the example's as well.
       resolve: { dedupe: ['react', 'react-dom', 'graphql', '@apollo/client'] },
       build: { outDir, emptyOutDir: true, minify: nodeEnvironment === 'production' },
-    });
+    }),
+  );
+}
+
+/** Vite and its plugin for React decide by this variable, which a test runner sets to `test`. */
+export async function inNodeEnvironment<T>(name: string, task: () => Promise<T>): Promise<T> {
+  const { NODE_ENV } = process.env;
+  process.env.NODE_ENV = name;
+  try {
+    return await task();
   } finally {
     process.env.NODE_ENV = NODE_ENV;
   }

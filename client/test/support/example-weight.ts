@@ -2,16 +2,14 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { clientSources } from './client-sources.ts';
+import { inNodeEnvironment } from './example-app.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
 /** What the client takes of the example app's Vite build: bytes, gzipped as a chunk of its own. */
 export async function exampleWeight(): Promise<number> {
-  const { NODE_ENV } = process.env;
-  // Vite and its plugin for React decide by this variable, which a test runner sets to `test`.
-  process.env.NODE_ENV = 'production';
-  try {
-    const built = await build({
+  const built = await inNodeEnvironment('production', () =>
+    build({
       root: join(root, 'examples', 'react'),
       configLoader: 'native',
       logLevel: 'warn',
@@ -27,13 +25,11 @@ export async function exampleWeight(): Promise<number> {
           },
         },
       },
-    });
-    if (!('output' in built)) throw new Error('Vite has built no app');
-    const own = built.output.filter((file) => file.type === 'chunk' && file.name === 'client');
-    const [chunk] = own;
-    if (own.length !== 1 || chunk?.type !== 'chunk') throw new Error('there is no chunk of it');
-    return gzipSync(chunk.code).length;
-  } finally {
-    process.env.NODE_ENV = NODE_ENV;
-  }
+    }),
+  );
+  if (!('output' in built)) throw new Error('Vite has built no app');
+  const own = built.output.filter((file) => file.type === 'chunk' && file.name === 'client');
+  const [chunk] = own;
+  if (own.length !== 1 || chunk?.type !== 'chunk') throw new Error('there is no chunk of it');
+  return gzipSync(chunk.code).length;
 }

@@ -16,19 +16,10 @@ import { builtClient } from './built-client.ts';
 const root = join(import.meta.dirname, '..', '..', '..');
 const run = promisify(execFile);
 
-/** The package as npm would publish it, and an app that has installed it. */
-export interface PackedClient extends Disposable {
-  /** The folder that is packed. */
-  readonly folder: string;
-  readonly tarball: string;
-  /** A folder outside the workspace. */
-  readonly app: string;
-  /** Runs a script in the app's folder; the answer is what it prints. */
-  run(script: string, ...args: string[]): Promise<string>;
-  write(name: string, text: string): string;
-}
+export type PackedClient = Awaited<ReturnType<typeof packClient>>;
 
-export async function packClient(): Promise<PackedClient> {
+/** The package as npm would publish it, and an app outside the workspace that has installed it. */
+export async function packClient() {
   const temporary = mkdtempSync(join(tmpdir(), 'packed-client-'));
   const folder = join(temporary, 'package');
   const app = join(temporary, 'app');
@@ -56,10 +47,11 @@ export async function packClient(): Promise<PackedClient> {
     folder,
     tarball,
     app,
-    async run(script, ...args) {
+    /** Runs a script in the app's folder; the answer is what it prints. */
+    async run(script: string, ...args: string[]) {
       return (await run(process.execPath, [join(app, script), ...args], { cwd: app })).stdout;
     },
-    write(file, text) {
+    write(file: string, text: string) {
       const path = join(app, file);
       writeFileSync(path, text);
       return path;

@@ -54,27 +54,11 @@ export function problemsOf(documents: readonly SampleDocument[]): readonly strin
       .map((fragment) => [fragment.name.value, fragment]),
   );
   return parsed.flatMap(({ place, document }) => {
-    const whole = withFragments(document, fragments);
+    const others = [...fragments.values()].filter((each) => !document.definitions.includes(each));
+    const whole: DocumentNode = { ...document, definitions: [...document.definitions, ...others] };
     const errors = validate(schema, whole, rules).map(({ message }) => message);
     return [...errors, ...missingIds(whole, fragments)].map((found) => `${place}: ${found}`);
   });
-}
-
-/** The document with all fragments of other documents that it uses, also by way of another one. */
-function withFragments(
-  document: DocumentNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-): DocumentNode {
-  const definitions = [...document.definitions];
-  for (const definition of definitions) {
-    visit(definition, {
-      FragmentSpread({ name }) {
-        const fragment = fragments.get(name.value);
-        if (fragment !== undefined && !definitions.includes(fragment)) definitions.push(fragment);
-      },
-    });
-  }
-  return { kind: Kind.DOCUMENT, definitions };
 }
 
 /** Objects that have an id and are selected without it: a normalized cache could not keep them. */

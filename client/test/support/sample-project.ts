@@ -20,28 +20,16 @@ import { namedSamples, readPage } from './samples.ts';
 const root = join(import.meta.dirname, '..', '..', '..');
 const SHARED_PAGE = 'docs/clients/README.md';
 
-/** An app outside the workspace whose files are the samples of a page. */
-export interface SampleProject extends Disposable {
-  readonly folder: string;
-  write(file: string, text: string): void;
-  /** Runs the code generators whose configuration is among the samples. */
-  generate(): Promise<void>;
-  /** Type-checks everything as an app made by Vite does; returns what the compiler says. */
-  compile(): Promise<string>;
-  /** Builds a module of the app for Node, and imports it anew, as another start of the app does. The endpoint is `globalThis.graphqlUrl`. */
-  load<Module>(entry: string): Promise<Module>;
-  /** Builds a module of the app for a browser, as a script. */
-  bundle(entry: string): Promise<string>;
-}
+export type SampleProject = Awaited<ReturnType<typeof createSampleProject>>;
 
 /**
- * The packages are the project's own, beside which stands the client as it is published. A file of
+ * An app outside the workspace whose files are the samples of a page. The packages are the project's own, beside which stands the client as it is published. A file of
  * `replaced` takes the place of the page's.
  */
 export async function createSampleProject(
   page: string,
   replaced: Readonly<Record<string, string>> = {},
-): Promise<SampleProject> {
+) {
   const folder = mkdtempSync(join(tmpdir(), 'samples-'));
   const write = (file: string, text: string) => {
     const path = join(folder, file);
@@ -75,6 +63,7 @@ export async function createSampleProject(
   return {
     folder,
     write,
+    /** Runs the code generators whose configuration is among the samples. */
     async generate() {
       if (files.has('codegen.ts')) {
         await runTool('@graphql-codegen/cli/cjs/bin.js', ['--config', 'codegen.ts'], folder);
@@ -83,7 +72,9 @@ export async function createSampleProject(
         await runTool('relay-compiler/cli.js', [], folder);
       }
     },
+    /** Type-checks everything as an app made by Vite does; returns what the compiler says. */
     compile: () => runTool('typescript/bin/tsc', ['-p', folder]),
+    /** Builds a module of the app for Node, and imports it anew, as another start of the app does. The endpoint is `globalThis.graphqlUrl`. */
     async load<Module>(entry: string) {
       loads += 1;
       const outDir = join(folder, 'built', entry);
@@ -98,7 +89,8 @@ export async function createSampleProject(
       }
       return (await import(`${pathToFileURL(path).href}?${loads}`)) as Module;
     },
-    async bundle(entry) {
+    /** Builds a module of the app for a browser, as a script. */
+    async bundle(entry: string) {
       const outDir = join(folder, 'page');
       const lib = {
         entry: join(folder, entry),

@@ -5,26 +5,6 @@ import type { OrderInput } from '../../../src/orders/order-input.ts';
 import type { PlaceOptions } from '../../../src/orders/ticket.ts';
 import { app, shown, type View } from './view.ts';
 
-/** The functions of the page that tests call. */
-export interface TestPage {
-  token: string | null;
-  newClient(): void;
-  /** Without a view the app is unmounted. */
-  show(view: View | null): void;
-  /** Renders as a server does, and lets React take up the page; the answer is what the server wrote. */
-  hydrate(view: View): string;
-  follow(): void;
-  tokenChanged(): Promise<void>;
-  place(input: OrderInput, options?: PlaceOptions): Promise<string>;
-  retry(): Promise<string | null>;
-  reset(): void;
-  refresh(): Promise<void>;
-  /** Whether all components have the same catalog, and it is the one that was remembered last. */
-  isSameCatalog(): boolean;
-  rememberCatalog(): void;
-  renders(): number;
-}
-
 const container = document.getElementById('root') as HTMLElement;
 let root: Root | null = null;
 let client = makeClient();
@@ -37,12 +17,14 @@ function makeClient(): Client {
   });
 }
 
-const page: TestPage = {
-  token: null,
+/** The functions of the page that tests call. */
+const page = {
+  token: null as string | null,
   newClient() {
     client = makeClient();
   },
-  show(view) {
+  /** Without a view the app is unmounted. */
+  show(view: View | null): void {
     if (view === null) {
       root?.unmount();
       root = null;
@@ -51,7 +33,8 @@ const page: TestPage = {
     root ??= createRoot(container);
     root.render(app(client, view));
   },
-  hydrate(view) {
+  /** Renders as a server does, and lets React take up the page; the answer is what the server wrote. */
+  hydrate(view: View): string {
     const html = renderToString(app(client, view));
     container.innerHTML = html;
     root = hydrateRoot(container, app(client, view), {
@@ -61,10 +44,12 @@ const page: TestPage = {
   },
   follow: () => void client.positions(() => {}),
   tokenChanged: () => client.tokenChanged(),
-  place: async (input, options) => (await shown.ticket?.place(input, options))?.status ?? 'none',
-  retry: async () => (await shown.ticket?.retry())?.status ?? null,
+  place: async (input: OrderInput, options?: PlaceOptions): Promise<string> =>
+    (await shown.ticket?.place(input, options))?.status ?? 'none',
+  retry: async (): Promise<string | null> => (await shown.ticket?.retry())?.status ?? null,
   reset: () => shown.ticket?.reset(),
-  refresh: async () => await shown.catalogs[0]?.refresh(),
+  refresh: async (): Promise<void> => await shown.catalogs[0]?.refresh(),
+  /** Whether all components have the same catalog, and it is the one that was remembered last. */
   isSameCatalog: () => shown.catalogs.every((catalog) => catalog === remembered),
   rememberCatalog() {
     remembered = shown.catalogs[0];
@@ -72,4 +57,5 @@ const page: TestPage = {
   renders: () => shown.renders,
 };
 
+export type TestPage = typeof page;
 Object.assign(window, { testPage: page });
