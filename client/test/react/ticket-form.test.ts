@@ -23,7 +23,7 @@ test('a form whose state stays the same is not shown anew', async () => {
   client.dispose();
 });
 
-test('a form shows what is being done for its order', async () => {
+test('a form shows what is being done for its order, and asks for no account once it is left', async () => {
   const client = createClient({ url: 'http://127.0.0.1:9/graphql', token: () => null });
   const ticket: Ticket = {
     ...{ idempotencyKey: 'key', account: null, isDurable: false },
@@ -34,12 +34,16 @@ test('a form shows what is being done for its order', async () => {
     },
     placeLimit: () => Promise.reject(new Error('none is placed')),
   };
+  let ended = 0;
   const store = new TicketFormStore({
     ...client,
+    onAccountChange: () => () => {
+      ended += 1;
+    },
     orders: { ...client.orders, ticket: () => ticket },
   });
   const shown: (string | null)[] = [];
-  store.subscribe(() => {
+  const leave = store.subscribe(() => {
     const form = store.snapshot();
     shown.push(form.status === 'placing' ? form.progress : form.status);
   });
@@ -52,5 +56,7 @@ test('a form shows what is being done for its order', async () => {
     );
   expect(shown).toEqual(['sending', 'asking', 'closing', 'unsent']);
   expect(told).toEqual(['sending', 'asking', 'closing']);
+  leave();
+  expect(ended).toBe(1);
   client.dispose();
 });
