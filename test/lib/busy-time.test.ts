@@ -2,18 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BusyTime } from '../../src/server/request/request-summary.ts';
 
-test('spans that overlap are counted once', () => {
-  const busy = new BusyTime();
-  busy.add(5, 6);
-  busy.add(8, 9);
-  expect(busy.ms).toBe(2);
-  busy.add(0, 10);
-  expect(busy.ms).toBe(10);
-  busy.add(9, 12);
-  busy.add(20, 21);
-  expect(busy.ms).toBe(13);
-});
-
 test('it is as long as the moments at which a span lasted', () => {
   const span = fc.tuple(fc.nat(60), fc.nat(60)).map(([a, b]) => [Math.min(a, b), Math.max(a, b)]);
   fc.assert(

@@ -43,28 +43,6 @@ test('clients take turns, each with its tasks in order', async () => {
   expect(ran).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
 });
 
-test('one task runs in one turn of the event loop', async () => {
-  const scheduler = new FairScheduler();
-  const ran: string[] = [];
-  const last = new Promise<void>((resolve) => {
-    scheduler.later('a', () => {
-      ran.push('first');
-      setImmediate(() => ran.push('in between'));
-    });
-    scheduler.later('a', () => {
-      ran.push('second');
-      resolve();
-    });
-  });
-  // The second was scheduled before the first one's own immediate, and still waits for the next turn.
-  await last;
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(ran).toEqual(
-    ['first', 'in between', 'second'].toSorted((a, b) => ran.indexOf(a) - ran.indexOf(b)),
-  );
-  expect(ran).toHaveLength(3);
-});
-
 test('a slice is over when its time is, and begins anew in the next turn', async () => {
   const time = stopTime();
   const scheduler = new FairScheduler(100);

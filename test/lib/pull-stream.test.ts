@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { PullStream } from '../../src/lib/pull-stream.ts';
 
-function createNumbers() {
-  const ready: number[] = [];
+function createNumbers(...ready: number[]) {
+  const taken: (number | undefined)[] = [];
+  const ends: (Error | null)[] = [];
   const seen = { opened: 0, closed: 0 };
   const stream = new PullStream<number>({
     open: () => {
@@ -13,12 +14,16 @@ function createNumbers() {
       seen.closed += 1;
     },
   });
-  return { ready, seen, stream };
+  const listen = () =>
+    stream.listen({
+      woken: () => taken.push(stream.take()),
+      ended: (error) => ends.push(error),
+    });
+  return { ready, taken, ends, seen, stream, listen };
 }
 
 test('a value is made when it is asked for, and a reader that waits is woken', async () => {
-  const { ready, stream } = createNumbers();
-  ready.push(1);
+  const { ready, stream } = createNumbers(1);
   expect(await stream.next()).toEqual({ value: 1, done: false });
   const later = stream.next();
   stream.wake();
@@ -34,7 +39,7 @@ test('a stream without a reader is never opened, so it has nothing to close', as
   expect(await stream.next()).toEqual({ value: undefined, done: true });
 });
 
-test('an error is the last thing a reader gets, once', async () => {
+test('an error is the last thing a reader gets, once, even one that was not reading', async () => {
   const { seen, stream } = createNumbers();
   const waiting = [stream.next(), stream.next()];
   stream.end(new Error('over'));
@@ -43,22 +48,32 @@ test('an error is the last thing a reader gets, once', async () => {
   expect(await waiting[1]).toEqual({ value: undefined, done: true });
   expect(await stream.next()).toEqual({ value: undefined, done: true });
   expect(seen.closed).toBe(1);
+  const idle = createNumbers(1);
+  await idle.stream.next();
+  idle.stream.end(new Error('over'));
+  await expect(idle.stream.next()).rejects.toThrow('over');
 });
 
-test('an error waits for a reader that is not reading', async () => {
-  const { ready, stream } = createNumbers();
-  ready.push(1);
-  await stream.next();
-  stream.end(new Error('over'));
-  await expect(stream.next()).rejects.toThrow('over');
+test('a listener is woken immediately, whenever there may be something, and told once of the end', () => {
+  const { ready, taken, ends, seen, stream, listen } = createNumbers(1);
+  listen();
+  ready.push(2);
+  stream.wake();
+  stream.wake();
+  expect(taken).toEqual([1, 2, undefined]);
+  expect(seen).toEqual({ opened: 1, closed: 0 });
+  const over = new Error('over');
+  stream.end(over);
+  stream.end();
+  ready.push(3);
+  stream.wake();
+  expect(stream.take()).toBeUndefined();
+  expect([taken.length, ends, seen.closed]).toEqual([3, [over], 1]);
 });
 
-test('`await using` closes the stream', async () => {
-  const { ready, seen, stream } = createNumbers();
-  ready.push(1);
-  {
-    await using open = stream;
-    await open.next();
-  }
-  expect(seen.closed).toBe(1);
+test('a stream that ended before it had a listener notifies a late one', () => {
+  const { ends, stream, listen } = createNumbers();
+  stream.end();
+  listen();
+  expect(ends).toEqual([null]);
 });

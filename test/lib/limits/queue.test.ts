@@ -42,21 +42,6 @@ test('those who wait go in the order of their arrival, as many as there is room'
   expect(clock.pending).toBe(0);
 });
 
-test('one whose turn does not come in time leaves, unless time has made room', async () => {
-  const { clock, queue, ended, wait } = stage();
-  wait('x', 'late');
-  void queue
-    .wait('x', () => clock.now() > 0 && ended.length > 0)
-    .then((hasGone) => {
-      ended.push(String(hasGone));
-    });
-  await clock.advance(1_999);
-  expect(ended).toEqual([]);
-  await clock.advance(1);
-  expect(ended).toEqual(['late left', 'true']);
-  expect(clock.pending).toBe(0);
-});
-
 test('one that nobody waits for leaves at once, and keeps nobody behind it', async () => {
   const { clock, ended, makeRoom, wait } = stage();
   const controller = new AbortController();

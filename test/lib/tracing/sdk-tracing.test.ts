@@ -27,28 +27,6 @@ const HTTP = { name: 'POST /graphql', attributes: {} };
 const OPERATION = { name: 'query', attributes: {}, isAlwaysSampled: false };
 const DONE = { errorType: null };
 
-test('the trace id that a log line shows is that of the exported spans, whenever it is asked for', async () => {
-  const { tracing, collector } = await openTracing();
-  await using _ = collector;
-  const early = tracing.receive({ headers: {}, isContinued: false, span: HTTP });
-  const { traceId } = early;
-  early.operation(OPERATION).end(DONE);
-  early.end(DONE);
-  const late = tracing.receive({ headers: {}, isContinued: false, span: HTTP });
-  late.end({ errorType: '500' });
-  const ofSocket = tracing.receive({ headers: {}, isContinued: false, span: null });
-  expect(ofSocket.traceId).toBeNull();
-  ofSocket.operation(OPERATION).end(DONE);
-  await tracing.close();
-  const [operation, request, failed, single, ...more] = collector.spans;
-  expect(more).toEqual([]);
-  expect([operation?.traceId, request?.traceId]).toEqual([traceId, traceId]);
-  expect(operation?.parentSpanId).toBe(request?.spanId);
-  expect(failed).toMatchObject({ traceId: late.traceId, isError: true });
-  expect(single).toMatchObject({ traceId: ofSocket.traceId, parentSpanId: null, kind: 'server' });
-  expect(new Set(collector.spans.map((span) => span.traceId)).size).toBe(3);
-});
-
 /** How many of a hundred requests are recorded. */
 async function sampled(environment: Readonly<Record<string, string>>, isAlwaysSampled = false) {
   const { tracing, collector, warned } = await openTracing(environment);
