@@ -36,23 +36,11 @@ test.each([
   },
 );
 
-test('one line end is taken off, no more', async () => {
-  expect(readConfig({ JWT_SECRET_FILE: await fileWith(`${SECRET}\n\n`) }).jwtSecret).toBe(
-    `${SECRET}\n`,
-  );
-});
-
 test('a secret and a file for it contradict each other, and neither is shown', async () => {
   const path = await fileWith(SECRET);
   expect(problemsOf({ JWT_SECRET: SECRET, JWT_SECRET_FILE: path })).toEqual([
     `JWT_SECRET_FILE="${path}": must be unset where JWT_SECRET is set`,
   ]);
-});
-
-test('an empty variable beside the file, or an empty name of one, is the same as none', async () => {
-  const path = await fileWith(SECRET);
-  expect(readConfig({ JWT_SECRET: '', JWT_SECRET_FILE: path }).jwtSecret).toBe(SECRET);
-  expect(readConfig({ JWT_SECRET: SECRET, JWT_SECRET_FILE: '' }).jwtSecret).toBe(SECRET);
 });
 
 test('a file that cannot be used is one line, and does not block the start', async () => {
@@ -78,11 +66,6 @@ test('a mistake in a file is reported without its content', async () => {
   const [line] = problemsOf({ GATEWAY_HEADERS_FILE: await fileWith('{"x-key":{"canary":1}}') });
   expect(line).toContain('x-key');
   expect(line).not.toContain('canary');
-});
-
-test('a file as long as no secret is refused', async () => {
-  const path = await fileWith('x'.repeat(70_000));
-  expect(problemsOf({ JWT_SECRET_FILE: path })).toEqual([expect.stringContaining('larger than')]);
 });
 
 test('a setting that is no secret has no file', async () => {

@@ -44,10 +44,6 @@ test('what a machine, a shell, a container or Kubernetes sets is not taken for o
   expect(warningsOf(Object.fromEntries(names.map((name) => [name, '1'])))).toEqual([]);
 });
 
-test('a name that is set to nothing is not warned of', () => {
-  expect(warningsOf({ RATE_LIMIT_PER_MIN: '' })).toEqual([]);
-});
-
 test('no setting is taken for another', () => {
   const all = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, '1']));
   expect(warningsOf({ ...all, JWT_SECRET_FILE: '/x', REDIS_URL_FILE: '/x' })).toEqual([]);

@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { errorsPage } from '../../scripts/errors-doc.ts';
-import { UnauthenticatedError } from '../../src/domain/auth/errors.ts';
-import { InputError } from '../../src/domain/input-error.ts';
 import { GatewayError, UnsafePathError } from '../../src/gateway/errors.ts';
-import { ERROR_CODES } from '../../src/schema/error-codes.ts';
 import { describe as describeError, publicExtensions } from '../../src/schema/public-error.ts';
 
 const extensionsOf = (error: unknown) => publicExtensions(describeError(error));
@@ -13,28 +10,6 @@ const extensionsOf = (error: unknown) => publicExtensions(describeError(error));
 test('docs/errors.md is what the code says (else: npm run docs)', () => {
   const path = join(import.meta.dirname, '..', '..', 'docs', 'errors.md');
   expect(readFileSync(path, 'utf8')).toBe(errorsPage());
-});
-
-test('the codes are those that clients know', () => {
-  expect(Object.keys(ERROR_CODES)).toEqual([
-    'GRAPHQL_PARSE_FAILED',
-    'GRAPHQL_VALIDATION_FAILED',
-    'BAD_USER_INPUT',
-    'UNAUTHENTICATED',
-    'FORBIDDEN',
-    'RATE_LIMITED',
-    'GATEWAY_UNAVAILABLE',
-    'GATEWAY_TIMEOUT',
-    'GATEWAY_REFUSED',
-    'GATEWAY_CONTRACT',
-    'OUTCOME_UNKNOWN',
-    'IDEMPOTENCY_UNAVAILABLE',
-    'QUERY_TOO_COMPLEX',
-    'PERSISTED_DOCUMENT_REQUIRED',
-    'PERSISTED_DOCUMENT_NOT_FOUND',
-    'PAYLOAD_TOO_LARGE',
-    'INTERNAL',
-  ]);
 });
 
 describe('what a client learns of an error', () => {
@@ -47,14 +22,6 @@ describe('what a client learns of an error', () => {
       });
     },
   );
-
-  test('of input is which argument it was', () => {
-    expect(extensionsOf(new InputError('input.price', 'a price is above 0'))).toEqual({
-      code: 'BAD_USER_INPUT',
-      retryable: false,
-      argument: 'input.price',
-    });
-  });
 
   test('of a text without end is its beginning, and nothing of an address that it cuts', () => {
     const message = `${'word '.repeat(399)} jane@example.com ${'more '.repeat(100_000)}`;
@@ -80,13 +47,6 @@ describe('what a client learns of an error', () => {
       operation: 'getSession',
     });
     expect(of('provider', 'setting').code).toBe('INTERNAL');
-  });
-
-  test('of a token is to sign in', () => {
-    expect(extensionsOf(new UnauthenticatedError('the token has expired'))).toEqual({
-      code: 'UNAUTHENTICATED',
-      retryable: false,
-    });
   });
 
   test('of a refusal is the gateway’s word for it, without its details', () => {

@@ -1,19 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
-import { isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { buildSchema } from '../../src/schema/schema.ts';
 
 const FOLDERS = '{docs,examples/*/src,graphiql/page,page/src}/**/*.{md,js,ts,tsx}';
 const EXAMPLES = ['README.md', ...globSync(FOLDERS, { exclude: ['**/gql/**'] })].filter((path) =>
   /placeOrder\(input: (?!\{ …)/.test(readFileSync(path, 'utf8')),
 );
-
-test('the first sentence about kind says why every app should send it', () => {
-  const input = buildSchema().getType('PlaceOrderInput');
-  if (!isInputObjectType(input)) throw new Error('there is no such input');
-  const [first] = input.getFields().kind?.description?.split(/(?<=\.)\s/) ?? [];
-  expect(first).toMatch(/^Every app should send it: .*price.* lost .*market order/);
-});
 
 test('there are examples of placeOrder', () => {
   expect(EXAMPLES.length).toBeGreaterThan(6);
