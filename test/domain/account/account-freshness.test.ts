@@ -29,15 +29,6 @@ function follow() {
   };
 }
 
-test('without a shared store everything in memory is fresh, and is known to be at once', () => {
-  const freshness = new AccountFreshness({
-    versions: null,
-    onChanged: () => expect.unreachable(),
-    onAnyChanged: () => expect.unreachable(),
-  });
-  expect(freshness.catchUp('1')).toBe(true);
-});
-
 test('an order of another replica is told once, and so is the end of its record', async () => {
   const { after } = follow();
   // The first answer may follow orders of which nobody has told this process.

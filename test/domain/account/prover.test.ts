@@ -74,26 +74,6 @@ describe('an account’s proof', () => {
     calls[1]?.answer({ message: 'no' }, 401);
     await expect(asked).rejects.toMatchObject({ kind: 'unauthenticated' });
   });
-
-  test('that a 401 undid meanwhile is given by a later acceptance', async () => {
-    const { prover, calls, ledger, clock } = openAccountWorld();
-    const asked = prover.account(demo);
-    await clock.advance(0);
-    ledger.refused(demo);
-    calls[0]?.answer(snapshot(1));
-    await clock.advance(0);
-    calls[1]?.answer(snapshot(2));
-    expect((await asked).login).toBe('1001');
-  });
-
-  test.each([401, 403, 404, 500])('is not given for a %s', async (status) => {
-    const { prover, calls, ledger, clock } = openAccountWorld();
-    const asked = prover.account(demo);
-    await clock.advance(0);
-    calls[0]?.answer({ message: 'no' }, status);
-    await expect(asked).rejects.toThrow();
-    expect(ledger.account(demo)).toBeNull();
-  });
 });
 
 describe('a group’s proof', () => {
@@ -106,13 +86,5 @@ describe('a group’s proof', () => {
     await read;
     expect((await again)?.group).toBe('vip');
     expect(calls).toHaveLength(2);
-  });
-
-  test('is not given by a snapshot without a group', async () => {
-    const { prover, calls, clock } = openAccountWorld();
-    const asked = prover.group(demo);
-    await clock.advance(0);
-    calls[0]?.answer({ login: 1001 });
-    expect(await asked).toBeNull();
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { SessionAnswer } from '../../../src/gateway/answers.ts';
 import { MAX_AGE_MS, openAccountWorld, PROOF_MS, snapshot, viewer } from './account-world.ts';
 
 const demo = viewer('demo');
@@ -10,17 +9,6 @@ async function readAs(world: ReturnType<typeof openAccountWorld>, balance: numbe
   world.calls.at(-1)?.answer(snapshot(balance));
   return (await read).session.balance;
 }
-
-test('a snapshot is served until its maximum age', async () => {
-  const world = openAccountWorld();
-  await readAs(world, 1);
-  await world.clock.advance(MAX_AGE_MS - 1_000);
-  expect((await world.sessions.read(demo)).session.balance).toBe(1);
-  // The real time that this test takes is part of the age.
-  await world.clock.advance(2_000);
-  expect(await readAs(world, 2)).toBe(2);
-  expect(world.calls).toHaveLength(2);
-});
 
 test('a read that began before the account changed answers its readers, and is not cached', async () => {
   const world = openAccountWorld();
@@ -34,17 +22,6 @@ test('a read that began before the account changed answers its readers, and is n
   expect((await later).session.balance).toBe(2);
   expect((await world.sessions.read(demo)).session.balance).toBe(2);
   expect(world.calls).toHaveLength(2);
-});
-
-test('of two reads the one that began later is cached, whichever is answered first', async () => {
-  const world = openAccountWorld();
-  const first = world.sessions.read(demo);
-  const second = world.sessions.read(demo, { after: world.logicalClock.next() });
-  world.calls[1]?.answer(snapshot(2));
-  await second;
-  world.calls[0]?.answer(snapshot(1));
-  await first;
-  expect((await world.sessions.read(demo)).session.balance).toBe(2);
 });
 
 test('a token that was refused, or not accepted for long, does not get its cached snapshot', async () => {
@@ -118,33 +95,6 @@ test('a snapshot that was sent before a position opened is not served again, who
   expect(world.sessions.cached(demo)).toBeNull();
 });
 
-test('a change of any account makes all snapshots stale, and the orders of an account are counted', async () => {
-  const world = openAccountWorld();
-  const read = world.sessions.read(demo);
-  world.calls[0]?.answer({ ...snapshot(1), orders: [{ id: 'o', symbol: 'AAPL' }] });
-  await read;
-  expect(world.sessions.orderCount('1001')).toBe(1);
-  expect(world.sessions.orderCount('1002')).toBe(0);
-  world.sessions.anyAccountChanged();
-  expect(world.sessions.cached(demo)).toBeNull();
-});
-
-test('a reader who needs the rows shares a call under way, and else has one of its own', async () => {
-  const world = openAccountWorld();
-  const hasRows = ({ session }: SessionAnswer) => session.positions?.rows != null;
-  const first = world.sessions.read(demo);
-  const shared = world.sessions.read(demo, { hasRows });
-  world.calls[0]?.answer(snapshot(1, ['a']));
-  expect(await shared).toBe(await first);
-  const again = world.sessions.read(demo, { hasRows });
-  expect(world.calls).toHaveLength(2);
-  world.calls[1]?.answer(snapshot(2, ['a']));
-  expect((await again).session.positions?.rows).toHaveLength(1);
-  // The newer one is what others have from memory now.
-  expect((await world.sessions.read(demo)).session.balance).toBe(2);
-  expect(world.calls).toHaveLength(2);
-});
-
 describe('a snapshot whose call began before that of one which', () => {
   /** Two calls for the same token, answered in the other order: the later one's answer is served first. */
   async function readTwice(world: ReturnType<typeof openAccountWorld>) {
@@ -189,13 +139,4 @@ describe('a snapshot whose call began before that of one which', () => {
     await early;
     expect(sessions.cached(demo)).toBeNull();
   });
-});
-
-test('no number of changed accounts makes a stale snapshot current again', async () => {
-  const world = openAccountWorld();
-  await readAs(world, 1);
-  world.sessions.accountChanged('1001');
-  for (let at = 0; at < 100_000; at += 1) world.sessions.accountChanged(`other ${at}`);
-  void world.sessions.read(demo);
-  expect(world.calls).toHaveLength(2);
 });

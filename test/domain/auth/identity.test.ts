@@ -152,14 +152,6 @@ test('the error of an invalid token does not quote it', () => {
   }
 });
 
-test('tokens are identified by a hash, and only that is kept of them', () => {
-  const { identify } = setUp();
-  const [one, other] = [unsignedToken({ login: 1, n: 1 }), unsignedToken({ login: 1, n: 2 })];
-  const [a, b] = [identify(one), identify(other)] as { tokenHash: string }[];
-  expect(a?.tokenHash).toMatch(/^[\da-f]{64}$/);
-  expect(a?.tokenHash).not.toBe(b?.tokenHash);
-});
-
 test('a token that could not be verified has no proof, however often it is sent', async () => {
   const clock = createScriptedClock(NOW_MS);
   const ledger = new ProofLedger({ clock, proofMs: 1_000 });

@@ -4,7 +4,6 @@ import { createProofTrials } from '../../../src/domain/auth/proof-trials.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
-import { addressClient } from '../../../src/lib/limits/client.ts';
 import { createKnownKeys } from '../../../src/lib/limits/known-keys.ts';
 import { toToken } from '../../../src/lib/token.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
@@ -69,29 +68,6 @@ function viewer(tokenHash: string, address = '192.0.2.1', signal?: AbortSignal):
 }
 
 describe('a refused token', () => {
-  test('is refused from memory for a moment, then sent to the gateway again', async () => {
-    const { clock, refused, calls } = stage();
-    await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
-    await expect(refused(viewer('a'))).rejects.toMatchObject({ kind: 'unauthenticated' });
-    expect(calls()).toBe(1);
-    await clock.advance(5_000);
-    await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
-    expect(calls()).toBe(2);
-  });
-
-  test('is refused by a write for that write alone', async () => {
-    const { trials } = stage();
-    const refused = () =>
-      trials.guard(viewer('a'), 'addCryptoWallet', () => Promise.reject(REFUSED));
-    await expect(refused()).rejects.toBe(REFUSED);
-    const again = await refused().catch((error: unknown) => error);
-    expect(again).not.toBe(REFUSED);
-    expect(again).toMatchObject({ kind: 'unauthenticated', operation: 'addCryptoWallet' });
-    for (const operation of ['setValue', 'markNotificationsRead', 'getSession'] as const) {
-      expect(await trials.guard(viewer('a'), operation, async () => 'fine')).toBe('fine');
-    }
-  });
-
   test('may be used again as soon as the gateway has accepted it', async () => {
     const { trials, refused, accepted } = stage();
     await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
@@ -110,16 +86,6 @@ describe('an address', () => {
     return end;
   }
 
-  test('gets nothing back for calls of known tokens, which it was not charged for', async () => {
-    const { known, limiter, refused, accepted } = stage(3);
-    const left = () => limiter.take('trials', addressClient('192.0.2.1'), 0).left;
-    await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
-    const before = left();
-    known.add('b');
-    expect(await accepted(viewer('b'))).toBe('fine');
-    expect(left()).toBe(before);
-  });
-
   test('with many refused tokens has another one tried every so often, and others are not affected', async () => {
     const { clock, refused, accepted, calls } = stage(3);
     for (const token of ['a', 'b', 'c']) {
@@ -130,16 +96,6 @@ describe('an address', () => {
     expect(await accepted(viewer('d', '192.0.2.2'))).toBe('fine');
     await clock.advance(20_000);
     expect(await accepted(viewer('d'))).toBe('fine');
-  });
-
-  test('is not charged for an accepted call, or one that fails for another reason', async () => {
-    const { trials, accepted } = stage(3);
-    const down = new GatewayError('unavailable', 'getSession', 'down');
-    for (let at = 0; at < 10; at += 1) {
-      expect(await accepted(viewer(`a${at}`))).toBe('fine');
-      const failing = trials.guard(viewer(`b${at}`), 'getSession', () => Promise.reject(down));
-      await expect(failing).rejects.toBe(down);
-    }
   });
 
   test('has no more calls under way than five for each that may be refused; another waits for its turn', async () => {
@@ -175,64 +131,7 @@ describe('an address', () => {
   });
 });
 
-describe('a known token', () => {
-  test.each([
-    ['accepted before', () => stage(1), true],
-    ['known to another replica', () => stage(1, ['known']), false],
-  ])('needs no turn: %s', async (_how, open, isOurs) => {
-    const { trials, refused, accepted } = open();
-    if (isOurs) trials.accepted(viewer('known'));
-    await expect(refused(viewer('forged'))).rejects.toBe(REFUSED);
-    expect(await accepted(viewer('known'))).toBe('fine');
-    // Nor does it take one from another.
-    expect(await accepted(viewer('known'))).toBe('fine');
-  });
-
-  test('is as good as a forged one once it is refused', async () => {
-    const { clock, trials, refused, hang } = stage(1);
-    trials.accepted(viewer('known'));
-    await expect(refused(viewer('known'))).rejects.toBe(REFUSED);
-    trials.refused(viewer('known'));
-    // Its own refusal was charged to nobody.
-    await expect(refused(viewer('forged'))).rejects.toBe(REFUSED);
-    await clock.advance(5_000);
-    const again = hang(viewer('known'));
-    const end = again.done.catch((error: unknown) => error);
-    await clock.advance(2_100);
-    expect(await end).toBeInstanceOf(TooManyAttemptsError);
-  });
-});
-
 describe('a token that is not accepted yet', () => {
-  test('has five calls at a time', async () => {
-    const { clock, hang } = stage(3);
-    const calls = [1, 2, 3, 4, 5, 6, 7].map(() => hang(viewer('a')));
-    const sent = () => calls.filter(({ isSent }) => isSent).length;
-    await clock.advance(40);
-    expect(sent()).toBe(5);
-    calls[0]?.answer();
-    await calls[0]?.done;
-    await clock.advance(40);
-    expect(sent()).toBe(6);
-    for (const call of calls) call.answer();
-    await clock.advance(40);
-    await Promise.all(calls.map(({ done }) => done));
-  });
-
-  test('has as many as it likes once it is accepted', async () => {
-    const { clock, accepting, limiter, trials, hang } = stage(1);
-    const calls = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(() => hang(viewer('a')));
-    await clock.advance(40);
-    expect(calls.filter(({ isSent }) => isSent)).toHaveLength(5);
-    accepting.add('a');
-    trials.accepted(viewer('a'));
-    await clock.advance(40);
-    expect(calls.every(({ isSent }) => isSent)).toBe(true);
-    for (const call of calls) call.answer();
-    await Promise.all(calls.map(({ done }) => done));
-    expect(limiter.take('trials', addressClient('192.0.2.1'), 0).left).toBe(5);
-  });
-
   test('sends nothing that has waited once it is refused', async () => {
     const { clock, hang } = stage(3);
     const calls = [1, 2, 3, 4, 5, 6].map(() => hang(viewer('a')));

@@ -41,20 +41,6 @@ describe('account data', () => {
     expect(ledger.isAccepted(demo)).toBe(false);
   });
 
-  test('is closed to a token that was accepted, but not for its login', () => {
-    const { ledger, answers } = setUp();
-    answers.other(demo);
-    answers.catalog(demo);
-    expect(ledger.account(demo)).toBeNull();
-  });
-
-  test('is open to the token whose snapshot the gateway gave', () => {
-    const { ledger, answers } = setUp();
-    answers.session(demo);
-    expect(ledger.account(demo)?.login).toBe('1001');
-    expect(ledger.account(viewer('another'))).toBeNull();
-  });
-
   test('closes when no call was accepted for a while, and opens with the next one', async () => {
     const { clock, ledger, answers } = setUp();
     answers.session(demo);
@@ -65,15 +51,6 @@ describe('account data', () => {
     // Ownership of the login was proved once; any read proves that the token is still valid.
     answers.other(demo);
     expect(ledger.account(demo)?.login).toBe('1001');
-  });
-
-  test('is not kept open by the catalog, which a cache may have answered', async () => {
-    const { clock, ledger, answers } = setUp();
-    answers.session(demo);
-    await clock.advance(PROOF_MS - 1);
-    answers.catalog(demo);
-    await clock.advance(1);
-    expect(ledger.account(demo)).toBeNull();
   });
 
   test('closes immediately with a 401, and a later acceptance is not enough to open it', () => {
@@ -97,13 +74,6 @@ describe('account data', () => {
     expect(ledger.account(demo)).toBeNull();
     expect(ledger.group(demo)).toBeNull();
     expect(ledger.isAccepted(demo)).toBe(false);
-  });
-
-  test('of one token is not affected by another’s 401', () => {
-    const { ledger, answers } = setUp();
-    answers.session(demo);
-    ledger.refused(viewer('another'));
-    expect(ledger.account(demo)).not.toBeNull();
   });
 });
 
@@ -144,24 +114,9 @@ describe('what limits are charged to', () => {
     // Clocks differ: what may be read is another question.
     expect(other.ledger.account(mortal)).not.toBeNull();
   });
-
-  test('is no account for a token that a key has verified, once its time is over', async () => {
-    const { clock, ledger } = setUp();
-    ledger.verified({ ...demo, expiresAtMs: clock.date() + 1_000 });
-    expect(ofDemo(ledger).kind).toBe('account');
-    await clock.advance(1_000);
-    expect(ofDemo(ledger).kind).toBe('address');
-  });
 });
 
 describe('a group’s catalog', () => {
-  test('is closed to a claim, and to a token accepted for other operations', () => {
-    const { ledger, answers } = setUp();
-    expect(ledger.group(demo)).toBeNull();
-    answers.other(demo);
-    expect(ledger.group(demo)).toBeNull();
-  });
-
   test('opens by the snapshot’s group, whatever the claim says', () => {
     const { ledger, answers } = setUp();
     const liar = viewer('liar', { claimedGroup: 'vip' });
@@ -178,15 +133,6 @@ describe('a group’s catalog', () => {
     expect(ledger.group(demo)?.group).toBe('standard');
   });
 
-  test('needs op 1’s answer to the claim where the snapshot names no group', () => {
-    const { ledger, answers } = setUp();
-    answers.session(demo, null);
-    expect(ledger.groupOf(demo)).toBe('standard');
-    expect(ledger.group(demo)).toBeNull();
-    answers.catalog(demo);
-    expect(ledger.group(demo)?.group).toBe('standard');
-  });
-
   test('closes when its evidence is old, however often other calls are accepted', async () => {
     const { clock, ledger, answers } = setUp();
     for (const prove of [answers.session, answers.catalog]) {
@@ -198,16 +144,6 @@ describe('a group’s catalog', () => {
       answers.other(demo);
       expect(ledger.group(demo)).toBeNull();
     }
-  });
-
-  test('is kept for a while past that, and no longer', async () => {
-    const { clock, ledger, answers } = setUp();
-    expect(ledger.keptGroup(demo)).toBeNull();
-    answers.session(demo, 'vip');
-    await clock.advance(PROOF_MS + KEPT_MS - 1);
-    expect(ledger.keptGroup(demo)).toMatchObject({ group: 'vip', isKept: true });
-    await clock.advance(1);
-    expect(ledger.keptGroup(demo)).toBeNull();
   });
 
   test.each<[string, (ledger: ProofLedger) => void]>([
@@ -222,29 +158,6 @@ describe('a group’s catalog', () => {
       expect(ledger.group(demo)).toBeNull();
       expect(ledger.keptGroup(demo)).toBeNull();
     }
-  });
-
-  test('closes with op 1’s 403 where op 1 had opened it', () => {
-    const { ledger, answers } = setUp();
-    answers.catalog(demo);
-    ledger.catalogForbidden(demo, 'standard');
-    expect(ledger.group(demo)).toBeNull();
-  });
-
-  test('closes immediately with a 401', () => {
-    const { ledger, answers } = setUp();
-    answers.session(demo, 'vip');
-    answers.catalog(demo, 'vip');
-    ledger.refused(demo);
-    expect(ledger.group(demo)).toBeNull();
-    expect(ledger.groupOf(demo)).toBe('standard');
-  });
-
-  test('moves with the account: a newer snapshot’s group wins', () => {
-    const { ledger, answers } = setUp();
-    answers.session(demo, 'standard');
-    answers.session(demo, 'vip');
-    expect(ledger.group(demo)?.group).toBe('vip');
   });
 });
 
@@ -281,22 +194,6 @@ describe('a token that was verified here', () => {
     expect(ledger.group(demo)).toBeNull();
     answers.session(demo);
     expect(ledger.account(demo)).not.toBeNull();
-  });
-});
-
-describe('proof that has lapsed', () => {
-  test('is the account’s, where only time has closed it', async () => {
-    const { clock, ledger, answers } = setUp();
-    expect(ledger.accountHasLapsed(demo)).toBe(false);
-    answers.other(demo);
-    await clock.advance(PROOF_MS);
-    expect(ledger.accountHasLapsed(demo)).toBe(false);
-    answers.session(demo);
-    expect(ledger.accountHasLapsed(demo)).toBe(false);
-    await clock.advance(PROOF_MS);
-    expect(ledger.accountHasLapsed(demo)).toBe(true);
-    ledger.refused(demo);
-    expect(ledger.accountHasLapsed(demo)).toBe(false);
   });
 });
 

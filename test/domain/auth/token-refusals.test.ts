@@ -32,18 +32,6 @@ function viewer(login: number, expiresAtMs: number | null = null): Viewer {
   };
 }
 
-test('each account counts once, by its last call, at the operation that it called', () => {
-  const { refuse, accept, counted, refusals } = open();
-  expect(counted()).toEqual({ accepted: 0, refused: 0 });
-  for (let login = 1; login <= 6; login += 1) accept(login);
-  for (let call = 0; call < 100; call += 1) refuse(1);
-  refuse(2);
-  expect(counted()).toEqual({ accepted: 4, refused: 2 });
-  accept(1);
-  expect(counted()).toEqual({ accepted: 5, refused: 1 });
-  expect(refusals.accounts('getOpenPositions')).toEqual({ accepted: 0, refused: 0 });
-});
-
 test('a call counts for a whole minute, and not a second longer', async () => {
   const { clock, refuse, accept, counted } = open();
   refuse(1);
@@ -52,20 +40,6 @@ test('a call counts for a whole minute, and not a second longer', async () => {
   expect(counted()).toEqual({ accepted: 1, refused: 1 });
   await clock.advance(1_000);
   expect(counted()).toEqual({ accepted: 0, refused: 0 });
-});
-
-test('tokens of strangers and those whose time is over do not count, and those of a moment ago do', async () => {
-  const { clock, refuse, accept, counted, refusals, justReturned } = open();
-  accept(1);
-  refuse(1, false);
-  refuse(2, false);
-  await clock.advance(1_000);
-  refusals.refused('getSession', viewer(3, 1_000), true);
-  expect(counted()).toEqual({ accepted: 1, refused: 0 });
-  refusals.refused('getSession', viewer(3, 1_001), true);
-  justReturned.add('4');
-  refuse(4, false);
-  expect(counted()).toEqual({ accepted: 1, refused: 2 });
 });
 
 test('the memory is the same whatever comes', () => {

@@ -29,21 +29,12 @@ async function verifier(options: Partial<VerifierOptions>) {
   return verify;
 }
 
-test('without a key nothing is verified', async () => {
-  const nothing = { jwtJwksUrl: null, jwtSecret: null, jwtIssuer: null, jwtAudience: null };
-  expect(await createVerifier(nothing)).toBeNull();
-});
-
 describe('a shared secret', () => {
   let verify: Verify;
   beforeAll(async () => {
     verify = await verifier({ jwtSecret: SECRET });
   });
   const refuses = (token: string) => expect(verify(token)).rejects.toThrow(UnauthenticatedError);
-
-  test('accepts its own signature', async () => {
-    expect(await verify(signedToken({ claims, secret: SECRET }))).toBe(true);
-  });
 
   test('refuses everything else', async () => {
     const good = signedToken({ claims, secret: SECRET });
