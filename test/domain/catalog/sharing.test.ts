@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import { CatalogView } from '../../../src/domain/catalog/catalog-view.ts';
+import type { CatalogView } from '../../../src/domain/catalog/catalog-view.ts';
 import { customerIdRead } from '../../../src/gateway/wire/payments.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
@@ -22,32 +22,6 @@ test('first readers with different tokens share the catalog, each with proof of 
   expect(world.fetches()).toBe(1);
   // The token that fetched it is proved by that.
   expect(world.sandbox.calls('getSession')).toBe(19);
-});
-
-test('a proved reader of a cached catalog gets it synchronously, without a promise', async () => {
-  await using world = await openCatalogWorld();
-  const viewer = world.viewer();
-  await world.catalogs.read(viewer);
-  expect(world.catalogs.read(viewer)).toBeInstanceOf(CatalogView);
-});
-
-test('a token that claims another group gets the one that its own snapshot names', async () => {
-  await using world = await openCatalogWorld();
-  await world.catalogs.read(world.viewer({ email: PRO }));
-  const claiming = { ...world.viewer(), claimedGroup: 'pro-usd' };
-  expect((await world.catalogs.read(claiming)).group).toBe('standard-usd');
-});
-
-test('a token that is proved for another group while its claim fails reads that group', async () => {
-  await using world = await openCatalogWorld();
-  const failing = { operation: 'getAllTickers', kind: 'status', status: 500 } as const;
-  world.sandbox.fail({ ...failing, delayMs: 50, times: 1 });
-  const moved = { ...world.viewer(), claimedGroup: 'pro-usd' };
-  const reading = world.catalogs.read(moved);
-  await eventually(() => world.fetches() === 1);
-  await world.gateway.getSession(moved);
-  await world.clock.advance(50);
-  expect((await reading).group).toBe('standard-usd');
 });
 
 test('a forged token gets nothing of a call in flight for another client', async () => {
@@ -105,16 +79,6 @@ test('a token that is refused while a catalog fails to be renewed does not get t
   await expect(world.gateway.read(viewer, customerIdRead)).rejects.toThrow();
   await world.clock.advance(50);
   await refused;
-});
-
-test('expired proof is renewed with one call of op 10, not with the catalog', async () => {
-  await using world = await openCatalogWorld({ proofMs: MINUTE_MS });
-  const viewer = world.viewer();
-  await world.catalogs.read(viewer);
-  await world.clock.advance(2 * MINUTE_MS);
-  await world.catalogs.read(viewer);
-  expect(world.fetches()).toBe(1);
-  expect(world.sandbox.calls('getSession')).toBe(1);
 });
 
 describe('a reader of positions and the catalog alone', () => {

@@ -23,24 +23,6 @@ function trigger({ gateway }: Pick<Awaited<ReturnType<typeof followed>>, 'gatewa
 }
 
 describe('a first subscriber', () => {
-  test('gets positions, orders and figures, for one read', async () => {
-    const { clock, gateway, phone } = await followed();
-    expect(phone.events).toEqual([
-      {
-        cursor: expect.any(String),
-        snapshot: true,
-        positions: { upserted: [position('a')], opened: [], closed: [] },
-        orders: { upserted: [order('o')], closed: [], fetchedAt: new Date(clock.now()) },
-        session: expect.objectContaining({ receivedAtMs: clock.now() }),
-        totals: { count: 1, invested: 10, profit: 0 },
-        status: 'LIVE',
-        asOf: new Date(clock.now()),
-      },
-    ]);
-    expect(phone.last?.session?.session.balance).toBe(100);
-    expect(gateway.sessions).toHaveLength(1);
-  });
-
   test('waits no longer than the deadline for a read that hangs', async () => {
     const { clock, gateway, viewer, followAccount } = createLiveBench({ gatewayTimeoutMs: 5_000 });
     gateway.sessionLatencyMs = 100_000;
@@ -148,39 +130,9 @@ describe('a change of the members', () => {
     expect(lagsMs.length).toBeGreaterThan(12);
     expect(lagsMs.filter((lagMs) => lagMs > 100).length).toBeLessThanOrEqual(1);
   });
-
-  test('a new price costs none', async () => {
-    const { clock, gateway, phone } = await followed();
-    for (let second = 0; second < 50; second += 1) {
-      gateway.set(LOGIN, [position('a', { priceCurrent: second, profit: second })]);
-      await clock.advance(1_000);
-    }
-    expect(phone.events.length).toBeGreaterThan(45);
-    expect(gateway.sessions).toHaveLength(1);
-  });
 });
 
 describe('op 10 that', () => {
-  test('fails leaves the positions live, and orders and figures as of their time', async () => {
-    const bench = await followed();
-    const { clock, gateway, phone } = bench;
-    const before = phone.last;
-    gateway.sessionFault = () => gatewayError('unavailable');
-    trigger(bench);
-    await clock.advance(60_000);
-    expect(phone.events[1]).toMatchObject({ positions: { opened: ['o'] } });
-    for (const event of phone.events) {
-      expect(event.status).toBe('LIVE');
-      expect(event.session).toBe(before?.session);
-      expect(event.orders?.fetchedAt).toEqual(before?.orders?.fetchedAt);
-    }
-    // It backs off, up to the ceiling of the polls.
-    expect(gateway.sessions.length).toBeLessThan(12);
-    gateway.sessionFault = () => null;
-    await clock.advance(31_000);
-    expect(phone.last).toMatchObject({ session: { session: { balance: 90 } } });
-  });
-
   test('disagrees with op 12 is asked less and less often, and is believed about what it says alone', async () => {
     const { clock, gateway, phone } = await followed();
     gateway.sessionLie = (session) => ({
@@ -213,41 +165,6 @@ describe('op 10 that', () => {
     expect(gateway.sessions).toHaveLength(2);
   });
 
-  test('has no list of orders leaves those that are known as of their time', async () => {
-    const { clock, gateway, phone, hub } = await followed();
-    const before = phone.last?.orders;
-    gateway.sessionLie = (session) => ({ ...session, positions: null, orders: null });
-    // A list that was asked for later is there before it.
-    gateway.sessionLatencyMs = 1_500;
-    gateway.setAccount(LOGIN, { balance: 90 });
-    hub.accountChanged(LOGIN);
-    await clock.advance(20_000);
-    expect(phone.last).toMatchObject({
-      orders: { closed: [], fetchedAt: before?.fetchedAt },
-      session: { session: { balance: 90 } },
-    });
-  });
-
-  test('waits for its turn when the last client leaves is read for the next one', async () => {
-    const { clock, gateway, viewer, followAccount } = createLiveBench({ pollsPerSecond: 1 });
-    const phone = followAccount(viewer('phone'));
-    await clock.advance(100);
-    expect(gateway.sessions).toEqual([]);
-    await phone.leave();
-    const tablet = followAccount(viewer('tablet'));
-    await clock.advance(5_000);
-    expect(tablet.last).toMatchObject({ session: { session: { login: LOGIN } } });
-  });
-
-  test('answers for another group says so in the next event', async () => {
-    const bench = await followed();
-    const { clock, gateway, phone } = bench;
-    gateway.sessionLie = (session) => ({ ...session, group: 'another' });
-    trigger(bench);
-    await clock.advance(3_000);
-    expect(phone.last?.session?.session.group).toBe('another');
-  });
-
   test('goes on while op 12 fails: the positions stand still, the figures follow', async () => {
     const { clock, gateway, phone } = await followed();
     gateway.failWith('unavailable');
@@ -259,20 +176,6 @@ describe('op 10 that', () => {
 });
 
 describe('an order of one’s own', () => {
-  test('is read at once, by one call', async () => {
-    const { clock, gateway, phone, hub } = await followed();
-    // The figures stay, so that the order alone is the event.
-    gateway.setAccount(LOGIN, { orders: [order('o'), order('p')], balance: 100 });
-    hub.accountChanged(LOGIN);
-    await clock.advance(0);
-    expect(phone.last).toMatchObject({
-      snapshot: false,
-      orders: { upserted: [order('p')], closed: [] },
-    });
-    await clock.advance(20_000);
-    expect(gateway.sessions).toHaveLength(2);
-  });
-
   test('behind which another follows is read once more when the first read is over', async () => {
     const { clock, gateway, hub } = await followed();
     gateway.sessionLatencyMs = 500;
@@ -304,15 +207,6 @@ describe('a client that resumes', () => {
       });
     }
     expect(gateway.sessions).toHaveLength(3);
-  });
-
-  test('with a cursor of the positions alone gets a snapshot, for it has no orders', async () => {
-    const { clock, viewer, followAccount, followChanges } = await followed();
-    const changes = followChanges(viewer('tablet'));
-    await clock.advance(0);
-    const again = followAccount(viewer('tablet'), { after: changes.last?.cursor ?? '' });
-    await clock.advance(0);
-    expect(again.events).toMatchObject([{ snapshot: true, orders: { upserted: [order('o')] } }]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { GatewayErrorKind } from '../../../src/gateway/errors.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
-import { answerOf, position } from './scripted-gateway.ts';
+import { position } from './scripted-gateway.ts';
 
 const KINDS: readonly GatewayErrorKind[] = ['unavailable', 'rate-limited'];
 
@@ -49,23 +49,6 @@ test('the wait doubles with each failure up to its ceiling, with jitter', async 
   expect(new Set(late.map(Math.round)).size).toBe(late.length);
 });
 
-test('Retry-After is waited for, plus a little jitter', async () => {
-  const { clock, gateway, viewer, followChanges } = createLiveBench();
-  const follower = followChanges(viewer('phone'));
-  await clock.advance(3_000);
-  gateway.failWith('rate-limited', 10);
-  const before = gateway.polls.length;
-  await clock.advance(1_000);
-  const failedAtMs = gateway.polls.at(-1)?.atMs ?? 0;
-  gateway.heal();
-  expect(gateway.polls.length).toBe(before + 1);
-  await clock.advance(failedAtMs + 9_999 - clock.now());
-  expect(gateway.polls.length).toBe(before + 1);
-  await clock.advance(1_001);
-  expect(gateway.polls.length).toBe(before + 2);
-  expect(follower.last?.status).toBe('LIVE');
-});
-
 test('nothing polls inside the wait: no new subscriber, no order, no client that reconnects', async () => {
   const { clock, gateway, viewer, followChanges, hub } = createLiveBench();
   gateway.set(LOGIN, [position('a')]);
@@ -93,33 +76,6 @@ test('without a first list in time a subscription ends with the error of the cal
   await clock.advance(100);
   expect(follower.error).toMatchObject({ kind: 'unavailable', operation: 'getOpenPositions' });
   expect(ends).toEqual([follower.error]);
-});
-
-test('a list that a query brings is the first of a feed whose own polls fail', async () => {
-  const { clock, gateway, board, viewer, prove, followChanges } = createLiveBench();
-  const phone = viewer('phone');
-  gateway.failWith('unavailable');
-  const follower = followChanges(phone);
-  await clock.advance(1_000);
-  board.offer(
-    { proof: prove(phone), tokenHash: phone.tokenHash },
-    answerOf([position('a')], { sequence: gateway.nextSequence(), atMs: clock.now() }),
-  );
-  await clock.advance(10_000);
-  expect(follower.events[0]).toMatchObject({ snapshot: true, status: 'DELAYED' });
-  expect(follower.error).toBeNull();
-});
-
-test('new subscribers that wait for our own ceiling get no error of the gateway', async () => {
-  const { clock, viewer, followChanges } = createLiveBench({ pollsPerSecond: 1, pollMs: 60_000 });
-  const followers = Array.from({ length: 10 }, (_, index) =>
-    followChanges(viewer(`of ${index}`, { login: String(index + 1) })),
-  );
-  await clock.advance(10_000);
-  for (const { events, error } of followers) {
-    expect(error).toBeNull();
-    expect(events[0]?.snapshot).toBe(true);
-  }
 });
 
 test('a source that throws an unexpected error delays the feed and is reported', async () => {

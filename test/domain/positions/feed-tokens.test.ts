@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import { TokenEndedError } from '../../../src/domain/positions/token-ended-error.ts';
 import { toToken } from '../../../src/lib/token.ts';
 import { atMost } from '../../support/steps.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
@@ -22,28 +21,6 @@ test('a subscription that is not being read ends the moment its token is refused
   expect(ends).toMatchObject([{ code: 'UNAUTHENTICATED' }]);
   await expect(stalled.next()).rejects.toBe(ends[0]);
   expect(hub.stats()).toMatchObject({ feeds: 0, subscriptions: 0 });
-});
-
-test('when every token is refused together, each ends and polling stops', async () => {
-  const { clock, gateway, viewer, followChanges } = createLiveBench();
-  const followers = ['a', 'b', 'c'].map((name) => followChanges(viewer(name)));
-  await clock.advance(2_000);
-  gateway.failWith('unauthenticated');
-  await clock.advance(1_000);
-  expect(followers.every(({ error }) => error instanceof TokenEndedError)).toBe(true);
-  const polls = gateway.polls.length;
-  await clock.advance(20_000);
-  expect(gateway.polls.length).toBe(polls);
-  expect(clock.pending).toBe(0);
-});
-
-test('a token that was accepted within the leeway has until its end', async () => {
-  const { clock, viewer, followChanges } = createLiveBench();
-  const brief = followChanges(viewer('brief', { expiresAtMs: clock.now() - 10_000 }));
-  await clock.advance(19_999);
-  expect(brief.hasEnded).toBe(false);
-  await clock.advance(1);
-  expect(brief.error).toMatchObject({ code: 'UNAUTHENTICATED' });
 });
 
 test('no token gets new events while it has no proof, however many there are', async () => {
@@ -72,31 +49,6 @@ test('no token gets new events while it has no proof, however many there are', a
   // Twelve tokens cannot all be proved within three polls: those without proof poll out of turn.
   expect(emitted).toBeGreaterThanOrEqual(12 * 29);
   expect(gateway.polls.length).toBeLessThan(30 * 12);
-});
-
-test('after an outage longer than proof lasts each token is proved before it gets the new list', async () => {
-  const { clock, gateway, viewer, followChanges } = createLiveBench({
-    proofMs: 10_000,
-    pollMaxMs: 4_000,
-  });
-  gateway.set(LOGIN, [position('a')]);
-  const followers = ['x', 'y', 'z'].map((name) => followChanges(viewer(name)));
-  await clock.advance(3_000);
-  gateway.failWith('unavailable');
-  await clock.advance(60_000);
-  for (const { last, events } of followers) {
-    expect(last?.status).toBe('DELAYED');
-    expect(events.length).toBeGreaterThanOrEqual(5);
-  }
-  gateway.heal();
-  gateway.set(LOGIN, [position('b')]);
-  const before = gateway.polls.length;
-  await clock.advance(4_000);
-  for (const { events } of followers) {
-    const updates = events.filter(({ opened }) => opened.includes('b'));
-    expect(updates).toMatchObject([{ status: 'LIVE', closed: ['a'] }]);
-  }
-  expect(new Set(gateway.polls.slice(before, before + 3).map(({ token }) => token)).size).toBe(3);
 });
 
 test('a token refused by another operation gets no new events until it is proved anew', async () => {

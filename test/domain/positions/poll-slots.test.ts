@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PollSlots } from '../../../src/domain/positions/poll-scheduler.ts';
 import { Follower } from './follower.ts';
@@ -6,23 +5,6 @@ import { createLiveBench } from './live-bench.ts';
 import { position } from './scripted-gateway.ts';
 
 const NOW_MS = 1_795_000_000_000;
-
-test('a slot is near the requested time', () => {
-  fc.assert(
-    fc.property(
-      fc.double({ min: 0, max: 0.999, noNaN: true }),
-      fc.integer({ min: 100, max: 60_000 }),
-      fc.nat(100_000),
-      (phase, intervalMs, atMs) => {
-        const dueMs = NOW_MS + atMs;
-        const laterMs = new PollSlots(() => phase).near(dueMs, intervalMs) - dueMs;
-        // A double stores a time with an error of a fraction of a millisecond.
-        expect(laterMs).toBeGreaterThan(-intervalMs / 100 - 0.01);
-        expect(laterMs).toBeLessThan(intervalMs / 60);
-      },
-    ),
-  );
-});
 
 test('a rhythm does not slip for timers that fire a little late', () => {
   const slots = new PollSlots(() => 0.3);

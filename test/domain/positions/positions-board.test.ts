@@ -74,15 +74,6 @@ test('a watcher gets every list served to its account, and has the newest after 
   expect(received).toEqual([7, 8]);
 });
 
-test('memory is bounded', () => {
-  const board = new PositionsBoard({ maxBytes: 10_000 });
-  for (let index = 0; index < 100; index += 1) {
-    board.offer({ proof: null, tokenHash: String(index) }, list(1, 'a'));
-  }
-  expect(board.newest({ proof: null, tokenHash: '0' })).toBeNull();
-  expect(board.newest({ proof: null, tokenHash: '99' })).not.toBeNull();
-});
-
 test('no number of changed accounts makes a list from before an order current again', () => {
   let sequence = 5;
   const board = new PositionsBoard({ lastSequence: () => sequence });

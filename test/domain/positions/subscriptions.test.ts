@@ -42,16 +42,7 @@ test('the list is emitted again when its order alone changes; the changes are no
   expect(changes.events).toHaveLength(1);
 });
 
-test('a change after a quiet time is emitted immediately, whatever the interval', async () => {
-  const { clock, gateway, viewer, followChanges } = createLiveBench();
-  const follower = followChanges(viewer('phone'), { intervalMs: 8_000 });
-  await clock.advance(10_000);
-  gateway.set(LOGIN, [position('a')]);
-  await clock.advance(1_000);
-  expect(follower.events).toHaveLength(2);
-});
-
-for (const intervalMs of [undefined, 1, 1_000, 15_000]) {
+for (const intervalMs of [undefined, 15_000]) {
   test(`an event comes at least every 15 s in a quiet market (interval ${intervalMs})`, async () => {
     const { clock, viewer, hub, prove } = createLiveBench();
     const phone = viewer('phone');
@@ -120,18 +111,4 @@ test('a cursor resumes without a gap after a pause shorter than the linger', asy
   await clock.advance(0);
   expect(back.events.map(({ snapshot }) => snapshot)).toEqual([false, false]);
   expect(back.last).toMatchObject({ upserted: [position('c')], opened: ['c'], closed: ['a'] });
-});
-
-test('a cursor older than the history means a new snapshot', async () => {
-  const { clock, gateway, viewer, followChanges } = createLiveBench();
-  const stays = followChanges(viewer('phone'));
-  const positions = Array.from({ length: 300 }, (_, index) => position(String(index)));
-  gateway.set(LOGIN, positions);
-  await clock.advance(3_000);
-  const after = stays.last?.cursor ?? null;
-  gateway.set(LOGIN, []);
-  await clock.advance(2_000);
-  const back = followChanges(viewer('tablet'), { after });
-  await clock.advance(0);
-  expect(back.last).toMatchObject({ snapshot: true, upserted: [], closed: [] });
 });

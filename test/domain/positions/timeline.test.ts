@@ -11,32 +11,8 @@ function advance(timeline: Timeline<Position>, list: readonly Position[]) {
   return timeline.advance(list, timeline.version + 1);
 }
 
-function after(...lists: (readonly Position[])[]): Timeline<Position> {
-  const timeline = new Timeline(options);
-  for (const list of lists) advance(timeline, list);
-  return timeline;
-}
-
 const a = position('a');
 const b = position('b');
-
-test('equal lists are the same version and the same array', () => {
-  const timeline = after([a, b]);
-  const before = timeline.items;
-  expect(advance(timeline, [position('a'), position('b')])).toEqual({
-    isContent: false,
-    isMembers: false,
-  });
-  expect(timeline.items).toBe(before);
-  expect(timeline.version).toBe(1);
-});
-
-test('another order is another arrangement, but no change of the list’s content', () => {
-  const timeline = after([a, b]);
-  advance(timeline, [b, a]);
-  expect(timeline.items.map(({ id }) => id)).toEqual(['b', 'a']);
-  expect([timeline.version, timeline.arrangement]).toEqual([1, 2]);
-});
 
 test('a version from before the history is unknown; a later one than the list’s own misses nothing', () => {
   const timeline = new Timeline({ ...options, closingsKept: 2 });
@@ -64,18 +40,6 @@ test('a list whose version another list has raised keeps its own deltas', () => 
   // A reader from before the first list needs all of it.
   expect(timeline.since(2)).toBeNull();
   expect(timeline.since(9)?.opened).toEqual([]);
-});
-
-test('another size is another member, another price is not', () => {
-  const timeline = after([a, b]);
-  expect(advance(timeline, [a, position('b', { priceCurrent: 11 })])).toEqual({
-    isContent: true,
-    isMembers: false,
-  });
-  expect(advance(timeline, [a, position('b', { priceCurrent: 11, units: 0.5 })])).toEqual({
-    isContent: true,
-    isMembers: true,
-  });
 });
 
 test('every field counts in a comparison', () => {

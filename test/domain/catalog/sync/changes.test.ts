@@ -6,7 +6,7 @@ import type { CatalogChanges } from '../../../../src/domain/catalog/sync/history
 import { CatalogHistory } from '../../../../src/domain/catalog/sync/history.ts';
 import type { VersionStore } from '../../../../src/domain/catalog/sync/version-archive.ts';
 import type { Instrument } from '../../../../src/gateway/model.ts';
-import { HOUR_MS, openCatalogWorld } from '../catalog-world.ts';
+import { openCatalogWorld } from '../catalog-world.ts';
 import { instrument } from '../instruments.ts';
 
 const IDS = ['A', 'B', 'BRK.B', 'C', 'EUR/USD', '__proto__', 'constructor', 'É', '🚀'];
@@ -97,23 +97,6 @@ test('the history of a group is bounded: the oldest version is evicted first', a
   expect(known[0]).toBe(false);
   expect(known.at(-1)).toBe(true);
   expect(known.indexOf(true)).toBe(known.lastIndexOf(false) + 1);
-});
-
-test('changes since an older version are those of the gateway', async () => {
-  await using world = await openCatalogWorld({ instruments: 300 });
-  const viewer = world.viewer();
-  const before = await world.catalogs.read(viewer);
-  world.sandbox.changeCatalog({ change: 2, add: 1, remove: 60, ageSeconds: null });
-  await world.clock.advance(HOUR_MS);
-  const after = await world.catalogs.read(viewer);
-  const changes = (await after.changes(before.version.version)) as CatalogChanges;
-  expect(changes).toMatchObject({ version: after.version.version, reset: false });
-  expect(changes.upserted).toHaveLength(3);
-  expect(changes.removed.length).toBeGreaterThan(0);
-  expect(apply(before.version.byId, changes)).toEqual(after.version.byId);
-  // A view answers for its own version, even after a newer one was fetched.
-  expect(before.changes(before.version.version)).toMatchObject({ upserted: [], removed: [] });
-  expect(before.changes(after.version.version)).toMatchObject({ reset: true });
 });
 
 test('replicas compute changes between each other’s versions from the shared store', async () => {
