@@ -34,20 +34,6 @@ describe('an order', () => {
     expect(acceptances).toEqual([demo.login, demo.login]);
   });
 
-  test.each([
-    ['rejected', answered(400, { err: 'NO' })],
-    ['unknown', answered(200, {})],
-    ['unknown', answered(503)],
-  ])('that ended %s uses its key up', async (outcome, exchange) => {
-    const { orders, calls, begin } = stage();
-    const { placed } = await begin('k');
-    last(calls).end(exchange);
-    expect((await placed).outcome.outcome).toBe(outcome);
-    const repeat = await orders.place(demo, demoProof, ticketOf('k'));
-    expect(repeat).toMatchObject({ outcome: { outcome }, replayed: true });
-    expect(calls).toHaveLength(1);
-  });
-
   test('with the key of another one is refused, while that is in flight and after', async () => {
     const { orders, calls, begin } = stage();
     const { placed } = await begin('k');
@@ -67,36 +53,11 @@ describe('an order', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test("of another account is independent of this one's key", async () => {
-    const { calls, begin } = stage();
-    const { placed } = await begin('k');
-    const other = await begin('k', viewerOf('token-2', '2002'), 'MSFT');
-    expect(calls).toHaveLength(2);
-    calls[0]?.end(acceptedAs('o-1'));
-    calls[1]?.end(acceptedAs('o-2'));
-    expect((await placed).outcome).toMatchObject({ orderId: 'o-1' });
-    expect((await other.placed).outcome).toMatchObject({ orderId: 'o-2' });
-  });
-
   test('is not accepted with the proof of another account', async () => {
     const { orders, calls } = stage();
     const proof = proofOf(viewerOf('token-2', '2002'));
     await expect(orders.place(demo, proof, ticketOf('k'))).rejects.toThrow('another account');
     expect(calls).toHaveLength(0);
-  });
-
-  test('goes on when its client has disconnected, and its outcome is on record', async () => {
-    const { orders, calls, begin, clock } = stage();
-    const client = new AbortController();
-    await begin('k', viewerOf('token-1', '1001', client.signal));
-    client.abort();
-    expect(last(calls).viewer.caller.signal).toBe(undefined);
-    await clock.advance(50);
-    last(calls).end(acceptedAs('o-1'));
-    await orders.drain();
-    expect(await orders.placed(demoProof, 'k')).toMatchObject({
-      outcome: { outcome: 'accepted', orderId: 'o-1' },
-    });
   });
 
   test('is passed to onAccountChanged before any client is answered, whatever the callback does', async () => {
@@ -191,15 +152,6 @@ describe('when the gateway call outlives its own deadline', () => {
 });
 
 describe('when the records', () => {
-  test('refuse, nothing is sent', async () => {
-    const { calls, begin } = stage(() => ({
-      reserve: () => Promise.reject(new RecordsUnavailableError('full')),
-    }));
-    const { placed } = await begin('k');
-    await expect(placed).rejects.toThrow(RecordsUnavailableError);
-    expect(calls).toHaveLength(0);
-  });
-
   test('answer a reservation too late, it is released unsent', async () => {
     const gate = Promise.withResolvers<void>();
     const { orders, records, calls, begin, clock } = stage((shared) => ({
@@ -347,20 +299,6 @@ describe('with a second process', () => {
     await clock.advance(orderTimeoutMs + 2_000);
     expect(await placed).toMatchObject({ outcome: { outcome: 'unknown' }, replayed: true });
     expect(calls).toHaveLength(0);
-  });
-});
-
-describe('reading the outcome of a key', () => {
-  test('gives null where nothing is on record, and sends nothing', async () => {
-    const { orders, calls, begin, clock } = stage();
-    expect(await orders.placed(demoProof, 'k')).toBe(null);
-    const { placed } = await begin('k');
-    const asked = orders.placed(demoProof, 'k');
-    last(calls).end(notSent);
-    await expect(placed).rejects.toThrow();
-    await clock.advance(0);
-    expect(await asked).toBe(null);
-    expect(calls).toHaveLength(1);
   });
 });
 

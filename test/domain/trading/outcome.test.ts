@@ -79,17 +79,6 @@ describe('the outcome of an order', () => {
     expect(judged(answer(status, '<html>'))).toBe(`error: ${kind}`);
   });
 
-  test("5: the errors carry the gateway's message and how long to wait", () => {
-    const exchange = answer(429, { error: 'SLOW', message: 'later' }, { 'retry-after': '7' });
-    expect(() => judgeOrder('openPosition', exchange)).toThrow(
-      expect.objectContaining({
-        operation: 'openPosition',
-        retryAfterSeconds: 7,
-        refusal: expect.objectContaining({ error: 'SLOW', message: 'later' }),
-      }),
-    );
-  });
-
   test.each([200, 201, 302, 400, 401, 403, 404, 408, 409, 429, 499, 500, 503])(
     '3: a refusal with status %i that names an order is unknown, and says which',
     (status) => {

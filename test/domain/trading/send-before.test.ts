@@ -92,17 +92,4 @@ describe('a moment more than a day ahead', () => {
     await begin('k', demo, 'AAPL', orders, furthest);
     expect(calls).toHaveLength(1);
   });
-
-  test('does not matter where the key is closed, or is that of another order', async () => {
-    const { orders, calls, clock, begin } = stage();
-    const far = clock.date() + 2 * RECORD_LIFE_MS;
-    await orders.void(demoProof, 'closed', clock.now());
-    const late = await orders.place(demo, demoProof, ticketOf('closed', 'AAPL', far));
-    expect(late).toMatchObject({ outcome: { error: 'VOIDED', sent: false } });
-    const { placed } = await begin('used', demo, 'MSFT');
-    last(calls).end(acceptedAs('o-1'));
-    await placed;
-    const other = orders.place(demo, demoProof, ticketOf('used', 'AAPL', far));
-    await expect(other).rejects.toMatchObject({ argument: 'input.idempotencyKey' });
-  });
 });

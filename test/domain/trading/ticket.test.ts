@@ -36,23 +36,6 @@ const marketWith = (change: object) => refused(() => marketTicket({ ...market, .
 const limitWith = (change: object) => refused(() => limitTicket({ ...limit, ...change }));
 
 describe('the ticket of a market order', () => {
-  test('has each requested value, with null for the others', () => {
-    expect(marketTicket(market)).toEqual({
-      operation: 'openPosition',
-      idempotencyKey: 'key-1',
-      sendBeforeMs: null,
-      order: {
-        symbol: 'AAPL',
-        side: 'BUY',
-        size: { by: 'units', value: 2 },
-        price: null,
-        stopLoss: null,
-        takeProfit: null,
-        comment: null,
-      },
-    });
-  });
-
   test('accepts a protection of 0 and refuses a negative one', () => {
     expect(marketWith({ stopLoss: { price: 0 }, takeProfit: { price: 3 } })).toBe(null);
     expect(marketWith({ stopLoss: { price: -0.01 } })).toBe('input.stopLoss.price');
@@ -68,25 +51,6 @@ describe('the ticket of a market order', () => {
     expect(marketWith({ size: { amount: 9 }, stopLoss: { amount: -5 } })).toBe(
       'input.stopLoss.amount',
     );
-  });
-});
-
-describe('the ticket of a limit order', () => {
-  test('has each requested value', () => {
-    expect(limitTicket({ ...limit, stopLoss: 1 })).toEqual({
-      operation: 'placeLimitOrder',
-      idempotencyKey: 'key-1',
-      sendBeforeMs: null,
-      order: {
-        symbol: 'AAPL',
-        side: 'SELL',
-        amount: 100,
-        price: 12.5,
-        stopLoss: 1,
-        takeProfit: null,
-        comment: null,
-      },
-    });
   });
 });
 

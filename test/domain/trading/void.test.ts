@@ -183,17 +183,3 @@ describe('where the records do not reach back to when the key was made', () => {
     await expect(future).rejects.toThrow(KeyForgottenError);
   });
 });
-
-test('where the records cannot be reached a void fails, and what it has done or not is seen later', async () => {
-  let isAway = true;
-  const { orders, clock, begin, calls } = stage((shared) => ({
-    async voidKey(request) {
-      if (isAway) throw new RecordsUnavailableError('away');
-      return shared.voidKey(request);
-    },
-  }));
-  await expect(orders.void(demoProof, 'k', clock.now())).rejects.toThrow('away');
-  isAway = false;
-  await begin('k');
-  expect(calls).toHaveLength(1);
-});

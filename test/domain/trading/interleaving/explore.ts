@@ -12,31 +12,19 @@ export interface Action {
   run(): Promise<void>;
 }
 
-export interface Exploration {
-  /** The number of orders in which things can happen. */
-  readonly runs: number;
-  /** Whether there are no others. */
-  readonly isExhaustive: boolean;
-}
+/** More than any scenario has. */
+const MOST_RUNS = 1_000_000;
 
-/**
- * Runs a scenario once for each order in which its actions can happen. Beyond `depth` the first action
- * is taken, so the number of runs is bounded; so is it by `mostRuns`.
- */
-export async function explore(
-  begin: () => Promise<Run> | Run,
-  { depth = Number.POSITIVE_INFINITY, mostRuns = 1_000_000 } = {},
-): Promise<Exploration> {
+/** Runs a scenario once for each order in which its actions can happen, and returns how many these are. */
+export async function explore(begin: () => Run): Promise<number> {
   const path: { choice: number; readonly choices: number }[] = [];
-  let isExhaustive = true;
-  for (let runs = 1; runs <= mostRuns; runs += 1) {
+  for (let runs = 1; runs <= MOST_RUNS; runs += 1) {
     const names: string[] = [];
     try {
-      const run = await begin();
+      const run = begin();
       for (let actions = run.actions(); actions.length > 0; actions = run.actions()) {
         const at = names.length;
-        if (at >= depth && actions.length > 1) isExhaustive = false;
-        const choices = at < depth ? actions.length : 1;
+        const choices = actions.length;
         const step = path[at] ?? { choice: 0, choices };
         if (step.choices !== choices) throw new Error('the same past has another future');
         path[at] = step;
@@ -51,10 +39,10 @@ export async function explore(
     // The last step that has another choice takes it; what came after it is forgotten.
     while (path.length > 0 && isLast(path.at(-1))) path.pop();
     const next = path.at(-1);
-    if (next === undefined) return { runs, isExhaustive };
+    if (next === undefined) return runs;
     next.choice += 1;
   }
-  return { runs: mostRuns, isExhaustive: false };
+  throw new Error(`there are more than ${MOST_RUNS}`);
 }
 
 function isLast(step: { choice: number; readonly choices: number } | undefined): boolean {

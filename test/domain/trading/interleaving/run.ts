@@ -3,8 +3,9 @@ import { Orders, type Placed } from '../../../../src/domain/trading/orders.ts';
 import type { SubmitterOptions } from '../../../../src/domain/trading/submitter.ts';
 import { GatewayError, NotAttemptedError } from '../../../../src/gateway/errors.ts';
 import type { Exchange } from '../../../../src/gateway/exchange.ts';
+import { createMemoryOrderRecords } from '../../../../src/store/memory/order-records.ts';
 import { type OrderRecords, RecordsUnavailableError } from '../../../../src/store/order-records.ts';
-import type { ScriptedClock } from '../../../support/scripted-clock.ts';
+import { createScriptedClock } from '../../../support/scripted-clock.ts';
 import {
   acceptedAs,
   answered,
@@ -18,15 +19,7 @@ import type { Action, Run } from './explore.ts';
 import { type Answer, assertRules, type Call } from './rules.ts';
 import type { End, Operation, Scenario } from './scenario.ts';
 
-export interface Stage {
-  readonly clock: ScriptedClock;
-  /** The records as each replica reaches them. */
-  readonly records: readonly OrderRecords[];
-  /** The same records as those who read the outcome in the end see them. */
-  readonly readers: readonly OrderRecords[];
-  readonly key: string;
-}
-
+const KEY = 'k';
 const ORDER_TIMEOUT_MS = 2_000;
 /** Longer than anything waits. */
 const HANG_MS = 6_000;
@@ -42,10 +35,11 @@ interface Parked {
   execute(isHeard: boolean): Promise<void>;
 }
 
-/** Two replicas, or more, that handle requests with one key. */
-export function beginRun(scenario: Scenario, stage: Stage): Run {
+/** Two replicas with the same records, which handle requests with one key. */
+export function beginRun(scenario: Scenario): Run {
   const { operations, ends } = scenario;
-  const { clock, key } = stage;
+  const clock = createScriptedClock();
+  const records = createMemoryOrderRecords({ max: 10, uptimeMs: () => clock.now() });
   const parked: Parked[] = [];
   const calls: Call[] = [];
   const answers: Answer[] = [];
@@ -57,7 +51,6 @@ export function beginRun(scenario: Scenario, stage: Stage): Run {
   let mayExpire = scenario.expires ?? false;
 
   function portOf(replica: number): OrderRecords {
-    const records = stage.records[replica] as OrderRecords;
     function far<Args extends unknown[], T>(name: string, ask: (...args: Args) => Promise<T>) {
       return (...args: Args) =>
         new Promise<T>((resolve, reject) => {
@@ -89,7 +82,7 @@ export function beginRun(scenario: Scenario, stage: Stage): Run {
     };
   }
 
-  const replicas = stage.records.map((_, replica) => {
+  const replicas = [0, 1].map((replica) => {
     const log = createTestLog();
     const options = { clock, log, orderTimeoutMs: ORDER_TIMEOUT_MS, onAccountChanged() {} };
     return new Orders({ ...options, gateway: gatewayOf(replica), records: portOf(replica) });
@@ -105,11 +98,11 @@ export function beginRun(scenario: Scenario, stage: Stage): Run {
   }
 
   function perform(replica: Orders, { do: kind, isOther, hasLimit }: Operation) {
-    if (kind === 'ask') return replica.placed(demoProof, key);
-    if (kind === 'void') return replica.void(demoProof, key, madeAtMs);
+    if (kind === 'ask') return replica.placed(demoProof, KEY);
+    if (kind === 'void') return replica.void(demoProof, KEY, madeAtMs);
     const sendBefore = hasLimit ? madeAtMs + LIMIT_MS : undefined;
     const symbol = isOther ? 'MSFT' : 'AAPL';
-    return replica.place(demo, demoProof, ticketOf(key, symbol, sendBefore));
+    return replica.place(demo, demoProof, ticketOf(KEY, symbol, sendBefore));
   }
 
   /** Puts an order's head onto a socket, as the transport does. */
@@ -215,8 +208,8 @@ export function beginRun(scenario: Scenario, stage: Stage): Run {
       else if (answers.filter(isHeard).length < expected) await clock.advance(POLL_MS);
       else break;
     }
-    const finals = await Promise.all(stage.readers.map((records) => records.find(demo.login, key)));
-    assertRules({ scenario, answers, calls, finals, dead });
+    const final = await records.find(demo.login, KEY);
+    assertRules({ scenario, answers, calls, final, dead });
   }
 
   return {
