@@ -64,16 +64,6 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     await eventually(async () => (await connections()) === before);
   });
 
-  test('keep two prefixes apart', async () => {
-    await using redis = await startTestRedis(serverPath);
-    await using one = await openOnRedis(redis.url, 'one:');
-    await using other = await openOnRedis(redis.url, 'other:');
-    expect(await one.limits?.share(['requests a'], FIGURES)).toEqual([4]);
-    expect(await other.limits?.share(['requests a'], FIGURES)).toEqual([4]);
-    expect(await one.records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
-    expect(await other.records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
-  });
-
   test('are not opened in a database that does not exist', async () => {
     await using redis = await startTestRedis(serverPath);
     expect(await refusalOf(`${redis.url}/99`)).toBe('Redis has no such database');

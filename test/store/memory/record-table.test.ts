@@ -107,8 +107,8 @@ const BOUNDS = { max: 500, maxPerAccount: 200 };
 const NO_BOUNDS = { max: Number.POSITIVE_INFINITY };
 
 test.for([
-  ...[1, 2, 3, 4].map((seed) => ({ seed, bounds: BOUNDS, adopts: false })),
-  ...[5, 6, 7, 8].map((seed) => ({ seed, bounds: NO_BOUNDS, adopts: true })),
+  ...[1, 2].map((seed) => ({ seed, bounds: BOUNDS, adopts: false })),
+  ...[3, 4].map((seed) => ({ seed, bounds: NO_BOUNDS, adopts: true })),
 ])('whatever comes in which order, a plain model answers the same: seed $seed', async (options) => {
   const { seed, bounds, adopts } = options;
   const random = createSeededRandom(seed);

@@ -99,16 +99,4 @@ describeWithRedis('the version of an account in Redis', (serverPath) => {
     await clock.advance(1);
     await a.versionOf('1');
   });
-
-  test('of many accounts is read at once', async () => {
-    await using redis = await startTestRedis(serverPath);
-    await using a = await openReplica(redis);
-    await a.records.settle(await reserved(a.records, '7', 'k'), accepted);
-    const logins = Array.from({ length: 500 }, (_, n) => String(n % 250));
-    const versions = await Promise.all(logins.map((login) => a.versionOf(login)));
-    expect(versions.flatMap(({ version }, n) => (version === null ? [] : [logins[n]]))).toEqual([
-      '7',
-      '7',
-    ]);
-  });
 });

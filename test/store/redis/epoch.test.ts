@@ -186,18 +186,6 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await reserved(a.records, '1', 'new');
   });
 
-  test('does not wait again for one that connects again', async () => {
-    await using redis = await startTestRedis(serverPath);
-    await using line = await startSwitchboard(redis.url);
-    await using a = await openReplica(`redis://:${REDIS_PASSWORD}@${line.address}`);
-    const now = Date.now();
-    await redis.command('HSET', MARKER, 'opensAt', now + 1_500, 'latestAt', now + 60_000);
-    line.cut();
-    await eventually(() => a.records.degradedReason()?.includes('reached') === true);
-    await eventually(() => reserved(a.records, '1', 'new'));
-    expect(a.warnings.join()).not.toContain('written back');
-  });
-
   test('keeps what is pending of a replica that it did not wait for any longer', async () => {
     await using redis = await startTestRedis(serverPath);
     await using line = await startSwitchboard(redis.url);
@@ -224,57 +212,6 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await redis.command('FLUSHALL');
     // Were the other waited for, for its lease, this would be refused.
     await reserved(a.records, '1', 'new');
-  });
-
-  test('does not wait for a replica that has left while it wrote back', async () => {
-    await using redis = await startTestRedis(serverPath);
-    await using line = await startSwitchboard(redis.url);
-    const timers = new Set<object>();
-    const clock: Clock = {
-      ...systemClock,
-      after(ms, task) {
-        const timer = {};
-        timers.add(timer);
-        const cancel = systemClock.after(ms, () => {
-          timers.delete(timer);
-          task();
-        });
-        return () => {
-          timers.delete(timer);
-          cancel();
-        };
-      },
-    };
-    const a = await openReplica(`redis://:${REDIS_PASSWORD}@${line.address}`, {}, clock);
-    const [member] = await membersOf(redis);
-    line.delayMs = 200;
-    await redis.command('HSET', MARKER, 'run', 'another');
-    // Redis has it, and the answer is on its way.
-    await eventually(
-      async () =>
-        (await redis.command('ZSCORE', EXPECTED, member ?? '')) === '0' &&
-        (await redis.command('HGET', MARKER, 'run')) !== 'another',
-    );
-    const closed = a.records.close();
-    line.delayMs = 0;
-    await closed;
-    expect(await membersOf(redis)).toEqual([]);
-    const idle = await openReplica(redis.url, { beatMs: 5_000 }, clock);
-    await idle.records.close();
-    expect([...timers]).toEqual([]);
-  });
-
-  test('begins at once with a replica that connects again', async () => {
-    await using redis = await startTestRedis(serverPath);
-    await using a = await openReplica(redis.url);
-    await using idle = await openReplica(redis.url, { beatMs: 60_000 });
-    await reserved(idle.records, '1', 'k');
-    await redis.kill();
-    await redis.start();
-    await eventually(async () => (await redis.command('EXISTS', `${PREFIX}:record:1:k`)) === 1);
-    expect(await eventually(() => a.records.reserve(request('1', 'k')))).toMatchObject({
-      reserved: false,
-    });
   });
 
   test('does not wait for one that leaves before it has written back', async () => {
@@ -329,19 +266,6 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
       ],
     );
     expect(await b.records.find('1', 'k')).toMatchObject({ outcome: accepted });
-  });
-
-  test('reports a key that two replicas have reserved while Redis had lost it', async () => {
-    await using redis = await startTestRedis(serverPath);
-    await using a = await openReplica(redis.url);
-    await using b = await openReplica(redis.url);
-    await reserved(a.records, '1', 'k');
-    await redis.command('DEL', `${PREFIX}:record:1:k`, `${PREFIX}:index`);
-    await reserved(b.records, '1', 'k');
-    await redis.command('FLUSHALL');
-    await eventually(() =>
-      [...a.warnings, ...b.warnings].some((line) => line.startsWith('1 order keys were reserved')),
-    );
   });
 
   test('keeps an outcome whose replica is gone, and what an earlier version wrote, whatever another one writes back', async () => {

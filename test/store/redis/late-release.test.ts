@@ -64,15 +64,4 @@ describeWithRedis('a reservation that is given back after its time', (serverPath
     expect(await other.reserve(request('1', 'k'))).toMatchObject(unknown);
     await Promise.all([slow.close(), other.close()]);
   });
-
-  test('comes free in time', async () => {
-    await using redis = await startTestRedis(serverPath);
-    const records = await openReplica(redis.url);
-    const answer = await records.reserve({ ...request('1', 'k'), pendingMs: FAR_MS });
-    if (!answer.reserved) throw new Error('the key is free');
-    await records.release(answer.reservation);
-    expect(await records.find('1', 'k')).toBe(null);
-    expect(await records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
-    await records.close();
-  });
 });

@@ -202,23 +202,6 @@ describeWithRedis('order records in Redis', (serverPath) => {
     expect(left).toBeLessThanOrEqual(RECORD_LIFE_MS - uptime.aheadMs);
   });
 
-  test('a Redis that was restarted without its last writes is noticed by its run', async () => {
-    await using redis = await startTestRedis(serverPath);
-    await using a = await openReplica(redis.url);
-    await using b = await openReplica(redis.url);
-    // The file on the disk has the marker, and not the record that follows.
-    await redis.command('SAVE');
-    await a.records.settle(await reserved(a.records, '1', 'k'), accepted);
-    await redis.kill();
-    await expect(b.records.reserve(request('1', 'k'))).rejects.toThrow(RecordsUnavailableError);
-    await expect.poll(() => String(b.records.degradedReason())).toContain('cannot be reached');
-    await redis.start();
-    await expect
-      .poll(() => b.records.find('1', 'k').catch(() => null), { timeout: 30_000 })
-      .toMatchObject({ outcome: accepted });
-    expect(await b.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
-  });
-
   test('a Redis that lost that keys were given back neither keeps them nor gives away those in use', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);

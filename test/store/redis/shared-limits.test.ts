@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../src/lib/clock.ts';
 import { createKnownKeys, type KnownKeys } from '../../../src/lib/limits/known-keys.ts';
 import { openSharedLimits } from '../../../src/store/redis/shared-limits.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
@@ -112,18 +111,4 @@ describeWithRedis('limits in Redis', (serverPath) => {
       });
     },
   );
-
-  test('count the time of each command', async () => {
-    await using redis = await startTestRedis(serverPath);
-    const counted: number[] = [];
-    const limits = await openSharedLimits({
-      url: redis.url,
-      clock: systemClock,
-      onWarn() {},
-      onCounted: (ms) => void counted.push(ms),
-    });
-    await limits.share(['a'], taken(1));
-    expect(counted).toEqual([expect.any(Number)]);
-    limits.close();
-  });
 });

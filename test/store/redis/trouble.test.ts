@@ -66,25 +66,3 @@ test('each reason is told once until five seconds without any, and each failure 
   expect(trouble.reason).toBeNull();
   expect(counted).toEqual([...Array(20).fill('OOM'), 'connection', 'OOM', 'timeout', 'OOM']);
 });
-
-test.each([
-  [reply(`OOM ${'x'.repeat(10_000)}`), null, /^Redis refuses commands: OOM x{196}$/],
-  [
-    reply('WRONGPASS invalid'),
-    'Redis refuses the user or the password',
-    /^Redis refuses the user or the password$/,
-  ],
-  [
-    new Error('connect EMFILE 10.0.0.7:6379'),
-    null,
-    /^Redis cannot be reached: connect EMFILE 10\.0\.0\.7:6379$/,
-  ],
-])(
-  'the line of %s has its own words, cut short, or what is refused of the configuration',
-  (...of) => {
-    const [error, refusal, expected] = of;
-    const lines: string[] = [];
-    new RedisTrouble({ onWarn: (message) => lines.push(message) }).failed(error, refusal);
-    expect(lines).toEqual([expect.stringMatching(expected)]);
-  },
-);

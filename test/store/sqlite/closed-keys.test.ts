@@ -73,17 +73,6 @@ describe('a file remembers', () => {
     expect(remembered(database, 'third')).toBe(2 * HOUR_MS);
   });
 
-  test('since an operator says that rows are missing', () => {
-    using folder = createFolder();
-    const clock = createMachineClock();
-    using database = openDatabase(folder.path, { clock });
-    clock.pass(HOUR_MS);
-    database.declareIncomplete();
-    database.declareComplete();
-    clock.pass(5);
-    expect(remembered(database, 'key')).toBe(5);
-  });
-
   test('since a start that finds damage, and does not close the key of a damaged record', () => {
     using folder = createFolder();
     const clock = createMachineClock();

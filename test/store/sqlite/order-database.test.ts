@@ -93,18 +93,6 @@ describe('a record', () => {
     expect(database.run([of('1', 'c')]).answers[0]).toMatchObject({ id: 'reservation of c' });
   });
 
-  test('that is damaged takes up room of its account, until nobody can know for how long', () => {
-    using folder = createFolder();
-    fill(folder.path, ['a', 'b']);
-    const other = new DatabaseSync(folder.path);
-    other.exec("UPDATE orders SET outcome = 'x' WHERE key = 'a'");
-    other.close();
-    using database = openDatabase(folder.path, { maxPerAccount: 2 });
-    const reservation = reservationOf('c');
-    const [answer] = database.run([{ do: 'reserve', reservation }]).answers;
-    expect(answer).toEqual({ freeInMs: RECORD_LIFE_MS });
-  });
-
   test('gets no older by a corrected date, in this process or another', () => {
     using folder = createFolder();
     const clock = createMachineClock();
@@ -155,20 +143,6 @@ describe('a record', () => {
     expect(database.run([{ do: 'check' }]).held).toBe(0);
   });
 
-  test('is pending for its time, whichever process asks', () => {
-    using folder = createFolder();
-    const clock = createMachineClock();
-    {
-      using database = openDatabase(folder.path, { clock });
-      reserve(database, 'key');
-    }
-    clock.pass(4_000);
-    using database = openDatabase(folder.path, { clock });
-    expect(find(database, 'key')).toMatchObject({ outcome: null, pendingMs: 6_000 });
-    clock.pass(6_000);
-    expect(find(database, 'key')).toMatchObject({ outcome: null, pendingMs: 0 });
-  });
-
   test('is released only while no client was answered that its outcome is unknown', () => {
     using folder = createFolder();
     const clock = createMachineClock();
@@ -186,19 +160,6 @@ describe('a record', () => {
       { do: 'settle', reservation: reservationOf('late'), outcome: acceptedAs('late') },
     ]);
     expect(find(database, 'late')).toMatchObject({ outcome: acceptedAs('late') });
-  });
-
-  test('can be read by an operator', () => {
-    using folder = createFolder();
-    fill(folder.path, ['key']);
-    const raw = new DatabaseSync(folder.path, { readOnly: true });
-    expect(raw.prepare('SELECT login, key, at, outcome FROM orders').get()).toEqual({
-      login: '1001',
-      key: 'key',
-      at: '2026-11-20T12:00:00.000Z',
-      outcome: '{"kind":"accepted","orderId":"order key","message":null}',
-    });
-    raw.close();
   });
 });
 
@@ -248,17 +209,6 @@ describe('the file', () => {
     expect(opened().length).toBeGreaterThanOrEqual(2);
     database.close();
     expect(opened()).toEqual([]);
-  });
-
-  test('is brought back from a write-ahead log to a rollback journal', () => {
-    using folder = createFolder();
-    fill(folder.path, ['key']);
-    const raw = new DatabaseSync(folder.path);
-    raw.exec('PRAGMA journal_mode = WAL');
-    raw.close();
-    openDatabase(folder.path).close();
-    const [write, read] = readFileSync(folder.path).subarray(18, 20);
-    expect([write, read]).toEqual([1, 1]);
   });
 });
 
@@ -413,20 +363,6 @@ test('damaged records are dropped, and their keys come free, where the operator 
   expect(reserve(database, 'second')).toBe(null);
 });
 
-test('records that are over leave their room to as many new ones as come at once', () => {
-  using folder = createFolder();
-  const clock = createMachineClock();
-  using database = openDatabase(folder.path, { clock, max: 100 });
-  for (const day of ['first', 'second', 'third']) {
-    const tasks = Array.from({ length: 90 }, (_, n) => ({
-      do: 'reserve' as const,
-      reservation: reservationOf(`${day} ${n}`),
-    }));
-    expect(database.run(tasks).answers.filter((answer) => answer !== null)).toEqual([]);
-    clock.pass(RECORD_LIFE_MS);
-  }
-});
-
 test('however many damaged records are the oldest, the others are forgotten in time', () => {
   using folder = createFolder();
   const clock = createMachineClock();
@@ -439,18 +375,4 @@ test('however many damaged records are the oldest, the others are forgotten in t
   using database = openDatabase(folder.path, { clock });
   for (let times = 0; times < 4; times += 1) database.run([{ do: 'check' }]);
   expect(database.run([]).held).toBe(30);
-});
-
-test('a damaged record does not age, and keeps no other from being forgotten', () => {
-  using folder = createFolder();
-  const clock = createMachineClock();
-  fill(folder.path, ['damaged', 'old']);
-  const raw = new DatabaseSync(folder.path);
-  raw.exec("UPDATE orders SET uptimeMs = -1e15 WHERE key = 'damaged'");
-  raw.close();
-  clock.pass(RECORD_LIFE_MS);
-  using database = openDatabase(folder.path, { clock });
-  expect(database.run([{ do: 'check' }]).held).toBe(1);
-  expect(reserve(database, 'old')).toBe(null);
-  expect(reserve(database, 'damaged')).toContain('is damaged');
 });

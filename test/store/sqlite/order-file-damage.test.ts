@@ -47,8 +47,10 @@ function meet(path: string, restores: Iterable<() => void>) {
 }
 
 // Every byte takes a minute of both cores.
-const STRIDE = inFull(1, 16);
-// A multiple of the stride, so that cuts meet the edges of pages.
+// Odd, or some bits would be flipped nowhere.
+const STRIDE = inFull(1, 33);
+// A part of the page, so that cuts meet the edges of pages.
+const CUT_STRIDE = inFull(1, 64);
 const WHOLLY_DAMAGED_BYTES = 1_024;
 // SQLite's own: where it is damaged the file is refused as a whole.
 const HEADER_BYTES = 100;
@@ -57,25 +59,22 @@ const HEADER_BYTES = 100;
 const AMPLE = { timeout: 600_000 };
 
 describe('a damaged file of order records', AMPLE, () => {
-  test.each([0, 1, 2, 3])(
-    'forgets nothing, whichever of these bytes has a flipped bit (part %d of 4)',
-    (part) => {
-      using folder = createFilledFolder();
-      const { image } = folder;
-      const { length } = image.database;
-      const met = meet(
-        folder.path,
-        (function* () {
-          for (let at = part; at < length; at += at < WHOLLY_DAMAGED_BYTES ? 4 : 4 * STRIDE) {
-            // Another bit in each byte, all eight of them in rotation.
-            yield () => image.restore({ '': flipped(image.database, at, (at >> 2) % 8) });
-          }
-        })(),
-      );
-      expect(met.stopped).toBeGreaterThan(20);
-      expect(met.refused).toBeGreaterThan(20);
-    },
-  );
+  test('forgets nothing, whichever of its bytes has a flipped bit', () => {
+    using folder = createFilledFolder();
+    const { image } = folder;
+    const { length } = image.database;
+    const met = meet(
+      folder.path,
+      (function* () {
+        for (let at = 0; at < length; at += at < WHOLLY_DAMAGED_BYTES ? 1 : STRIDE) {
+          // Another bit in each byte, all eight of them in rotation.
+          yield () => image.restore({ '': flipped(image.database, at, at % 8) });
+        }
+      })(),
+    );
+    expect(met.stopped).toBeGreaterThan(80);
+    expect(met.refused).toBeGreaterThan(20);
+  });
 
   test('forgets nothing, wherever it is cut', () => {
     using folder = createFilledFolder();
@@ -84,7 +83,7 @@ describe('a damaged file of order records', AMPLE, () => {
     const met = meet(
       folder.path,
       (function* () {
-        for (let size = 0; size < length; size += size < WHOLLY_DAMAGED_BYTES ? 1 : STRIDE) {
+        for (let size = 0; size < length; size += size < WHOLLY_DAMAGED_BYTES ? 1 : CUT_STRIDE) {
           yield () => image.restore({ '': image.database.subarray(0, size) });
         }
       })(),
@@ -174,53 +173,43 @@ describe('a damaged file of order records', AMPLE, () => {
     }
   });
 
-  test('does not start with fewer rows than were written', () => {
-    using folder = createFilledFolder();
-    const raw = new DatabaseSync(folder.path);
-    raw.exec("DELETE FROM orders WHERE key = 'key 3'");
-    raw.close();
-    expect(() => openDatabase(folder.path)).toThrow(/has 11 rows of 12, so it is damaged: restore/);
-  });
-
   test.each([
-    ['text', 'UPDATE state SET rows = 12'],
-    ['a changed schema', 'DROP INDEX orders_hash'],
-    ['another version', 'PRAGMA user_version = 2'],
-    ['another program', 'PRAGMA application_id = 7'],
-    ['no state', 'DELETE FROM state'],
-  ])('does not start with %s', (_, change) => {
+    ['fewer rows than were written', "DELETE FROM orders WHERE key = 'key 3'", 'has 11 rows of 12'],
+    ['a changed state', 'UPDATE state SET writes = 100', 'is damaged'],
+    ['a changed schema', 'DROP INDEX orders_hash', 'is damaged'],
+    ['another version', 'PRAGMA user_version = 2', 'is of another version'],
+    ['another program', 'PRAGMA application_id = 7', 'is no file of this program'],
+    ['no state', 'DELETE FROM state', 'is damaged'],
+  ])('does not start with %s', (_, change, problem) => {
     using folder = createFilledFolder();
     const raw = new DatabaseSync(folder.path);
-    raw.exec(`${change}; UPDATE state SET writes = 100`);
+    raw.exec(change);
     raw.close();
-    expect(() => openDatabase(folder.path)).toThrow(/is (damaged|of another|no file)/);
+    expect(() => openDatabase(folder.path)).toThrow(problem);
   });
 
-  test.each([0, 1, 2, 3])(
-    'forgets nothing while it is in use, whichever of these bytes has a flipped bit (part %d of 4)',
-    (part) => {
-      using folder = createFilledFolder();
-      const { image } = folder;
-      const { length } = image.database;
-      const lost: string[] = [];
-      let refused = 0;
-      for (let at = HEADER_BYTES + part; at < length; at += 4 * STRIDE) {
-        image.restore();
-        using database = openDatabase(folder.path);
-        const whole = readFileSync(folder.path);
-        const bytes = flipped(whole, at, (at >> 2) % 8);
-        // A larger change counter, or what is cached would still count.
-        const changes = whole.readUInt32BE(24) + 1;
-        for (const place of [24, 92]) bytes.writeUInt32BE(changes, place);
-        writeFileSync(folder.path, bytes);
-        const found = verdicts(database, KEYS);
-        lost.push(...found.lost.map((key) => `${at}: ${key}`));
-        refused += found.refused.length;
-      }
-      expect(lost).toEqual([]);
-      expect(refused).toBeGreaterThan(40);
-    },
-  );
+  test('forgets nothing while it is in use, whichever of its bytes has a flipped bit', () => {
+    using folder = createFilledFolder();
+    const { image } = folder;
+    const { length } = image.database;
+    const lost: string[] = [];
+    let refused = 0;
+    for (let at = HEADER_BYTES; at < length; at += STRIDE) {
+      image.restore();
+      using database = openDatabase(folder.path);
+      const whole = readFileSync(folder.path);
+      const bytes = flipped(whole, at, at % 8);
+      // A larger change counter, or what is cached would still count.
+      const changes = whole.readUInt32BE(24) + 1;
+      for (const place of [24, 92]) bytes.writeUInt32BE(changes, place);
+      writeFileSync(folder.path, bytes);
+      const found = verdicts(database, KEYS);
+      lost.push(...found.lost.map((key) => `${at}: ${key}`));
+      refused += found.refused.length;
+    }
+    expect(lost).toEqual([]);
+    expect(refused).toBeGreaterThan(160);
+  });
 
   test('is damaged while it is in use, and orders are refused from then on', () => {
     using folder = createFilledFolder();
@@ -259,15 +248,11 @@ describe('a hot rollback journal', AMPLE, () => {
     return { ...folder, database, journal, restore };
   }
 
-  test('is rolled back', () => {
+  test('is rolled back, and forgets nothing by being removed', () => {
     using crash = crashed();
     expect(crash.journal.length).toBeGreaterThan(3 * 4_096);
     crash.restore(crash.journal);
     expect(survey(crash.path, KEYS)).toEqual({ stopped: false, refused: [], lost: [] });
-  });
-
-  test('forgets nothing by being removed', () => {
-    using crash = crashed();
     crash.restore(null);
     expect(survey(crash.path, KEYS)).toMatchObject({ lost: [] });
   });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { chmod, chown, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,14 +69,6 @@ describe('order records in SQLite', () => {
     expect(commits() - before).toBeLessThan(6);
   });
 
-  test('are closed once, and refuse every later call', async () => {
-    await using opened = await openRecords();
-    await opened.records.close();
-    await opened.records.close();
-    await expect(opened.records.find('1', 'k')).rejects.toThrow(RecordsUnavailableError);
-    expect(opened.records.degradedReason()).not.toBe(null);
-  });
-
   test('write down what waits for the thread when they are closed', async () => {
     await using opened = await openRecords();
     const { records } = opened;
@@ -106,15 +98,6 @@ describe('order records in SQLite', () => {
       return records.degradedReason() === null;
     });
     expect(await records.find('1', 'k')).toBe(null);
-  });
-
-  test('are not opened where the path leads to no file, and leave alone what is there', async () => {
-    await using opened = await openRecords();
-    const path = join(opened.folder, 'deep');
-    mkdirSync(path, { mode: 0o755 });
-    const opening = openSqliteOrderRecords({ path, max: 1, clock: systemClock, onWarn() {} });
-    await expect(opening).rejects.toThrow('cannot be opened');
-    expect((await stat(path)).mode & 0o777).toBe(0o755);
   });
 
   test.each([
