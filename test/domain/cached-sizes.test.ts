@@ -77,9 +77,7 @@ test('a watermark weighs what it says, with a hash for its key', async () => {
 
 test.each([
   [0, 0, '', false],
-  [25, 5, '', true],
-  [100, 20, '', false],
-  [25, 0, 'x'.repeat(200), true],
+  [25, 5, 'x'.repeat(200), true],
 ])(
   'a snapshot of %i positions and %i orders weighs what it says',
   async (positions, orders, comment, withRows) => {
@@ -131,13 +129,10 @@ test.each([
   },
 );
 
-test.each([
-  [1, ''],
-  [25, 'x'.repeat(200)],
-])('a list of %i positions weighs what it says', async (count, comment) => {
+test('a list of positions weighs what it says', async () => {
   const board = new PositionsBoard({ maxBytes: 1e9 });
   const share = await weighed(ENTRIES, board, (at) => {
-    const text = JSON.stringify(rows(count, comment));
+    const text = JSON.stringify(rows(25, 'x'.repeat(200)));
     const positions = toPositions(JSON.parse(text), readingIn('auto')) ?? [];
     const bytes = Buffer.allocUnsafeSlow(text.length);
     bytes.write(text);

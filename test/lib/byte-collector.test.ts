@@ -10,18 +10,6 @@ test('pieces become one buffer in their order, whatever their sizes', () => {
   expect([collector.length, collector.heldBytes]).toEqual([0, 0]);
 });
 
-test('a single piece is handed on as it is, and never written to', () => {
-  const memory = Buffer.from('one, and what follows it');
-  const piece = memory.subarray(0, 3);
-  const alone = new ByteCollector({ maxBytes: 100 });
-  alone.add(piece);
-  expect(alone.take()).toEqual(piece);
-  const joined = new ByteCollector({ maxBytes: 100 });
-  joined.add(piece);
-  joined.add(Buffer.from('!'));
-  expect([String(joined.take()), String(memory)]).toEqual(['one!', 'one, and what follows it']);
-});
-
 test('bytes beyond the limit are refused, and the limit itself is not', () => {
   const collector = new ByteCollector({ maxBytes: 5 });
   expect(collector.add(Buffer.from('1234'))).toBe('kept');

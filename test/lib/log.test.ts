@@ -128,17 +128,3 @@ test('at a console a line is short, with the stack of an error below it', () => 
   );
   expect(lines[1]).toMatch(/^\d\d:\d\d:\d\d error no way\nError: no way\n {4}at /);
 });
-
-describe('a line that is JSON already', () => {
-  test('is written like any other, in order', () => {
-    const { log, lines } = openLog({ level: 'info' });
-    log.line('"a":1', 'request');
-    log.warn('loud');
-    log.child({}).line('"a":2', 'request');
-    expect(lines.map((line) => JSON.parse(line))).toEqual([
-      { level: 'info', time: expect.stringMatching(/^\d{4}-.*Z$/), a: 1, msg: 'request' },
-      { level: 'warn', time: expect.any(String), msg: 'loud' },
-      { level: 'info', time: expect.any(String), a: 2, msg: 'request' },
-    ]);
-  });
-});

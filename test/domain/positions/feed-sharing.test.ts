@@ -2,23 +2,6 @@ import { expect, test } from 'vitest';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { position } from './scripted-gateway.ts';
 
-test('a feed polls at a random phase', async () => {
-  const offsets = new Set<number>();
-  for (let seed = 1; seed <= 10; seed += 1) {
-    const { clock, gateway, viewer, followChanges } = createLiveBench({ seed });
-    followChanges(viewer('phone'));
-    await clock.advance(3_000);
-    const [first, second, third] = gateway.polls.map(({ atMs }) => atMs) as [
-      number,
-      number,
-      number,
-    ];
-    expect(third - second).toBeCloseTo(1_000);
-    offsets.add(Math.round((second - first) / 100));
-  }
-  expect(offsets.size).toBeGreaterThan(4);
-});
-
 test('polling stops with the last subscriber, and the feed is closed after the linger', async () => {
   const { clock, gateway, viewer, followChanges, hub } = createLiveBench({ lingerMs: 5_000 });
   const phone = followChanges(viewer('phone'));

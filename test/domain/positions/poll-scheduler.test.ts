@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PollScheduler } from '../../../src/domain/positions/poll-scheduler.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
-import { createRandom } from './live-bench.ts';
+import { createLiveBench, createRandom } from './live-bench.ts';
 
 function createPolls(pollsPerSecond: number, feeds: number, pollMs = 1_000) {
   const clock = createScriptedClock();
@@ -74,4 +74,17 @@ test('a poll that backs off takes no share and comes at its own time', async () 
   expect(ran).toEqual([]);
   await clock.advance(100);
   expect(ran).toHaveLength(1);
+});
+
+test('accounts are polled together, and no less often for it', async () => {
+  const { gateway, clock, viewer, followChanges } = createLiveBench({ pollsPerSecond: 100_000 });
+  for (let at = 0; at < 200; at += 1) followChanges(viewer(`token ${at}`, { login: `${at}` }));
+  await clock.advance(5_000);
+  const before = gateway.polls.length;
+  await clock.advance(10_000);
+  const polls = gateway.polls.slice(before);
+  expect(polls.length).toBeGreaterThanOrEqual(1_980);
+  expect(polls.length).toBeLessThanOrEqual(2_020);
+  // Polls fall on forty moments in each second, instead of nearly two hundred.
+  expect(new Set(polls.map(({ atMs }) => Math.round(atMs))).size).toBeLessThanOrEqual(410);
 });

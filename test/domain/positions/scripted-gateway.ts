@@ -31,8 +31,6 @@ export class ScriptedGateway implements FeedSource {
   sessionLatencyMs = 0;
   /** Changes what a snapshot says. */
   sessionLie: (session: Session) => Session = (session) => session;
-  /** The answers, by the millisecond at which each call was sent. */
-  readonly answered = new Map<number, readonly Position[]>();
   readonly #lists = new Map<string, readonly Position[]>();
   readonly #accounts = new Map<string, ScriptedAccount>();
   readonly #clock: Clock;
@@ -81,7 +79,6 @@ export class ScriptedGateway implements FeedSource {
     if (error?.kind === 'unauthenticated') this.#ledger.refused(viewer);
     if (error) throw error;
     this.#ledger.answered(viewer, 'getOpenPositions', logicalTime);
-    this.answered.set(Math.trunc(sent.sentAtMs), list);
     const bytes = Buffer.from(JSON.stringify(list));
     const isSame = previous?.bytes.equals(bytes);
     return {

@@ -97,23 +97,6 @@ describe('an error', () => {
     expect(await placed).toMatchObject({ replayed: false });
   });
 
-  test.each([401, 403])(
-    '%i is about its token: the next waiting request is sent',
-    async (status) => {
-      const { calls, begin, clock } = stage();
-      const first = await begin('k');
-      const second = await begin('k', viewerOf('token-2'));
-      const third = await begin('k', viewerOf('token-3'));
-      calls[0]?.end(answered(status));
-      await expect(first.placed).rejects.toMatchObject({ status });
-      await clock.advance(0);
-      expect(calls.map(({ viewer }) => viewer.caller.token?.text)).toEqual(['token-1', 'token-2']);
-      last(calls).end(acceptedAs('o-1'));
-      expect(await second.placed).toMatchObject({ replayed: false });
-      expect(await third.placed).toMatchObject({ replayed: true });
-    },
-  );
-
   test('of the facade after sending is unknown, never a free key', async () => {
     const { orders, calls, begin, log } = stage();
     const { placed } = await begin('k');

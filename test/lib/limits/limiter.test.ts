@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  accountClient,
-  addressClient,
-  regarding,
-  singleClient,
-} from '../../../src/lib/limits/client.ts';
+import { accountClient, addressClient, singleClient } from '../../../src/lib/limits/client.ts';
 import { Limiter } from '../../../src/lib/limits/limiter.ts';
 import type { LimitTable } from '../../../src/lib/limits/table.ts';
 import { createTestLimiter, DEFAULT_LIMITS, limited } from '../../support/limits.ts';
@@ -77,11 +72,6 @@ describe('a limit', () => {
     limiter.giveBack('subscriptions', A);
     expect(limiter.take('subscriptions', A)).toMatchObject({ isOver: false });
   });
-
-  test('is one at least, however small a share is', () => {
-    const { limiter } = stage(limited('requests', 1));
-    expect(limiter.take('requests', accountClient('1', 'h'))).toMatchObject({ most: 1, left: 0 });
-  });
 });
 
 describe('of an account', () => {
@@ -97,13 +87,6 @@ describe('of an account', () => {
     expect([passed(one), passed(one), passed(one)]).toEqual([true, true, false]);
     expect([passed(other), passed(other), passed(other)]).toEqual([true, true, false]);
     expect([passed(third), passed(third)]).toEqual([true, false]);
-  });
-
-  test('what a token uses beyond its half is not taken from the others', () => {
-    const { limiter } = stage(limited('messages', 100));
-    for (let at = 0; at < 500; at += 1) limiter.spend('messages', one, 1);
-    expect(limiter.spend('messages', one, 1)).toMatchObject({ left: -50 });
-    expect(limiter.spend('messages', other, 1)).toMatchObject({ left: 48 });
   });
 });
 
@@ -122,20 +105,6 @@ describe('of an IPv6 address', () => {
     expect(limiter.take('requests', addressClient('2001:db8:2::1'))).toMatchObject({
       isOver: false,
     });
-  });
-
-  test('what regards one thing alone has the same shares', () => {
-    const { limiter } = stage(limited('login', 1));
-    const pair = (subnet: string, who: string) => regarding(at(subnet), who, 'pair');
-    const passed = (subnet: string, who: string) =>
-      !limiter.take('login', pair(subnet, who)).isOver;
-    expect([passed('1', 'x'), passed('1', 'x'), passed('1', 'y')]).toEqual([true, false, true]);
-    expect(['2', '3', '4', '5'].map((subnet) => passed(subnet, 'x'))).toEqual([
-      true,
-      true,
-      true,
-      false,
-    ]);
   });
 });
 

@@ -5,7 +5,6 @@ import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
 
 const ADDRESS = addressClient('192.0.2.1');
 const ACCOUNT = accountClient('1', 'x');
-const OTHER_TOKEN = accountClient('1', 'y');
 
 /** Two of each address, four of an account, so two of each token. */
 function stage() {
@@ -44,18 +43,6 @@ test('a slot settles with the account that is proved, and is released there', ()
   expect([left(ADDRESS), left(ACCOUNT)]).toEqual([2, 2]);
   expect(slot?.settle()).toBe(true);
   expect(left(ACCOUNT)).toBe(2);
-});
-
-test('a slot stays where it is while its account has none left, or its token half of them', () => {
-  const { take, takeOpen, proved, left } = stage();
-  take(ACCOUNT);
-  take(ACCOUNT);
-  const slot = takeOpen();
-  proved(ACCOUNT);
-  expect(slot?.settle()).toBe(false);
-  expect(left(ADDRESS)).toBe(1);
-  proved(OTHER_TOKEN);
-  expect(slot?.settle()).toBe(true);
 });
 
 test('a slot leaves its account when its token is over, even for an address that has none left', () => {

@@ -88,27 +88,3 @@ test('one too old when received is served as stale and fetched again after a min
   expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false });
   expect(world.fetches()).toBe(2);
 });
-
-test('the figures of all catalogs are those of the oldest, and of the one that ends first', async () => {
-  const sources: string[] = [];
-  await using world = await openCatalogWorld({ onRead: (source) => void sources.push(source) });
-  const { catalogs, clock } = world;
-  expect(catalogs.stats()).toEqual({
-    count: 0,
-    unknownValues: 0,
-    ageSeconds: 0,
-    leftSeconds: null,
-  });
-  expect(catalogs.heldSize).toBe(0);
-  const viewer = world.viewer();
-  await catalogs.read(viewer);
-  expect(catalogs.stats()).toMatchObject({ count: 1, ageSeconds: 0, leftSeconds: 7_200 });
-  await clock.advance(10 * MINUTE_MS);
-  await catalogs.read(world.viewer({ email: PRO }));
-  catalogs.read(viewer);
-  expect(catalogs.stats()).toMatchObject({ count: 2, ageSeconds: 600, leftSeconds: 6_600 });
-  expect(catalogs.heldSize).toBe(60);
-  expect(sources).toEqual(['wait', 'wait', 'memory']);
-  await clock.advance(3 * HOUR_MS);
-  expect(catalogs.stats()).toMatchObject({ count: 2, leftSeconds: 0 });
-});

@@ -83,21 +83,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ends: ['accepted', 'refused'],
     expires: true,
   },
-  'an order that may be late and its replica dead, and a void': {
-    operations: [limited, voidThere],
-    ends: ['accepted'],
-    expires: true,
-    mayDie: true,
-  },
   'an order whose outcome may come late, and a void': {
     operations: [place, voidThere],
     ends: ['accepted', 'rejected', 'paused'],
     hangs: true,
     polls: 1,
-  },
-  'an order whose outcome may come late, a question and a void': {
-    operations: [place, ask, voidThere],
-    ends: ['paused'],
-    hangs: true,
   },
 };
