@@ -9,7 +9,8 @@ import { readingIn } from '../../src/gateway/wire/scalars.ts';
 import { Watermarks } from '../../src/lib/watermarks.ts';
 import { createInstruments } from '../../src/sandbox/instruments.ts';
 import { heldBytes } from '../support/heap.ts';
-import { openAccountWorld, viewer } from './account/account-world.ts';
+import { openAccountWorld } from './account/account-world.ts';
+import { viewerOf } from './viewer.ts';
 
 // Enough that what is compiled meanwhile weighs nothing beside them.
 const [FIRST, ENTRIES] = [600, 1_200];
@@ -92,7 +93,7 @@ test.each([
     // The smaller the entries, the more of them it takes.
     const entries = positions + orders === 0 ? 6 * ENTRIES : ENTRIES;
     const share = await weighed(entries, caches, async (at) => {
-      const reader = { ...viewer(`token ${at}`), login: String(1_000 + at) };
+      const reader = { ...viewerOf(`token ${at}`), login: String(1_000 + at) };
       const read = world.sessions.read(reader, demand);
       world.calls.pop()?.answer({
         login: 1_000 + at,

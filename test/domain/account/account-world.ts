@@ -1,14 +1,11 @@
 import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
-import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
-import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
-import { toToken } from '../../../src/lib/token.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestTrials } from '../../support/trials.ts';
 
@@ -21,13 +18,10 @@ export interface OpenCall {
   answer(body: unknown, status?: number): void;
 }
 
-export interface AccountWorldOptions {
-  readonly maxBytes?: number;
-  readonly freshness?: SessionsOptions['freshness'];
-}
-
 /** Sessions over the real client, whose calls a test answers in any order. */
-export function openAccountWorld({ maxBytes, freshness }: AccountWorldOptions = {}) {
+export function openAccountWorld(
+  options: Pick<Partial<SessionsOptions>, 'maxBytes' | 'freshness'> = {},
+) {
   // The client takes the time of answers from the system clock.
   const clock = createScriptedClock(Date.now());
   const logicalClock = new LogicalClock();
@@ -69,28 +63,16 @@ export function openAccountWorld({ maxBytes, freshness }: AccountWorldOptions = 
     refusals: { accepted() {}, refused() {} },
     onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
   });
-  const bounded = maxBytes === undefined ? {} : { maxBytes };
   const sessions: Sessions = new Sessions({
     gateway,
     ledger,
     clock,
     logicalClock,
     maxAgeMs: MAX_AGE_MS,
-    ...bounded,
-    ...(freshness && { freshness }),
+    ...options,
   });
   const prover = new Prover(ledger, sessions, logicalClock);
   return { clock, logicalClock, ledger, gateway, sessions, prover, calls };
-}
-
-export function viewer(token: string, receipt?: (entry: ReceiptEntry) => void): Viewer {
-  return {
-    caller: { token: toToken(token), ...(receipt && { receipt }) },
-    tokenHash: `hash of ${token}`,
-    login: '1001',
-    claimedGroup: 'standard',
-    expiresAtMs: null,
-  };
 }
 
 export function snapshot(balance: number, positions: readonly string[] = []) {

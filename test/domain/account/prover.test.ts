@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
-import { openAccountWorld, PROOF_MS, snapshot, viewer } from './account-world.ts';
+import { viewerOf } from '../viewer.ts';
+import { openAccountWorld, PROOF_MS, snapshot } from './account-world.ts';
 
-const demo = viewer('demo');
+const demo = viewerOf('demo');
 
 /** A world in which the token of `asking` was proved, and its proof has lapsed. */
 async function openLapsedWorld() {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_AGE_MS, openAccountWorld, PROOF_MS, snapshot, viewer } from './account-world.ts';
+import { viewerOf } from '../viewer.ts';
+import { MAX_AGE_MS, openAccountWorld, PROOF_MS, snapshot } from './account-world.ts';
 
-const demo = viewer('demo');
+const demo = viewerOf('demo');
 
 /** Reads a snapshot and answers its call. */
 async function readAs(world: ReturnType<typeof openAccountWorld>, balance: number, who = demo) {
@@ -40,7 +41,7 @@ test('a token that was refused, or not accepted for long, does not get its cache
 
 test('the memory of snapshots is bounded, and recently read ones stay', async () => {
   const world = openAccountWorld({ maxBytes: 8_000 });
-  const viewers = Array.from({ length: 20 }, (_, i) => viewer(`token ${i}`));
+  const viewers = Array.from({ length: 20 }, (_, i) => viewerOf(`token ${i}`));
   for (const who of viewers) await readAs(world, 1, who);
   const before = world.calls.length;
   for (const who of viewers) void world.sessions.read(who);
@@ -85,7 +86,7 @@ test('a snapshot that was sent before a position opened is not served again, who
   await late;
   expect(world.sessions.cached(demo)?.session.balance).toBe(2);
 
-  const other = viewer('other');
+  const other = viewerOf('other');
   const proving = world.sessions.read(other);
   world.calls[3]?.answer(snapshot(3, ['a']));
   await proving;
@@ -108,8 +109,8 @@ describe('a snapshot whose call began before that of one which', () => {
 
   test('was not kept for want of room is not cached either', async () => {
     const world = openAccountWorld({ maxBytes: 2_100 });
-    await readAs(world, 1, viewer('one'));
-    await readAs(world, 1, viewer('other'));
+    await readAs(world, 1, viewerOf('one'));
+    await readAs(world, 1, viewerOf('other'));
     await world.clock.advance(MAX_AGE_MS / 2);
     const { early, answerEarly } = await readTwice(world);
     expect(world.sessions.cached(demo)).toBeNull();
@@ -123,16 +124,16 @@ describe('a snapshot whose call began before that of one which', () => {
   test('has been evicted is not cached either', async () => {
     const world = openAccountWorld({ maxBytes: 2_100 });
     const { sessions, calls, clock, logicalClock } = world;
-    await readAs(world, 1, viewer('one'));
+    await readAs(world, 1, viewerOf('one'));
     await clock.advance(MAX_AGE_MS / 2);
     const { early, answerEarly } = await readTwice(world);
     await clock.advance(MAX_AGE_MS / 2);
-    const large = sessions.read(viewer('other'));
+    const large = sessions.read(viewerOf('other'));
     calls.at(-1)?.answer(snapshot(1, Array.from('abcdefghijklmnopqrst')));
     await large;
     expect(sessions.cached(demo)).toBeNull();
     // Now there is room again.
-    const small = sessions.read(viewer('other'), { after: logicalClock.next() });
+    const small = sessions.read(viewerOf('other'), { after: logicalClock.next() });
     calls.at(-1)?.answer(snapshot(1));
     await small;
     answerEarly();

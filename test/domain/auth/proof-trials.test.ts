@@ -3,27 +3,20 @@ import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
 import { createProofTrials } from '../../../src/domain/auth/proof-trials.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
-import type { OperationName } from '../../../src/gateway/operations.ts';
 import { createKnownKeys } from '../../../src/lib/limits/known-keys.ts';
 import { toToken } from '../../../src/lib/token.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { viewerOf } from '../viewer.ts';
 
 const REFUSED = new GatewayError('unauthenticated', 'getSession', 'refused', { status: 401 });
 
 /** An address where so many tokens may be refused in a minute, with five calls each. */
-function stage(perMinute = 3, others: readonly string[] = []) {
+function stage(perMinute = 3) {
   const clock = createScriptedClock();
-  const known = createKnownKeys(clock, 3_600_000, {
-    add() {},
-    delete() {},
-    has: async (key) => others.includes(key),
-  });
-  const accepting = new Set<string>();
+  const known = createKnownKeys(clock, 3_600_000);
   const limiter = createTestLimiter(limited('trials', 5 * perMinute), clock);
-  const trials = createProofTrials(clock, limiter, known, {
-    isAccepted: ({ tokenHash }) => accepting.has(tokenHash),
-  });
+  const trials = createProofTrials(clock, limiter, known, { isAccepted: () => false });
   let calls = 0;
   const refused = (viewer: Viewer) =>
     trials.guard(viewer, 'getSession', async () => {
@@ -32,10 +25,10 @@ function stage(perMinute = 3, others: readonly string[] = []) {
     });
   const accepted = (viewer: Viewer) => trials.guard(viewer, 'getSession', async () => 'fine');
   /** A call that the gateway answers when the test says so. */
-  const hang = (viewer: Viewer, operation: OperationName = 'getSession') => {
+  const hang = (viewer: Viewer) => {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     let isSent = false;
-    const done = trials.guard(viewer, operation, () => {
+    const done = trials.guard(viewer, 'getSession', () => {
       isSent = true;
       return promise;
     });
@@ -50,21 +43,11 @@ function stage(perMinute = 3, others: readonly string[] = []) {
       done,
     };
   };
-  return { clock, known, trials, accepting, limiter, refused, accepted, hang, calls: () => calls };
+  return { clock, trials, refused, accepted, hang, calls: () => calls };
 }
 
-function viewer(tokenHash: string, address = '192.0.2.1', signal?: AbortSignal): Viewer {
-  return {
-    caller: {
-      token: toToken('x'),
-      client: { address, userAgent: null },
-      ...(signal && { signal }),
-    },
-    tokenHash,
-    login: '1',
-    claimedGroup: null,
-    expiresAtMs: null,
-  };
+function viewer(token: string, address = '192.0.2.1'): Viewer {
+  return viewerOf(token, { caller: { token: toToken('x'), client: { address, userAgent: null } } });
 }
 
 describe('a refused token', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import { toToken } from '../../../src/lib/token.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { viewerOf } from '../viewer.ts';
 
 const PROOF_MS = 300_000;
 const KEPT_MS = 60_000;
@@ -21,18 +21,7 @@ function setUp() {
   return { clock, ledger, answers };
 }
 
-function viewer(token: string, claims: Partial<Viewer> = {}): Viewer {
-  return {
-    caller: { token: toToken(token) },
-    tokenHash: `hash of ${token}`,
-    login: '1001',
-    claimedGroup: 'standard',
-    expiresAtMs: null,
-    ...claims,
-  };
-}
-
-const demo = viewer('demo');
+const demo = viewerOf('demo');
 
 describe('account data', () => {
   test('is closed to a claim', () => {
@@ -119,7 +108,7 @@ describe('what limits are charged to', () => {
 describe('a group’s catalog', () => {
   test('opens by the snapshot’s group, whatever the claim says', () => {
     const { ledger, answers } = setUp();
-    const liar = viewer('liar', { claimedGroup: 'vip' });
+    const liar = viewerOf('liar', { claimedGroup: 'vip' });
     answers.session(liar, 'standard');
     expect(ledger.groupOf(liar)).toBe('standard');
     expect(ledger.group(liar)?.group).toBe('standard');
@@ -178,7 +167,7 @@ describe('a token that was verified here', () => {
     expect(ledger.group(demo)?.group).toBe('vip');
     await clock.advance(PROOF_MS);
     expect(ledger.group(demo)?.group).toBe('standard');
-    const groupless = viewer('groupless', { claimedGroup: null });
+    const groupless = viewerOf('groupless', { claimedGroup: null });
     ledger.verified(groupless);
     answers.session(groupless, 'vip');
     await clock.advance(PROOF_MS);
@@ -215,20 +204,20 @@ test('a verdict is told when it is news: the first acceptance, and each refusal 
   accept();
   ledger.refused(demo);
   expect(said()).toBe('accepted 1001,refused 1001');
-  const verified = viewer('verified', { login: '7' });
+  const verified = viewerOf('verified', { login: '7' });
   ledger.verified(verified);
   ledger.refused(verified);
   ledger.refused(verified);
-  ledger.refused(viewer('unknown', { login: '8' }));
+  ledger.refused(viewerOf('unknown', { login: '8' }));
   expect(said()).toBe('refused 7,refused 8');
 });
 
 test('evicting a token loses its proof, and no other token’s', () => {
   const ledger = new ProofLedger({ clock: createScriptedClock(), proofMs: PROOF_MS, maxTokens: 2 });
   for (const token of ['a', 'b', 'c']) {
-    ledger.answered(viewer(token), 'getSession', ledger.beginCall(), 'standard');
+    ledger.answered(viewerOf(token), 'getSession', ledger.beginCall(), 'standard');
   }
-  const opened = ['a', 'b', 'c'].map((token) => ledger.account(viewer(token)) !== null);
+  const opened = ['a', 'b', 'c'].map((token) => ledger.account(viewerOf(token)) !== null);
   expect(opened).toEqual([false, true, true]);
 });
 
@@ -243,40 +232,40 @@ describe('however many tokens come after a token that was refused', () => {
     const { ledger } = few();
     ledger.verified(demo);
     ledger.refused(demo);
-    for (const token of ['a', 'b', 'c']) ledger.verified(viewer(token));
+    for (const token of ['a', 'b', 'c']) ledger.verified(viewerOf(token));
     ledger.verified(demo);
     expect(ledger.account(demo)).toBeNull();
-    expect(ledger.account(viewer('c'))).not.toBeNull();
+    expect(ledger.account(viewerOf('c'))).not.toBeNull();
   });
 
   test('and are refused as well, its signature opens nothing before it has expired', async () => {
     const { clock, ledger } = few();
     const expiresAtMs = clock.now() + 10 * PROOF_MS;
-    const lasting = viewer('lasting', { expiresAtMs });
+    const lasting = viewerOf('lasting', { expiresAtMs });
     ledger.verified(lasting);
     ledger.refused(lasting);
-    for (const token of ['a', 'b', 'c']) ledger.refused(viewer(token, { expiresAtMs: 0 }));
+    for (const token of ['a', 'b', 'c']) ledger.refused(viewerOf(token, { expiresAtMs: 0 }));
     ledger.verified(lasting);
     expect(ledger.account(lasting)).toBeNull();
     // The gateway's word counts at once.
     ledger.answered(lasting, 'getSession', ledger.beginCall(), 'standard');
     expect(ledger.account(lasting)).not.toBeNull();
-    ledger.verified(viewer('another'));
-    expect(ledger.account(viewer('another'))).toBeNull();
+    ledger.verified(viewerOf('another'));
+    expect(ledger.account(viewerOf('another'))).toBeNull();
     await clock.advance(10 * PROOF_MS - 2);
     // By the date, which may be set back.
     clock.setDate(-1_000);
     await clock.advance(1_001);
-    ledger.verified(viewer('another'));
-    expect(ledger.account(viewer('another'))).toBeNull();
+    ledger.verified(viewerOf('another'));
+    expect(ledger.account(viewerOf('another'))).toBeNull();
     await clock.advance(1);
-    ledger.verified(viewer('another'));
-    expect(ledger.account(viewer('another'))).not.toBeNull();
+    ledger.verified(viewerOf('another'));
+    expect(ledger.account(viewerOf('another'))).not.toBeNull();
   });
 
   test('and were forged, the signatures of others count as before', () => {
     const { ledger } = few();
-    for (const token of ['a', 'b', 'c']) ledger.refused(viewer(token, { expiresAtMs: null }));
+    for (const token of ['a', 'b', 'c']) ledger.refused(viewerOf(token, { expiresAtMs: null }));
     ledger.verified(demo);
     expect(ledger.account(demo)).not.toBeNull();
   });
@@ -285,7 +274,7 @@ describe('however many tokens come after a token that was refused', () => {
     const { ledger } = few();
     ledger.refused(demo);
     ledger.verified(demo);
-    for (const token of ['a', 'b', 'c']) ledger.refused(viewer(token, { expiresAtMs: 0 }));
+    for (const token of ['a', 'b', 'c']) ledger.refused(viewerOf(token, { expiresAtMs: 0 }));
     ledger.verified(demo);
     expect(ledger.account(demo)).toBeNull();
   });
@@ -294,7 +283,7 @@ describe('however many tokens come after a token that was refused', () => {
     const { ledger } = few();
     const before = ledger.beginCall();
     ledger.refused(demo);
-    for (const token of ['a', 'b', 'c']) ledger.refused(viewer(token));
+    for (const token of ['a', 'b', 'c']) ledger.refused(viewerOf(token));
     ledger.answered(demo, 'getSession', before, 'standard');
     expect(ledger.account(demo)).toBeNull();
   });

@@ -4,7 +4,8 @@ import type { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { OPERATIONS, type OperationName, type Proves } from '../../../src/gateway/operations.ts';
 import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
 import { limitOrder, marketOrder } from '../../gateway/open-client.ts';
-import { openAccountWorld, PROOF_MS, snapshot, viewer } from '../account/account-world.ts';
+import { openAccountWorld, PROOF_MS, snapshot } from '../account/account-world.ts';
+import { viewerOf } from '../viewer.ts';
 
 type Anonymous = 'login' | 'forgotPassword';
 type Ask = (gateway: ViewerGateway, viewer: Viewer) => Promise<unknown>;
@@ -55,7 +56,7 @@ const ASKS: Readonly<Record<Exclude<OperationName, Anonymous>, Row>> = {
 
 const WITHOUT_A_VIEWER: readonly Anonymous[] = ['login', 'forgotPassword'];
 const NAMES = Object.keys(ASKS) as Exclude<OperationName, Anonymous>[];
-const demo = viewer('demo');
+const demo = viewerOf('demo');
 
 let world: ReturnType<typeof openAccountWorld>;
 beforeEach(() => {

@@ -1,34 +1,22 @@
 import { expect, test } from 'vitest';
 import { TokenRefusals } from '../../../src/domain/auth/token-refusals.ts';
-import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { viewerOf } from '../viewer.ts';
 
 function open() {
   const clock = createScriptedClock(0);
-  const justReturned = new Set<string>();
   const refusals = new TokenRefusals({
     clock,
     gatewayNow: () => clock.now(),
-    known: { isNew: (hash) => justReturned.has(hash) },
+    known: { isNew: () => false },
   });
   return {
     clock,
     refusals,
-    justReturned,
     refuse: (login: number, wasAccepted = true) =>
-      refusals.refused('getSession', viewer(login), wasAccepted),
-    accept: (login: number) => refusals.accepted('getSession', String(login)),
+      refusals.refused('getSession', viewerOf('', { login: `${login}` }), wasAccepted),
+    accept: (login: number) => refusals.accepted('getSession', `${login}`),
     counted: () => refusals.accounts('getSession'),
-  };
-}
-
-function viewer(login: number, expiresAtMs: number | null = null): Viewer {
-  return {
-    caller: { token: null },
-    tokenHash: String(login),
-    login: String(login),
-    claimedGroup: null,
-    expiresAtMs,
   };
 }
 

@@ -6,7 +6,6 @@ import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { Catalogs } from '../../../src/domain/catalog/catalogs.ts';
 import type { VersionStore } from '../../../src/domain/catalog/sync/version-archive.ts';
-import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { toToken } from '../../../src/lib/token.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
@@ -30,7 +29,6 @@ export interface WorldOptions {
   readonly versions?: VersionStore;
   /** How long a call takes by the clock that the test moves, from its sending to its answer. */
   readonly takesMs?: number;
-  readonly onRead?: (source: 'memory' | 'wait') => void;
   readonly onFetched?: (outcome: string) => void;
 }
 
@@ -53,10 +51,8 @@ export interface CatalogWorld extends AsyncDisposable {
 
 export interface ViewerOptions {
   readonly email?: string;
-  readonly group?: string;
   readonly forged?: boolean;
   readonly signal?: AbortSignal;
-  readonly receipt?: (entry: ReceiptEntry) => void;
 }
 
 /** The catalogs over the real client and a real sandbox, all on one clock that the test moves. */
@@ -115,9 +111,9 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
     gateway,
     ledger,
     log,
-    viewer({ email = DEMO, group, forged = false, ...caller } = {}) {
+    viewer({ email = DEMO, forged = false, ...caller } = {}) {
       const signature = forged ? 'forged' : 'valid';
-      const token = sandbox.token({ email, group, signature });
+      const token = sandbox.token({ email, signature });
       return identify({ token: toToken(token), ...caller }) as Viewer;
     },
     fetches: () => sandbox.calls('getAllTickers'),

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import {
@@ -8,30 +7,10 @@ import {
 } from '../../../src/domain/positions/hub.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
-import { toToken } from '../../../src/lib/token.ts';
-import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { viewerOf } from '../viewer.ts';
 import { Follower } from './follower.ts';
 import { ScriptedGateway } from './scripted-gateway.ts';
-
-export interface LiveBench {
-  readonly clock: ScriptedClock;
-  readonly gateway: ScriptedGateway;
-  readonly ledger: ProofLedger;
-  readonly board: PositionsBoard;
-  readonly hub: PositionsHub;
-  /** A device's viewer; the same name is the same token. */
-  viewer(name: string, details?: { login?: string; expiresAtMs?: number }): Viewer;
-  /** Proves the token as the gateway's snapshot would. */
-  prove(viewer: Viewer): AccountProof;
-  followChanges(viewer: Viewer, options?: WatchChangesOptions): Follower<ChangesEvent>;
-  followAccount(viewer: Viewer, options?: WatchChangesOptions): Follower<AccountEvent>;
-  followPositions(viewer: Viewer, options?: WatchChangesOptions): Follower<ListEvent>;
-}
-
-export type ChangesEvent =
-  ReturnType<PositionsHub['watchChanges']> extends AsyncIterable<infer Event> ? Event : never;
-export type ListEvent =
-  ReturnType<PositionsHub['watchPositions']> extends AsyncIterable<infer Event> ? Event : never;
 
 export type AccountEvent =
   ReturnType<PositionsHub['watchAccount']> extends AsyncIterable<infer Event> ? Event : never;
@@ -44,9 +23,7 @@ interface BenchOptions {
 }
 
 /** A hub on a scripted clock, and the gateway behind it. */
-export function createLiveBench(
-  overrides: Partial<PositionsHubOptions> & BenchOptions = {},
-): LiveBench {
+export function createLiveBench(overrides: Partial<PositionsHubOptions> & BenchOptions = {}) {
   const { proofMs = 300_000, seed = 1, ...hubOptions } = overrides;
   const clock = createScriptedClock();
   const ledger = new ProofLedger({ clock, proofMs });
@@ -83,19 +60,15 @@ export function createLiveBench(
     ledger,
     board,
     hub,
-    viewer: (name, { login = LOGIN, expiresAtMs } = {}) => ({
-      caller: { token: toToken(`token of ${name}`) },
-      tokenHash: createHash('sha256').update(name).digest('hex'),
-      login,
-      claimedGroup: null,
-      expiresAtMs: expiresAtMs ?? null,
-    }),
+    /** A device's viewer; the same name is the same token. */
+    viewer: (name: string, details?: Partial<Viewer>) => viewerOf(`token of ${name}`, details),
+    /** Proves the token as the gateway's snapshot would. */
     prove,
-    followChanges: (viewer, options) =>
+    followChanges: (viewer: Viewer, options?: WatchChangesOptions) =>
       new Follower(hub.watchChanges(prove(viewer), viewer, options)),
-    followAccount: (viewer, options) =>
+    followAccount: (viewer: Viewer, options?: WatchChangesOptions) =>
       new Follower(hub.watchAccount(prove(viewer), viewer, options)),
-    followPositions: (viewer, options) =>
+    followPositions: (viewer: Viewer, options?: WatchChangesOptions) =>
       new Follower(hub.watchPositions(prove(viewer), viewer, options)),
   };
 }

@@ -5,10 +5,10 @@ import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts'
 import { marketTicket, type Ticket } from '../../../src/domain/trading/ticket.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { toToken } from '../../../src/lib/token.ts';
 import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
 import type { OrderRecords } from '../../../src/store/order-records.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { viewerOf } from '../viewer.ts';
 
 /** One gateway call whose end the test decides. */
 export interface WaitingCall {
@@ -32,16 +32,6 @@ export function createScriptedGateway() {
     },
   };
   return { gateway, calls };
-}
-
-export function viewerOf(token: string, login = '1001', signal?: AbortSignal): Viewer {
-  return {
-    caller: { token: toToken(token), ...(signal && { signal }) },
-    tokenHash: token,
-    login,
-    claimedGroup: null,
-    expiresAtMs: null,
-  };
 }
 
 export function proofOf(viewer: Viewer): AccountProof {

@@ -5,6 +5,7 @@ import { limitTicket } from '../../../src/domain/trading/ticket.ts';
 import type { OrderRecords } from '../../../src/store/order-records.ts';
 import { RecordsUnavailableError } from '../../../src/store/order-records.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { viewerOf } from '../viewer.ts';
 import {
   acceptedAs,
   answered,
@@ -17,7 +18,6 @@ import {
   proofOf,
   stage,
   ticketOf,
-  viewerOf,
 } from './order-stage.ts';
 
 describe('an order', () => {
@@ -55,7 +55,7 @@ describe('an order', () => {
 
   test('is not accepted with the proof of another account', async () => {
     const { orders, calls } = stage();
-    const proof = proofOf(viewerOf('token-2', '2002'));
+    const proof = proofOf(viewerOf('token-2', { login: '2002' }));
     await expect(orders.place(demo, proof, ticketOf('k'))).rejects.toThrow('another account');
     expect(calls).toHaveLength(0);
   });

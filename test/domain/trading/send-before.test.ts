@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { EXPIRED } from '../../../src/domain/trading/outcome.ts';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
-import { acceptedAs, demo, demoProof, last, notSent, stage, ticketOf } from './order-stage.ts';
+import { demo, demoProof, notSent, stage, ticketOf } from './order-stage.ts';
 
 const expired = { outcome: EXPIRED, idempotencyKey: 'k', replayed: false };
-const accepted = { outcome: 'accepted', orderId: 'o-1' };
 
 describe('an order that comes too late', () => {
   test('is rejected unsent, and uses its key up', async () => {
@@ -51,31 +50,6 @@ describe('an order that comes too late', () => {
     expect(await late?.placed).toEqual(expired);
     await expect(timely?.placed).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await orders.placed(demoProof, 'timely')).toBe(null);
-  });
-});
-
-describe('a repeat', () => {
-  test('gets the first outcome, whatever moment it names', async () => {
-    const { orders, calls, clock, begin, start } = stage();
-    const { placed } = await begin('k', demo, 'AAPL', orders, clock.date() + 5_000);
-    const moments = [undefined, clock.date() - 1, clock.date() + 3 * RECORD_LIFE_MS];
-    const waiting = [orders, start()].flatMap((process) =>
-      moments.map((sendBefore) =>
-        process.place(demo, demoProof, ticketOf('k', 'AAPL', sendBefore)),
-      ),
-    );
-    await clock.advance(1_000);
-    last(calls).end(acceptedAs('o-1'));
-    await placed;
-    await clock.advance(200);
-    for (const repeat of await Promise.all(waiting)) {
-      expect(repeat).toMatchObject({ outcome: accepted, replayed: true });
-    }
-    for (const sendBefore of moments) {
-      const repeat = await orders.place(demo, demoProof, ticketOf('k', 'AAPL', sendBefore));
-      expect(repeat).toMatchObject({ outcome: accepted, replayed: true });
-    }
-    expect(calls).toHaveLength(1);
   });
 });
 

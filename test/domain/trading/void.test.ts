@@ -7,6 +7,7 @@ import {
   RECORD_LIFE_MS,
   RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
+import { viewerOf } from '../viewer.ts';
 import {
   acceptedAs,
   answered,
@@ -18,7 +19,6 @@ import {
   proofOf,
   stage,
   ticketOf,
-  viewerOf,
 } from './order-stage.ts';
 
 const HOUR_MS = 3_600_000;
@@ -43,35 +43,10 @@ describe('an unused key', () => {
   test('of one account is none of another', async () => {
     const { orders, calls, clock, begin } = stage();
     await orders.void(demoProof, 'k', clock.now());
-    const other = viewerOf('token-2', '2002');
+    const other = viewerOf('token-2', { login: '2002' });
     expect(await orders.placed(proofOf(other), 'k')).toBe(null);
     await begin('k', other);
     expect(calls).toHaveLength(1);
-  });
-
-  test('that an order elsewhere is about to reserve is closed before it: the order is refused', async () => {
-    const gate = Promise.withResolvers<void>();
-    let isSlow = true;
-    const { orders, calls, clock, start, begin } = stage((shared) => ({
-      async reserve(request) {
-        if (isSlow) await gate.promise;
-        return shared.reserve(request);
-      },
-    }));
-    const { placed } = await begin('k', demo, 'MSFT');
-    const other = start();
-    expect(await other.void(demoProof, 'k', clock.now())).toEqual(closed);
-    // Here the order is waited for: it may be the one that gets the key.
-    const here = orders.void(demoProof, 'k', clock.now());
-    const asked = orders.placed(demoProof, 'k');
-    isSlow = false;
-    gate.resolve();
-    expect(await Promise.all([placed, here, asked])).toEqual([
-      closedBefore,
-      closedBefore,
-      closedBefore,
-    ]);
-    expect(calls).toEqual([]);
   });
 });
 

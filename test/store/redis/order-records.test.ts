@@ -240,18 +240,6 @@ describeWithRedis('order records in Redis', (serverPath) => {
     expect([...a.warnings, ...b.warnings].join()).not.toContain('twice');
   });
 
-  test('a replica that comes later brings its records before it makes new ones', async () => {
-    await using redis = await startTestRedis(serverPath);
-    await using a = await openReplica(redis.url);
-    for (let n = 0; n < 450; n += 1) await reserved(a.records, '1', `k${n}`);
-    await using b = await openReplica(redis.url);
-    await redis.command('FLUSHALL');
-    await reserved(b.records, '1', 'b');
-    await reserved(a.records, '1', 'a');
-    for (const n of [0, 200, 449]) expect(await b.records.find('1', `k${n}`)).not.toBe(null);
-    await expect.poll(() => b.records.held()).toBe(452);
-  });
-
   test('a frozen Redis is asked once for an order, and a reservation without an answer comes free', async () => {
     await using redis = await startTestRedis(serverPath);
     // Were it asked again, the order would wait for an hour.

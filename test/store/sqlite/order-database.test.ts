@@ -259,16 +259,6 @@ describe('a copy', () => {
     expect(database.run([]).degradedReason).toBe(null);
   });
 
-  test('takes orders immediately where the operator allows it', () => {
-    using backup = createBackup();
-    copyFileSync(backup.copy, backup.path);
-    using database = openDatabase(backup.path);
-    database.declareComplete();
-    expect(reserve(database, 'second')).toBe(null);
-    database.declareIncomplete();
-    expect(reserve(database, 'third')).toEqual(INCOMPLETE);
-  });
-
   test('that lacks one order, the last, is noticed as well', () => {
     using folder = createFolder();
     let copy: Buffer;
