@@ -64,11 +64,6 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     await eventually(async () => (await connections()) === before);
   });
 
-  test('are not opened in a database that does not exist', async () => {
-    await using redis = await startTestRedis(serverPath);
-    expect(await refusalOf(`${redis.url}/99`)).toBe('Redis has no such database');
-  });
-
   test('are not opened with a wrong password, or without the one that is asked for', async () => {
     await using redis = await startTestRedis(serverPath);
     const REFUSED = 'Redis refuses the user or the password';

@@ -91,13 +91,19 @@ describe('a key set', () => {
     return `${body}.${sign('sha256', Buffer.from(body), key).toString('base64url')}`;
   };
 
-  async function serve(listener: RequestListener) {
-    const server = createServer(listener);
+  /** Answers with the key set, unless the test does. */
+  async function serve(listener: RequestListener = (_request, response) => response.end(keySet)) {
+    let asked = 0;
+    const server = createServer((request, response) => {
+      asked += 1;
+      listener(request, response);
+    });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     return {
       url: `http://127.0.0.1:${port}/keys`,
+      asked: () => asked,
       async [Symbol.asyncDispose]() {
         server.closeAllConnections();
         server.close();
@@ -107,19 +113,15 @@ describe('a key set', () => {
   }
 
   test('accepts the signatures of its keys, and is fetched once', async () => {
-    let asked = 0;
-    await using keys = await serve((_request, response) => {
-      asked += 1;
-      response.end(keySet);
-    });
+    await using keys = await serve();
     const verify = await verifier({ jwtJwksUrl: keys.url });
     const token = signed({ alg: 'RS256', kid: 'one' });
     expect(await Promise.all([verify(token), verify(token)])).toEqual([true, true]);
-    expect(asked).toBe(1);
+    expect(keys.asked()).toBe(1);
   });
 
   test('refuses everything else', async () => {
-    await using keys = await serve((_request, response) => response.end(keySet));
+    await using keys = await serve();
     const verify = await verifier({ jwtJwksUrl: keys.url });
     const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
     const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
@@ -135,27 +137,19 @@ describe('a key set', () => {
   });
 
   test('says nothing of a token whose key it lacks, and is not fetched for each of them', async () => {
-    let asked = 0;
     const rotated = generateKeyPairSync('rsa', { modulusLength: 2048 });
     let served = { keys: [jwk] };
-    await using keys = await serve((_request, response) => {
-      asked += 1;
-      response.end(JSON.stringify(served));
-    });
+    await using keys = await serve((_request, response) => response.end(JSON.stringify(served)));
     const verify = await verifier({ jwtJwksUrl: keys.url });
     expect(await verify(signed({ alg: 'RS256', kid: 'one' }))).toBe(true);
-    const two = {
-      ...rotated.publicKey.export({ format: 'jwk' }),
-      kid: 'two',
-      alg: 'RS256',
-      use: 'sig',
+    served = {
+      keys: [jwk, { ...jwk, ...rotated.publicKey.export({ format: 'jwk' }), kid: 'two' }],
     };
-    served = { keys: [jwk, two] };
     // The set was fetched a moment ago, so the rotated key is not known yet.
     expect(await verify(signed({ alg: 'RS256', kid: 'two' }, rotated.privateKey))).toBe(false);
     const forged = Array.from({ length: 100 }, (_, kid) => signed({ alg: 'RS256', kid: `${kid}` }));
     expect(new Set(await Promise.all(forged.map(verify)))).toEqual(new Set([false]));
-    expect(asked).toBe(1);
+    expect(keys.asked()).toBe(1);
   });
 
   test.each<[string, (response: ServerResponse) => void]>([
@@ -185,35 +179,18 @@ describe('a key set', () => {
   });
 
   test('is not fetched for an algorithm that no key may have, so that an outage excuses no such token', async () => {
-    let asked = 0;
-    await using keys = await serve((_request, response) => {
-      asked += 1;
-      response.writeHead(503).end();
-    });
+    await using keys = await serve((_request, response) => response.writeHead(503).end());
     const verify = await verifier({ jwtJwksUrl: keys.url });
     for (const alg of ['none', 'HS256', 'HS512', 'RSA1_5', 'ES256K', 'unheard of']) {
       const token = signedToken({ claims, secret: SECRET, header: { alg, kid: 'one' } });
       await expect(verify(token), alg).rejects.toThrow(UnauthenticatedError);
     }
-    expect(asked).toBe(0);
-  });
-
-  test.each<[string, RequestListener]>([
-    ['answers 500', (_request, response) => response.writeHead(500).end()],
-    ['answers garbage', (_request, response) => response.end('<html>')],
-    ['hangs up', (request) => request.socket.destroy()],
-  ])('that %s says nothing of a token', async (_what, listener) => {
-    await using keys = await serve(listener);
-    expect(
-      await (await verifier({ jwtJwksUrl: keys.url }))(signed({ alg: 'RS256', kid: 'one' })),
-    ).toBe(false);
+    expect(keys.asked()).toBe(0);
   });
 
   test('that is down is not waited for each time, and used when it recovers', async () => {
-    let asked = 0;
     let isUp = false;
     await using keys = await serve((_request, response) => {
-      asked += 1;
       if (isUp) response.end(keySet);
       else response.writeHead(503).end();
     });
@@ -226,10 +203,10 @@ describe('a key set', () => {
     expect(await verify(token)).toBe(false);
     await clock.advance(5_000);
     expect(await verify(token)).toBe(false);
-    expect(asked).toBe(2);
+    expect(keys.asked()).toBe(2);
     isUp = true;
     expect(await verify(token)).toBe(false);
-    expect(asked).toBe(2);
+    expect(keys.asked()).toBe(2);
     const reason = 'the key set was answered with status 503';
     expect(lines).toEqual([['the key set cannot be fetched', { reason }]]);
     await clock.advance(5_000);

@@ -165,16 +165,6 @@ describe('a reader of positions and the catalog alone', () => {
   });
 });
 
-test('while op 10 fails, a token proves itself with a catalog call of its own', async () => {
-  await using world = await openCatalogWorld();
-  await world.catalogs.read(world.viewer());
-  world.sandbox.fail({ operation: 'getSession', kind: 'status', status: 500 });
-  const fresh = world.viewer({ email: FRESH });
-  const [view] = await Promise.all([1, 2, 3].map(() => world.catalogs.read(fresh)));
-  expect(view?.group).toBe('standard-usd');
-  expect(world.fetches()).toBe(2);
-});
-
 test('after a snapshot without a group op 1 has to confirm the claim', async () => {
   await using world = await openCatalogWorld();
   await world.catalogs.read(world.viewer());

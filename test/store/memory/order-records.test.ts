@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
-import { RecordTable } from '../../../src/store/memory/record-table.ts';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
-import { accepted, itKeepsOrderRecords, request, reserved } from '../order-records-contract.ts';
+import { itKeepsOrderRecords, reserved } from '../order-records-contract.ts';
 import { itVoidsKeys, rememberedMs, voidRequest } from '../void-contract.ts';
 
 async function openRecords(max: number, maxPerAccount = max) {
@@ -38,34 +37,5 @@ describe('order records in memory', () => {
     uptimeMs = RECORD_LIFE_MS;
     expect(await records.find('1', 'k0')).toBe(null);
     expect(await records.voidKey(voidRequest('1', 'k0'))).toMatchObject({ voided: true });
-  });
-
-  test('a record lives a day from its reservation, whenever its outcome came', async () => {
-    let uptimeMs = 0;
-    const records = createMemoryOrderRecords({ max: 2, uptimeMs: () => uptimeMs });
-    const early = await reserved(records, '1', 'early');
-    uptimeMs = 1_000;
-    await reserved(records, '1', 'late');
-    uptimeMs = RECORD_LIFE_MS - 1;
-    await records.settle(early, accepted);
-    expect(await records.find('1', 'early')).toMatchObject({ outcome: accepted });
-    uptimeMs = RECORD_LIFE_MS;
-    expect(await records.find('1', 'early')).toBe(null);
-    expect(await records.find('1', 'late')).not.toBe(null);
-    await reserved(records, '1', 'early');
-    expect(records.held()).toBe(2);
-    // Asked for nothing else, it forgets what is over all the same.
-    uptimeMs = 3 * RECORD_LIFE_MS;
-    expect(records.held()).toBe(0);
-  });
-
-  test('a record of the day before is not among those that a replica writes back', async () => {
-    let uptimeMs = 0;
-    const table = new RecordTable({ max: 9, uptimeMs: () => uptimeMs });
-    table.add({ ...request('1', 'early'), id: 'early' });
-    uptimeMs = 1_000;
-    table.add({ ...request('1', 'late'), id: 'late' });
-    uptimeMs = RECORD_LIFE_MS;
-    expect([...table.values()].map(({ reservation }) => reservation.id)).toEqual(['late']);
   });
 });

@@ -199,20 +199,6 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     line.delayMs = 0;
   });
 
-  test('does not wait for a replica that has left', async () => {
-    await using redis = await startTestRedis(serverPath);
-    await using a = await openReplica(redis.url);
-    const b = await openReplica(redis.url);
-    await twoBeats(redis);
-    expect(await membersOf(redis)).toHaveLength(2);
-    await b.records.close();
-    expect(await membersOf(redis)).toHaveLength(1);
-    await twoBeats(redis);
-    await redis.command('FLUSHALL');
-    // Were the other waited for, for its lease, this would be refused.
-    await reserved(a.records, '1', 'new');
-  });
-
   test('does not wait for one that leaves before it has written back', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url);

@@ -1,17 +1,8 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { connect, makeFile, transact } from '../../../src/store/sqlite/connection.ts';
-
-function createFolder() {
-  const folder = mkdtempSync(join(tmpdir(), 'trading-graph-file-'));
-  return {
-    ...{ folder, path: join(folder, 'file.db') },
-    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
-  };
-}
+import { createFolder } from './order-files.ts';
 
 function fillWith(database: DatabaseSync, name: string): void {
   database.exec('CREATE TABLE names (name TEXT)');
@@ -31,7 +22,7 @@ test('of two that make the same file one wins, and both have that one', () => {
     fillWith(slow, 'slow');
   });
   expect(namesIn(place.path)).toEqual([{ name: 'quick' }]);
-  expect(readdirSync(place.folder).sort()).toEqual(['file.db']);
+  expect(readdirSync(place.folder).sort()).toEqual(['orders.db']);
 });
 
 test('a file that cannot be made leaves nothing behind', () => {

@@ -40,20 +40,6 @@ describe('order records in SQLite', () => {
   itKeepsOrderRecords(openRecords);
   itVoidsKeys(openRecords);
 
-  test('are there for the next process, as they were left', async () => {
-    await using opened = await openRecords();
-    await opened.records.settle(await reserved(opened.records, '1', 'settled'), accepted);
-    const pending = await reserved(opened.records, '1', 'pending');
-    await opened.records.release(await reserved(opened.records, '1', 'released'));
-    await opened.records.close();
-    const next = await opened.open();
-    expect(next.held()).toBe(2);
-    expect(await next.find('1', 'settled')).toMatchObject({ outcome: accepted });
-    expect(await next.find('1', 'pending')).toMatchObject({ id: pending.id, outcome: null });
-    expect(await next.find('1', 'released')).toBe(null);
-    await next.close();
-  });
-
   test('that wait together share one commit, which each of them waits for', async () => {
     await using opened = await openRecords();
     // SQLite's own count of commits.

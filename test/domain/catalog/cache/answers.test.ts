@@ -97,24 +97,6 @@ describe('a catalog that shrinks', () => {
       { message: KEPT_OUT, fields: { group: 'standard-usd', instruments: 60, offered: 29 } },
     ]);
   });
-
-  test('and is whole again is served at once', async () => {
-    await using world = await openCatalogWorld();
-    serveRows(world, 60);
-    const viewer = world.viewer();
-    await world.catalogs.read(viewer);
-    serveRows(world, 20);
-    await world.clock.advance(HOUR_MS);
-    expect(await world.catalogs.read(viewer)).toMatchObject({ version: { size: 60 }, stale: true });
-    serveRows(world, 40);
-    await world.clock.advance(MINUTE_MS);
-    await world.catalogs.read(viewer);
-    await eventually(() => world.catalogs.figures[0]?.size === 40);
-    expect(await world.catalogs.read(viewer)).toMatchObject({
-      version: { size: 40 },
-      stale: false,
-    });
-  });
 });
 
 describe('an empty catalog', () => {

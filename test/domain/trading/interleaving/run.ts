@@ -162,31 +162,21 @@ export function beginRun(scenario: Scenario): Run {
         before();
         return clock.advance(ms);
       });
+    const moment = passing('a moment passes', POLL_MS, () => {
+      polls -= 1;
+    });
+    const limit = passing('its time passes', LIMIT_MS + 1, () => {
+      mayExpire = false;
+    });
+    const hang = passing('much time passes', HANG_MS, () => {
+      mayHang = false;
+    });
+    const deaths = [action('0 dies', die(false)), action('0 dies, its requests arrive', die(true))];
     return [
-      ...(polls > 0 && clock.pending > 0
-        ? [
-            passing('a moment passes', POLL_MS, () => {
-              polls -= 1;
-            }),
-          ]
-        : []),
-      ...(mayExpire
-        ? [
-            passing('its time passes', LIMIT_MS + 1, () => {
-              mayExpire = false;
-            }),
-          ]
-        : []),
-      ...(mayHang && calls.length > 0
-        ? [
-            passing('much time passes', HANG_MS, () => {
-              mayHang = false;
-            }),
-          ]
-        : []),
-      ...(scenario.mayDie && dead.size === 0
-        ? [action('0 dies', die(false)), action('0 dies, its requests arrive', die(true))]
-        : []),
+      ...(polls > 0 && clock.pending > 0 ? [moment] : []),
+      ...(mayExpire ? [limit] : []),
+      ...(mayHang && calls.length > 0 ? [hang] : []),
+      ...(scenario.mayDie && dead.size === 0 ? deaths : []),
     ];
   }
 
