@@ -73,16 +73,14 @@ describe('the login', () => {
   });
 });
 
-describe('the group', () => {
-  test.each([
-    ['standard', 'standard'],
-    ['', null],
-    [5, null],
-    [{}, null],
-    [null, null],
-  ])('%j is %j', (group, expected) => {
-    expect(identified({ login: 1, group })).toMatchObject({ claimedGroup: expected });
-  });
+test.each([
+  ['standard', 'standard'],
+  ['', null],
+  [5, null],
+  [{}, null],
+  [null, null],
+])('the group %j is %j', (group, expected) => {
+  expect(identified({ login: 1, group })).toMatchObject({ claimedGroup: expected });
 });
 
 describe('the expiry', () => {

@@ -50,15 +50,13 @@ function viewer(token: string, address = '192.0.2.1'): Viewer {
   return viewerOf(token, { caller: { token: toToken('x'), client: { address, userAgent: null } } });
 }
 
-describe('a refused token', () => {
-  test('may be used again as soon as the gateway has accepted it', async () => {
-    const { trials, refused, accepted } = stage();
-    await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
-    await expect(refused(viewer('b'))).rejects.toBe(REFUSED);
-    trials.accepted(viewer('a'));
-    expect(await accepted(viewer('a'))).toBe('fine');
-    await expect(accepted(viewer('b'))).rejects.toMatchObject({ kind: 'unauthenticated' });
-  });
+test('a refused token may be used again as soon as the gateway has accepted it', async () => {
+  const { trials, refused, accepted } = stage();
+  await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
+  await expect(refused(viewer('b'))).rejects.toBe(REFUSED);
+  trials.accepted(viewer('a'));
+  expect(await accepted(viewer('a'))).toBe('fine');
+  await expect(accepted(viewer('b'))).rejects.toMatchObject({ kind: 'unauthenticated' });
 });
 
 describe('an address', () => {
@@ -114,16 +112,14 @@ describe('an address', () => {
   });
 });
 
-describe('a token that is not accepted yet', () => {
-  test('sends nothing that has waited once it is refused', async () => {
-    const { clock, hang } = stage(3);
-    const calls = [1, 2, 3, 4, 5, 6].map(() => hang(viewer('a')));
-    calls[0]?.refuse();
-    const last = calls[5]?.done.catch((error: unknown) => error);
-    await clock.advance(40);
-    expect(await last).toMatchObject({ kind: 'unauthenticated', status: null });
-    expect(calls[5]?.isSent).toBe(false);
-    for (const call of calls) call.answer();
-    await Promise.allSettled(calls.map(({ done }) => done));
-  });
+test('a token that is not accepted yet sends nothing that has waited once it is refused', async () => {
+  const { clock, hang } = stage(3);
+  const calls = [1, 2, 3, 4, 5, 6].map(() => hang(viewer('a')));
+  calls[0]?.refuse();
+  const last = calls[5]?.done.catch((error: unknown) => error);
+  await clock.advance(40);
+  expect(await last).toMatchObject({ kind: 'unauthenticated', status: null });
+  expect(calls[5]?.isSent).toBe(false);
+  for (const call of calls) call.answer();
+  await Promise.allSettled(calls.map(({ done }) => done));
 });

@@ -116,15 +116,13 @@ describe('a 200 of', () => {
   });
 });
 
-describe('a 401 of', () => {
-  test.each(NAMES)('%s ends proof at once', async (operation) => {
-    await ask('getSession');
-    expect(world.ledger.account(demo)).not.toBeNull();
-    await ask(operation, 401);
-    expect(world.ledger.account(demo)).toBeNull();
-    expect(world.ledger.group(demo)).toBeNull();
-    expect(world.ledger.isAccepted(demo)).toBe(false);
-  });
+test.each(NAMES)('a 401 of %s ends proof at once', async (operation) => {
+  await ask('getSession');
+  expect(world.ledger.account(demo)).not.toBeNull();
+  await ask(operation, 401);
+  expect(world.ledger.account(demo)).toBeNull();
+  expect(world.ledger.group(demo)).toBeNull();
+  expect(world.ledger.isAccepted(demo)).toBe(false);
 });
 
 test('a 403 of the catalog closes it, and no other failure does', async () => {

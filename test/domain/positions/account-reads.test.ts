@@ -21,16 +21,14 @@ function trigger({ gateway }: Pick<Awaited<ReturnType<typeof followed>>, 'gatewa
   gateway.setAccount(LOGIN, { orders: [], balance: 90 });
 }
 
-describe('a first subscriber', () => {
-  test('waits no longer than the deadline for a read that hangs', async () => {
-    const { clock, gateway, viewer, followAccount } = createLiveBench({ gatewayTimeoutMs: 5_000 });
-    gateway.sessionLatencyMs = 100_000;
-    const phone = followAccount(viewer('phone'));
-    await clock.advance(4_999);
-    expect(phone.events).toEqual([]);
-    await clock.advance(1);
-    expect(phone.events).toMatchObject([{ snapshot: true, orders: null }]);
-  });
+test('a first subscriber waits no longer than the deadline for a read that hangs', async () => {
+  const { clock, gateway, viewer, followAccount } = createLiveBench({ gatewayTimeoutMs: 5_000 });
+  gateway.sessionLatencyMs = 100_000;
+  const phone = followAccount(viewer('phone'));
+  await clock.advance(4_999);
+  expect(phone.events).toEqual([]);
+  await clock.advance(1);
+  expect(phone.events).toMatchObject([{ snapshot: true, orders: null }]);
 });
 
 describe('an order that is triggered', () => {
@@ -89,26 +87,24 @@ describe('an order that is triggered', () => {
   });
 });
 
-describe('a change of the members', () => {
-  test('is shown after one interval at the latest; a slower read corrects it', async () => {
-    const bench = await followed();
-    const { clock, gateway, phone } = bench;
-    const readAt = phone.last?.orders?.fetchedAt;
-    gateway.sessionLatencyMs = 3_500;
-    trigger(bench);
-    await clock.advance(3_000);
-    expect(phone.events).toHaveLength(2);
-    expect(phone.last).toMatchObject({
-      positions: { opened: ['o'] },
-      orders: { upserted: [], closed: [], fetchedAt: readAt },
-    });
-    await clock.advance(3_000);
-    expect(phone.last).toMatchObject({
-      orders: { closed: ['o'] },
-      session: { session: { balance: 90 } },
-    });
-    expect(gateway.sessions).toHaveLength(2);
+test('a change of the members is shown after one interval at the latest; a slower read corrects it', async () => {
+  const bench = await followed();
+  const { clock, gateway, phone } = bench;
+  const readAt = phone.last?.orders?.fetchedAt;
+  gateway.sessionLatencyMs = 3_500;
+  trigger(bench);
+  await clock.advance(3_000);
+  expect(phone.events).toHaveLength(2);
+  expect(phone.last).toMatchObject({
+    positions: { opened: ['o'] },
+    orders: { upserted: [], closed: [], fetchedAt: readAt },
   });
+  await clock.advance(3_000);
+  expect(phone.last).toMatchObject({
+    orders: { closed: ['o'] },
+    session: { session: { balance: 90 } },
+  });
+  expect(gateway.sessions).toHaveLength(2);
 });
 
 describe('op 10 that', () => {
@@ -154,90 +150,81 @@ describe('op 10 that', () => {
   });
 });
 
-describe('an order of one’s own', () => {
-  test('behind which another follows is read once more when the first read is over', async () => {
-    const { clock, gateway, hub } = await followed();
-    gateway.sessionLatencyMs = 500;
-    hub.accountChanged(LOGIN);
-    await clock.advance(100);
-    hub.accountChanged(LOGIN);
-    await clock.advance(399);
-    expect(gateway.sessions).toHaveLength(2);
-    await clock.advance(1);
-    expect(gateway.sessions).toHaveLength(3);
-  });
+test('an order of one’s own behind which another follows is read once more when the first read is over', async () => {
+  const { clock, gateway, hub } = await followed();
+  gateway.sessionLatencyMs = 500;
+  hub.accountChanged(LOGIN);
+  await clock.advance(100);
+  hub.accountChanged(LOGIN);
+  await clock.advance(399);
+  expect(gateway.sessions).toHaveLength(2);
+  await clock.advance(1);
+  expect(gateway.sessions).toHaveLength(3);
 });
 
-describe('a client that resumes', () => {
-  test('from before the last read has it read again, once for all', async () => {
-    const bench = await followed();
-    const { clock, gateway, viewer, followAccount, phone } = bench;
-    const after = phone.last?.cursor ?? '';
-    trigger(bench);
-    await clock.advance(10_000);
-    expect(gateway.sessions).toHaveLength(2);
-    const late = ['b', 'c', 'd'].map((name) => followAccount(viewer(name), { after }));
-    await clock.advance(500);
-    for (const { events } of late) {
-      expect(events[0]).toMatchObject({
-        snapshot: false,
-        positions: { opened: ['o'] },
-        orders: { closed: ['o'] },
-      });
-    }
-    expect(gateway.sessions).toHaveLength(3);
-  });
+test('a client that resumes from before the last read has it read again, once for all', async () => {
+  const bench = await followed();
+  const { clock, gateway, viewer, followAccount, phone } = bench;
+  const after = phone.last?.cursor ?? '';
+  trigger(bench);
+  await clock.advance(10_000);
+  expect(gateway.sessions).toHaveLength(2);
+  const late = ['b', 'c', 'd'].map((name) => followAccount(viewer(name), { after }));
+  await clock.advance(500);
+  for (const { events } of late) {
+    expect(events[0]).toMatchObject({
+      snapshot: false,
+      positions: { opened: ['o'] },
+      orders: { closed: ['o'] },
+    });
+  }
+  expect(gateway.sessions).toHaveLength(3);
 });
 
-describe('tokens', () => {
-  test('without proof get nothing new of the account', async () => {
-    const bench = await followed();
-    const { clock, gateway, viewer, followAccount, ledger } = bench;
-    const lapsed = viewer('lapsed');
-    const tablet = followAccount(lapsed);
-    await clock.advance(0);
-    const before = tablet.last;
-    gateway.fault = gateway.sessionFault = ({ caller }) =>
-      caller.token?.text === 'token of lapsed' ? gatewayError('unavailable') : null;
-    ledger.refused(lapsed);
-    trigger(bench);
-    await clock.advance(40_000);
-    expect(tablet.events.length).toBeGreaterThan(1);
-    for (const event of tablet.events.slice(1)) {
-      expect(event).toMatchObject({
-        status: 'DELAYED',
-        positions: { upserted: [], opened: [], closed: [] },
-        orders: { upserted: [], closed: [], fetchedAt: before?.orders?.fetchedAt },
-      });
-      expect(event.session).toBe(before?.session);
-    }
-  });
+test('tokens without proof get nothing new of the account', async () => {
+  const bench = await followed();
+  const { clock, gateway, viewer, followAccount, ledger } = bench;
+  const lapsed = viewer('lapsed');
+  const tablet = followAccount(lapsed);
+  await clock.advance(0);
+  const before = tablet.last;
+  gateway.fault = gateway.sessionFault = ({ caller }) =>
+    caller.token?.text === 'token of lapsed' ? gatewayError('unavailable') : null;
+  ledger.refused(lapsed);
+  trigger(bench);
+  await clock.advance(40_000);
+  expect(tablet.events.length).toBeGreaterThan(1);
+  for (const event of tablet.events.slice(1)) {
+    expect(event).toMatchObject({
+      status: 'DELAYED',
+      positions: { upserted: [], opened: [], closed: [] },
+      orders: { upserted: [], closed: [], fetchedAt: before?.orders?.fetchedAt },
+    });
+    expect(event.session).toBe(before?.session);
+  }
 });
 
-describe('calls of op 10', () => {
-  test('are at most one a SESSION_MAX_AGE_SECONDS and account while members stay, and one for a change', async () => {
-    const bench = createLiveBench({ pollsPerSecond: 10_000 });
-    const { clock, gateway, viewer, followAccount } = bench;
-    const logins = Array.from({ length: 10 }, (_, each) => `${2_000 + each}`);
-    for (const login of logins) {
-      gateway.set(login, [position('a')]);
-      for (const device of ['phone', 'tablet'])
-        followAccount(viewer(`${login} ${device}`, { login }));
-    }
-    const MINUTES = 4;
-    for (let second = 0; second < MINUTES * 60; second += 1) {
-      for (const login of logins) gateway.set(login, [position('a', { priceCurrent: second })]);
-      await clock.advance(1_000);
-    }
-    const callsOf = (login: string) =>
-      gateway.sessions.filter((call) => call.login === login).length;
-    for (const login of logins) {
-      expect(callsOf(login)).toBeGreaterThanOrEqual(MINUTES - 1);
-      expect(callsOf(login)).toBeLessThanOrEqual(MINUTES);
-    }
-    const before = gateway.sessions.length;
-    for (const login of logins) gateway.set(login, [position('a'), position('b')]);
-    await clock.advance(5_000);
-    expect(gateway.sessions.length - before).toBe(logins.length);
-  }, 600_000);
-});
+test('calls of op 10 are at most one a SESSION_MAX_AGE_SECONDS and account while members stay, and one for a change', async () => {
+  const bench = createLiveBench({ pollsPerSecond: 10_000 });
+  const { clock, gateway, viewer, followAccount } = bench;
+  const logins = Array.from({ length: 10 }, (_, each) => `${2_000 + each}`);
+  for (const login of logins) {
+    gateway.set(login, [position('a')]);
+    for (const device of ['phone', 'tablet'])
+      followAccount(viewer(`${login} ${device}`, { login }));
+  }
+  const MINUTES = 4;
+  for (let second = 0; second < MINUTES * 60; second += 1) {
+    for (const login of logins) gateway.set(login, [position('a', { priceCurrent: second })]);
+    await clock.advance(1_000);
+  }
+  const callsOf = (login: string) => gateway.sessions.filter((call) => call.login === login).length;
+  for (const login of logins) {
+    expect(callsOf(login)).toBeGreaterThanOrEqual(MINUTES - 1);
+    expect(callsOf(login)).toBeLessThanOrEqual(MINUTES);
+  }
+  const before = gateway.sessions.length;
+  for (const login of logins) gateway.set(login, [position('a'), position('b')]);
+  await clock.advance(5_000);
+  expect(gateway.sessions.length - before).toBe(logins.length);
+}, 600_000);

@@ -1,14 +1,12 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { explore } from './interleaving/explore.ts';
 import { beginRun } from './interleaving/run.ts';
 import { SCENARIOS } from './interleaving/scenario.ts';
 
-describe('in whatever order things happen, nothing is sent after it was voided, nor voided after it was sent, and all are told the same', () => {
-  test.each(Object.entries(SCENARIOS))(
-    '%s',
-    async (_, scenario) => {
-      expect(await explore(() => beginRun(scenario))).toBeGreaterThan(500);
-    },
-    600_000,
-  );
-});
+test.each(Object.entries(SCENARIOS))(
+  'in whatever order things happen, nothing is sent after it was voided, nor voided after it was sent, and all are told the same: %s',
+  async (_, scenario) => {
+    expect(await explore(() => beginRun(scenario))).toBeGreaterThan(500);
+  },
+  600_000,
+);

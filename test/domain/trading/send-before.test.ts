@@ -53,17 +53,15 @@ describe('an order that comes too late', () => {
   });
 });
 
-describe('a moment more than a day ahead', () => {
-  test('is refused for a new order, whose key stays free', async () => {
-    const { orders, calls, clock, begin } = stage();
-    const furthest = clock.date() + RECORD_LIFE_MS;
-    const ticket = ticketOf('k', 'AAPL', furthest + 1);
-    await expect(orders.place(demo, demoProof, ticket)).rejects.toMatchObject({
-      argument: 'input.sendBefore',
-      message: 'input.sendBefore must be at most 24 hours ahead.',
-    });
-    expect(await orders.placed(demoProof, 'k')).toBe(null);
-    await begin('k', demo, 'AAPL', orders, furthest);
-    expect(calls).toHaveLength(1);
+test('a moment more than a day ahead is refused for a new order, whose key stays free', async () => {
+  const { orders, calls, clock, begin } = stage();
+  const furthest = clock.date() + RECORD_LIFE_MS;
+  const ticket = ticketOf('k', 'AAPL', furthest + 1);
+  await expect(orders.place(demo, demoProof, ticket)).rejects.toMatchObject({
+    argument: 'input.sendBefore',
+    message: 'input.sendBefore must be at most 24 hours ahead.',
   });
+  expect(await orders.placed(demoProof, 'k')).toBe(null);
+  await begin('k', demo, 'AAPL', orders, furthest);
+  expect(calls).toHaveLength(1);
 });

@@ -74,37 +74,33 @@ describe('a limit', () => {
   });
 });
 
-describe('of an account', () => {
-  const [one, other, third] = ['x', 'y', 'z'].map((hash) => accountClient('1', hash)) as [
-    ReturnType<typeof accountClient>,
-    ReturnType<typeof accountClient>,
-    ReturnType<typeof accountClient>,
-  ];
+const [one, other, third] = ['x', 'y', 'z'].map((hash) => accountClient('1', hash)) as [
+  ReturnType<typeof accountClient>,
+  ReturnType<typeof accountClient>,
+  ReturnType<typeof accountClient>,
+];
 
-  test('a token has half, and all tokens together have no more than the account', () => {
-    const { limiter } = stage(limited('requests', 5));
-    const passed = (client: typeof one) => !limiter.take('requests', client).isOver;
-    expect([passed(one), passed(one), passed(one)]).toEqual([true, true, false]);
-    expect([passed(other), passed(other), passed(other)]).toEqual([true, true, false]);
-    expect([passed(third), passed(third)]).toEqual([true, false]);
-  });
+test('of an account a token has half, and all tokens together have no more than the account', () => {
+  const { limiter } = stage(limited('requests', 5));
+  const passed = (client: typeof one) => !limiter.take('requests', client).isOver;
+  expect([passed(one), passed(one), passed(one)]).toEqual([true, true, false]);
+  expect([passed(other), passed(other), passed(other)]).toEqual([true, true, false]);
+  expect([passed(third), passed(third)]).toEqual([true, false]);
 });
 
-describe('of an IPv6 address', () => {
-  const at = (subnet: string) => addressClient(`2001:db8:1:${subnet}::1`);
+const at = (subnet: string) => addressClient(`2001:db8:1:${subnet}::1`);
 
-  test('a /64 has it once, a /56 four times and a /48 sixteen times', () => {
-    const { limiter } = stage(limited('requests', 1));
-    const passed = (subnets: readonly string[]) =>
-      subnets.filter((subnet) => !limiter.take('requests', at(subnet)).isOver).length;
-    const networks = (subnet: number) =>
-      Array.from({ length: 10 }, (_, host) => (subnet * 256 + host).toString(16));
-    expect(passed(['1', '1'])).toBe(1);
-    expect(passed(networks(0))).toBe(3);
-    expect([1, 2, 3, 4, 5].map((subnet) => passed(networks(subnet)))).toEqual([4, 4, 4, 0, 0]);
-    expect(limiter.take('requests', addressClient('2001:db8:2::1'))).toMatchObject({
-      isOver: false,
-    });
+test('of an IPv6 address a /64 has it once, a /56 four times and a /48 sixteen times', () => {
+  const { limiter } = stage(limited('requests', 1));
+  const passed = (subnets: readonly string[]) =>
+    subnets.filter((subnet) => !limiter.take('requests', at(subnet)).isOver).length;
+  const networks = (subnet: number) =>
+    Array.from({ length: 10 }, (_, host) => (subnet * 256 + host).toString(16));
+  expect(passed(['1', '1'])).toBe(1);
+  expect(passed(networks(0))).toBe(3);
+  expect([1, 2, 3, 4, 5].map((subnet) => passed(networks(subnet)))).toEqual([4, 4, 4, 0, 0]);
+  expect(limiter.take('requests', addressClient('2001:db8:2::1'))).toMatchObject({
+    isOver: false,
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { RecordTable } from '../../../src/store/memory/record-table.ts';
 import {
   AccountRecordsFullError,
@@ -31,17 +31,15 @@ function openTable(bounds: RecordBounds) {
   };
 }
 
-describe('after an idle weekend', () => {
-  test('a call drops a bounded number of records, and none is answered', async () => {
-    const { clock, table, reserve } = openTable({ max: 2_000 });
-    for (let n = 0; n < 1_000; n += 1) reserve('1', `${n}`);
-    await clock.advance(RECORD_LIFE_MS - 1);
-    expect(table.size).toBe(1_000);
-    await clock.advance(1);
-    expect(table.get('1', '999')).toBe(null);
-    expect([...table.values()]).toEqual([]);
-    expect([1, 2, 3, 4].map(() => table.size)).toEqual([600, 400, 200, 0]);
-  });
+test('after an idle weekend a call drops a bounded number of records, and none is answered', async () => {
+  const { clock, table, reserve } = openTable({ max: 2_000 });
+  for (let n = 0; n < 1_000; n += 1) reserve('1', `${n}`);
+  await clock.advance(RECORD_LIFE_MS - 1);
+  expect(table.size).toBe(1_000);
+  await clock.advance(1);
+  expect(table.get('1', '999')).toBe(null);
+  expect([...table.values()]).toEqual([]);
+  expect([1, 2, 3, 4].map(() => table.size)).toEqual([600, 400, 200, 0]);
 });
 
 /** Each call drops 200. */

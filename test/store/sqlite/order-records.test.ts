@@ -173,23 +173,21 @@ describe('order records in SQLite', () => {
   });
 });
 
-describe('two processes on one file', () => {
-  test('share the bound of an account, over a restart of both', async () => {
-    await using opened = await openRecords(100, 4);
-    {
-      await using other = await startRecordsProcess(opened.path, { max: 100, maxPerAccount: 4 });
-      for (let n = 0; n < 4; n += 1) {
-        const { records } = n % 2 ? opened : other;
-        expect(await records.reserve(request('1', `k${n}`))).toMatchObject({ reserved: true });
-      }
-      for (const { records } of [opened, other]) {
-        await expect(records.reserve(request('1', 'new'))).rejects.toThrow('of this account');
-      }
-      expect(await other.records.reserve(request('2', 'new'))).toMatchObject({ reserved: true });
+test('two processes on one file share the bound of an account, over a restart of both', async () => {
+  await using opened = await openRecords(100, 4);
+  {
+    await using other = await startRecordsProcess(opened.path, { max: 100, maxPerAccount: 4 });
+    for (let n = 0; n < 4; n += 1) {
+      const { records } = n % 2 ? opened : other;
+      expect(await records.reserve(request('1', `k${n}`))).toMatchObject({ reserved: true });
     }
-    await opened.records.close();
-    const next = await opened.open();
-    await expect(next.reserve(request('1', 'new'))).rejects.toThrow(AccountRecordsFullError);
-    await next.close();
-  });
+    for (const { records } of [opened, other]) {
+      await expect(records.reserve(request('1', 'new'))).rejects.toThrow('of this account');
+    }
+    expect(await other.records.reserve(request('2', 'new'))).toMatchObject({ reserved: true });
+  }
+  await opened.records.close();
+  const next = await opened.open();
+  await expect(next.reserve(request('1', 'new'))).rejects.toThrow(AccountRecordsFullError);
+  await next.close();
 });

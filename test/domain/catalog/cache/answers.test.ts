@@ -68,35 +68,29 @@ function serveRows(world: CatalogWorld, count: number): void {
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 200, body });
 }
 
-describe('a catalog that shrinks', () => {
-  const KEPT_OUT = 'a catalog with less than half of its instruments is kept out';
+const KEPT_OUT = 'a catalog with less than half of its instruments is kept out';
 
-  test('to less than half is kept out while the former may serve, and then served', async () => {
-    await using world = await openCatalogWorld();
-    serveRows(world, 60);
-    const viewer = world.viewer();
-    const { version } = await world.catalogs.read(viewer);
-    serveRows(world, 29);
-    await world.clock.advance(HOUR_MS - 1);
-    await world.catalogs.read(viewer);
-    await eventually(() => world.log.some(({ message }) => message === KEPT_OUT));
-    expect(await world.catalogs.read(viewer)).toMatchObject({ version, stale: false });
-    expect(world.catalogs.figures).toMatchObject([
-      { group: 'standard-usd', size: 60, offered: 29 },
-    ]);
-    await world.clock.advance(HOUR_MS);
-    expect(await world.catalogs.read(viewer)).toMatchObject({ version, stale: true });
-    await world.clock.advance(1);
-    const small = await world.catalogs.read(viewer);
-    expect(small).toMatchObject({ version: { size: 29 }, stale: false });
-    expect(world.catalogs.figures).toMatchObject([
-      { group: 'standard-usd', size: 29, offered: 29 },
-    ]);
-    // However often it is offered, one line tells of it.
-    expect(world.log.filter(({ message }) => message === KEPT_OUT)).toEqual([
-      { message: KEPT_OUT, fields: { group: 'standard-usd', instruments: 60, offered: 29 } },
-    ]);
-  });
+test('a catalog that shrinks to less than half is kept out while the former may serve, and then served', async () => {
+  await using world = await openCatalogWorld();
+  serveRows(world, 60);
+  const viewer = world.viewer();
+  const { version } = await world.catalogs.read(viewer);
+  serveRows(world, 29);
+  await world.clock.advance(HOUR_MS - 1);
+  await world.catalogs.read(viewer);
+  await eventually(() => world.log.some(({ message }) => message === KEPT_OUT));
+  expect(await world.catalogs.read(viewer)).toMatchObject({ version, stale: false });
+  expect(world.catalogs.figures).toMatchObject([{ group: 'standard-usd', size: 60, offered: 29 }]);
+  await world.clock.advance(HOUR_MS);
+  expect(await world.catalogs.read(viewer)).toMatchObject({ version, stale: true });
+  await world.clock.advance(1);
+  const small = await world.catalogs.read(viewer);
+  expect(small).toMatchObject({ version: { size: 29 }, stale: false });
+  expect(world.catalogs.figures).toMatchObject([{ group: 'standard-usd', size: 29, offered: 29 }]);
+  // However often it is offered, one line tells of it.
+  expect(world.log.filter(({ message }) => message === KEPT_OUT)).toEqual([
+    { message: KEPT_OUT, fields: { group: 'standard-usd', instruments: 60, offered: 29 } },
+  ]);
 });
 
 describe('an empty catalog', () => {
