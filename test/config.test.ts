@@ -189,6 +189,10 @@ describe('values that contradict each other are refused', () => {
     expect(problemsOf(env)).toEqual([expect.stringContaining(words)]);
   });
 
+  test('but not where one of them is wrong by itself', () => {
+    expect(problemsOf({ SHUTDOWN_GRACE_MS: '10s', ORDER_TIMEOUT_MS: '30000' })).toHaveLength(1);
+  });
+
   test('but an issuer and an audience that one kind of key checks do not', () => {
     const expected = { JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' };
     expect(problemsOf({ ...expected, JWT_SECRET: 'canary'.repeat(6) })).toEqual([]);

@@ -11,18 +11,6 @@ import { openOnRedis } from './stores-on-redis.ts';
 const FIGURES = [5, 5 / 3_600_000, 1];
 
 describeWithRedis('the stores in Redis', (serverPath) => {
-  const refusalOf = async (url: string) => {
-    const warnings: string[] = [];
-    const error = await openOnRedis(url, 'trading-graph:', warnings).then(
-      (stores) => stores.close(),
-      (reason) => reason,
-    );
-    expect(error).toBeInstanceOf(StoreError);
-    // The refusal itself is the message.
-    expect(warnings).toEqual([]);
-    return (error as StoreError).message;
-  };
-
   test('begin all their keys with the prefix, in the database that is named', async () => {
     await using redis = await startTestRedis(serverPath);
     await using stores = await openOnRedis(`${redis.url}/3`, 'mine:');
@@ -66,9 +54,15 @@ describeWithRedis('the stores in Redis', (serverPath) => {
 
   test('are not opened with a wrong password, or without the one that is asked for', async () => {
     await using redis = await startTestRedis(serverPath);
-    const REFUSED = 'Redis refuses the user or the password';
     for (const given of ['', ':wrong@']) {
-      expect(await refusalOf(redis.url.replace(/:[^/]+@/, given))).toBe(REFUSED);
+      const warnings: string[] = [];
+      const url = redis.url.replace(/:[^/]+@/, given);
+      const refused = openOnRedis(url, 'trading-graph:', warnings);
+      await expect(refused).rejects.toThrow(
+        new StoreError('Redis refuses the user or the password'),
+      );
+      // The refusal itself is the message.
+      expect(warnings).toEqual([]);
     }
     await using stores = await openOnRedis(redis.url);
     expect(stores.warnings).toEqual([]);

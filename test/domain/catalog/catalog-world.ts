@@ -8,9 +8,9 @@ import { Catalogs } from '../../../src/domain/catalog/catalogs.ts';
 import type { VersionStore } from '../../../src/domain/catalog/sync/version-archive.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { toToken } from '../../../src/lib/token.ts';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { openClient } from '../../gateway/open-client.ts';
-import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestTrials } from '../../support/trials.ts';
 
 export const DEMO = 'demo@example.com';
@@ -37,17 +37,7 @@ export interface LogLine {
   readonly message: string;
 }
 
-export interface CatalogWorld extends AsyncDisposable {
-  readonly sandbox: Sandbox;
-  readonly clock: ScriptedClock;
-  readonly catalogs: Catalogs;
-  readonly gateway: ViewerGateway;
-  readonly ledger: ProofLedger;
-  readonly log: readonly LogLine[];
-  viewer(options?: ViewerOptions): Viewer;
-  /** The number of op 1 calls so far. */
-  fetches(): number;
-}
+export type CatalogWorld = Awaited<ReturnType<typeof openCatalogWorld>>;
 
 export interface ViewerOptions {
   readonly email?: string;
@@ -56,7 +46,7 @@ export interface ViewerOptions {
 }
 
 /** The catalogs over the real client and a real sandbox, all on one clock that the test moves. */
-export async function openCatalogWorld(options: WorldOptions = {}): Promise<CatalogWorld> {
+export async function openCatalogWorld(options: WorldOptions = {}) {
   const { instruments = 60, proofMs = 30 * DAY_SECONDS * 1000, takesMs = 0, ...settings } = options;
   const clock = createScriptedClock();
   const tokenTtlSeconds = 30 * DAY_SECONDS;
@@ -111,11 +101,12 @@ export async function openCatalogWorld(options: WorldOptions = {}): Promise<Cata
     gateway,
     ledger,
     log,
-    viewer({ email = DEMO, forged = false, ...caller } = {}) {
+    viewer({ email = DEMO, forged = false, ...caller }: ViewerOptions = {}) {
       const signature = forged ? 'forged' : 'valid';
       const token = sandbox.token({ email, signature });
       return identify({ token: toToken(token), ...caller }) as Viewer;
     },
+    /** The number of op 1 calls so far. */
     fetches: () => sandbox.calls('getAllTickers'),
     async [Symbol.asyncDispose]() {
       await pools.close();

@@ -85,16 +85,8 @@ export function fill(path: string, keys: readonly string[]): void {
   }
 }
 
-export interface Survey {
-  readonly stopped: boolean;
-  /** Keys that were refused. */
-  readonly refused: readonly string[];
-  /** Keys whose order would be sent again, or whose outcome is another. */
-  readonly lost: readonly string[];
-}
-
 /** The keys that a start on this file handles wrongly, of orders that were accepted. */
-export function survey(path: string, keys: readonly string[]): Survey {
+export function survey(path: string, keys: readonly string[]) {
   let database: ReturnType<typeof openDatabase>;
   try {
     database = openDatabase(path);
@@ -106,7 +98,7 @@ export function survey(path: string, keys: readonly string[]): Survey {
   return { stopped: false, ...verdicts(database, keys) };
 }
 
-/** The keys that an open database refuses, and those that it handles wrongly, of orders that were accepted. */
+/** The keys that an open database refuses, and those whose accepted order would be sent again, or has another outcome. */
 export function verdicts(database: OrderDatabase, keys: readonly string[]) {
   const refused: string[] = [];
   const lost: string[] = [];

@@ -21,13 +21,6 @@ type Remote = {
   ) => Promise<Awaited<ReturnType<OrderRecords[Name]>>>;
 };
 
-export interface RecordsProcess extends AsyncDisposable {
-  readonly records: Remote;
-  readonly warnings: readonly string[];
-  readonly pid: number;
-  kill(): Promise<void>;
-}
-
 export interface RecordsProcessOptions {
   readonly max?: number;
   readonly maxPerAccount?: number;
@@ -41,7 +34,7 @@ const child = fileURLToPath(new URL('records-child.ts', import.meta.url));
 export async function startRecordsProcess(
   path: string,
   { max = 1_000_000, maxPerAccount = max, fileLimit }: RecordsProcessOptions = {},
-): Promise<RecordsProcess> {
+) {
   const limit = fileLimit === undefined ? '' : `ulimit -S -f ${fileLimit};`;
   const process_: ChildProcess = spawn(
     'bash',

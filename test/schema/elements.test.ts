@@ -8,6 +8,7 @@ import {
   isSpecifiedScalarType,
 } from 'graphql';
 import { expect, test } from 'vitest';
+import { isAgeLimit } from '../../src/plugins/field-extensions.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 
 const types = Object.values(buildSchema().getTypeMap()).filter(
@@ -56,4 +57,17 @@ test('every root query field is nullable, so that one failing read leaves the ot
   const fields = Object.values(buildSchema().getQueryType()?.getFields() ?? {});
   expect(fields.length).toBeGreaterThan(8);
   for (const { name, type } of fields) expect(String(type), name).not.toMatch(/!$/);
+});
+
+test('age limits stand at fields of the root, where operations are searched for them', () => {
+  const found = types
+    .filter((type) => isObjectType(type) || isInterfaceType(type))
+    .flatMap((type) =>
+      Object.values(type.getFields()).flatMap(({ name, args }) =>
+        args
+          .filter((arg) => isAgeLimit(arg) || arg.name === 'maxAge')
+          .map((arg) => `${type.name}.${name}(${arg.name}) ${isAgeLimit(arg)}`),
+      ),
+    );
+  expect(found.sort()).toEqual(['Query.orders(maxAge) true', 'Query.session(maxAge) true']);
 });
