@@ -17,14 +17,11 @@ export type AccountEvent =
 
 export const LOGIN = '1001';
 
-interface BenchOptions {
-  readonly proofMs?: number;
-  readonly seed?: number;
-}
-
 /** A hub on a scripted clock, and the gateway behind it. */
-export function createLiveBench(overrides: Partial<PositionsHubOptions> & BenchOptions = {}) {
-  const { proofMs = 300_000, seed = 1, ...hubOptions } = overrides;
+export function createLiveBench({
+  proofMs = 300_000,
+  ...hubOptions
+}: Partial<PositionsHubOptions> & { readonly proofMs?: number } = {}) {
   const clock = createScriptedClock();
   const ledger = new ProofLedger({ clock, proofMs });
   const board = new PositionsBoard();
@@ -33,7 +30,7 @@ export function createLiveBench(overrides: Partial<PositionsHubOptions> & BenchO
     source: gateway,
     board,
     clock,
-    random: createRandom(seed),
+    random: createRandom(1),
     proofs: {
       holds: (viewer) => ledger.account(viewer) !== null,
       renew: (viewer) => gateway.getSession(viewer),
