@@ -3,6 +3,7 @@ import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
 import { createProofTrials } from '../../../src/domain/auth/proof-trials.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
+import { addressClient } from '../../../src/lib/limits/client.ts';
 import { createKnownKeys } from '../../../src/lib/limits/known-keys.ts';
 import { toToken } from '../../../src/lib/token.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
@@ -43,7 +44,7 @@ function stage(perMinute = 3) {
       done,
     };
   };
-  return { clock, trials, refused, accepted, hang, calls: () => calls };
+  return { clock, known, trials, limiter, refused, accepted, hang, calls: () => calls };
 }
 
 function viewer(token: string, address = '192.0.2.1'): Viewer {
@@ -66,6 +67,16 @@ describe('an address', () => {
     await clock.advance(2_100);
     return end;
   }
+
+  test('gets nothing back for calls of known tokens, which it was not charged for', async () => {
+    const { known, limiter, refused, accepted } = stage(3);
+    const left = () => limiter.take('trials', addressClient('192.0.2.1'), 0).left;
+    await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
+    const before = left();
+    known.add('hash of b');
+    expect(await accepted(viewer('b'))).toBe('fine');
+    expect(left()).toBe(before);
+  });
 
   test('with many refused tokens has another one tried every so often, and others are not affected', async () => {
     const { clock, refused, accepted, calls } = stage(3);
