@@ -38,15 +38,3 @@ test('a reset leads back to the beginning', async () => {
   expect(place.sandbox.calls()).toBe(0);
   expect((await demo.get('/trading/session/700001')).text).toBe(first);
 });
-
-test('the market moves by itself at its pace, and stands still once closed', async () => {
-  const place = await openSandbox({ tickMs: 250 });
-  const demo = place.as('demo@example.com');
-  const first = (await demo.get('/trading/positions')).text;
-  await place.clock.advance(249);
-  expect((await demo.get('/trading/positions')).text).toBe(first);
-  await place.clock.advance(1);
-  expect((await demo.get('/trading/positions')).text).not.toBe(first);
-  await place.sandbox.close();
-  expect(place.clock.pending).toBe(0);
-});

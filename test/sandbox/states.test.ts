@@ -3,32 +3,6 @@ import { openSandbox } from './sandbox-client.ts';
 
 const FRESH = 'fresh@example.com';
 
-describe('a market order', () => {
-  test('becomes an open position immediately, at the price of the market', async () => {
-    await using place = await openSandbox();
-    const fresh = place.as(FRESH);
-    place.sandbox.putPrice('AAPL', 200);
-    const id = await fresh.order({ amount: 3, comment: 'a note' });
-    expect(await fresh.positions()).toEqual([
-      expect.objectContaining({
-        id,
-        symbol: 'AAPL',
-        units: 3,
-        isBuy: true,
-        priceOpen: 200,
-        priceCurrent: 200,
-        profit: 0,
-        invested: 120,
-        sl: 0,
-        tp: 0,
-        comment: 'a note',
-        timeCreate: place.clock.now(),
-      }),
-    ]);
-    expect(await fresh.orders()).toEqual([]);
-  });
-});
-
 describe('a pending order', () => {
   test.each([
     { direction: 'buy', price: 190, isLimit: true, before: 190.01, at: 190 },
@@ -79,16 +53,5 @@ describe('an open position', () => {
     expect(await fresh.positions()).toEqual([]);
     const closed = { balance: 10_000 + result, equity: 10_000 + result, Invested: 0, Profits: 0 };
     expect(await fresh.session()).toMatchObject(closed);
-  });
-
-  test('counts its profit in dollars, whatever currency it trades in', async () => {
-    await using place = await openSandbox();
-    const fresh = place.as(FRESH);
-    place.sandbox.putPrice('USDJPY', 150);
-    await fresh.order({ symbol: 'USDJPY', amount: 15_000 });
-    place.sandbox.putPrice('USDJPY', 151);
-    expect(await fresh.positions()).toEqual([
-      expect.objectContaining({ invested: 500, profit: 99.34, rateProfit: 0.006623 }),
-    ]);
   });
 });
