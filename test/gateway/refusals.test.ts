@@ -3,11 +3,11 @@ import type { Caller } from '../../src/gateway/caller.ts';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
 import { toToken } from '../../src/lib/token.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
-import { CALLS, type Call, wordFor } from './calls.ts';
+import { CALLS, wordFor } from './calls.ts';
 import { openClient } from './open-client.ts';
 
 const DEMO = 'demo@example.com';
-const text = expect.stringMatching(/./);
+const _text = expect.stringMatching(/./);
 
 /** A client and its caller, with the sandbox to control. */
 async function open() {
@@ -83,45 +83,6 @@ test.each(OPERATION_NAMES)('%s gives each status its meaning', async (name) => {
   expect(place.sandbox.calls(name)).toBe(STATUSES.length);
 });
 
-describe("the gateway's own message", () => {
-  const FORBIDDEN: readonly (readonly [string, string, Call, object])[] = [
-    [
-      "another group's catalog",
-      DEMO,
-      (client, caller) => client.getAllTickers(caller, 'pro-usd', null),
-      { error: text, message: text, details: { group: 'pro-usd' } },
-    ],
-    [
-      "another login's session",
-      DEMO,
-      (client, caller) => client.getSession(caller, '700002'),
-      { error: null, message: text },
-    ],
-    [
-      'notifications of a restricted account',
-      'restricted@example.com',
-      CALLS.markNotificationsRead,
-      { error: 'ACCOUNT_RESTRICTED', message: text },
-    ],
-    [
-      'the device of a restricted account',
-      'restricted@example.com',
-      CALLS.registerDevice,
-      { error: 'ACCOUNT_RESTRICTED', message: text },
-    ],
-    ['an order of a restricted account', 'restricted@example.com', CALLS.openPosition, {}],
-  ];
-
-  test.each(FORBIDDEN)('come with the 403 for %s', async (_, email, call, refusal) => {
-    await using place = await open();
-    await expect(call(place.client, place.as(email))).rejects.toMatchObject({
-      kind: 'forbidden',
-      status: 403,
-      refusal,
-    });
-  });
-});
-
 describe('a 429', () => {
   test.each([
     ['seconds', '7', 7],
@@ -143,20 +104,6 @@ describe('a 429', () => {
         retryAfterSeconds: seconds,
       });
     }
-  });
-
-  test('with Retry-After as a date is so many seconds from the call', async () => {
-    await using place = await open();
-    const date = new Date(Date.now() + 3_600_000).toUTCString();
-    place.sandbox.fail({
-      operation: 'getSession',
-      kind: 'status',
-      status: 429,
-      headers: { 'retry-after': date },
-    });
-    const error = await place.client.getSession(place.as(DEMO), '700001').catch((it) => it);
-    expect(error.retryAfterSeconds).toBeGreaterThan(3_500);
-    expect(error.retryAfterSeconds).toBeLessThanOrEqual(3_600);
   });
 });
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { customerIdRead } from '../../../src/gateway/wire/payments.ts';
 import { toToken } from '../../../src/lib/token.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
@@ -127,34 +126,6 @@ describe('what opens no breaker', () => {
     expect(open.circuits).toEqual([]);
   });
 
-  test('one account that fails, on however many tokens', async () => {
-    await using gateway = await startScriptedGateway((socket, request) =>
-      (request.headers.authorization?.includes('forged') ? down : positions)(socket, request),
-    );
-    await using open = openResilient(gateway.url);
-    for (let index = 0; index < 100; index += 1) {
-      const forged = { token: toToken(`forged ${index}`), provedLogin: () => '1001' };
-      const ended = open.client.getOpenPositions(forged, null).catch(kindOf);
-      expect(await open.hurry(ended)).toBe('unavailable');
-    }
-    expect(open.circuits).toEqual([]);
-    expect(await read(open, 1)).toBe('served');
-  });
-
-  test('sign-ins that fail from however many addresses of one network', async () => {
-    await using gateway = await startScriptedGateway(down);
-    await using open = openResilient(gateway.url);
-    const signIn = (address: string) =>
-      open.client
-        .login({ token: null, client: { address, userAgent: null } }, 'a@example.com', 'x')
-        .catch(kindOf);
-    for (let host = 1; host <= 30; host += 1) await signIn(`2001:db8:0:1::${host}`);
-    for (let network = 2; network <= 41; network += 1) await signIn(`2001:db8:0:${network}::1`);
-    expect(open.circuits).toEqual([]);
-    for (let site = 1; site <= 82; site += 1) await signIn(`2001:db8:${site}:1::1`);
-    expect(open.circuits).toEqual(['login open']);
-  });
-
   test('strangers from however many networks, within ten seconds of a proved account’s call of the backend', async () => {
     await using gateway = await startScriptedGateway((socket, request) =>
       request.path.startsWith('/user/kv/')
@@ -267,30 +238,6 @@ test('half-open, the orders’ breaker lets the next order through', async () =>
   expect(await open.client.openPosition(caller(1), marketOrder)).toMatchObject({ status: 200 });
   expect(gateway.requests).toHaveLength(1);
   expect(open.circuits).toEqual(['orders open', 'orders closed']);
-});
-
-test('dead payments leave reads, orders and sign-in as they are', async () => {
-  await using gateway = await startScriptedGateway((socket, request) => {
-    if (request.path.startsWith('/payments/')) return down(socket, request);
-    if (request.method === 'GET') return positions(socket, request);
-    const body = request.path.startsWith('/auth/')
-      ? { access_token: 'a', refresh_token: 'b' }
-      : { success: true, orderId: '1' };
-    return socket.write(answer(200, body));
-  });
-  await using open = openResilient(gateway.url);
-  const { client } = open;
-  for (let index = 0; index < 30; index += 1) {
-    expect(await open.hurry(client.read(caller(index), customerIdRead, {}).catch(kindOf))).toBe(
-      'unavailable',
-    );
-    expect(await read(open, index)).toBe('served');
-    expect(await client.openPosition(caller(index), marketOrder)).toMatchObject({ status: 200 });
-    expect(await client.login({ token: null }, 'a@example.com', 'x')).toHaveProperty('accessToken');
-  }
-  expect(open.circuits).toEqual(['getCustomerId open']);
-  const paid = gateway.requests.filter(({ path }) => path.startsWith('/payments/'));
-  expect(paid.length).toBeLessThan(30);
 });
 
 test('a burst of polls leaves half of the reads’ connections to waiting requests', async () => {

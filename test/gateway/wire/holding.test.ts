@@ -1,30 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { toOrders, toPositions } from '../../../src/gateway/wire/holding.ts';
 import { readingIn } from '../../../src/gateway/wire/scalars.ts';
-import { orderRow, positionRow, wrongFor } from './rows.ts';
-
-/** The schema's name of each field that a row may lack. */
-const SHARED = {
-  logo: 'logo',
-  delayed: 'delayed',
-  sharia: 'sharia',
-  digits: 'digits',
-  friendlyName: 'name',
-  units: 'units',
-  priceOpen: 'priceOpen',
-  priceCurrent: 'priceCurrent',
-  timeCreate: 'createdAt',
-  timeUpdate: 'updatedAt',
-  leverage: 'leverage',
-  rateMargin: 'rateMargin',
-  isBuy: 'side',
-  sl: 'stopLoss',
-  tp: 'takeProfit',
-  comment: 'comment',
-  invested: 'invested',
-};
-const POSITION = { ...SHARED, rateProfit: 'rateProfit', storage: 'storage', profit: 'profit' };
-const ORDER = { ...SHARED, state: 'state', isLimit: 'kind', useMargin: 'useMargin' };
+import { lostOf, orderRow, positionRow, wrongFor } from './rows.ts';
 
 const positions = (...rows: unknown[]) => toPositions(rows, readingIn('auto'));
 const orders = (...rows: unknown[]) => toOrders(rows, readingIn('auto'));
@@ -98,20 +75,18 @@ describe('a pending order', () => {
 });
 
 describe.each([
-  ['position', positionRow, POSITION, positions],
-  ['order', orderRow, ORDER, orders],
-] as const)('a %s', (_, row, names, map) => {
-  const fields = Object.entries(names) as [keyof typeof row, string][];
+  ['position', positionRow, positions],
+  ['order', orderRow, orders],
+] as const)('a %s', (_, row, map) => {
+  const fields = Object.keys(row).filter((field) => !['id', 'symbol'].includes(field));
 
-  test.each(fields)(
-    'whose %s is missing or of another kind has null for %s, and keeps the rest',
-    (field, name) => {
-      const [right] = map(row) ?? [];
-      for (const [label, wrong] of wrongFor(row[field])) {
-        expect(map({ ...row, [field]: wrong }), label).toStrictEqual([{ ...right, [name]: null }]);
-      }
-    },
-  );
+  test.each(fields)('whose %s is missing or of another kind has null for it alone', (field) => {
+    const [right] = map(row) ?? [];
+    for (const [label, wrong] of wrongFor(row[field as keyof typeof row])) {
+      const [found] = map({ ...row, [field]: wrong }) ?? [];
+      expect(lostOf(right, found), label).toHaveLength(1);
+    }
+  });
 
   test.each([
     ['no id', { id: undefined }],
@@ -128,7 +103,7 @@ describe.each([
     expect(map(row, broken)).toBeNull();
   });
 
-  test.each([1, 30, 31, 40])(
+  test.each([1, 30, 31])(
     'that is there twice costs the whole list, with %i others in it',
     (count) => {
       const others = Array.from({ length: count }, (_, at) => ({ ...row, id: `another ${at}` }));

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
 import type { WireOrder, WirePosition, WireSession } from '../../../src/sandbox/wire-types.ts';
 
@@ -135,6 +136,18 @@ const WRONG_VALUES: readonly (readonly [string, unknown])[] = [
 /** The values above that are not of this field's own kind. */
 export function wrongFor(right: unknown): readonly (readonly [string, unknown])[] {
   return WRONG_VALUES.filter(([, wrong]) => kindOf(wrong) !== kindOf(right));
+}
+
+/** The properties that differ; throws where one of these is anything but null. */
+export function lostOf(
+  right: object | null | undefined,
+  found: object | null | undefined,
+): string[] {
+  const lost = Object.entries(found ?? {}).filter(
+    ([name, value]) => !isDeepStrictEqual(value, (right as Record<string, unknown>)[name]),
+  );
+  for (const [name, value] of lost) if (value !== null) throw new Error(`${name} is ${value}`);
+  return lost.map(([name]) => name);
 }
 
 function kindOf(value: unknown): string {
