@@ -39,13 +39,3 @@ test.skipIf(process.platform !== 'linux')('a password is asked for without an ec
   expect(code).toBe(0);
   expect(shown.replaceAll('demo@example.com', '')).not.toContain('demo');
 });
-
-test.skipIf(process.platform !== 'linux')('Ctrl+C at a question gives up', async () => {
-  await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
-  const { answer, ended } = startAtTerminal(gateway.url);
-  await answer('E-mail (none to give a token): ', '\u0003');
-  const { code, shown } = await ended();
-  expect(code).toBe(1);
-  expect(shown).toContain('CHECK_TOKEN is unset');
-  expect(gateway.calls('login')).toBe(0);
-});

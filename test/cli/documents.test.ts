@@ -55,12 +55,6 @@ test('a cost is what the server itself estimates', async () => {
   });
 });
 
-test('a list of ids that a variable gives counts as the longest that is answered', async () => {
-  const watch = 'query ($ids: [ID!]!) { instrumentsByIds(ids: $ids) { id } }';
-  const { out } = await check(manifest({ watch }), '--json');
-  expect(JSON.parse(out).documents[0].operations[0]).toMatchObject({ cost: 51, mostCost: 501 });
-});
-
 test('an invalid document and one over the limit are named, beside those that are fine', async () => {
   const path = manifest({
     good: 'query Good { session { balance } }',
@@ -117,12 +111,6 @@ test('the report as JSON counts the documents of each field', async () => {
   });
 });
 
-test('all fields are listed where that is asked for', async () => {
-  const { out } = await check(CLIENT, '--fields');
-  expect(out).toMatch(/^ {2}4 {2}Query\.catalog$/m);
-  expect(out).toMatch(/^ {2}0 {2}Session\.createdAt$/m);
-});
-
 describe('manifests are read as the server reads them', () => {
   test('a folder, several files, and the one that PERSISTED_DOCUMENTS names', async () => {
     manifest({ a: 'query A { session { login } }' }, 'a.json');
@@ -157,12 +145,6 @@ describe('manifests are read as the server reads them', () => {
     expect(code).toBe(1);
     expect(err).toContain('b.json: the id a has two different documents');
   });
-});
-
-test('a wrong configuration is one line for each problem', async () => {
-  const { code, err } = await runCli(['documents', 'check', CLIENT], { MAX_COST: 'x', PORT: 'y' });
-  expect(code).toBe(1);
-  expect(err.trimEnd().split('\n')).toHaveLength(2);
 });
 
 test.each([

@@ -1,8 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { compileCache } from '../support/compile-cache.ts';
 import { runCli } from '../support/run-cli.ts';
 
 const KEY = { LOG_ACCOUNT_KEY: 'the key of the hashes in the log' };
@@ -38,16 +35,4 @@ test('without a key, or with a configuration that is wrong, there is no hash to 
   const missing = await runCli(['hash', '700001'], { LOG_ACCOUNT_KEY_FILE: '/no/such/file' });
   expect(missing).toMatchObject({ code: 1, out: '' });
   expect(missing.err).toContain('LOG_ACCOUNT_KEY_FILE');
-});
-
-test('the program hands its arguments and its environment to the command, and its outputs and exit code on', () => {
-  const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
-  const run = (environment: Readonly<Record<string, string>>) =>
-    spawnSync(process.execPath, [main, 'hash', '700001'], {
-      env: { ...compileCache(), ...environment },
-      encoding: 'utf8',
-    });
-  expect(run(KEY)).toMatchObject({ status: 0, stdout: `${hashed('700001')}\n`, stderr: '' });
-  const failed = { status: 1, stdout: '', stderr: expect.stringContaining('is not set') };
-  expect(run({})).toMatchObject(failed);
 });

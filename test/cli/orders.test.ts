@@ -81,14 +81,6 @@ test('no file is made, and none that is something else is touched', async () => 
   expect(await stage.run('status', '--file', 'memory')).toBe(1);
 });
 
-test('the program knows the command', async () => {
-  using stage = await rehearse();
-  expect(await runProgram(['--file', stage.path])).toEqual({
-    code: 0,
-    output: `${stage.path}: 1 order records; orders are taken\n`,
-  });
-});
-
 /** Ends when nothing keeps the process alive any more. */
 async function runProgram(args: readonly string[], environment: Environment = {}) {
   const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');

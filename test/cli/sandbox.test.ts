@@ -1,7 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { dispatch } from '../../src/cli/dispatch.ts';
 import { sandboxCommand } from '../../src/cli/sandbox.ts';
@@ -71,17 +67,3 @@ test.each([[['--port', '99999']], [['--port', 'x']], [['--colour', 'red']], [['e
     expect(err).toHaveLength(1);
   },
 );
-
-test('the process comes up and ends with a SIGTERM', async () => {
-  const main = join(import.meta.dirname, '../../src/cli/main.ts');
-  const child = spawn(process.execPath, [main, 'sandbox', '--port', '0'], {
-    env: { ...process.env, SANDBOX_INSTRUMENTS: '10' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(child, 'exit');
-  const lines = createInterface({ input: child.stdout });
-  const [line] = await once(lines, 'line');
-  expect(line).toMatch(/listens on http/);
-  child.kill('SIGTERM');
-  expect(await ended).toEqual([0, null]);
-});

@@ -9,17 +9,10 @@ type Case = readonly [Partial<TimeCounts>, TimeUnit, string | null, TimeUnit | n
 
 test.each<Case>([
   [{ s: 2 }, 'auto', null, null],
-  [{ ms: 2 }, 'auto', null, null],
   [{ us: 2 }, 'auto', null, null],
   [{ s: 2, zero: 1 }, 's', null, null],
   [{ s: 2 }, 'ms', 'problem: Times are in seconds, and ms reads them wrongly.', 's'],
   [{ us: 2 }, 'ms', 'problem: Times are in microseconds, which only auto reads.', 'auto'],
-  [
-    { s: 1, us: 2 },
-    's',
-    'problem: Some times are in seconds, others in microseconds: only auto reads them all.',
-    'auto',
-  ],
   [
     { s: 1, ms: 1, us: 2 },
     'auto',

@@ -1,7 +1,6 @@
 import { buildSchema as parseSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { reportOn, type ValidDocument } from '../../../check/src/documents/document-report.ts';
-import { fieldsOf } from '../../../check/src/documents/schema-use.ts';
 import { Documents } from '../../../src/plugins/documents/documents.ts';
 import { sizeOf } from '../../../src/schema/list-sizes.ts';
 
@@ -48,13 +47,6 @@ test('a field of an interface is one of its types as well', () => {
   expect(
     [...report('{ __typename pet { name ...more } } fragment more on Cat { lives }').fields].sort(),
   ).toEqual(['Cat.lives', 'Cat.name', 'Dog.name', 'Named.name', 'Query.pet']);
-});
-
-test('the fields of a schema are those of its objects and interfaces', () => {
-  expect(fieldsOf(schema)).toEqual([
-    ...['Named.name', 'Named.old', 'Cat.name', 'Cat.old', 'Cat.lives'],
-    ...['Dog.name', 'Dog.old', 'Dog.tail', 'CatConnection.nodes', 'Query.pet', 'Query.cats'],
-  ]);
 });
 
 test('a page that a variable sizes costs its default, and at most the largest page', () => {

@@ -1,0 +1,222 @@
+import { expect, test } from 'vitest';
+import { ANSWER_SHAPES } from '../../../check/src/gateway/answer-shapes.ts';
+import { compare } from '../../../check/src/gateway/compare.ts';
+import type { CatalogChange } from '../../../src/sandbox/catalog.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
+import type { SandboxOptions } from '../../../src/sandbox/start.ts';
+import { runCli } from '../../support/run-cli.ts';
+import { check, checkOf, SERVICE, startGateway, type Variables } from './run-check.ts';
+
+/** The fields that the interface describes for an answer, those of its lists included. */
+function fieldsOf(operation: keyof typeof ANSWER_SHAPES): number {
+  return compare(ANSWER_SHAPES[operation], undefined, 0).fields.length;
+}
+
+test('of a gateway as the interface describes it all is well, and nothing is written', async () => {
+  await using gateway = await startGateway();
+  const { code, text, err } = await checkOf(gateway);
+  // A busy machine may take long enough for the progress to be told.
+  expect(err.filter((line) => !line.startsWith('… '))).toEqual([]);
+  expect(code).toBe(0);
+  expect(text).toContain('Configuration  fine');
+  const count = fieldsOf('getSession');
+  expect(text).toMatch(/op 10 +GET \/trading\/session\/\{login\} +200 +\d+ ms +\d+ of/);
+  expect(text).toContain(` ${count} of ${count} fields as described`);
+  expect(text).toMatch(/unit of times +milliseconds/);
+  expect(text).toMatch(/claim of the login +login/);
+  expect(text).toMatch(/claim of the group +group/);
+  expect(text).toMatch(/signatures +checked by ops 1, 10, 11, 12, 13\n/);
+  expect(text).toMatch(
+    /\nNot verified, .*\n {2}GATEWAY_DIRECTION_FIELD\n {2}GATEWAY_MOBILE_WALLET\n\nNo problem\.$/,
+  );
+  const called = new Set(gateway.requests().map(({ operation }) => operation));
+  expect([...called].sort()).toEqual([
+    ...['getAllTickers', 'getCustomerId', 'getOpenPositions', 'getSession'],
+    ...['getWithdrawalMethods', 'login'],
+  ]);
+  expect(gateway.calls('login')).toBe(1);
+  expect(gateway.orders()).toEqual([]);
+});
+
+test('an account without positions leaves their fields unseen, which is no problem', async () => {
+  await using gateway = await startGateway();
+  const token = gateway.token({ email: 'fresh@example.com' });
+  const { code, text } = await check({ GATEWAY_URL: gateway.url, CHECK_TOKEN: token });
+  expect(code).toBe(0);
+  expect(text).toContain(
+    `2 of 2 fields as described; ${fieldsOf('getOpenPositions') - 2} in lists that are empty`,
+  );
+});
+
+test('the sandbox itself is checked, and can be kept as JSON', async () => {
+  const environment = { ...SERVICE, SANDBOX_INSTRUMENTS: '20' };
+  const { code, out } = await runCli(['check', '--sandbox', '--json'], environment);
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({
+    ok: true,
+    configuration: { problems: [], warnings: [] },
+    checked: 'sandbox',
+    gateway: {
+      findings: [],
+      settings: {},
+      claimsUsed: { login: 'login', group: 'group' },
+      headers: { age: true, date: true, etag: true, 'cache-control': true },
+      times: { ms: 31, s: 0 },
+    },
+  });
+});
+
+interface Case {
+  readonly gateway?: SandboxOptions;
+  readonly faults?: readonly Fault[];
+  readonly catalog?: CatalogChange;
+  readonly set?: Variables;
+  readonly problems: readonly RegExp[];
+  /** The settings that it says would mend it. */
+  readonly mended?: Variables;
+  /** Whether the address is not known to be the gateway's, so that no password goes there. */
+  readonly isElsewhere?: true;
+}
+
+const body = (operation: Fault['operation'], value: unknown): Fault => ({
+  ...{ operation, kind: 'status', status: 200, body: value },
+  // The first call goes without a token, and the last one with a broken signature.
+  times: 1,
+  skip: operation === 'getOpenPositions' ? 1 : 0,
+});
+const position = { id: 'p-1', symbol: 'AAPL', units: 1, isBuy: true, profit: 5 };
+const everything = (fault: Omit<Fault, 'operation'>) => [{ operation: '*', ...fault } as const];
+
+const CASES: Readonly<Record<string, Case>> = {
+  'a part of the path that is missing': {
+    gateway: { pathPrefix: '/api/v1' },
+    set: { GATEWAY_URL: '' },
+    problems: [/^GATEWAY_URL {2}op 12: Status 404: the gateway has no GET \/trading\/positions/],
+    isElsewhere: true,
+  },
+  'everything that fails': {
+    faults: everything({ kind: 'status', status: 502 }),
+    problems: [/^op 12: Status 502: the gateway, or what is in front/],
+    isElsewhere: true,
+  },
+  'everything that hangs': {
+    faults: everything({ kind: 'hang' }),
+    set: { GATEWAY_TIMEOUT_MS: '2000' },
+    problems: [/^GATEWAY_TIMEOUT_MS {2}op 12: No whole answer came/],
+    isElsewhere: true,
+  },
+  'everything that redirects': {
+    faults: everything({ kind: 'redirect' }),
+    problems: [/^GATEWAY_URL {2}op 12: Status 302 is a redirect/],
+    isElsewhere: true,
+  },
+  'pages everywhere': {
+    faults: everything({ kind: 'html' }),
+    problems: [/^GATEWAY_URL {2}op 12: Status 200 is a page of HTML/],
+    isElsewhere: true,
+  },
+  'claims of other names': {
+    gateway: { loginClaim: 'mt5_account', groupClaim: 'tier' },
+    problems: [
+      /^GATEWAY_LOGIN_CLAIM {2}op 10: The token has no usable login in the claim login: the claim mt5_account holds the one/,
+      /^GATEWAY_GROUP_CLAIM {2}The token has no group in the claim group: the claim tier holds it/,
+    ],
+    mended: { GATEWAY_LOGIN_CLAIM: 'mt5_account', GATEWAY_GROUP_CLAIM: 'tier' },
+  },
+  'another unit of times': {
+    set: { GATEWAY_TIME_UNIT: 's' },
+    problems: [/^GATEWAY_TIME_UNIT {2}Times are in milliseconds, and s reads them wrongly\.$/],
+    mended: { GATEWAY_TIME_UNIT: 'ms' },
+  },
+  'another key, with which the service would refuse every request': {
+    set: { JWT_SECRET: 'another secret of thirty-two bytes' },
+    problems: [/^JWT_SECRET {2}The token does not verify/],
+  },
+  'answers that do not come, and one that is too large': {
+    faults: [
+      { operation: 'getWithdrawalMethods', kind: 'hang' },
+      { operation: 'getAllTickers', kind: 'hang', times: 1 },
+    ],
+    set: { GATEWAY_TIMEOUT_MS: '4000', CATALOG_TIMEOUT_MS: '4100' },
+    problems: [
+      /^GATEWAY_TIMEOUT_MS {2}op 11: No whole answer came within 4000 ms/,
+      /^CATALOG_TIMEOUT_MS {2}op 1: No whole answer came within 4100 ms/,
+    ],
+  },
+  'an answer that is too large': {
+    set: { CATALOG_MAX_BYTES: '3000' },
+    problems: [/^CATALOG_MAX_BYTES {2}op 1: The answer is larger than is accepted/],
+  },
+  'a password that is wrong': {
+    set: { CHECK_PASSWORD: 'wrong' },
+    problems: [/^CHECK_PASSWORD {2}op 2: The sign-in is refused \(status \d+\)/],
+  },
+  'a password that has expired': {
+    set: { CHECK_EMAIL: 'password-expired@example.com' },
+    problems: [/^CHECK_PASSWORD {2}op 2: The sign-in is refused \(status \d+\)/],
+  },
+  'no JSON': {
+    faults: [{ operation: 'getSession', kind: 'garbage' }],
+    problems: [/^op 10: The answer is no JSON that can be read/],
+  },
+  'an empty answer': {
+    faults: [{ operation: 'getCustomerId', kind: 'empty' }],
+    problems: [/^op 13: The answer is empty/],
+  },
+  'a connection that breaks': {
+    faults: [{ operation: 'getCustomerId', kind: 'cut' }],
+    problems: [/^op 13: The connection broke before the answer was whole/],
+  },
+  'a list in place of an object': {
+    faults: [body('getCustomerId', ['x'])],
+    problems: [
+      /^op 13: the answer itself: object expected, list found; the whole answer cannot be used/,
+    ],
+  },
+  'wrong types in rows': {
+    faults: [
+      body('getOpenPositions', {
+        positions: [
+          position,
+          { ...position, id: 7, units: '1' },
+          { ...position, profit: null, digits: 2.5 },
+        ],
+      }),
+    ],
+    problems: [
+      /^op 12: positions\[\]\.id: string expected, number 1 of 3 times found; the whole answer/,
+      /^op 12: positions\[\]\.digits: whole number expected, missing 2 of 3 times, number that is not whole 1 of 3 times found; it will be null/,
+      /^op 12: positions\[\]\.units: number expected, string 1 of 3 times found; it will be null/,
+    ],
+  },
+  'several faults at once': {
+    faults: [
+      { operation: 'getOpenPositions', kind: 'status', status: 503, skip: 1 },
+      { operation: 'getCustomerId', kind: 'status', status: 429 },
+    ],
+    catalog: { broken: 3 },
+    problems: [
+      /^op 12: Status 503: the gateway, or what is in front of it, fails/,
+      /^op 13: Status 429: too many calls/,
+      /^op 1: \[\]\.\w+: .* of 20 times found; such an instrument is left out of the catalog/,
+      /^op 1: 3 of 20 instruments are outside the interface/,
+    ],
+  },
+};
+
+test.each(Object.entries(CASES))('%s: named, with the setting to look at', async (_, given) => {
+  const { faults = [], catalog, set = {}, problems: wanted, mended, isElsewhere } = given;
+  await using gateway = await startGateway(given.gateway);
+  for (const fault of faults) gateway.fail(fault);
+  if (catalog) gateway.changeCatalog(catalog);
+  const url = set.GATEWAY_URL === '' ? { GATEWAY_URL: new URL(gateway.url).origin } : {};
+  const { code, text, problems } = await checkOf(gateway, { ...set, ...url });
+  for (const one of wanted) expect(problems).toContainEqual(expect.stringMatching(one));
+  expect(problems.filter((problem) => !wanted.some((one) => one.test(problem)))).toEqual([]);
+  expect(code).toBe(1);
+  expect(gateway.calls('login')).toBe(isElsewhere ? 0 : 1);
+  if (!mended) return;
+  const lines = Object.entries(mended).map(([name, value]) => `  ${name}=${value}\n`);
+  expect(text).toContain(`\nSet\n${lines.join('')}`);
+  expect((await checkOf(gateway, { ...set, ...mended })).text).toContain('No problem.');
+});
