@@ -1,25 +1,9 @@
 import { expect, test } from 'vitest';
-import { comes, contrast, WINDOWS } from '../../bench/support/capacity-design.ts';
 import { capacityTable, measureCapacity } from '../../bench/support/capacity-figures.ts';
 import { startLiveGateway } from '../../bench/support/live-gateway.ts';
 import { describeWithHaproxy, describeWithRedis } from '../support/describe-with.ts';
 
 const UNITS = Array.from({ length: 9 }, (_, at) => at);
-const ALL_WINDOWS = Array.from({ length: WINDOWS }, (_, window) => window);
-
-test('what a unit costs is told apart from all others, and no window has most of them', () => {
-  const cost = (unit: number) => 100 + unit;
-  const values = ALL_WINDOWS.map((window) =>
-    UNITS.filter((unit) => comes(unit, window)).reduce((sum, unit) => sum + cost(unit), 5_000),
-  );
-  for (const unit of UNITS) expect(contrast(unit, values)).toBe((WINDOWS / 2) * cost(unit));
-  for (const window of ALL_WINDOWS) {
-    const here = UNITS.filter((unit) => comes(unit, window)).length;
-    expect(here).toBeGreaterThanOrEqual(3);
-    expect(here).toBeLessThanOrEqual(7);
-  }
-});
-
 describeWithHaproxy('the bench of capacity', () => {
   describeWithRedis('with a Redis', () => {
     test('says what each unit of work costs a process, and the calls it makes', async () => {

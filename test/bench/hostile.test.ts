@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { buildSchema, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
 import { documentAttacks, senderAttacks, writerOf } from '../../bench/support/hostile/attacks.ts';
 import { KNOWN_DOCUMENTS } from '../../bench/support/hostile/known-documents.ts';
-import { measureHarm, runHostile } from '../../bench/support/hostile/run-hostile.ts';
-import { ProbedProcess } from '../../bench/support/probed-process.ts';
+import { runHostile } from '../../bench/support/hostile/run-hostile.ts';
 import { inFull } from '../support/in-full.ts';
 
 const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'));
@@ -32,15 +30,4 @@ test('what documents and senders do to the others is measured', { timeout: 600_0
     if (name !== 'nobody') expect(report, name).toMatch(/[1-9]/);
     expect(text).toContain(`| ${name} | `);
   }
-});
-
-test('a process that ends under an attack is reported as that', async () => {
-  const script = join(import.meta.dirname, '../../bench/contestants/bare-listener.ts');
-  await using facade = await ProbedProcess.listening({ script, core: 0 });
-  const begin = async () => {
-    await facade.end();
-    return 'sent';
-  };
-  const harm = await measureHarm(facade, ['', ''], { name: 'deadly', begin }, 100);
-  expect(harm).toMatchObject({ end: 'ended', holdMs: null, report: 'sent' });
 });

@@ -57,7 +57,7 @@ const COMMAND = 'run';
 const SUITES_BY_CHANGE = [
   { suites: 'test/bench/**', about: ['bench', 'test/bench'] },
   {
-    suites: 'test/toolchain/{packages,schema-changes,setup,sum-report,test-runs}.test.ts',
+    suites: 'test/toolchain/{packages,schema-changes,setup,sum-report}.test.ts',
     about: ['scripts', 'test/toolchain', 'test/support', 'package-lock.json', 'vitest.config.ts'],
   },
   { suites: 'client/test/packaging/**', about: ['client', 'scripts/pack-client.mjs'] },

@@ -30,8 +30,6 @@ export interface DocumentTaste {
   /** Texts, among others, that arguments are given. */
   readonly texts?: readonly string[];
   readonly maxDepth?: number;
-  /** Stands first among the fields of the root. */
-  readonly always?: string;
 }
 
 // Names with a meaning of their own wherever code is generated, or objects are used as maps.
@@ -78,7 +76,7 @@ class Composer {
   }
 
   document(): RandomDocument {
-    const { operation = 'query', maxDepth = 5, always = '' } = this.#taste;
+    const { operation = 'query', maxDepth = 5 } = this.#taste;
     const root = this.#schema.getRootType(operation);
     if (!root) throw new Error(`no ${operation}`);
     const fields = this.#fieldsOf(root);
@@ -91,7 +89,7 @@ class Composer {
     const fragments = this.#fragments.map(
       ({ name, on, text }) => `fragment ${name} on ${on} ${text}`,
     );
-    const text = [`${head} { ${always} ${selections} }`, ...fragments].join('\n');
+    const text = [`${head} { ${selections} }`, ...fragments].join('\n');
     return { text, variables: this.#variables };
   }
 
@@ -208,8 +206,6 @@ class Composer {
   }
 
   #literal(type: GraphQLInputType, isConstant = false): string {
-    const _inner = (of: GraphQLInputType) =>
-      isConstant ? this.#literal(of, true) : this.#value(of);
     if (isNonNullType(type)) return this.#present(type.ofType, isConstant);
     return this.#flip(0.05) ? 'null' : this.#present(type, isConstant);
   }

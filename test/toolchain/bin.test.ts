@@ -58,12 +58,6 @@ test('the exit code is that of the command', async () => {
   expect((await run('documents', 'check', 'missing.json')).code).toBe(1);
 });
 
-test.each(['start', 'check'])('%s explains itself', async (name) => {
-  const { code, out } = await run(name, '--help');
-  expect(code).toBe(0);
-  expect(out).toMatch(new RegExp(`^Usage: trading-graph ${name}`));
-});
-
 test.each(['SIGTERM', 'SIGINT'] as const)(
   '%s ends the program behind it in order',
   async (signal) => {

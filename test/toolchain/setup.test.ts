@@ -91,10 +91,6 @@ class Project implements Disposable {
     return { code, output: stdout + stderr };
   }
 
-  setUpAll() {
-    return this.setUp({}, 'v26.10.0', ['--all']);
-  }
-
   npmRuns(): { args: string[]; path: string }[] {
     const log = this.path('npm.log');
     if (!existsSync(log)) return [];
@@ -116,19 +112,21 @@ describe('a fresh clone', () => {
       output: 'Installing 1 packages (once; usually less than a minute) …\n',
     });
     expect(project.npmRuns()[0]?.args).toEqual(
-      expect.arrayContaining(['ci', '--include=optional', '--ignore-scripts=false']),
+      expect.arrayContaining([
+        ...['ci', '--include=optional', '--ignore-scripts=false'],
+        ...['--omit=dev', '--workspaces=false'],
+      ]),
     );
     expect(realpathSync(project.path('node_modules/.run-node'))).toBe(
       project.path('node_modules/node/bin/node'),
     );
   });
 
-  test('is installed once by two starts at the same time', async () => {
+  test('is installed once by two starts at the same time, with what the first one needs', async () => {
     using project = new Project();
-    const outcomes = await Promise.all([
-      project.setUp({ FAKE_NPM_MS: '600' }),
-      project.setUp({ FAKE_NPM_MS: '600' }),
-    ]);
+    const first = project.setUp({ FAKE_NPM_MS: '600' }, 'v26.10.0', ['--all']);
+    await eventually(() => expect(existsSync(project.path('.setup.lock'))).toBe(true));
+    const outcomes = await Promise.all([first, project.setUp()]);
     expect(outcomes.map(({ code }) => code)).toEqual([0, 0]);
     expect(project.npmRuns()).toHaveLength(1);
     expect(existsSync(project.path('.setup.lock'))).toBe(false);
@@ -154,35 +152,16 @@ describe('a project that is installed', () => {
     expect(output).toMatch(/^Updating \d+ packages/);
     expect(project.npmRuns()).toHaveLength(2);
   });
-});
 
-describe('what tests and tools need', () => {
-  const production = expect.arrayContaining(['--omit=dev', '--workspaces=false']);
-  const all = expect.arrayContaining(['--include=dev']);
-
-  test('is left out by a start', async () => {
+  test('for tests keeps what they need over later starts', async () => {
     using project = new Project();
-    await project.setUp();
-    expect(project.npmRuns()[0]?.args).toEqual(production);
-  });
-
-  test('is kept by a later start', async () => {
-    using project = new Project();
-    await project.setUpAll();
+    await project.setUp({}, 'v26.10.0', ['--all']);
     expect(await project.setUp()).toEqual({ code: 0, output: '' });
     writeFileSync(project.path('.npmrc'), 'fund=false');
     await project.setUp();
     const runs = project.npmRuns();
     expect(runs).toHaveLength(2);
-    expect(runs[1]?.args).toEqual(all);
-  });
-
-  test('is kept where a start has waited for tests that installed it', async () => {
-    using project = new Project();
-    const writer = project.setUp({ FAKE_NPM_MS: '600' }, 'v26.10.0', ['--all']);
-    await eventually(() => expect(existsSync(project.path('.setup.lock'))).toBe(true));
-    await Promise.all([writer, project.setUp()]);
-    expect(project.npmRuns()).toHaveLength(1);
+    expect(runs[1]?.args).toEqual(expect.arrayContaining(['--include=dev']));
   });
 });
 
