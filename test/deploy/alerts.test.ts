@@ -83,13 +83,6 @@ describe('the dashboard', () => {
     );
     expect(listed.map(([, name = '']) => name).filter((name) => !shown.has(name))).toEqual([]);
   });
-
-  test('lays no panel over another', () => {
-    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
-      Array.from({ length: w * h }, (_, at) => `${x + (at % w)} ${y + Math.floor(at / w)}`),
-    );
-    expect(new Set(cells).size).toBe(cells.length);
-  });
 });
 
 describe.each(alerts.map((text) => [/^\w+/.exec(text)?.[0] ?? '', text] as const))(

@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { parseEnvironment } from '../../src/config.ts';
-import { OrderClient } from '../end-to-end/orders/order-client.ts';
-import { buying } from '../end-to-end/orders/order-request.ts';
 import {
   describeWithDockerCompose,
   describeWithHaproxy,
   describeWithPromtool,
   describeWithRedis,
 } from '../support/describe-with.ts';
+import { startTestRedis } from '../support/redis.ts';
 import {
   compose,
   IMAGE,
@@ -20,7 +19,6 @@ import {
   replicas,
   serviceNamed,
 } from './support/compose-file.ts';
-import { proxyAddress, startComposed } from './support/composed.ts';
 import { deployFolder, readDeployed, readProject } from './support/files.ts';
 
 const folder = join(deployFolder, 'compose');
@@ -63,6 +61,8 @@ test('every mounted file and named volume is there', () => {
 });
 
 test('the replicas have settings that the service accepts, and time to stop', () => {
+  const { healthcheck } = serviceNamed('gateway');
+  const [, gatewayPort] = /127\.0\.0\.1:(\d+)/.exec(healthcheck?.test.join() ?? '') ?? [];
   expect(replicas.length).toBeGreaterThan(1);
   for (const [name, { environment, stop_grace_period: grace }] of replicas) {
     const { config, problems, warnings } = parseEnvironment({
@@ -73,7 +73,12 @@ test('the replicas have settings that the service accepts, and time to stop', ()
     expect(Object.keys(environment).filter((one) => !isDocumented(one))).toEqual([]);
     const needed = config.shutdownDelayMs + config.shutdownGraceMs + 15_000;
     expect(Number.parseInt(grace ?? '', 10) * 1_000).toBeGreaterThanOrEqual(needed);
-    expect(environment.TRUSTED_PROXIES).toBe(proxyAddress());
+    expect(environment.TRUSTED_PROXIES).toBe(
+      serviceNamed('haproxy').networks?.default.ipv4_address,
+    );
+    // Without a Redis in common each would send what the other has sent.
+    expect(config.redisUrl).toBe('redis://valkey:6379/0');
+    expect(config.gatewayUrl).toBe(`http://gateway:${gatewayPort}`);
   }
 });
 
@@ -150,36 +155,28 @@ describeWithPromtool('the scrape', (promtool) => {
   });
 });
 
-describeWithHaproxy('what is composed', (haproxyPath) => {
-  describeWithRedis('with a Redis for Valkey', (redisServerPath) => {
-    test('signs in and answers a query through the load balancer, and a key is one order on all replicas', async () => {
-      await using composed = await startComposed(haproxyPath, redisServerPath);
-      const server = (url: string) => ({ url, webSocketUrl: '' });
-      const signIn = {
-        query:
-          'mutation ($email: String!) { login(input: { email: $email, password: "demo" }) { ... on LoginSuccess { accessToken } } }',
-        variables: { email: 'demo@example.com' },
-      };
-      const signedIn = await new OrderClient(server(composed.url), null).send(signIn);
-      expect(signedIn).toMatchObject({ data: { login: { accessToken: expect.any(String) } } });
-      const { data } = signedIn as { data: { login: { accessToken: string } } };
-      const { accessToken } = data.login;
-      const client = new OrderClient(server(composed.url), accessToken);
-      const query = '{ session { id } positions { id instrument { name } } customerId }';
-      expect(await client.send({ query, variables: {} })).toMatchObject({
-        data: { session: { id: '700001' }, customerId: 'cus_700001' },
-      });
-      const replies = [];
-      for (const { url } of composed.replicas) {
-        const one = new OrderClient(server(url), accessToken);
-        replies.push(await one.place(buying('composed')));
-      }
-      expect(replies.map((reply) => 'replayed' in reply && reply.replayed)).toEqual([false, true]);
-      const { operations } = (await (
-        await fetch(`${composed.gatewayUrl}/sandbox/calls`)
-      ).json()) as { operations: Record<string, number> };
-      expect(operations.openPosition).toBe(1);
+describeWithRedis('the Redis of the replicas', (path) => {
+  test('has options that it accepts', async () => {
+    const [, ...args] = serviceNamed('valkey').command ?? [];
+    await using redis = await startTestRedis(path, { args });
+    expect(await redis.command('CONFIG', 'GET', 'appendfsync')).toContain('always');
+  });
+});
+
+describeWithHaproxy('the load balancer', (path) => {
+  test('takes the settings that it is given', () => {
+    const { environment, volumes } = serviceNamed('haproxy');
+    const [mounted = ''] = volumes[0]?.split(':') ?? [];
+    const { status, stderr } = spawnSync(path, ['-c', '-f', join(folder, mounted)], {
+      env: Object.fromEntries(
+        Object.entries(environment).map(([name, value]) => [
+          name,
+          value.replace(/^[a-z][\w-]*:/, '127.0.0.1:'),
+        ]),
+      ),
+      encoding: 'utf8',
     });
+    expect(status, stderr).toBe(0);
   });
 });
 

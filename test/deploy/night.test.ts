@@ -4,10 +4,9 @@ import { eventually } from '../support/eventually.ts';
 import { inFull } from '../support/in-full.ts';
 import { haproxyPath, prometheusPath, redisServerPath } from '../support/machine.ts';
 import { startAlertmanager } from '../support/night/alertmanager.ts';
-import { dividedTimes } from '../support/night/divided-times.ts';
-import { readRules, timesOf } from '../support/night/prometheus.ts';
+import { readRules } from '../support/night/prometheus.ts';
 import { rehearse } from '../support/night/rehearse.ts';
-import { drawScenes, SCENES } from '../support/night/scenes.ts';
+import { SCENES } from '../support/night/scenes.ts';
 import type { Line } from '../support/night/stage.ts';
 
 /** A scrape each half second, with as long to answer: on a busy machine a shorter one counts what is slow as away. */
@@ -65,13 +64,6 @@ function linesOf(text: string): Line[] {
 }
 
 describe('the list of faults', () => {
-  test('gives the same night to the same seed, and another one to another', () => {
-    const night = (seed: string) => drawScenes(SCENES, seed, 6).map(({ title }) => title);
-    expect(night('7')).toEqual(night('7'));
-    expect(night('8')).not.toEqual(night('7'));
-    expect(new Set(drawScenes(SCENES, '7', 100))).toEqual(new Set(SCENES));
-  });
-
   test('expects an alert of each, and only such as there are', async () => {
     const rules = await readRules();
     for (const { title, alerts } of SCENES) {
@@ -113,19 +105,5 @@ describeWithAlertmanager('the routes', (alertmanagerPath) => {
     await eventually(() => alertmanager.tickets.size > 0);
     expect([...alertmanager.tickets]).toEqual(['Ticket']);
     expect([...alertmanager.pages].toSorted()).toEqual(names);
-  });
-});
-
-describe('the rules of a rehearsal', () => {
-  test('differ from those of the file in their times alone', async () => {
-    const rules = await readRules();
-    const quick = dividedTimes(rules, HASTENED_BY);
-    const times = /(for: |\[)\d+(?:ms|s|m|h)/g;
-    expect(quick.replaceAll(times, '$1')).toBe(rules.replaceAll(times, '$1'));
-    expect(quick).toContain('[120000ms]');
-    expect(quick).not.toMatch(/(for: |\[)\d+[smh](?!s)/);
-    expect(timesOf(rules, 'TradingGraphSlow')).toBe('for 5m, over 5m');
-    expect(timesOf(rules, 'TradingGraphBudgetBurn')).toBe('over 1h, over 5m, over 6h, over 30m');
-    expect(timesOf(rules, 'TradingGraphPositionsOld')).toBe('for 1m');
   });
 });
