@@ -1,7 +1,6 @@
 import { buildSchema } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { type DocumentOptions, Documents } from '../../../src/plugins/documents/documents.ts';
-import { buildSchema as buildOwnSchema } from '../../../src/schema/schema.ts';
 
 const schema = buildSchema(`
   scalar JSON
@@ -33,37 +32,6 @@ function tooComplex(text: string, limits?: Partial<DocumentOptions['limits']>) {
 
 const deep = (levels: number, field = 'node') =>
   `{ ${`${field} { `.repeat(levels - 1)} id ${'} '.repeat(levels - 1)} }`;
-
-describe('a document', () => {
-  test('is prepared once, whichever client sends it', () => {
-    const known = documents();
-    const text = '{ node { id } }';
-    expect(known.prepare(text)).toBe(known.prepare(text));
-  });
-
-  test('has its fragments in memory once, however many operations it has', () => {
-    const result = documents().prepare(
-      'query A { ...f } query B($first: Int) { nodes(first: $first) { id } ...f } fragment f on Query { node { id } }',
-    );
-    if ('errors' in result) throw result.errors[0];
-    const values = { sources: {}, coerced: {} };
-    const [a, b] = [...result.operations.values()].map(({ args }) => args.of(null, values, {}));
-    expect(Object.keys(a?.fragments ?? {})).toEqual(['f']);
-    expect(b?.fragments).toBe(a?.fragments);
-    expect(b?.fragmentDefinitions).toBe(a?.fragmentDefinitions);
-    expect([a, b].map((args) => args?.operation.name?.value)).toEqual(['A', 'B']);
-  });
-
-  test('takes its compiled code along when it is evicted, which would keep it in memory', () => {
-    const known = documents({}, { maxBytes: 50_000, schema: buildOwnSchema() });
-    const result = known.prepare('query A { customerId } query B { positions { id } }');
-    if ('errors' in result) throw result.errors[0];
-    for (const { executor } of result.operations.values()) executor.compile();
-    expect(known.compiledCode.calculatedSize).toBeGreaterThan(0);
-    for (let i = 0; i < 20; i += 1) known.prepare(`{ n${i}: customerId }`);
-    expect(known.compiledCode.calculatedSize).toBe(0);
-  });
-});
 
 describe('the limit', () => {
   const yes = 'query ($yes: Boolean!)';

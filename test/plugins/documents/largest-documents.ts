@@ -33,199 +33,123 @@ const withVariables = (definitions: string, selections = '__typename') =>
   `query Q(${definitions}) { ${selections} }`;
 
 /** Each countable thing, in each place where it may be more to somebody who reads it. */
-export const SHAPES: readonly Shape[] = [
-  shape('fields', (count) => inQuery(times(count, (at) => `f${at}`))),
-  shape('fields, one again and again', (count) => inQuery(times(count, () => '__typename'))),
-  shape('fields, nested', (count) =>
-    inQuery(nested(count, 'positions { instrument {', 'id', '} }')),
-  ),
-  shape('fields of an operation each', (count) => PLAIN.write(count)),
-  shape(
-    'fields of a subscription',
-    (count) => `subscription Q { ${times(count, (at) => `f${at}`)} }`,
-  ),
-  shape('fields of introspection', (count) =>
+const WRITERS: Readonly<Record<string, Shape['write']>> = {
+  fields: (n) => inQuery(times(n, (at) => `f${at}`)),
+  'fields, one again and again': (n) => inQuery(times(n, () => '__typename')),
+  'fields, nested': (n) => inQuery(nested(n, 'positions { instrument {', 'id', '} }')),
+  'fields of an operation each': (n) => PLAIN.write(n),
+  'fields of a subscription': (n) => `subscription Q { ${times(n, (at) => `f${at}`)} }`,
+  'fields of introspection': (n) =>
     times(
-      count,
+      n,
       (at) => `query Q${at} { __schema { types { name fields { name type { name kind } } } } }`,
     ),
-  ),
-  shape('variables, unused', (count) => withVariables(times(count, (at) => `$v${at}: Int`))),
-  shape('variables, used once', (count) =>
+  'variables, unused': (n) => withVariables(times(n, (at) => `$v${at}: Int`)),
+  'variables, used once': (n) =>
     withVariables(
-      times(count, (at) => `$v${at}: ID!`),
-      `instrumentsByIds(ids: [${times(count, (at) => `$v${at}`)}]) { id }`,
+      times(n, (at) => `$v${at}: ID!`),
+      `instrumentsByIds(ids: [${times(n, (at) => `$v${at}`)}]) { id }`,
     ),
-  ),
-  shape('variables, of a default', (count) =>
-    withVariables(times(count, (at) => `$v${at}: Int = 1`)),
-  ),
-  shape('variables, of a default that is refused', (count) =>
-    withVariables(times(count, (at) => `$v${at}: Float = 0.10000000000000000001`)),
-  ),
-  shape('variables, of lists in lists', (count) =>
-    withVariables(`$v: ${nested(count, '[', 'Int', ']')}`),
-  ),
-  shape('variables, undefined', (count) => ids(times(count, (at) => `$v${at}`))),
-  shape('variables, one again and again', (count) =>
-    withVariables('$v: ID!', `instrumentsByIds(ids: [${times(count, () => '$v')}]) { id }`),
-  ),
-  shape(
-    'variables, used by each operation',
-    (count) =>
-      `${times(Math.min(count, 50), (at) => `query Q${at}($v: ID!) { ...F }`)} ${fragment('F', `instrumentsByIds(ids: [${times(count * 6, () => '$v')}]) { id }`)}`,
-  ),
-  shape('arguments', (count) => inQuery(`session(${times(count, (at) => `a${at}: 1`)}) { login }`)),
-  shape('arguments, one again and again', (count) =>
-    inQuery(`session(${times(count, () => 'maxAge: 1')}) { login }`),
-  ),
-  shape('arguments of repeated fields', (count) =>
+  'variables, of a default': (n) => withVariables(times(n, (at) => `$v${at}: Int = 1`)),
+  'variables, of a default that is refused': (n) =>
+    withVariables(times(n, (at) => `$v${at}: Float = 0.10000000000000000001`)),
+  'variables, of lists in lists': (n) => withVariables(`$v: ${nested(n, '[', 'Int', ']')}`),
+  'variables, undefined': (n) => ids(times(n, (at) => `$v${at}`)),
+  'variables, one again and again': (n) =>
+    withVariables('$v: ID!', `instrumentsByIds(ids: [${times(n, () => '$v')}]) { id }`),
+  'variables, used by each operation': (n) =>
+    `${times(Math.min(n, 50), (at) => `query Q${at}($v: ID!) { ...F }`)} ${fragment('F', `instrumentsByIds(ids: [${times(n * 6, () => '$v')}]) { id }`)}`,
+  arguments: (n) => inQuery(`session(${times(n, (at) => `a${at}: 1`)}) { login }`),
+  'arguments, one again and again': (n) =>
+    inQuery(`session(${times(n, () => 'maxAge: 1')}) { login }`),
+  'arguments of repeated fields': (n) =>
     inQuery(
       times(
         100,
-        () => `instruments(filter: { symbols: [${times(count, () => '"a"')}] }) { totalCount }`,
+        () => `instruments(filter: { symbols: [${times(n, () => '"a"')}] }) { totalCount }`,
       ),
     ),
-  ),
-  shape('arguments of repeated fields, long', (count) =>
-    inQuery(
-      times(100, () => `instruments(filter: { search: "${'a'.repeat(count)}" }) { totalCount }`),
-    ),
-  ),
-  shape('aliases', (count) => inQuery(times(count, (at) => `a${at}: __typename`))),
-  shape(
-    'fragments, unused',
-    (count) => `${inQuery('__typename')} ${fragments(count, () => '__typename')}`,
-  ),
-  shape(
-    'fragments, spread',
-    (count) =>
-      `${inQuery(times(count, (at) => `...F${at}`))} ${fragments(count, () => '__typename')}`,
-  ),
-  shape(
-    'fragments, spread by each operation',
-    (count) =>
-      `${times(20, (at) => `query Q${at} { ${times(count, (of) => `...F${of}`)} }`)} ${fragments(count, () => '__typename')}`,
-  ),
-  shape(
-    'fragments, chained',
-    (count) =>
-      `${inQuery('...F0')} ${fragments(count, (at) => (at < count - 1 ? `...F${at + 1}` : '__typename'))}`,
-  ),
-  shape(
-    'fragments, chained the other way',
-    (count) =>
-      `${inQuery(`...F${count - 1}`)} ${fragments(count, (at) => (at > 0 ? `...F${at - 1}` : '__typename'))}`,
-  ),
-  shape(
-    'fragments, in a circle',
-    (count) => `${inQuery('...F0')} ${fragments(count, (at) => `...F${(at + 1) % count}`)}`,
-  ),
-  shape(
-    'fragments, doubled',
-    (count) =>
-      `${inQuery('...F0')} ${fragments(count, (at) => (at < count - 1 ? `...F${at + 1} ...F${at + 1}` : '__typename'))}`,
-  ),
-  shape(
-    'fragments, doubled in introspection',
-    (count) =>
-      `${inQuery('__schema { types { ...F0 } }')} ${times(count, (at) => `fragment F${at} on __Type { ${at < count - 1 ? `...F${at + 1} ...F${at + 1}` : 'name'} }`)}`,
-  ),
-  shape(
-    'fragments, spread by subscriptions',
-    (count) =>
-      `${times(Math.min(count, 50), (at) => `subscription Q${at} { ...F0 }`)} ${times(count, (at) => `fragment F${at} on Subscription { ${at < count - 1 ? `...F${at + 1}` : '__typename'} }`)}`,
-  ),
-  shape(
-    'fragments, one again and again',
-    (count) => `${inQuery(times(count, () => '...F'))} ${fragment('F', '__typename')}`,
-  ),
-  shape(
-    'fragments, in many places',
-    (count) =>
-      `${times(Math.ceil(count / 30), (at) => `query Q${at} { ${times(30, (of) => `a${of}: instrumentsByIds(ids: []) { ...F }`)} }`)} fragment F on Instrument { ${INSTRUMENT} }`,
-  ),
-  shape(
-    'fragments, doubled by a variable',
-    (count) =>
-      `query Q($v: Boolean!) { ...F0 @include(if: $v) } ${fragments(count, (at) => (at < count - 1 ? `...F${at + 1} ${at < 18 ? '@skip(if: $v)' : ''} ...F${at + 1}` : '__typename'))}`,
-  ),
-  shape('fragments that are not there', (count) => inQuery(times(count, (at) => `...F${at}`))),
-  shape('inline fragments', (count) => inQuery(times(count, () => '... { __typename }'))),
-  shape('inline fragments, nested', (count) => inQuery(nested(count, '... {', '__typename', '}'))),
-  shape('directives', (count) => inQuery(times(count, () => '__typename @include(if: true)'))),
-  shape('directives of one field', (count) =>
-    inQuery(`__typename ${times(count, () => '@include(if: true)')}`),
-  ),
-  shape(
-    'directives of the operation',
-    (count) => `query Q ${times(count, (at) => `@d${at}`)} { __typename }`,
-  ),
-  shape('directives of a variable', (count) =>
-    withVariables(`$v: Int ${times(count, (at) => `@d${at}`)}`),
-  ),
-  shape('directives by a variable', (count) =>
+  'arguments of repeated fields, long': (n) =>
+    inQuery(times(100, () => `instruments(filter: { search: "${'a'.repeat(n)}" }) { totalCount }`)),
+  aliases: (n) => inQuery(times(n, (at) => `a${at}: __typename`)),
+  'fragments, unused': (n) => `${inQuery('__typename')} ${fragments(n, () => '__typename')}`,
+  'fragments, spread': (n) =>
+    `${inQuery(times(n, (at) => `...F${at}`))} ${fragments(n, () => '__typename')}`,
+  'fragments, spread by each operation': (n) =>
+    `${times(20, (at) => `query Q${at} { ${times(n, (of) => `...F${of}`)} }`)} ${fragments(n, () => '__typename')}`,
+  'fragments, chained': (n) =>
+    `${inQuery('...F0')} ${fragments(n, (at) => (at < n - 1 ? `...F${at + 1}` : '__typename'))}`,
+  'fragments, chained the other way': (n) =>
+    `${inQuery(`...F${n - 1}`)} ${fragments(n, (at) => (at > 0 ? `...F${at - 1}` : '__typename'))}`,
+  'fragments, in a circle': (n) =>
+    `${inQuery('...F0')} ${fragments(n, (at) => `...F${(at + 1) % n}`)}`,
+  'fragments, doubled': (n) =>
+    `${inQuery('...F0')} ${fragments(n, (at) => (at < n - 1 ? `...F${at + 1} ...F${at + 1}` : '__typename'))}`,
+  'fragments, doubled in introspection': (n) =>
+    `${inQuery('__schema { types { ...F0 } }')} ${times(n, (at) => `fragment F${at} on __Type { ${at < n - 1 ? `...F${at + 1} ...F${at + 1}` : 'name'} }`)}`,
+  'fragments, spread by subscriptions': (n) =>
+    `${times(Math.min(n, 50), (at) => `subscription Q${at} { ...F0 }`)} ${times(n, (at) => `fragment F${at} on Subscription { ${at < n - 1 ? `...F${at + 1}` : '__typename'} }`)}`,
+  'fragments, one again and again': (n) =>
+    `${inQuery(times(n, () => '...F'))} ${fragment('F', '__typename')}`,
+  'fragments, in many places': (n) =>
+    `${times(Math.ceil(n / 30), (at) => `query Q${at} { ${times(30, (of) => `a${of}: instrumentsByIds(ids: []) { ...F }`)} }`)} fragment F on Instrument { ${INSTRUMENT} }`,
+  'fragments, doubled by a variable': (n) =>
+    `query Q($v: Boolean!) { ...F0 @include(if: $v) } ${fragments(n, (at) => (at < n - 1 ? `...F${at + 1} ${at < 18 ? '@skip(if: $v)' : ''} ...F${at + 1}` : '__typename'))}`,
+  'fragments that are not there': (n) => inQuery(times(n, (at) => `...F${at}`)),
+  'inline fragments': (n) => inQuery(times(n, () => '... { __typename }')),
+  'inline fragments, nested': (n) => inQuery(nested(n, '... {', '__typename', '}')),
+  directives: (n) => inQuery(times(n, () => '__typename @include(if: true)')),
+  'directives of one field': (n) => inQuery(`__typename ${times(n, () => '@include(if: true)')}`),
+  'directives of the operation': (n) => `query Q ${times(n, (at) => `@d${at}`)} { __typename }`,
+  'directives of a variable': (n) => withVariables(`$v: Int ${times(n, (at) => `@d${at}`)}`),
+  'directives by a variable': (n) =>
     withVariables(
       '$v: Boolean!',
-      times(count, () => '__typename @include(if: $v)'),
+      times(n, () => '__typename @include(if: $v)'),
     ),
-  ),
-  shape('lists', (count) => value(`[${times(count, () => '[]')}]`)),
-  shape('lists, nested', (count) => value(nested(count, '[', '', ']'))),
-  shape('lists of numbers', (count) => value(`[${times(count, () => '1')}]`)),
-  shape('lists of the wrong type', (count) =>
-    inQuery(`session(maxAge: [${times(count, () => '"a"')}]) { login }`),
-  ),
-  shape('objects', (count) => value(`[${times(count, () => '{}')}]`)),
-  shape('objects, nested', (count) => value(nested(count, '{ a:', '1', '}'))),
-  shape('objects, of many fields', (count) => value(`{ ${times(count, (at) => `a${at}: 1`)} }`)),
-  shape('objects, of unknown fields', (count) =>
-    inQuery(`instruments(filter: { ${times(count, (at) => `a${at}: 1`)} }) { totalCount }`),
-  ),
-  shape('objects, of one field again and again', (count) =>
-    inQuery(`instruments(filter: { ${times(count, () => 'search: "a"')} }) { totalCount }`),
-  ),
-  shape('operations', (count) => times(count, (at) => `query Q${at} { __typename }`)),
-  shape('operations of one name', (count) => times(count, () => inQuery('__typename'))),
-  shape('operations without a name', (count) => times(count, () => '{ __typename }')),
-  shape('descriptions', (count) =>
-    times(count, (at) => `"d" fragment F${at} on Query { __typename }`),
-  ),
-  shape('descriptions of variables', (count) =>
-    withVariables(times(count, (at) => `"d" $v${at}: Int`)),
-  ),
-  shape('a description', (count) => `"""${'d\n'.repeat(count)}""" ${inQuery('__typename')}`),
-  shape('comments', (count) => `${'#\n'.repeat(count)} ${inQuery('__typename')}`),
-  shape('a comment', (count) => `#${'c'.repeat(count)}\n${inQuery('__typename')}`),
-  shape(
-    'lines before errors',
-    (count) => `${'\n'.repeat(count)} ${inQuery(times(100, (at) => `f${at}`))}`,
-  ),
-  shape(
-    'lines before fields that fail',
-    (count) =>
-      `${'\n'.repeat(count)} ${inQuery(times(30, (at) => `a${at}: session(maxAge: -1) { login }`))}`,
-  ),
-  shape('lines between errors', (count) =>
-    inQuery(times(1_000, (at) => `f${at}${'\n'.repeat(count)}`)),
-  ),
-  shape('strings', (count) => ids(times(count, (at) => `"${at}"`))),
-  shape('strings, long', (count) => ids(times(1_000, () => `"${'a'.repeat(count)}"`))),
-  shape('a string', (count) => ids(`"${'a'.repeat(count)}"`)),
-  shape('a string of escapes', (count) => ids(`"${'\\n'.repeat(count)}"`)),
-  shape('a string of lines', (count) => ids(`"""${' \n'.repeat(count)}"""`)),
-  shape('a string of the wrong type', (count) =>
-    inQuery(`session(maxAge: "${'1@'.repeat(count)}") { login }`),
-  ),
-  shape('strings of the wrong type', (count) =>
-    inQuery(`session(maxAge: [${times(count, (at) => `"${at}${'1@'.repeat(20)}"`)}]) { login }`),
-  ),
-  shape('a name', (count) => inQuery('x'.repeat(count))),
-  shape('a name of an operation', (count) => `query ${'x'.repeat(count)} { __typename }`),
-  shape('a number', (count) => inQuery(`session(maxAge: ${'1'.repeat(count)}) { login }`)),
-  shape('a number of digits that are lost', (count) => value(`0.${'1'.repeat(count)}`)),
-  shape('text that is no language', (count) => '"'.repeat(count)),
-];
+  lists: (n) => value(`[${times(n, () => '[]')}]`),
+  'lists, nested': (n) => value(nested(n, '[', '', ']')),
+  'lists of numbers': (n) => value(`[${times(n, () => '1')}]`),
+  'lists of the wrong type': (n) =>
+    inQuery(`session(maxAge: [${times(n, () => '"a"')}]) { login }`),
+  objects: (n) => value(`[${times(n, () => '{}')}]`),
+  'objects, nested': (n) => value(nested(n, '{ a:', '1', '}')),
+  'objects, of many fields': (n) => value(`{ ${times(n, (at) => `a${at}: 1`)} }`),
+  'objects, of unknown fields': (n) =>
+    inQuery(`instruments(filter: { ${times(n, (at) => `a${at}: 1`)} }) { totalCount }`),
+  'objects, of one field again and again': (n) =>
+    inQuery(`instruments(filter: { ${times(n, () => 'search: "a"')} }) { totalCount }`),
+  operations: (n) => times(n, (at) => `query Q${at} { __typename }`),
+  'operations of one name': (n) => times(n, () => inQuery('__typename')),
+  'operations without a name': (n) => times(n, () => '{ __typename }'),
+  descriptions: (n) => times(n, (at) => `"d" fragment F${at} on Query { __typename }`),
+  'descriptions of variables': (n) => withVariables(times(n, (at) => `"d" $v${at}: Int`)),
+  'a description': (n) => `"""${'d\n'.repeat(n)}""" ${inQuery('__typename')}`,
+  comments: (n) => `${'#\n'.repeat(n)} ${inQuery('__typename')}`,
+  'a comment': (n) => `#${'c'.repeat(n)}\n${inQuery('__typename')}`,
+  'lines before errors': (n) => `${'\n'.repeat(n)} ${inQuery(times(100, (at) => `f${at}`))}`,
+  'lines before fields that fail': (n) =>
+    `${'\n'.repeat(n)} ${inQuery(times(30, (at) => `a${at}: session(maxAge: -1) { login }`))}`,
+  'lines between errors': (n) => inQuery(times(1_000, (at) => `f${at}${'\n'.repeat(n)}`)),
+  strings: (n) => ids(times(n, (at) => `"${at}"`)),
+  'strings, long': (n) => ids(times(1_000, () => `"${'a'.repeat(n)}"`)),
+  'a string': (n) => ids(`"${'a'.repeat(n)}"`),
+  'a string of escapes': (n) => ids(`"${'\\n'.repeat(n)}"`),
+  'a string of lines': (n) => ids(`"""${' \n'.repeat(n)}"""`),
+  'a string of the wrong type': (n) => inQuery(`session(maxAge: "${'1@'.repeat(n)}") { login }`),
+  'strings of the wrong type': (n) =>
+    inQuery(`session(maxAge: [${times(n, (at) => `"${at}${'1@'.repeat(20)}"`)}]) { login }`),
+  'a name': (n) => inQuery('x'.repeat(n)),
+  'a name of an operation': (n) => `query ${'x'.repeat(n)} { __typename }`,
+  'a number': (n) => inQuery(`session(maxAge: ${'1'.repeat(n)}) { login }`),
+  'a number of digits that are lost': (n) => value(`0.${'1'.repeat(n)}`),
+  'text that is no language': (n) => '"'.repeat(n),
+};
+
+export const SHAPES: readonly Shape[] = Object.entries(WRITERS).map(([name, write]) => ({
+  name,
+  write,
+}));
 
 export interface Largest {
   readonly text: string;
@@ -267,10 +191,6 @@ export function tokensOf(text: string, most: number): number {
     // What is no token ends the text.
   }
   return tokens;
-}
-
-function shape(name: string, write: Shape['write']): Shape {
-  return { name, write };
 }
 
 function fragments(count: number, selections: (at: number) => string): string {

@@ -31,6 +31,8 @@ export interface Question {
 export interface Answers {
   readonly expected: ExecutionResult;
   readonly found: ExecutionResult;
+  /** Else compiled code has left a wrong value to the reference executor, and what it ran itself counts as well. */
+  readonly isCountedAlike: boolean;
   /** True where the operation has compiled code. */
   readonly isCompiled: boolean;
 }
@@ -42,13 +44,15 @@ export interface Answers {
 export async function ask(question: Question): Promise<Answers | null> {
   const args = argsOf(question);
   if (args === null) return null;
-  const expected = await byReference(question, args);
+  const counts = { reference: meterFor(), compiled: meterFor() };
+  const expected = await byReference(question, args, counts.reference);
   const codeCache = new CompiledCodeCache();
   const compiled = compiledFrom(args.document, question.operationName, codeCache);
   compiled.compile();
-  const found = await compiled.execute(args, meterFor());
+  const found = await compiled.execute(args, counts.compiled);
   expectSameData(await compiled.execute(args, slicedMeter(COSTLY_FIELDS + 1)), expected);
-  return { expected, found, isCompiled: codeCache.calculatedSize > 0 };
+  const isCountedAlike = counts.compiled.fields === counts.reference.fields;
+  return { expected, found, isCountedAlike, isCompiled: codeCache.calculatedSize > 0 };
 }
 
 /**
@@ -58,11 +62,12 @@ export async function ask(question: Question): Promise<Answers | null> {
 async function byReference(
   { operationName }: Question,
   args: ValidatedExecutionArgs,
+  meter: Meter,
 ): Promise<ExecutionResult> {
   const bare = await executeRootSelectionSet(args);
   const counted = await compiledFrom(args.document, operationName, new CompiledCodeCache()).execute(
     args,
-    meterFor(),
+    meter,
   );
   expectSameData(counted, bare);
   const sliced = compiledFrom(args.document, operationName, new CompiledCodeCache());

@@ -1,7 +1,9 @@
 import { GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
+import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
+import { PackedText } from '../../../src/lib/packed-text.ts';
 import { PullStream } from '../../../src/lib/pull-stream.ts';
-import { FollowedEvents } from '../../../src/plugins/live/delivery.ts';
+import { FollowedEvents, packResult } from '../../../src/plugins/live/delivery.ts';
 
 type Text = (event: unknown, isPacked: boolean) => string | Promise<string>;
 
@@ -100,15 +102,6 @@ test('the reason of the end is the last result, behind the one that is being tak
   expect(state.ended).toBeGreaterThan(0);
 });
 
-test('an end that the transport signals itself, or that has no reason, is no result', async () => {
-  for (const reason of [new Error('over'), null]) {
-    const { sent, events, over } = deliver(undefined, true);
-    events.end(reason);
-    await over;
-    expect(sent).toEqual([]);
-  }
-});
-
 test('a result that cannot be made ends the subscription with the reason', async () => {
   for (const text of [
     () => {
@@ -153,8 +146,16 @@ test('a client whose token is refused while a result is in flight is sent the re
   await over;
 });
 
-test.each([true, false])('a result is packed for a reader that unpacks it: %s', (takesPacked) => {
-  const { sent, emit } = deliver((_event, isPacked) => String(isPacked), false, takesPacked);
-  emit(1);
-  expect(sent).toEqual([String(takesPacked)]);
+test('results are packed at once, large ones off the event loop, and short ones not at all', async () => {
+  const scheduler = new FairScheduler();
+  const medium = JSON.stringify({ text: 'x'.repeat(2_000) });
+  expect(packResult(medium, scheduler, 'a')).toBeInstanceOf(PackedText);
+  for (const large of [medium.repeat(50), [Buffer.from(medium)]]) {
+    const packing = packResult(large, scheduler, 'a');
+    expect(packing).toBeInstanceOf(Promise);
+    expect(await packing).toBeInstanceOf(PackedText);
+  }
+  for (const short of ['{}', [Buffer.from('{}')]]) {
+    expect(packResult(short, scheduler, 'a')).toBe(short);
+  }
 });

@@ -65,16 +65,6 @@ test('the actual cost of an event replaces its reservation', () => {
   expect(dear.admit(A, 1)).not.toBeNull();
 });
 
-test('the line is first in, first out', async () => {
-  const { clock, admitted, ask } = setUp();
-  ask(A, 'first', FIELDS + 100);
-  ask(A, 'waiting', 1_000);
-  await clock.advance(SECOND / 2);
-  ask(A, 'late', 1);
-  await clock.advance(60 * SECOND);
-  expect(admitted.map(([name]) => name)).toEqual(['first', 'waiting', 'late']);
-});
-
 test('an event whose subscription ends waits no longer, and those after it wait as if it had never come', async () => {
   const { clock, pace, admitted, ask } = setUp();
   ask(A, 'first', FIELDS + 1_000);

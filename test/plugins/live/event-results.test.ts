@@ -194,30 +194,6 @@ function follow(
 
 const ROWS = { live: { rows: [{ price: 1.5 }, { price: 2.5 }] } };
 
-test('one execution serves every subscriber of the same event with the same document', async () => {
-  const document = prepare('subscription { live { rows { price } } }');
-  const [first] = await resultsOf(document, [ROWS]);
-  const [second] = await resultsOf(document, [ROWS], { token: 'b' });
-  expect(first?.data).toEqual({ live: { rows: [{ price: 1.5 }, { price: 2.5 }] } });
-  expect(second).toEqual(first);
-  expect(executed).toBe(1);
-  await resultsOf(document, [{ live: { rows: [] } }]);
-  await resultsOf(prepare('subscription { live { rows { mine: price } } }'), [ROWS]);
-  expect(executed).toBe(3);
-});
-
-test.each(['unmarked', 'ofGroup', 'catalog', 'mine'])(
-  'a field that is not the account’s is executed for each subscriber: %s',
-  async (field) => {
-    const document = prepare(`subscription { live { rows { price ${field} } } }`);
-    const [first] = await resultsOf(document, [ROWS]);
-    const [second] = await resultsOf(document, [ROWS]);
-    expect(first?.errors).toBeUndefined();
-    expect(second).toEqual(first);
-    expect(executed).toBe(2);
-  },
-);
-
 test('of a large event, which is executed in slices, every waiting subscriber is sent its own result', async () => {
   const large = { cost: COSTLY_FIELDS + 1 };
   const ask = (field: string) => {
@@ -249,20 +225,6 @@ test('results kept before an operation was found to read the viewer’s are drop
   await resultsOf(document, [ROWS]);
   await resultsOf(document, [empty], { token: 'b' });
   expect(executed).toBe(3);
-});
-
-test('an operation that reads the viewer is executed for each subscriber', async () => {
-  const document = prepare('subscription { live { rows { price mine } } }');
-  // While the list is empty nothing of the viewer is read, which says nothing about later.
-  const events = [{ live: { rows: [] } }, ROWS, ROWS];
-  for (const token of ['a', 'b', 'a']) {
-    const [empty, ...full] = await resultsOf(document, events, { token });
-    expect(empty?.data).toEqual({ live: { rows: [] } });
-    for (const { data } of full) {
-      const { rows } = (data as unknown as { live: { rows: { mine: string }[] } }).live;
-      expect(rows.map(({ mine }) => mine)).toEqual([token, token]);
-    }
-  }
 });
 
 test.each([

@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { ResponseCache } from '../../../src/plugins/response-cache/response-cache.ts';
+import { isNamed } from '../../../src/plugins/response-cache/use-response-cache.ts';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { heldBytes } from '../../support/heap.ts';
 
@@ -74,4 +75,14 @@ describe('a packed answer', () => {
     expect(cache.get('key')).toEqual({ etag: 'tag', plain: null });
     expect(cache.packed('key', bytes, 'gzip')).toBe(packed);
   });
+});
+
+test.each([
+  [undefined, false],
+  ['W/"a"', true],
+  ['W/"b", W/"a"', true],
+  ['*', true],
+  ['W/"b"', false],
+])('an If-None-Match of %s names W/"a": %s', (given, named) => {
+  expect(isNamed(given, 'W/"a"')).toBe(named);
 });
