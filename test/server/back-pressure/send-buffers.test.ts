@@ -127,28 +127,6 @@ test('a wait ends with its request, and leaves nothing', async () => {
   expect(await isOver(reader.buffer.room())).toBe(true);
 });
 
-test('whoever asks to be called back is called once, when there is room', async () => {
-  const { connect } = open();
-  const reader = connect('192.0.2.1');
-  reader.write(1_001);
-  reader.write(1_001);
-  let calls = 0;
-  const isRoom = reader.buffer.hasRoom(() => {
-    calls += 1;
-  });
-  expect(isRoom).toBe(false);
-  reader.read();
-  await turn();
-  expect(calls).toBe(0);
-  reader.read();
-  await turn();
-  expect(calls).toBe(1);
-  reader.write(1);
-  reader.read();
-  await turn();
-  expect(calls).toBe(1);
-});
-
 test('beyond its share a client waits, others do not; after 5 s its slowest reader is cut', async () => {
   const { connect, clock, cuts, buffers } = open();
   const slow = connect('192.0.2.1');
@@ -171,19 +149,6 @@ test('beyond its share a client waits, others do not; after 5 s its slowest read
   expect(quicker.peer.destroyed).toBe(false);
   expect(await isOver(room)).toBe(true);
   expect(buffers.bytes).toBe(3_001);
-});
-
-test('what was read is seen by the next look, where nobody else has measured it', async () => {
-  const { connect, clock, cuts, buffers } = open();
-  const reader = connect('192.0.2.1');
-  reader.write(5_000);
-  await clock.advance(10_000);
-  reader.peer.read();
-  expect(buffers.bytes).toBe(5_000);
-  await clock.advance(1_000);
-  expect(buffers.bytes).toBe(0);
-  expect(cuts).toEqual([]);
-  expect(clock.pending).toBe(0);
 });
 
 test('answers in flight may take twice the share; then the slowest reader makes room', async () => {

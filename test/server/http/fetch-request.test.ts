@@ -46,11 +46,6 @@ test('a POST has its body as it was unpacked, and no word of how it came', async
   });
 });
 
-test('a header that is sent several times keeps all its values', () => {
-  const headers = { 'x-many': ['1', '2'] } as unknown as IncomingMessage['headers'];
-  expect(fetched({ headers }).headers.get('x-many')).toBe('1,2');
-});
-
 test('a method that fetch does not know is another that is not allowed', () => {
   expect(fetched({ method: 'TRACE' }).method).toBe('DELETE');
   expect(fetched({ method: 'PUT' }).method).toBe('PUT');
@@ -65,9 +60,4 @@ test.each([
   expect(fetched({ url, headers: host === undefined ? {} : { host } }).url).toBe(
     'http://localhost/graphql',
   );
-});
-
-test('a request without a method, an address or a header is a GET of the root', () => {
-  const request = fetched({});
-  expect([request.method, request.url]).toEqual(['GET', 'http://localhost/']);
 });

@@ -1,8 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 import { ClientAddresses } from '../../../src/server/request/client-address.ts';
-import { codesOf, TRANSPORTS } from '../../end-to-end/limits/every-transport.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 
 function addresses(...trustedProxies: string[]) {
@@ -112,28 +110,5 @@ describe('through the whole facade', () => {
       const ready = await fetch(`${url}/health/ready`, { headers });
       expect(await ready.json()).toMatchObject({ status: 'ok' });
     }
-  });
-
-  test('a socket has the address that its upgrade came with', async () => {
-    await using app = await startTestApp({
-      RATE_LIMIT_PER_MINUTE: '1',
-      TRUSTED_PROXIES: '127.0.0.1',
-    });
-    const [, ask] = TRANSPORTS.find(([transport]) => transport === 'WebSocket') ?? [];
-    if (!ask) throw new Error('no such transport');
-    expect(codesOf(await ask(app, { query: '{ __typename }' }))).toEqual([]);
-    const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', { headers });
-    const message = new Promise((resolve) => {
-      socket.on('message', (data) => {
-        const { type, payload } = JSON.parse(String(data));
-        if (type === 'connection_ack') {
-          const payload = { query: '{ __typename }' };
-          socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload }));
-        } else resolve(payload);
-      });
-    });
-    socket.once('open', () => socket.send('{"type":"connection_init"}'));
-    expect(await message).toMatchObject({ data: { __typename: 'Query' } });
-    socket.terminate();
   });
 });

@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { PackedText } from '../../../src/lib/packed-text.ts';
 import { FrameScratch, FrameWriter } from '../../../src/server/websocket/frame-writer.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -54,14 +52,6 @@ test('each message is received whole, at every length encoding of a frame', asyn
   expect(messages).toEqual(whole(values));
 });
 
-test('text beyond ASCII is kept', async () => {
-  const { messages, frames } = await connect();
-  const values = ['"Привет, 世界 🐟"', '"次"'];
-  for (const value of values) frames.write(value, () => {});
-  await eventually(() => messages.length === values.length);
-  expect(messages).toEqual(whole(values));
-});
-
 test('what a stalled reader has not taken is not overwritten by what is written for others', async () => {
   const stalled = await connect();
   const other = await connect();
@@ -98,23 +88,4 @@ test('chunks are one message, at every length encoding, and leave the scratch bu
   }
   await eventually(() => messages.length === 2 * lengths.length);
   expect(messages).toEqual(whole(values.flatMap((value) => [value, '"short"'])));
-});
-
-test('packed texts are received whole, at every length encoding, and between plain ones', async () => {
-  const { messages, frames } = await connect();
-  const lengths = [20, 1_000, 16_384, 65_536, 300_000];
-  // Digits that hardly pack, so that frames of every size come about.
-  const values = lengths.map(
-    (length) => `"${randomBytes(length).toString('base64')} Привет, 世界 🐟"`,
-  );
-  const sizes: number[] = [];
-  for (const value of values) {
-    await new Promise<void>((resolve) => {
-      sizes.push(frames.write(PackedText.of(value), resolve));
-    });
-    await new Promise<void>((resolve) => frames.write('"plain"', resolve));
-  }
-  await eventually(() => messages.length === 2 * lengths.length);
-  expect(messages).toEqual(whole(values.flatMap((value) => [value, '"plain"'])));
-  expect(sizes.at(-1)).toBeLessThan(Buffer.byteLength(values.at(-1) as string));
 });

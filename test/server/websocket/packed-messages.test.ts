@@ -1,15 +1,5 @@
-import { constants, deflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { WebSocket } from 'ws';
-import {
-  acceptableOffer,
-  UnpackedSizes,
-  unpackAtOnce,
-} from '../../../src/server/websocket/packed-messages.ts';
-
-interface Unpacking {
-  decompress(data: Buffer, isLast: boolean, done: (error: unknown, bytes?: Buffer) => void): void;
-}
+import { acceptableOffer, UnpackedSizes } from '../../../src/server/websocket/packed-messages.ts';
 
 test.each([
   ['a browser’s', 'permessage-deflate; client_max_window_bits'],
@@ -46,22 +36,4 @@ test('messages may unpack to twenty times what was sent, and once to the allowan
   expect(sizes.isInflated(1_200, 10)).toBe(false);
   expect(sizes.isInflated(1, 10)).toBe(true);
   expect(sizes.isInflated(399, 30)).toBe(false);
-});
-
-test('what would unpack to too much is left to the library, which closes the socket', async () => {
-  const left: number[] = [];
-  const own: Unpacking = { decompress: ({ length }) => void left.push(length) };
-  const extensions = { 'permessage-deflate': own };
-  unpackAtOnce({ _extensions: extensions } as unknown as WebSocket, 1_000);
-  const unpack = (text: string) => {
-    const packed = deflateRawSync(text, { finishFlush: constants.Z_SYNC_FLUSH });
-    return new Promise((resolve) => {
-      extensions['permessage-deflate'].decompress(packed.subarray(0, -4), true, (_error, bytes) =>
-        resolve(bytes?.length),
-      );
-      if (left.length > 0) resolve('left');
-    });
-  };
-  expect(await unpack(' '.repeat(1_000))).toBe(1_000);
-  expect(await unpack(' '.repeat(1_001))).toBe('left');
 });
