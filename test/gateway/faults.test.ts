@@ -33,111 +33,102 @@ const closing = (text: string | Buffer) => (socket: Socket) => void socket.end(t
 const resetting = (text: string | Buffer) => (socket: Socket) =>
   void socket.write(text, () => socket.resetAndDestroy());
 
-/** The request arrived; each line is what came back. */
-const FAULTS: readonly (readonly [string, Script, Words])[] = [
-  ['nothing wrong', raw(answer(200, GOOD)), WELL],
-  ['a 100 before the answer', raw(CONTINUE + answer(200, GOOD)), WELL],
+/** The request arrived; each line is what came back, by the outcomes. */
+const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = [
   [
-    'informational answers of every kind before the answer',
-    raw(
-      `\r\nHTTP/1.1 102 Wait\r\na: b\r\n\r\n${CONTINUE}HTTP/1.1 103 Hints\r\na: 100\r\n\r\n${CONTINUE}${answer(200, GOOD)}`,
-    ),
     WELL,
+    {
+      'nothing wrong': raw(answer(200, GOOD)),
+      'a 100 before the answer': raw(CONTINUE + answer(200, GOOD)),
+      'informational answers of every kind before the answer': raw(
+        `\r\nHTTP/1.1 102 Wait\r\na: b\r\n\r\n${CONTINUE}HTTP/1.1 103 Hints\r\na: 100\r\n\r\n${CONTINUE}${answer(200, GOOD)}`,
+      ),
+      'the last byte that fits': raw(
+        answer(200, `${whole}${' '.repeat(MAX_BYTES - whole.length)}`),
+      ),
+      'a known encoding that was not requested': raw(packed(gzipSync(whole))),
+    },
   ],
   [
-    'a refusal that says twice how long to wait',
-    raw(answer(429, '', { 'retry-after': '1\r\nretry-after: 2' })),
     ['rate-limited', 'rate-limited', 'rate-limited'],
+    {
+      'a refusal that says twice how long to wait': raw(
+        answer(429, '', { 'retry-after': '1\r\nretry-after: 2' }),
+      ),
+    },
   ],
-
-  ['a reset in place of an answer', (socket) => socket.resetAndDestroy(), LOST],
-  ['a hang-up in place of an answer', (socket) => socket.end(), LOST],
-  ['a reset within the head', resetting('HTTP/1.1 200 OK\r\nContent-Ty'), LOST],
-  ['a reset within the body', resetting(answer(200, GOOD).subarray(0, -5)), LOST],
-  ['a hang-up within the body', closing(answer(200, GOOD).subarray(0, -5)), LOST],
   [
-    'a hang-up within a chunk',
-    closing('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\n{"succ'),
     LOST,
+    {
+      'a reset in place of an answer': (socket) => socket.resetAndDestroy(),
+      'a hang-up in place of an answer': (socket) => socket.end(),
+      'a reset within the head': resetting('HTTP/1.1 200 OK\r\nContent-Ty'),
+      'a reset within the body': resetting(answer(200, GOOD).subarray(0, -5)),
+      'a hang-up within the body': closing(answer(200, GOOD).subarray(0, -5)),
+      'a hang-up within a chunk': closing(
+        'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\n{"succ',
+      ),
+      'a hang-up before the last chunk of an answer that was to be the last': closing(
+        `HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${whole.length.toString(16)}\r\n${whole}\r\n`,
+      ),
+      'an upgrade': raw(
+        'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+      ),
+      'two headers for its length': raw(
+        `HTTP/1.1 200 OK\r\ncontent-length: ${whole.length}\r\ntransfer-encoding: chunked\r\n\r\n${whole}`,
+      ),
+      'a 503 in HTML': raw(answer(503, '<h1>', { 'content-type': 'text/html' })),
+      'a 500 that says it went well': raw(answer(500, GOOD)),
+      'a status of its own': raw(answer(799, GOOD)),
+    },
   ],
   [
-    'a hang-up before the last chunk of an answer that was to be the last',
-    closing(
-      `HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${whole.length.toString(16)}\r\n${whole}\r\n`,
-    ),
-    LOST,
+    LATE,
+    {
+      'a bare 100': raw(CONTINUE),
+      silence: () => {},
+      'half a body and silence': raw(answer(200, GOOD).subarray(0, -5)),
+      'a byte now and then': (socket) => drip(socket, answer(200, GOOD), 50),
+    },
   ],
   [
-    'an upgrade',
-    raw('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
-    LOST,
-  ],
-
-  ['a bare 100', raw(CONTINUE), LATE],
-  ['silence', () => {}, LATE],
-  ['half a body and silence', raw(answer(200, GOOD).subarray(0, -5)), LATE],
-  ['a byte now and then', (socket) => drip(socket, answer(200, GOOD), 50), LATE],
-  [
-    'early hints without end',
-    (socket) => repeat(socket, 'HTTP/1.1 103 Hi\r\na: b\r\n\r\n'),
     NONSENSE,
-  ],
-
-  ['half a JSON, complete by its length', raw(answer(200, whole.slice(0, -5))), NONSENSE],
-  ['no content', raw('HTTP/1.1 204 No Content\r\n\r\n'), NONSENSE],
-  ['a page of HTML', raw(answer(200, '<h1>Hello</h1>', { 'content-type': 'text/html' })), NONSENSE],
-  ['garbage', raw(answer(200, Buffer.from([0, 255, 123, 34, 200]))), NONSENSE],
-  ['two JSON values', raw(answer(200, whole + whole)), NONSENSE],
-  ['keys of __proto__', raw(answer(200, `{"__proto__":${whole}}`)), NONSENSE],
-  ['lists 100,000 deep', raw(answer(200, `${'['.repeat(1e5)}${']'.repeat(1e5)}`)), NONSENSE],
-  ['no HTTP at all', raw('SSH-2.0-OpenSSH_9.6\r\n\r\n'), NONSENSE],
-  ['a length that is none', raw(`HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n${whole}`), NONSENSE],
-  [
-    'two headers for its length',
-    raw(
-      `HTTP/1.1 200 OK\r\ncontent-length: ${whole.length}\r\ntransfer-encoding: chunked\r\n\r\n${whole}`,
-    ),
-    LOST,
-  ],
-  [
-    'a head without end',
-    (socket) => repeat(socket, `a: ${'b'.repeat(1_000)}\r\n`, 'HTTP/1.1 200 OK\r\n'),
-    NONSENSE,
-  ],
-
-  [
-    'a byte too much',
-    raw(answer(200, `${whole}${' '.repeat(MAX_BYTES + 1 - whole.length)}`)),
-    NONSENSE,
+    {
+      'early hints without end': (socket) => repeat(socket, 'HTTP/1.1 103 Hi\r\na: b\r\n\r\n'),
+      'half a JSON, complete by its length': raw(answer(200, whole.slice(0, -5))),
+      'no content': raw('HTTP/1.1 204 No Content\r\n\r\n'),
+      'a page of HTML': raw(answer(200, '<h1>Hello</h1>', { 'content-type': 'text/html' })),
+      garbage: raw(answer(200, Buffer.from([0, 255, 123, 34, 200]))),
+      'two JSON values': raw(answer(200, whole + whole)),
+      'keys of __proto__': raw(answer(200, `{"__proto__":${whole}}`)),
+      'lists 100,000 deep': raw(answer(200, `${'['.repeat(1e5)}${']'.repeat(1e5)}`)),
+      'no HTTP at all': raw('SSH-2.0-OpenSSH_9.6\r\n\r\n'),
+      'a length that is none': raw(`HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n${whole}`),
+      'a head without end': (socket) =>
+        repeat(socket, `a: ${'b'.repeat(1_000)}\r\n`, 'HTTP/1.1 200 OK\r\n'),
+      'a byte too much': raw(answer(200, `${whole}${' '.repeat(MAX_BYTES + 1 - whole.length)}`)),
+      'a stream without end': (socket) =>
+        repeat(socket, 'a'.repeat(65_536), 'HTTP/1.1 200 OK\r\n\r\n'),
+      'a gzip bomb': raw(packed(gzipSync(whole + ' '.repeat(50 * MAX_BYTES)))),
+      'half a gzip': raw(packed(gzipSync(whole).subarray(0, -12))),
+      'no gzip where gzip is said to be': raw(packed(Buffer.from(whole))),
+      'a packing that is not known': raw(answer(200, GOOD, { 'content-encoding': 'zstd' })),
+      'a packing within a packing': raw(packed(gzipSync(gzipSync(whole)), 'gzip, gzip')),
+    },
   ],
   [
-    'the last byte that fits',
-    raw(answer(200, `${whole}${' '.repeat(MAX_BYTES - whole.length)}`)),
-    WELL,
-  ],
-  [
-    'a stream without end',
-    (socket) => repeat(socket, 'a'.repeat(65_536), 'HTTP/1.1 200 OK\r\n\r\n'),
-    NONSENSE,
-  ],
-  ['a gzip bomb', raw(packed(gzipSync(whole + ' '.repeat(50 * MAX_BYTES)))), NONSENSE],
-  ['half a gzip', raw(packed(gzipSync(whole).subarray(0, -12))), NONSENSE],
-  ['no gzip where gzip is said to be', raw(packed(Buffer.from(whole))), NONSENSE],
-  ['a packing that is not known', raw(answer(200, GOOD, { 'content-encoding': 'zstd' })), NONSENSE],
-  ['a packing within a packing', raw(packed(gzipSync(gzipSync(whole)), 'gzip, gzip')), NONSENSE],
-  ['a known encoding that was not requested', raw(packed(gzipSync(whole))), WELL],
-
-  [
-    'a 404 with an error body of the interface',
-    raw(answer(404, '{"error":"NOT_FOUND"}')),
     ['refused', 'rejected', 'rejected'],
+    {
+      'a 404 with an error body of the interface': raw(answer(404, '{"error":"NOT_FOUND"}')),
+    },
   ],
-  ['a 503 in HTML', raw(answer(503, '<h1>', { 'content-type': 'text/html' })), LOST],
-  ['a 500 that says it went well', raw(answer(500, GOOD)), LOST],
-  ['a status of its own', raw(answer(799, GOOD)), LOST],
 ];
 
-test.each(FAULTS)('%s', async (_, script, words) => {
+const CASES = FAULTS.flatMap(([words, scripts]) =>
+  Object.entries(scripts).map(([name, script]) => [name, script, words] as const),
+);
+
+test.each(CASES)('%s', async (_, script, words) => {
   let isFaulty = words !== LATE;
   await using gateway = await startScriptedGateway((...request) =>
     (isFaulty ? script : raw(answer(200, GOOD)))(...request),

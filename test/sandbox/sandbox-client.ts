@@ -31,7 +31,8 @@ export async function openSandbox(options: SandboxOptions = {}) {
     sandbox,
     clock,
     anonymous: createSandboxClient(sandbox, null, 0),
-    as: (email: string) => clientOf(sandbox, email),
+    as: (email: string) =>
+      createSandboxClient(sandbox, sandbox.token({ email }), LOGINS[email] ?? 0),
     [Symbol.asyncDispose]: () => sandbox.close(),
   };
 }
@@ -43,15 +44,7 @@ const LOGINS: Readonly<Record<string, number>> = {
   'restricted@example.com': 700005,
 };
 
-function clientOf(sandbox: Sandbox, email: string): SandboxClient {
-  return createSandboxClient(sandbox, sandbox.token({ email }), LOGINS[email] ?? 0);
-}
-
-export function createSandboxClient(
-  sandbox: Sandbox,
-  token: string | null,
-  login: number,
-): SandboxClient {
+function createSandboxClient(sandbox: Sandbox, token: string | null, login: number): SandboxClient {
   const send = async (method: string, path: string, body?: unknown, extra = {}) => {
     const headers: Record<string, string> = { ...extra };
     if (token !== null) headers.authorization = `Bearer ${token}`;
