@@ -4,13 +4,16 @@ import type { Environment } from '../../../src/config.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 
+// A bundle has the packages within it.
+const sources = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const hook = fileURLToPath(new URL('../../support/loaded-packages.ts', import.meta.url));
 
 const BARE = 'http://127.0.0.1:9';
 const OFF = { GATEWAY_URL: BARE, ORDER_STORE: 'memory', OTEL_SERVICE_NAME: 'graph' };
 
 async function start(environment: Environment & { readonly GATEWAY_URL: string }) {
-  const facade = await startFacadeProcess({ ...environment, NODE_OPTIONS: `--import=${hook}` });
+  const hooked = { ...environment, NODE_OPTIONS: `--import=${hook}` };
+  const facade = await startFacadeProcess(hooked, [], sources);
   const loaded = () =>
     facade.logged.flatMap((line) => /^loaded package (\S+)$/.exec(line)?.[1] ?? []);
   return Object.assign(facade, { loaded });
