@@ -232,6 +232,7 @@ describe('however many tokens come after a token that was refused', () => {
     const { ledger } = few();
     ledger.verified(demo);
     ledger.refused(demo);
+    ledger.refused(demo);
     for (const token of ['a', 'b', 'c']) ledger.verified(viewerOf(token));
     ledger.verified(demo);
     expect(ledger.account(demo)).toBeNull();
@@ -243,6 +244,7 @@ describe('however many tokens come after a token that was refused', () => {
     const expiresAtMs = clock.now() + 10 * PROOF_MS;
     const lasting = viewerOf('lasting', { expiresAtMs });
     ledger.verified(lasting);
+    ledger.refused(lasting);
     ledger.refused(lasting);
     for (const token of ['a', 'b', 'c']) ledger.refused(viewerOf(token, { expiresAtMs: 0 }));
     ledger.verified(lasting);

@@ -6,15 +6,17 @@ import { steadyClock } from '../../../src/lib/clock.ts';
 import type { SendFault } from '../../../src/server/receive/receive-buffer.ts';
 import { ReceiveBuffers } from '../../../src/server/receive/receive-buffers.ts';
 import { eventually } from '../../support/eventually.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 
-const _REQUEST = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
+const TEXT = 0x81;
+const BINARY = 0x82;
 const PING = Buffer.from([0x89, 0x80, 0, 0, 0, 0]);
 
-function receiveBuffers(maxBytes = 1_000_000) {
+function receiveBuffers(clock = steadyClock) {
   const cuts: SendFault[] = [];
   const received = new ReceiveBuffers({
-    maxBytes,
-    clock: steadyClock,
+    maxBytes: 1_000_000,
+    clock,
     onCut: (fault) => cuts.push(fault),
   });
   return { received, cuts };
@@ -48,10 +50,16 @@ function frameServer(received: ReceiveBuffers, onFrames: (socket: Socket, bytes:
   return createTcpServer((socket) => {
     received.open(socket);
     socket.on('error', () => {});
-    const watcher = { arrived: () => {}, cut: () => {} };
+    const watcher = { arrived: () => {}, cut: () => void socket.destroy() };
     received.of(socket).upgraded(Buffer.alloc(0), watcher);
     socket.on('data', (bytes: Buffer) => onFrames(socket, bytes));
   });
+}
+
+/** Of one frame, as a client sends it. */
+function messageOf(bytes: number, opcode = TEXT): Buffer {
+  const head = Buffer.from([opcode, 0xfe, bytes >> 8, bytes & 0xff]);
+  return Buffer.concat([head, Buffer.alloc(4 + bytes, 'x')]);
 }
 
 test('of frames that come in one read fifty are handled before another connection goes', async () => {
@@ -125,7 +133,7 @@ test('what has not arrived whole is summed, and forgotten when it has, or when i
   const server = frameServer(received, () => {});
   await using listener = await listening(server);
   const [one, two] = [await listener.open(), await listener.open()];
-  const text = Buffer.concat([Buffer.from([0x81, 0xfe, 0x03, 0xe8]), Buffer.alloc(4 + 1_000, 'x')]);
+  const text = messageOf(1_000);
   one.write(text.subarray(0, 900));
   two.write(text.subarray(0, 500));
   await eventually(() => received.bytes >= 1_400);
@@ -155,4 +163,34 @@ test('a head that does not arrive whole is found, and forgotten when it has', as
   await eventually(() => received.bytes === 0);
   socket.write(`GET / HTTP/1.1\r\nhost: a\r\nx-a: ${'x'.repeat(3_000)}`);
   await eventually(() => received.bytes >= 3_000);
+});
+
+test('a message that does not arrive whole in 30 s is cut, and neither one that the reader holds up nor a request', async () => {
+  const clock = createScriptedClock();
+  const { received, cuts } = receiveBuffers(clock);
+  const paused: Socket[] = [];
+  const requests = createServer();
+  requests.on('connection', (socket) => received.open(socket));
+  const messages = frameServer(received, (socket, bytes) => {
+    if (bytes[0] === BINARY) paused.push(socket.pause());
+  });
+  await using requestListener = await listening(requests);
+  await using messageListener = await listening(messages);
+  const [request, late, held] = [
+    await requestListener.open(),
+    await messageListener.open(),
+    await messageListener.open(),
+  ];
+  request.write(`GET / HTTP/1.1\r\nhost: a\r\nx-a: ${'x'.repeat(3_000)}`);
+  late.write(messageOf(1_000).subarray(0, 500));
+  held.write(messageOf(1_000, BINARY).subarray(0, 500));
+  await eventually(() => received.bytes >= 3_500);
+  await clock.advance(29_000);
+  expect(cuts).toEqual([]);
+  await clock.advance(60_000);
+  expect(cuts).toEqual(['age']);
+  late.resume();
+  await eventually(() => late.closed);
+  expect([request.closed, held.closed]).toEqual([false, false]);
+  for (const socket of paused) socket.destroy();
 });
