@@ -73,6 +73,16 @@ test('without a first list in time a subscription ends with the error of the cal
   expect(ends).toEqual([follower.error]);
 });
 
+test('the time for a first list begins with the first call, also one that waits for its turn', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench({ pollsPerSecond: 1 });
+  gateway.failWith('unavailable');
+  const followers = ['1001', '1002'].map((login) => followChanges(viewer(login, { login })));
+  await clock.advance(4_900);
+  expect(followers.map(({ hasEnded }) => hasEnded)).toEqual([false, false]);
+  await clock.advance(5_000);
+  expect(followers.map(({ hasEnded }) => hasEnded)).toEqual([true, true]);
+});
+
 test('a source that throws an unexpected error delays the feed and is reported', async () => {
   const unexpected: unknown[] = [];
   const { clock, gateway, viewer, followChanges } = createLiveBench({

@@ -31,6 +31,22 @@ test('a snapshot is emitted first, then deltas', async () => {
   });
 });
 
+test('a client that was away for more closings than are kept gets a snapshot', async () => {
+  const { clock, gateway, viewer, followChanges } = createLiveBench();
+  gateway.set(
+    LOGIN,
+    Array.from({ length: 300 }, (_, at) => position(`${at}`)),
+  );
+  const tablet = followChanges(viewer('tablet'));
+  await clock.advance(0);
+  const after = tablet.last?.cursor ?? null;
+  gateway.set(LOGIN, [position('a')]);
+  await clock.advance(1_500);
+  const phone = followChanges(viewer('phone'), { after });
+  await clock.advance(0);
+  expect(phone.events).toMatchObject([{ snapshot: true, upserted: [position('a')], closed: [] }]);
+});
+
 test('the list is emitted again when its order alone changes; the changes are not', async () => {
   const { clock, gateway, viewer, followChanges, followPositions } = createLiveBench();
   gateway.set(LOGIN, [position('a'), position('b')]);
