@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
+import { createWriteLimits } from '../../../src/domain/auth/write-limits.ts';
+import { GatewayError } from '../../../src/gateway/errors.ts';
+import { accountClient, addressClient } from '../../../src/lib/limits/client.ts';
+import { createKnownKeys } from '../../../src/lib/limits/known-keys.ts';
+import { toToken } from '../../../src/lib/token.ts';
+import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+
+const REJECTED = { error: 'NO', message: null, email: null, ok: null, details: null };
+const GRANTED = { accessToken: 'new', refreshToken: null, passkey: null };
+const UNSENT = new GatewayError('unavailable', 'login', 'never sent', { wasSent: false });
+const LOST = new GatewayError('unavailable', 'login', 'no answer');
+
+function stage() {
+  const clock = createScriptedClock();
+  const limiter = createTestLimiter({}, clock);
+  const tokens = createKnownKeys(clock, 3_600_000);
+  const limits = createWriteLimits(limiter, createKnownKeys(clock, 3_600_000), tokens);
+  const wrong = (address?: string, email = 'demo@example.com') =>
+    limits.login(address, email, async () => REJECTED);
+  const right = (address: string) => limits.login(address, 'demo@example.com', async () => GRANTED);
+  const fails = (error: Error, address = '192.0.2.1') =>
+    limits.login(address, 'demo@example.com', () => Promise.reject(error));
+  /** How many of so many attempts are refused here. */
+  const refusedOf = async (count: number, attempt: () => Promise<unknown>) => {
+    let refused = 0;
+    for (let at = 0; at < count; at += 1) {
+      await attempt().catch((error: unknown) => {
+        if (error instanceof TooManyAttemptsError) refused += 1;
+      });
+    }
+    return refused;
+  };
+  return { clock, limiter, limits, tokens, wrong, right, fails, refusedOf };
+}
+
+describe('a sign-in', () => {
+  test('of one e-mail from one address is limited, however it is written', async () => {
+    const { wrong, refusedOf } = stage();
+    expect(await refusedOf(9, () => wrong('192.0.2.1', 'Demo@Example.com '))).toBe(0);
+    expect(await refusedOf(2, () => wrong('192.0.2.1', 'ＤＥＭＯ@example.com'))).toBe(1);
+    const error = await wrong('192.0.2.1').catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ limit: 'LOGIN_LIMIT_PER_MINUTE', retryAfterSeconds: 6 });
+    expect(await refusedOf(1, () => wrong('192.0.2.2'))).toBe(0);
+  });
+
+  test('that is refused counts neither for its address nor for its e-mail', async () => {
+    const { limiter, wrong, refusedOf } = stage();
+    expect(await refusedOf(200, () => wrong('192.0.2.1'))).toBe(190);
+    expect(limiter.take('login', addressClient('192.0.2.1'), 0).left).toBe(290);
+    expect(await refusedOf(1, () => wrong('192.0.2.2'))).toBe(0);
+  });
+
+  test('that was never sent is given back, and one without an answer is not', async () => {
+    const { fails, refusedOf } = stage();
+    expect(await refusedOf(50, () => fails(UNSENT))).toBe(0);
+    expect(await refusedOf(50, () => fails(LOST))).toBe(40);
+  });
+
+  test('at an address where it has succeeded lately is kept from nobody elsewhere', async () => {
+    const { wrong, right, refusedOf } = stage();
+    await right('192.0.2.1');
+    await right('2001:db8:0:1::1');
+    for (let at = 10; at < 20; at += 1) await refusedOf(10, () => wrong(`192.0.2.${at}`));
+    expect(await refusedOf(1, () => right('192.0.2.2'))).toBe(1);
+    expect(await refusedOf(1, () => right('192.0.2.1'))).toBe(0);
+    // It is no way to try passwords either.
+    expect(await refusedOf(10, () => wrong('192.0.2.1'))).toBe(1);
+    // A neighbour in a larger network of IPv6 is a stranger.
+    expect(await refusedOf(1, () => right('2001:db8:0:2::1'))).toBe(1);
+  });
+
+  test('gives a token that is known', async () => {
+    const { right, tokens } = stage();
+    await right('192.0.2.1');
+    expect([tokens.has(toToken('new').hash), tokens.has(toToken('old').hash)]).toEqual([
+      true,
+      false,
+    ]);
+  });
+});
+
+test('mails for one e-mail are few, and an address orders few', async () => {
+  const { limits, refusedOf } = stage();
+  const forgot = (email: string, address = '192.0.2.1') =>
+    limits.forgotPassword(address, email, async () => 'sent');
+  expect(await refusedOf(5, () => forgot('demo@example.com'))).toBe(2);
+  expect(await refusedOf(1, () => forgot('demo@example.com', '192.0.2.2'))).toBe(1);
+  let at = 0;
+  expect(await refusedOf(30, () => forgot(`user-${at++}@example.com`))).toBe(3);
+  expect(await refusedOf(1, () => forgot('demo2@example.com', '192.0.2.2'))).toBe(0);
+});
+
+test('each small write has a share of its own, of an account or else of an address', async () => {
+  const { limits, refusedOf } = stage();
+  const [one, other] = [accountClient('1', 'x'), accountClient('1', 'y')];
+  const write = (client: typeof one, operation: 'setValue' | 'registerDevice') => () =>
+    limits.write(client, operation, async () => 'done');
+  expect(await refusedOf(40, write(one, 'setValue'))).toBe(10);
+  expect(await refusedOf(40, write(other, 'setValue'))).toBe(10);
+  expect(await refusedOf(30, write(one, 'registerDevice'))).toBe(0);
+  expect(await refusedOf(310, write(addressClient('192.0.2.1'), 'registerDevice'))).toBe(10);
+  const error = await write(one, 'setValue')().catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ limit: DEFAULT_LIMITS.writes.label, retryAfterSeconds: 2 });
+});
