@@ -227,6 +227,26 @@ describe('when the records', () => {
     expect(await asked).toMatchObject({ outcome: { orderId: 'o-1' }, replayed: true });
   });
 
+  test('are slow to free a key, an order that was not taken is answered once it is free', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { calls, begin, clock } = stage((shared) => ({
+      release: async (reservation) => {
+        await gate.promise;
+        await shared.release(reservation);
+      },
+    }));
+    const { placed } = await begin('k');
+    let isAnswered = false;
+    placed.catch(() => {
+      isAnswered = true;
+    });
+    last(calls).end(notSent);
+    await clock.advance(0);
+    expect(isAnswered).toBe(false);
+    gate.resolve();
+    await expect(placed).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
   test('cannot free a key immediately, it is freed later', async () => {
     let away = true;
     const { orders, calls, begin, clock } = stage((shared) => ({
