@@ -61,7 +61,6 @@ export async function checkFolding({
   await using gateway = await startLaggingGateway(LOGIN);
   Object.assign(gateway.lagMs, gatewaySays.lagMs);
   Object.assign(gateway.delayMs, gatewaySays.delayMs);
-  Object.assign(gateway.failEvery, gatewaySays.failEvery);
   const history = new StateHistory(gateway);
   const environment = {
     GATEWAY_URL: gateway.url,
@@ -89,6 +88,10 @@ export async function checkFolding({
   const devices = [sandbox.token(DEMO), sandbox.token(DEMO)].map(
     (token) => new Device(app, token, history, gatewaySays.failEvery !== undefined),
   );
+  const folds = clients.map(({ fold }) => fold);
+  await eventually(() => folds.every(({ events }) => events > 0));
+  // A subscription whose token was never proved would end by a failure, as it should.
+  Object.assign(gateway.failEvery, gatewaySays.failEvery);
   let isOver = false;
   const asking = devices.map(async (device) => {
     while (!isOver) {
@@ -104,7 +107,6 @@ export async function checkFolding({
   }
   isOver = true;
   await Promise.all(asking);
-  const folds = clients.map(({ fold }) => fold);
   await eventually(() => folds.every((fold) => fold.isUpToDate));
   await Promise.all(clients.map(({ client }) => client.dispose()));
   return {
