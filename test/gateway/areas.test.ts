@@ -5,9 +5,6 @@ import { eventually } from '../support/eventually.ts';
 import { CALLS, wordFor } from './calls.ts';
 import { openClient } from './open-client.ts';
 
-const _AREAS = ['reads', 'orders', 'rest'] as const;
-const _HOUR_MS = 3_600_000;
-
 test('an area has no more connections than its share, and at least one', async () => {
   await using place = await openSandbox();
   const caller = { token: toToken(String(place.as('demo@example.com').token)) };

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { toToken } from '../../src/lib/token.ts';
 import type { FaultKind } from '../../src/sandbox/faults.ts';
@@ -81,18 +80,6 @@ test('lists nested a million deep are read or refused, but do no harm', async ()
     positions: [{ id: '1', comment: null }],
   });
 });
-
-/** Writes as fast as it is read, with back-pressure, so that nothing piles up on this side. */
-function _pour(socket: Socket, first: string): void {
-  const chunk = Buffer.alloc(65_536, ' ');
-  const more = () => {
-    if (socket.destroyed || !socket.writable) return;
-    if (socket.write(chunk)) setImmediate(more);
-    else socket.once('drain', more);
-  };
-  if (first !== '') socket.write(first);
-  more();
-}
 
 /** The peak of the heap above its present size. */
 function watchMemory(): () => number {

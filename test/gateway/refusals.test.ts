@@ -7,7 +7,6 @@ import { CALLS, wordFor } from './calls.ts';
 import { openClient } from './open-client.ts';
 
 const DEMO = 'demo@example.com';
-const _text = expect.stringMatching(/./);
 
 /** A client and its caller, with the sandbox to control. */
 async function open() {

@@ -8,7 +8,6 @@ import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const PING_MS = 12_000;
-const _SILENCE_MS = 75_000;
 const HEARTBEAT_MS = 60_000;
 
 /** Opens both ends of some sockets, their server ends under one keep-alive. */
