@@ -20,7 +20,7 @@ export function scanRows(
   const ahead: number[] = [];
   let toldAtMs = performance.now();
   let lastId = Number.NEGATIVE_INFINITY;
-  for (let count = ROWS_AT_ONCE; ; count += ROWS_AT_ONCE) {
+  for (;;) {
     const portion = file.read(() => after.all(lastId, ROWS_AT_ONCE));
     for (const row of portion as unknown as OrderRow[]) {
       lastId = row.id;
@@ -37,7 +37,7 @@ export function scanRows(
     if (portion.length < ROWS_AT_ONCE) break;
     if (performance.now() - toldAtMs < PROGRESS_MS) continue;
     toldAtMs = performance.now();
-    onWarn(`${count} rows of ${path} are verified so far`);
+    onWarn(`${path} is verified up to row ${lastId}`);
   }
   return { problems, damagedRows, unindexedKeys, ahead };
 }

@@ -28,7 +28,7 @@ test('of two that make the same file one wins, and both have that one', () => {
 test('a file that cannot be made leaves nothing behind', () => {
   using place = createFolder();
   const fill = () => {
-    throw new Error('no');
+    throw Object.assign(new Error('no'), { code: 'EIO' });
   };
   expect(() => makeFile(place.path, fill)).toThrow('no');
   expect(readdirSync(place.folder)).toEqual([]);

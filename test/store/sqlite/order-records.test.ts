@@ -166,7 +166,12 @@ describe('order records in SQLite', () => {
     // That it can be read says nothing about the next order.
     expect(await full.records.degradedReason()).toMatch(/cannot (grow|be read or written)/);
     expect(full.warnings).toHaveLength(1);
-    execFileSync('prlimit', ['--pid', String(full.pid), '--fsize=unlimited:']);
+    const limitFiles = (bytes: string) =>
+      execFileSync('prlimit', ['--pid', String(full.pid), `--fsize=${bytes}:`]);
+    limitFiles('0');
+    // Nor does an order that would change nothing.
+    await expect(full.records.reserve(request('1', 'earlier'))).rejects.toThrow(/cannot/);
+    limitFiles('unlimited');
     await eventually(async () => (await full.records.degradedReason()) === null);
     expect(await full.records.reserve(request('1', last))).toMatchObject({ reserved: true });
     expect(await full.records.reserve(request('1', 'k0'))).toMatchObject({ reserved: false });
