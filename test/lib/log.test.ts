@@ -82,7 +82,7 @@ describe('a secret never reaches the output', () => {
     log.error(error);
     log.error({ err: error }, 'gateway failed');
     log.error({ failure: { error } }, 'gateway failed');
-    log.error(new AggregateError([error], 'all failed'));
+    log.error(new AggregateError([error, 'jane@example.com'], 'all failed'));
     const output = lines.join('');
     for (const canary of ['jane', '7911', 'Y2FuYXJ5', 'canary', '7000012']) {
       expect(output).not.toContain(canary);

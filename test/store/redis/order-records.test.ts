@@ -297,7 +297,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     });
     await using a = await openReplica(redis.url);
     await reserved(a.records, '1', 'k');
-    await expect.poll(() => a.warnings.join('\n')).toContain('noeviction');
+    await expect.poll(() => a.warnings.join('\n')).toContain('maxmemory-policy allkeys-lru:');
     await expect.poll(() => a.warnings.join('\n')).toContain('appendonly no');
     await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1kb');
     await expect(a.records.reserve(request('1', 'new'))).rejects.toThrow(RecordsUnavailableError);
