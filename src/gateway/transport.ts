@@ -143,7 +143,6 @@ class Dispatch implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#ended) return;
     this.#chunks += 1;
     this.#collector ??= this.#newCollector();
     if (this.#collector.add(chunk) !== 'kept') {
