@@ -1,6 +1,5 @@
 import type { Instrument } from '../../../gateway/model.ts';
 import { type Before, type CatalogVersion, compareInstruments } from '../catalog-version.ts';
-import { compareText } from '../sorting.ts';
 
 export interface CatalogChanges {
   readonly version: string;
@@ -77,6 +76,5 @@ export function changesTo(
     else removed.push(id);
   }
   upserted.sort(compareInstruments);
-  removed.sort(compareText);
   return { version: version.version, reset: false, upserted, removed };
 }
