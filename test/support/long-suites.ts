@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
  */
 export const LONG_SUITES: readonly string[] = [
   'client/test/examples/**/*.test.ts',
-  'client/test/guides/{apollo,empty-folder,pages,relay,trusted-documents,urql}.test.ts',
+  'client/test/guides/{apollo,empty-folder,pages,trusted-documents}.test.ts',
   'client/test/orders/faults.test.ts',
   'test/bench/{capacity,hostile}.test.ts',
   'test/deploy/{compose,night,one-machine}.test.ts',

@@ -1,5 +1,5 @@
 import type { ApolloClient, TypedDocumentNode } from '@apollo/client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type WrittenChanges, writePositionChanges } from '../../src/apollo/write-changes.ts';
 import { runTool } from '../support/run-tool.ts';
@@ -34,23 +34,6 @@ beforeAll(async () => {
 afterAll(() => project[Symbol.dispose]());
 
 const wait = globalThis.setTimeout;
-
-/** Replaces globals, until it is disposed of. */
-function replaced(names: Readonly<Record<string, unknown>>): Disposable {
-  const before = Object.keys(names).map(
-    (name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const,
-  );
-  for (const [name, value] of Object.entries(names))
-    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
-  return {
-    [Symbol.dispose]() {
-      for (const [name, descriptor] of before) {
-        if (descriptor) Object.defineProperty(globalThis, name, descriptor);
-        else Reflect.deleteProperty(globalThis, name);
-      }
-    },
-  };
-}
 
 function follow(apollo: ApolloClient, { LIVE, POSITIONS }: Page) {
   const following = {
@@ -103,10 +86,10 @@ describe("Apollo's own links, as the guide sets them up", () => {
     await using world = await startGuideWorld({}, { heartbeatMs: 200 });
     const { proxy } = world;
     const windowOfPage = new EventTarget();
-    using _ = replaced({
-      addEventListener: windowOfPage.addEventListener.bind(windowOfPage),
-      setTimeout: (task: () => void, ms = 0) => wait(task, ms === 25_000 ? deadAfterMs : ms),
-    });
+    vi.stubGlobal('addEventListener', windowOfPage.addEventListener.bind(windowOfPage));
+    vi.stubGlobal('setTimeout', (task: () => void, ms = 0) =>
+      wait(task, ms === 25_000 ? deadAfterMs : ms),
+    );
     const page = await project.load<Page>('entry.ts');
     const following = follow(page.ownLinks, page);
     await eventually(() => following.snapshots.length > 1);
@@ -123,7 +106,7 @@ describe("Apollo's own links, as the guide sets them up", () => {
     await using world = await startGuideWorld();
     const { proxy } = world;
     const page = await project.load<Page>('entry.ts');
-    using _ = replaced({ navigator: { onLine: false } });
+    vi.stubGlobal('navigator', { onLine: false });
     const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey: 'offline' };
     const placing = page.ownLinks.mutate({ mutation: page.PLACE, variables: { input } });
     await expect(placing).rejects.toThrow('There is no network.');

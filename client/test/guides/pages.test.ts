@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { startTestApp } from '../../../test/support/app.ts';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
+import { startCutProxy } from '../support/cut-proxy.ts';
 import { createSampleProject } from '../support/sample-project.ts';
 
 const MAIN = `
@@ -16,18 +17,25 @@ createRoot(root).render(<StrictMode><App /></StrictMode>);
 
 describeWithChromium('in a browser', (executablePath) => {
   test.each(['docs/clients/urql.md', 'docs/clients/relay.md'])(
-    'the app of %s signs in, shows live positions and places one order',
+    'the app of %s signs in, shows live positions over a lost line too, and places one order',
     async (guide) => {
       using project = await createSampleProject(guide);
       project.write('src/main.tsx', MAIN);
       await project.generate();
       const script = await project.bundle('src/main.tsx');
       await using app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+      const proxy = await startCutProxy(app.url);
       const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
       try {
         const page = await browser.newPage();
         const thrown: unknown[] = [];
         page.on('pageerror', (error) => thrown.push(error));
+        let snapshots = 0;
+        page.on('websocket', (socket) => {
+          socket.on('framereceived', ({ payload }) => {
+            if (String(payload).includes('"snapshot":true')) snapshots += 1;
+          });
+        });
         // Answers to orders, as they pass: a browser drops the bodies that it has handed to its page.
         const answers: unknown[] = [];
         await page.route('**/graphql*', async (route) => {
@@ -37,9 +45,9 @@ describeWithChromium('in a browser', (executablePath) => {
           await route.fulfill({ response });
         });
         // A page of the endpoint's own origin.
-        await page.goto(`${app.url}/health/live`);
+        await page.goto(`${proxy.url}/health/live`);
         await page.addScriptTag({
-          content: `globalThis.graphqlUrl = ${JSON.stringify(`${app.url}/graphql`)};\n${script}`,
+          content: `globalThis.graphqlUrl = ${JSON.stringify(`${proxy.url}/graphql`)};\n${script}`,
         });
         await page.getByRole('button', { name: 'Sign in' }).click();
         await page.getByRole('heading', { name: 'Positions LIVE' }).waitFor();
@@ -48,6 +56,8 @@ describeWithChromium('in a browser', (executablePath) => {
         expect(before.length).toBeGreaterThan(3);
         app.sandbox.tick(5);
         await eventually(async () => expect(await positions()).not.toEqual(before));
+        proxy.cut();
+        await eventually(() => proxy.upgrades === 2);
         await page.getByRole('button', { name: 'Buy 1 AAPL' }).click();
         await page.getByText('Done.').waitFor();
         // Sent once more, the key makes it the same order.
@@ -58,9 +68,14 @@ describeWithChromium('in a browser', (executablePath) => {
         });
         await eventually(async () => expect(await positions()).toHaveLength(before.length + 1));
         expect(app.sandbox.orders()).toHaveLength(1);
+        const body = { positions: [{ id: 'left', symbol: 'MSFT' }] };
+        app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 200, body });
+        await eventually(async () => expect(await positions()).toHaveLength(1));
+        expect(snapshots).toBe(1);
         expect(thrown).toEqual([]);
       } finally {
         await browser.close();
+        await proxy.close();
       }
     },
   );
