@@ -9,18 +9,8 @@ export interface RehearsedTicket {
   readonly end: OrderOutcome;
   /** The outcome that the user saw last, after pressing the button again perhaps. */
   readonly last: OrderOutcome;
-  /** The time from the tap, or from the restart of the app, to its end. */
-  readonly tookMs: number;
   /** How long after its wait its order left, where it did. */
   readonly lateMs: number;
-}
-
-/** How tickets with one fault ended, and after what time. */
-export interface FaultFigures {
-  readonly tickets: number;
-  readonly statuses: Readonly<Record<string, number>>;
-  readonly medianMs: number;
-  readonly worstMs: number;
 }
 
 export function countStatuses(tickets: readonly RehearsedTicket[]): Record<string, number> {
@@ -29,18 +19,13 @@ export function countStatuses(tickets: readonly RehearsedTicket[]): Record<strin
   return statuses;
 }
 
-export function figuresByFault(
-  tickets: readonly RehearsedTicket[],
-): ReadonlyMap<string, FaultFigures> {
-  const names = new Set(tickets.flatMap(({ faults }) => faults));
-  return new Map(
-    [...names].toSorted().map((name) => {
-      const own = tickets.filter(({ faults }) => faults.includes(name));
-      const times = own.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b);
-      const [medianMs = 0, worstMs = 0] = [times[Math.floor(times.length / 2)], times.at(-1)];
-      return [name, { tickets: own.length, statuses: countStatuses(own), medianMs, worstMs }];
-    }),
-  );
+/** How many tickets met each fault. */
+export function countFaults(tickets: readonly RehearsedTicket[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const fault of tickets.flatMap(({ faults }) => faults)) {
+    counts[fault] = (counts[fault] ?? 0) + 1;
+  }
+  return counts;
 }
 
 /** What clients were told against the gateway's book, and what need not have been left open. */
