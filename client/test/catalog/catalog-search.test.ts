@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { CatalogSearch } from '../../src/catalog/catalog-search.ts';
 import { openPhone } from '../support/catalog-phone.ts';
 
 /** The searches of one request: one in each took a busy machine more than a minute. */
@@ -95,25 +94,6 @@ describe('searching', () => {
     expect(found('a', -1)).toEqual([]);
     const first = phone.catalog.all.slice(0, 20);
     for (const none of ['', '  ']) expect(phone.catalog.search(none)).toEqual(first);
-  });
-
-  test('knows diacritics, joined words and symbols with a mark', () => {
-    const rows = [
-      ['.DJI', 'Dow Jones', ''],
-      ['KO', 'Coca-Cola Company', ''],
-      ['NESN', 'Nestlé S.A.', ''],
-      ['ORSTED', 'Ørsted A/S', 'Wind power'],
-      ['T', 'AT&T Inc.', ''],
-    ].map(([id = '', name = '', description = '']) => ({ id, symbol: id, name, description }));
-    const search = new CatalogSearch(rows);
-    const ids = (text: string) => search.find(text, 10).map(({ id }) => id);
-    expect(ids('dji')).toEqual(['.DJI']);
-    expect(ids('.dji')).toEqual(['.DJI']);
-    expect(ids('cola')).toEqual(['KO']);
-    expect(ids('NESTLE')).toEqual(['NESN']);
-    expect(ids('ørsted')).toEqual(['ORSTED']);
-    expect(ids('wind orsted')).toEqual(['ORSTED']);
-    expect(ids('at&t')).toEqual(['T']);
   });
 });
 

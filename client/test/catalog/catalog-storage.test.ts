@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { sharedApp } from '../../../test/support/shared-app.ts';
-import { createCatalog } from '../../src/catalog/replica.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import {
@@ -14,7 +13,6 @@ import {
   serverCatalog,
   untilServed,
 } from '../support/catalog-phone.ts';
-import { startCore } from '../support/client.ts';
 
 const GROUP = 'standard-usd';
 const KEY = `trading-graph:catalog:["700001","${GROUP}"]`;
@@ -72,16 +70,6 @@ describe('after a restart', () => {
     expect(await startsFrom(storage)).toEqual([present.version]);
   });
 
-  test('nothing is read before the server has said whose it may be', async () => {
-    const storage = await storageWithCopy();
-    using phone = openPhone(app, {
-      storage,
-      network: () => Promise.reject(new TypeError('no network')),
-    });
-    await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
-    expect(phone.catalog.size).toBe(0);
-  });
-
   test('the copy serves while the server has none; its age counts the time between, but never less because of a clock that was set back', async () => {
     const storage = memoryStorage();
     let nowMs = 1_800_000_000_000;
@@ -103,17 +91,6 @@ describe('after a restart', () => {
     };
     expect(await ageAfter(3_600_000)).toBe(age + 3_600);
     expect(await ageAfter(-86_400_000)).toBe(age);
-  });
-
-  test('a copy of other fields is not read', async () => {
-    const storage = await storageWithCopy();
-    using core = startCore(app, { storage });
-    const catalog = createCatalog(core, ['digits']);
-    await catalog.load();
-    expect(Object.keys(catalog.all[0] ?? {})).toContain('digits');
-    expect(Object.keys(catalog.all[0] ?? {})).not.toContain('leverage');
-    await eventually(async () => expect(await storage.get(KEY)).not.toContain('leverage'));
-    expect(await startsFrom(storage)).toEqual(['']);
   });
 });
 
@@ -276,38 +253,6 @@ describe('two users of two groups on one phone', () => {
     using phone = openPhone(app, { storage, email, network: withoutCatalog });
     await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
     expect(phone.catalog.size).toBe(0);
-  });
-
-  test('an answer for the one that comes after the other has signed in is not kept', async () => {
-    const storage = memoryStorage();
-    const release: (() => void)[] = [];
-    let isHeld = true;
-    using phone = openPhone(app, {
-      storage,
-      network: async ({ name }, send) => {
-        const response = await send();
-        if (name === 'TradingGraphCatalog' && isHeld) {
-          isHeld = false;
-          await new Promise<void>((resolve) => release.push(resolve));
-        }
-        return response;
-      },
-    });
-    const { catalog } = phone;
-    const versions: (string | null)[] = [];
-    catalog.onChange(() => void versions.push(catalog.version));
-    const loading = catalog.load();
-    await eventually(() => release.length === 1);
-    await phone.signIn(PRO);
-    release[0]?.();
-    await loading;
-    const pro = await serverCatalog(app, PRO);
-    await eventually(() => catalog.version === pro.version);
-    expect(catalog.all).toEqual(pro.instruments);
-    expect(versions).toEqual([pro.version]);
-    await eventually(async () =>
-      expect(await storage.keys('')).toEqual(['trading-graph:catalog:["700002","pro-usd"]']),
-    );
   });
 
   test.each(['TradingGraphCatalogOwner', 'TradingGraphCatalog'])(

@@ -209,33 +209,6 @@ describe('a catalog with more fields than an answer may have', () => {
     await catalog.sync();
     expect(phone.sentNamed('TradingGraphCatalog')).toHaveLength(1);
   });
-
-  test('is begun again where it changes between two pages, by more than an answer may have', async () => {
-    await using own = await startTestApp(LIMITS);
-    const token = own.sandbox.token({ email: 'demo@example.com' });
-    const versionNow = async () =>
-      (await own.query('{ catalog { version } }', { token })).data.catalog.version;
-    let hasChanged = false;
-    using phone = openPhone(own, {
-      network: async ({ name }, send) => {
-        const response = await send();
-        if (name === 'TradingGraphCatalogPart' && !hasChanged) {
-          hasChanged = true;
-          const former = await versionNow();
-          await changeCatalog(own, { change: 700 });
-          await expect.poll(versionNow).not.toBe(former);
-        }
-        return response;
-      },
-    });
-    await phone.catalog.load();
-    expect(phone.catalog.version).toBe(await versionNow());
-    const starts = phone
-      .sentNamed('TradingGraphCatalogPart')
-      .map(({ variables }) => variables.after);
-    expect(starts.filter((after) => after === null)).toHaveLength(2);
-    expect(phone.catalog.all.filter((it) => it.description.includes('edition 1'))).not.toEqual([]);
-  });
 });
 
 describe('its age', () => {
