@@ -55,12 +55,11 @@ class Follower {
   isComplete = false;
   readonly end: () => void;
 
-  constructor(queryDeduplication = true) {
+  constructor() {
     const subscription = device.apollo
       .subscribe({
         query: POSITION_CHANGES,
         context: {
-          queryDeduplication,
           connected: () => void this.line.push('connected'),
           disconnected: () => void this.line.push('disconnected'),
         },
@@ -131,28 +130,6 @@ describe('positionChanges', () => {
     expect(follower.errors).toEqual([]);
     follower.end();
     await eventually(() => world.proxy.openLines === 0);
-  });
-
-  test('takes a whole list from a server that does not know the cursor', async () => {
-    const follower = new Follower();
-    await eventually(() => follower.events.length > 0);
-    await moves(follower);
-    await world.restart();
-    await eventually(() => follower.snapshots === 2);
-    await moves(follower);
-  });
-
-  test('serves several subscribers of one operation, each with a list of its own', async () => {
-    const first = new Follower(false);
-    await eventually(() => first.snapshots === 1);
-    const second = new Follower(false);
-    await eventually(() => second.snapshots === 1);
-    await moves(second);
-    first.end();
-    const heard = first.events.length;
-    await moves(second);
-    expect(first.events).toHaveLength(heard);
-    expect(world.proxy.openLines).toBe(1);
   });
 
   test('gives up with an error that the app sees where its token is dead', async () => {

@@ -8,59 +8,30 @@ import { createMemoryStorage } from '../support/memory-storage.ts';
 import { openOrderCore } from '../support/order-core.ts';
 import { buying, startPhone } from '../support/phone.ts';
 
-const UNKNOWN = {
-  status: 'unknown',
-  error: { code: 'IDEMPOTENCY_UNAVAILABLE', retryable: false },
-};
-
-/** A server that has forgotten its orders after the first one, whose answer was lost; the next ones come too late for it. */
-async function startForgetful() {
-  const stack = new AsyncDisposableStack();
-  const sandbox = await startSandbox({ tickMs: 0, instruments: 40 });
-  stack.defer(() => sandbox.close());
-  const [former, next] = [
-    stack.use(await startTestApp({}, { gateway: sandbox })),
-    stack.use(await startTestApp({}, { gateway: sandbox })),
-  ];
+test('an order that a store has forgotten is unknown, though its repeat came too late', async () => {
+  await using sandbox = await startSandbox({ tickMs: 0, instruments: 40 });
+  await using former = await startTestApp({}, { gateway: sandbox });
+  await using next = await startTestApp({}, { gateway: sandbox });
   let current = former;
-  const line = stack.use(await startFaultyLine(() => current.url));
+  await using line = await startFaultyLine(() => current.url);
   line.aheadMs = -3_700;
   const token = sandbox.token({ email: 'demo@example.com' });
   const storage = createMemoryStorage();
-  const open = () => {
-    const opened = openOrderCore({ url: line.url, token: () => token, storage });
-    stack.defer(() => opened.core.dispose());
-    return { ...opened, orders: createOrders(opened.core) };
-  };
-  const app = open();
-  await app.core.account();
+  const { core } = openOrderCore({ url: line.url, token: () => token, storage });
+  await core.account();
   line.next.push('answer-lost', 'lost', 'lost', 'lost');
-  const ticket = app.orders.ticket();
+  const ticket = createOrders(core).ticket();
   const placing = ticket.place(buying('forgotten'));
   await eventually(() => line.answered === 1);
   current = next;
-  return {
-    ...{ sandbox, line, open, app, ticket, placing },
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  const unknown = {
+    status: 'unknown',
+    error: { code: 'IDEMPOTENCY_UNAVAILABLE', retryable: false },
   };
-}
-
-test('an order that a store has forgotten is unknown, though its repeat came too late', async () => {
-  await using world = await startForgetful();
-  expect(await world.placing).toMatchObject(UNKNOWN);
-  expect(await world.ticket.place(buying('forgotten'))).toMatchObject(UNKNOWN);
-  expect(world.sandbox.orders()).toHaveLength(1);
-});
-
-test('so it is after a restart of the app', async () => {
-  await using world = await startForgetful();
-  // The repeat has been refused, and its answer is lost as well.
-  world.line.next.push('answer-lost');
-  await eventually(() => world.line.answered === 2);
-  world.app.core.dispose();
-  await world.placing;
-  world.line.next.length = 0;
-  expect(await world.open().orders.resume()).toMatchObject([{ outcome: UNKNOWN }]);
+  expect(await placing).toMatchObject(unknown);
+  expect(await ticket.place(buying('forgotten'))).toMatchObject(unknown);
+  expect(sandbox.orders()).toHaveLength(1);
+  core.dispose();
 });
 
 test('a repeat that came too late is unsent where the records reach back to its key', async () => {

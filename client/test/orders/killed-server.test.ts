@@ -56,25 +56,3 @@ test('an order under way when the server is killed is repeated to the next one, 
     await rm(folder, { recursive: true });
   }
 });
-
-test('an order whose gateway is away is sent when it comes back', async () => {
-  const sandbox = await startSandbox({ tickMs: 0, instruments: 40 });
-  const proxy = await startFaultProxy(sandbox.url);
-  const facade = await startFacadeProcess({ GATEWAY_URL: proxy.url, ORDER_STORE: 'memory' });
-  const token = sandbox.token({ email: 'demo@example.com' });
-  const { core, sent } = openOrderCore({ url: facade.url, token: () => token });
-  try {
-    await core.account();
-    await proxy.refuse();
-    const placing = createOrders(core).ticket({ maxWaitMs: 60_000 }).place(buying('away'));
-    await eventually(() => sent.length === 2);
-    await proxy.heal();
-    expect(await placing).toMatchObject({ status: 'accepted', replayed: false });
-    expect(sandbox.orders()).toHaveLength(1);
-  } finally {
-    core.dispose();
-    await facade[Symbol.asyncDispose]();
-    await proxy[Symbol.asyncDispose]();
-    await sandbox.close();
-  }
-});

@@ -105,16 +105,6 @@ test('another input is refused where the ticket was placed, or is being placed',
   expect(applied('bound')).toHaveLength(1);
 });
 
-test('the same input written in another way is the same order', async () => {
-  const { orders } = phone.open();
-  const ticket = orders.ticket();
-  const first = await ticket.place({ ...buying('rewritten'), price: undefined });
-  const { symbol, side, size, comment } = buying('rewritten');
-  const again = { comment, size: { ...size, nothing: undefined }, side, symbol };
-  expect(await ticket.place(again)).toEqual(first);
-  expect(await ticket.place({ ...again, kind: 'MARKET' })).toEqual(first);
-});
-
 test('an order says whether it waits for a price, also where the app does not', async () => {
   const { orders, sent } = phone.open();
   const place = (fields: Partial<OrderInput>) =>

@@ -46,18 +46,6 @@ test('a full store of records is waited for', async () => {
   expect(phone.storage.entries.size).toBe(0);
 });
 
-test('a pause longer than the time there is ends the order at once, unsent', async () => {
-  await using phone = await startPhone();
-  const { orders } = phone.open();
-  const headers = { 'retry-after': '60' };
-  phone.app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429, headers });
-  expect(await orders.ticket().place(buying('paused'))).toMatchObject({
-    status: 'unsent',
-    error: { code: 'RATE_LIMITED', retryAfter: 60 },
-  });
-  expect(phone.app.sandbox.calls('openPosition')).toBe(1);
-});
-
 test.each([
   ['the outcome is sought', {}, { withinMs: 60_000 }],
   ['the order may be sent', { maxWaitMs: 60_000 }, {}],
