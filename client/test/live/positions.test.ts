@@ -63,22 +63,6 @@ describe('the list', () => {
     expect(audience.last?.positions).toBe(shown);
     await moves(audience);
   });
-
-  test('comes when the gateway does, though the first subscriptions end with its error', async () => {
-    // They end where no list has come by then.
-    await world[Symbol.asyncDispose]();
-    world = await startLiveWorld({ GATEWAY_TIMEOUT_MS: '2000' });
-    world.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
-    const audience = new Audience();
-    const { positions, core } = world.device();
-    positions(audience.listener);
-    await eventually(() => audience.last?.error?.code === 'GATEWAY_UNAVAILABLE');
-    await eventually(() => core.sent.length > 1);
-    expect(audience.last?.status).toBe('OFFLINE');
-    world.sandbox.clearFaults();
-    await agrees(audience);
-    expect(audience.last?.error).toBeNull();
-  });
 });
 
 describe('listeners', () => {

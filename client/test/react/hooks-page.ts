@@ -5,6 +5,15 @@ import type { TestPage } from './page/main.ts';
 type Methods = Exclude<keyof TestPage, 'token'>;
 export type HooksPage = Awaited<ReturnType<typeof openHooksPage>>;
 
+export interface Form {
+  readonly status: string;
+  readonly outcome: {
+    readonly status: string;
+    readonly idempotencyKey: string;
+    readonly error?: { readonly code?: string } | string | null;
+  } | null;
+}
+
 export function startHooksApp(executablePath: string): Promise<ExampleApp> {
   return startExampleApp({
     folder: 'client/test/react/page',
@@ -66,3 +75,7 @@ export async function openHooksPage(app: ExampleApp) {
   await hooks.signIn('demo@example.com');
   return hooks;
 }
+
+/** The form of an order, once it shows this status. */
+export const showsForm = (hooks: HooksPage, wanted: string) =>
+  hooks.shows<Form>('ticket', ({ status }) => status === wanted);

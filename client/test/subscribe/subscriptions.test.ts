@@ -160,7 +160,7 @@ describe('the WebSocket', () => {
     await proxy.refuse();
     // The pause after the third failure does not end by itself.
     const isLong = (ms: number) => ms > 3_000 && ms < 9_000;
-    const hurry = (ms: number) => (isLong(ms) ? 86_400_000 : ms);
+    const hurry = (ms: number) => (isLong(ms) ? 86_400_000 : ms < 3_000 ? 20 : ms);
     const environment = countedEnvironment({ hurry, random: () => 0.999 });
     using core = startCore(app, { ...through(), environment });
     const events = subscribe(core);
@@ -189,37 +189,6 @@ describe('the WebSocket', () => {
     core.subscribe(CHANGES, second.variables, second);
     await eventually(() => second.results.length > 0);
     expect(proxy.upgrades).toBe(upgrades);
-  });
-
-  test('is not burdened by what an app throws', async () => {
-    const thrown: unknown[] = [];
-    const environment = HURRIED();
-    using core = startCore(app, {
-      environment: {
-        ...environment,
-        after: (ms, task) =>
-          environment.after(ms, () => {
-            try {
-              task();
-            } catch (error) {
-              thrown.push(error);
-            }
-          }),
-      },
-    });
-    const events = new Events();
-    const sink = {
-      next() {
-        throw new Error('of the app');
-      },
-      ended() {},
-    };
-    core.subscribe(CHANGES, events.variables, sink);
-    core.subscribe(CHANGES, events.variables, events);
-    await eventually(() => events.results.length > 0 && thrown.length > 0);
-    app.sandbox.tick();
-    await eventually(() => events.results.length > 1);
-    expect(events.line).toEqual(['connected']);
   });
 });
 
