@@ -143,14 +143,10 @@ describe.skipIf(reason !== null)(
         const port = await freePort();
         const server = start(`npm run dev -- --port ${port} --strictPort`, cwd);
         await eventually(() => expect(server.out).toContain(`:${port}`));
-        const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-        try {
-          const page = await browser.newPage();
-          await page.goto(`http://localhost:${port}`);
-          await task(page);
-        } finally {
-          await browser.close();
-        }
+        await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+        const page = await browser.newPage();
+        await page.goto(`http://localhost:${port}`);
+        await task(page);
       }
 
       test('the React app shows positions that move, and places one order', async () => {

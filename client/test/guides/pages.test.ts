@@ -1,5 +1,5 @@
 import { chromium } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startTestApp } from '../../../test/support/app.ts';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
@@ -25,58 +25,54 @@ describeWithChromium('in a browser', (executablePath) => {
       const script = await project.bundle('src/main.tsx');
       await using app = await startTestApp({ POSITIONS_POLL_MS: '100' });
       const proxy = await startCutProxy(app.url);
-      const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-      try {
-        const page = await browser.newPage();
-        const thrown: unknown[] = [];
-        page.on('pageerror', (error) => thrown.push(error));
-        let snapshots = 0;
-        page.on('websocket', (socket) => {
-          socket.on('framereceived', ({ payload }) => {
-            if (String(payload).includes('"snapshot":true')) snapshots += 1;
-          });
+      onTestFinished(() => proxy.close());
+      await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+      const page = await browser.newPage();
+      const thrown: unknown[] = [];
+      page.on('pageerror', (error) => thrown.push(error));
+      let snapshots = 0;
+      page.on('websocket', (socket) => {
+        socket.on('framereceived', ({ payload }) => {
+          if (String(payload).includes('"snapshot":true')) snapshots += 1;
         });
-        // Answers to orders, as they pass: a browser drops the bodies that it has handed to its page.
-        const answers: unknown[] = [];
-        await page.route('**/graphql*', async (route) => {
-          if (!route.request().postData()?.includes('placeOrder')) return route.fallback();
-          const response = await route.fetch();
-          answers.push(await response.json());
-          await route.fulfill({ response });
-        });
-        // A page of the endpoint's own origin.
-        await page.goto(`${proxy.url}/health/live`);
-        await page.addScriptTag({
-          content: `globalThis.graphqlUrl = ${JSON.stringify(`${proxy.url}/graphql`)};\n${script}`,
-        });
-        await page.getByRole('button', { name: 'Sign in' }).click();
-        await page.getByRole('heading', { name: 'Positions LIVE' }).waitFor();
-        const positions = () => page.locator('section p').allTextContents();
-        const before = await positions();
-        expect(before.length).toBeGreaterThan(3);
-        app.sandbox.tick(5);
-        await eventually(async () => expect(await positions()).not.toEqual(before));
-        proxy.cut();
-        await eventually(() => proxy.upgrades === 2);
-        await page.getByRole('button', { name: 'Buy 1 AAPL' }).click();
-        await page.getByText('Done.').waitFor();
-        // Sent once more, the key makes it the same order.
-        await page.getByRole('button', { name: 'Buy 1 AAPL' }).click();
-        await eventually(() => answers.length === 2);
-        expect(answers[1]).toMatchObject({
-          data: { placeOrder: { __typename: 'OrderAccepted', replayed: true } },
-        });
-        await eventually(async () => expect(await positions()).toHaveLength(before.length + 1));
-        expect(app.sandbox.orders()).toHaveLength(1);
-        const body = { positions: [{ id: 'left', symbol: 'MSFT' }] };
-        app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 200, body });
-        await eventually(async () => expect(await positions()).toHaveLength(1));
-        expect(snapshots).toBe(1);
-        expect(thrown).toEqual([]);
-      } finally {
-        await browser.close();
-        await proxy.close();
-      }
+      });
+      // Answers to orders, as they pass: a browser drops the bodies that it has handed to its page.
+      const answers: unknown[] = [];
+      await page.route('**/graphql*', async (route) => {
+        if (!route.request().postData()?.includes('placeOrder')) return route.fallback();
+        const response = await route.fetch();
+        answers.push(await response.json());
+        await route.fulfill({ response });
+      });
+      // A page of the endpoint's own origin.
+      await page.goto(`${proxy.url}/health/live`);
+      await page.addScriptTag({
+        content: `globalThis.graphqlUrl = ${JSON.stringify(`${proxy.url}/graphql`)};\n${script}`,
+      });
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Positions LIVE' }).waitFor();
+      const positions = () => page.locator('section p').allTextContents();
+      const before = await positions();
+      expect(before.length).toBeGreaterThan(3);
+      app.sandbox.tick(5);
+      await eventually(async () => expect(await positions()).not.toEqual(before));
+      proxy.cut();
+      await eventually(() => proxy.upgrades === 2);
+      await page.getByRole('button', { name: 'Buy 1 AAPL' }).click();
+      await page.getByText('Done.').waitFor();
+      // Sent once more, the key makes it the same order.
+      await page.getByRole('button', { name: 'Buy 1 AAPL' }).click();
+      await eventually(() => answers.length === 2);
+      expect(answers[1]).toMatchObject({
+        data: { placeOrder: { __typename: 'OrderAccepted', replayed: true } },
+      });
+      await eventually(async () => expect(await positions()).toHaveLength(before.length + 1));
+      expect(app.sandbox.orders()).toHaveLength(1);
+      const body = { positions: [{ id: 'left', symbol: 'MSFT' }] };
+      app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 200, body });
+      await eventually(async () => expect(await positions()).toHaveLength(1));
+      expect(snapshots).toBe(1);
+      expect(thrown).toEqual([]);
     },
   );
 });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startFacadeProcess } from '../../../test/support/facade-process.ts';
@@ -15,44 +15,37 @@ import { buying } from '../support/phone.ts';
 
 test('an order under way when the server is killed is repeated to the next one, and not carried out twice', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'client-orders-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
   const clock = createScriptedClock(Date.now());
-  const sandbox = await startSandbox({ tickMs: 0, instruments: 40, clock });
-  const proxy = await startFaultProxy(sandbox.url);
-  const facade = await startFacadeProcess({
+  await using sandbox = await startSandbox({ tickMs: 0, instruments: 40, clock });
+  await using proxy = await startFaultProxy(sandbox.url);
+  await using facade = await startFacadeProcess({
     GATEWAY_URL: proxy.url,
     ORDER_STORE: join(folder, 'orders.db'),
     ORDER_TIMEOUT_MS: '5000',
   });
   // Its address stays, whatever port the next server has.
-  const line = await startFaultyLine(() => facade.url);
+  await using line = await startFaultyLine(() => facade.url);
   const token = sandbox.token({ email: 'demo@example.com' });
   const storage = createMemoryStorage();
   const open = () => {
     const { core } = openOrderCore({ url: line.url, token: () => token, storage });
     return { core, orders: createOrders(core) };
   };
-  try {
-    const { orders, core } = open();
-    await core.account();
-    // The gateway carries it out later, when nobody waits for its answer any more.
-    sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000 });
-    const ticket = orders.ticket();
-    const placing = ticket.place(buying('killed'), { withinMs: 120_000 });
-    await eventually(() => sandbox.calls('openPosition') === 1);
-    await facade.kill();
-    await clock.advance(1_000);
-    await facade.start();
-    expect(await placing).toMatchObject({ status: 'unknown', error: null });
-    await eventually(() => sandbox.orders().length === 1);
-    expect(await open().orders.resume()).toMatchObject([{ outcome: { status: 'unknown' } }]);
-    expect(await ticket.place(buying('killed'))).toMatchObject({ status: 'unknown' });
-    expect(sandbox.calls('openPosition')).toBe(1);
-    expect(proxy.arrived('openPosition')).toBe(1);
-  } finally {
-    await line[Symbol.asyncDispose]();
-    await facade[Symbol.asyncDispose]();
-    await proxy[Symbol.asyncDispose]();
-    await sandbox.close();
-    await rm(folder, { recursive: true });
-  }
+  const { orders, core } = open();
+  await core.account();
+  // The gateway carries it out later, when nobody waits for its answer any more.
+  sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000 });
+  const ticket = orders.ticket();
+  const placing = ticket.place(buying('killed'), { withinMs: 120_000 });
+  await eventually(() => sandbox.calls('openPosition') === 1);
+  await facade.kill();
+  await clock.advance(1_000);
+  await facade.start();
+  expect(await placing).toMatchObject({ status: 'unknown', error: null });
+  await eventually(() => sandbox.orders().length === 1);
+  expect(await open().orders.resume()).toMatchObject([{ outcome: { status: 'unknown' } }]);
+  expect(await ticket.place(buying('killed'))).toMatchObject({ status: 'unknown' });
+  expect(sandbox.calls('openPosition')).toBe(1);
+  expect(proxy.arrived('openPosition')).toBe(1);
 });

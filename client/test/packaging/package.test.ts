@@ -119,23 +119,19 @@ describeWithChromium('an app in a browser', (executablePath) => {
   test('runs', async () => {
     const bundle = await rolldown({ input: join(packed.app, 'follow.js'), platform: 'browser' });
     const { output } = await bundle.generate({ format: 'iife', name: 'app' });
-    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-    try {
-      const page = await browser.newPage();
-      await page.goto(`${app.url}/health/live`);
-      await page.addScriptTag({ content: output[0].code });
-      const args = [`${app.url}/graphql`, await app.signIn()];
-      const printed = await page.evaluate(
-        (given) =>
-          (
-            globalThis as unknown as { app: { follow(...a: string[]): Promise<string> } }
-          ).app.follow(...given),
-        args,
-      );
-      expect(JSON.parse(printed)).toEqual(ANSWER);
-    } finally {
-      await browser.close();
-    }
+    await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    const page = await browser.newPage();
+    await page.goto(`${app.url}/health/live`);
+    await page.addScriptTag({ content: output[0].code });
+    const args = [`${app.url}/graphql`, await app.signIn()];
+    const printed = await page.evaluate(
+      (given) =>
+        (globalThis as unknown as { app: { follow(...a: string[]): Promise<string> } }).app.follow(
+          ...given,
+        ),
+      args,
+    );
+    expect(JSON.parse(printed)).toEqual(ANSWER);
   });
 });
 

@@ -14,6 +14,8 @@ function makeClient(): Client {
   return createClient({
     url: import.meta.env.VITE_GRAPHQL_URL,
     token: () => page.token,
+    // No test waits for a pause between repetitions.
+    environment: { random: () => 0 },
   });
 }
 
