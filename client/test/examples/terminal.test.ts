@@ -97,13 +97,6 @@ test('in a terminal it redraws in place, within its size, and leaves the termina
   expect(ticker.err).toBe('');
 });
 
-test('NO_COLOR leaves the colours out of a terminal too', async () => {
-  const ticker = start({ NO_COLOR: '1' }, true);
-  await eventually(() => /Profit/.test(ticker.out));
-  for (const color of [31, 32]) expect(ticker.out).not.toContain(`\x1b[${color}m`);
-  expect(await ticker.kill('SIGINT')).toEqual([0, null]);
-});
-
 test('a refused token is renewed; a refused sign-in ends it with the reason', async () => {
   const ticker = start();
   await eventually(() => /LIVE/.test(ticker.out));

@@ -9,7 +9,6 @@ import { startCore, type TestCoreOptions } from './client.ts';
 import { type CountedEnvironmentOptions, countedEnvironment } from './counted-environment.ts';
 
 export const DEMO = 'demo@example.com';
-export const FRESH = 'fresh@example.com';
 export const PRO = 'pro@example.com';
 
 /** A request as the client sent it, and what became of it. */
