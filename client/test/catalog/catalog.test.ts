@@ -17,18 +17,6 @@ import { startCore } from '../support/client.ts';
 const app = sharedApp({ SANDBOX_INSTRUMENTS: '120' });
 
 describe('loading', () => {
-  test('before it there is nothing, and nothing is sent', () => {
-    using phone = openPhone(app);
-    const { catalog } = phone;
-    expect(catalog.all).toEqual([]);
-    expect(catalog.size).toBe(0);
-    expect(catalog.version).toBeNull();
-    expect(catalog.ageSeconds).toBeNull();
-    expect(catalog.get('AAPL')).toBeNull();
-    expect(catalog.search('apple')).toEqual([]);
-    expect(phone.sent).toEqual([]);
-  });
-
   test('brings what the server has, in its order', async () => {
     using phone = openPhone(app);
     await phone.catalog.load();

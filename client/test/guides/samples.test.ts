@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { EXAMPLES } from '../../../graphiql/page/examples.js';
 import { documentsOf, problemsOf } from '../support/sample-documents.ts';
 import { createSampleProject } from '../support/sample-project.ts';
-import { namedSamples, readPage } from '../support/samples.ts';
+import { readPage } from '../support/samples.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const PAGES = globSync(['README.md', 'client/README.md', 'docs/**/*.md'], { cwd: root }).sort();
@@ -15,22 +15,6 @@ const COMPILED = new Set(['ts', 'tsx']);
 const OTHERWISE = new Set(['graphql', 'js', 'json', 'sh', 'swift', 'kotlin']);
 
 const documentsIn = (page: string) => readPage(page).samples.flatMap(documentsOf);
-
-test('pages are read, and what is wrong on them is found', () => {
-  const files = namedSamples('docs/clients/README.md');
-  expect([...files.keys()]).toEqual([
-    'src/session.ts',
-    'src/trading-graph.ts',
-    'src/place-to-its-end.ts',
-  ]);
-  expect(readPage('README.md').samples.length).toBeGreaterThan(5);
-  expect(WITH_GRAPHQL.length).toBeGreaterThan(4);
-  const text = '{ positions { ...Row } } fragment Row on Position { key: id }';
-  expect(problemsOf([{ place: 'here', text }])).toEqual([
-    'here: `positions` selects no id of Position',
-  ]);
-  expect(problemsOf([{ place: 'here', text: '{ positions { id none } }' }])).toHaveLength(1);
-});
 
 const WITH_GRAPHQL = PAGES.filter((page) => documentsIn(page).length > 0);
 

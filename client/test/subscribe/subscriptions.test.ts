@@ -192,6 +192,29 @@ describe('the WebSocket', () => {
   });
 });
 
+test('what an app throws is left to the platform, and no burden of the line', async () => {
+  const { after } = HURRIED();
+  const thrown: unknown[] = [];
+  const reporting = (task: () => void) => () => {
+    try {
+      task();
+    } catch (error) {
+      thrown.push(error);
+    }
+  };
+  const environment = HURRIED({
+    after: (ms: number, task: () => void) => after(ms, reporting(task)),
+  });
+  using core = startCore(app, { environment });
+  const next = () => {
+    throw new Error('of the app');
+  };
+  core.subscribe(CHANGES, () => ({ after: null }), { next, ended() {} });
+  const events = await follow(core);
+  await eventually(() => thrown.length > 0);
+  expect(events.line).toEqual(['connected']);
+});
+
 test('back-off begins anew with data, not with the acknowledgement', async () => {
   const environment = countedEnvironment({ hurry: () => 1, random: () => 0.999 });
   using core = startCore(app, { ...through(), environment });
