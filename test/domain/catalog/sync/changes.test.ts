@@ -6,6 +6,7 @@ import type { CatalogChanges } from '../../../../src/domain/catalog/sync/history
 import { CatalogHistory } from '../../../../src/domain/catalog/sync/history.ts';
 import type { VersionStore } from '../../../../src/domain/catalog/sync/version-archive.ts';
 import type { Instrument } from '../../../../src/gateway/model.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { openCatalogWorld } from '../catalog-world.ts';
 import { instrument } from '../instruments.ts';
 
@@ -115,6 +116,13 @@ test('replicas compute changes between each other’s versions from the shared s
   expect(await view.changes('A'.repeat(22))).toMatchObject({ reset: true });
   store.isDown = true;
   expect(await view.changes(old.version.version)).toMatchObject({ reset: true });
+  await using alone = await openCatalogWorld({ versions: store });
+  await alone.catalogs.read(alone.viewer());
+  await eventually(() =>
+    expect(alone.log.map(({ message }) => message)).toContain(
+      'a catalog version could not be shared',
+    ),
+  );
 });
 
 class MemoryVersions implements VersionStore {
@@ -122,6 +130,7 @@ class MemoryVersions implements VersionStore {
   readonly #texts = new Map<string, string>();
 
   async put(key: string, text: string): Promise<void> {
+    if (this.isDown) throw new Error('out of reach');
     this.#texts.set(key, text);
   }
 
