@@ -28,33 +28,44 @@ function install(name: string, manifest: object): void {
 }
 
 test.each([
-  [['MIT'], ''],
-  [['(MIT OR GPL-3.0-only)'], ''],
-  [['MIT AND ISC'], ''],
-  [['MIT AND GPL-3.0-only', 'MIT'], 'a: the licence MIT AND GPL-3.0-only is not allowed\n'],
-  [['MIT', 'AGPL-3.0-only'], 'a/node_modules/b: the licence AGPL-3.0-only is not allowed\n'],
-  [[undefined], 'a: no licence is named in its package.json\n'],
-  [[], 'a: not installed\n'],
-])('production packages with the licences %j: %s', (licenses, problem) => {
+  [
+    'that are allowed',
+    { a: 'MIT', 'a/node_modules/b': '(MIT OR GPL-3.0-only)', d: 'MIT AND ISC' },
+    [],
+  ],
+  [
+    'that are not allowed, not named or not installed',
+    {
+      a: 'MIT AND GPL-3.0-only',
+      'a/node_modules/b': 'AGPL-3.0-only',
+      d: undefined,
+      e: null,
+    },
+    [
+      'a: the licence MIT AND GPL-3.0-only is not allowed',
+      'a/node_modules/b: the licence AGPL-3.0-only is not allowed',
+      'd: no licence is named in its package.json',
+      'e: not installed',
+    ],
+  ],
+])('production packages with licences %s', (_what, licenses, problems) => {
   // Of a tool of development, and of an optional package that is not installed, nothing is asked.
-  const others = {
+  const packages: Record<string, object> = {
     '': {},
     'node_modules/tool': { dev: true },
     'node_modules/c': { optional: true },
   };
   install('tool', { license: 'AGPL-3.0-only' });
-  const names = ['a', 'a/node_modules/b'].slice(0, Math.max(1, licenses.length));
-  for (const [at, license] of licenses.entries()) install(names[at] ?? '', { license });
-  const packages = {
-    ...others,
-    ...Object.fromEntries(names.map((name) => [`node_modules/${name}`, {}])),
-  };
+  for (const [name, license] of Object.entries(licenses)) {
+    packages[`node_modules/${name}`] = {};
+    if (license !== null) install(name, { license });
+  }
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages }));
   const { status, stderr } = spawnSync(process.execPath, [script('check-licenses.ts'), folder], {
     encoding: 'utf8',
   });
-  expect(stderr).toBe(problem && `node_modules/${problem}`);
-  expect(status).toBe(problem === '' ? 0 : 1);
+  expect(stderr).toBe(problems.map((problem) => `node_modules/${problem}\n`).join(''));
+  expect(status).toBe(problems.length === 0 ? 0 : 1);
 });
 
 interface Component {
