@@ -4,11 +4,7 @@ import { WebSocket } from 'ws';
 import type { Environment } from '../../../src/config.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
-import {
-  type CollectedSpan,
-  type SpanCollector,
-  startSpanCollector,
-} from '../../support/span-collector.ts';
+import { type CollectedSpan, startSpanCollector } from '../../support/span-collector.ts';
 import { CHANGES, sseClient, webSocketClient } from '../live/watcher.ts';
 import { seriesValue } from './scraped.ts';
 
@@ -35,11 +31,25 @@ const ORDER = `mutation ($key: String!) {
   placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: $key }) { __typename }
 }`;
 
-const exportingTo = (collector: Pick<SpanCollector, 'url'>, environment: Environment = {}) => ({
-  OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-  OTEL_BSP_SCHEDULE_DELAY: '20',
-  ...environment,
-});
+/** A service that exports its spans at once, and the collector that it exports them to. */
+async function traced(
+  environment: Environment = {},
+  { directPath = true, ...answers }: { directPath?: boolean; status?: () => number | null } = {},
+) {
+  await using started = new AsyncDisposableStack();
+  const collector = started.use(await startSpanCollector(answers));
+  const exporting = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_BSP_SCHEDULE_DELAY: '20',
+    ...environment,
+  };
+  const app = started.use(await startTestApp(exporting, { directPath }));
+  const owned = started.move();
+  return {
+    ...{ collector, app, token: app.sandbox.token({ email: 'demo@example.com' }) },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
 
 const isRequest = ({ name }: CollectedSpan) => name === 'POST /graphql';
 const namesOf = (spans: readonly CollectedSpan[]) => spans.map(({ name }) => name).toSorted();
@@ -56,9 +66,8 @@ describe.each([
   ['yoga', false],
 ])('a request by %s', (_, directPath) => {
   test('is a span, its operation one below, and each call of the gateway one below that', async () => {
-    await using collector = await startSpanCollector();
-    await using app = await startTestApp(exportingTo(collector), { directPath });
-    const token = app.sandbox.token({ email: 'demo@example.com' });
+    await using place = await traced({}, { directPath });
+    const { collector, app, token } = place;
     const { errors } = await app.query(HOME, { token });
     expect(errors).toEqual([]);
     const request = await collector.find(isRequest);
@@ -108,12 +117,20 @@ describe.each([
     expect(carried(app).traceparent).toBe(`00-${call?.traceId}-${call?.spanId}-01`);
     const lines = app.logged.filter((line) => line.includes(`"traceId":"${request.traceId}"`));
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['request']);
+
+    // One that is answered from the catalog in memory has its spans as well.
+    for (const _time of [1, 2]) {
+      await app.query('{ instruments(first: 3) { nodes { id } } }', { token });
+    }
+    await eventually(() => collector.spans.filter(isRequest).length === 3);
+    for (const later of collector.spans.filter(isRequest).slice(1)) {
+      expect(namesOf(collector.childrenOf(later))).toEqual(['query']);
+    }
   });
 
   test('continues the trace of a trusted proxy', async () => {
-    await using collector = await startSpanCollector();
-    await using app = await startTestApp(exportingTo(collector, TRUSTED), { directPath });
-    const token = app.sandbox.token({ email: 'demo@example.com' });
+    await using place = await traced(TRUSTED, { directPath });
+    const { collector, app, token } = place;
     const headers = { traceparent: SAMPLED, tracestate: 'congo=1', baggage: 'tenant=blue' };
     await app.query('{ customerId }', { token, headers });
     const request = await collector.find(isRequest);
@@ -136,9 +153,8 @@ describe.each([
   });
 
   test('links the trace of anybody else, which decides nothing', async () => {
-    await using collector = await startSpanCollector();
-    await using app = await startTestApp(exportingTo(collector), { directPath });
-    const token = app.sandbox.token({ email: 'demo@example.com' });
+    await using place = await traced({}, { directPath });
+    const { collector, app, token } = place;
     // It cannot keep its request from being sampled.
     const headers = { traceparent: UNSAMPLED, tracestate: 'congo=1', baggage: 'tenant=blue' };
     await app.query('{ customerId }', { token, headers });
@@ -158,9 +174,8 @@ describe.each([
   });
 
   test('is a failure by its code where gateway or facade fail, and not where its client does', async () => {
-    await using collector = await startSpanCollector();
-    await using app = await startTestApp(exportingTo(collector), { directPath });
-    const token = app.sandbox.token({ email: 'demo@example.com' });
+    await using place = await traced({}, { directPath });
+    const { collector, app, token } = place;
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503, times: 1 });
     await app.query('{ customerId }', { token });
     // The first attempt failed; the second, a span of its own, did not.
@@ -203,9 +218,8 @@ describe.each([
   });
 
   test('is no failure where its client leaves before the answer, and neither is its call', async () => {
-    await using collector = await startSpanCollector();
-    await using app = await startTestApp(exportingTo(collector), { directPath });
-    const token = app.sandbox.token({ email: 'demo@example.com' });
+    await using place = await traced({}, { directPath });
+    const { collector, app, token } = place;
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
     const client = new AbortController();
     const asked = fetch(`${app.url}/graphql`, {
@@ -224,19 +238,6 @@ describe.each([
     expect(call).toMatchObject({ traceId: request.traceId, isError: false });
     expect(call.attributes).not.toHaveProperty('http.response.status_code');
   });
-
-  test('that reads the catalog alone has its span from memory as well', async () => {
-    await using collector = await startSpanCollector();
-    await using app = await startTestApp(exportingTo(collector), { directPath });
-    const token = app.sandbox.token({ email: 'demo@example.com' });
-    const document = '{ instruments(first: 3) { nodes { id } } }';
-    await app.query(document, { token });
-    await app.query(document, { token });
-    await eventually(() => collector.spans.filter(isRequest).length === 2);
-    for (const request of collector.spans.filter(isRequest)) {
-      expect(namesOf(collector.childrenOf(request))).toEqual(['query']);
-    }
-  });
 });
 
 describe('what is sampled', () => {
@@ -246,9 +247,8 @@ describe('what is sampled', () => {
   };
 
   test('orders are, whatever the share of the others', async () => {
-    await using collector = await startSpanCollector();
-    await using app = await startTestApp(exportingTo(collector, NONE_ELSE));
-    const token = app.sandbox.token({ email: 'demo@example.com' });
+    await using place = await traced(NONE_ELSE);
+    const { collector, app, token } = place;
     const headers = { traceparent: SAMPLED };
     await app.query('{ customerId }', { token, headers });
     expect(carried(app).traceparent).toMatch(/-00$/);
@@ -272,22 +272,17 @@ describe('what is sampled', () => {
   });
 
   test('orders are where a trusted proxy decided otherwise, and nothing is with always_off', async () => {
-    await using collector = await startSpanCollector();
-    await using app = await startTestApp(exportingTo(collector, { ...NONE_ELSE, ...TRUSTED }));
-    await using off = await startTestApp(
-      exportingTo(collector, { OTEL_TRACES_SAMPLER: 'always_off', ...TRUSTED }),
-    );
-    for (const [each, traceparent] of [
+    await using some = await traced({ ...NONE_ELSE, ...TRUSTED });
+    await using off = await traced({ OTEL_TRACES_SAMPLER: 'always_off', ...TRUSTED });
+    for (const [{ app, token }, traceparent] of [
       [off, SAMPLED],
-      [app, UNSAMPLED],
+      [some, UNSAMPLED],
     ] as const) {
-      const token = each.sandbox.token({ email: 'demo@example.com' });
-      await each.query(ORDER, { token, variables: { key: 'key-1' }, headers: { traceparent } });
+      await app.query(ORDER, { token, variables: { key: 'key-1' }, headers: { traceparent } });
     }
-    await collector.find(isRequest);
-    await off.close();
-    expect(collector.spans.filter(isRequest)).toHaveLength(1);
-    expect(collector.spans.find(isRequest)?.traceId).toBe(TRACE_ID);
+    expect((await some.collector.find(isRequest)).traceId).toBe(TRACE_ID);
+    await off.app.close();
+    expect(off.collector.spans).toEqual([]);
   });
 });
 
@@ -298,9 +293,8 @@ describe('a subscription', () => {
   ] as const;
 
   test.each(TRANSPORTS)('over %s is one span, of its start', async (transport, connect) => {
-    await using collector = await startSpanCollector();
-    await using app = await startTestApp(exportingTo(collector, { POSITIONS_POLL_MS: '100' }));
-    const token = app.sandbox.token({ email: 'demo@example.com' });
+    await using place = await traced({ POSITIONS_POLL_MS: '100' });
+    const { collector, app, token } = place;
     const client = connect(app, token);
     try {
       const watcher = client.watch({}, CHANGES);
@@ -333,9 +327,8 @@ describe('a subscription', () => {
   });
 
   test('and a query over one socket are traces of their own, linked to the upgrade', async () => {
-    await using collector = await startSpanCollector();
-    await using app = await startTestApp(exportingTo(collector, TRUSTED));
-    const token = app.sandbox.token({ email: 'demo@example.com' });
+    await using place = await traced(TRUSTED);
+    const { collector, app, token } = place;
     class TracedSocket extends WebSocket {
       constructor(url: string, protocols: string[]) {
         super(url, protocols, { headers: { traceparent: SAMPLED, 'x-request-id': 'socket-1' } });
@@ -374,31 +367,9 @@ describe('a subscription', () => {
   });
 });
 
-test('an export is OTLP in JSON, with the headers and the names of the environment', async () => {
-  await using collector = await startSpanCollector();
-  await using app = await startTestApp(
-    exportingTo(collector, {
-      OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=secret%20key',
-      OTEL_SERVICE_NAME: 'graph',
-      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
-    }),
-  );
-  await app.query('{ __typename }');
-  await collector.find(isRequest);
-  expect(collector.exports[0]).toMatchObject({
-    path: '/v1/traces',
-    headers: { 'content-type': 'application/json', 'x-api-key': 'secret key' },
-  });
-  expect(collector.resource).toMatchObject({
-    'service.name': 'graph',
-    'deployment.environment.name': 'test',
-    'telemetry.sdk.language': 'nodejs',
-  });
-});
-
 test('nothing personal is in a span', async () => {
-  await using collector = await startSpanCollector();
-  await using app = await startTestApp(exportingTo(collector));
+  await using place = await traced();
+  const { collector, app } = place;
   const email = 'demo@example.com';
   const token = await app.signIn(email);
   const headers = { baggage: 'user=canary-baggage', 'user-agent': 'canary-agent' };
@@ -443,24 +414,13 @@ describe('a collector that', () => {
   // Longer than the test may take: a request or a shutdown that waited for an export would not end in time.
   const PATIENT = { OTEL_EXPORTER_OTLP_TIMEOUT: '120000', OTEL_BSP_EXPORT_TIMEOUT: '120000' };
 
-  async function answers(app: TestApp): Promise<void> {
-    const token = app.sandbox.token({ email: 'demo@example.com' });
-    for (let i = 0; i < 20; i += 1) {
-      const { errors } = await app.query('{ customerId }', { token });
-      expect(errors).toEqual([]);
-    }
-  }
-
   test('never answers delays neither requests nor the shutdown; the queue is bounded', async () => {
-    await using collector = await startSpanCollector({ status: () => null });
-    await using app = await startTestApp(
-      exportingTo(collector, {
-        ...PATIENT,
-        OTEL_BSP_MAX_QUEUE_SIZE: '4',
-        OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2',
-      }),
-    );
-    await answers(app);
+    const small = { OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2' };
+    await using place = await traced({ ...PATIENT, ...small }, { status: () => null });
+    const { app, token } = place;
+    for (let sent = 0; sent < 20; sent += 1) {
+      expect((await app.query('{ customerId }', { token })).errors).toEqual([]);
+    }
     const dropped = () => seriesValue(app, 'spans_dropped_total{reason="queue_full"}');
     // Three spans for each of the twenty, of which two are under way and four wait.
     await eventually(async () => (await dropped()) === 60 - 6);
@@ -469,8 +429,8 @@ describe('a collector that', () => {
 
   test('fails and comes back has the spans that follow', async () => {
     let status = 400;
-    await using collector = await startSpanCollector({ status: () => status });
-    await using app = await startTestApp(exportingTo(collector));
+    await using place = await traced({}, { status: () => status });
+    const { collector, app } = place;
     await app.query('{ __typename }');
     await eventually(() => app.logged.some((line) => line.includes('spans cannot be exported')));
     expect(await seriesValue(app, 'spans_dropped_total{reason="export"}')).toBe(2);
@@ -481,11 +441,25 @@ describe('a collector that', () => {
   });
 });
 
-test('a shutdown exports what is left', async () => {
-  await using collector = await startSpanCollector();
-  const app = await startTestApp({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+test('a shutdown exports what is left, as OTLP in JSON, with the headers and the names of the environment', async () => {
+  await using place = await traced({
+    OTEL_BSP_SCHEDULE_DELAY: '5000',
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=secret%20key',
+    OTEL_SERVICE_NAME: 'graph',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+  });
+  const { collector, app } = place;
   await app.query('{ __typename }');
   expect(collector.spans).toEqual([]);
   await app.close();
   expect(namesOf(collector.spans)).toEqual(['POST /graphql', 'query']);
+  expect(collector.exports[0]).toMatchObject({
+    path: '/v1/traces',
+    headers: { 'content-type': 'application/json', 'x-api-key': 'secret key' },
+  });
+  expect(collector.resource).toMatchObject({
+    'service.name': 'graph',
+    'deployment.environment.name': 'test',
+    'telemetry.sdk.language': 'nodejs',
+  });
 });
