@@ -32,42 +32,20 @@ const repeat = (times: number, make: (at: number) => string) =>
 const body = (query: string, variables: unknown = {}) => JSON.stringify({ query, variables });
 const inBrackets = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-/** The most expensive requests that fit in one body; each differs, so that none is memoized. */
+/**
+ * The most expensive requests that fit in one body, by their errors and their variables; each differs, so that none is memoized.
+ * Documents of every shape are in test/plugins/documents/work.test.ts.
+ */
 const HEAVY: Readonly<Record<string, (at: number) => string>> = {
   'unknown fields': (at) => body(`{ ${repeat(3_900, (n) => `f${at}x${n}`)} }`),
-  'a field that is repeated': (at) => body(`{ a${at}: __typename ${'__typename '.repeat(3_900)} }`),
   'selections that must be merged': (at) =>
     body(
       `{ ${repeat(140, () => `catalog { instruments { name positions { id instrument { name } } } }`)} a${at}: __typename }`,
-    ),
-  'fragments that fan out': (at) =>
-    body(
-      `{ ...F0 } ${repeat(21, (n) => `fragment F${n} on Query { ${n < 20 ? `...F${n + 1} ...F${n + 1}` : `a${at}: __typename`} }`)}`,
-    ),
-  'a chain of fragments': (at) =>
-    body(
-      `{ ...F0 } ${repeat(450, (n) => `fragment F${n} on Query { ${n < 449 ? `...F${n + 1}` : `a${at}: __typename`} }`)}`,
-    ),
-  'fragments in a circle': (at) =>
-    body(`{ a${at}: __typename ...A } fragment A on Query { ...B } fragment B on Query { ...A }`),
-  'names as long as a body': (at) =>
-    body(
-      `query ${'x'.repeat(100_000)}${at} { ${repeat(20, (n) => `a${n}: session(maxAge: $v${n}) { login }`)} }`,
     ),
   'literals of another type': (at) =>
     body(
       `{ instruments(first: ${at}, filter: { sectors: [${'"abc" '.repeat(3_900)}] }) { totalCount } }`,
     ),
-  'unknown fields of an input': (at) =>
-    body(
-      `mutation { login(input: { ${repeat(20, (n) => `b${at}x${n}: 1`)} c: [${'1 '.repeat(3_700)}] }) { __typename } }`,
-    ),
-  'variables that nothing uses': (at) =>
-    body(`query (${repeat(990, (n) => `$v${at}x${n}: Int`)}) { nothing }`),
-  'variables of a default each': (at) =>
-    body(`query (${repeat(600, (n) => `$v${at}x${n}: Int = 1`)}) { nothing }`),
-  'lines without number': (at) => body(`${'\n'.repeat(130_000 - at)} { a b c d e f g h i j k }`),
-  'brackets in brackets': (at) => body(`{ session(maxAge: ${'['.repeat(1_900 - at)}`),
   'variables of another type': (at) =>
     body('query ($s: [Float!]) { instruments(filter: { sectors: $s }) { totalCount } }', {
       s: Array.from({ length: 60_000 - at }, () => 'x'),
@@ -80,10 +58,7 @@ const HEAVY: Readonly<Record<string, (at: number) => string>> = {
     }),
   'variables of a hundred thousand levels': (at) =>
     `{"query":"query ($v: JSON) { a${at}: __typename }","variables":{"v":${inBrackets(100_000)}}}`,
-  'deep selections': (at) =>
-    body(`{ a${at}: ${'positions { instrument { '.repeat(200)} id ${' } }'.repeat(200)} }`),
   'what is longer than a body may be': (at) => body(`{ ${'x'.repeat(400_000)}${at} }`),
-  'text that is no language': (at) => body(`{ ${'"'.repeat(99_999 - at)}`),
 };
 
 /** A request of a body's length that is no work. */

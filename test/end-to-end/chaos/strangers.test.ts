@@ -70,16 +70,6 @@ const ASKED: Readonly<Record<string, Unauthenticated>> = {
     times: inFull(4_000, 2_000),
     mostMegabytes: 10,
   },
-  'documents that are each sent once': {
-    ask: (at) => post({ query: `{ a${at}: __typename } # ${'x'.repeat(20_000)}` }),
-    times: 600,
-    mostMegabytes: 10,
-  },
-  'invalid documents': {
-    ask: (at) => post({ query: `{ a${at} b${at} } # ${'x'.repeat(20_000)}` }),
-    times: 600,
-    mostMegabytes: 10,
-  },
   'documents that are stored under their hashes': {
     ask: (at) => {
       const query = `{ a${at}: __typename } # ${'x'.repeat(100_000)}`;
