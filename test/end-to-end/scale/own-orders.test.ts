@@ -1,124 +1,86 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
-import { describeWithHaproxy, describeWithRedis } from '../../support/describe-with.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestRedis, type TestRedis } from '../../support/redis.ts';
-import { type Replicas, startReplicas } from '../../support/replicas.ts';
+import { startTestRedis } from '../../support/redis.ts';
 import { Viewer } from './crowd.ts';
 
-interface Account {
-  readonly orders: readonly { readonly id: string }[];
-  readonly session: {
-    readonly orders: readonly { readonly id: string }[];
-    readonly positions: readonly { readonly id: string }[];
-  };
-  readonly positions: readonly { readonly id: string }[];
-}
-
 const ACCOUNT = '{ orders { id } session { orders { id } positions { id } } positions { id } }';
-const OUTCOME = '{ __typename ... on OrderAccepted { orderId } }';
 
-async function ask<Data>(url: string, token: string, query: string, variables = {}): Promise<Data> {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body: JSON.stringify({ query, variables }),
-  });
-  const { data, errors } = (await response.json()) as { data: Data; errors?: unknown };
-  if (errors) throw new Error(JSON.stringify(errors));
-  return data;
-}
+describeWithRedis('three replicas that share a Redis show an own order', (redisPath) => {
+  let sandbox: Sandbox;
+  let replicas: readonly TestApp[];
+  let started: AsyncDisposableStack;
 
-describeWithHaproxy('three replicas', (haproxyPath) => {
-  describeWithRedis('that share a Redis show an own order', (redisPath) => {
-    let sandbox: Sandbox;
-    let redis: TestRedis;
-    let replicas: Replicas;
-
-    beforeAll(async () => {
-      redis = await startTestRedis(redisPath);
-      sandbox = await startSandbox({ seed: 'own-orders', instruments: 40, tickMs: 0 });
-      replicas = await startReplicas(haproxyPath, {
-        GATEWAY_URL: sandbox.url,
-        REDIS_URL: redis.url,
-        RATE_LIMIT_PER_MINUTE: '1000000',
-        // A list that a feed has just read is long the newest: only an order makes it outdated.
-        POSITIONS_POLL_MS: '30000',
-      });
-    });
-    afterAll(async () => {
-      await replicas?.[Symbol.asyncDispose]();
-      await sandbox?.close();
-      await redis?.[Symbol.asyncDispose]();
-    });
-
-    const place = (url: string, token: string, key: string, price?: number) =>
-      ask<{ placeOrder: { __typename: string; orderId?: string } }>(
-        url,
-        token,
-        `mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) ${OUTCOME} }`,
-        {
-          input: {
-            ...{ symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey: key },
-            ...(price !== undefined && { price }),
-          },
-        },
-      ).then(({ placeOrder }) => placeOrder);
-
-    /** The account as each replica shows it; each token of its may have a snapshot in memory there. */
-    const everywhere = (tokens: readonly string[]) =>
-      Promise.all(
-        replicas.all.flatMap(({ url }) => tokens.map((token) => ask<Account>(url, token, ACCOUNT))),
-      );
-
-    const counts = (accounts: readonly Account[]) => ({
-      orders: new Set(accounts.flatMap((each) => [each.orders, each.session.orders].map(lengthOf))),
-      positions: new Set(
-        accounts.flatMap((each) => [each.positions, each.session.positions].map(lengthOf)),
+  beforeAll(async () => {
+    await using resources = new AsyncDisposableStack();
+    const redis = resources.use(await startTestRedis(redisPath));
+    sandbox = resources.use(await startSandbox({ instruments: 40, tickMs: 0 }));
+    // A list that a feed has just read is long the newest: only an order makes it outdated.
+    const environment = { REDIS_URL: redis.url, POSITIONS_POLL_MS: '30000' };
+    replicas = await Promise.all(
+      [1, 2, 3].map(async () =>
+        resources.use(await startTestApp(environment, { gateway: sandbox })),
       ),
-    });
+    );
+    started = resources.move();
+  });
+  afterAll(() => started.disposeAsync());
 
-    test('on each of them as soon as its outcome is there, accepted or unknown', async () => {
-      const email = 'user-1@example.com';
-      const tokens = [sandbox.token({ email }), sandbox.token({ email })];
-      const [token = ''] = tokens;
-      let before = counts(await everywhere(tokens));
-      expect(before).toMatchObject({ orders: { size: 1 }, positions: { size: 1 } });
-      for (let round = 0; round < 6; round += 1) {
-        const isUnknown = round % 2 === 1;
-        if (isUnknown) sandbox.fail({ operation: 'openPosition', kind: 'reset-after', times: 1 });
-        const placed = await place(replicas.url, token, `order ${round}`, 1);
-        expect(placed.__typename).toBe(isUnknown ? 'OrderOutcomeUnknown' : 'OrderAccepted');
-        const [held = 0] = before.orders;
-        before = counts(await everywhere(tokens));
-        expect([...before.orders]).toEqual([held + 1]);
-      }
-    });
+  const place = async (at: number, token: string, key: string, price?: number) => {
+    const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey: key, price };
+    const { data } = await (replicas[at % 3] as TestApp).query(
+      'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }',
+      { token, variables: { input } },
+    );
+    return data.placeOrder.__typename;
+  };
 
-    test('in the positions of each, though it has a live list in memory', async () => {
-      const email = 'user-2@example.com';
-      const token = sandbox.token({ email });
-      const viewers = replicas.all.map(
-        ({ url }) => new Viewer({ email, url: `${url}/graphql`, sandbox, route: false }),
+  /** How many orders and positions each replica shows; each token of the account may have a snapshot in memory there. */
+  const everywhere = async (tokens: readonly string[]) => {
+    const answers = await Promise.all(
+      replicas.flatMap(({ query }) => tokens.map((token) => query(ACCOUNT, { token }))),
+    );
+    const counts = (list: 'orders' | 'positions') => [
+      ...new Set(
+        answers.flatMap(({ data }) => [data[list].length, data.session[list].length] as number[]),
+      ),
+    ];
+    return { orders: counts('orders'), positions: counts('positions') };
+  };
+
+  test('on each of them as soon as its outcome is there, accepted or unknown', async () => {
+    const email = 'user-1@example.com';
+    const tokens = [sandbox.token({ email }), sandbox.token({ email })];
+    const { orders, positions } = await everywhere(tokens);
+    expect([orders, positions]).toEqual([[expect.any(Number)], [expect.any(Number)]]);
+    for (let round = 0; round < 6; round += 1) {
+      const isUnknown = round % 2 === 1;
+      if (isUnknown) sandbox.fail({ operation: 'openPosition', kind: 'reset-after', times: 1 });
+      expect(await place(round, tokens[0] as string, `order ${round}`, 1)).toBe(
+        isUnknown ? 'OrderOutcomeUnknown' : 'OrderAccepted',
       );
-      await eventually(() => viewers.every(({ state }) => state?.status === 'LIVE'));
-      let before = counts(await everywhere([token]));
-      const calls = sandbox.calls('getOpenPositions');
-      await everywhere([token]);
-      // Positions came from the feeds.
-      expect(sandbox.calls('getOpenPositions')).toBe(calls);
-      for (let round = 0; round < 4; round += 1) {
-        const { url } = replicas.all[round % 3] ?? replicas;
-        expect((await place(url, token, `order ${round}`)).__typename).toBe('OrderAccepted');
-        const [held = 0] = before.positions;
-        before = counts(await everywhere([token]));
-        expect([...before.positions]).toEqual([held + 1]);
-      }
-      for (const viewer of viewers) viewer.dispose();
-    });
+      expect((await everywhere(tokens)).orders).toEqual([(orders[0] ?? 0) + round + 1]);
+    }
+  });
+
+  test('in the positions of each, though it has a live list in memory', async () => {
+    const email = 'user-2@example.com';
+    const token = sandbox.token({ email });
+    const viewers = replicas.map(
+      ({ url }) => new Viewer({ email, url: `${url}/graphql`, sandbox, route: false }),
+    );
+    await eventually(() => viewers.every(({ state }) => state?.status === 'LIVE'));
+    const { positions } = await everywhere([token]);
+    const calls = sandbox.calls('getOpenPositions');
+    await everywhere([token]);
+    // Positions came from the feeds.
+    expect(sandbox.calls('getOpenPositions')).toBe(calls);
+    for (let round = 0; round < 4; round += 1) {
+      expect(await place(round, token, `order ${round}`)).toBe('OrderAccepted');
+      expect((await everywhere([token])).positions).toEqual([(positions[0] ?? 0) + round + 1]);
+    }
+    for (const viewer of viewers) viewer.dispose();
   });
 });
-
-function lengthOf(list: readonly unknown[]): number {
-  return list.length;
-}
