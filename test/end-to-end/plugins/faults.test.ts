@@ -157,57 +157,60 @@ async function subscriptionsAre(adminUrl: string, expected: number): Promise<voi
   );
 }
 
-const fail = () => {
-  throw new Error('in vain');
+const rejecting = (what: string) => async () => {
+  throw new Error(`${what} in vain`);
 };
-const reject = async () => fail();
+const throwing = (what: string) => () => {
+  throw new Error(`${what} in vain`);
+};
+
+interface Subscribed {
+  readonly result: AsyncIterable<never>;
+  setResult(events: object): void;
+}
 
 /** What envelop calls without waiting, or as a subscription ends. */
-const UNAWAITED: Readonly<Record<string, object>> = {
-  'onEnveloped that rejects': { onEnveloped: reject },
-  'onParse that rejects': { onParse: reject },
-  'onParse, its end, that rejects': { onParse: () => reject },
-  'onValidate that rejects': { onValidate: reject },
-  'onValidate, its end, that rejects': { onValidate: () => reject },
-  'onSubscribeResult that rejects': { onSubscribe: () => ({ onSubscribeResult: reject }) },
-  'onEnd that throws': { onSubscribe: () => ({ onSubscribeResult: () => ({ onEnd: fail }) }) },
-  'onEnd that rejects': { onSubscribe: () => ({ onSubscribeResult: () => ({ onEnd: reject }) }) },
-  'an iterator that cannot end': {
+const UNAWAITED: readonly object[] = [
+  { onEnveloped: rejecting('onEnveloped') },
+  { onParse: rejecting('onParse') },
+  { onParse: () => rejecting('the end of onParse') },
+  { onValidate: rejecting('onValidate') },
+  { onValidate: () => rejecting('the end of onValidate') },
+  { onSubscribe: () => ({ onSubscribeResult: rejecting('onSubscribeResult') }) },
+  { onSubscribe: () => ({ onSubscribeResult: () => ({ onEnd: throwing('onEnd') }) }) },
+  { onSubscribe: () => ({ onSubscribeResult: () => ({ onEnd: rejecting('onEnd, later,') }) }) },
+  {
     onSubscribe: () => ({
-      onSubscribeResult: ({
-        result,
-        setResult,
-      }: {
-        result: AsyncIterable<never>;
-        setResult(of: object): void;
-      }) => {
+      onSubscribeResult({ result, setResult }: Subscribed) {
         const own = result[Symbol.asyncIterator]();
-        const made = { next: () => own.next(), return: reject, throw: reject };
+        const end = rejecting('the end of events');
+        const made = { next: () => own.next(), return: end, throw: end };
         setResult({ ...made, [Symbol.asyncIterator]: () => made });
       },
     }),
   },
-};
+];
 
-describe.each(Object.entries(UNAWAITED))('%s', (_what, plugin) => {
-  test('ends neither the process nor an operation, nor keeps a source open', async () => {
-    await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
-    const token = await app.signIn();
-    for (const transport of TRANSPORTS) {
-      expect((await send(app, transport, '{ customerId }', { token })).errors).toEqual([]);
-    }
-    for (const transport of ['event stream', 'WebSocket'] as const) {
-      const { data } = await send(app, transport, LIVE, { token });
-      expect(data.positionChanges.cursor).toBeTypeOf('string');
-      await subscriptionsAre(app.adminUrl, 0);
-    }
-    using socket = await initializedSocket(app, token);
-    socket.subscribe('1', LIVE);
-    await socket.until('1', 'next');
-    socket.say({ id: '1', type: 'complete' });
+test('hooks that nobody waits for and that fail end neither the process nor an operation, nor keep a source open', async () => {
+  await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: UNAWAITED });
+  const token = await app.signIn();
+  for (const transport of TRANSPORTS) {
+    expect((await send(app, transport, '{ customerId }', { token })).errors).toEqual([]);
+  }
+  for (const transport of ['event stream', 'WebSocket'] as const) {
+    const { data } = await send(app, transport, LIVE, { token });
+    expect(data.positionChanges.cursor).toBeTypeOf('string');
     await subscriptionsAre(app.adminUrl, 0);
-    expect(socket.closed).toBeNull();
-    await eventually(() => app.logged.some((line) => line.includes('in vain')));
+  }
+  using socket = await initializedSocket(app, token);
+  socket.subscribe('1', LIVE);
+  await socket.until('1', 'next');
+  socket.say({ id: '1', type: 'complete' });
+  await subscriptionsAre(app.adminUrl, 0);
+  expect(socket.closed).toBeNull();
+  await eventually(() => {
+    const told = app.logged.flatMap((line) => /(?<=")[^"]+(?= in vain")/.exec(line)?.[0] ?? []);
+    expect(new Set(told).size).toBe(UNAWAITED.length);
   });
 });
 
@@ -215,7 +218,7 @@ test('an iterator that fails ends its own subscription alone, with a masked erro
   const plugin = {
     onSubscribe: () => ({
       onSubscribeResult: ({ setResult }: { setResult(result: object): void }) =>
-        setResult({ [Symbol.asyncIterator]: () => ({ next: reject }) }),
+        setResult({ [Symbol.asyncIterator]: () => ({ next: rejecting('next') }) }),
     }),
   };
   await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
