@@ -106,5 +106,8 @@ describe('without the sandbox', () => {
     expect(text).not.toContain('example.com');
     expect(text).not.toContain('Bearer');
     expect(text).not.toContain('eyJ');
+    // Of examples and addresses neither.
+    expect(text).not.toMatch(/TEST\.|\bmutation\b/);
+    expect(text).not.toContain(app.sandbox.url);
   });
 });
