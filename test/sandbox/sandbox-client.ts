@@ -2,27 +2,6 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 import type { WireOrder, WirePosition, WireSession } from '../../src/sandbox/wire-types.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  /** The parsed body; throws where it is no JSON. */
-  readonly body: unknown;
-}
-
-/** A client of the sandbox with a token, or with none. */
-export interface SandboxClient {
-  readonly token: string | null;
-  get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  post(path: string, body?: unknown): Promise<Answer>;
-  put(path: string, body?: unknown): Promise<Answer>;
-  session(): Promise<WireSession>;
-  positions(): Promise<WirePosition[]>;
-  orders(): Promise<readonly WireOrder[]>;
-  /** Places an order by op 4 and gives its id. */
-  order(body: Record<string, unknown>): Promise<string>;
-}
-
 /** A sandbox whose market and clock stand still until the test moves them. */
 export async function openSandbox(options: SandboxOptions = {}) {
   const clock = createScriptedClock();
@@ -30,28 +9,21 @@ export async function openSandbox(options: SandboxOptions = {}) {
   return {
     sandbox,
     clock,
-    anonymous: createSandboxClient(sandbox, null, 0),
-    as: (email: string) =>
-      createSandboxClient(sandbox, sandbox.token({ email }), LOGINS[email] ?? 0),
+    anonymous: createSandboxClient(sandbox, null),
+    as: (email: string) => createSandboxClient(sandbox, sandbox.token({ email })),
     [Symbol.asyncDispose]: () => sandbox.close(),
   };
 }
 
-const LOGINS: Readonly<Record<string, number>> = {
-  'demo@example.com': 700001,
-  'pro@example.com': 700002,
-  'fresh@example.com': 700003,
-  'restricted@example.com': 700005,
-};
-
-function createSandboxClient(sandbox: Sandbox, token: string | null, login: number): SandboxClient {
+/** A client of the sandbox with a token, or with none. */
+function createSandboxClient(sandbox: Sandbox, token: string | null) {
   const send = async (method: string, path: string, body?: unknown, extra = {}) => {
     const headers: Record<string, string> = { ...extra };
     if (token !== null) headers.authorization = `Bearer ${token}`;
     const init: RequestInit = { method, headers, redirect: 'manual' };
     if (body !== undefined) {
       headers['content-type'] = 'application/json';
-      init.body = typeof body === 'string' ? body : JSON.stringify(body);
+      init.body = JSON.stringify(body);
     }
     const response = await fetch(sandbox.url + path, init);
     const text = await response.text();
@@ -59,36 +31,33 @@ function createSandboxClient(sandbox: Sandbox, token: string | null, login: numb
       status: response.status,
       headers: response.headers,
       text,
+      /** The parsed body; throws where it is no JSON. */
       get body(): unknown {
         return JSON.parse(text);
       },
     };
   };
-  const session = async () => {
-    const answer = await send('GET', `/trading/session/${login}`);
-    return answer.body as WireSession;
+  const session = async (): Promise<WireSession> => {
+    const { login } = JSON.parse(atob(token?.split('.')[1] ?? ''));
+    return (await send('GET', `/trading/session/${login}`)).body as WireSession;
   };
   return {
     token,
-    get: (path, headers) => send('GET', path, undefined, headers),
-    post: (path, body) => send('POST', path, body),
-    put: (path, body) => send('PUT', path, body),
+    get: (path: string, headers?: Record<string, string>) => send('GET', path, undefined, headers),
+    post: (path: string, body?: unknown) => send('POST', path, body),
+    put: (path: string, body?: unknown) => send('PUT', path, body),
     session,
-    positions: async () => {
-      const answer = await send('GET', '/trading/positions');
-      return (answer.body as { positions: WirePosition[] }).positions;
+    async positions() {
+      const { body } = await send('GET', '/trading/positions');
+      return (body as { positions: WirePosition[] }).positions;
     },
-    orders: async () => (await session()).orders,
-    order: async (body) => {
-      const { body: result } = await send('POST', '/trading/positions', {
-        symbol: 'AAPL',
-        direction: 'buy',
-        type: 'unit',
-        amount: 1,
-        ...body,
-      });
-      const { success, orderId } = result as { success: boolean; orderId: string };
-      if (!success) throw new Error(`The order was refused: ${JSON.stringify(result)}`);
+    orders: async (): Promise<readonly WireOrder[]> => (await session()).orders,
+    /** Places an order by op 4 and gives its id. */
+    async order(change: Record<string, unknown>): Promise<string> {
+      const order = { symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1, ...change };
+      const { body } = await send('POST', '/trading/positions', order);
+      const { success, orderId } = body as { success: boolean; orderId: string };
+      if (!success) throw new Error(`The order was refused: ${JSON.stringify(body)}`);
       return orderId;
     },
   };
