@@ -252,6 +252,7 @@ describe('what is sampled', () => {
     const headers = { traceparent: SAMPLED };
     await app.query('{ customerId }', { token, headers });
     expect(carried(app).traceparent).toMatch(/-00$/);
+    await fetch(`${app.url}/graphql`, { method: 'POST', body: 'x' });
     await app.query('mutation { setValue(input: { key: "k", value: 1 }) { __typename } }', {
       token,
     });

@@ -77,14 +77,6 @@ describeWithChromium('the demonstration page', (executablePath) => {
     return visitor;
   };
 
-  test.each([
-    { viewport: PHONE, colorScheme: 'dark' },
-    { viewport: DESKTOP, colorScheme: 'light' },
-  ] as const)('is flawless: %j', async (look) => {
-    await using visitor = await open(look);
-    await visitor.isFlawless();
-  });
-
   test('shows each outcome of an order', async () => {
     await using visitor = await open();
     const { page, reads } = visitor;
