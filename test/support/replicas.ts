@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../src/config.ts';
 import { eventually } from './eventually.ts';
@@ -57,13 +58,15 @@ export async function startHaproxy(
   haproxyPath: string,
   configuration: string,
   environment: Environment,
+  onLine?: (line: string) => void,
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const port = await freePort();
   const { BIND = `127.0.0.1:${port}` } = environment;
   const haproxy = spawn(haproxyPath, ['-db', '-f', configuration], {
     env: { ...environment, BIND },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', onLine ? 'pipe' : 'ignore', onLine ? 'ignore' : 'inherit'],
   });
+  if (onLine && haproxy.stdout) createInterface({ input: haproxy.stdout }).on('line', onLine);
   await eventually(() => canConnect(Number(BIND.split(':').at(-1))));
   return { url: `http://${BIND}`, [Symbol.asyncDispose]: () => end(haproxy) };
 }

@@ -1,10 +1,14 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { hastened } from './hastened.ts';
-import { startServer } from './server.ts';
+import { eventually } from '../eventually.ts';
+import { freePort } from '../free-ports.ts';
+import { dividedTimes } from './divided-times.ts';
 
 export interface Alertmanager extends AsyncDisposable {
   readonly url: string;
@@ -12,16 +16,22 @@ export interface Alertmanager extends AsyncDisposable {
   readonly pages: ReadonlySet<string>;
   /** Those of the messages that can wait. */
   readonly tickets: ReadonlySet<string>;
+  /** The time in which an alert that is a page, and that no other one inhibits, has been sent, with some to spare. */
+  readonly pageWithinMs: number;
 }
 
 interface Message {
   readonly alerts: readonly { readonly status: string; readonly labels: { alertname: string } }[];
 }
 
+const ROUTES = new URL('../../../deploy/prometheus/alertmanager.yml', import.meta.url);
 const RECEIVERS = 'http://127.0.0.1:9099/';
+/** A group waits, and looks again at what was inhibited: both of a page. */
+const PAGE_WITHIN_MS = 90_000;
+const LEAST_MS = 2_000;
 
 /** An Alertmanager with the routes of `deploy/prometheus`, whose messages are kept. */
-export async function startAlertmanager(path: string): Promise<Alertmanager> {
+export async function startAlertmanager(path: string, hastenedBy: number): Promise<Alertmanager> {
   const sent = { page: new Set<string>(), ticket: new Set<string>() };
   const receiver = createServer(async (request, response) => {
     const { alerts } = (await json(request)) as Message;
@@ -31,25 +41,45 @@ export async function startAlertmanager(path: string): Promise<Alertmanager> {
     }
     response.end();
   });
-  await using started = new AsyncDisposableStack();
-  await once(receiver.listen(0, '127.0.0.1'), 'listening');
-  started.defer(() => {
+  receiver.listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-alertmanager-'));
+  const config = join(folder, 'alertmanager.yml');
+  const routes = dividedTimes(await readFile(ROUTES, 'utf8'), hastenedBy);
+  const { port: receiverPort } = receiver.address() as AddressInfo;
+  await writeFile(config, routes.replaceAll(RECEIVERS, `http://127.0.0.1:${receiverPort}/`));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const server = spawn(
+    path,
+    [
+      `--config.file=${config}`,
+      `--storage.path=${join(folder, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      '--cluster.listen-address=',
+      '--log.level=error',
+    ],
+    { stdio: ['ignore', 'inherit', 'inherit'] },
+  );
+  const exited = once(server, 'exit');
+  const close = async () => {
+    server.kill('SIGKILL');
+    await exited;
     receiver.closeAllConnections();
     receiver.close();
-  });
-  const { port } = receiver.address() as AddressInfo;
-  const routes = await hastened('alertmanager.yml');
-  const files = { 'routes.yml': routes.replaceAll(RECEIVERS, `http://127.0.0.1:${port}/`) };
-  const { url } = started.use(
-    await startServer(path, files, (folder) => [
-      `--config.file=${join(folder, 'routes.yml')}`,
-      `--storage.path=${join(folder, 'data')}`,
-      '--cluster.listen-address=',
-    ]),
-  );
-  const owned = started.move();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await eventually(async () => (await fetch(`${url}/-/ready`)).ok);
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
-    ...{ url, pages: sent.page, tickets: sent.ticket },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    url,
+    pages: sent.page,
+    tickets: sent.ticket,
+    pageWithinMs: LEAST_MS + PAGE_WITHIN_MS / hastenedBy,
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -1,103 +1,167 @@
+import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { webSocketClient } from '../../end-to-end/live/watcher.ts';
-import { startTestApp, type TestApp } from '../app.ts';
-import { startAlertmanager } from './alertmanager.ts';
-import { HASTENED_BY } from './hastened.ts';
-import { startPrometheus } from './prometheus.ts';
-import type { Scene } from './scenes.ts';
+import type { FiringAlert } from './prometheus.ts';
+import { type Evidence, NightRecord } from './record.ts';
+import type { Scene } from './scene.ts';
+import { reasonsIn } from './seen-reasons.ts';
+import { mountSmallDisk } from './small-disk.ts';
+import { type Line, Stage, type StageOptions } from './stage.ts';
+
+export interface RehearsalOptions
+  extends Omit<StageOptions, 'environment' | 'disk' | 'isGatewayTls'> {
+  /** The time for which all is well, before the scene begins. */
+  readonly calmMs: number;
+  /** The longest time until all is seen, and until the alerts are over. */
+  readonly withinMs: number;
+}
+
+/** Null where it was not seen. */
+export interface Sighting {
+  readonly what: string;
+  readonly seconds: number | null;
+}
 
 export interface Rehearsal {
-  /** Seconds from the fault to each alert, in the order in which they fired. */
-  readonly fired: ReadonlyMap<string, number>;
+  readonly scene: Scene;
+  readonly alerts: readonly Sighting[];
+  /** Alerts that the scene does not expect, in the order in which they came. */
+  readonly others: readonly Sighting[];
+  readonly lines: readonly Sighting[];
+  readonly reasons: readonly Sighting[];
   /** The alerts that woke somebody: no more than one, of the cause. */
   readonly pages: readonly string[];
-  /** Whether the alerts ended with the fault. */
-  readonly isOver: boolean;
+  /** Seconds from the end of the fault until its alerts were over; null where they were not. */
+  readonly resolvedAfter: number | null;
+  readonly problems: readonly string[];
+  readonly evidence: Evidence;
 }
 
-const HOME =
-  'query Home { session(maxAge: 0) { balance } positions { id } customerId catalog { version } }';
-const ORDER = `mutation Order($key: String!) {
-  placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: $key }) { __typename }
-}`;
-const ACCOUNTS = 20;
-const REQUESTS_PER_SECOND = 10;
-const REQUESTS_PER_ORDER = 5;
-const WATCHERS = 6;
-const WITHIN_MS = 90_000;
-const CALM_MS = 10_000;
+const RUNBOOK = new URL('../../../docs/runbook.md', import.meta.url);
 const LOOK_MS = 200;
-/** A group waits, and looks again at what was inhibited: both of a page. */
-const PAGE_WITHIN_MS = 2_000 + 90_000 / HASTENED_BY;
 
-/** Acts one scene before a service with traffic, and notes which alerts tell of it and whom they wake. */
-export async function rehearse(
-  { alerts, environment, begin, end }: Scene,
-  tools: { readonly prometheusPath: string; readonly alertmanagerPath: string },
-): Promise<Rehearsal> {
-  await using app = await startTestApp({
-    SANDBOX_INSTRUMENTS: '100',
-    RATE_LIMIT_PER_MINUTE: '1000000',
-    // Short beside the hastened windows of the rules.
-    ...{ GATEWAY_TIMEOUT_MS: '1000', CATALOG_TIMEOUT_MS: '1000', ORDER_TIMEOUT_MS: '2000' },
-    ...environment,
+/** Acts one scene, and notes who told of it, and when. */
+export async function rehearse(scene: Scene, options: RehearsalOptions): Promise<Rehearsal> {
+  const { withinMs, calmMs } = options;
+  await using disk = scene.needs === 'small disk' ? await mountSmallDisk() : null;
+  await using stage = await Stage.open({
+    ...options,
+    disk,
+    isGatewayTls: scene.needs === 'TLS',
+    environment: scene.environment ?? {},
   });
-  // Its catalog is as old as the hour; here it is as old as its answer.
-  app.sandbox.changeCatalog({ ageSeconds: null });
-  await using alertmanager = await startAlertmanager(tools.alertmanagerPath);
-  const { url, pages } = alertmanager;
-  await using prometheus = await startPrometheus(tools.prometheusPath, app.adminUrl, url);
-  await using _traffic = startTraffic(app);
-  // Until it knows its targets a door counts as shut.
-  await delay(CALM_MS);
-  await until(async () => (await prometheus.firing()).size === 0);
+  const problems: string[] = [];
+  await delay(calmMs);
+  // While it does not know its targets yet, or misses a scrape, a door counts as shut, and that inhibits every page.
+  let early: readonly FiringAlert[] = [];
+  await until(withinMs, async () => {
+    early = await stage.prometheus.firing();
+    return early.length === 0;
+  });
+  for (const { name } of early) problems.push(`${name} fired before it`);
 
+  const seen = stage.logs.map(({ length }) => length);
+  const newLogs = () => stage.logs.map((log, at) => log.slice(seen[at]).map(parseLine));
   const fired = new Map<string, number>();
-  const beganAtMs = performance.now();
-  begin(app.sandbox);
-  await until(async () => {
-    const seconds = (performance.now() - beganAtMs) / 1_000;
-    for (const name of await prometheus.firing()) if (!fired.has(name)) fired.set(name, seconds);
-    return alerts.every((name) => fired.has(name));
+  const told = new Map<string, number>();
+  const reasons = new Map<string, number>();
+  const isPage = new Set<string>();
+  const note = (where: Map<string, number>, what: string) => {
+    if (!where.has(what)) where.set(what, seconds());
+  };
+  const runbook = await readFile(RUNBOOK, 'utf8');
+  const record = new NightRecord(stage);
+  await record.begin();
+  const startedAtMs = performance.now();
+  const seconds = () => (performance.now() - startedAtMs) / 1_000;
+  await scene.begin(stage);
+  await until(withinMs, async () => {
+    const firing = await stage.prometheus.firing();
+    for (const alert of firing) {
+      const isNew = !fired.has(alert.name);
+      note(fired, alert.name);
+      if (alert.isPage) isPage.add(alert.name);
+      if (isNew && !(runbook.includes(`\n### ${alert.name}\n`) && leadsThere(alert))) {
+        problems.push(`${alert.name} leads to ${alert.runbook}, which is not there`);
+      }
+    }
+    const lines = newLogs().flat();
+    const healths = await Promise.all(stage.replicas.map((replica) => replica.health()));
+    record.note(firing, healths);
+    for (const { says, fits } of scene.lines) if (lines.some(fits)) note(told, says);
+    for (const reason of reasonsIn(healths, lines)) note(reasons, reason);
+    return (
+      scene.alerts.every((name) => fired.has(name)) &&
+      scene.reasons.every((reason) => reasons.has(reason)) &&
+      told.size === scene.lines.length
+    );
   });
-  await delay(PAGE_WITHIN_MS);
-  const woken = [...pages];
-  end(app.sandbox);
-  const isOver = await until(async () => {
-    const firing = await prometheus.firing();
-    return !alerts.some((name) => firing.has(name));
-  });
-  return { fired, pages: woken, isOver };
-}
 
-/** Steady requests of one account after the other, an order among every few, and a live list for each of the first. */
-function startTraffic(app: TestApp): AsyncDisposable {
-  let sent = 0;
-  const tokenOf = (user: number) => app.sandbox.token({ email: `user-${user}@example.com` });
-  const tokens = Array.from({ length: ACCOUNTS }, (_, at) => tokenOf(at + 1));
-  const timer = setInterval(() => {
-    const token = tokens[sent % ACCOUNTS] as string;
-    const isOrder = sent % REQUESTS_PER_ORDER === 0;
-    sent += 1;
-    const variables = { key: `order-${sent}` };
-    // What fails is told by the alerts.
-    app.query(isOrder ? ORDER : HOME, { token, variables }).catch(() => {});
-  }, 1_000 / REQUESTS_PER_SECOND);
-  const clients = tokens.slice(0, WATCHERS).map((token) => webSocketClient(app, token));
-  for (const client of clients) client.watch();
+  // Pages are sent when their group has waited; a second one may come of the same cause.
+  const { pages, pageWithinMs } = stage.alertmanager;
+  if (scene.alerts.some((name) => isPage.has(name))) {
+    await until(withinMs, async () => pages.size > 0);
+  }
+  await delay(pageWithinMs);
+  const woken = [...pages];
+
+  const evidence = await record.end(newLogs());
+  await scene.end(stage);
+  const endedAtMs = performance.now();
+  const isOver = await until(withinMs, async () => {
+    const firing = new Set((await stage.prometheus.firing()).map(({ name }) => name));
+    const healths = await Promise.all(stage.replicas.map((replica) => replica.health()));
+    const isWell = healths.every((health) => health !== null && health.reasons === undefined);
+    return isWell && !scene.alerts.some((name) => firing.has(name));
+  });
+  const resolvedAfter = isOver ? (performance.now() - endedAtMs) / 1_000 : null;
+
+  const sightings = (where: ReadonlyMap<string, number>, expected: readonly string[]) =>
+    expected.map((what) => ({ what, seconds: where.get(what) ?? null }));
+  const cells = {
+    alerts: sightings(fired, scene.alerts),
+    lines: sightings(
+      told,
+      scene.lines.map(({ says }) => says),
+    ),
+    reasons: sightings(reasons, scene.reasons),
+  };
+  for (const [name, cell] of Object.entries(cells)) {
+    for (const { what, seconds: at } of cell) {
+      if (at === null) problems.push(`not among its ${name}: ${what}`);
+    }
+  }
+  if (!isOver) problems.push('it was not over when the fault was');
   return {
-    async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      for (const client of clients) await client.dispose();
-    },
+    scene,
+    ...cells,
+    others: [...fired]
+      .filter(([name]) => !scene.alerts.includes(name))
+      .map(([what, at]) => ({ what, seconds: at })),
+    pages: woken,
+    resolvedAfter,
+    problems,
+    evidence,
   };
 }
 
-async function until(isDone: () => Promise<boolean>): Promise<boolean> {
-  const giveUpAtMs = performance.now() + WITHIN_MS;
+function leadsThere({ name, runbook }: { readonly name: string; readonly runbook: string }) {
+  return runbook === `docs/runbook.md#${name.toLowerCase()}`;
+}
+
+async function until(withinMs: number, isDone: () => Promise<boolean>): Promise<boolean> {
+  const giveUpAtMs = performance.now() + withinMs;
   while (performance.now() < giveUpAtMs) {
     if (await isDone()) return true;
     await delay(LOOK_MS);
   }
   return false;
+}
+
+/** What is no JSON comes from Node itself, or from the load balancer. */
+function parseLine(text: string): Line {
+  try {
+    return JSON.parse(text) as Line;
+  } catch {
+    return { msg: text };
+  }
 }

@@ -1,0 +1,30 @@
+import { createServer } from 'node:http';
+import { freePort } from '../free-ports.ts';
+
+const PATIENCE_MS = 2_000;
+
+export interface FrontProbe extends AsyncDisposable {
+  /** Host and port, for Prometheus. */
+  readonly address: string;
+}
+
+/** Says at each scrape whether the front door opens: in place of blackbox_exporter. */
+export async function startFrontProbe(url: string): Promise<FrontProbe> {
+  const port = await freePort();
+  const server = createServer(async (_request, response) => {
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const isOpen = await fetch(`${url}/health/ready`, { signal }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    response.end(`probe_success ${isOpen ? 1 : 0}\n`);
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    address: `127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

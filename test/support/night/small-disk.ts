@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface SmallDisk extends AsyncDisposable {
+  readonly folder: string;
+  fill(): Promise<void>;
+  free(): Promise<void>;
+}
+
+const BYTES = 8 * 1024 * 1024;
+
+/** A file system of its own, which only root may mount. */
+export async function mountSmallDisk(): Promise<SmallDisk> {
+  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-disk-'));
+  run('mount', '-t', 'tmpfs', '-o', `size=${BYTES}`, 'tmpfs', folder);
+  const ballast = join(folder, 'ballast');
+  return {
+    folder,
+    async fill() {
+      try {
+        await writeFile(ballast, Buffer.alloc(BYTES));
+      } catch (error) {
+        // What fits is written before the failure.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      }
+    },
+    free: () => rm(ballast),
+    async [Symbol.asyncDispose]() {
+      run('umount', folder);
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** Whether this process may mount one. */
+export const mayMount = process.platform === 'linux' && process.getuid?.() === 0;
+
+function run(command: string, ...args: string[]): void {
+  const { status, stderr } = spawnSync(command, args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command}: ${stderr}`);
+}

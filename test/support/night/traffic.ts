@@ -1,0 +1,90 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { postQuery } from '../app.ts';
+
+export interface TrafficOptions {
+  readonly url: string;
+  readonly accounts: number;
+  readonly requestsPerSecond: number;
+  /** The token with which the user with that number comes. */
+  readonly signIn: (user: number) => string;
+}
+
+const HOME =
+  'query Home { session(maxAge: 0) { balance } positions { id } customerId catalog { version } }';
+const ORDER = `mutation Order($key: String!) {
+  placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: $key }) { __typename }
+}`;
+const LOGIN = `mutation ($email: String!) {
+  login(input: { email: $email, password: "demo" }) { ... on LoginSuccess { accessToken } }
+}`;
+const LIVE = 'subscription { positionChanges { cursor } }';
+const REQUESTS_PER_ORDER = 5;
+const WATCHERS = 6;
+const RECONNECT_MS = 500;
+
+/**
+ * Steady requests of one account after the other, an order among every few, and a live list for each
+ * of the first accounts. A client that is refused signs in again, as people do.
+ */
+export function startTraffic(options: TrafficOptions): Disposable {
+  const { url, accounts, requestsPerSecond, signIn } = options;
+  const tokens = new Map<number, string>();
+  const tokenOf = (user: number) => {
+    const token = tokens.get(user) ?? signIn(user);
+    tokens.set(user, token);
+    return token;
+  };
+  let sent = 0;
+
+  async function ask(): Promise<void> {
+    const user = (sent % accounts) + 1;
+    const isOrder = sent % REQUESTS_PER_ORDER === 0;
+    sent += 1;
+    const answer = await postQuery(`${url}/graphql`, isOrder ? ORDER : HOME, {
+      token: tokenOf(user),
+      variables: isOrder ? { key: `order-${sent}` } : {},
+    });
+    if (answer.errors.some(({ extensions }) => extensions.code === 'UNAUTHENTICATED')) {
+      await signInAgain(user);
+    }
+  }
+
+  async function signInAgain(user: number): Promise<void> {
+    const variables = { email: `user-${user}@example.com` };
+    const { data } = await postQuery(`${url}/graphql`, LOGIN, { variables });
+    const token: unknown = data?.login?.accessToken;
+    if (typeof token === 'string') tokens.set(user, token);
+  }
+
+  // A service that is away answers nothing: the scene's record has that already.
+  const timer = setInterval(() => void ask().catch(() => {}), 1_000 / requestsPerSecond);
+  const watchers = Array.from({ length: WATCHERS }, (_, at) => {
+    const client = createClient({
+      url: `${url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: () => ({ authorization: `Bearer ${tokenOf(at + 1)}` }),
+      retryAttempts: Number.POSITIVE_INFINITY,
+      shouldRetry: () => true,
+      retryWait: () => delay(RECONNECT_MS, undefined, { ref: false }),
+      on: {
+        closed: (event) => {
+          const { code } = event as { readonly code?: number };
+          if (code === 4401 || code === 4403) tokens.delete(at + 1);
+        },
+      },
+    });
+    client.subscribe({ query: LIVE }, { next() {}, error() {}, complete() {} });
+    return client;
+  });
+  return {
+    [Symbol.dispose]() {
+      clearInterval(timer);
+      for (const watcher of watchers) {
+        // It rejects where it was about to connect to a service that is away.
+        Promise.resolve(watcher.dispose()).catch(() => {});
+      }
+    },
+  };
+}
