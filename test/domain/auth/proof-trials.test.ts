@@ -68,13 +68,14 @@ describe('an address', () => {
     return end;
   }
 
-  test('gets nothing back for calls of known tokens, which it was not charged for', async () => {
+  test('gets nothing back for calls of known and of refused tokens, which it was not charged for', async () => {
     const { known, limiter, refused, accepted } = stage(3);
     const left = () => limiter.take('trials', addressClient('192.0.2.1'), 0).left;
     await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
     const before = left();
     known.add('hash of b');
     expect(await accepted(viewer('b'))).toBe('fine');
+    await expect(refused(viewer('a'))).rejects.toMatchObject({ kind: 'unauthenticated' });
     expect(left()).toBe(before);
   });
 
