@@ -6,6 +6,7 @@ import { rawPost } from '../../support/raw-request.ts';
 import { unsignedToken } from '../../support/tokens.ts';
 import { codesOf, TRANSPORTS } from '../limits/every-transport.ts';
 import { initializedSocket, openSocket } from '../live/raw-socket.ts';
+import { webSocketClient } from '../live/watcher.ts';
 import { lineOf, linesOf } from './request-lines.ts';
 
 const HOME = 'query Home { session { balance } positions { id } customerId }';
@@ -243,6 +244,11 @@ describe('LOG_SAMPLE', () => {
     await ask('slow', '{ customerId }');
     expect(await lineOf(app, 'request', 'slow')).toMatchObject({ outcome: 'ok', sample: 0 });
     await lineOf(app, 'request', 'wrong');
+    const client = webSocketClient(app, token);
+    const { lists } = client.watch({}, 'subscription { positions { id } }');
+    await eventually(() => lists.length > 0);
+    await client.dispose();
+    expect(linesOf(app, 'subscription started')).toEqual([]);
     expect(linesOf(app, 'request').map(({ requestId }) => requestId)).toEqual(['wrong', 'slow']);
   });
 });
