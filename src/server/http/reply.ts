@@ -154,10 +154,9 @@ export class Reply implements Recipient {
     this.#ended();
   }
 
-  /** Sends the headers alone, for a body that is streamed. */
+  /** For a body that is streamed: the headers go with its first bytes. */
   begin(status: number): ServerResponse {
     this.#response.writeHead(status, this.#head);
-    this.#response.flushHeaders();
     return this.#response;
   }
 
