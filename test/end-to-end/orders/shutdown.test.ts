@@ -83,7 +83,7 @@ test.concurrent.each(['second SIGTERM', 'SIGKILL'] as const)(
       facade.signal('SIGTERM');
     }
     expect(await order).toEqual({ kind: 'cut' });
-    await facade.ended();
+    expect(await facade.ended()).toBe(end === 'SIGKILL' ? null : 1);
     await answer();
     await facade.start();
     const unknown = { type: 'OrderOutcomeUnknown', replayed: true };

@@ -31,15 +31,6 @@ async function readToItsEnd(watching: Promise<Response>): Promise<void> {
   }
 }
 
-test('an event stream ends with the server, so that its client reconnects elsewhere', async () => {
-  const app = await startTestApp();
-  const watching = watchPositions(app);
-  await watching;
-  const ended = readToItsEnd(watching);
-  await closesInTime(app);
-  await ended;
-});
-
 test('an event stream that is just being opened does not delay the shutdown', async () => {
   const app = await startTestApp();
   // The stream waits for its proof first.

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import type { Environment } from '../../../src/config.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
-import { startTestApp } from '../../support/app.ts';
-import { eventually } from '../../support/eventually.ts';
-import { startFacadeProcess } from '../../support/facade-process.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
 
 const SOCKETS = 40;
 const STREAMS = 10;
@@ -35,15 +34,11 @@ function start(environment: Environment) {
 }
 
 /** Resolves when a first answer has come. */
-async function openSocket(url: string): Promise<WebSocket> {
-  const socket = new WebSocket(url, 'graphql-transport-ws');
-  await once(socket, 'open');
-  const payload = { authorization: `Bearer ${token}` };
-  socket.send(JSON.stringify({ type: 'connection_init', payload }));
-  await once(socket, 'message');
-  socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query: POSITIONS } }));
-  await once(socket, 'message');
-  return socket;
+async function openSocket(app: TestApp): Promise<WebSocket> {
+  const raw = await initializedSocket(app, token);
+  raw.subscribe('1', POSITIONS);
+  await raw.until('1', 'next');
+  return raw.socket;
 }
 
 async function closeOf(socket: WebSocket): Promise<End> {
@@ -71,10 +66,8 @@ async function openStream(url: string): Promise<{ readonly end: Promise<End> }> 
 }
 
 /** Opens sockets and streams; the answer is how each of them ends. */
-async function openMany(app: { url: string; webSocketUrl: string }): Promise<Promise<End>[]> {
-  const sockets = await Promise.all(
-    Array.from({ length: SOCKETS }, () => openSocket(app.webSocketUrl)),
-  );
+async function openMany(app: TestApp): Promise<Promise<End>[]> {
+  const sockets = await Promise.all(Array.from({ length: SOCKETS }, () => openSocket(app)));
   const streams = await Promise.all(Array.from({ length: STREAMS }, () => openStream(app.url)));
   return [...sockets.map(closeOf), ...streams.map(({ end }) => end)];
 }
@@ -108,21 +101,4 @@ test.each([
     expect(performance.now() - startedAtMs).toBeGreaterThan(1900);
   }
   expect(app.logged.join()).not.toContain(GRACE_IS_OVER);
-});
-
-test('a second SIGTERM ends it at once', async () => {
-  await using facade = await startFacadeProcess({
-    GATEWAY_URL: sandbox.url,
-    ORDER_STORE: 'memory',
-    SHUTDOWN_DELAY_MS: '120000',
-  });
-  const sockets = await Promise.all(
-    Array.from({ length: SOCKETS }, () => openSocket(facade.webSocketUrl)),
-  );
-  const ends = sockets.map(closeOf);
-  facade.signal('SIGTERM');
-  await eventually(() => facade.logged.some((line) => line.includes('"msg":"draining"')));
-  facade.signal('SIGTERM');
-  expect(await facade.ended()).toBe(1);
-  expect(await Promise.all(ends)).toHaveLength(SOCKETS);
 });

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,12 +7,10 @@ import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
 import { stepUntil } from '../../support/steps.ts';
-import { TRANSPORTS } from '../limits/every-transport.ts';
 
 const GRACE_MS = 30_000;
 /** Of one client, while the service is told to end and does. */
 const MOST_REQUESTS = 10_000;
-const [, askBySocket] = TRANSPORTS[3] as (typeof TRANSPORTS)[number];
 const GRACE_IS_OVER = 'the time to drain is over';
 
 let sandbox: Sandbox;
@@ -56,32 +53,6 @@ describe('SIGTERM', () => {
     // Whatever was executed was answered.
     const answered = clients.reduce((sum, client) => sum + client.answered, 0);
     expect(sandbox.calls('getCustomerId')).toBe(answered);
-  });
-
-  test('closes an idle socket, and lets a slow request finish, and a slow write', async () => {
-    await using facade = await startFacade();
-    sandbox.clearFaults();
-    sandbox.clearCalls();
-    sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600 });
-    sandbox.fail({ operation: 'setValue', kind: 'delay', delayMs: 600 });
-    const query = post(facade.url, '{ customerId }');
-    const write = post(facade.url, 'mutation { setValue(input: { key: "k" }) { __typename } }');
-    const overSocket = askBySocket(facade, { query: '{ customerId }' }, token);
-    const idle = new WebSocket(facade.webSocketUrl, 'graphql-transport-ws');
-    await once(idle, 'open');
-    idle.send(JSON.stringify({ type: 'connection_init' }));
-    await once(idle, 'message');
-    const closed = once(idle, 'close');
-    await eventually(() => sandbox.calls() === 3);
-    facade.signal('SIGTERM');
-    // Its client reconnects elsewhere.
-    expect((await closed)[0]).toBe(1012);
-    expect(JSON.parse((await query).text).data).toEqual({ customerId: 'cus_700001' });
-    expect(JSON.parse((await write).text).data.setValue.__typename).toBe('Acknowledged');
-    expect(await overSocket).toMatchObject({ data: { customerId: 'cus_700001' } });
-    expect(await facade.ended()).toBe(0);
-    // It ends with the last answer, not with the grace period.
-    expect(facade.logged.join()).not.toContain(GRACE_IS_OVER);
   });
 
   test('reports not ready first, while it still serves', async () => {
