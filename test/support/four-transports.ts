@@ -1,73 +1,94 @@
 import { initializedSocket } from '../end-to-end/live/raw-socket.ts';
 import type { PublicError, TestApp } from './app.ts';
+import { eventually } from './eventually.ts';
 import { readUntil } from './read-until.ts';
 
 export const TRANSPORTS = ['POST', 'GET', 'event stream', 'WebSocket'] as const;
 export type Transport = (typeof TRANSPORTS)[number];
 
+export type Server = Pick<TestApp, 'url' | 'webSocketUrl'>;
+
+/** The JSON of a request. */
+export interface Asked {
+  readonly query?: unknown;
+  readonly variables?: unknown;
+  readonly documentId?: string;
+  readonly extensions?: unknown;
+  readonly operationName?: string;
+}
+
+export interface Answer {
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever shape its own query asked for
+  readonly data?: any;
+  readonly errors?: readonly PublicError[];
+  readonly extensions?: { readonly cost?: number; readonly gateway?: readonly unknown[] };
+}
+
 export interface Sent {
   /** Null over a socket, which has none. */
   readonly status: number | null;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever shape its own query asked for
-  readonly data: any;
+  readonly data: Answer['data'];
   readonly errors: readonly PublicError[];
+  /** The only result, or the first of a subscription. */
+  readonly answer: Answer;
   /** The whole answer, as it came. */
   readonly text: string;
 }
 
 export interface SendOptions {
-  readonly token?: string;
+  readonly token?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+const EVENT = /^data: ?(\{.*\})\n/m;
+
 /** Sends an operation, and reads its only result, or the first of a subscription. */
 export async function send(
-  app: TestApp,
+  app: Server,
   transport: Transport,
-  query: string,
+  asked: string | Asked,
   { token, headers = {} }: SendOptions = {},
 ): Promise<Sent> {
-  if (transport === 'WebSocket') return sendBySocket(app, query, token);
+  const message = typeof asked === 'string' ? { query: asked } : asked;
+  if (transport === 'WebSocket') return sendBySocket(app, message, token);
   const isGet = transport === 'GET';
-  const address = `${app.url}/graphql${isGet ? `?query=${encodeURIComponent(query)}` : ''}`;
-  const isStream = transport === 'event stream';
-  const response = await fetch(address, {
+  const response = await fetch(`${app.url}/graphql${isGet ? `?${searchOf(message)}` : ''}`, {
     method: isGet ? 'GET' : 'POST',
     headers: {
-      accept: isStream ? 'text/event-stream' : 'application/json',
+      accept: transport === 'event stream' ? 'text/event-stream' : 'application/json',
       ...(!isGet && { 'content-type': 'application/json' }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...headers,
     },
-    ...(!isGet && { body: JSON.stringify({ query }) }),
+    ...(!isGet && { body: JSON.stringify(message) }),
   });
-  const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream');
-  const text = isEvents
-    ? await readUntil(response.body, (read) => /^data: .*\n\n/m.test(read))
-    : await response.text();
-  const json = isEvents ? /^data: (.*)$/m.exec(text)?.[1] : text;
-  const isJson = isEvents || response.headers.get('content-type')?.includes('json');
-  const { data, errors = [] } = isJson && json ? JSON.parse(json) : {};
-  return { status: response.status, headers: response.headers, data, errors, text };
+  const type = response.headers.get('content-type') ?? '';
+  const isEvents = type.startsWith('text/event-stream');
+  const text = await readUntil(response.body, (read) => isEvents && EVENT.test(read));
+  const json = isEvents ? EVENT.exec(text)?.[1] : type.includes('json') && text;
+  const answer: Answer = json ? JSON.parse(json) : {};
+  const { data, errors = [] } = answer;
+  return { status: response.status, headers: response.headers, data, errors, answer, text };
 }
 
-async function sendBySocket(app: TestApp, query: string, token?: string): Promise<Sent> {
+async function sendBySocket(app: Server, payload: Asked, token?: string): Promise<Sent> {
   using socket = await initializedSocket(app, token);
-  socket.subscribe('1', query);
-  const { type, payload } = await Promise.race([
-    socket.until('1', 'next'),
-    socket.until('1', 'error'),
-    socket.close().then(({ code }) => {
-      throw new Error(`the socket was closed by ${code}`);
-    }),
-  ]);
-  const isError = type === 'error';
-  return {
-    status: null,
-    headers: new Headers(),
-    data: isError ? undefined : payload.data,
-    errors: isError ? payload : (payload.errors ?? []),
-    text: JSON.stringify(payload),
-  };
+  socket.say({ id: '1', type: 'subscribe', payload });
+  await eventually(() => socket.closed !== null || socket.of('1').length > 0);
+  const [message] = socket.of('1');
+  if (message === undefined) throw new Error(`closed: ${JSON.stringify(socket.closed)}`);
+  const answer: Answer = message.type === 'error' ? { errors: message.payload } : message.payload;
+  const { data, errors = [] } = answer;
+  const text = JSON.stringify(message.payload);
+  return { status: null, headers: new Headers(), data, errors, answer, text };
+}
+
+function searchOf(message: Asked): URLSearchParams {
+  return new URLSearchParams(
+    Object.entries(message).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  );
 }

@@ -137,7 +137,7 @@ test('an IPv6 address is hashed as its /64, and what the service or the gateway 
 const WORDS: Readonly<Record<string, string>> = {
   POST: 'http',
   GET: 'http',
-  'an event stream': 'sse',
+  'event stream': 'sse',
   WebSocket: 'websocket',
 };
 
