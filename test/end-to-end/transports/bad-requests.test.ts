@@ -109,13 +109,6 @@ test('a null in place of a variable with a default is the client’s mistake', a
   ]);
 });
 
-test('a body of which only the decompressed size is too large is refused', async () => {
-  const bomb = gzipSync(Buffer.alloc(300_000_000, ' '));
-  const answer = await rawPost(endpoint, bomb, { 'content-encoding': 'gzip' });
-  expect(answer.status).toBe(413);
-  expect(codesOf(answer)).toEqual(['PAYLOAD_TOO_LARGE']);
-});
-
 describe('a compressed body', () => {
   test('is decompressed', async () => {
     const body = gzipSync(query({ query: '{ __typename }' }));
@@ -141,24 +134,12 @@ describe('a body of another type', () => {
   test.each([
     ['text/plain', body],
     ['application/x-www-form-urlencoded', 'query={__typename}'],
-    ['multipart/form-data; boundary=x', `--x\r\n\r\n${body}\r\n--x--`],
-    ['application/jsonp', body],
-    ['application/graphql', body],
-    ['application/json-patch+json', body],
     [undefined, body],
   ])('is 415: %s', async (type, text) => {
     const headers = type === undefined ? {} : { 'content-type': type };
     const answer = await rawRequest(endpoint, { method: 'POST', headers, body: text });
     expect(answer.status).toBe(415);
     expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
-  });
-
-  test.each([
-    'application/json',
-    'application/json;charset=utf-8',
-    'Application/JSON; charset=UTF-8',
-  ])('is not the case for other spellings of JSON: %s', async (type) => {
-    expect((await rawPost(endpoint, body, { 'content-type': type })).status).toBe(200);
   });
 });
 
@@ -230,6 +211,8 @@ test.each(['', 'a b', '[', 'facade:99999', 'user:password@facade'])(
     expect(status).toBe(400);
     const { text } = await rawPost(endpoint, query({ query: '{ __typename }' }), { host });
     expect(JSON.parse(text)).toMatchObject({ data: { __typename: 'Query' } });
+    // Yoga, which says this, is given an address.
+    expect((await rawRequest(endpoint, { method: 'PUT', headers: { host } })).status).toBe(405);
     expect(app.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
   },
 );
