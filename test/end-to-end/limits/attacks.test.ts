@@ -35,17 +35,9 @@ const TOO_COMPLEX: Record<string, { asked: Asked; limit: string }> = {
     asked: { query: `{ __typename ${repeat(21, () => '@include(if: true)')} }` },
     limit: 'MAX_DIRECTIVES',
   },
-  'a field five hundred times': {
-    asked: { query: `{ ${'__typename '.repeat(500)} }` },
-    limit: 'repeated fields',
-  },
   'four thousand and one tokens': {
     asked: { query: `{ ${'a '.repeat(3_999)} }` },
     limit: 'MAX_TOKENS',
-  },
-  'a hundred and one variables': {
-    asked: { query: `query (${repeat(101, (at) => `$v${at}: Int = 1`)}) { __typename }` },
-    limit: 'variables',
   },
   'sixteen levels': {
     asked: { query: `{ ${nested(8)} }` },
@@ -67,16 +59,6 @@ const TOO_COMPLEX: Record<string, { asked: Asked; limit: string }> = {
     asked: { query: repeat(51, (at) => `query Q${at} { __typename }`), operationName: 'Q7' },
     limit: 'operations',
   },
-  'brackets in brackets': {
-    asked: { query: `{ instrument(id: ${'['.repeat(1_900)}${']'.repeat(1_900)}) { id } }` },
-    limit: 'nesting',
-  },
-  'six mutation fields in fragments': {
-    asked: {
-      query: `mutation { ...F ... { ...F } ...G } fragment F on Mutation { a: setValue(input: { key: "k" }) { __typename } ...G } fragment G on Mutation { b: setValue(input: { key: "k" }) { __typename } c: setValue(input: { key: "k" }) { __typename } }`,
-    },
-    limit: 'mutation fields',
-  },
   'two logins': {
     asked: {
       query: `mutation { a: login(input: { email: "a@b.c", password: "x" }) { __typename } ...F } fragment F on Mutation { login(input: { email: "a@b.c", password: "y" }) { __typename } }`,
@@ -89,26 +71,6 @@ const TOO_COMPLEX: Record<string, { asked: Asked; limit: string }> = {
       variables: { id: JSON.parse(deepJson(1_000)) },
     },
     limit: 'depth of variables',
-  },
-};
-
-const WRONG: Record<string, { asked: Asked; code: string }> = {
-  'fragments in a circle': {
-    asked: {
-      query:
-        '{ positions { ...A } } fragment A on Position { id ...B } fragment B on Position { ...A }',
-    },
-    code: 'GRAPHQL_VALIDATION_FAILED',
-  },
-  'introspection in a circle': {
-    asked: {
-      query: `{ __schema { types { ${'fields { type { '.repeat(6)}name${' } }'.repeat(6)} } } }`,
-    },
-    code: 'GRAPHQL_VALIDATION_FAILED',
-  },
-  'a batch': {
-    asked: [{ query: '{ __typename }' }, { query: '{ __typename }' }] as Asked,
-    code: 'GRAPHQL_PARSE_FAILED',
   },
 };
 
@@ -133,13 +95,10 @@ test.each(Object.entries(TOO_COMPLEX))('%s is refused', async (_name, { asked, l
   expect(app.sandbox.calls()).toBe(0);
 });
 
-describe.each(TRANSPORTS)('by %s', (transport, ask) => {
-  test.each(Object.entries(WRONG))('%s is refused', async (name, { asked, code }) => {
-    // GET and WebSocket have no syntax for a batch.
-    if (name === 'a batch' && (transport === 'GET' || transport === 'WebSocket')) return;
-    const answer = await ask(app, asked, token);
-    expect(codesOf(answer)).toContain(code);
-    expect(app.sandbox.calls()).toBe(0);
+describe.each(TRANSPORTS)('by %s', (_transport, ask) => {
+  test('introspection in a circle is refused', async () => {
+    const query = `{ __schema { types { ${'fields { type { '.repeat(6)}name${' } }'.repeat(6)} } } }`;
+    expect(codesOf(await ask(app, { query }, token))).toContain('GRAPHQL_VALIDATION_FAILED');
   });
 
   test('what costs just as much as is allowed is answered', async () => {
@@ -174,17 +133,5 @@ test('variables of more than ten thousand keys are refused, wherever the keys st
     const { data } = await ask(app, { query, variables: most }, token);
     expect(data, transport).toEqual({ __typename: 'Query' });
   }
-  expect(app.sandbox.calls()).toBe(0);
-});
-
-test('a hundred thousand levels of JSON are refused', async () => {
-  const query = 'mutation ($v: JSON) { setValue(input: { key: "k", value: $v }) { __typename } }';
-  const variables = `{ "v": ${deepJson(100_000)} }`;
-  const response = await fetch(`${app.url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body: `{ "query": ${JSON.stringify(query)}, "variables": ${variables} }`,
-  });
-  expect(await response.text()).toContain('QUERY_TOO_COMPLEX');
   expect(app.sandbox.calls()).toBe(0);
 });
