@@ -55,26 +55,9 @@ describe.each(WRITES)('%s', (field, input, isHarmless) => {
 
   test.each([
     [
-      { kind: 'status', status: 401 },
-      { code: 'UNAUTHENTICATED', retryable: false },
-    ],
-    [
-      { kind: 'status', status: 403 },
-      { code: 'FORBIDDEN', retryable: false },
-    ],
-    [
-      { kind: 'status', status: 429 },
-      { code: 'RATE_LIMITED', retryable: true },
-    ],
-    [
-      { kind: 'status', status: 408 },
-      { code: 'OUTCOME_UNKNOWN', retryable: isHarmless },
-    ],
-    [
       { kind: 'status', status: 503 },
       { code: 'OUTCOME_UNKNOWN', retryable: isHarmless },
     ],
-    [{ kind: 'garbage' }, { code: 'OUTCOME_UNKNOWN', retryable: isHarmless }],
     [{ kind: 'reset-after' }, { code: 'OUTCOME_UNKNOWN', retryable: isHarmless }],
   ] as const)('answered by %j is an error, and was sent once', async (fault, extensions) => {
     app.sandbox.fail({ operation: field, ...fault });
