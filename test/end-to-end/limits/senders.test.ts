@@ -54,10 +54,6 @@ async function closing(raw: RawSocket, clock: ScriptedClock) {
   return raw.close();
 }
 
-function rawOf({ socket }: RawSocket): import('node:net').Socket {
-  return (socket as unknown as { _socket: import('node:net').Socket })._socket;
-}
-
 describe('a WebSocket', () => {
   test('may send a message in 64 fragments, not in more', async () => {
     await using app = await startTestApp();
@@ -73,10 +69,10 @@ describe('a WebSocket', () => {
         return frame(type, Buffer.from(isLast ? message.slice(at) : message.charAt(at)));
       });
     using allowed = await initializedSocket(app);
-    rawOf(allowed).write(Buffer.concat(inFragments(64)));
+    allowed.stream.write(Buffer.concat(inFragments(64)));
     expect((await allowed.until('1', 'next')).payload.data).toEqual({ __typename: 'Query' });
     using other = await initializedSocket(app);
-    rawOf(other).write(Buffer.concat(inFragments(65)));
+    other.stream.write(Buffer.concat(inFragments(65)));
     expect((await other.close()).code).toBe(1008);
     expect(await cuts(app, 'pieces')).toBe(1);
   });
@@ -85,7 +81,7 @@ describe('a WebSocket', () => {
     await using stage = await startAtRest();
     const { app, clock } = stage;
     using slow = await initializedSocket(app);
-    rawOf(slow).write(frame(TEXT, Buffer.alloc(100_000, ' '), 200_000));
+    slow.stream.write(frame(TEXT, Buffer.alloc(100_000, ' '), 200_000));
     await eventually(async () => (await heldBytes(app)) >= 100_000);
     await clock.advance(UNFINISHED_MS - 1);
     expect(await cuts(app, 'age')).toBe(0);
@@ -108,7 +104,7 @@ describe('a WebSocket', () => {
     const { app, clock } = stage;
     using flood = await initializedSocket(app);
     const many = Buffer.concat(Array.from({ length: 500 }, message));
-    const raw = rawOf(flood);
+    const raw = flood.stream;
     const send = () => {
       if (flood.closed === null && !raw.destroyed) raw.write(many, () => setImmediate(send));
     };

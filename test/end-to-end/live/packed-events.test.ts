@@ -1,7 +1,6 @@
-import type { Socket } from 'node:net';
 import { constants, deflateRawSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { ClientOptions, WebSocket } from 'ws';
+import type { ClientOptions } from 'ws';
 import { eventually } from '../../support/eventually.ts';
 import { heldBytes } from '../../support/heap.ts';
 import { sharedApp } from '../../support/shared-app.ts';
@@ -29,16 +28,12 @@ interface Received {
 async function connect(options: ClientOptions = { perMessageDeflate: true }) {
   const raw = await openSocket(app, ['graphql-transport-ws'], options);
   const received: Received[] = [];
-  streamOf(raw.socket).on('data', (data: Buffer) => {
+  raw.stream.on('data', (data: Buffer) => {
     received.push({ isPacked: data[0] === 0xc1, wireBytes: data.length });
   });
   raw.say({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
   await eventually(() => raw.messages.length === 1);
   return { raw, received };
-}
-
-function streamOf(socket: WebSocket): Socket {
-  return (socket as unknown as { _socket: Socket })._socket;
 }
 
 /** The events of one subscription on each of these sockets, while the market moves. */
@@ -71,10 +66,10 @@ describe('packed messages of a client', () => {
   const [WHOLE, FIRST, MIDDLE, LAST] = [0xc1, 0x41, 0x00, 0x80];
 
   /** Sends one frame with the bit that marks it as packed; its mask changes nothing. */
-  function sayFrame({ socket }: RawSocket, payload: Buffer, type = WHOLE): void {
+  function sayFrame(raw: RawSocket, payload: Buffer, type = WHOLE): void {
     const head = Buffer.from([type, 0x80 | 126, 0, 0, 0, 0, 0, 0]);
     head.writeUInt16BE(payload.length, 2);
-    streamOf(socket).write(Buffer.concat([head, payload]));
+    raw.stream.write(Buffer.concat([head, payload]));
   }
 
   function sayPacked(raw: RawSocket, text: string): void {
@@ -101,14 +96,14 @@ describe('packed messages of a client', () => {
     const text = '{"type":"ping","payload":{"text":"Привет, 世界 🐟"}}';
     const packed = deflateRawSync(text, { finishFlush: constants.Z_SYNC_FLUSH }).subarray(0, -4);
     const count = 2_000;
-    streamOf(raw.socket).cork();
+    raw.stream.cork();
     for (let at = 0; at < count; at += 1) {
       sayFrame(raw, packed.subarray(0, 9), FIRST);
       sayFrame(raw, packed.subarray(9, 10), MIDDLE);
       sayFrame(raw, packed.subarray(10), LAST);
       sayFrame(raw, packed);
     }
-    streamOf(raw.socket).uncork();
+    raw.stream.uncork();
     await eventually(() => pongs(raw) === 2 * count);
     const { payload } = raw.messages.at(-1) ?? {};
     expect(payload).toEqual({ text: 'Привет, 世界 🐟' });

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { type ClientOptions, WebSocket } from 'ws';
 import type { TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -24,6 +25,11 @@ export class RawSocket {
     socket.once('close', (code, reason) => {
       this.closed = { code, reason: String(reason) };
     });
+  }
+
+  /** The connection below, for what no WebSocket would send. */
+  get stream(): Socket {
+    return (this.socket as unknown as { _socket: Socket })._socket;
   }
 
   say(message: unknown): void {
