@@ -23,10 +23,6 @@ export interface LaggingGateway extends AsyncDisposable {
   readonly calls: Record<LaggingRead, number>;
   /** Each so-manyth call of an operation fails; 0: none. */
   readonly failEvery: Record<LaggingRead, number>;
-  /** Called with each call, before its state is read. */
-  onCall: (operation: LaggingRead) => void;
-  /** Whether a snapshot has a list of positions. */
-  hasPositions: boolean;
   /** Makes the next state out of the present one. */
   change(by: (state: MutableState) => void): void;
 }
@@ -48,7 +44,6 @@ export async function startLaggingGateway(login: string): Promise<LaggingGateway
       ? 'getSession'
       : 'getOpenPositions';
     calls[operation] += 1;
-    gateway.onCall(operation);
     const state = stateAt(states, Date.now() - lagMs[operation]);
     const fails = failEvery[operation] > 0 && calls[operation] % failEvery[operation] === 0;
     if (delayMs[operation] > 0) await delay(delayMs[operation]);
@@ -60,7 +55,7 @@ export async function startLaggingGateway(login: string): Promise<LaggingGateway
     const body =
       operation === 'getOpenPositions'
         ? { positions }
-        : { login: Number(login), orders, ...(gateway.hasPositions && { positions }) };
+        : { login: Number(login), orders, positions };
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(body));
   });
@@ -70,8 +65,6 @@ export async function startLaggingGateway(login: string): Promise<LaggingGateway
   const gateway: LaggingGateway = {
     url: `http://127.0.0.1:${port}`,
     ...{ states, lagMs, delayMs, calls, failEvery },
-    onCall: () => {},
-    hasPositions: true,
     change(by) {
       const { positions, orders } = states.at(-1) as AccountState;
       const next = {
