@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-
-async function readiness({ url }: TestApp): Promise<unknown> {
-  const response = await fetch(`${url}/health/ready`);
-  return { status: response.status, body: await response.json() };
-}
+import { startTestApp } from '../../support/app.ts';
 
 const codes = (errors: readonly { extensions: { code: string } }[]) =>
   errors.map(({ extensions }) => extensions.code);
@@ -21,7 +16,6 @@ test('an account’s failures, on however many tokens, leave the others’ reads
     expect(codes(errors)).toEqual(['GATEWAY_UNAVAILABLE']);
   }
   app.sandbox.clearFaults();
-  expect(await readiness(app)).toMatchObject({ body: { status: 'ok' } });
   const { errors } = await app.query('{ positions { id } }', { token: pro });
   expect(errors).toEqual([]);
 });

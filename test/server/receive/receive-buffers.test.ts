@@ -128,23 +128,6 @@ test('the end of a connection comes after its last bytes', async () => {
   expect(seen).toEqual(['6', '6', '6', 'end']);
 });
 
-test('what has not arrived whole is summed, and forgotten when it has, or when its connection closes', async () => {
-  const { received } = receiveBuffers();
-  const server = frameServer(received, () => {});
-  await using listener = await listening(server);
-  const [one, two] = [await listener.open(), await listener.open()];
-  const text = messageOf(1_000);
-  one.write(text.subarray(0, 900));
-  two.write(text.subarray(0, 500));
-  await eventually(() => received.bytes >= 1_400);
-  expect(received.bytes).toBeLessThan(2_400);
-  one.write(text.subarray(900));
-  await eventually(() => received.bytes < 900);
-  expect(received.bytes).toBeGreaterThanOrEqual(500);
-  two.destroy();
-  await eventually(() => received.bytes === 0);
-});
-
 test('a head that does not arrive whole is found, and forgotten when it has', async () => {
   const { received } = receiveBuffers();
   const server = createServer((request, response) => {
