@@ -21,7 +21,11 @@ export interface Answer {
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever shape its own query asked for
   readonly data?: any;
   readonly errors?: readonly PublicError[];
-  readonly extensions?: { readonly cost?: number; readonly gateway?: readonly unknown[] };
+  readonly extensions?: {
+    readonly cost?: number;
+    readonly fields?: number;
+    readonly gateway?: readonly unknown[];
+  };
 }
 
 export interface Sent {

@@ -106,6 +106,7 @@ describe.each(TRANSPORTS)('by %s', (_transport, ask) => {
     const answer = await ask(app, { query }, token);
     expect(answer.errors).toBeUndefined();
     expect(answer.extensions?.cost).toBe(1 + 1 + 500 * (1 + 1 + 50));
+    expect(answer.extensions?.fields).toBeGreaterThan(500);
   });
 
   test('the introspection of tools is answered', async () => {

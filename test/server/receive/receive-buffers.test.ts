@@ -128,7 +128,7 @@ test('the end of a connection comes after its last bytes', async () => {
   expect(seen).toEqual(['6', '6', '6', 'end']);
 });
 
-test('a head that does not arrive whole is found, and forgotten when it has', async () => {
+test('a head that does not arrive whole is found, and forgotten when it has, or when its connection closes', async () => {
   const { received } = receiveBuffers();
   const server = createServer((request, response) => {
     received.of(request.socket).requestBegan(request);
@@ -146,6 +146,8 @@ test('a head that does not arrive whole is found, and forgotten when it has', as
   await eventually(() => received.bytes === 0);
   socket.write(`GET / HTTP/1.1\r\nhost: a\r\nx-a: ${'x'.repeat(3_000)}`);
   await eventually(() => received.bytes >= 3_000);
+  socket.destroy();
+  await eventually(() => received.bytes === 0);
 });
 
 test('a message that does not arrive whole in 30 s is cut, and neither one that the reader holds up nor a request', async () => {
