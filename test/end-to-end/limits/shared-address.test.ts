@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
@@ -52,19 +52,17 @@ async function subscribe(app: TestApp, token: string, signal: AbortSignal): Prom
   return text;
 }
 
-describe('people behind one address, none of whom is known after a restart,', () => {
-  test('all get their screens, more of them than an address may start operations or try tokens', async () => {
-    await using app = await startTestApp({
-      RATE_LIMIT_PER_MINUTE: inFull('300', '100'),
-    });
-    app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 30 });
-    const answers = await forMany(CROWD, 200, (at) =>
-      app.query(HOME, { token: app.sandbox.token(userAt(at)) }),
-    );
-    expect(answers.flatMap(({ errors }) => errors)).toEqual([]);
-    expect(new Set(answers.map(({ data }) => data.session.login)).size).toBe(CROWD);
-  }, 300_000);
-});
+test('people behind one address, none of whom is known after a restart, all get their screens, more of them than an address may start operations or try tokens', async () => {
+  await using app = await startTestApp({
+    RATE_LIMIT_PER_MINUTE: inFull('300', '100'),
+  });
+  app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 30 });
+  const answers = await forMany(CROWD, 200, (at) =>
+    app.query(HOME, { token: app.sandbox.token(userAt(at)) }),
+  );
+  expect(answers.flatMap(({ errors }) => errors)).toEqual([]);
+  expect(new Set(answers.map(({ data }) => data.session.login)).size).toBe(CROWD);
+}, 300_000);
 
 test('one account that subscribes by many unproved ways has no more than its limit', async () => {
   const most = 32;

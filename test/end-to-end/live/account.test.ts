@@ -119,12 +119,11 @@ describe('what is not selected is not read:', () => {
   const POSITIONS = 'accountChanges { cursor snapshot positions { upserted { id } closed opened }';
 
   test.each([
-    ['the positions alone', `subscription { ${POSITIONS} status } }`, {}],
+    ['the positions alone', `subscription { ${POSITIONS} status } }`],
     [
       'what variables leave out',
       `subscription ($on: Boolean = false) { ${POSITIONS} ...Rest @include(if: $on) session @skip(if: true) { id } } }
        fragment Rest on AccountChanges { orders { closed } }`,
-      {},
     ],
   ])('%s', async (_what, document) => {
     const token = app.sandbox.token(DEMO);

@@ -55,40 +55,38 @@ describe('the times of a subscription', () => {
   });
 });
 
-describe('a cursor', () => {
-  test('of another account, of the future, or of nothing at all is answered with a snapshot, never an error', async () => {
-    const client = webSocketClient(app, demoToken());
-    const own = client.watch();
-    const others = webSocketClient(app, app.sandbox.token({ email: 'pro@example.com' }));
-    const foreign = others.watch();
-    await eventually(() => own.last !== undefined && foreign.last !== undefined);
-    const [version = '', seal = ''] = own.last?.cursor.split('.') ?? [];
-    const cursors = [
-      foreign.last?.cursor ?? '',
-      `${(Number.parseInt(version, 36) + 5).toString(36)}.${seal}`,
-      'zzzzzzzz.aaaaaaaaaaaaaaaa',
-      '',
-      '.',
-      '0',
-      '-1',
-      'null',
-      '__proto__',
-      '\u0000',
-      'x'.repeat(100_000),
-    ];
-    for (const after of cursors) {
-      const watcher = client.watch({ after });
-      await eventually(() => watcher.last !== undefined);
-      expect(watcher.events[0]).toMatchObject({ snapshot: true, opened: [], closed: [] });
-      expect(watcher.list).toEqual(own.list);
-      watcher.leave();
-    }
-    const resumed = client.watch({ after: own.last?.cursor ?? null });
-    await eventually(() => resumed.last !== undefined);
-    expect(resumed.events[0]).toMatchObject({ snapshot: false, upserted: [] });
-    client.dispose();
-    others.dispose();
-  });
+test('a cursor of another account, of the future, or of nothing at all is answered with a snapshot, never an error', async () => {
+  const client = webSocketClient(app, demoToken());
+  const own = client.watch();
+  const others = webSocketClient(app, app.sandbox.token({ email: 'pro@example.com' }));
+  const foreign = others.watch();
+  await eventually(() => own.last !== undefined && foreign.last !== undefined);
+  const [version = '', seal = ''] = own.last?.cursor.split('.') ?? [];
+  const cursors = [
+    foreign.last?.cursor ?? '',
+    `${(Number.parseInt(version, 36) + 5).toString(36)}.${seal}`,
+    'zzzzzzzz.aaaaaaaaaaaaaaaa',
+    '',
+    '.',
+    '0',
+    '-1',
+    'null',
+    '__proto__',
+    '\u0000',
+    'x'.repeat(100_000),
+  ];
+  for (const after of cursors) {
+    const watcher = client.watch({ after });
+    await eventually(() => watcher.last !== undefined);
+    expect(watcher.events[0]).toMatchObject({ snapshot: true, opened: [], closed: [] });
+    expect(watcher.list).toEqual(own.list);
+    watcher.leave();
+  }
+  const resumed = client.watch({ after: own.last?.cursor ?? null });
+  await eventually(() => resumed.last !== undefined);
+  expect(resumed.events[0]).toMatchObject({ snapshot: false, upserted: [] });
+  client.dispose();
+  others.dispose();
 });
 
 test('a thousand subscriptions on one socket: those above the cap are refused, the others go on', async () => {

@@ -13,54 +13,50 @@ async function readiness(url: string) {
   return { code: response.status, body: await response.json() };
 }
 
-describe('records that are full', () => {
-  test('refuse orders before they are sent', async () => {
-    await using facade = await startOrderFacade({ ORDER_RECORDS_MAX: '10' });
-    const { sandbox, url } = facade;
-    const client = facade.client();
-    for (let n = 1; n <= 10; n += 1) {
-      expect(await client.place(buying(`order ${n}`))).toMatchObject({ type: 'OrderAccepted' });
-    }
-    for (const transport of ['http', 'socket'] as const) {
-      expect(await client.place(buying('one more'), { transport })).toMatchObject(UNAVAILABLE);
-      expect(await client.place(waiting('one more'), { transport })).toMatchObject(UNAVAILABLE);
-    }
-    expect(sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder')).toBe(10);
-    expect(await client.place(buying('order 3'))).toMatchObject({ replayed: true });
-    expect(await client.placed('one more')).toEqual({ kind: 'nothing' });
-    expect(await readiness(url)).toEqual({
-      code: 200,
-      body: { status: 'degraded', reasons: ['order-store'] },
-    });
+test('records that are full refuse orders before they are sent', async () => {
+  await using facade = await startOrderFacade({ ORDER_RECORDS_MAX: '10' });
+  const { sandbox, url } = facade;
+  const client = facade.client();
+  for (let n = 1; n <= 10; n += 1) {
+    expect(await client.place(buying(`order ${n}`))).toMatchObject({ type: 'OrderAccepted' });
+  }
+  for (const transport of ['http', 'socket'] as const) {
+    expect(await client.place(buying('one more'), { transport })).toMatchObject(UNAVAILABLE);
+    expect(await client.place(waiting('one more'), { transport })).toMatchObject(UNAVAILABLE);
+  }
+  expect(sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder')).toBe(10);
+  expect(await client.place(buying('order 3'))).toMatchObject({ replayed: true });
+  expect(await client.placed('one more')).toEqual({ kind: 'nothing' });
+  expect(await readiness(url)).toEqual({
+    code: 200,
+    body: { status: 'degraded', reasons: ['order-store'] },
   });
 });
 
-describe('an account that floods', () => {
-  test('is refused alone beyond its share, before sending, and told when to come again', async () => {
-    await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '3' });
-    const { sandbox, url } = facade;
-    const flooding = facade.client();
-    sandbox.fail({ operation: 'openPosition', kind: 'status', status: 422, times: 3 });
-    for (let n = 1; n <= 3; n += 1) {
-      expect(await flooding.place(buying(`k${n}`))).toMatchObject({ type: 'OrderRejected' });
-    }
-    for (const transport of ['http', 'socket'] as const) {
-      const body = await flooding.send(placing(waiting('one more')), { transport });
-      const { errors: [{ extensions } = {}] = [] } = body === 'cut' ? {} : body;
-      expect(extensions).toMatchObject({
-        code: 'IDEMPOTENCY_UNAVAILABLE',
-        retryable: true,
-        limit: 'ORDER_RECORDS_PER_ACCOUNT',
-      });
-      expect(extensions?.retryAfter).toBeGreaterThan(86_000);
-    }
-    expect(sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder')).toBe(3);
-    const repeat = await flooding.place(buying('k2'));
-    expect(repeat).toMatchObject({ type: 'OrderRejected', replayed: true });
-    const other = facade.client({ email: 'user-2@example.com' });
-    expect(await other.place(buying('k1'))).toMatchObject({ type: 'OrderAccepted' });
-    expect(await readiness(url)).toEqual({ code: 200, body: { status: 'ok' } });
-  });
+test('an account that floods is refused alone beyond its share, before sending, and told when to come again', async () => {
+  await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '3' });
+  const { sandbox, url } = facade;
+  const flooding = facade.client();
+  sandbox.fail({ operation: 'openPosition', kind: 'status', status: 422, times: 3 });
+  for (let n = 1; n <= 3; n += 1) {
+    expect(await flooding.place(buying(`k${n}`))).toMatchObject({ type: 'OrderRejected' });
+  }
+  for (const transport of ['http', 'socket'] as const) {
+    const body = await flooding.send(placing(waiting('one more')), { transport });
+    const { errors: [{ extensions } = {}] = [] } = body === 'cut' ? {} : body;
+    expect(extensions).toMatchObject({
+      code: 'IDEMPOTENCY_UNAVAILABLE',
+      retryable: true,
+      limit: 'ORDER_RECORDS_PER_ACCOUNT',
+    });
+    expect(extensions?.retryAfter).toBeGreaterThan(86_000);
+  }
+  expect(sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder')).toBe(3);
+  const repeat = await flooding.place(buying('k2'));
+  expect(repeat).toMatchObject({ type: 'OrderRejected', replayed: true });
+  const other = facade.client({ email: 'user-2@example.com' });
+  expect(await other.place(buying('k1'))).toMatchObject({ type: 'OrderAccepted' });
+  expect(await readiness(url)).toEqual({ code: 200, body: { status: 'ok' } });
 });
 
 describeWithRedis('a Redis that is unavailable', (redisServerPath) => {

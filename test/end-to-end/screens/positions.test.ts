@@ -81,14 +81,6 @@ describe('the session', () => {
     expect(own.sandbox.calls('getAllTickers')).toBe(0);
   });
 
-  test('is one call for all concurrent requests (single flight)', async () => {
-    screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 50 });
-    await Promise.all(
-      Array.from({ length: 20 }, () => screen.read('{ session { login } orders { id } }')),
-    );
-    expect(screen.calls('getSession')).toBe(1);
-  });
-
   test('is not cached at all with a TTL of 0', async () => {
     await using own = await startTestApp({ SESSION_MAX_AGE_SECONDS: '0' });
     const demo = own.sandbox.token({ email: 'demo@example.com' });

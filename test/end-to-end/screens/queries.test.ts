@@ -30,24 +30,22 @@ function nullsIn(value: unknown, path = ''): string[] {
   return Object.entries(value).flatMap(([name, each]) => nullsIn(each, `${path}/${name}`));
 }
 
-describe('session', () => {
-  test('has every figure of the snapshot under its own name', async () => {
-    const { session } = await read(`{ session {
-      id login group server currency balance credit equity storage assets prevEquity prevBalance
-      leverage invested profits kycStatus createdAt fetchedAt
-      access { id name currency currencyDigits isHedged noPl }
-      positions { ${POSITION} } orders { ${ORDER} }
-    } }`);
-    expect(nullsIn(session)).toEqual([]);
-    expect(session).toMatchObject({
-      ...{ id: '700001', login: '700001', group: 'standard-usd', currency: 'USD' },
-      ...{ balance: 50_000, credit: 500, kycStatus: 'APPROVED' },
-      createdAt: expect.stringMatching(/^20\d\d-/),
-      fetchedAt: expect.stringMatching(/^20\d\d-/),
-      access: { currency: 'USD', currencyDigits: 2 },
-    });
-    expect([session.positions.length, session.orders.length]).toEqual([6, 3]);
+test('session has every figure of the snapshot under its own name', async () => {
+  const { session } = await read(`{ session {
+    id login group server currency balance credit equity storage assets prevEquity prevBalance
+    leverage invested profits kycStatus createdAt fetchedAt
+    access { id name currency currencyDigits isHedged noPl }
+    positions { ${POSITION} } orders { ${ORDER} }
+  } }`);
+  expect(nullsIn(session)).toEqual([]);
+  expect(session).toMatchObject({
+    ...{ id: '700001', login: '700001', group: 'standard-usd', currency: 'USD' },
+    ...{ balance: 50_000, credit: 500, kycStatus: 'APPROVED' },
+    createdAt: expect.stringMatching(/^20\d\d-/),
+    fetchedAt: expect.stringMatching(/^20\d\d-/),
+    access: { currency: 'USD', currencyDigits: 2 },
   });
+  expect([session.positions.length, session.orders.length]).toEqual([6, 3]);
 });
 
 describe('positions', () => {
@@ -67,20 +65,18 @@ describe('positions', () => {
   });
 });
 
-describe('positionTotals', () => {
-  test('are sums over the positions of the same read', async () => {
-    app.sandbox.clearCalls();
-    const { positions, positionTotals } = await read(
-      '{ positions { profit invested } positionTotals { count invested profit } }',
-    );
-    expect(app.sandbox.calls('getOpenPositions')).toBe(1);
-    const total = (figure: 'profit' | 'invested') =>
-      positions.reduce((sum: number, row: Record<string, number>) => sum + (row[figure] ?? 0), 0);
-    expect(positionTotals).toEqual({
-      count: 6,
-      invested: expect.closeTo(total('invested'), 6),
-      profit: expect.closeTo(total('profit'), 6),
-    });
+test('positionTotals are sums over the positions of the same read', async () => {
+  app.sandbox.clearCalls();
+  const { positions, positionTotals } = await read(
+    '{ positions { profit invested } positionTotals { count invested profit } }',
+  );
+  expect(app.sandbox.calls('getOpenPositions')).toBe(1);
+  const total = (figure: 'profit' | 'invested') =>
+    positions.reduce((sum: number, row: Record<string, number>) => sum + (row[figure] ?? 0), 0);
+  expect(positionTotals).toEqual({
+    count: 6,
+    invested: expect.closeTo(total('invested'), 6),
+    profit: expect.closeTo(total('profit'), 6),
   });
 });
 
@@ -175,14 +171,11 @@ test('the catalog has its group, age and size', async () => {
   expect(catalog.size).toBeGreaterThanOrEqual(500);
 });
 
-describe('withdrawal methods', () => {
+test('withdrawal methods have every field of the gateway’s', async () => {
   const document = '{ withdrawalMethods { id group title icon type crmType status subtitle } }';
-
-  test('have every field of the gateway’s', async () => {
-    const { withdrawalMethods } = await read(document);
-    expect(nullsIn(withdrawalMethods)).toEqual([]);
-    expect(withdrawalMethods).toMatchObject([{ group: 0, crmType: 'bank', status: 'APPROVED' }]);
-  });
+  const { withdrawalMethods } = await read(document);
+  expect(nullsIn(withdrawalMethods)).toEqual([]);
+  expect(withdrawalMethods).toMatchObject([{ group: 0, crmType: 'bank', status: 'APPROVED' }]);
 });
 
 test('answers list the gateway calls that they cost', async () => {

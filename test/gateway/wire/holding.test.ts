@@ -6,36 +6,34 @@ import { lostOf, orderRow, positionRow, wrongFor } from './rows.ts';
 const positions = (...rows: unknown[]) => toPositions(rows, readingIn('auto'));
 const orders = (...rows: unknown[]) => toOrders(rows, readingIn('auto'));
 
-describe('a position', () => {
-  test('has each field of the interface under the name the schema gives it', () => {
-    expect(Object.keys(positionRow)).toHaveLength(22);
-    expect(positions(positionRow)).toStrictEqual([
-      {
-        id: 'p-1',
-        symbol: 'AAPL',
-        side: 'BUY',
-        name: 'Apple',
-        logo: 'https://example.com/aapl.png',
-        delayed: false,
-        sharia: true,
-        digits: 2,
-        units: 1.5,
-        priceOpen: 190.25,
-        priceCurrent: 191.5,
-        createdAt: Date.parse('2025-01-01T00:00:00Z'),
-        updatedAt: Date.parse('2025-01-01T00:01:00Z'),
-        leverage: 20,
-        rateMargin: 1.01,
-        rateProfit: 1.02,
-        stopLoss: 180,
-        takeProfit: 200,
-        storage: -0.75,
-        comment: 'a note',
-        profit: 1.875,
-        invested: 14.27,
-      },
-    ]);
-  });
+test('a position has each field of the interface under the name the schema gives it', () => {
+  expect(Object.keys(positionRow)).toHaveLength(22);
+  expect(positions(positionRow)).toStrictEqual([
+    {
+      id: 'p-1',
+      symbol: 'AAPL',
+      side: 'BUY',
+      name: 'Apple',
+      logo: 'https://example.com/aapl.png',
+      delayed: false,
+      sharia: true,
+      digits: 2,
+      units: 1.5,
+      priceOpen: 190.25,
+      priceCurrent: 191.5,
+      createdAt: Date.parse('2025-01-01T00:00:00Z'),
+      updatedAt: Date.parse('2025-01-01T00:01:00Z'),
+      leverage: 20,
+      rateMargin: 1.01,
+      rateProfit: 1.02,
+      stopLoss: 180,
+      takeProfit: 200,
+      storage: -0.75,
+      comment: 'a note',
+      profit: 1.875,
+      invested: 14.27,
+    },
+  ]);
 });
 
 describe('a pending order', () => {

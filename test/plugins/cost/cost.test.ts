@@ -114,14 +114,12 @@ describe('what variables say counts', () => {
   });
 });
 
-describe('what stands twice at one place', () => {
-  test('counts where either place is included', () => {
-    const text =
-      'query ($a: Boolean!, $b: Boolean!) { positions @include(if: $a) { id } positions @include(if: $b) { symbol } }';
-    expect(cost(text, { a: true, b: true })).toBe(101);
-    expect(cost(text, { a: true, b: false })).toBe(51);
-    expect(cost(text, { a: false, b: false })).toBe(0);
-  });
+test('what stands twice at one place counts where either place is included', () => {
+  const text =
+    'query ($a: Boolean!, $b: Boolean!) { positions @include(if: $a) { id } positions @include(if: $b) { symbol } }';
+  expect(cost(text, { a: true, b: true })).toBe(101);
+  expect(cost(text, { a: true, b: false })).toBe(51);
+  expect(cost(text, { a: false, b: false })).toBe(0);
 });
 
 test('of a union’s members the costliest counts, each with what all share', () => {
