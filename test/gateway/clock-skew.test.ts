@@ -55,6 +55,15 @@ test('the time that a call takes is halved between the way there and the way bac
   expect(skew.ms).toBe(2_500);
 });
 
+test('answers that a cache may have kept say nothing', () => {
+  const { skew, saw, dateAt } = open();
+  for (let at = 0; at < 10; at += 1) {
+    saw(dateAt(-60_000), 'getAllTickers');
+    saw({ ...dateAt(-60_000), age: '60' });
+  }
+  expect(skew.ms).toBeNull();
+});
+
 test('of the many answers of a second one counts, once there were ten', async () => {
   const { clock, skew, saw, dateAt } = open();
   for (let at = 0; at < 10; at += 1) saw(dateAt(-60_000));

@@ -114,9 +114,18 @@ test('a record that is circular, or refers to half the process, is cut', () => {
   const wide = Array.from({ length: 100 }, () =>
     Array.from({ length: 100 }, () => ({ deep: [1n] })),
   );
+  let deep: object = {};
+  for (let level = 0; level < 20; level += 1) deep = { deep };
   log.info({ circle, wide, process });
   expect(recordOf(lines)).toMatchObject({ circle: { again: '[circular]' } });
   expect(lines[0]?.length).toBeLessThan(1_000_000);
+  log.info({ wide });
+  log.info({ deep });
+  for (const line of lines.slice(1)) expect(line).toContain('[left out]');
+  // The same object twice is no circle.
+  const one = { name: 'one' };
+  log.info({ first: one, second: one });
+  expect(JSON.parse(lines[3] ?? '')).toMatchObject({ first: one, second: one });
 });
 
 test('at a console a line is short, with the stack of an error below it', () => {

@@ -64,6 +64,8 @@ describe('SIGTERM', () => {
       const ready = await rawRequest(`${facade.url}/health/ready`);
       return ready.status === 503;
     });
+    const atAdmin = await rawRequest(`${facade.adminUrl}/health/ready`);
+    expect([atAdmin.status, atAdmin.headers['cache-control']]).toEqual([503, 'no-store']);
     const live = await rawRequest(`${facade.url}/health/live`);
     expect(live.status).toBe(200);
     const answer = await post(facade.url, '{ customerId }');
