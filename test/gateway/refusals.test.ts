@@ -106,6 +106,16 @@ describe('a 429', () => {
   });
 });
 
+test('a 503 tells how long to wait, though what became of a small write is unknown', async () => {
+  await using place = await open();
+  const headers = { 'retry-after': '7' };
+  place.sandbox.fail({ operation: 'setValue', kind: 'status', status: 503, headers });
+  await expect(CALLS.setValue(place.client, place.as(DEMO))).rejects.toMatchObject({
+    kind: 'unknown',
+    retryAfterSeconds: 7,
+  });
+});
+
 test.each([301, 302, 303, 307, 308])(
   'a redirect with status %i is never followed',
   async (status) => {
