@@ -30,6 +30,7 @@ class Redaction {
   #value(value: unknown, isFromError: boolean): unknown {
     this.#values += 1;
     if (typeof value === 'string') return isFromError ? redact(value) : redactTokens(value);
+    if (typeof value === 'bigint') return String(value);
     if (typeof value !== 'object' || value === null || value instanceof Date) return value;
     if (this.#under.has(value)) return '[circular]';
     if (this.#values > MOST_VALUES || this.#under.size >= DEEPEST) return '[left out]';

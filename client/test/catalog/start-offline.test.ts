@@ -100,7 +100,7 @@ test('where the server names another login nothing of the first is seen from the
 
 test('who starts offline after another has signed out sees nothing of that one’s copy', async () => {
   const storage = await storageWithCopy();
-  // Nor what lies under B's key by mistake.
+  // It lies under the key of the account that starts too, where only a fault could have put it.
   const [key = ''] = await storage.keys('');
   await storage.set(key.replace(DEMO_LOGIN, PRO_LOGIN), (await storage.get(key)) ?? '');
   using phone = openPhone(app, { storage, email: PRO, network: offline });

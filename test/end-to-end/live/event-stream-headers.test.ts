@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp } from '../../support/app.ts';
-import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 test.each([
   ['gzip, br', 'gzip'],
-  // Nothing of the body goes before an event.
   ['identity', undefined],
 ])(
   'an event stream’s headers are sent immediately, before there is any event: %s',
@@ -35,9 +33,6 @@ test.each([
       'x-accel-buffering': 'no',
     });
     expect(response.headers.get('content-encoding') ?? undefined).toBe(used);
-    await eventually(() => gateway.calls('getOpenPositions') === 1);
-    await clock.advance(1_000);
-    await eventually(() => gateway.calls('getOpenPositions') > 1);
     await response.body?.cancel();
   },
 );

@@ -1,5 +1,6 @@
 import type { Instrument } from '../../../gateway/model.ts';
 import { type Before, type CatalogVersion, compareInstruments } from '../catalog-version.ts';
+import { compareText } from '../sorting.ts';
 
 export interface CatalogChanges {
   readonly version: string;
@@ -76,5 +77,7 @@ export function changesTo(
     else removed.push(id);
   }
   upserted.sort(compareInstruments);
+  // The same on each replica, whose answers then have one ETag.
+  removed.sort(compareText);
   return { version: version.version, reset: false, upserted, removed };
 }

@@ -47,6 +47,7 @@ test('applying the changes from any remembered version gives the new catalog exa
             expect(from.digests.get(id)).not.toBe(to.digests.get(id));
           }
           for (const id of changes.removed) expect(from.byId.has(id)).toBe(true);
+          expect(changes.removed).toEqual(changes.removed.toSorted());
         }
       }
     }),
