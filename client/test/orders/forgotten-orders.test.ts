@@ -3,9 +3,9 @@ import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';
-import { startFaultyLine } from '../support/faulty-line.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
 import { openOrderCore } from '../support/order-core.ts';
+import { startOrderLine } from '../support/order-line.ts';
 import { buying, startPhone } from '../support/phone.ts';
 
 test('an order that a store has forgotten is unknown, though its repeat came too late', async () => {
@@ -13,7 +13,7 @@ test('an order that a store has forgotten is unknown, though its repeat came too
   await using former = await startTestApp({}, { gateway: sandbox });
   await using next = await startTestApp({}, { gateway: sandbox });
   let current = former;
-  await using line = await startFaultyLine(() => current.url);
+  await using line = await startOrderLine(() => current.url);
   line.aheadMs = -3_700;
   const token = sandbox.token({ email: 'demo@example.com' });
   const storage = createMemoryStorage();

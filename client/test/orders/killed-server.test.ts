@@ -8,9 +8,9 @@ import { startFacadeProcess } from '../../../test/support/facade-process.ts';
 import { startFaultProxy } from '../../../test/support/fault-proxy.ts';
 import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';
-import { startFaultyLine } from '../support/faulty-line.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
 import { openOrderCore } from '../support/order-core.ts';
+import { startOrderLine } from '../support/order-line.ts';
 import { buying } from '../support/phone.ts';
 
 test('an order under way when the server is killed is repeated to the next one, and not carried out twice', async () => {
@@ -25,7 +25,7 @@ test('an order under way when the server is killed is repeated to the next one, 
     ORDER_TIMEOUT_MS: '5000',
   });
   // Its address stays, whatever port the next server has.
-  await using line = await startFaultyLine(() => facade.url);
+  await using line = await startOrderLine(() => facade.url);
   const token = sandbox.token({ email: 'demo@example.com' });
   const storage = createMemoryStorage();
   const open = () => {

@@ -9,16 +9,16 @@ import {
   type SeededRandom,
 } from '../../../test/end-to-end/orders/seeded-random.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { startFacadeProcess } from '../../../test/support/facade-process.ts';
+import { type FacadeProcess, startFacadeProcess } from '../../../test/support/facade-process.ts';
 import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';
 import type { OrderOutcome } from '../../src/orders/outcome.ts';
 import type { Ticket } from '../../src/orders/ticket.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
 import { openOrderCore } from '../support/order-core.ts';
+import { startOrderLine } from '../support/order-line.ts';
 import { buying } from '../support/phone.ts';
 import { RehearsalDevice, type RehearsalTime } from '../support/rehearsal-device.ts';
-import { type RehearsalLine, startRehearsalLine } from '../support/rehearsal-line.ts';
 import { FAULTS } from './rehearsal-faults.ts';
 import {
   contradictionsOf,
@@ -67,7 +67,9 @@ export interface RehearsalCounts {
 
 interface World extends RehearsalTime {
   readonly sandbox: Sandbox;
-  readonly line: RehearsalLine;
+  readonly facade: FacadeProcess;
+  /** Of all devices, to the end of the rehearsal: what a line held up arrives late. */
+  readonly lines: AsyncDisposableStack;
   readonly random: SeededRandom;
   readonly injector: FaultInjector;
   kills: number;
@@ -112,14 +114,14 @@ export async function rehearse(
   });
   await untilRecordsReachBack(facade.url, sandbox);
   const clock = createScriptedClock(Date.now());
-  const line = await startRehearsalLine(() => facade.url, clock);
+  const lines = new AsyncDisposableStack();
   const random = createSeededRandom(seed);
   const injector = new FaultInjector(sandbox, random);
   /** How long a step takes at present, which a busy machine makes longer. */
   let stepTakesMs = 1;
   const realDate = (scriptedMs: number) =>
     new Date(Date.now() + ((scriptedMs - clock.now()) / STEP_MS) * stepTakesMs);
-  const world: World = { sandbox, line, random, injector, clock, realDate, kills: 0 };
+  const world: World = { sandbox, facade, lines, random, injector, clock, realDate, kills: 0 };
   const ended: RehearsedTicket[] = [];
   let next = 0;
   const counted = (fault: string) => ended.filter(({ faults }) => faults.includes(fault)).length;
@@ -166,7 +168,7 @@ export async function rehearse(
   } finally {
     isOver = true;
     await passing;
-    await line[Symbol.asyncDispose]();
+    await lines.disposeAsync();
     await facade[Symbol.asyncDispose]();
     await sandbox.close();
     await rm(folder, { recursive: true });
@@ -183,7 +185,7 @@ async function placeOne(world: World, n: number): Promise<RehearsedTicket> {
   const storage = createMemoryStorage();
   const clockMs = random.pick(CLOCKS_MS);
   const device = new RehearsalDevice(world, clockMs);
-  const line = world.line.device(`ticket-${n}`);
+  const line = world.lines.use(await startOrderLine(() => world.facade.url, clock));
   const open = () => {
     const { core } = openOrderCore({
       url: line.url,

@@ -6,7 +6,7 @@ import { buying, minuteOf, startPhone } from '../support/phone.ts';
 const PATIENT = { maxWaitMs: 60_000 };
 const LIMIT = { symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, comment: 'paused' } as const;
 
-test.each(['lost', 'answer-lost', 'cut', 'portal'] as const)(
+test.each(['lost', 'answer-lost', 'within the answer', 'portal'] as const)(
   'an order is one order where the line fails twice: %s',
   async (fault) => {
     await using phone = await startPhone();

@@ -5,9 +5,9 @@ import type { Environment } from '../../src/environment.ts';
 import { createOrders, type Orders } from '../../src/orders/create-orders.ts';
 import type { OrderInput } from '../../src/orders/order-input.ts';
 import type { Ticket } from '../../src/orders/ticket.ts';
-import { type FaultyLine, startFaultyLine } from './faulty-line.ts';
 import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
 import { type OrderCore, type OrderCoreOptions, openOrderCore } from './order-core.ts';
+import { type OrderLine, startOrderLine } from './order-line.ts';
 
 /**
  * The records of a server that has just begun say nothing of keys from before. Its dates are so far ahead that its clients take
@@ -23,7 +23,7 @@ export interface App extends OrderCore {
 
 export interface Phone extends AsyncDisposable {
   readonly app: TestApp;
-  readonly line: FaultyLine;
+  readonly line: OrderLine;
   readonly storage: MemoryStorage;
   /** Its clock is this much ahead of the real one. */
   clockMs: number;
@@ -49,7 +49,7 @@ export async function startPhone(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Phone> {
   const app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1000000', ...environment });
-  const line = await startFaultyLine(() => app.url);
+  const line = await startOrderLine(() => app.url);
   line.aheadMs = AHEAD_MS;
   const storage = createMemoryStorage();
   const cores: OrderCore[] = [];

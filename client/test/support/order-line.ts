@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+
+/** The places at which a connection is reset while an order is on it. */
+export const CUTS = [
+  /** The order goes no further. */
+  'lost',
+  'under way',
+  /** The service notices too. */
+  'under way, on both sides',
+  /** The order is carried out. */
+  'answer-lost',
+  'after the head of the answer',
+  'within the answer',
+  'after the answer',
+] as const;
+
+export type LineFault =
+  | 'none'
+  | (typeof CUTS)[number]
+  /** It is carried out, and nothing comes back. */
+  | 'silent'
+  /** A page of somebody else's comes back, as in a hotel. */
+  | 'portal'
+  /** Nothing of it passes, nor of any other request after it, until the line is healed; new WebSockets do. */
+  | 'dead'
+  /** The same for so long, of WebSockets as well or of requests alone. */
+  | { readonly stallMs: number; readonly ofAll: boolean };
+
+export interface OrderLine extends AsyncDisposable {
+  readonly url: string;
+  /** The faults of the next requests, in turn; later ones have none. */
+  readonly next: LineFault[];
+  /** The number of order mutations that came here. */
+  readonly orders: number;
+  /** How many of them the service has answered. */
+  readonly answered: number;
+  /** WebSockets that were opened so far, and requests in which nothing but a ping was. */
+  readonly sockets: number;
+  readonly pings: number;
+  /** The answers' dates are so far ahead of the clock's. */
+  aheadMs: number;
+  /** Passes on what waits, as a network does that was gone for a while. */
+  heal(): void;
+  /** The device has another address from now on: what is on its connections is lost, and the next one works after so long. */
+  changeAddress(ms: number): void;
+}
+
+/** A mobile network, as seen by one phone. Faults hit orders and questions about them alone. */
+export async function startOrderLine(
+  target: () => string,
+  clock: Clock = systemClock,
+): Promise<OrderLine> {
+  let [orders, answered, sockets, pings] = [0, 0, 0, 0];
+  /** Until then nothing passes: over HTTP, and over WebSockets. */
+  let [requestsUntilMs, socketsUntilMs] = [0, 0];
+  /** Until then requests are lost in connections of the address before. */
+  let lostUntilMs = 0;
+  let isClosed = false;
+  const waiting = new Set<() => void>();
+  const upgraded = new Set<Duplex>();
+
+  async function until(ms: () => number): Promise<void> {
+    while (!isClosed && clock.now() < ms()) {
+      const leftMs = ms() - clock.now();
+      await new Promise<void>((resolve) => {
+        waiting.add(resolve);
+        if (Number.isFinite(leftMs)) clock.after(leftMs, resolve);
+      });
+    }
+  }
+
+  function stall(fault: LineFault): void {
+    if (fault === 'dead') requestsUntilMs = Number.POSITIVE_INFINITY;
+    if (typeof fault === 'string') return;
+    requestsUntilMs = clock.now() + fault.stallMs;
+    if (fault.ofAll) socketsUntilMs = requestsUntilMs;
+  }
+
+  async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const reset = () => void request.socket.resetAndDestroy();
+    const isLost = clock.now() < lostUntilMs;
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString();
+    if (body.includes('"{__typename}"')) pings += 1;
+    const isPlacing = /order: place(?!d)/.test(body);
+    if (isPlacing) orders += 1;
+    const fault = (/order: (?:place|void)/.test(body) && line.next.shift()) || 'none';
+    stall(fault);
+    await until(() => (isLost ? lostUntilMs : requestsUntilMs));
+    if (isLost || fault === 'lost') return reset();
+    if (fault === 'portal') return void response.end('<html>Welcome</html>');
+    const leaving = new AbortController();
+    const asking = fetch(`${target()}${request.url}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: request.headers.authorization ?? '',
+      },
+      body,
+      signal: leaving.signal,
+    });
+    if (fault === 'under way') reset();
+    // The head is on its way by the next turns, and the service has begun or not.
+    if (fault === 'under way, on both sides') setImmediate(() => leaving.abort());
+    const answer = await asking;
+    const text = await answer.text();
+    if (isPlacing) answered += 1;
+    if (fault === 'answer-lost') return reset();
+    if (fault === 'silent') return;
+    response.writeHead(answer.status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+      'x-request-id': answer.headers.get('x-request-id') ?? '',
+      date: new Date(clock.now() + line.aheadMs).toUTCString(),
+    });
+    if (fault === 'after the head of the answer') {
+      response.flushHeaders();
+      setImmediate(reset);
+    } else if (fault === 'within the answer') {
+      response.write(text.slice(0, text.length / 2), reset);
+    } else response.end(text, fault === 'after the answer' ? reset : undefined);
+  }
+
+  const server = createServer((request, response) => {
+    // The service was killed, or the request was aborted on both sides.
+    pass(request, response).catch(() => request.socket.resetAndDestroy());
+  });
+  server.on('upgrade', async (request: IncomingMessage, client: Socket, head: Buffer) => {
+    sockets += 1;
+    upgraded.add(client);
+    client.on('error', () => {});
+    client.once('close', () => upgraded.delete(client));
+    await until(() => socketsUntilMs);
+    const { hostname, port } = new URL(target());
+    const headers = request.rawHeaders.map((text, at) => text + (at % 2 === 0 ? ': ' : '\r\n'));
+    const upstream = connect(Number(port), hostname, () => {
+      upstream.write(`GET ${request.url} HTTP/1.1\r\n${headers.join('')}\r\n`);
+      upstream.write(head);
+      upstream.pipe(client).pipe(upstream);
+    });
+    upstream.on('error', () => {});
+    upstream.once('close', () => client.destroy());
+    client.once('close', () => upstream.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const line: OrderLine = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    next: [],
+    get orders() {
+      return orders;
+    },
+    get answered() {
+      return answered;
+    },
+    get sockets() {
+      return sockets;
+    },
+    get pings() {
+      return pings;
+    },
+    aheadMs: 0,
+    heal() {
+      requestsUntilMs = 0;
+      for (const go of waiting) go();
+      waiting.clear();
+    },
+    changeAddress(ms) {
+      lostUntilMs = clock.now() + ms;
+    },
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      const closed = once(server, 'close');
+      server.close();
+      line.heal();
+      for (const socket of upgraded) socket.destroy();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+  return line;
+}
