@@ -29,6 +29,9 @@ test('a first subscriber waits no longer than the deadline for a read that hangs
   expect(phone.events).toEqual([]);
   await clock.advance(1);
   expect(phone.events).toMatchObject([{ snapshot: true, orders: null }]);
+  gateway.set(LOGIN, [position('a')]);
+  await clock.advance(1_000);
+  expect(phone.last?.positions.opened).toEqual(['a']);
 });
 
 describe('an order that is triggered', () => {
@@ -105,6 +108,27 @@ test('a change of the members is shown after one interval at the latest; a slowe
     session: { session: { balance: 90 } },
   });
   expect(gateway.sessions).toHaveLength(2);
+});
+
+test('a position that is closed in part has the account read', async () => {
+  const { clock, gateway, phone } = await followed();
+  gateway.set(LOGIN, [position('a', { units: 0.5 })]);
+  gateway.setAccount(LOGIN, { orders: [order('o')], balance: 90 });
+  await clock.advance(3_000);
+  expect(phone.last).toMatchObject({ session: { session: { balance: 90 } } });
+});
+
+test('a read that began before a change of the members is not shown after it', async () => {
+  const bench = await followed();
+  const { clock, gateway, hub, phone } = bench;
+  gateway.sessionLatencyMs = 3_500;
+  gateway.setAccount(LOGIN, { orders: [order('o')], balance: 95 });
+  hub.accountChanged(LOGIN);
+  await clock.advance(100);
+  trigger(bench);
+  await clock.advance(10_000);
+  const balances = phone.events.map(({ session }) => session?.session.balance);
+  expect([...new Set(balances)]).toEqual([100, 90]);
 });
 
 describe('op 10 that', () => {

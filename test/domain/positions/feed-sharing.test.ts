@@ -7,12 +7,15 @@ test('polling stops with the last subscriber, and the feed is closed after the l
   const phone = followChanges(viewer('phone'));
   const tablet = followChanges(viewer('tablet'));
   await clock.advance(3_000);
+  expect(hub.stats()).toMatchObject({ feeds: 1, tokens: 2 });
   await phone.leave();
   await clock.advance(3_000);
   expect(gateway.polls.length).toBeGreaterThanOrEqual(6);
   const polled = gateway.polls.length;
   await tablet.leave();
   expect(hub.stats()).toMatchObject({ feeds: 0, lingering: 1 });
+  // The end of the linger alone: no poll is planned, which would slow the polls of others.
+  expect(clock.pending).toBe(1);
   await clock.advance(5_000);
   expect(gateway.polls.length).toBe(polled);
   expect(hub.stats()).toMatchObject({ feeds: 0, lingering: 0 });

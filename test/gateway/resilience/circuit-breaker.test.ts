@@ -105,7 +105,9 @@ describe('an open breaker', () => {
   test('stays open with a probe that fails, and counts its pause from the probe’s start', async () => {
     const { clock, breaker } = openBreaker();
     await clock.advance(PAUSE_MS);
+    expect(breaker.state).toBe('half-open');
     const probe = breaker.admit();
+    expect(breaker.state).toBe('half-open');
     await clock.advance(4_000);
     if (probe) breaker.settle(probe, 'failure', proved('somebody'));
     expect(breaker.state).toBe('open');
