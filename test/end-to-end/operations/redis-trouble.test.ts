@@ -7,7 +7,6 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../../support/redis.ts';
-import { linesOf } from './request-lines.ts';
 import { moved, seriesValue } from './scraped.ts';
 
 /** A redis, and a connection to it that stays whatever it refuses to others. */
@@ -130,17 +129,20 @@ describeWithRedis('a Redis that fails', (serverPath) => {
       await eventually(async () => (await seriesValue(app, errors)) >= before + 3);
       expect(await seriesValue(app, 'degraded{reason="redis"}')).toBe(1);
       if (reason === 'away') expect(await seriesValue(app, 'redis_up')).toBe(0);
-      const told = app.logged
-        .map((line) => JSON.parse(line))
-        .filter((line) => line.reason === reason);
-      expect(told).toMatchObject([{ level: 'warn', msg: expect.stringMatching(/^Redis /) }]);
 
       await end({ redis, admin, folder });
       await eventually(async () => {
         expect(await readinessOf(app)).toMatchObject({ status: 'ok' });
       });
       expect(await order()).toMatch(/^Order/);
-      expect(linesOf(app, 'Redis is back')).toHaveLength(1);
+      const told = app.logged
+        .map((line) => JSON.parse(line))
+        .filter((line) => line.reason === reason);
+      expect(told[0]).toMatchObject({ level: 'warn', msg: expect.stringMatching(/^Redis (?!is)/) });
+      // A machine so busy that nothing was asked of Redis for seconds may have told both again.
+      const isBack = told.map(({ msg }) => msg === 'Redis is back');
+      expect(isBack).toEqual(isBack.map((_, at) => at % 2 === 1));
+      expect(isBack.at(-1)).toBe(true);
       expect(await seriesValue(app, 'redis_up')).toBe(1);
     },
   );
