@@ -58,7 +58,10 @@ describe('a shared secret', () => {
     const { offByMs } = early as UnauthenticatedError;
     expect(offByMs).toBeLessThan(-3_500_000);
     expect(offByMs).toBeGreaterThan(-3_600_000);
-    await expect(verify(at({ exp: inSeconds(-31) }))).rejects.toMatchObject({ offByMs: null });
+    for (const exp of [inSeconds(-31), 'tomorrow']) {
+      const refused = verify(at({ exp, nbf: inSeconds(-3_600) }));
+      await expect(refused).rejects.toMatchObject({ offByMs: null });
+    }
   });
 
   test('requires issuer and audience where they are configured', async () => {
