@@ -20,7 +20,7 @@ export interface OpenCall {
 
 /** Sessions over the real client, whose calls a test answers in any order. */
 export function openAccountWorld(
-  options: Pick<Partial<SessionsOptions>, 'maxBytes' | 'freshness'> = {},
+  options: Pick<Partial<SessionsOptions>, 'maxBytes' | 'freshness' | 'onRead'> = {},
 ) {
   // The client takes the time of answers from the system clock.
   const clock = createScriptedClock(Date.now());

@@ -12,17 +12,28 @@ async function readAs(world: ReturnType<typeof openAccountWorld>, balance: numbe
 }
 
 test('a read that began before the account changed answers its readers, and is not cached', async () => {
-  const world = openAccountWorld();
+  const reads: string[] = [];
+  const world = openAccountWorld({ onRead: (source) => reads.push(source) });
   const asked = world.sessions.read(demo);
   world.sessions.accountChanged('1001');
   const later = world.sessions.read(demo);
+  void world.sessions.read(demo);
   expect(world.calls).toHaveLength(2);
   world.calls[1]?.answer(snapshot(2));
   world.calls[0]?.answer(snapshot(1));
   expect((await asked).session.balance).toBe(1);
   expect((await later).session.balance).toBe(2);
   expect((await world.sessions.read(demo)).session.balance).toBe(2);
-  expect(world.calls).toHaveLength(2);
+  expect(reads).toEqual(['call', 'call', 'shared', 'cache']);
+});
+
+test('a snapshot for a feed, which has the positions itself, is kept without their rows', async () => {
+  const { sessions, clock, calls } = openAccountWorld();
+  const polled = sessions.poll(demo, 0);
+  await clock.advance(0);
+  calls[0]?.answer(snapshot(1, ['a']));
+  await polled;
+  expect(sessions.cached(demo)?.session.positions).toMatchObject({ ids: ['a'], rows: null });
 });
 
 test('a token that was refused, or not accepted for long, does not get its cached snapshot', async () => {

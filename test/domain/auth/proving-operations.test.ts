@@ -87,6 +87,19 @@ test('the first 200 lets all calls of its token go that wait for their turn', as
   expect(await Promise.all(reads)).toHaveLength(10);
 });
 
+test('a token that was refused meanwhile is not asked for again, whatever an earlier call is answered', async () => {
+  const { gateway, calls, clock } = world;
+  const early = gateway.getSession(demo);
+  const refused = gateway.read(demo, customerIdRead).catch(() => null);
+  calls[1]?.answer({ message: 'no' }, 401);
+  await refused;
+  calls[0]?.answer(snapshot(1));
+  await early;
+  gateway.getSession(demo).catch(() => null);
+  await clock.advance(0);
+  expect(calls).toHaveLength(2);
+});
+
 describe('a 200 of', () => {
   test.each(NAMES)('%s proves what its row says, and no more', async (operation) => {
     const [proves] = ASKS[operation];

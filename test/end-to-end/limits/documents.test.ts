@@ -164,13 +164,17 @@ describe('the manifests', () => {
     return !errors.some(({ extensions }) => extensions.code === 'PERSISTED_DOCUMENT_NOT_FOUND');
   };
 
-  test('are read from all files of a folder, in either format', async () => {
-    await writeFile(join(folder, 'b.json'), JSON.stringify({ [sha256(SYMBOLS)]: SYMBOLS }));
+  test('are read from all files of a folder, in either format, but for what does not fit', async () => {
+    const texts = { [sha256(SYMBOLS)]: SYMBOLS, stale: '{ gone }' };
+    await writeFile(join(folder, 'b.json'), JSON.stringify(texts));
     await writeFile(join(folder, 'README.md'), 'no manifest');
     await using app = await start('on', { PERSISTED_DOCUMENTS: folder });
     expect(await known(app, SCREEN)).toBe(true);
     expect(await known(app, SYMBOLS)).toBe(true);
     expect(await known(app, UNKNOWN)).toBe(false);
+    const errors = ['Cannot query field "gone" on type "Query".'];
+    const lines = app.logged.map((line) => JSON.parse(line));
+    expect(lines).toContainEqual(expect.objectContaining({ id: 'stale', errors }));
   });
 
   test('are read again when they change', async () => {

@@ -138,16 +138,19 @@ describe('requests that are refused', () => {
     ['what is not found', NOT_FOUND],
     ['preflights', PREFLIGHT],
   ])('count: %s is answered 429 beyond the budget, and then not at all', async (_what, request) => {
-    await using stage = await startAtRest();
-    const { app } = stage;
+    await using app = await startTestApp({}, { refills: false });
     using raw = await openRaw(app.url);
-    const send = () => {
-      if (!raw.isClosed) raw.socket.write(request.repeat(40), () => setTimeout(send, 1));
-    };
-    send();
-    await eventually(() => raw.received.includes('HTTP/1.1 429 '));
+    const answers = () => raw.received.split('HTTP/1.1 ').length - 1;
+    for (let sent = 40; sent <= 2 * BURST; sent += 40) {
+      raw.socket.write(request.repeat(40));
+      await eventually(() => answers() === sent);
+    }
+    expect(raw.received.split('HTTP/1.1 429 ')).toHaveLength(BURST + 1);
     expect(raw.received).toMatch(/retry-after: \d+/);
+    raw.socket.write(request);
     await eventually(() => raw.isClosed);
+    const refused = raw.received.split('HTTP/1.1 4').length - 1;
+    expect(await figure(app, 'http_requests_total{status="4xx"}')).toBe(refused);
     expect(await cuts(app, 'rate')).toBe(1);
     using probe = await openRaw(app.url);
     probe.socket.write('GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n');

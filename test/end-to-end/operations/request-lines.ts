@@ -23,3 +23,9 @@ export function lineOf(
     return line;
   });
 }
+
+/** What became of the requests that have had this code, as their lines say. */
+export function outcomesOf(app: Pick<TestApp, 'logged'>, code: string): string[] {
+  const lines = linesOf(app, 'request').filter(({ codes }) => codes?.includes(code));
+  return [...new Set(lines.map(({ outcome }) => outcome))];
+}

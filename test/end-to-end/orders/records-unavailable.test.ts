@@ -3,6 +3,7 @@ import type { Fault } from '../../../src/sandbox/faults.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRedis } from '../../support/redis.ts';
+import { outcomesOf } from '../operations/request-lines.ts';
 import { startOrderFacade } from './order-facade.ts';
 import { buying, placing, waiting } from './order-request.ts';
 
@@ -31,6 +32,7 @@ test('records that are full refuse orders before they are sent', async () => {
     code: 200,
     body: { status: 'degraded', reasons: ['order-store'] },
   });
+  await eventually(() => expect(outcomesOf(facade, UNAVAILABLE.code)).toEqual(['fault']));
 });
 
 test('an account that floods is refused alone beyond its share, before sending, and told when to come again', async () => {
@@ -57,6 +59,7 @@ test('an account that floods is refused alone beyond its share, before sending, 
   const other = facade.client({ email: 'user-2@example.com' });
   expect(await other.place(buying('k1'))).toMatchObject({ type: 'OrderAccepted' });
   expect(await readiness(url)).toEqual({ code: 200, body: { status: 'ok' } });
+  await eventually(() => expect(outcomesOf(facade, UNAVAILABLE.code)).toEqual(['refused']));
 });
 
 describeWithRedis('a Redis that is unavailable', (redisServerPath) => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { readMetrics } from '../../support/leaks.ts';
+import { outcomesOf } from '../operations/request-lines.ts';
 import { startOrderFacade } from './order-facade.ts';
 import { startOrderProcess } from './order-process.ts';
 import { buying, voiding, waiting } from './order-request.ts';
@@ -59,6 +61,9 @@ test('a key that is older than the records is closed, and nothing is said of it'
     expect(await client.place(buying(key))).toMatchObject(VOIDED);
   }
   expect(facade.sandbox.calls('openPosition')).toBe(0);
+  await eventually(() => {
+    expect(outcomesOf(facade, 'IDEMPOTENCY_UNAVAILABLE')).toEqual(['refused']);
+  });
 });
 
 test('what is no key or no moment is refused before it is asked who that is', async () => {

@@ -1,6 +1,7 @@
 import {
   buildSchema,
   type DocumentNode,
+  type GraphQLObjectType,
   type OperationDefinitionNode,
   parse,
   validateExecutionArgs,
@@ -75,6 +76,12 @@ test.each([
   ],
 ])('counts %s', async (_what, text, expected) => {
   expect(await fieldsOf(text, { row: ROW, rows: [ROW, ROW, ROW] })).toBe(expected);
+});
+
+test('the resolver that counts a field is made once for all rows of an answer', () => {
+  const counting = metering.for(meterFor());
+  const field = () => counting.getField(schema.getType('Row') as GraphQLObjectType, 'text');
+  expect(field()).toBe(field());
 });
 
 test('a read of a mutation that passes the budget is null as a whole, in one error', async () => {

@@ -101,7 +101,7 @@ function leafFields(): Fields {
 
 const Node: GraphQLObjectType = new GraphQLObjectType<unknown, Stage>({
   name: 'Node',
-  fields: () => ({ ...leafFields(), ...nodeFields(true), ...echo() }),
+  fields: () => ({ ...leafFields(), ...nodeFields(true), ...echo(), length: { type: GraphQLInt } }),
 });
 const Thing = new GraphQLInterfaceType({
   name: 'Thing',

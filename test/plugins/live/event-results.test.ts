@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import {
   buildSchema,
   type ExecutionResult,
@@ -155,6 +156,7 @@ interface SubscriberOptions {
   readonly token?: string;
   readonly variables?: Record<string, unknown>;
   readonly cost?: number;
+  readonly signal?: AbortSignal;
   /** Ends the stream behind its first event. */
   readonly reason?: Error;
 }
@@ -162,7 +164,7 @@ interface SubscriberOptions {
 function follow(
   { prepared, argsFor }: Document,
   events: readonly object[],
-  { token = 'a', variables = {}, cost = 1, reason }: SubscriberOptions = {},
+  { token = 'a', variables = {}, cost = 1, signal, reason }: SubscriberOptions = {},
 ) {
   const left = events.values();
   const source = new PullStream<unknown>({
@@ -179,7 +181,7 @@ function follow(
     prepared,
     args: argsFor(variables),
     cost,
-    signal: undefined,
+    signal,
     reportsEnd: () => false,
     ended() {},
     record: { requestId: 'r', failed() {} } as never,
@@ -237,6 +239,12 @@ test.each([
   const [hidden] = await resultsOf(document, [ROWS], { variables: { yes: false } });
   expect(JSON.stringify(shown)).toContain('1.5');
   expect(JSON.stringify(hidden)).not.toContain('1.5');
+});
+
+test('a subscription that has ended leaves no listener to its connection', async () => {
+  const { signal } = new AbortController();
+  await resultsOf(prepare('subscription { live { later } }'), [ROWS], { signal });
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 /** What is sent of one event to a subscriber. */
