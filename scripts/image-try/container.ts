@@ -154,7 +154,7 @@ export class Container implements AsyncDisposable {
     if (stdout === null || stderr === null) throw new Error('the container has no output');
     createInterface({ input: stderr }).on('line', (line) => this.errors.push(line));
     return new Promise((resolve, reject) => {
-      this.#ended.then((code) => {
+      void this.#ended.then((code) => {
         reject(new Error(`the container ended with ${code}:\n${this.#said()}`));
       });
       createInterface({ input: stdout }).on('line', (line) => {

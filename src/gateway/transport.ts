@@ -208,7 +208,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     this.#signal?.removeEventListener('abort', this.#onAbort);
     const packed = packedAnswer(exchange);
     if (packed === null) this.#settle(exchange);
-    else unpacked(packed, this.#call.maxBytes).then((whole) => this.#settle(whole));
+    else void unpacked(packed, this.#call.maxBytes).then((whole) => this.#settle(whole));
   }
 
   #settle(exchange: Exchange): void {

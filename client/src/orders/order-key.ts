@@ -133,7 +133,7 @@ export class OrderKey {
     });
     // If the write ends after the order was given up, `resume` would find a key whose order was never sent: it is deleted.
     const whenStored = () => {
-      if (!underWay.has(key) && !this.isInDoubt) this.#delete(entry);
+      if (!underWay.has(key) && !this.isInDoubt) void this.#delete(entry);
     };
     storing.then(whenStored, () => {});
     const patienceMs = allowVolatile ? VOLATILE_AFTER_MS : attempt.remainingMs;

@@ -130,7 +130,7 @@ test.each([
 test('the error of an invalid token does not quote it', () => {
   const canary = Buffer.from('{"login": canary').toString('base64url');
   try {
-    setUp().identify(`e30.${canary}.`);
+    void setUp().identify(`e30.${canary}.`);
     expect.unreachable();
   } catch (error) {
     expect(String((error as Error).stack)).not.toContain('canary');

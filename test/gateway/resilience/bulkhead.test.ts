@@ -34,7 +34,7 @@ function poll(options: { signal?: AbortSignal; priority?: 'poll' } = { priority:
 
 test('polls beyond the bulkhead’s width wait, in first-in, first-out order', async () => {
   const { clock, bulkhead, sent, send } = openBulkhead(2);
-  for (let index = 0; index < 4; index += 1) send({ ...poll(), path: `/${index}` });
+  for (let index = 0; index < 4; index += 1) void send({ ...poll(), path: `/${index}` });
   await clock.advance(0);
   expect(sent.map(({ call }) => call.path)).toEqual(['/0', '/1']);
   expect(bulkhead).toMatchObject({ taken: 2, waiting: 2 });
@@ -50,8 +50,8 @@ test('polls beyond the bulkhead’s width wait, in first-in, first-out order', a
 
 test('a poll that waited has only the rest of its time', async () => {
   const { clock, sent, send } = openBulkhead(1);
-  send(poll());
-  send(poll());
+  void send(poll());
+  void send(poll());
   await clock.advance(1_200);
   sent[0]?.answer();
   await clock.advance(0);
@@ -60,7 +60,7 @@ test('a poll that waited has only the rest of its time', async () => {
 
 test('a poll that timed out in line was never sent', async () => {
   const { clock, bulkhead, sent, send } = openBulkhead(1);
-  send(poll());
+  void send(poll());
   const late = send(poll());
   await clock.advance(5_000);
   expect(await late).toEqual({
@@ -85,8 +85,8 @@ const pathsOf = (sent: readonly { call: WireCall }[]) => sent.map(({ call }) => 
 
 test('an account with a hundred calls delays another’s by one call', async () => {
   const { clock, all, sent, send } = openBulkhead(1);
-  for (let at = 0; at < 100; at += 1) send(readOf('crowd', `/crowd/${at}`));
-  for (let at = 0; at < 3; at += 1) send(readOf('other', `/other/${at}`));
+  for (let at = 0; at < 100; at += 1) void send(readOf('crowd', `/crowd/${at}`));
+  for (let at = 0; at < 3; at += 1) void send(readOf('other', `/other/${at}`));
   await clock.advance(0);
   expect(pathsOf(sent)).toEqual(['/crowd/0', '/crowd/1', '/crowd/2']);
   for (let at = 0; at < 6; at += 1) {

@@ -56,11 +56,11 @@ test('the actual cost of an event replaces its reservation', () => {
   expect(pace.admit(A, FIELDS + 1)).toBeNull();
   expect(pace.admit(A, 1)).not.toBeNull();
   const cheap = setUp().pace;
-  cheap.admit(A, FIELDS);
+  void cheap.admit(A, FIELDS);
   cheap.settle(A, FIELDS, 10);
   expect(cheap.admit(A, 1)).toBeNull();
   const dear = setUp().pace;
-  dear.admit(A, 1);
+  void dear.admit(A, 1);
   dear.settle(A, 1, FIELDS + 1);
   expect(dear.admit(A, 1)).not.toBeNull();
 });
@@ -79,7 +79,7 @@ test('an event whose subscription ends waits no longer, and those after it wait 
 
 test('subscriptions that come and leave while an account waits leave nothing behind', async () => {
   const { clock, pace } = setUp();
-  pace.admit(A, 2 * FIELDS);
+  void pace.admit(A, 2 * FIELDS);
   for (let at = 0; at < 100; at += 1) {
     const ending = new AbortController();
     const left = pace.admit(A, FIELDS, ending.signal);
@@ -105,7 +105,7 @@ describe('the tokens of an account', () => {
 
   test('get back from both lines what an event that ends had reserved', async () => {
     const { pace } = setUp();
-    pace.admit(other, FIELDS + 100);
+    void pace.admit(other, FIELDS + 100);
     const ending = new AbortController();
     const left = pace.admit(one, FIELDS, ending.signal);
     ending.abort();
