@@ -73,7 +73,9 @@ describe('a secret never reaches the output', () => {
 
   test('in an error, its cause, its properties and its stack', () => {
     const { log, lines } = openLog();
-    const cause = new Error('no user jane@example.com', { cause: `Bearer Y2FuYXJ5` });
+    const cause = new Error('no user jane@example.com', {
+      cause: 'Bearer Y2FuYXJ5 of jane@example.com',
+    });
     const error = Object.assign(new TypeError(`phone +44 7911 123456, ${jwt}`, { cause }), {
       code: 'E_CONTRACT',
       body: { message: 'jane@example.com', password: 'canary' },

@@ -49,6 +49,17 @@ test('readers behind a forged token fetch the catalog themselves', async () => {
   expect(world.fetches()).toBe(2);
 });
 
+test('a reader whose token was proved waits for one that is refused, and fetches it itself', async () => {
+  await using world = await openCatalogWorld();
+  const [leader, other] = [world.viewer(), world.viewer({ email: FRESH })];
+  for (const viewer of [leader, other]) await world.gateway.getSession(viewer);
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 401, times: 1 });
+  const refused = expect(world.catalogs.read(leader)).rejects.toThrow();
+  expect((await world.catalogs.read(other)).group).toBe('standard-usd');
+  await refused;
+  expect(world.fetches()).toBe(2);
+});
+
 test('a token that is refused while it waits for the catalog does not get it', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();

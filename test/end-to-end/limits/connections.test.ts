@@ -107,7 +107,10 @@ test('a socket counts for its account once that is proved, and no more for its a
 test.each([
   ['of another origin', UPGRADE.replace('\r\n', '\r\norigin: https://x.example\r\n')],
   ['with a body', `${UPGRADE.replace('\r\n', '\r\ncontent-length: 5\r\n')}1`],
-  ['with a header that comes twice', UPGRADE.replace('\r\n', '\r\nhost: other\r\n')],
+  ...['host: other', 'content-type: a\r\nContent-Type: b'].map((header) => [
+    `with a header that comes twice (${header.slice(0, 4)})`,
+    UPGRADE.replace('\r\n', `\r\n${header}\r\n`),
+  ]),
 ])(
   'a refused upgrade %s takes up no connection, although its client keeps it open',
   async (_what, upgrade) => {

@@ -238,6 +238,23 @@ test('an iterator that fails ends its own subscription alone, with a masked erro
   await subscriptionsAre(app.adminUrl, 0);
 });
 
+test('events that are a plugin’s own go over a WebSocket, and are a fault over HTTP', async () => {
+  async function* events() {
+    yield { data: { positionChanges: null } };
+  }
+  const onSubscribe = ({ setResultAndStopExecution: stop }: Stopping) => stop(events());
+  await using app = await startTestApp({}, { plugins: [{ onSubscribe }] });
+  const token = await app.signIn();
+  expectError(await send(app, 'event stream', LIVE, { token }), {
+    extensions: { code: 'INTERNAL', requestId: expect.any(String) },
+  });
+  expect((await send(app, 'WebSocket', LIVE, { token })).data).toEqual({ positionChanges: null });
+});
+
+interface Stopping {
+  setResultAndStopExecution(events: object): void;
+}
+
 interface Given {
   readonly args: { document: DocumentNode; variableValues?: unknown };
 }

@@ -1,6 +1,7 @@
-import { buildSchema } from 'graphql';
+import { type ASTNode, buildSchema, type DocumentNode, visit } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { type DocumentOptions, Documents } from '../../../src/plugins/documents/documents.ts';
+import { parseDocument } from '../../../src/plugins/documents/parse-document.ts';
 
 const schema = buildSchema(`
   scalar JSON
@@ -227,4 +228,12 @@ test('a document that is too costly to validate is refused with an error of its 
   const errors = errorsOf(text, documents({ maxTokens: 100_000 }));
   expect(errors.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
   expect(errors[0]?.message).toMatch(/too much work/);
+});
+
+test('of a text that is parsed no token stays in memory', () => {
+  const document = parseDocument('{ node(at: [1]) { id } }', 100) as DocumentNode;
+  const kept = ({ loc }: ASTNode) => {
+    expect(Object.keys(loc ?? {})).toEqual(['start', 'end', 'source']);
+  };
+  visit(document, { enter: kept });
 });
