@@ -6,6 +6,7 @@ import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { Catalogs } from '../../../src/domain/catalog/catalogs.ts';
 import type { VersionStore } from '../../../src/domain/catalog/sync/version-archive.ts';
+import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { toToken } from '../../../src/lib/token.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
@@ -43,6 +44,7 @@ export interface ViewerOptions {
   readonly email?: string;
   readonly forged?: boolean;
   readonly signal?: AbortSignal;
+  readonly receipt?: (entry: ReceiptEntry) => void;
 }
 
 /** The catalogs over the real client and a real sandbox, all on one clock that the test moves. */

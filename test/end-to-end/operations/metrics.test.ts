@@ -271,6 +271,12 @@ describe('what is cached', () => {
     await moved(other, 'cache_reads_total{cache="response",result="hit"}', 1, () =>
       other.query(SYMBOLS, { token: own }),
     );
+    const asked = `${other.url}/graphql?query=${encodeURIComponent(SYMBOLS)}`;
+    const authorization = `Bearer ${own}`;
+    const etag = (await fetch(asked, { headers: { authorization } })).headers.get('etag') ?? '';
+    await moved(other, 'cache_reads_total{cache="response",result="hit"}', 1, () =>
+      fetch(asked, { headers: { authorization, 'if-none-match': etag } }),
+    );
     expect(await seriesValue(other, 'catalog_reads_total{source="memory"}')).toBeGreaterThan(0);
     expect(await seriesValue(other, 'catalogs')).toBe(1);
     const ofGroup = (name: string) => seriesValue(other, `${name}{group="standard-usd"}`);

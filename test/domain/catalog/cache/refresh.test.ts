@@ -22,8 +22,10 @@ function fetched(world: CatalogWorld, times: number): Promise<boolean> {
 
 test('in the last fifth of its TTL a read starts one refresh, which no reader waits for', async () => {
   await using world = await openCatalogWorld();
-  const viewer = world.viewer();
+  const sources: string[] = [];
+  const viewer = world.viewer({ receipt: ({ source }) => sources.push(source) });
   const { version } = await world.catalogs.read(viewer);
+  expect(sources).toEqual(['call']);
   world.sandbox.changeCatalog({ change: 1, ageSeconds: null });
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 30 });
   await world.clock.advance(LAST_FIFTH_MS);
@@ -36,7 +38,9 @@ test('in the last fifth of its TTL a read starts one refresh, which no reader wa
   await world.clock.advance(30);
   await eventually(() => (world.catalogs.read(viewer) as CatalogView).version !== version);
   expect(world.catalogs.read(viewer)).toMatchObject({ stale: false, ageSeconds: 0 });
+  expect(world.catalogs.heldSize).toBe(version.size);
   expect(world.fetches()).toBe(2);
+  expect(sources.filter((source) => source === 'call')).toHaveLength(1);
 });
 
 test('with an ETag the refresh is conditional, and a 304 renews the age', async () => {
