@@ -124,9 +124,8 @@ export class OrderDatabase {
     this.#file.change(() => {
       for (const id of ids) {
         const row = this.#byId(id);
-        if (!row || !rows.isIntact(row)) continue;
         // Its date stays, since it may be the correct one.
-        this.#update({ ...row, ...momentOf(this.#clock), at: row.at });
+        if (row) this.#update({ ...row, ...momentOf(this.#clock), at: row.at });
       }
     });
   }

@@ -16,7 +16,7 @@ export function scanRows(
   const damagedRows: number[] = [];
   /** Keys of intact rows that an index lacks: a row missing from both indexes would look absent. */
   const unindexedKeys = new Set<string>();
-  /** Rows that are dated so far ahead that their date or the machine's is wrong. */
+  /** Intact rows that are dated so far ahead that their date or the machine's is wrong. */
   const ahead: number[] = [];
   let toldAtMs = performance.now();
   let lastId = Number.NEGATIVE_INFINITY;
@@ -27,12 +27,11 @@ export function scanRows(
       if (!isIntact(row)) {
         damagedRows.push(row.id);
         problems.push(`row ${row.id} does not match its digest`);
-      }
+      } else if (isFarAhead(row, clock)) ahead.push(row.id);
       if (!row.isIndexed) {
         unindexedKeys.add(recordId(row.login, row.key));
         problems.push(`row ${row.id} is missing from an index`);
       }
-      if (isFarAhead(row, clock)) ahead.push(row.id);
     }
     if (portion.length < ROWS_AT_ONCE) break;
     if (performance.now() - toldAtMs < PROGRESS_MS) continue;

@@ -337,8 +337,9 @@ test('damaged records are dropped, and their keys come free, where the operator 
   using folder = createFolder();
   fill(folder.path, ['first', 'second']);
   const raw = new DatabaseSync(folder.path);
-  raw.exec("UPDATE orders SET outcome = NULL WHERE key = 'second'");
+  raw.exec("UPDATE orders SET boot = 'b', at = '2999-01-01T00:00:00Z' WHERE key = 'second'");
   raw.close();
+  openDatabase(folder.path).close();
   {
     using database = openDatabase(folder.path);
     expect(reserve(database, 'second')).toContain('is damaged');
