@@ -121,7 +121,7 @@ export class PositionsBoard {
   /** Does what `offer` does, without calling the watcher: for the watcher's own lists. */
   keep(scope: BoardScope, offered: PositionsAnswer): PositionsAnswer | null {
     const { proof, tokenHash } = scope;
-    const list = newer(this.newest(scope), offered) ?? offered;
+    const list = newer(this.newest(scope), offered);
     const { sequence } = list;
     if (this.hasNewer(scope, sequence)) return null;
     // Stored under the token as well: it must not be shown an older list should its proof lapse.
@@ -149,9 +149,12 @@ function store(lists: LRUCache<string, CacheEntry>, key: string, list: Positions
   else lists.set(key, { list, size });
 }
 
-function newer(a: PositionsAnswer | null, b: PositionsAnswer | null): PositionsAnswer | null {
-  if (a === null || b === null) return a ?? b;
-  return b.sequence >= a.sequence ? b : a;
+function newer<T extends PositionsAnswer | null>(
+  a: PositionsAnswer | null,
+  b: T,
+): PositionsAnswer | T {
+  if (a === null) return b;
+  return b === null || a.sequence > b.sequence ? a : b;
 }
 
 function sizeOf({ positions, bytes }: PositionsAnswer): number {

@@ -92,6 +92,14 @@ test('a token that is refused while a catalog fails to be renewed does not get t
   await refused;
 });
 
+test('a token whose group op 1 refuses is told that, though op 10 cannot say of another', async () => {
+  await using world = await openCatalogWorld();
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 403 });
+  world.sandbox.fail({ operation: 'getSession', kind: 'status', status: 500 });
+  const refused = world.catalogs.read(world.viewer());
+  await expect(refused).rejects.toMatchObject({ kind: 'forbidden', operation: 'getAllTickers' });
+});
+
 describe('a reader of positions and the catalog alone', () => {
   const failing = { operation: 'getAllTickers', kind: 'status', status: 500 } as const;
   /** What a screen without a session does: its token is accepted again and again. */

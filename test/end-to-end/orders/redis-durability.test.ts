@@ -100,5 +100,8 @@ describeWithRedis('in production a Redis', (serverPath) => {
     expect(await client.place(buying('before'))).toMatchObject({ replayed: true });
     expect(await reasons(facade)).toEqual(['order-store']);
     expect(facade.sandbox.calls('openPosition')).toBe(1);
+    await facade[Symbol.asyncDispose]();
+    const left = async () => String(await redis.command('CLIENT', 'LIST')).match(/^id=/gm);
+    await eventually(async () => (await left())?.length === 1);
   });
 });

@@ -85,6 +85,16 @@ test('all attempts together keep to the deadline of one', async () => {
   expect(gateway.requests).toHaveLength(2);
 });
 
+test('a read is repeated twice where nobody listens', async () => {
+  const gateway = await startScriptedGateway(inTurn(positions));
+  await gateway[Symbol.asyncDispose]();
+  await using open = openResilient(gateway.url);
+  expect(await open.hurry(wordFor(CALLS.getOpenPositions(open.client, caller(1))))).toBe(
+    'unavailable',
+  );
+  expect(open.retries).toHaveLength(2);
+});
+
 test('clients that disconnect while a retry waits cause no further call, and spend no retry', async () => {
   await using gateway = await startScriptedGateway(inTurn(answer(503, {})));
   await using open = openResilient(gateway.url);

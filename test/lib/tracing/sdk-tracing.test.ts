@@ -62,6 +62,19 @@ test.each([
   expect(orders.requests).toBe(name.endsWith('always_off') ? 0 : 100);
 });
 
+test('a request whose id is asked for before its operation is sampled like any other', async () => {
+  const { tracing, collector } = await openTracing({
+    OTEL_TRACES_SAMPLER: 'traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '0',
+  });
+  await using _ = collector;
+  const request = tracing.receive({ headers: {}, isContinued: false, span: HTTP });
+  expect(request.traceId).toMatch(/^[0-9a-f]{32}$/);
+  request.end(DONE);
+  await tracing.close();
+  expect(collector.spans).toEqual([]);
+});
+
 test.each([
   ['OTEL_TRACES_SAMPLER', 'canary'],
   ['OTEL_TRACES_SAMPLER_ARG', 'canary'],

@@ -67,6 +67,7 @@ describe('order records in SQLite', () => {
     const asked = [records.find('1', 'other'), records.settle(reservation, accepted)];
     await records.close();
     await Promise.all(asked);
+    await expect(records.find('1', 'k')).rejects.toThrow('are closed');
     const next = await opened.open();
     expect(await next.find('1', 'k')).toMatchObject({ outcome: accepted });
     await next.close();

@@ -66,9 +66,7 @@ export function toTest(filter: InstrumentFilter): Test | null {
     equal(filter.delayed, ({ delayed }) => delayed),
     equal(filter.pdt, ({ pdt }) => pdt),
   ].filter((test) => test !== null);
-  const [only] = tests;
-  if (tests.length <= 1) return only ?? null;
-  return (instrument) => tests.every((test) => test(instrument));
+  return tests.length === 0 ? null : (instrument) => tests.every((test) => test(instrument));
 }
 
 function oneOf<T>(values: Given<readonly T[]>, read: (instrument: Instrument) => T): Test | null {
