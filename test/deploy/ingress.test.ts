@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { describeWithHaproxy } from '../support/describe-with.ts';
+import { listenLocally } from '../support/local-server.ts';
 import { startHaproxy } from '../support/replicas.ts';
 import { unsignedToken } from '../support/tokens.ts';
 import { readDeployed } from './support/files.ts';
@@ -145,10 +145,5 @@ async function startPod(opened: AsyncDisposableStack, name: string): Promise<str
     response.setHeader('x-arrived', JSON.stringify(headers));
     response.end(name);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  opened.defer(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `127.0.0.1:${opened.use(await listenLocally(server)).port}`;
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { listenLocally } from './local-server.ts';
 
 /** One state of the account, which each operation tells of as late as it lags. */
 export interface AccountState {
@@ -59,11 +58,8 @@ export async function startLaggingGateway(login: string): Promise<LaggingGateway
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(body));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   const gateway: LaggingGateway = {
-    url: `http://127.0.0.1:${port}`,
+    ...(await listenLocally(server)),
     ...{ states, lagMs, delayMs, calls, failEvery },
     change(by) {
       const { positions, orders } = states.at(-1) as AccountState;
@@ -74,12 +70,6 @@ export async function startLaggingGateway(login: string): Promise<LaggingGateway
       };
       by(next);
       states.push({ atMs: Date.now(), positions: next.positions, orders: next.orders });
-    },
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
     },
   };
   return gateway;

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { eventually } from './eventually.ts';
 import { assertNoLeak } from './leaks.ts';
+import { listenLocally } from './local-server.ts';
 
 /** A span as a collector received it. */
 export interface CollectedSpan {
@@ -103,11 +102,9 @@ export async function startSpanCollector({
     }
     response.writeHead(code, { 'content-type': 'application/json' }).end('{}');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const listener = await listenLocally(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: listener.url,
     spans,
     bodies,
     exports,
@@ -125,10 +122,7 @@ export async function startSpanCollector({
     },
     childrenOf: ({ spanId }) => spans.filter(({ parentSpanId }) => parentSpanId === spanId),
     async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      await listener[Symbol.asyncDispose]();
       assertNoLeak('spans', bodies);
     },
   };

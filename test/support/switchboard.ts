@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { listenLocally } from './local-server.ts';
 
 export interface Switchboard extends AsyncDisposable {
   /** Host and port. */
@@ -52,10 +53,9 @@ export async function startSwitchboard(...urls: readonly string[]): Promise<Swit
     from.once('close', () => to.destroy());
   }
 
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { port, [Symbol.asyncDispose]: close } = await listenLocally(server);
   const board: Switchboard = {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: `127.0.0.1:${port}`,
     to(...next) {
       targets = next;
     },
@@ -63,12 +63,7 @@ export async function startSwitchboard(...urls: readonly string[]): Promise<Swit
     cut() {
       for (const socket of sockets) socket.resetAndDestroy();
     },
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      board.cut();
-      await closed;
-    },
+    [Symbol.asyncDispose]: close,
   };
   return board;
 }

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
+import { listenLocally } from './local-server.ts';
 
 /** Paths of PEM files. */
 export interface TlsFiles {
@@ -21,23 +21,18 @@ export async function startTlsFront(files: TlsFiles, to: number) {
     socket.on('close', () => inner.destroy());
     socket.pipe(inner).pipe(socket);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { port, [Symbol.asyncDispose]: close } = await listenLocally(server);
   const disconnect = () => {
     for (const socket of sockets) socket.destroy();
     sockets.clear();
   };
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     resumed,
     disconnect,
     /** New connections are shown this certificate. */
     present: (other: TlsFiles) => server.setSecureContext(readTls(other)),
-    async [Symbol.asyncDispose]() {
-      disconnect();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -2,10 +2,10 @@ import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { listenLocally } from '../support/local-server.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const script = (name: string) => join(root, 'scripts', name);
@@ -112,31 +112,25 @@ describe('the audit', () => {
   /** Runs it against a registry that answers the question for advisories, and knows nothing else. */
   async function audit(answer: RequestListener) {
     const asked: string[] = [];
-    const registry = createServer((request, response) => {
+    const server = createServer((request, response) => {
       asked.push(`${request.method} ${request.url}`);
       if (request.url === '/-/npm/v1/security/advisories/bulk') answer(request, response);
       else response.writeHead(404).end('{}');
-    }).listen(0, '127.0.0.1');
-    await once(registry, 'listening');
-    const { port } = registry.address() as AddressInfo;
-    try {
-      const child = execFile(process.execPath, [script('audit.ts')], {
-        cwd: root,
-        env: {
-          ...process.env,
-          npm_config_registry: `http://127.0.0.1:${port}/`,
-          npm_config_cache: folder,
-        },
-      });
-      const lines: string[] = [];
-      child.stdout?.on('data', (text: string) => lines.push(text));
-      const [code] = await once(child, 'close');
-      expect(asked).toContain('POST /-/npm/v1/security/advisories/bulk');
-      return { code, text: lines.join('') };
-    } finally {
-      registry.closeAllConnections();
-      registry.close();
-    }
+    });
+    await using registry = await listenLocally(server);
+    const child = execFile(process.execPath, [script('audit.ts')], {
+      cwd: root,
+      env: {
+        ...process.env,
+        npm_config_registry: `${registry.url}/`,
+        npm_config_cache: folder,
+      },
+    });
+    const lines: string[] = [];
+    child.stdout?.on('data', (text: string) => lines.push(text));
+    const [code] = await once(child, 'close');
+    expect(asked).toContain('POST /-/npm/v1/security/advisories/bulk');
+    return { code, text: lines.join('') };
   }
 
   test.each([

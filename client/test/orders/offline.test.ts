@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
+import { listenLocally } from '../../../test/support/local-server.ts';
 import type { Lifecycle } from '../../src/environment.ts';
 import { buying, startPhone } from '../support/phone.ts';
 
@@ -238,9 +239,6 @@ test.each([
 
 /** An address at which nobody listens any more. */
 async function refusingUrl(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  await using server = await listenLocally(createServer());
+  return server.url;
 }

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { listenLocally } from '../../../test/support/local-server.ts';
 import { browserEnvironment } from '../../src/browser-environment.ts';
 import { exchange } from '../../src/request/exchange.ts';
 
@@ -11,23 +10,18 @@ const SILENCE_MS = 400;
 
 /** Asks a server that answers as it is told. */
 async function ask(answer: (response: ServerResponse) => Promise<void>) {
-  const server = createServer((_request, response) => void answer(response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    return await exchange(browserEnvironment(), {
-      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      document: { query: '{ name }' },
-      variables: undefined,
-      token: null,
-      method: 'POST',
-      timeoutMs: SILENCE_MS,
-      signal: new AbortController().signal,
-    });
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  await using server = await listenLocally(
+    createServer((_request, response) => void answer(response)),
+  );
+  return await exchange(browserEnvironment(), {
+    url: server.url,
+    document: { query: '{ name }' },
+    variables: undefined,
+    token: null,
+    method: 'POST',
+    timeoutMs: SILENCE_MS,
+    signal: new AbortController().signal,
+  });
 }
 
 test('an answer that flows is not cut, however long it takes', async () => {

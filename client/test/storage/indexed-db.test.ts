@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { stripTypeScriptTypes } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
+import { type LocalServer, listenLocally } from '../../../test/support/local-server.ts';
 import { indexedDb } from '../../src/storage/indexed-db.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import { testStorageContract } from '../support/storage-contract.ts';
@@ -37,25 +36,22 @@ function remoteStorage(page: Page): ClientStorage {
 
 describeWithChromium('in a browser', (executablePath) => {
   let browser: Browser;
-  let server: Server;
+  let server: LocalServer;
   let context: BrowserContext;
-  let url = '';
 
   beforeAll(async () => {
     const script = stripTypeScriptTypes(await readFile(SOURCE, 'utf8'));
-    server = createServer((request, response) => {
+    const pages = createServer((request, response) => {
       const isScript = request.url === '/indexed-db.js';
       response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
       response.end(isScript ? script : PAGE);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    });
+    server = await listenLocally(pages);
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   });
   afterAll(async () => {
     await browser.close();
-    server.closeAllConnections();
-    server.close();
+    await server[Symbol.asyncDispose]();
   });
   beforeEach(async () => {
     context = await browser.newContext();
@@ -65,7 +61,7 @@ describeWithChromium('in a browser', (executablePath) => {
   async function openPage(before: () => void = () => {}): Promise<Page> {
     const page = await context.newPage();
     await page.addInitScript(before);
-    await page.goto(url);
+    await page.goto(server.url);
     return page;
   }
 
@@ -178,7 +174,7 @@ describeWithChromium('in a browser', (executablePath) => {
     );
     const page = await context.newPage();
     await page.clock.install();
-    await page.goto(url);
+    await page.goto(server.url);
     const storage = remoteStorage(page);
     const refused = expect(storage.set('key', 'text')).rejects.toThrow('in time');
     await page.clock.runFor(10_000);

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import { listenLocally } from '../../../test/support/local-server.ts';
 
 /** The places at which a connection is reset while an order is on it. */
 export const CUTS = [
@@ -61,7 +61,7 @@ export async function startOrderLine(
   let lostUntilMs = 0;
   let isClosed = false;
   const waiting = new Set<() => void>();
-  const upgraded = new Set<Duplex>();
+  const _upgraded = new Set<Duplex>();
 
   async function until(ms: () => number): Promise<void> {
     while (!isClosed && clock.now() < ms()) {
@@ -132,9 +132,7 @@ export async function startOrderLine(
   });
   server.on('upgrade', async (request: IncomingMessage, client: Socket, head: Buffer) => {
     sockets += 1;
-    upgraded.add(client);
     client.on('error', () => {});
-    client.once('close', () => upgraded.delete(client));
     await until(() => socketsUntilMs);
     const { hostname, port } = new URL(target());
     const headers = request.rawHeaders.map((text, at) => text + (at % 2 === 0 ? ': ' : '\r\n'));
@@ -147,10 +145,9 @@ export async function startOrderLine(
     upstream.once('close', () => client.destroy());
     client.once('close', () => upstream.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const listener = await listenLocally(server);
   const line: OrderLine = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: listener.url,
     next: [],
     get orders() {
       return orders;
@@ -175,12 +172,8 @@ export async function startOrderLine(
     },
     async [Symbol.asyncDispose]() {
       isClosed = true;
-      const closed = once(server, 'close');
-      server.close();
       line.heal();
-      for (const socket of upgraded) socket.destroy();
-      server.closeAllConnections();
-      await closed;
+      await listener[Symbol.asyncDispose]();
     },
   };
   return line;

@@ -1,7 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
@@ -11,6 +10,7 @@ import {
   type Verify,
 } from '../../../src/domain/auth/verifier.ts';
 import { eventually } from '../../support/eventually.ts';
+import { listenLocally } from '../../support/local-server.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { inSeconds, signedToken, unsignedToken, withClaims } from '../../support/tokens.ts';
 
@@ -101,18 +101,8 @@ describe('a key set', () => {
       asked += 1;
       listener(request, response);
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    return {
-      url: `http://127.0.0.1:${port}/keys`,
-      asked: () => asked,
-      async [Symbol.asyncDispose]() {
-        server.closeAllConnections();
-        server.close();
-        await once(server, 'close');
-      },
-    };
+    const local = await listenLocally(server);
+    return { ...local, url: `${local.url}/keys`, asked: () => asked };
   }
 
   test('accepts the signatures of its keys, and is fetched once', async () => {

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { failedStart } from '../../support/failed-start.ts';
+import { listenLocally } from '../../support/local-server.ts';
 
 // TEST-NET addresses are for documentation: no machine has one.
 const ELSEWHERE = '192.0.2.1';
@@ -29,15 +29,6 @@ async function problemsOf(environment: Environment): Promise<readonly string[]> 
   );
   expect(error).toMatchObject({ name: 'ConfigError' });
   return (error as Error).message.split('\n');
-}
-
-async function occupiedPort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  return {
-    port: String((server.address() as AddressInfo).port),
-    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
-  };
 }
 
 describe('a file of the order records', () => {
@@ -88,8 +79,8 @@ describe('manifests of trusted documents', () => {
 
 describe('an address to listen on', () => {
   test.each(['PORT', 'ADMIN_PORT'])('whose %s is in use stops the start', async (name) => {
-    await using taken = await occupiedPort();
-    expect(await problemsOf({ [name]: taken.port })).toEqual([
+    await using taken = await listenLocally(createServer());
+    expect(await problemsOf({ [name]: String(taken.port) })).toEqual([
       `${name}=${taken.port}: must be a port that is free and open to this user (it is in use on 127.0.0.1)`,
     ]);
   });
@@ -108,10 +99,10 @@ describe('an address to listen on', () => {
 });
 
 test('every unusable setting is listed together, even beside wrong values, and none is waited for', async () => {
-  await using taken = await occupiedPort();
+  await using taken = await listenLocally(createServer());
   // In a process of its own, since a path in the file systems of the kernel that hangs would hang this one.
   const { code, stdout, problems } = await failedStart({
-    ...{ PORT: taken.port, ADMIN_HOST: ELSEWHERE },
+    ...{ PORT: String(taken.port), ADMIN_HOST: ELSEWHERE },
     ...{ ORDER_STORE: '/proc/self/mem', PERSISTED_DOCUMENTS: '/proc/kmsg' },
     ...{ LOG_LEVEL: 'loud', ADMIN_PORT: 'x', RATE_LIMIT_PER_MIN: '5' },
   });
@@ -130,9 +121,9 @@ test('every unusable setting is listed together, even beside wrong values, and n
 });
 
 test('a start that fails leaves nothing open behind it', async () => {
-  await using taken = await occupiedPort();
+  await using taken = await listenLocally(createServer());
   const path = join(folder, 'orders');
-  await problemsOf({ ORDER_STORE: path, PORT: taken.port });
+  await problemsOf({ ORDER_STORE: path, PORT: String(taken.port) });
   await using _app = await startTestApp({ ORDER_STORE: path });
 });
 

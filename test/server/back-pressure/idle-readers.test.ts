@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { addressClient } from '../../../src/lib/limits/client.ts';
@@ -16,6 +15,7 @@ import {
 import { initializedSocket } from '../../end-to-end/live/raw-socket.ts';
 import { eventually } from '../../support/eventually.ts';
 import { extendedSchema } from '../../support/extended-schema.ts';
+import { listenLocally } from '../../support/local-server.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
@@ -94,10 +94,10 @@ async function openWrite(bytes: number) {
     clock,
     onCut: (reason) => reasons.push(reason),
   });
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = createServer();
+  const { port, [Symbol.asyncDispose]: close } = await listenLocally(server);
   const connected = once(server, 'connection');
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const client = connect(port, '127.0.0.1');
   client.on('error', () => {});
   const [socket] = (await connected) as [Socket];
   socket.write(Buffer.alloc(bytes));
@@ -113,12 +113,7 @@ async function openWrite(bytes: number) {
       client.resume();
       await eventually(() => client.bytesRead >= total);
     },
-    async [Symbol.asyncDispose]() {
-      client.destroy();
-      socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { steadyClock } from '../../../src/lib/clock.ts';
 import type { SendFault } from '../../../src/server/receive/receive-buffer.ts';
 import { ReceiveBuffers } from '../../../src/server/receive/receive-buffers.ts';
 import { eventually } from '../../support/eventually.ts';
+import { listenLocally } from '../../support/local-server.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const TEXT = 0x81;
@@ -25,23 +26,15 @@ function receiveBuffers(clock = steadyClock) {
 type Listener = ReturnType<typeof createTcpServer>;
 
 async function listening(server: Listener): Promise<AsyncDisposable & { open(): Promise<Socket> }> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const sockets: Socket[] = [];
+  const { port, [Symbol.asyncDispose]: close } = await listenLocally(server);
   return {
     async open() {
       const socket = connect(port, '127.0.0.1');
       socket.on('error', () => {});
-      sockets.push(socket);
       await once(socket, 'connect');
       return socket;
     },
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -1,32 +1,29 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { FrameScratch, FrameWriter } from '../../../src/server/websocket/frame-writer.ts';
 import { eventually } from '../../support/eventually.ts';
+import { type LocalServer, listenLocally } from '../../support/local-server.ts';
 
 const scratch = new FrameScratch();
 const HEAD = '{"id":"ä","payload":';
 
 let server: ReturnType<typeof createServer>;
+let listener: LocalServer;
 
 beforeEach(async () => {
   server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  listener = await listenLocally(server);
 });
-afterEach(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterEach(() => listener[Symbol.asyncDispose]());
 
 /** Reads with a client's `ws` what is written to the server's TCP socket. */
 async function connect() {
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: true });
   const upgraded = once(server, 'upgrade');
-  const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const socket = new WebSocket(listener.url);
   const messages: string[] = [];
   socket.on('message', (data) => messages.push(String(data)));
   const [request, stream, head] = (await upgraded) as [never, Duplex, Buffer];

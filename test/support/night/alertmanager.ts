@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { eventually } from '../eventually.ts';
 import { freePort } from '../free-ports.ts';
+import { listenLocally } from '../local-server.ts';
 import { dividedTimes } from './divided-times.ts';
 
 export interface Alertmanager extends AsyncDisposable {
@@ -41,13 +41,11 @@ export async function startAlertmanager(path: string, hastenedBy: number): Promi
     }
     response.end();
   });
-  receiver.listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
+  const listener = await listenLocally(receiver);
   const folder = await mkdtemp(join(tmpdir(), 'trading-graph-alertmanager-'));
   const config = join(folder, 'alertmanager.yml');
   const routes = dividedTimes(await readFile(ROUTES, 'utf8'), hastenedBy);
-  const { port: receiverPort } = receiver.address() as AddressInfo;
-  await writeFile(config, routes.replaceAll(RECEIVERS, `http://127.0.0.1:${receiverPort}/`));
+  await writeFile(config, routes.replaceAll(RECEIVERS, `${listener.url}/`));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const server = spawn(
@@ -65,8 +63,7 @@ export async function startAlertmanager(path: string, hastenedBy: number): Promi
   const close = async () => {
     server.kill('SIGKILL');
     await exited;
-    receiver.closeAllConnections();
-    receiver.close();
+    await listener[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
   };
   try {
