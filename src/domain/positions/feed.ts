@@ -122,7 +122,6 @@ export class Feed implements SubscribedFeed {
   }
 
   close(): void {
-    this.#poller.pause();
     this.#unwatch();
     for (const member of [...this.#ring]) this.#dismiss(member, null);
     this.#cancelLinger?.();

@@ -155,6 +155,25 @@ describe('when the records', () => {
     expect(orders.underWay).toBe(0);
   });
 
+  test('fail for the first of two orders with one key, the second is tried by itself', async () => {
+    const gate = Promise.withResolvers<void>();
+    let asked = 0;
+    const { calls, clock, begin } = stage((shared) => ({
+      reserve: async (request) => {
+        asked += 1;
+        if (asked > 1) return shared.reserve(request);
+        await gate.promise;
+        throw new RecordsUnavailableError('the disk is full');
+      },
+    }));
+    const first = await begin('k');
+    await begin('k', demo, 'MSFT');
+    gate.resolve();
+    await expect(first.placed).rejects.toThrow(RecordsUnavailableError);
+    await clock.advance(0);
+    expect(calls).toMatchObject([{ symbol: 'MSFT' }]);
+  });
+
   test.each([
     ['sent in', 5_000, 1],
     ['not sent past', 5_001, 0],

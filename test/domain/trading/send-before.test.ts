@@ -15,7 +15,8 @@ describe('an order that comes too late', () => {
     });
     for (const process of [orders, start()]) {
       const replayed = { ...expired, replayed: true };
-      for (const sendBefore of [undefined, clock.date() + 60_000]) {
+      for (const aheadMs of [undefined, 60_000, 2 * RECORD_LIFE_MS]) {
+        const sendBefore = aheadMs && clock.date() + aheadMs;
         const repeat = await process.place(demo, demoProof, ticketOf('k', 'AAPL', sendBefore));
         expect(repeat).toEqual(replayed);
       }

@@ -6,6 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { limited } from '../../support/limits.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
+import { seriesValue } from '../operations/scraped.ts';
 
 const HEALTH = 'GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n';
 const UPGRADE = [
@@ -53,6 +54,7 @@ test('an address has a limit of connections, sockets too; one more is closed', a
   using third = await openRaw(app.url);
   await eventually(() => third.isClosed);
   expect(third.received).toBe('');
+  expect(await seriesValue(app, 'refusals_total{limit="connections"}')).toBe(1);
   first.socket.write(UPGRADE);
   await eventually(() => first.received.includes('101 Switching Protocols'));
   expect(await hasRoom(app)).toBe(false);

@@ -1,0 +1,53 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { watchPath } from '../../src/lib/watch-path.ts';
+import { eventually } from '../support/eventually.ts';
+import { createScriptedClock } from '../support/scripted-clock.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'trading-graph-watch-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function watched(path: string) {
+  const clock = createScriptedClock();
+  let changes = 0;
+  const onChange = () => {
+    changes += 1;
+  };
+  const close = await watchPath({ path, clock, onChange });
+  const seen = (count: number, ms: number) =>
+    eventually(async () => {
+      await clock.advance(ms);
+      return changes === count;
+    });
+  return { clock, close, seen };
+}
+
+test('a path that emits no events is asked for its changes again and again', async () => {
+  // There is nothing yet that could emit any.
+  const path = join(folder, 'later', 'file');
+  const { clock, close, seen } = await watched(path);
+  await mkdir(join(folder, 'later'));
+  for (const [at, text] of ['one', 'another'].entries()) {
+    await writeFile(path, text);
+    await seen(at + 1, 2_000);
+  }
+  close();
+  expect(clock.pending).toBe(0);
+});
+
+test('an event has it asked soon, in place of the next time', async () => {
+  const path = join(folder, 'file');
+  await writeFile(path, 'one');
+  const { clock, close, seen } = await watched(path);
+  await writeFile(path, 'another');
+  await seen(1, 1);
+  expect(clock.pending).toBe(1);
+  close();
+  await writeFile(path, 'a third');
+  expect(clock.pending).toBe(0);
+});
