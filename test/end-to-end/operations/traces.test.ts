@@ -2,6 +2,7 @@ import { createClient as createWebSocketClient } from 'graphql-ws';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Environment } from '../../../src/config.ts';
+import type { GivenPlugin } from '../../../src/plugins/others/open-plugins.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type CollectedSpan, startSpanCollector } from '../../support/span-collector.ts';
@@ -31,10 +32,16 @@ const ORDER = `mutation ($key: String!) {
   placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: $key }) { __typename }
 }`;
 
+interface TracedOptions {
+  readonly directPath?: boolean;
+  readonly plugins?: readonly GivenPlugin[];
+  readonly status?: () => number | null;
+}
+
 /** A service that exports its spans at once, and the collector that it exports them to. */
 async function traced(
   environment: Environment = {},
-  { directPath = true, ...answers }: { directPath?: boolean; status?: () => number | null } = {},
+  { directPath = true, plugins = [], ...answers }: TracedOptions = {},
 ) {
   await using started = new AsyncDisposableStack();
   const collector = started.use(await startSpanCollector(answers));
@@ -43,7 +50,7 @@ async function traced(
     OTEL_BSP_SCHEDULE_DELAY: '20',
     ...environment,
   };
-  const app = started.use(await startTestApp(exporting, { directPath }));
+  const app = started.use(await startTestApp(exporting, { directPath, plugins }));
   const owned = started.move();
   return {
     ...{ collector, app, token: app.sandbox.token({ email: 'demo@example.com' }) },
@@ -215,6 +222,16 @@ describe.each([
     const refused = later.flatMap((request) => collector.childrenOf(request));
     expect(refused).toHaveLength(1);
     expect(refused[0]).toMatchObject({ isError: false });
+  });
+
+  test('is a failure by its status where a plugin fails', async () => {
+    const onParse = () => {
+      throw new TypeError('in vain');
+    };
+    await using place = await traced({}, { directPath, plugins: [{ onParse }] });
+    await place.app.query('{ customerId }');
+    const { attributes } = await place.collector.find(isRequest);
+    expect(attributes).toMatchObject({ 'error.type': '500', 'http.response.status_code': 500 });
   });
 
   test('is no failure where its client leaves before the answer, and neither is its call', async () => {
