@@ -65,15 +65,21 @@ test('an accepted order causes a poll immediately, also while one is in flight',
 });
 
 test('closing ends every subscription without an error and leaves no timer', async () => {
-  const { clock, viewer, followChanges, followPositions, hub } = createLiveBench();
+  const { clock, gateway, viewer, followChanges, followPositions, followAccount, hub } =
+    createLiveBench();
+  // So that a snapshot comes before the first list, and waits for it.
+  gateway.latencyMs = 500;
   const ends: unknown[] = [];
   const followers = [
     followChanges(viewer('phone'), { onEnd: (error) => ends.push(error) }),
     followPositions(viewer('tablet'), { onEnd: (error) => ends.push(error) }),
   ];
-  await clock.advance(2_000);
+  const watch = followAccount(viewer('watch'));
+  await clock.advance(2_700);
+  expect(watch.events).toHaveLength(1);
   hub.close();
-  await clock.advance(0);
+  await clock.advance(1_000);
+  expect(clock.pending).toBe(0);
   expect(followers.map(({ hasEnded, error }) => [hasEnded, error])).toEqual([
     [true, null],
     [true, null],
