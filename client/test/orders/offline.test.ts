@@ -158,7 +158,7 @@ test('a request that hangs is ended with the wait, and what came of it is asked'
   const { orders, core, sent } = phone.open();
   await core.account();
   phone.line.next.push('silent');
-  const outcome = await orders.ticket({ maxWaitMs: 300 }).place(buying('hanging'));
+  const outcome = await orders.ticket({ maxWaitMs: 2_000 }).place(buying('hanging'));
   expect(outcome).toMatchObject({ status: 'accepted', replayed: true });
   expect(mutations(sent)).toHaveLength(1);
 });

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { browserEnvironment } from '../../src/browser-environment.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { createScriptedClock, type ScriptedClock } from '../../../test/support/scripted-clock.ts';
 import type { Environment } from '../../src/environment.ts';
 import { buying, startPhone, undatedFetch } from '../support/phone.ts';
 
-/** A device whose time passes four times as fast. */
-const PACE = 4;
 const SLOW_MS = 3_200;
+const MINUTE_MS = 60_000;
+const STEP_MS = 100;
 
 /** A WebSocket whose handshake a proxy swallows. */
 class Swallowed extends EventTarget {
@@ -13,25 +14,76 @@ class Swallowed extends EventTarget {
   close() {}
 }
 
-function fastDevice(fetching: typeof fetch): Partial<Environment> {
-  const { after } = browserEnvironment();
-  return {
-    fetch: fetching,
-    now: () => Date.now() + (PACE - 1) * performance.now(),
-    uptime: () => PACE * performance.now(),
-    after: (ms, task) => after(ms / PACE, task),
-  };
+interface Device {
+  readonly environment: Partial<Environment>;
+  readonly clock: ScriptedClock;
+  /** Its line takes so long for each request, which travels on where it was given up; without end where it is dead. */
+  roundTripMs: number;
+  /** Lets time pass until an order has its outcome. */
+  outcomeOf<T>(placing: Promise<T>): Promise<T>;
 }
 
-/** A line on which each request takes so long, and travels on where it was given up. */
-function slowLine(roundTripMs: () => number): typeof fetch {
-  const half = () => new Promise((resolve) => setTimeout(resolve, roundTripMs() / 2 / PACE));
-  return (input, { signal, ...init } = {}) =>
+/** A device whose time stands still while the service works: a busy machine makes no line slow. */
+function createDevice(
+  fetching: typeof fetch,
+  WebSocket: typeof globalThis.WebSocket | null,
+): Device {
+  const clock = createScriptedClock(Date.now());
+  let underWay = 0;
+  const answerOf = async (...request: Parameters<typeof fetch>) => {
+    underWay += 1;
+    try {
+      const answer = await fetching(...request);
+      return new Response(await answer.text(), answer);
+    } finally {
+      underWay -= 1;
+    }
+  };
+  const half = () => new Promise<void>((resolve) => clock.after(device.roundTripMs / 2, resolve));
+  const travelling: typeof fetch = (input, { signal, ...init } = {}) =>
     new Promise((resolve, reject) => {
       signal?.addEventListener('abort', () => reject(new Error('aborted')));
-      const answering = half().then(() => fetch(input, init));
+      if (device.roundTripMs === Number.POSITIVE_INFINITY) return;
+      const answering = half().then(() => answerOf(input, init));
       answering.then((answer) => half().then(() => resolve(answer)), reject);
     });
+  const device: Device = {
+    clock,
+    roundTripMs: 0,
+    environment: {
+      fetch: travelling,
+      WebSocket: WebSocket && timed(WebSocket),
+      now: clock.date,
+      uptime: clock.now,
+      after: clock.after,
+    },
+    async outcomeOf(placing) {
+      let isTold = false;
+      const told = () => {
+        isTold = true;
+      };
+      placing.then(told, told);
+      await eventually(async () => {
+        if (underWay === 0) await clock.advance(STEP_MS);
+        return isTold;
+      });
+      return placing;
+    },
+  };
+  return device;
+
+  function timed(Socket: typeof globalThis.WebSocket) {
+    return class extends Socket {
+      constructor(...given: ConstructorParameters<typeof globalThis.WebSocket>) {
+        super(...given);
+        if (!(this instanceof globalThis.WebSocket)) return;
+        underWay += 1;
+        this.addEventListener('close', () => {
+          underWay -= 1;
+        });
+      }
+    };
+  }
 }
 
 test.each([
@@ -39,13 +91,14 @@ test.each([
   ['one that a proxy swallows', Swallowed as unknown as typeof WebSocket],
 ])('on a line that became slow an order is told; a WebSocket: %s', async (_, WebSocket) => {
   await using phone = await startPhone();
-  let roundTripMs = 0;
-  const device = fastDevice(slowLine(() => roundTripMs));
-  const { orders, core } = phone.open({}, { ...device, WebSocket });
-  await core.account();
-  roundTripMs = SLOW_MS;
-  const outcome = await orders.ticket().place(buying('slow line'), { withinMs: 30_000 });
-  expect(outcome).toMatchObject({ status: 'accepted' });
+  const device = createDevice(fetch, WebSocket);
+  const { orders, core } = phone.open({}, device.environment);
+  await device.outcomeOf(core.account());
+  device.roundTripMs = SLOW_MS;
+  const placing = orders
+    .ticket({ maxWaitMs: MINUTE_MS })
+    .place(buying('slow line'), { withinMs: 2 * MINUTE_MS });
+  expect(await device.outcomeOf(placing)).toMatchObject({ status: 'accepted' });
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
@@ -81,45 +134,35 @@ test('a token that takes long is no dead line', async () => {
 
 test('without the server’s clock a dead line is left within half of the time of the order', async () => {
   await using phone = await startPhone();
-  const { orders, core } = phone.open({}, fastDevice(undatedFetch));
-  await core.account();
-  phone.line.next.push('dead');
-  expect(await orders.ticket().place(buying('dead'))).toMatchObject({
-    status: 'accepted',
-    replayed: false,
-  });
-  expect([phone.line.sockets, phone.line.orders]).toEqual([1, 1]);
+  const device = createDevice(undatedFetch, WebSocket);
+  const { orders, core } = phone.open({}, device.environment);
+  await device.outcomeOf(core.account());
+  device.roundTripMs = Number.POSITIVE_INFINITY;
+  const startedMs = device.clock.now();
+  const outcome = await device.outcomeOf(orders.ticket().place(buying('dead')));
+  expect(outcome).toMatchObject({ status: 'accepted', replayed: false });
+  // Of 5 s; behind them comes the pause before another attempt.
+  expect(device.clock.now() - startedMs).toBeLessThan(3_500);
+  expect([phone.line.sockets, phone.line.orders]).toEqual([1, 0]);
 });
 
 test('an order whose WebSocket opens after a sleep of an hour is not sent, though no server’s clock is known', async () => {
   await using phone = await startPhone();
   let messages = 0;
-  class Sleepy extends EventTarget {
-    readonly #socket: WebSocket;
-    constructor(url: string, protocol: string) {
-      super();
-      this.#socket = new WebSocket(url, protocol);
-      for (const type of ['open', 'close', 'error']) {
-        this.#socket.addEventListener(type, () => this.dispatchEvent(new Event(type)));
-      }
-      this.#socket.addEventListener('message', ({ data }) => {
-        if (messages++ === 0) phone.clockMs += 3_600_000;
-        this.dispatchEvent(new MessageEvent('message', { data }));
+  class Sleepy extends WebSocket {
+    constructor(...given: ConstructorParameters<typeof WebSocket>) {
+      super(...given);
+      this.addEventListener('message', () => {
+        if (messages++ === 0) device.clock.setDate(3_600_000);
       });
     }
-    send(text: string) {
-      this.#socket.send(text);
-    }
-    close() {
-      this.#socket.close();
-    }
   }
-  const own = { fetch: undatedFetch, WebSocket: Sleepy as unknown as typeof WebSocket };
-  const { orders, core } = phone.open({}, own);
-  await core.account();
-  phone.line.next.push('dead');
-  const outcome = await orders.ticket({ maxWaitMs: 2_000 }).place(buying('an hour later'));
-  expect(outcome).toMatchObject({ status: 'unknown' });
+  const device = createDevice(undatedFetch, Sleepy);
+  const { orders, core } = phone.open({}, device.environment);
+  await device.outcomeOf(core.account());
+  device.roundTripMs = Number.POSITIVE_INFINITY;
+  const placing = orders.ticket({ maxWaitMs: 2_000 }).place(buying('an hour later'));
+  expect(await device.outcomeOf(placing)).toMatchObject({ status: 'unknown' });
   expect(messages).toBe(1);
   expect(phone.app.sandbox.orders()).toEqual([]);
 });
