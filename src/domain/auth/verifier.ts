@@ -80,9 +80,9 @@ function keySetAt(
       if (clock.now() - failedAtMs < KEY_SET_RETRY_MS) throw new Error('the key set failed lately');
       try {
         const response = await fetch(address, init);
-        if (!response.ok)
+        if (!response.ok || response.body === null)
           throw new Error(`the key set was answered with status ${response.status}`);
-        const keys = await bodyOf(response);
+        const keys = await bytesOf(response.body);
         settled(null);
         return new Response(keys);
       } catch (error) {
@@ -100,9 +100,9 @@ function causeOf(error: unknown): string {
 }
 
 /** The signal of the request ends this too: the time-out is over head and body together. */
-async function bodyOf({ body }: Response): Promise<Buffer<ArrayBuffer>> {
+async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Buffer<ArrayBuffer>> {
   const collector = new ByteCollector({ maxBytes: KEY_SET_MAX_BYTES });
-  for await (const chunk of body ?? []) {
+  for await (const chunk of body) {
     const collected = collector.add(Buffer.from(chunk));
     // Leaving the loop cancels the body, which closes its connection.
     if (collected !== 'kept') throw new Error(`the key set's answer has ${collected}`);

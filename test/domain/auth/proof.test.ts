@@ -8,7 +8,8 @@ const PROOF_MS = 300_000;
 const KEPT_MS = 60_000;
 
 function setUp() {
-  const clock = createScriptedClock();
+  // A process that has just started: nothing is as recent as its clock’s 0.
+  const clock = createScriptedClock(0);
   const ledger = new ProofLedger({ clock, proofMs: PROOF_MS, keptMs: KEPT_MS });
   /** A gateway call that begins and is answered immediately. */
   const answers = {

@@ -181,31 +181,34 @@ describe('a key set', () => {
     expect(keys.asked()).toBe(0);
   });
 
-  test('that is down is not waited for each time, and used when it recovers', async () => {
-    let isUp = false;
-    await using keys = await serve((_request, response) => {
-      if (isUp) response.end(keySet);
-      else response.writeHead(503).end();
-    });
-    const clock = createScriptedClock();
-    const lines: [string, object][] = [];
-    const line = (record: object, message: string) => lines.push([message, record]);
-    const log = { warn: line, info: line } as unknown as NonNullable<VerifierOptions['log']>;
-    const verify = await verifier({ jwtJwksUrl: keys.url, clock, log });
-    const token = signed({ alg: 'RS256', kid: 'one' });
-    expect(await verify(token)).toBe(false);
-    await clock.advance(5_000);
-    expect(await verify(token)).toBe(false);
-    expect(keys.asked()).toBe(2);
-    isUp = true;
-    expect(await verify(token)).toBe(false);
-    expect(keys.asked()).toBe(2);
-    const reason = 'the key set was answered with status 503';
-    expect(lines).toEqual([['the key set cannot be fetched', { reason }]]);
-    await clock.advance(5_000);
-    expect(await verify(token)).toBe(true);
-    expect(lines.slice(1)).toEqual([['the key set is fetched again', {}]]);
-  });
+  test.each([503, 204])(
+    'that is down (%i) is not waited for each time, and used when it recovers',
+    async (status) => {
+      let isUp = false;
+      await using keys = await serve((_request, response) => {
+        if (isUp) response.end(keySet);
+        else response.writeHead(status).end();
+      });
+      const clock = createScriptedClock();
+      const lines: [string, object][] = [];
+      const line = (record: object, message: string) => lines.push([message, record]);
+      const log = { warn: line, info: line } as unknown as NonNullable<VerifierOptions['log']>;
+      const verify = await verifier({ jwtJwksUrl: keys.url, clock, log });
+      const token = signed({ alg: 'RS256', kid: 'one' });
+      expect(await verify(token)).toBe(false);
+      await clock.advance(5_000);
+      expect(await verify(token)).toBe(false);
+      expect(keys.asked()).toBe(2);
+      isUp = true;
+      expect(await verify(token)).toBe(false);
+      expect(keys.asked()).toBe(2);
+      const reason = `the key set was answered with status ${status}`;
+      expect(lines).toEqual([['the key set cannot be fetched', { reason }]]);
+      await clock.advance(5_000);
+      expect(await verify(token)).toBe(true);
+      expect(lines.slice(1)).toEqual([['the key set is fetched again', {}]]);
+    },
+  );
 });
 
 /** Writes as fast as it is read. */
