@@ -1,6 +1,7 @@
 import type { Position, Session } from './model.ts';
 import type { GatewayRefusal } from './wire/bodies.ts';
 import type { toInstruments } from './wire/instrument.ts';
+import type { Reading } from './wire/scalars.ts';
 
 /** When a read was sent: of two answers the one with the higher sequence is newer. */
 export interface Sent {
@@ -50,7 +51,7 @@ export type Acknowledgement =
 export interface Read<T> {
   readonly operation: ViewerRead;
   /** Checks the JSON of an answer and maps it; null where it breaks the interface. */
-  readonly map: (body: unknown) => T | null;
+  readonly map: (body: unknown, reading: Reading) => T | null;
   /** Names the shape of a valid answer, for the log. */
   readonly expected: string;
 }

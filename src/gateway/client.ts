@@ -21,7 +21,7 @@ import { type PathValues, type RequestSettings, requestTemplates } from './reque
 import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
 import { toPositions } from './wire/holding.ts';
 import { toInstruments } from './wire/instrument.ts';
-import { isRow, readingIn, type TimeUnit } from './wire/scalars.ts';
+import { isRow, type Reading, readingIn, type TimeUnit } from './wire/scalars.ts';
 import { toSession } from './wire/session.ts';
 
 export interface GatewayClientOptions extends RequestSettings {
@@ -85,9 +85,8 @@ export class GatewayClient {
     path: PathValues,
   ): Promise<T> {
     const answer = this.#bodyOf(operation, await this.#call(operation, caller, { path }));
-    const value = map(jsonOf(answer, parseLongIntegers));
-    if (value === null) throw this.#broken(operation, `no ${expected}`);
-    return value;
+    const body = jsonOf(answer, parseLongIntegers);
+    return this.#mapped(operation, expected, (reading) => map(body, reading));
   }
 
   async getAllTickers(caller: Caller, group: string, etag: string | null): Promise<CatalogAnswer> {
@@ -151,10 +150,10 @@ export class GatewayClient {
     const operation = 'getSession';
     const exchange = await this.#call(operation, caller, { path: { login } });
     const answer = this.#bodyOf(operation, exchange);
-    const reading = readingIn(this.#options.gatewayTimeUnit);
-    const session = toSession(jsonOf(answer), login, reading);
-    if (session === null) throw this.#broken(operation, 'no snapshot of this login');
-    this.#options.onInexact?.(operation, reading.inexactFigures);
+    const body = jsonOf(answer);
+    const session = this.#mapped(operation, 'snapshot of this login', (reading) =>
+      toSession(body, login, reading),
+    );
     return { session, ...sentOf(answer) };
   }
 
@@ -168,17 +167,25 @@ export class GatewayClient {
     const { bytes } = answer;
     if (previous?.bytes.equals(bytes)) return { ...previous, ...sentOf(answer) };
     const body = jsonOf(answer);
-    const reading = readingIn(this.#options.gatewayTimeUnit);
-    const list = isRow(body) ? toPositions(body.positions, reading) : null;
-    if (list === null) throw this.#broken(operation, 'no whole list of positions');
-    this.#options.onInexact?.(operation, reading.inexactFigures);
-    return { positions: list, bytes, ...sentOf(answer) };
+    const positions = this.#mapped(operation, 'whole list of positions', (reading) =>
+      isRow(body) ? toPositions(body.positions, reading) : null,
+    );
+    return { positions, bytes, ...sentOf(answer) };
   }
 
   #bodyOf(operation: OperationName, exchange: Exchange): Answer {
     const answer = judgeRead(operation, exchange);
     if (answer.status === 304) throw this.#broken(operation, 'an unrequested 304');
     return answer;
+  }
+
+  /** Maps what an answer says; one that breaks the interface is an error, and figures that no double carries are counted. */
+  #mapped<T>(operation: OperationName, expected: string, map: (reading: Reading) => T | null): T {
+    const reading = readingIn(this.#options.gatewayTimeUnit);
+    const value = map(reading);
+    if (value === null) throw this.#broken(operation, `no ${expected}`);
+    this.#options.onInexact?.(operation, reading.inexactFigures);
+    return value;
   }
 
   #broken(operation: OperationName, message: string): GatewayError {

@@ -83,7 +83,7 @@ export class GatewayMetrics {
       'Figures beyond ± 2^53, which are null; those of a catalog are the nearest double.',
       { operation: [] },
     );
-    for (const operation of ['getAllTickers', 'getSession', 'getOpenPositions'] as const) {
+    for (const operation of OPERATION_NAMES.filter(isRead)) {
       this.inexactFigures[operation] = inexactFigures.register(operation);
     }
     this.#circuits = registry.gauge(

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { customerIdRead } from '../../src/gateway/wire/payments.ts';
+import { digits, figure, instant, isRow, type Reading } from '../../src/gateway/wire/scalars.ts';
 import { toToken } from '../../src/lib/token.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
@@ -127,6 +128,24 @@ describe('the open positions', () => {
       expect(new Date(positions[0]?.createdAt ?? 0).getUTCFullYear()).toBe(year);
     }
   });
+});
+
+test('any read has its figures counted and its times in the unit that was set, long integers among them', async () => {
+  const body = { at: 1_735_689_600_123, profit: 0, id: 0 };
+  const long = JSON.stringify(body).replace(/:0/g, ':9007199254740993');
+  await using gateway = await startScriptedGateway((socket) =>
+    socket.write(answer(200, Buffer.from(long), { 'content-type': 'application/json' })),
+  );
+  const counted: [string, number][] = [];
+  const onInexact = (...count: [string, number]) => counted.push(count);
+  await using open = openClient(gateway.url, { gatewayTimeUnit: 'ms', onInexact });
+  const map = (row: unknown, reading: Reading) =>
+    isRow(row)
+      ? [digits(row.id), figure(row.profit, reading), instant(row.at, reading.unit)]
+      : null;
+  const read = { operation: 'getCustomerId', map, expected: 'figures' } as const;
+  expect(await open.client.read(anyCaller, read, {})).toEqual(['9007199254740993', null, body.at]);
+  expect(counted).toEqual([['getCustomerId', 1]]);
 });
 
 describe('the content type', () => {

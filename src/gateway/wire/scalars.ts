@@ -42,10 +42,16 @@ export function isExact(value: number): boolean {
 }
 
 export function figure(value: unknown, reading: Reading): number | null {
-  if (typeof value !== 'number') return null;
-  if (isExact(value)) return value;
+  const number = numberOf(value);
+  if (number === null || isExact(number)) return number;
   reading.inexactFigures += 1;
   return null;
+}
+
+/** Where an answer's ids may be numeric, its long integers are kept as texts, whatever they are. */
+function numberOf(value: unknown): number | null {
+  if (typeof value === 'number') return value;
+  return value instanceof LongInteger ? Number(value.digits) : null;
 }
 
 /** The digits of a numeric identifier. */
@@ -69,8 +75,9 @@ const FIRST_MICROSECONDS = 1e14;
 
 /** Many serializers write an absent time as 0, and no account is as old as 1970. */
 export function instant(value: unknown, unit: TimeUnit): Moment | null {
-  if (typeof value !== 'number' || value === 0) return null;
-  const ms = Math.trunc(value * msPerTick(value, unit));
+  const ticks = numberOf(value);
+  if (ticks === null || ticks === 0) return null;
+  const ms = Math.trunc(ticks * msPerTick(ticks, unit));
   return ms >= FIRST_INSTANT_MS && ms < END_INSTANT_MS ? ms : null;
 }
 

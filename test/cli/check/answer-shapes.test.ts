@@ -37,8 +37,8 @@ const READERS: Readonly<Record<ReadName, (body: unknown) => Promise<unknown> | u
   },
   getSession: (body) => toSession(body, '700001', readingIn('auto')),
   getOpenPositions: (body) => (isRow(body) ? toPositions(body.positions, readingIn('auto')) : null),
-  getWithdrawalMethods: (body) => withdrawalMethodsRead.map(body),
-  getCustomerId: (body) => customerIdRead.map(body),
+  getWithdrawalMethods: (body) => withdrawalMethodsRead.map(body, readingIn('auto')),
+  getCustomerId: (body) => customerIdRead.map(body, readingIn('auto')),
 };
 
 const OPERATIONS = Object.keys(WHOLE) as ReadName[];

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
+import { readingIn } from '../../../src/gateway/wire/scalars.ts';
+
+const methodsIn = (body: unknown) => withdrawalMethodsRead.map(body, readingIn('auto'));
 
 describe('withdrawal methods', () => {
   const row = {
@@ -21,26 +24,26 @@ describe('withdrawal methods', () => {
         { ...row, id: 9 },
       ],
     ];
-    expect(withdrawalMethodsRead.map(body)?.map(({ id, group }) => [id, group])).toEqual([
+    expect(methodsIn(body)?.map(({ id, group }) => [id, group])).toEqual([
       ['7', 0],
       ['8', 2],
       ['9', 2],
     ]);
-    expect(withdrawalMethodsRead.map([[row]])).toStrictEqual([{ ...row, id: '7', group: 0 }]);
+    expect(methodsIn([[row]])).toStrictEqual([{ ...row, id: '7', group: 0 }]);
   });
 
   test.each(Object.keys(row))('may lack %s', (field) => {
     const change = { ...row, id: '7', group: 0, [field]: null };
-    expect(withdrawalMethodsRead.map([[{ ...row, [field]: undefined }]])).toStrictEqual([change]);
-    expect(withdrawalMethodsRead.map([[{ ...row, [field]: [] }]])).toStrictEqual([change]);
+    expect(methodsIn([[{ ...row, [field]: undefined }]])).toStrictEqual([change]);
+    expect(methodsIn([[{ ...row, [field]: [] }]])).toStrictEqual([change]);
   });
 
   test.each([[[row]], [{}], [null], [[[null]]], [[['x']]], ['[[]]']])('are not %j', (body) => {
-    expect(withdrawalMethodsRead.map(body)).toBeNull();
+    expect(methodsIn(body)).toBeNull();
   });
 
   test.each([[[]], [[[]]]])('may be none, as in %j', (body) => {
-    expect(withdrawalMethodsRead.map(body)).toEqual([]);
+    expect(methodsIn(body)).toEqual([]);
   });
 });
 
@@ -51,5 +54,5 @@ test.each([
   [null, null],
   ['cus_1', null],
 ])('the customer id in %j is %j', (body, expected) => {
-  expect(customerIdRead.map(body)).toBe(expected);
+  expect(customerIdRead.map(body, readingIn('auto'))).toBe(expected);
 });

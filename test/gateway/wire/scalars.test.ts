@@ -6,6 +6,7 @@ import {
   readingIn,
   type TimeUnit,
 } from '../../../src/gateway/wire/scalars.ts';
+import { parseLongIntegers } from '../../../src/lib/exact-json.ts';
 
 describe('a time', () => {
   test.each<[TimeUnit, unknown, string | null]>([
@@ -21,6 +22,7 @@ describe('a time', () => {
     ['auto', 99_999_999_999_999, '5138-11-16T09:46:39.999Z'],
     ['auto', 100_000_000_000_000, '1973-03-03T09:46:40.000Z'],
     ['auto', 1_735_689_600_123_999, '2025-01-01T00:00:00.123Z'],
+    ['auto', parseLongIntegers('1735689600123999'), '2025-01-01T00:00:00.123Z'],
     ['auto', 0, null],
     ['auto', -0, null],
     ['s', 0, null],
@@ -69,7 +71,9 @@ test.each([
   ['"1"', null, 0],
   ['null', null, 0],
 ])('the figure %s is %s, and counts as %i that is inexact', (json, expected, count) => {
-  const reading = readingIn('auto');
-  expect(figure(JSON.parse(json), reading)).toBe(expected);
-  expect(reading.inexactFigures).toBe(count);
+  for (const parse of [JSON.parse, parseLongIntegers]) {
+    const reading = readingIn('auto');
+    expect(figure(parse(json), reading)).toBe(expected);
+    expect(reading.inexactFigures).toBe(count);
+  }
 });
