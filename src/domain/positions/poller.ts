@@ -25,9 +25,8 @@ export class Poller {
   readonly #poll: (member: RingMember) => Promise<PollOutcome>;
   readonly #turn: PollTurn;
   #isRunning = false;
-  #isInFlight = false;
-  /** A poll was requested after the one in flight was sent. */
-  #isRepollRequested = false;
+  /** The call under way; it is outdated once a poll was requested after it was sent. */
+  #inFlight: { isOutdated: boolean } | null = null;
   /** False until the first answer: the interval has no phase yet. */
   #hasPhase = false;
   #failures = 0;
@@ -57,7 +56,7 @@ export class Poller {
   resume(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;
-    if (this.#isInFlight) return;
+    if (this.#inFlight) return;
     const rhythmMs = this.#startedAtMs + this.#options.pollMs;
     const dueMs = Math.max(rhythmMs, this.#restsUntilMs);
     if (dueMs <= this.#options.clock.now()) this.#turn.soon();
@@ -66,29 +65,28 @@ export class Poller {
 
   pause(): void {
     this.#isRunning = false;
-    this.#isRepollRequested = false;
     this.#turn.leave();
   }
 
   /** The list has surely changed. A gateway that asked for a pause is not polled before its end. */
   pollNow(): void {
     if (!this.#isRunning || this.#failures > 0) return;
-    if (this.#isInFlight) this.#isRepollRequested = true;
+    if (this.#inFlight) this.#inFlight.isOutdated = true;
     else this.#turn.soon();
   }
 
   #start(): void {
     const { clock } = this.#options;
-    const member = this.#isInFlight ? null : this.#ring.next(clock.now());
+    const member = this.#inFlight ? null : this.#ring.next(clock.now());
     if (member === null) return;
-    this.#isInFlight = true;
-    this.#isRepollRequested = false;
+    const call = { isOutdated: false };
+    this.#inFlight = call;
     this.#startedAtMs = clock.now();
-    void this.#poll(member).then((outcome) => this.#polled(outcome));
+    void this.#poll(member).then((outcome) => this.#polled(outcome, call.isOutdated));
   }
 
-  #polled(outcome: PollOutcome): void {
-    this.#isInFlight = false;
+  #polled(outcome: PollOutcome, isOutdated: boolean): void {
+    this.#inFlight = null;
     if (outcome.kind === 'answered') {
       this.#failures = 0;
       this.#restsUntilMs = Number.NEGATIVE_INFINITY;
@@ -97,15 +95,14 @@ export class Poller {
       this.#restsUntilMs =
         this.#options.clock.now() + restMs(this.#failures, outcome.error, this.#options);
     }
-    if (this.#isRunning) this.#plan(outcome);
+    if (this.#isRunning) this.#plan(outcome, isOutdated);
   }
 
-  #plan({ kind }: PollOutcome): void {
+  #plan({ kind }: PollOutcome, isOutdated: boolean): void {
     // A refusal is about the token alone: the next token polls immediately, so that no subscription misses a poll.
     if (kind === 'refused') this.#turn.soon();
     else if (kind === 'failed') this.#turn.at(this.#restsUntilMs);
-    else if (this.#isRepollRequested || this.#ring.unproved(this.#options.clock.now()))
-      this.#turn.soon();
+    else if (isOutdated || this.#ring.unproved(this.#options.clock.now())) this.#turn.soon();
     else this.#planSteady(this.#startedAtMs);
   }
 
