@@ -77,8 +77,8 @@ class EditTable {
 
   #distance(depth: number): number {
     // A difference in length is at least as many edits.
-    if (Math.abs(depth + 1 - this.#width) > this.#edits) return this.#edits + 1;
-    return this.#rows[depth * this.#width + this.#width - 1] as number;
+    if (Math.abs(depth - this.#word.length) > this.#edits) return this.#edits + 1;
+    return this.#rows[depth * this.#width + this.#word.length] as number;
   }
 
   /**
@@ -90,32 +90,27 @@ class EditTable {
     const word = this.#word;
     const edits = this.#edits;
     const letter = candidate.charCodeAt(depth - 1);
-    const previousLetter = depth > 1 ? candidate.charCodeAt(depth - 2) : -1;
+    // NaN before the first letter, which equals none.
+    const previousLetter = candidate.charCodeAt(depth - 2);
     const row = depth * this.#width;
     const above = row - this.#width;
     const first = Math.max(1, depth - edits);
-    const last = Math.min(this.#width - 1, depth + edits);
+    const last = Math.min(word.length, depth + edits);
     let left = first === 1 ? depth : edits + 1;
     rows[row + first - 1] = left;
     let nearest = left;
-    let wantedBefore = first > 1 ? word.charCodeAt(first - 2) : -1;
     for (let column = first; column <= last; column += 1) {
       const wanted = word.charCodeAt(column - 1);
-      let distance = (rows[above + column - 1] as number) + (wanted === letter ? 0 : 1);
-      if (left < distance) distance = left + 1;
-      const up = rows[above + column] as number;
-      if (up < distance) distance = up + 1;
-      if (wanted === previousLetter && wantedBefore === letter) {
-        const swapped = (rows[above - this.#width + column - 2] as number) + 1;
-        if (swapped < distance) distance = swapped;
+      const replaced = (rows[above + column - 1] as number) + (wanted === letter ? 0 : 1);
+      left = Math.min(replaced, left + 1, (rows[above + column] as number) + 1);
+      if (wanted === previousLetter && word.charCodeAt(column - 2) === letter) {
+        left = Math.min(left, (rows[above - this.#width + column - 2] as number) + 1);
       }
-      rows[row + column] = distance;
-      if (distance < nearest) nearest = distance;
-      left = distance;
-      wantedBefore = wanted;
+      rows[row + column] = left;
+      nearest = Math.min(nearest, left);
     }
     // The next row reads one cell further.
-    if (last + 1 < this.#width) rows[row + last + 1] = edits + 1;
+    if (last < word.length) rows[row + last + 1] = edits + 1;
     return nearest;
   }
 }
