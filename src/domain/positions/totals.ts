@@ -29,10 +29,11 @@ export function exactSum(figures: readonly number[]): number | null {
     const scaled = Math.round(figure * UNIT);
     // Two decimals of at most 15 digits are never the same double, so this one has the figure's own digits.
     if (Math.abs(scaled) < TEN_TO_15 && scaled / UNIT === figure) {
+      if (!Number.isSafeInteger(units + scaled)) {
+        rest = add(rest, -UNIT_DIGITS, BigInt(units));
+        units = 0;
+      }
       units += scaled;
-      if (Math.abs(units) < LARGEST_UNITS) continue;
-      rest = add(rest, -UNIT_DIGITS, BigInt(units));
-      units = 0;
     } else if (Number.isFinite(figure)) {
       rest = addDigits(rest, figure);
     } else {
@@ -48,7 +49,6 @@ export function exactSum(figures: readonly number[]): number | null {
 const UNIT_DIGITS = 6;
 const UNIT = 10 ** UNIT_DIGITS;
 const TEN_TO_15 = 1e15;
-const LARGEST_UNITS = Number.MAX_SAFE_INTEGER - TEN_TO_15;
 
 type SumsByExponent = Map<number, bigint>;
 

@@ -27,6 +27,11 @@ test.each([
     [9_007_199_254_740_992, 1.5, 1.5],
     9_007_199_254_740_996,
   ],
+  [
+    'more millionths than a double counts by ones',
+    [...Array(11).fill(999_999_999.999_999), ...Array(10).fill(-999_999_999.999_999)],
+    999_999_999.999_999,
+  ],
   ['exponents far apart', [1e300, 1e-300, -1e300], 1e-300],
   ['exponents with a fraction', [1.5e30, 2.5e-30, -1.5e30], 2.5e-30],
   ['the smallest double', [5e-324, 5e-324], 1e-323],
