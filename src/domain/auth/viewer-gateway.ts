@@ -7,7 +7,7 @@ import type {
 } from '../../gateway/answers.ts';
 import type { Caller } from '../../gateway/caller.ts';
 import type { GatewayClient, Writes } from '../../gateway/client.ts';
-import { type GatewayError, isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
+import { isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { OrderCall } from '../../gateway/model.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
@@ -161,7 +161,8 @@ export class ViewerGateway {
       this.#parts.refusals.accepted(operation, viewer.login);
       return answer;
     } catch (error) {
-      const isRefusal = isGatewayError(error, 'unauthenticated') && !isRemembered(error);
+      // One without a status is remembered here, and known to the ledger: it is none of the gateway's answers.
+      const isRefusal = isGatewayError(error, 'unauthenticated') && error.status !== null;
       if (isRefusal) this.#refused(viewer, operation, wasAccepted);
       throw error;
     }
@@ -172,9 +173,4 @@ export class ViewerGateway {
     this.#parts.refusals.refused(operation, viewer, wasAccepted);
     this.#parts.trials.refused(viewer);
   }
-}
-
-/** A refusal that is remembered here, which the ledger has recorded: it is none of the gateway's answers. */
-function isRemembered(error: GatewayError): boolean {
-  return error.kind === 'unauthenticated' && error.status === null;
 }

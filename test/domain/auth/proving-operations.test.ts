@@ -100,6 +100,17 @@ test('a token that was refused meanwhile is not asked for again, whatever an ear
   expect(calls).toHaveLength(2);
 });
 
+test('a write that is refused from memory ends no proof of a read that was sent before it', async () => {
+  const { gateway, calls, ledger } = world;
+  await ask('setValue', 401);
+  const read = gateway.getSession(demo);
+  const again = gateway.write(demo, 'setValue', { key: 'k', value: 1 });
+  await expect(again).rejects.toMatchObject({ kind: 'unauthenticated', status: null });
+  calls.at(-1)?.answer(snapshot(1));
+  await read;
+  expect(ledger.isAccepted(demo)).toBe(true);
+});
+
 describe('a 200 of', () => {
   test.each(NAMES)('%s proves what its row says, and no more', async (operation) => {
     const [proves] = ASKS[operation];
