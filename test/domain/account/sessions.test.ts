@@ -135,10 +135,10 @@ describe('a snapshot whose call began before that of one which', () => {
     const world = openAccountWorld({ maxBytes: 2_100 });
     const { sessions, calls, clock, logicalClock } = world;
     await readAs(world, 1, viewerOf('one'));
+    const large = sessions.read(viewerOf('other'));
     await clock.advance(MAX_AGE_MS / 2);
     const { early, answerEarly } = await readTwice(world);
     await clock.advance(MAX_AGE_MS / 2);
-    const large = sessions.read(viewerOf('other'));
     calls.at(-1)?.answer(snapshot(1, Array.from('abcdefghijklmnopqrst')));
     await large;
     expect(sessions.cached(demo)).toBeNull();

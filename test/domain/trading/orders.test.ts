@@ -304,6 +304,11 @@ describe('with a second process', () => {
     const outcome = { outcome: 'unknown', sentAt, message: null };
     expect(await repeat.placed).toMatchObject({ outcome, replayed: true });
     expect(await asked).toMatchObject({ outcome, replayed: true });
+    const timers = clock.pending;
+    const again = survivor.placed(demoProof, 'k');
+    await clock.advance(0);
+    expect(clock.pending).toBe(timers);
+    expect(await again).toMatchObject({ outcome, replayed: true });
     expect(calls).toHaveLength(1);
   });
 
