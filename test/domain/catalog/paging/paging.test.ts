@@ -37,6 +37,8 @@ test.each(ORDERS)('by %s they come as %s, falling as %s', async (by, rising, fal
   expect(await ids({ orderBy: { by } })).toBe(rising);
   expect(await ids({ orderBy: { by, direction: 'ASC' } })).toBe(rising);
   expect(await ids({ orderBy: { by, direction: 'DESC' } })).toBe(falling);
+  const zoom = rising.replace(/[^AE]/g, '');
+  expect(await ids({ orderBy: { by }, filter: { search: 'zoom' } })).toBe(zoom);
 });
 
 const FILTERS: readonly [filter: PageRequest['filter'], ids: string][] = [
