@@ -236,7 +236,6 @@ export class Feed implements SubscribedFeed {
   #restIfAlone(): void {
     if (this.#ring.size > 0) return;
     this.#poller.pause();
-    this.#cancelLinger?.();
     this.#cancelLinger = this.#options.clock.after(this.#options.lingerMs, () => {
       this.#unwatch();
       this.#onClosed();

@@ -77,8 +77,11 @@ test('the time for a first list begins with the first call, also one that waits 
   const { clock, gateway, viewer, followChanges } = createLiveBench({ pollsPerSecond: 1 });
   gateway.failWith('unavailable');
   const followers = ['1001', '1002'].map((login) => followChanges(viewer(login, { login })));
+  await followChanges(viewer('gone', { login: '1002' })).leave();
   await clock.advance(4_900);
   expect(followers.map(({ hasEnded }) => hasEnded)).toEqual([false, false]);
+  // The deadline and the next poll of each: nothing waits for the one who has left.
+  expect(clock.pending).toBe(4);
   await clock.advance(5_000);
   expect(followers.map(({ hasEnded }) => hasEnded)).toEqual([true, true]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLiveBench, LOGIN } from './live-bench.ts';
-import { position } from './scripted-gateway.ts';
+import { inSnapshot, position } from './scripted-gateway.ts';
 
 test('polling stops with the last subscriber, and the feed is closed after the linger', async () => {
   const { clock, gateway, viewer, followChanges, hub } = createLiveBench({ lingerMs: 5_000 });
@@ -62,6 +62,26 @@ test('an accepted order causes a poll immediately, also while one is in flight',
   expect(follower.last).toEqual([position('newer')]);
   expect(gateway.polls).toHaveLength(4);
   hub.accountChanged('nobody');
+});
+
+test('a snapshot makes a poll due where its positions differ from the list, in whatever order, and only there', async () => {
+  const { clock, gateway, viewer, followPositions, hub } = createLiveBench();
+  const [a, b] = [position('a'), position('b')];
+  gateway.set(LOGIN, [a, b]);
+  const phone = viewer('phone');
+  followPositions(phone);
+  await clock.advance(0);
+  for (const [rows, polls] of [
+    [[b, a], 1],
+    [[a], 2],
+    [[a, b, position('c')], 3],
+    [[a, position('b', { units: 2 })], 4],
+  ] as const) {
+    gateway.sessionLie = (session) => ({ ...session, positions: inSnapshot(rows) });
+    hub.snapshotAnswered(phone, await gateway.getSession(phone));
+    await clock.advance(0);
+    expect(gateway.polls).toHaveLength(polls);
+  }
 });
 
 test('closing ends every subscription without an error and leaves no timer', async () => {

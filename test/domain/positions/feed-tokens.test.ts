@@ -62,7 +62,7 @@ test('a token refused by another operation gets no new events until it is proved
   gateway.set(LOGIN, [position('a')]);
   await clock.advance(3_000);
   expect(other.last?.opened).toEqual(['a']);
-  expect(follower.events.flatMap(({ opened }) => opened)).toEqual([]);
+  expect(follower.events).toHaveLength(1);
   const tried = gateway.sessions.length;
   expect(tried).toBeGreaterThanOrEqual(1);
   expect(tried).toBeLessThanOrEqual(3);

@@ -48,14 +48,15 @@ test('a client that was away for more closings than are kept gets a snapshot', a
 });
 
 test('the list is emitted again when its order alone changes; the changes are not', async () => {
-  const { clock, gateway, viewer, followChanges, followPositions } = createLiveBench();
+  const { clock, gateway, viewer, followChanges, followPositions, hub } = createLiveBench();
   gateway.set(LOGIN, [position('a'), position('b')]);
   const [changes, lists] = [followChanges(viewer('phone')), followPositions(viewer('phone'))];
   await clock.advance(1_000);
   gateway.set(LOGIN, [position('b'), position('a')]);
-  await clock.advance(2_000);
+  await clock.advance(3_000);
   expect(lists.events.map((list) => list.map(({ id }) => id).join(''))).toEqual(['ab', 'ba']);
   expect(changes.events).toHaveLength(1);
+  expect(hub.stats().polls).toMatchObject({ changed: 2, unchanged: 3 });
 });
 
 for (const intervalMs of [undefined, 15_000]) {
@@ -116,7 +117,7 @@ test('a reader that stops reading for a minute gets one merged update', async ()
 });
 
 test('a cursor resumes without a gap after a pause shorter than the linger', async () => {
-  const { clock, gateway, viewer, followChanges } = createLiveBench();
+  const { clock, gateway, viewer, followChanges, hub } = createLiveBench();
   gateway.set(LOGIN, [position('a'), position('b')]);
   const before = followChanges(viewer('phone'));
   await clock.advance(3_000);
@@ -127,4 +128,6 @@ test('a cursor resumes without a gap after a pause shorter than the linger', asy
   await clock.advance(0);
   expect(back.events.map(({ snapshot }) => snapshot)).toEqual([false, false]);
   expect(back.last).toMatchObject({ upserted: [position('c')], opened: ['c'], closed: ['a'] });
+  await clock.advance(10_000);
+  expect(hub.stats()).toMatchObject({ feeds: 1, subscriptions: 1 });
 });
