@@ -83,8 +83,7 @@ test('accounts are polled together, and no less often for it', async () => {
   const before = gateway.polls.length;
   await clock.advance(10_000);
   const polls = gateway.polls.slice(before);
-  expect(polls.length).toBeGreaterThanOrEqual(1_980);
-  expect(polls.length).toBeLessThanOrEqual(2_020);
+  expect(polls).toHaveLength(2_000);
   // Polls fall on forty moments in each second, instead of nearly two hundred.
   expect(new Set(polls.map(({ atMs }) => Math.round(atMs))).size).toBeLessThanOrEqual(410);
 });

@@ -106,17 +106,6 @@ test('an order of one’s own appears at once, and a market order’s position w
   await expectTheGateways(watcher);
 });
 
-test('a query that is told of a position before the feed has the feed ask at once', async () => {
-  await app.close();
-  app = await startTestApp({ POSITIONS_POLL_MS: '60000', POSITIONS_POLL_MAX_MS: '60000' });
-  const token = app.sandbox.token(DEMO);
-  const watcher = watch(token);
-  await eventually(() => watcher.rows.size === 6);
-  const id = await orderElsewhere({});
-  await app.query('{ session(maxAge: 0) { balance } }', { token });
-  await eventually(() => watcher.rows.has(id));
-});
-
 test('a token that op 10 refuses ends its subscriptions with 4403', async () => {
   const watcher = watch(app.sandbox.token(DEMO));
   await eventually(() => watcher.orders.size === 3);
