@@ -115,7 +115,7 @@ export class Poller {
   }
 }
 
-/** How long a feed makes no further call of this kind after so many failures, whatever the gateway asks for. */
+/** How long a feed makes no further call of this kind after so many failures: what the gateway asks for too, up to the ceiling. */
 export function restMs(
   failures: number,
   error: unknown,

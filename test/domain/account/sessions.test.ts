@@ -36,6 +36,16 @@ test('a snapshot for a feed, which has the positions itself, is kept without the
   expect(sessions.cached(demo)?.session.positions).toMatchObject({ ids: ['a'], rows: null });
 });
 
+test('a snapshot is served until it is as old as the limit, or as the demand for a younger one', async () => {
+  const world = openAccountWorld();
+  await readAs(world, 1);
+  await world.clock.advance(MAX_AGE_MS - 1);
+  expect(world.sessions.cached(demo, { maxAgeMs: 2 * MAX_AGE_MS })).not.toBeNull();
+  expect(world.sessions.cached(demo, { maxAgeMs: MAX_AGE_MS - 1 })).toBeNull();
+  await world.clock.advance(1);
+  expect(world.sessions.cached(demo, { maxAgeMs: 2 * MAX_AGE_MS })).toBeNull();
+});
+
 test('a token that was refused, or not accepted for long, does not get its cached snapshot', async () => {
   const world = openAccountWorld();
   await readAs(world, 1);

@@ -44,22 +44,30 @@ test('the wait doubles with each failure up to its ceiling, with jitter', async 
   expect(new Set(late.map(Math.round)).size).toBe(late.length);
 });
 
-test('nothing polls inside the wait: no new subscriber, no order, no client that reconnects', async () => {
-  const { clock, gateway, viewer, followChanges, hub } = createLiveBench();
-  gateway.set(LOGIN, [position('a')]);
-  const follower = followChanges(viewer('phone'));
-  await clock.advance(3_000);
-  gateway.failWith('rate-limited', 5);
-  await clock.advance(1_000);
-  const before = gateway.polls.length;
-  const failedAtMs = gateway.polls.at(-1)?.atMs ?? 0;
-  hub.accountChanged(LOGIN);
-  await follower.leave();
-  const newcomer = followChanges(viewer('tablet'));
-  await clock.advance(failedAtMs + 4_999 - clock.now());
-  expect(gateway.polls.length).toBe(before);
-  expect(newcomer.last).toMatchObject({ snapshot: true, status: 'DELAYED' });
-});
+test.each([
+  ['', 5, 5_000],
+  [', nor longer than the ceiling', 3_600, 30_000],
+])(
+  'after a 429 nothing polls inside its Retry-After%s: no new subscriber, no order, no client that reconnects',
+  async (_, retryAfterSeconds, waitMs) => {
+    const { clock, gateway, viewer, followChanges, hub } = createLiveBench();
+    gateway.set(LOGIN, [position('a')]);
+    const follower = followChanges(viewer('phone'));
+    await clock.advance(3_000);
+    gateway.failWith('rate-limited', retryAfterSeconds);
+    await clock.advance(1_000);
+    const before = gateway.polls.length;
+    const failedAtMs = gateway.polls.at(-1)?.atMs ?? 0;
+    hub.accountChanged(LOGIN);
+    await follower.leave();
+    const newcomer = followChanges(viewer('tablet'));
+    await clock.advance(failedAtMs + waitMs - 1 - clock.now());
+    expect(gateway.polls.length).toBe(before);
+    expect(newcomer.events[0]).toMatchObject({ snapshot: true, status: 'DELAYED' });
+    await clock.advance(1_001);
+    expect(gateway.polls.length).toBe(before + 1);
+  },
+);
 
 test('without a first list in time a subscription ends with the error of the call', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
