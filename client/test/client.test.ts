@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../test/support/app.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { startTestApp } from '../../test/support/app.ts';
 import { eventually } from '../../test/support/eventually.ts';
+import { ownApp } from '../../test/support/shared-app.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
 import { createCore } from '../src/create-core.ts';
 import type { ERROR_CODES } from '../src/generated/error-codes.ts';
@@ -16,14 +17,11 @@ import { countedEnvironment } from './support/counted-environment.ts';
 const LOGIN: TypedText<{ login: { accessToken?: string } | null }, { email: string }> =
   'mutation ($email: String!) { login(input: { email: $email, password: "demo" }) { ... on LoginSuccess { accessToken } } }';
 
-let app: TestApp;
+const app = ownApp({ POSITIONS_POLL_MS: '100' });
 let token: string | null;
-
-beforeEach(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '100' });
+beforeEach(() => {
   token = null;
 });
-afterEach(() => app.close());
 
 function start(options: Partial<ClientOptions> = {}) {
   const environment = countedEnvironment();

@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import type { OperationName } from '../../src/gateway/operations.ts';
-import { startTestApp, type TestApp } from './app.ts';
+import type { TestApp } from './app.ts';
+import { sharedApp } from './shared-app.ts';
 
 /** A facade for all tests of a file, and for each a token of its own, for which nothing is cached. */
 export interface SignedInApp {
@@ -14,21 +15,15 @@ export interface SignedInApp {
 }
 
 export function useSignedInApp(): SignedInApp {
-  let app: TestApp;
+  const app = sharedApp();
   let token = '';
-  beforeAll(async () => {
-    app = await startTestApp();
-  });
   beforeEach(() => {
     token = app.sandbox.token({ email: 'demo@example.com' });
     app.sandbox.clearCalls();
   });
   afterEach(() => app.sandbox.clearFaults());
-  afterAll(() => app[Symbol.asyncDispose]());
   return {
-    get app() {
-      return app;
-    },
+    app,
     get token() {
       return token;
     },

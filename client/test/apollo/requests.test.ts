@@ -1,9 +1,10 @@
 import { CombinedGraphQLErrors, gql } from '@apollo/client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
+import { ownApp } from '../../../test/support/shared-app.ts';
+import { startedForEach } from '../../../test/support/started.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
-import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+import { startCutProxy } from '../support/cut-proxy.ts';
 import { type ApolloDevice, startApolloDevice } from './apollo-device.ts';
 
 const HOME = gql`
@@ -25,14 +26,12 @@ const PLACE = gql`
   }
 `;
 
-let app: TestApp;
-let proxy: CutProxy;
+const app = ownApp();
+const proxy = startedForEach(() => startCutProxy(app.url));
 let device: ApolloDevice;
 let token: string | null;
 
-beforeEach(async () => {
-  app = await startTestApp();
-  proxy = await startCutProxy(app.url);
+beforeEach(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
   device = startApolloDevice({
     url: `${proxy.url}/graphql`,
@@ -40,11 +39,9 @@ beforeEach(async () => {
     environment: countedEnvironment({ hurry: (ms) => (ms < 30_000 ? 0 : ms) }),
   });
 });
-afterEach(async () => {
+afterEach(() => {
   vi.restoreAllMocks();
   device[Symbol.dispose]();
-  await proxy.close();
-  await app.close();
 });
 
 function order(symbol: string, idempotencyKey: string) {

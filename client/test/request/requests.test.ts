@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { describe, expect, test } from 'vitest';
+import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
+import { ownApp } from '../../../test/support/shared-app.ts';
 import type { TypedText } from '../../src/operation.ts';
 import { startCore } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
@@ -9,12 +10,7 @@ const BALANCE: TypedText<{ session: { balance: number } | null }, undefined> =
   '{ session { balance } }';
 const HURRIED = () => countedEnvironment({ hurry: (ms) => (ms < 30_000 ? 0 : ms) });
 
-let app: TestApp;
-
-beforeEach(async () => {
-  app = await startTestApp();
-});
-afterEach(() => app.close());
+const app = ownApp();
 
 describe('a query', () => {
   test('is answered with its data, and leaves nothing behind', async () => {

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
+import { ownApp } from '../../../test/support/shared-app.ts';
+import { startedForEach } from '../../../test/support/started.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import { startCore } from '../support/client.ts';
@@ -8,7 +9,7 @@ import {
   type CountedEnvironmentOptions,
   countedEnvironment,
 } from '../support/counted-environment.ts';
-import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+import { startCutProxy } from '../support/cut-proxy.ts';
 import { follow, subscribe } from '../support/events.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
 
@@ -17,17 +18,8 @@ const DAY_MS = 86_400_000;
 // A line is tried again at once, however often it has failed.
 const random = () => 0;
 
-let app: TestApp;
-let proxy: CutProxy;
-
-beforeEach(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '100', POSITIONS_POLL_MAX_MS: '200' });
-  proxy = await startCutProxy(app.url);
-});
-afterEach(async () => {
-  await proxy.close();
-  await app.close();
-});
+const app = ownApp({ POSITIONS_POLL_MS: '100', POSITIONS_POLL_MAX_MS: '200' });
+const proxy = startedForEach(() => startCutProxy(app.url));
 
 /** One page load: opens the positions, and leaves when they have come. */
 async function loadPage(storage: ClientStorage | null, changed: CountedEnvironmentOptions = {}) {

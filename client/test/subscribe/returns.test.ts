@@ -1,12 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
+import { ownApp } from '../../../test/support/shared-app.ts';
+import { startedForEach } from '../../../test/support/started.ts';
 import { startCore } from '../support/client.ts';
 import {
   type CountedEnvironmentOptions,
   countedEnvironment,
 } from '../support/counted-environment.ts';
-import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+import { startCutProxy } from '../support/cut-proxy.ts';
 import { CHANGES, Events, follow, subscribe } from '../support/events.ts';
 
 const NO_SOCKETS = { WebSocket: null };
@@ -14,17 +15,8 @@ const NO_SOCKETS = { WebSocket: null };
 const CHECK_MS = 10_000;
 const ANSWER_MS = 5_000;
 
-let app: TestApp;
-let proxy: CutProxy;
-
-beforeEach(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '100', POSITIONS_POLL_MAX_MS: '200' });
-  proxy = await startCutProxy(app.url);
-});
-afterEach(async () => {
-  await proxy.close();
-  await app.close();
-});
+const app = ownApp({ POSITIONS_POLL_MS: '100', POSITIONS_POLL_MAX_MS: '200' });
+const proxy = startedForEach(() => startCutProxy(app.url));
 
 /** Follows the positions through the proxy, until they are here. */
 async function openPhone(options: CountedEnvironmentOptions = {}) {

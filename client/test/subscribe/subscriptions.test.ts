@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
+import { ownApp } from '../../../test/support/shared-app.ts';
+import { startedForEach } from '../../../test/support/started.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
 import { startCore } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
-import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+import { startCutProxy } from '../support/cut-proxy.ts';
 import { CHANGES, Events, follow, subscribe } from '../support/events.ts';
 
 const SLOW_HANDSHAKE_MS = 3_000;
@@ -16,22 +17,13 @@ const HURRIED = (changed = {}) =>
   });
 const NO_SOCKETS = { WebSocket: null };
 
-let app: TestApp;
-let proxy: CutProxy;
-
-beforeEach(async () => {
-  app = await startTestApp({
-    POSITIONS_POLL_MS: '100',
-    POSITIONS_POLL_MAX_MS: '200',
-    // A subscription ends with an error where no list has come by then.
-    GATEWAY_TIMEOUT_MS: '3000',
-  });
-  proxy = await startCutProxy(app.url);
+const app = ownApp({
+  POSITIONS_POLL_MS: '100',
+  POSITIONS_POLL_MAX_MS: '200',
+  // A subscription ends with an error where no list has come by then.
+  GATEWAY_TIMEOUT_MS: '3000',
 });
-afterEach(async () => {
-  await proxy.close();
-  await app.close();
-});
+const proxy = startedForEach(() => startCutProxy(app.url));
 
 const through = () => ({ url: `${proxy.url}/graphql` });
 

@@ -1,19 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { ownApp } from '../../support/shared-app.ts';
 import { ACCOUNT, type LiveClient, type Watcher, webSocketClient } from './watcher.ts';
 
 const DEMO = { email: 'demo@example.com' };
 
-let app: TestApp;
+const app = ownApp({ POSITIONS_POLL_MS: '1000' });
 const clients: LiveClient[] = [];
-
-beforeEach(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '1000' });
-});
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.dispose()));
-  await app.close();
 });
 
 type CreateClient = (app: TestApp, token: string) => LiveClient;

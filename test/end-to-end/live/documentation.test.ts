@@ -4,9 +4,9 @@ import { createClient as createSseClient } from 'graphql-sse';
 import { createClient as createWebSocketClient } from 'graphql-ws';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readUntil } from '../../support/read-until.ts';
+import { ownApp } from '../../support/shared-app.ts';
 import { scanSource } from '../../support/source-scan.ts';
 import { sseClient, type Watcher } from './watcher.ts';
 
@@ -21,12 +21,11 @@ const [LIVE_QUERY = '', ACCOUNT_QUERY = ''] = examples('graphql');
 const [FOLD = '', FOLD_ACCOUNT = '', WEB_SOCKET = '', SSE = ''] = examples('js');
 const [CURL = ''] = examples('sh');
 
-let app: TestApp;
+const app = ownApp({ POSITIONS_POLL_MS: '100' });
 let witness: Watcher;
 const disposals: (() => unknown)[] = [];
 
 beforeEach(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '100' });
   const client = sseClient(app, app.sandbox.token({ email: 'demo@example.com' }));
   disposals.push(() => client.dispose());
   witness = client.watch();
@@ -35,7 +34,6 @@ beforeEach(async () => {
 afterEach(async () => {
   // A client that is connecting while the server closes would fail to be disposed of.
   await Promise.all(disposals.splice(0).map((dispose) => dispose()));
-  await app.close();
 });
 
 /** Runs an example of the page with another address; `names` are the variables it leaves to its reader. */

@@ -1,28 +1,24 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { ownApp } from '../../support/shared-app.ts';
 import { type LiveClient, type Watcher, webSocketClient } from './watcher.ts';
 
 // So long that no poll falls due during a test.
 const POLL_MS = '86400000';
 
-let app: TestApp;
+const app = ownApp({ POSITIONS_POLL_MS: POLL_MS, POSITIONS_POLL_MAX_MS: POLL_MS });
 let token: string;
 let client: LiveClient;
 let watcher: Watcher;
 
 beforeEach(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: POLL_MS, POSITIONS_POLL_MAX_MS: POLL_MS });
   token = app.sandbox.token({ email: 'demo@example.com' });
   client = webSocketClient(app, token);
   watcher = client.watch();
   await eventually(() => watcher.last !== undefined);
   app.sandbox.clearCalls();
 });
-afterEach(async () => {
-  client.dispose();
-  await app.close();
-});
+afterEach(() => client.dispose());
 
 test('a query reads the running feed while it is younger than a poll', async () => {
   app.sandbox.tick();

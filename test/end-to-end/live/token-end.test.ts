@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { afterEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { ownApp } from '../../support/shared-app.ts';
 import { unsignedToken, withClaims } from '../../support/tokens.ts';
 import { initializedSocket } from './raw-socket.ts';
 import { CHANGES, LIST, type LiveClient, sseClient, VIEWS, webSocketClient } from './watcher.ts';
@@ -8,15 +8,10 @@ import { CHANGES, LIST, type LiveClient, sseClient, VIEWS, webSocketClient } fro
 const DEMO = { email: 'demo@example.com' };
 const SHORT_SECONDS = 6;
 
-let app: TestApp;
+const app = ownApp({ POSITIONS_POLL_MS: '100' });
 const clients: LiveClient[] = [];
-
-beforeEach(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '100' });
-});
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.dispose()));
-  await app.close();
 });
 
 function opened(client: LiveClient): LiveClient {

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 import { moved, seriesValue } from './scraped.ts';
 
@@ -9,15 +10,13 @@ const CATALOG = '{ catalog { version } }';
 const LIVE = 'subscription { positionChanges { cursor } }';
 
 describe('the catalog', () => {
-  let app: TestApp;
+  const app = sharedApp({ CATALOG_MAX_AGE_SECONDS: '3600' });
   let token: string;
   const read = () => app.query(CATALOG, { token });
   const fetches = (outcome: string) => `catalog_fetches_total{outcome="${outcome}"}`;
-  beforeAll(async () => {
-    app = await startTestApp({ CATALOG_MAX_AGE_SECONDS: '3600' });
+  beforeAll(() => {
     token = app.sandbox.token({ email: 'demo@example.com' });
   });
-  afterAll(() => app.close());
 
   test('that grows old, is stale, and is fresh again', async () => {
     // Two seconds from its end, by the gateway's own account.

@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { OperationName } from '../../../src/gateway/operations.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 
 const LIMITS = { SANDBOX_INSTRUMENTS: '20' };
 
-let app: TestApp;
+const app = sharedApp(LIMITS);
 /** Starts without any cached catalog, which would be served as stale-if-error. */
-let withoutCatalog: TestApp;
+const withoutCatalog = sharedApp(LIMITS);
 
-beforeAll(async () => {
-  app = await startTestApp(LIMITS);
-  withoutCatalog = await startTestApp(LIMITS);
-});
 beforeEach(() => {
   app.sandbox.reset();
   withoutCatalog.sandbox.reset();
 });
-afterAll(() => Promise.all([app.close(), withoutCatalog.close()]));
 
 const READS = `
   session { login }

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
 import { CLIENT_REQUESTS, type ClientRequest } from '../../support/client-requests.ts';
 import { generalPathCount } from '../../support/general-path-count.ts';
 import { readUntil } from '../../support/read-until.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 
 const EVENTS = 'text/event-stream';
 const WATCH = 'subscription { positions { id } }';
@@ -13,14 +14,11 @@ describe.each([
   ['by the direct path', true],
   ['by yoga', false],
 ])('clients as they are, %s', (_path, directPath) => {
-  let app: TestApp;
+  const app = sharedApp({}, { directPath });
   let token: string;
-
-  beforeAll(async () => {
-    app = await startTestApp({}, { directPath });
+  beforeAll(() => {
     token = app.sandbox.token({ email: 'demo@example.com' });
   });
-  afterAll(() => app.close());
 
   /** Sends exactly the client's headers; a subscription is read up to its first event. */
   async function send(client: ClientRequest, query: string) {

@@ -1,0 +1,36 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+
+interface Closable {
+  close(): unknown;
+}
+
+/** Started before the first test of a file or a suite, and closed behind the last one. */
+export function startedOnce<T extends Closable>(start: () => Promise<T>): T {
+  return standIn(start, beforeAll, afterAll);
+}
+
+/** Started before each test, and closed behind it; what was begun last ends first. */
+export function startedForEach<T extends Closable>(start: () => Promise<T>): T {
+  return standIn(start, beforeEach, afterEach);
+}
+
+type Hook = (task: () => Promise<void>) => void;
+
+/** Stands for what there is only once the tests begin. */
+function standIn<T extends Closable>(start: () => Promise<T>, before: Hook, after: Hook): T {
+  let started: T | undefined;
+  before(async () => {
+    started = await start();
+  });
+  after(async () => {
+    await started?.close();
+    started = undefined;
+  });
+  return new Proxy({} as T, {
+    get(_, name) {
+      if (started === undefined) throw new Error(`${String(name)} is asked for outside of a test`);
+      const value: unknown = Reflect.get(started, name);
+      return typeof value === 'function' ? value.bind(started) : value;
+    },
+  });
+}
