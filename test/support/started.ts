@@ -1,8 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 
-interface Closable {
-  close(): unknown;
-}
+type Closable = { close(): unknown } | AsyncDisposable;
 
 /** Started before the first test of a file or a suite, and closed behind the last one. */
 export function startedOnce<T extends Closable>(start: () => Promise<T>): T {
@@ -23,14 +21,19 @@ function standIn<T extends Closable>(start: () => Promise<T>, before: Hook, afte
     started = await start();
   });
   after(async () => {
-    await started?.close();
+    if (started === undefined) return;
+    await ('close' in started ? started.close() : started[Symbol.asyncDispose]());
     started = undefined;
   });
+  const during = (name: string | symbol) => {
+    if (started === undefined) throw new Error(`${String(name)} is asked for outside of a test`);
+    return started;
+  };
   return new Proxy({} as T, {
     get(_, name) {
-      if (started === undefined) throw new Error(`${String(name)} is asked for outside of a test`);
-      const value: unknown = Reflect.get(started, name);
+      const value: unknown = Reflect.get(during(name), name);
       return typeof value === 'function' ? value.bind(started) : value;
     },
+    set: (_, name, value) => Reflect.set(during(name), name, value),
   });
 }

@@ -1,10 +1,11 @@
 import { gql, type TypedDocumentNode } from '@apollo/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
+import { startedForEach } from '../../../test/support/started.ts';
 import { writeAccountChanges, writePositionChanges } from '../../src/apollo/write-changes.ts';
 import type { AccountChanges } from '../../src/live/account-operation.ts';
 import type { PositionChanges } from '../../src/live/positions-operation.ts';
-import { gatewayList, type LiveWorld, prints, startLiveWorld } from '../live/live-world.ts';
+import { gatewayList, prints, startLiveWorld } from '../live/live-world.ts';
 import { type ApolloDevice, startApolloDevice } from './apollo-device.ts';
 
 const POSITION_CHANGES: TypedDocumentNode<{ changes: PositionChanges }, { from?: string }> = gql`
@@ -33,19 +34,15 @@ const ORDERS: TypedDocumentNode<{ orders: readonly { id: string }[] }> = gql`{ o
 const SESSION: TypedDocumentNode<{ session: { balance: number } }> = gql`{ session { balance } }`;
 const PLACE = 'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }';
 
-let world: LiveWorld;
+const world = startedForEach(startLiveWorld);
 let device: ApolloDevice;
 let token: () => string | null;
 
-beforeEach(async () => {
-  world = await startLiveWorld();
+beforeEach(() => {
   token = () => world.sandbox.token({ email: 'demo@example.com' });
   device = startApolloDevice({ url: `${world.proxy.url}/graphql`, token: () => token() });
 });
-afterEach(async () => {
-  device[Symbol.dispose]();
-  await world[Symbol.asyncDispose]();
-});
+afterEach(() => device[Symbol.dispose]());
 
 /** Follows as an app does: each event goes into the cache, and what is shown comes from there. */
 class Follower {

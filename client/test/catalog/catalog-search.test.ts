@@ -1,23 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
+import { sharedApp } from '../../../test/support/shared-app.ts';
 import { openPhone } from '../support/catalog-phone.ts';
 
 /** The searches of one request: one in each took a busy machine more than a minute. */
 const AT_ONCE = 50;
 
-let app: TestApp;
+const [MAX_COST, MAX_ALIASES] = ['100000', String(AT_ONCE)];
+const app = sharedApp({ SANDBOX_INSTRUMENTS: '1500', MAX_COST, MAX_ALIASES });
 let phone: ReturnType<typeof openPhone>;
 beforeAll(async () => {
-  const [MAX_COST, MAX_ALIASES] = ['100000', String(AT_ONCE)];
-  app = await startTestApp({ SANDBOX_INSTRUMENTS: '1500', MAX_COST, MAX_ALIASES });
   phone = openPhone(app);
   await phone.catalog.load();
 });
-afterAll(async () => {
-  phone.core.dispose();
-  await app.close();
-});
+afterAll(() => phone.core.dispose());
 
 function found(text: string, limit = 500): string[] {
   return phone.catalog.search(text, { limit }).map(({ id }) => id);

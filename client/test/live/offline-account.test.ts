@@ -1,13 +1,14 @@
 import { setImmediate as immediate } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
+import { startedForEach } from '../../../test/support/started.ts';
 import { browserEnvironment } from '../../src/browser-environment.ts';
 import { createClient } from '../../src/create-client.ts';
 import { createKeptState } from '../../src/live/kept-state.ts';
 import type { AccountState } from '../../src/live/states.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import { createMemoryStorage, type MemoryStorage } from '../support/memory-storage.ts';
-import { type Device, type DeviceOptions, type LiveWorld, startLiveWorld } from './live-world.ts';
+import { type Device, type DeviceOptions, startLiveWorld } from './live-world.ts';
 
 const ENTRY = 'trading-graph:account';
 const DEMO = '700001';
@@ -16,18 +17,16 @@ const PRO = '700002';
 /** States are kept soon in place of five seconds later. */
 const SOON = { hurry: (ms: number) => (ms === 5_000 ? 20 : ms) };
 
-let world: LiveWorld;
+const world = startedForEach(startLiveWorld);
 let storage: MemoryStorage;
 let key: CryptoKey;
 let email: string | null;
 
 beforeEach(async () => {
-  world = await startLiveWorld();
   storage = createMemoryStorage();
   key = await newKey();
   email = 'demo@example.com';
 });
-afterEach(() => world[Symbol.asyncDispose]());
 
 async function newKey(): Promise<CryptoKey> {
   return crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt']);

@@ -1,21 +1,17 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
+import { startedForEach } from '../../../test/support/started.ts';
 import type { Positions } from '../../src/live/positions.ts';
 import type { AccountState } from '../../src/live/states.ts';
 import type { TypedText } from '../../src/operation.ts';
-import { Audience, gatewayList, type LiveWorld, prints, startLiveWorld } from './live-world.ts';
+import { Audience, gatewayList, prints, startLiveWorld } from './live-world.ts';
 
 const PLACE: TypedText<{ placeOrder: { __typename: string } | null }, { input: object }> =
   'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }';
 const PENDING = { symbol: 'AAPL', side: 'BUY', kind: 'PENDING', price: 1, size: { units: 1 } };
 
-let world: LiveWorld;
-
-beforeEach(async () => {
-  world = await startLiveWorld();
-});
-afterEach(() => world[Symbol.asyncDispose]());
+const world = startedForEach(startLiveWorld);
 
 async function follow(positions: Positions): Promise<Audience> {
   const audience = new Audience();

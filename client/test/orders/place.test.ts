@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { startedOnce } from '../../../test/support/started.ts';
 import type { OrderInput } from '../../src/orders/order-input.ts';
 import type { PlaceOptions } from '../../src/orders/ticket.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
-import { buying, type Phone, startPhone } from '../support/phone.ts';
+import { buying, startPhone } from '../support/phone.ts';
 
-let phone: Phone;
-beforeAll(async () => {
-  phone = await startPhone();
-});
+const phone = startedOnce(startPhone);
 beforeEach(() => {
   phone.storage.entries.clear();
   phone.app.sandbox.clearCalls();
 });
-afterAll(() => phone[Symbol.asyncDispose]());
 
 const applied = (comment: string) =>
   phone.app.sandbox.orders().filter((order) => order.comment === comment);

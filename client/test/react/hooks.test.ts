@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
+import { startedOnce } from '../../../test/support/started.ts';
 import type { OrderInput } from '../../src/orders/order-input.ts';
-import type { ExampleApp } from '../support/example-app.ts';
 import {
   type Form,
   type HooksPage,
@@ -30,16 +30,12 @@ const framesOf = ({ sent }: HooksPage, type: string) =>
   sent.map((text) => JSON.parse(text)).filter((frame) => frame.type === type);
 
 describeWithChromium('in a browser', (executablePath) => {
-  let app: ExampleApp;
-  beforeAll(async () => {
-    app = await startHooksApp(executablePath);
-  });
+  const app = startedOnce(() => startHooksApp(executablePath));
   afterEach(async () => {
     await app.closePages();
     app.facade.sandbox.reset();
     await app.line.heal();
   });
-  afterAll(() => app[Symbol.asyncDispose]());
 
   describe('usePositions', () => {
     test('two components in strict mode share one subscription, and see the market move', async () => {

@@ -1,30 +1,29 @@
 import { Agent, request } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
-import { startWeighedFacade, type WeighedFacade } from './weighed-facade.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startedOnce } from '../../support/started.ts';
+import { startWeighedFacade } from './weighed-facade.ts';
 
 /** Measured: ten. What is not bounded by the length of its text costs thousands. */
 const MOST_TIMES_PLAIN = 60;
 const TIMES = 20;
 
-let sandbox: Sandbox;
-let facade: WeighedFacade;
-let usual: number;
-beforeAll(async () => {
-  sandbox = await startSandbox({ seed: 'event loop', instruments: 100, tickMs: 0 });
-  facade = await startWeighedFacade({
+const sandbox = startedOnce(() =>
+  startSandbox({ seed: 'event loop', instruments: 100, tickMs: 0 }),
+);
+const facade = startedOnce(() =>
+  startWeighedFacade({
     GATEWAY_URL: sandbox.url,
     NODE_ENV: 'production',
     RATE_LIMIT_PER_MINUTE: '1000000',
-  });
+  }),
+);
+let usual: number;
+beforeAll(async () => {
   const check = ({ text }: Answer) => expect(text).toContain('"data":{"a');
   // The first requests are compiled and fill caches.
   await cpuOf(plain, check);
   usual = await cpuOf(plain, check);
-});
-afterAll(async () => {
-  await facade[Symbol.asyncDispose]();
-  await sandbox.close();
 });
 
 const repeat = (times: number, make: (at: number) => string) =>

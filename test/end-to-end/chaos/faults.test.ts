@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Environment } from '../../../src/config.ts';
 import { OPERATIONS, type OperationName } from '../../../src/gateway/operations.ts';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FaultProxy, type NetworkFault, startFaultProxy } from '../../support/fault-proxy.ts';
 import { limited } from '../../support/limits.ts';
+import { startedOnce } from '../../support/started.ts';
 import { ASKS, type Ask, askFor } from './asks.ts';
 
 type Trouble = NetworkFault | { readonly kind: 'refuse' };
@@ -30,12 +31,7 @@ const ENVIRONMENT = {
   LOGIN_LIMIT_PER_MINUTE: '1000000',
 };
 
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ seed: 'chaos', instruments: 50, tickMs: 0 });
-});
-afterAll(() => sandbox.close());
+const sandbox = startedOnce(() => startSandbox({ seed: 'chaos', instruments: 50, tickMs: 0 }));
 
 function startFacade({ url }: FaultProxy, deadlines: Environment = {}): Promise<TestApp> {
   return startTestApp(
@@ -86,19 +82,9 @@ async function askForAll(app: TestApp, token: string): Promise<Record<OperationN
 }
 
 describe('each operation, failed by the network', () => {
-  let proxy: FaultProxy;
-  let app: TestApp;
-  let impatient: TestApp;
-  beforeAll(async () => {
-    proxy = await startFaultProxy(sandbox.url);
-    app = await startFacade(proxy);
-    impatient = await startFacade(proxy, DEADLINES);
-  });
-  afterAll(async () => {
-    await app.close();
-    await impatient.close();
-    await proxy[Symbol.asyncDispose]();
-  });
+  const proxy = startedOnce(() => startFaultProxy(sandbox.url));
+  const app = startedOnce(() => startFacade(proxy));
+  const impatient = startedOnce(() => startFacade(proxy, DEADLINES));
 
   test.each(FAULTS)(
     'with $kind, is answered as the contract says, by its deadline at the latest',

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { rawRequest } from '../../support/raw-request.ts';
+import { sharedApp } from '../../support/shared-app.ts';
+import { startedOnce } from '../../support/started.ts';
 import { TRANSPORTS } from '../limits/every-transport.ts';
 
-let sandbox: Sandbox;
-let app: TestApp;
+const sandbox = startedOnce(() => startSandbox({ seed: 'production', instruments: 20, tickMs: 0 }));
+const app = sharedApp({ NODE_ENV: 'production' }, { gateway: sandbox });
 let token: string;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ seed: 'production', instruments: 20, tickMs: 0 });
-  app = await startTestApp({ NODE_ENV: 'production' }, { gateway: sandbox });
+beforeAll(() => {
   token = sandbox.token({ email: 'demo@example.com' });
-});
-afterAll(async () => {
-  await app.close();
-  await sandbox.close();
 });
 
 /** Words of the program, its files, its gateway and its schema that must not leak. */

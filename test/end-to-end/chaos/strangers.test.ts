@@ -1,27 +1,22 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { inFull } from '../../support/in-full.ts';
+import { startedOnce } from '../../support/started.ts';
 import { signedToken } from '../../support/tokens.ts';
-import { startWeighedFacade, type WeighedFacade } from './weighed-facade.ts';
+import { startWeighedFacade } from './weighed-facade.ts';
 
 const MEGABYTE = 1_048_576;
 const AT_A_TIME = 20;
 
-let sandbox: Sandbox;
-let facade: WeighedFacade;
-beforeAll(async () => {
-  sandbox = await startSandbox({ seed: 'strangers', instruments: 100, tickMs: 0 });
-  facade = await startWeighedFacade({
+const sandbox = startedOnce(() => startSandbox({ seed: 'strangers', instruments: 100, tickMs: 0 }));
+const facade = startedOnce(() =>
+  startWeighedFacade({
     GATEWAY_URL: sandbox.url,
     NODE_ENV: 'production',
     RATE_LIMIT_PER_MINUTE: '10000000',
-  });
-});
-afterAll(async () => {
-  await facade[Symbol.asyncDispose]();
-  await sandbox.close();
-});
+  }),
+);
 
 let made = 0;
 

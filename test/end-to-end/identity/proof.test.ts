@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { inSeconds, signedToken, unsignedToken } from '../../support/tokens.ts';
 
 const PROOF_MS = 1_000;
@@ -9,14 +10,13 @@ const BOTH = '{ session { login } catalog { group } }';
 const PLACED = 'placedOrder(idempotencyKey: "none") { __typename }';
 
 describe('a token whose proof has lapsed', () => {
-  let app: TestApp;
-  let token: string;
-  beforeAll(async () => {
+  const app = sharedApp({
+    AUTH_PROOF_SECONDS: String(PROOF_MS / 1_000),
     // By then a cached session is too old as well, as it is with the default settings.
-    app = await startTestApp({
-      AUTH_PROOF_SECONDS: String(PROOF_MS / 1_000),
-      SESSION_MAX_AGE_SECONDS: '1',
-    });
+    SESSION_MAX_AGE_SECONDS: '1',
+  });
+  let token: string;
+  beforeAll(() => {
     token = app.sandbox.token({ email: 'demo@example.com' });
   });
   beforeEach(async () => {
@@ -28,7 +28,6 @@ describe('a token whose proof has lapsed', () => {
     await eventually(() => Date.now() - answeredAtMs > PROOF_MS);
     app.sandbox.clearCalls();
   });
-  afterAll(() => app.close());
 
   test.each([
     // Only op 10 says of which group the account is now.

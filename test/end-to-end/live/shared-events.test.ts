@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import type { Context } from '../../../src/schema/context.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type AddedField, extendedSchema, KINDS, selected } from '../../support/extended-schema.ts';
+import { sharedApp } from '../../support/shared-app.ts';
+import { startedOnce } from '../../support/started.ts';
 import { sseClient, type Watcher, webSocketClient } from './watcher.ts';
 
 const TICKS = 3;
@@ -28,18 +29,12 @@ const PERSONAL: Readonly<Record<string, AddedField>> = {
 const OWNERS = ['Position', 'PositionChanges', 'AccountChanges', 'Order', 'Session'];
 const schema = extendedSchema(OWNERS, PERSONAL);
 
-let gateway: Sandbox;
-let app: TestApp;
+const gateway = startedOnce(() => startSandbox({ seed: 'tests', tickMs: 0 }));
+const app = sharedApp({ POSITIONS_POLL_MS: '100' }, { schema, gateway });
 let tokens: readonly string[];
 
 beforeAll(async () => {
-  gateway = await startSandbox({ seed: 'tests', tickMs: 0 });
-  app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { schema, gateway });
   tokens = [await app.signIn(), await app.signIn()];
-});
-afterAll(async () => {
-  await app.close();
-  await gateway.close();
 });
 
 interface Received {

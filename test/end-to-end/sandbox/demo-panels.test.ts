@@ -1,10 +1,12 @@
 import { type Browser, chromium } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
 import { openPage, overflowsSideways, violations } from '../../support/browser-page.ts';
 import { describeWithChromium } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePorts } from '../../support/free-ports.ts';
+import { sharedApp } from '../../support/shared-app.ts';
+import { startedOnce } from '../../support/started.ts';
 
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
@@ -52,24 +54,15 @@ async function visit(browser: Browser, url: string, options: VisitOptions = {}) 
 }
 
 describeWithChromium('the demonstration page', (executablePath) => {
-  let browser: Browser;
-  let app: TestApp;
-
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-    app = await startTestApp({
-      SANDBOX_TICK_MS: '200',
-      ORDER_TIMEOUT_MS: '5000',
-      LOGIN_LIMIT_PER_MINUTE: '1000',
-    });
+  const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
+  const app = sharedApp({
+    SANDBOX_TICK_MS: '200',
+    ORDER_TIMEOUT_MS: '5000',
+    LOGIN_LIMIT_PER_MINUTE: '1000',
   });
   // By its own path, so that the service reads the catalog anew.
   beforeEach(() => fetch(`${app.url}/sandbox/reset`, { method: 'POST' }));
   afterEach(() => app.sandbox.clearFaults());
-  afterAll(async () => {
-    await browser.close();
-    await app.close();
-  });
 
   const open = async (options: VisitOptions = {}) => {
     const visitor = await visit(browser, app.url, options);

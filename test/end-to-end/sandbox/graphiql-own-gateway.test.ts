@@ -1,10 +1,12 @@
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { chromium, type Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { CONFIRMED_FIELDS } from '../../../graphiql/page/examples.js';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { isReady, openPage, overflowsSideways, violations } from '../../support/browser-page.ts';
 import { describeWithChromium } from '../../support/describe-with.ts';
 import { inFull } from '../../support/in-full.ts';
+import { sharedApp } from '../../support/shared-app.ts';
+import { startedOnce } from '../../support/started.ts';
 
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
@@ -22,23 +24,14 @@ const ORDER =
   'placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "k" }) { __typename }';
 
 describeWithChromium('GraphiQL before a gateway of one’s own', (executablePath) => {
-  let gateway: TestApp;
-  let app: TestApp;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    gateway = await startTestApp();
-    app = await startTestApp(
+  const gateway = sharedApp();
+  const app = startedOnce(() =>
+    startTestApp(
       { GRAPHIQL: 'on', INTROSPECTION: 'on', LOGIN_LIMIT_PER_MINUTE: '1000' },
       { gateway: gateway.sandbox },
-    );
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  });
-  afterAll(async () => {
-    await browser.close();
-    await app.close();
-    await gateway.close();
-  });
+    ),
+  );
+  const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
 
   const open = async (query: string | null = null, viewport = DESKTOP) => {
     const fragment = query === null ? '' : `#${new URLSearchParams({ query })}`;

@@ -1,7 +1,6 @@
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { chromium, type Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { EXAMPLES } from '../../../graphiql/page/examples.js';
-import { startTestApp, type TestApp } from '../../support/app.ts';
 import {
   clickAsAPerson,
   isReady,
@@ -12,6 +11,8 @@ import {
 import { describeWithChromium } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
+import { sharedApp } from '../../support/shared-app.ts';
+import { startedOnce } from '../../support/started.ts';
 
 const DESKTOP = { width: 1280, height: 800 };
 const WIDE = { width: 1920, height: 1080 };
@@ -23,17 +24,8 @@ const NAMES = EXAMPLES.map(
 );
 
 describeWithChromium('GraphiQL', (executablePath) => {
-  let app: TestApp;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    app = await startTestApp({ SANDBOX_TICK_MS: '200', POSITIONS_POLL_MS: '200' });
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  });
-  afterAll(async () => {
-    await browser.close();
-    await app.close();
-  });
+  const app = sharedApp({ SANDBOX_TICK_MS: '200', POSITIONS_POLL_MS: '200' });
+  const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
 
   const open = async (options = {}, rest = '') => {
     const opened = await openPage(browser, `${app.url}/graphql${rest}`, {

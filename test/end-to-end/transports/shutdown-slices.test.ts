@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
 import type { Environment } from '../../../src/config.ts';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startedOnce } from '../../support/started.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 
 const SOCKETS = 40;
@@ -11,14 +12,11 @@ const STREAMS = 10;
 const POSITIONS = 'subscription { positions { id } }';
 const GRACE_IS_OVER = 'the time to drain is over';
 
-let sandbox: Sandbox;
+const sandbox = startedOnce(() => startSandbox({ seed: 'slices', tickMs: 0 }));
 let token: string;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ seed: 'slices', tickMs: 0 });
+beforeAll(() => {
   token = sandbox.token({ email: 'demo@example.com' });
 });
-afterAll(() => sandbox.close());
 
 interface End {
   readonly atMs: number;

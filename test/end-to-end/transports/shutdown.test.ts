@@ -1,11 +1,12 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { createClient } from 'graphql-ws';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
+import { startedOnce } from '../../support/started.ts';
 import { stepUntil } from '../../support/steps.ts';
 
 const GRACE_MS = 30_000;
@@ -13,14 +14,11 @@ const GRACE_MS = 30_000;
 const MOST_REQUESTS = 10_000;
 const GRACE_IS_OVER = 'the time to drain is over';
 
-let sandbox: Sandbox;
+const sandbox = startedOnce(() => startSandbox({ seed: 'shutdown', tickMs: 0 }));
 let token: string;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ seed: 'shutdown', tickMs: 0 });
+beforeAll(() => {
   token = sandbox.token({ email: 'demo@example.com' });
 });
-afterAll(() => sandbox.close());
 
 function startFacade(environment = {}): Promise<FacadeProcess> {
   return startFacadeProcess({
