@@ -64,17 +64,24 @@ describe('an account’s proof', () => {
     expect(calls.filter(({ operation }) => operation === 'getSession')).toHaveLength(2);
   });
 
-  test('that a 401 undid meanwhile is decided by one call sent after it', async () => {
-    const { prover, calls, ledger, clock } = openAccountWorld();
-    const asked = prover.account(demo);
-    await clock.advance(0);
-    ledger.refused(demo);
-    calls[0]?.answer(snapshot(1));
-    await clock.advance(0);
-    expect(calls).toHaveLength(2);
-    calls[1]?.answer({ message: 'no' }, 401);
-    await expect(asked).rejects.toMatchObject({ kind: 'unauthenticated' });
-  });
+  test.each([
+    ['and refused by it as well', { message: 'no' }, 401],
+    ['which accepts it again', snapshot(1), 200],
+  ])(
+    'that a 401 undid meanwhile is decided by one call sent after it, %s',
+    async (_, body, status) => {
+      const { prover, calls, ledger, clock } = openAccountWorld();
+      const asked = prover.account(demo);
+      await clock.advance(0);
+      ledger.refused(demo);
+      calls[0]?.answer(snapshot(1));
+      await clock.advance(0);
+      expect(calls).toHaveLength(2);
+      calls[1]?.answer(body, status);
+      if (status === 200) expect((await asked).login).toBe('1001');
+      else await expect(asked).rejects.toMatchObject({ kind: 'unauthenticated' });
+    },
+  );
 });
 
 test('a group’s proof that has lapsed is renewed by a snapshot alone, which the request’s own read shares', async () => {

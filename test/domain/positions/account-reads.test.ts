@@ -110,12 +110,20 @@ test('a change of the members is shown after one interval at the latest; a slowe
   expect(gateway.sessions).toHaveLength(2);
 });
 
-test('a position that is closed in part has the account read', async () => {
-  const { clock, gateway, phone } = await followed();
+test('a position that is closed in part has the account read; one that is closed leaves with the figures without it', async () => {
+  const { clock, gateway, hub, phone } = await followed();
   gateway.set(LOGIN, [position('a', { units: 0.5 })]);
   gateway.setAccount(LOGIN, { orders: [order('o')], balance: 90 });
   await clock.advance(3_000);
   expect(phone.last).toMatchObject({ session: { session: { balance: 90 } } });
+  gateway.latencyMs = 500;
+  gateway.set(LOGIN, []);
+  gateway.setAccount(LOGIN, { orders: [order('o')], balance: 80 });
+  hub.accountChanged(LOGIN);
+  await clock.advance(5_000);
+  const left = phone.events.findIndex(({ positions }) => positions.closed.includes('a'));
+  const told = phone.events.findIndex(({ session }) => session?.session.balance === 80);
+  expect([left, told]).toEqual([left, left]);
 });
 
 test('a read that began before a change of the members is not shown after it', async () => {
