@@ -35,6 +35,6 @@ export function watchGauges(
   if (redisIsUp !== null) metrics.store.redisUp.from(() => (redisIsUp() ? 1 : 0));
   metrics.graph.manifestUnreadable.from(() => (trusted?.isUnreadable ? 1 : 0));
   metrics.memoryHeldShare.from(() => memory.heldShare);
-  metrics.logLinesDropped.from(() => logOutput?.droppedLines ?? 0);
+  if (logOutput) metrics.logLinesDropped.from(() => logOutput.droppedLines);
   metrics.showReadiness(readiness);
 }
