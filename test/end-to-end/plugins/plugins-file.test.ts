@@ -107,3 +107,18 @@ test('a program that adds plugins drains on SIGTERM', async () => {
   expect(await facade.ended()).toBe(0);
   expect(facade.logged.some((line) => line.includes('graphql_envelop_request'))).toBe(true);
 });
+
+test('a program whose own end fails says so, and its process fails', async () => {
+  const sources = new URL('../../../src', import.meta.url);
+  const program = await fileOf(
+    'main.mjs',
+    `import { runApp } from '${sources}/app/run-app.ts';
+    import { readConfig } from '${sources}/config.ts';
+    await runApp(readConfig(process.env), { onClosed: () => Promise.reject(new Error('no disk')) });`,
+  );
+  const environment = { GATEWAY_URL: 'http://127.0.0.1:9', ORDER_STORE: 'memory' };
+  await using facade = await startFacadeProcess(environment, [], program);
+  facade.signal('SIGTERM');
+  expect(await facade.ended()).toBe(1);
+  expect(facade.logged.at(-1)).toMatch(/no disk.*the shutdown failed/);
+});
