@@ -30,7 +30,7 @@ test('the start prints what to open, what to query and how to sign in, and all o
 
     // Without a network there is nothing to reach it by.
     expect(written).toMatch(
-      / {2}Phone +(HOST=0\.0\.0\.0 npm start, then http:\/\/\S+|this machine is in no network)/,
+      / {2}Phone +(HOST=0\.0\.0\.0 npm start, then http:\/\/(?!127\.)[\d.]+:\d+\/ |this machine is in no network)/,
     );
 
     const url = /GraphiQL +(\S+)/.exec(written)?.[1] ?? '';

@@ -160,12 +160,19 @@ test('the process says when it serves what it is, where it listens and what it r
 });
 
 describe('in production', () => {
-  test('each problem of a start that fails is a line of the log, without a stack', async () => {
+  test.each<[string, Environment, RegExp[]]>([
+    [
+      'is wrong',
+      { POSITIONS_POLL_MS: '1s', LOG_ACCOUNT_KEY: 'canary' },
+      [/^POSITIONS_POLL_MS="1s": must be/, /^LOG_ACCOUNT_KEY \(value not shown\)/],
+    ],
+    ['cannot be used', { ADMIN_HOST: ELSEWHERE }, [/^ADMIN_HOST="192.0.2.1": must be/]],
+  ])('each setting that %s is a line of the log, without a stack', async (_how, settings, said) => {
     const { code, stdout, problems } = await failedStart({
       NODE_ENV: 'production',
       GATEWAY_URL: 'https://gateway.example.com',
-      POSITIONS_POLL_MS: '1s',
-      LOG_ACCOUNT_KEY: 'canary',
+      ORDER_STORE: 'memory',
+      ...settings,
     });
     expect(code).toBe(1);
     expect(problems).toEqual(['']);
@@ -173,10 +180,10 @@ describe('in production', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(lines).toMatchObject([
-      { level: 'fatal', problem: expect.stringMatching(/^POSITIONS_POLL_MS="1s": must be/) },
-      { level: 'fatal', problem: expect.stringMatching(/^LOG_ACCOUNT_KEY \(value not shown\)/) },
-    ]);
+    const level = 'fatal';
+    expect(lines).toMatchObject(
+      said.map((words) => ({ level, problem: expect.stringMatching(words) })),
+    );
     expect(stdout).not.toContain('canary');
     expect(stdout).not.toContain('    at ');
   });

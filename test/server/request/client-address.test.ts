@@ -95,7 +95,7 @@ describe('through the whole facade', () => {
   }
 
   test('the gateway receives what a trusted proxy forwards', async () => {
-    await using app = await startTestApp({ ...GATEWAY, TRUSTED_PROXIES: '127.0.0.1, ::1' });
+    await using app = await startTestApp({ ...GATEWAY, TRUSTED_PROXIES: '127.0.0.1/32, ::1/128' });
     expect(await forwardedTo(app)).toBe('198.51.100.7');
     const ready = await fetch(`${app.url}/health/ready`);
     expect(await ready.json()).toEqual({ status: 'ok' });
