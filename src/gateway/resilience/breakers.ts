@@ -48,7 +48,7 @@ export class BackendBreakers {
 
   /** The names of what is not closed: the backend's, else its operations'. */
   get open(): readonly CircuitName[] {
-    if (this.#shared.state !== 'closed') return [this.#name];
+    if (this.#shared.isOpen) return [this.#name];
     return this.#openOperations();
   }
 
@@ -80,7 +80,7 @@ export class BackendBreakers {
   }
 
   #openOperations(): OperationName[] {
-    const open = [...this.#own].filter(([, { state }]) => state !== 'closed');
+    const open = [...this.#own].filter(([, { isOpen }]) => isOpen);
     return open.map(([name]) => name);
   }
 

@@ -11,9 +11,6 @@ export interface Account {
   readonly isProved: boolean;
 }
 
-/** `half-open`: the next call is admitted, or one is in flight, to see whether the backend has recovered. */
-type CircuitState = 'closed' | 'open' | 'half-open';
-
 interface CircuitBreakerOptions extends FailureShareOptions {
   readonly clock: Clock;
   readonly onChange: (state: 'closed' | 'open') => void;
@@ -40,16 +37,14 @@ export class CircuitBreaker {
   #era = 0;
   #isOpen = false;
   #probeAtMs = 0;
-  #probes = 0;
 
   constructor(options: CircuitBreakerOptions) {
     this.#options = options;
     this.#share = new FailureShare(options);
   }
 
-  get state(): CircuitState {
-    if (!this.#isOpen) return 'closed';
-    return this.#probes > 0 || this.#options.clock.now() >= this.#probeAtMs ? 'half-open' : 'open';
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   /** Returns null while the breaker is open. Every permit is settled in the end. */
@@ -59,7 +54,6 @@ export class CircuitBreaker {
     if (nowMs < this.#probeAtMs) return null;
     // The pause counts from the probe's start, whether or not it ends: one that hangs must not delay the next.
     this.#probeAtMs = nowMs + PAUSE_MS;
-    this.#probes += 1;
     return { isProbe: true, era: this.#era };
   }
 
@@ -81,7 +75,6 @@ export class CircuitBreaker {
   }
 
   #probed(verdict: CountedHealth): void {
-    this.#probes -= 1;
     if (verdict === 'success') this.#turn(false);
     // A probe without a verdict costs no pause, or refused tokens could use up every probe.
     else if (verdict === 'none') this.#probeAtMs = this.#options.clock.now();
@@ -90,7 +83,6 @@ export class CircuitBreaker {
   #turn(isOpen: boolean): void {
     this.#isOpen = isOpen;
     this.#era += 1;
-    this.#probes = 0;
     this.#probeAtMs = this.#options.clock.now() + PAUSE_MS;
     this.#share.forget();
     this.#options.onChange(isOpen ? 'open' : 'closed');
