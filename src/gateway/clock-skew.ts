@@ -38,14 +38,7 @@ export class ClockSkew {
     const halfWayMs = this.#clock.date() - (this.#clock.now() - exchange.sentAtMs) / 2;
     this.#samples[this.#taken % SAMPLES] = gatewayMs + HALF_A_SECOND_MS - halfWayMs;
     this.#taken += 1;
-    if (this.#taken >= SAMPLES) this.#ms = this.#median();
-  }
-
-  #median(): number {
-    const sorted = this.#samples.toSorted();
-    const lower = sorted[SAMPLES / 2 - 1] as number;
-    const upper = sorted[SAMPLES / 2] as number;
-    // Their mean would be a difference that no answer had, while a clock has just been set.
-    return Math.abs(lower) < Math.abs(upper) ? lower : upper;
+    // The lower of two: their mean would be a difference that no answer had, while a clock has just been set.
+    if (this.#taken >= SAMPLES) this.#ms = this.#samples.toSorted()[SAMPLES / 2 - 1] as number;
   }
 }

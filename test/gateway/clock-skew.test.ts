@@ -55,9 +55,10 @@ test('the time that a call takes is halved between the way there and the way bac
   expect(skew.ms).toBe(2_500);
 });
 
-test('answers that a cache may have kept say nothing', () => {
+test('answers without a date, or that a cache may have kept, say nothing', () => {
   const { skew, saw, dateAt } = open();
   for (let at = 0; at < 10; at += 1) {
+    saw({});
     saw(dateAt(-60_000), 'getAllTickers');
     saw({ ...dateAt(-60_000), age: '60' });
   }
