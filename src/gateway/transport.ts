@@ -69,7 +69,8 @@ class Dispatch implements Dispatcher.DispatchHandler {
   #headers = NO_HEADERS;
   /** Null until the body begins. */
   #collector: ByteCollector | null = null;
-  #chunks = 0;
+  /** Until others have a turn. */
+  #chunksLeft = CHUNKS_A_TURN;
   #ended = false;
 
   constructor(
@@ -143,13 +144,14 @@ class Dispatch implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks += 1;
+    this.#chunksLeft -= 1;
     this.#collector ??= this.#newCollector();
     if (this.#collector.add(chunk) !== 'kept') {
       this.fail('oversize', new OversizeError('received'));
     }
     // One read of a socket can hold hundreds of thousands of chunks; others have their turn in between.
-    else if (this.#chunks % CHUNKS_A_TURN === 0) {
+    else if (this.#chunksLeft === 0) {
+      this.#chunksLeft = CHUNKS_A_TURN;
       controller.pause();
       setImmediate(() => controller.resume());
     }
