@@ -41,7 +41,7 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
       'nothing wrong': raw(answer(200, GOOD)),
       'a 100 before the answer': raw(CONTINUE + answer(200, GOOD)),
       'informational answers of every kind before the answer': raw(
-        `\r\n${CONTINUE}HTTP/1.1 102 Wait\r\na: b\r\n\r\n${CONTINUE}HTTP/1.1 103 Hints\r\na: 100\r\n\r\n${CONTINUE}${answer(200, GOOD)}`,
+        `\r\n${CONTINUE}HTTP/1.1 102\r\na: b\r\n\r\n${CONTINUE}HTTP/1.1 103 Hints\r\na: 100\r\n\r\n${CONTINUE}${answer(200, GOOD)}`,
       ),
       'the last byte that fits': raw(
         answer(200, `${whole}${' '.repeat(MAX_BYTES - whole.length)}`),
