@@ -21,12 +21,13 @@ const SETTLE_MS = 50;
  */
 export async function watchPath({ path, clock, onChange }: WatchPathOptions): Promise<() => void> {
   let known = await signatureOf(path);
-  let isClosed = false;
+  const closing = new AbortController();
+  const { signal } = closing;
   let cancel = () => {};
 
   async function look(): Promise<void> {
     const now = await signatureOf(path);
-    if (isClosed) return;
+    if (signal.aborted) return;
     wait(ASK_MS);
     if (now === known) return;
     known = now;
@@ -38,24 +39,18 @@ export async function watchPath({ path, clock, onChange }: WatchPathOptions): Pr
     cancel = clock.after(ms, () => void look());
   }
 
-  const watchers = [path, dirname(path)].flatMap((each) => {
+  for (const each of [path, dirname(path)]) {
+    // Polling continues where a watcher fails.
     try {
-      const watcher = watch(each, { persistent: false }, () => {
-        if (!isClosed) wait(SETTLE_MS);
-      });
-      // Polling continues where a watcher fails.
+      const watcher = watch(each, { signal }, () => wait(SETTLE_MS));
       watcher.on('error', () => watcher.close());
-      return [watcher];
-    } catch {
-      return [];
-    }
-  });
+    } catch {}
+  }
   wait(ASK_MS);
 
   return () => {
-    isClosed = true;
+    closing.abort();
     cancel();
-    for (const watcher of watchers) watcher.close();
   };
 }
 

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Clock } from '../../src/lib/clock.ts';
 import { watchPath } from '../../src/lib/watch-path.ts';
 import { eventually } from '../support/eventually.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
@@ -18,13 +19,18 @@ async function watched(path: string) {
   const onChange = () => {
     changes += 1;
   };
-  const close = await watchPath({ path, clock, onChange });
+  let ask = () => {};
+  const after: Clock['after'] = (ms, task) => {
+    ask = task;
+    return clock.after(ms, task);
+  };
+  const close = await watchPath({ path, clock: { ...clock, after }, onChange });
   const seen = (count: number, ms: number) =>
     eventually(async () => {
       await clock.advance(ms);
       return changes === count;
     });
-  return { clock, close, seen };
+  return { clock, close, seen, ask: () => ask() };
 }
 
 test('a path that emits no events is asked for its changes again and again', async () => {
@@ -44,10 +50,22 @@ test('an event has it asked soon, in place of the next time', async () => {
   const path = join(folder, 'file');
   await writeFile(path, 'one');
   const { clock, close, seen } = await watched(path);
+  const untilMs = clock.now() + 2_000;
   await writeFile(path, 'another');
   await seen(1, 1);
+  expect(clock.now()).toBeLessThan(untilMs);
   expect(clock.pending).toBe(1);
   close();
-  await writeFile(path, 'a third');
+  expect(clock.pending).toBe(0);
+});
+
+test('nothing is asked after the end, and no answer heard', async () => {
+  const { clock, close, ask } = await watched(folder);
+  ask();
+  close();
+  const other = await watched(folder);
+  await writeFile(join(folder, 'file'), 'one');
+  await other.seen(1, 1);
+  other.close();
   expect(clock.pending).toBe(0);
 });
