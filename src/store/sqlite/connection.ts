@@ -11,11 +11,10 @@ export function makeFile(path: string, fill: (database: DatabaseSync, draft: str
   const draft = `${path}.new-${randomUUID()}`;
   try {
     closeSync(openSync(draft, 'wx', 0o600));
-    const database = connect(draft);
+    using database = connect(draft);
     database.exec('BEGIN');
     fill(database, draft);
     database.exec('COMMIT');
-    database.close();
     linkSync(draft, path);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
@@ -29,25 +28,22 @@ export function makeFile(path: string, fill: (database: DatabaseSync, draft: str
  * because damage to a write-ahead log loses commits silently.
  */
 export function connect(path: string, applicationId?: number): DatabaseSync {
+  using opening = new DisposableStack();
   // SQLite's own busy timeout lets one busy process starve the others.
-  const database = new DatabaseSync(path, { timeout: 0 });
-  try {
-    patiently(START_PATIENCE_MS, () => {
-      // The file is identified before anything in it is changed.
-      const id = database.prepare('PRAGMA application_id').get()?.application_id;
-      if (applicationId !== undefined && id !== applicationId) {
-        throw new SqliteFileError("is no file of this program's: name another, or move it away");
-      }
-      const mode = database.prepare('PRAGMA journal_mode = TRUNCATE').get()?.journal_mode;
-      if (mode !== 'truncate') throw new SqliteFileError(`is in use in the mode ${mode}`);
-      database.exec(`PRAGMA synchronous = EXTRA; PRAGMA cell_size_check = ON;
-        PRAGMA trusted_schema = OFF`);
-    });
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
+  const database = opening.use(new DatabaseSync(path, { timeout: 0 }));
+  patiently(START_PATIENCE_MS, () => {
+    // The file is identified before anything in it is changed.
+    const id = database.prepare('PRAGMA application_id').get()?.application_id;
+    if (applicationId !== undefined && id !== applicationId) {
+      throw new SqliteFileError("is no file of this program's: name another, or move it away");
+    }
+    const mode = database.prepare('PRAGMA journal_mode = TRUNCATE').get()?.journal_mode;
+    if (mode !== 'truncate') throw new SqliteFileError(`is in use in the mode ${mode}`);
+    database.exec(`PRAGMA synchronous = EXTRA; PRAGMA cell_size_check = ON;
+      PRAGMA trusted_schema = OFF`);
+  });
+  opening.move();
+  return database;
 }
 
 /** Retries `work` while another process holds the lock. */

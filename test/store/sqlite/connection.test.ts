@@ -10,8 +10,7 @@ function fillWith(database: DatabaseSync, name: string): void {
 }
 
 function namesIn(path: string) {
-  using opened = new DisposableStack();
-  const database = opened.adopt(connect(path), (each) => each.close());
+  using database = connect(path);
   return database.prepare('SELECT name FROM names').all();
 }
 
