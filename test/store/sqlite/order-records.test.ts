@@ -66,6 +66,7 @@ describe('order records in SQLite', () => {
     const reservation = await reserved(records, '1', 'k');
     const asked = [records.find('1', 'other'), records.settle(reservation, accepted)];
     await records.close();
+    expect(records.degradedReason()).toContain('has ended');
     await Promise.all(asked);
     await expect(records.find('1', 'k')).rejects.toThrow('are closed');
     const next = await opened.open();
