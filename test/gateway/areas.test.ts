@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { toToken } from '../../src/lib/token.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { CALLS, wordFor } from './calls.ts';
@@ -7,7 +6,7 @@ import { openClient } from './open-client.ts';
 
 test('an area has no more connections than its share, and at least one', async () => {
   await using place = await openSandbox();
-  const caller = { token: toToken(String(place.as('demo@example.com').token)) };
+  const caller = place.caller();
   for (const [connections, shares] of [
     [3, { reads: 1, orders: 1, rest: 1 }],
     [16, { reads: 8, orders: 4, rest: 4 }],

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { toToken } from '../../src/lib/token.ts';
 import type { FaultKind } from '../../src/sandbox/faults.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -48,7 +47,7 @@ describe('a catalog', () => {
   ])('under "%s" ends as %s, in bounded memory', async (kind, word, bytes) => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url, { catalogMaxBytes: 16 * MEGABYTE });
-    const caller = { token: toToken(String(place.as('demo@example.com').token)) };
+    const caller = place.caller();
     // On its connection the next call is sent at once, so that no deadline is over before.
     expect(await wordFor(catalog(open.client, caller))).toBe('answer');
     const hasty = openClient(place.sandbox.url, { pools: open.pools, catalogTimeoutMs: 300 });

@@ -2,19 +2,16 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { customerIdRead } from '../../src/gateway/wire/payments.ts';
 import { digits, figure, instant, isRow, type Reading } from '../../src/gateway/wire/scalars.ts';
-import { toToken } from '../../src/lib/token.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, openClient } from './open-client.ts';
 import { instrumentRow, positionRow } from './wire/rows.ts';
 
-const DEMO = 'demo@example.com';
-
 describe('the catalog', () => {
   test('that is cached already comes as "unmodified", without its rows', async () => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url);
-    const caller = { token: toToken(String(place.as(DEMO).token)) };
+    const caller = place.caller();
     const first = await open.client.getAllTickers(caller, 'standard-usd', null);
     const etag = first.modified ? first.etag : null;
     const second = await open.client.getAllTickers(caller, 'standard-usd', etag);
@@ -85,7 +82,7 @@ describe('the open positions', () => {
   test('are the same objects where the bytes are the same', async () => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url);
-    const caller = { token: toToken(String(place.as(DEMO).token)) };
+    const caller = place.caller();
     const first = await open.client.getOpenPositions(caller, null);
     const second = await open.client.getOpenPositions(caller, first);
     expect(second.positions).toBe(first.positions);

@@ -1,28 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Caller } from '../../src/gateway/caller.ts';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
-import { toToken } from '../../src/lib/token.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { CALLS, wordFor } from './calls.ts';
 import { openClient } from './open-client.ts';
-
-const DEMO = 'demo@example.com';
-
-/** A client and its caller, with the sandbox to control. */
-async function open() {
-  const place = await openSandbox();
-  const { client, pools } = openClient(place.sandbox.url);
-  const as = (email: string): Caller => ({ token: toToken(String(place.as(email).token)) });
-  return {
-    sandbox: place.sandbox,
-    client,
-    as,
-    async [Symbol.asyncDispose]() {
-      await pools.close();
-      await place.sandbox.close();
-    },
-  };
-}
 
 type Group = 'read' | 'write' | 'order' | 'login' | 'forgotPassword';
 
@@ -70,11 +50,12 @@ const STATUSES: readonly (readonly [number, Readonly<Record<Group, string>>])[] 
 ];
 
 test.each(OPERATION_NAMES)('%s gives each status its meaning', async (name) => {
-  await using place = await open();
+  await using place = await openSandbox();
+  await using open = openClient(place.sandbox.url);
   const words = new Map<number, string>();
   for (const [status] of STATUSES) {
     place.sandbox.fail({ operation: name, kind: 'status', status, times: 1 });
-    words.set(status, await wordFor(CALLS[name](place.client, place.as(DEMO))));
+    words.set(status, await wordFor(CALLS[name](open.client, place.caller())));
   }
   const expected = STATUSES.map(([status, byGroup]) => [status, byGroup[groupOf(name)]] as const);
   expect(Object.fromEntries(words)).toEqual(Object.fromEntries(expected));
@@ -90,7 +71,8 @@ describe('a 429', () => {
     ['a day', '86400', 3_600],
     ['a date in the past', new Date(0).toUTCString(), 0],
   ])('with Retry-After in %s', async (_, header, seconds) => {
-    await using place = await open();
+    await using place = await openSandbox();
+    await using open = openClient(place.sandbox.url);
     place.sandbox.fail({
       operation: '*',
       kind: 'status',
@@ -98,7 +80,7 @@ describe('a 429', () => {
       ...(header !== undefined && { headers: { 'retry-after': header } }),
     });
     for (const name of OPERATION_NAMES) {
-      await expect(CALLS[name](place.client, place.as(DEMO))).rejects.toMatchObject({
+      await expect(CALLS[name](open.client, place.caller())).rejects.toMatchObject({
         kind: 'rate-limited',
         retryAfterSeconds: seconds,
       });
@@ -107,10 +89,11 @@ describe('a 429', () => {
 });
 
 test('a 503 tells how long to wait, though what became of a small write is unknown', async () => {
-  await using place = await open();
+  await using place = await openSandbox();
+  await using open = openClient(place.sandbox.url);
   const headers = { 'retry-after': '7' };
   place.sandbox.fail({ operation: 'setValue', kind: 'status', status: 503, headers });
-  await expect(CALLS.setValue(place.client, place.as(DEMO))).rejects.toMatchObject({
+  await expect(CALLS.setValue(open.client, place.caller())).rejects.toMatchObject({
     kind: 'unknown',
     retryAfterSeconds: 7,
   });
@@ -119,9 +102,10 @@ test('a 503 tells how long to wait, though what became of a small write is unkno
 test.each([301, 302, 303, 307, 308])(
   'a redirect with status %i is never followed',
   async (status) => {
-    await using place = await open();
+    await using place = await openSandbox();
+    await using open = openClient(place.sandbox.url);
     place.sandbox.fail({ operation: '*', kind: 'redirect', status });
-    for (const name of OPERATION_NAMES) await wordFor(CALLS[name](place.client, place.as(DEMO)));
+    for (const name of OPERATION_NAMES) await wordFor(CALLS[name](open.client, place.caller()));
     const paths = place.sandbox.requests().map(({ path }) => path);
     expect(paths).toHaveLength(OPERATION_NAMES.length);
     expect(paths).not.toContain('/sandbox/redirected');
@@ -136,7 +120,8 @@ test.each([
   ['a list', [{ success: true }], 'unknown'],
   ['null', 'null', 'unknown'],
 ])('a small write answered 200 with %s', async (_, body, word) => {
-  await using place = await open();
+  await using place = await openSandbox();
+  await using open = openClient(place.sandbox.url);
   place.sandbox.fail({ operation: 'setValue', kind: 'status', status: 200, body });
-  expect(await wordFor(CALLS.setValue(place.client, place.as(DEMO)))).toBe(word);
+  expect(await wordFor(CALLS.setValue(open.client, place.caller()))).toBe(word);
 });

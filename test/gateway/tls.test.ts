@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect, test } from 'vitest';
-import { toToken } from '../../src/lib/token.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { startTlsFront } from '../support/tls-front.ts';
@@ -12,12 +11,11 @@ test('a gateway behind TLS is called where its certificate is trusted, and a fur
   await using place = await openSandbox();
   await using files = await makeCertificate();
   await using front = await startTlsFront(files, Number(new URL(place.sandbox.url).port));
-  const caller = { token: toToken(String(place.as('demo@example.com').token)) };
   const url = `https://127.0.0.1:${front.port}`;
   const called = async ({ client }: ReturnType<typeof openClient>) => {
     const words = [];
     for (let call = 0; call < 3; call += 1) {
-      words.push(await wordFor(CALLS.getCustomerId(client, caller)));
+      words.push(await wordFor(CALLS.getCustomerId(client, place.caller())));
       front.disconnect();
     }
     return words;

@@ -1,3 +1,4 @@
+import { toToken } from '../../src/lib/token.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
 import type { WireOrder, WirePosition, WireSession } from '../../src/sandbox/wire-types.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
@@ -11,6 +12,8 @@ export async function openSandbox(options: SandboxOptions = {}) {
     clock,
     anonymous: createSandboxClient(sandbox, null),
     as: (email: string) => createSandboxClient(sandbox, sandbox.token({ email })),
+    /** A user as the client of the gateway knows one. */
+    caller: (email = 'demo@example.com') => ({ token: toToken(sandbox.token({ email })) }),
     [Symbol.asyncDispose]: () => sandbox.close(),
   };
 }

@@ -74,18 +74,12 @@ describe('a limit', () => {
   });
 });
 
-const [one, other, third] = ['x', 'y', 'z'].map((hash) => accountClient('1', hash)) as [
-  ReturnType<typeof accountClient>,
-  ReturnType<typeof accountClient>,
-  ReturnType<typeof accountClient>,
-];
-
 test('of an account a token has half, and all tokens together have no more than the account', () => {
   const { limiter } = stage(limited('requests', 5));
-  const passed = (client: typeof one) => !limiter.take('requests', client).isOver;
-  expect([passed(one), passed(one), passed(one)]).toEqual([true, true, false]);
-  expect([passed(other), passed(other), passed(other)]).toEqual([true, true, false]);
-  expect([passed(third), passed(third)]).toEqual([true, false]);
+  const passed = (hash: string) => !limiter.take('requests', accountClient('1', hash)).isOver;
+  expect(['x', 'x', 'x'].map(passed)).toEqual([true, true, false]);
+  expect(['y', 'y', 'y'].map(passed)).toEqual([true, true, false]);
+  expect(['z', 'z'].map(passed)).toEqual([true, false]);
 });
 
 const at = (subnet: string) => addressClient(`2001:db8:1:${subnet}::1`);
