@@ -44,7 +44,7 @@ export async function openResources(
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
   metrics.registry.countProcess();
-  const memory = new MemoryWatch(log);
+  const memory = new MemoryWatch(log, steadyClock);
   started.defer(() => memory.close());
   // OpenTelemetry's packages, 30 MB in memory, are loaded only where it is on.
   const sdk = config.tracing ? await import('../lib/tracing/sdk-tracing.ts') : null;

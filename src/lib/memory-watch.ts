@@ -1,7 +1,7 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { systemClock } from './clock.ts';
+import type { Clock } from './clock.ts';
 import { oldHeapLimit } from './heap-limit.ts';
 import type { Log } from './log.ts';
 
@@ -19,13 +19,15 @@ const YOUNG_SPACES = ['new_space', 'new_large_object_space'];
  */
 export class MemoryWatch {
   readonly #log: Pick<Log, 'warn' | 'info'>;
+  readonly #clock: Clock;
   readonly #observer: PerformanceObserver;
   #heldShare = 0;
   #isShort = false;
   #cancelCheck: () => void = () => {};
 
-  constructor(log: Pick<Log, 'warn' | 'info'>) {
+  constructor(log: Pick<Log, 'warn' | 'info'>, clock: Clock) {
     this.#log = log;
+    this.#clock = clock;
     this.#observer = new PerformanceObserver((list) => {
       if (list.getEntries().some(isMajor)) this.#judge();
     });
@@ -69,12 +71,12 @@ export class MemoryWatch {
 
   /** With little to do V8 would not collect for minutes, and what was released would still count. */
   #checkAfter(ms: number): void {
-    this.#cancelCheck = systemClock.after(ms, () => {
+    this.#cancelCheck = this.#clock.after(ms, () => {
       const startedAtMs = performance.now();
       collectGarbage();
       const tookMs = performance.now() - startedAtMs;
-      this.#judge();
-      if (this.#isShort) this.#checkAfter(Math.max(LEAST_PAUSE_MS, tookMs * PAUSES_PER_COLLECTION));
+      // It is judged like any other, which cancels this where memory is no longer short.
+      this.#checkAfter(Math.max(LEAST_PAUSE_MS, tookMs * PAUSES_PER_COLLECTION));
     });
   }
 }
