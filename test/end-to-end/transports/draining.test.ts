@@ -69,3 +69,18 @@ test('an operation sent while its socket is being closed is answered, or not beg
     expect(app.sandbox.calls('setValue')).toBe(isAnswered('write') ? 1 : 0);
   }
 });
+
+test('a shutdown waits for no request longer than the grace period', async () => {
+  const app = await startTestApp({ SHUTDOWN_GRACE_MS: '500', ORDER_TIMEOUT_MS: '400' });
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
+  const raw = await initializedSocket(app, app.sandbox.token({ email: 'demo@example.com' }));
+  raw.subscribe('1', '{ customerId }');
+  const asked = ask(app, '{ customerId }').catch(() => 'cut off');
+  await eventually(() => app.sandbox.calls('getCustomerId') === 2);
+  await app.close();
+  // When the connections to the gateway close they would be answered.
+  expect(await asked).toBe('cut off');
+  await raw.close();
+  expect(raw.of('1')).toEqual([]);
+  expect(app.logged.join()).toContain('the time to drain is over');
+});
