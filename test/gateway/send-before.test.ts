@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ObserveCall } from '../../src/gateway/exchange.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, limitOrder, marketOrder, openClient } from './open-client.ts';
@@ -17,10 +18,8 @@ describe('an order that is meant to be sent before a moment', () => {
       answers.push(() => socket.write(answer(200, ACCEPTED)));
     });
     const outcomes: string[] = [];
-    await using open = openClient(gateway.url, {
-      ...NARROW,
-      observe: (_call, outcome) => outcomes.push(outcome),
-    });
+    const observe: ObserveCall = (_call, outcome) => outcomes.push(outcome);
+    await using open = openClient(gateway.url, { ...NARROW, observe });
     const first = open.client.openPosition(anyCaller, marketOrder);
     await eventually(() => answers.length === 1);
     const sendBeforeMs = Date.now() + 30;
@@ -36,17 +35,10 @@ describe('an order that is meant to be sent before a moment', () => {
       answers[sent]?.();
     }
     const accepted = { sent: true, answered: true, status: 200 };
-    expect(await Promise.all([first, timely, endless])).toMatchObject([
-      accepted,
-      accepted,
-      accepted,
-    ]);
-    for (const exchange of await Promise.all(late)) {
-      expect(exchange).toEqual({
-        sent: false,
-        cause: expect.objectContaining({ reason: 'expired' }),
-      });
-    }
+    const others = await Promise.all([first, timely, endless]);
+    expect(others).toMatchObject([accepted, accepted, accepted]);
+    const expired = { sent: false, cause: expect.objectContaining({ reason: 'expired' }) };
+    expect(await Promise.all(late)).toEqual([expired, expired]);
     expect(gateway.requests).toHaveLength(3);
     // What was held back has not cost the connection.
     expect(gateway.connections).toBe(1);

@@ -189,13 +189,8 @@ test("an unrequested answer is not taken for the next order's", async () => {
 test('a request that undici would resend after a lost connection is not resent', async () => {
   await using gateway = await startScriptedGateway(silence);
   const pool = new PipeliningPool(gateway.url, { connections: 1, pipelining: 2 });
-  const pools: Pools = {
-    reads: pool,
-    orders: pool,
-    rest: pool,
-    prefix: '',
-    close: () => pool.destroy(),
-  };
+  const close = () => pool.destroy();
+  const pools: Pools = { reads: pool, orders: pool, rest: pool, prefix: '', close };
   await using open = openClient(gateway.url, { pools });
   const reads = [
     open.client.read(anyCaller, customerIdRead, {}),

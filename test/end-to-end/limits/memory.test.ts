@@ -61,9 +61,7 @@ test('memory that runs short refuses what would hold more of it, and ends neithe
 
   for (const { socket } of sockets) socket.terminate();
   const isOk = async () => expect(await readiness()).toMatchObject({ status: 'ok' });
-  await eventually(isOk, {
-    withinMs: 60_000,
-  });
+  await eventually(isOk, { withinMs: 60_000 });
   expect((await ask(COSTLY, token)).status).toBe(200);
   for (const line of ['memory is short', 'memory is no longer short']) {
     const found = () => facade.logged.filter((logged) => logged.includes(line));

@@ -159,32 +159,25 @@ test('the process says when it serves what it is, where it listens and what it r
   await using _other = await startTestApp({ ORDER_STORE: path });
 });
 
-describe('in production', () => {
-  test.each<[string, Environment, RegExp[]]>([
-    [
-      'is wrong',
-      { POSITIONS_POLL_MS: '1s', LOG_ACCOUNT_KEY: 'canary' },
-      [/^POSITIONS_POLL_MS="1s": must be/, /^LOG_ACCOUNT_KEY \(value not shown\)/],
-    ],
-    ['cannot be used', { ADMIN_HOST: ELSEWHERE }, [/^ADMIN_HOST="192.0.2.1": must be/]],
-  ])('each setting that %s is a line of the log, without a stack', async (_how, settings, said) => {
-    const { code, stdout, problems } = await failedStart({
-      NODE_ENV: 'production',
-      GATEWAY_URL: 'https://gateway.example.com',
-      ORDER_STORE: 'memory',
-      ...settings,
-    });
-    expect(code).toBe(1);
-    expect(problems).toEqual(['']);
-    const lines = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    const level = 'fatal';
-    expect(lines).toMatchObject(
-      said.map((words) => ({ level, problem: expect.stringMatching(words) })),
-    );
-    expect(stdout).not.toContain('canary');
-    expect(stdout).not.toContain('    at ');
+test.each<[string, Environment, RegExp[]]>([
+  [
+    'is wrong',
+    { POSITIONS_POLL_MS: '1s', LOG_ACCOUNT_KEY: 'canary' },
+    [/^POSITIONS_POLL_MS="1s": must be/, /^LOG_ACCOUNT_KEY \(value not shown\)/],
+  ],
+  ['cannot be used', { ADMIN_HOST: ELSEWHERE }, [/^ADMIN_HOST="192.0.2.1": must be/]],
+])('in production each setting that %s is a line of the log alone', async (_, settings, said) => {
+  const { code, stdout, problems } = await failedStart({
+    NODE_ENV: 'production',
+    GATEWAY_URL: 'https://gateway.example.com',
+    ORDER_STORE: 'memory',
+    ...settings,
   });
+  expect(code).toBe(1);
+  expect(problems).toEqual(['']);
+  const lines = stdout.trimEnd().split('\n');
+  const expected = said.map((words) => ({ level: 'fatal', problem: expect.stringMatching(words) }));
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject(expected);
+  expect(stdout).not.toContain('canary');
+  expect(stdout).not.toContain('    at ');
 });
