@@ -42,7 +42,7 @@ export async function watchPath({ path, clock, onChange }: WatchPathOptions): Pr
   for (const each of [path, dirname(path)]) {
     // Polling continues where a watcher fails.
     try {
-      const watcher = watch(each, { signal }, () => wait(SETTLE_MS));
+      const watcher = watch(each, { signal, persistent: false }, () => wait(SETTLE_MS));
       watcher.on('error', () => watcher.close());
     } catch {}
   }

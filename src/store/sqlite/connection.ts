@@ -11,10 +11,12 @@ export function makeFile(path: string, fill: (database: DatabaseSync, draft: str
   const draft = `${path}.new-${randomUUID()}`;
   try {
     closeSync(openSync(draft, 'wx', 0o600));
-    using database = connect(draft);
-    database.exec('BEGIN');
-    fill(database, draft);
-    database.exec('COMMIT');
+    {
+      using database = connect(draft);
+      database.exec('BEGIN');
+      fill(database, draft);
+      database.exec('COMMIT');
+    }
     linkSync(draft, path);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
