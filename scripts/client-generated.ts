@@ -31,6 +31,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ['src/generated/possible-types.ts', possibleTypes(schema)],
     [ROWS, rowsFile(schema)],
     ['src/generated/type-policies.ts', typePolicies(schema)],
+    ['src/generated/types-without-id.ts', typesWithoutId(schema)],
     ['trusted-documents.json', await trustedDocuments(schema)],
   ]);
 }
@@ -70,6 +71,20 @@ function possibleTypes(schema: GraphQLSchema): string {
 export const possibleTypes: Readonly<Record<string, string[]>> = {
 ${rows.join('\n')}
 };
+`;
+}
+
+function typesWithoutId(schema: GraphQLSchema): string {
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+  const rows = Object.values(schema.getTypeMap())
+    .filter((type) => isObjectType(type) && !roots.includes(type) && !('id' in type.getFields()))
+    .filter(({ name }) => !name.startsWith('__'))
+    .map(({ name }) => `  '${name}',`);
+  return `${HEAD}
+/** The object types that are part of what they stand in, as a normalized cache may ask for them. */
+export const typesWithoutId: readonly string[] = [
+${rows.toSorted().join('\n')}
+];
 `;
 }
 

@@ -7,6 +7,7 @@ export { type ErrorDetails, TradingGraphError } from './errors.ts';
 export { ERROR_CODES, type ServerErrorCode } from './generated/error-codes.ts';
 export { possibleTypes } from './generated/possible-types.ts';
 export type { Instrument, PendingOrder, Position, Side } from './generated/rows.ts';
+export { typesWithoutId } from './generated/types-without-id.ts';
 export type { LiveAccount } from './live/account.ts';
 export { accountDocument } from './live/account-operation.ts';
 export type { LiveFields, LiveNames } from './live/chosen-fields.ts';

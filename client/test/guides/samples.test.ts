@@ -1,6 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildSchema, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { EXAMPLES } from '../../../graphiql/page/examples.js';
 import { documentsOf, problemsOf } from '../support/sample-documents.ts';
@@ -54,14 +53,3 @@ test.each(WITH_PROGRAMS)(
   },
   300_000,
 );
-
-test('the guide of urql names the types without an id', async () => {
-  const schema = buildSchema(readFileSync(join(root, 'schema.graphql'), 'utf8'));
-  const names = Object.values(schema.getTypeMap())
-    .filter((type) => isObjectType(type) && !('id' in type.getFields()))
-    .map(({ name }) => name)
-    .filter((name) => !/^(__.*|Query|Mutation|Subscription)$/.test(name));
-  using project = await createSampleProject('docs/clients/urql.md');
-  const { WITHOUT_ID } = await project.load<{ WITHOUT_ID: readonly string[] }>('src/cache.ts');
-  expect(WITHOUT_ID).toEqual(names.toSorted());
-});
