@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { rolldown } from 'rolldown';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
+import { ownApp } from '../../../test/support/shared-app.ts';
+import { startedForEach } from '../../../test/support/started.ts';
 import { clientSources } from '../support/client-sources.ts';
-import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+import { startCutProxy } from '../support/cut-proxy.ts';
 import { endPrograms, type Program, startProgram } from '../support/example-process.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../examples/terminal/ticker.ts');
@@ -16,8 +17,6 @@ const TERMINAL = 'Object.assign(process.stdout, { isTTY: true, columns: 60, rows
 
 let folder: string;
 let program: string;
-let app: TestApp;
-let line: CutProxy;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'ticker-'));
@@ -27,15 +26,9 @@ beforeAll(async () => {
   await bundle.close();
 });
 afterAll(() => rmSync(folder, { recursive: true }));
-beforeEach(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '100', LOGIN_LIMIT_PER_MINUTE: '1000' });
-  line = await startCutProxy(app.url);
-});
-afterEach(async () => {
-  await endPrograms();
-  await line.close();
-  await app.close();
-});
+const app = ownApp({ POSITIONS_POLL_MS: '100', LOGIN_LIMIT_PER_MINUTE: '1000' });
+const line = startedForEach(() => startCutProxy(app.url));
+afterEach(endPrograms);
 
 function start(environment: Readonly<Record<string, string>> = {}, onTerminal = false): Program {
   const preload = onTerminal ? ['--import', `data:text/javascript,${TERMINAL}`] : [];

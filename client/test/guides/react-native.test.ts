@@ -3,10 +3,11 @@ import { createContext, runInContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 // Node's own may take a connection that `fetch` has left open.
 import { WebSocket } from 'ws';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
+import { sharedApp } from '../../../test/support/shared-app.ts';
+import { startedOnce } from '../../../test/support/started.ts';
 import type { Client } from '../../src/create-client.ts';
-import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+import { startCutProxy } from '../support/cut-proxy.ts';
 import { createSampleProject, type SampleProject } from '../support/sample-project.ts';
 
 const MODULES = {
@@ -22,13 +23,11 @@ interface NativeApp {
 }
 
 let project: SampleProject;
-let app: TestApp;
-let line: CutProxy;
+const app = sharedApp({ POSITIONS_POLL_MS: '100' });
+const line = startedOnce(() => startCutProxy(app.url));
 let script: string;
 
 beforeAll(async () => {
-  app = await startTestApp({ POSITIONS_POLL_MS: '100' });
-  line = await startCutProxy(app.url);
   project = await createSampleProject('docs/clients/react-native.md');
   for (const [name, text] of Object.entries(MODULES)) {
     project.write(`node_modules/${name}/index.js`, text);
@@ -36,11 +35,7 @@ beforeAll(async () => {
   }
   script = await project.bundle('src/trading-graph.ts');
 });
-afterAll(async () => {
-  project?.[Symbol.dispose]();
-  await line?.close();
-  await app?.close();
-});
+afterAll(() => project?.[Symbol.dispose]());
 
 /** A phone on which apps are started, with what React Native has on Hermes: no `crypto`, no page, no streams. */
 function createPhone(proxy = line) {

@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { chromium, type Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
-import { type LocalServer, listenLocally } from '../../../test/support/local-server.ts';
+import { listenLocally } from '../../../test/support/local-server.ts';
+import { startedForEach, startedOnce } from '../../../test/support/started.ts';
 import { indexedDb } from '../../src/storage/indexed-db.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import { testStorageContract } from '../support/storage-contract.ts';
@@ -35,28 +36,17 @@ function remoteStorage(page: Page): ClientStorage {
 }
 
 describeWithChromium('in a browser', (executablePath) => {
-  let browser: Browser;
-  let server: LocalServer;
-  let context: BrowserContext;
-
-  beforeAll(async () => {
+  const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
+  const context = startedForEach(() => browser.newContext());
+  const server = startedOnce(async () => {
     const script = stripTypeScriptTypes(await readFile(SOURCE, 'utf8'));
     const pages = createServer((request, response) => {
       const isScript = request.url === '/indexed-db.js';
       response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
       response.end(isScript ? script : PAGE);
     });
-    server = await listenLocally(pages);
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    return listenLocally(pages);
   });
-  afterAll(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
-  });
-  beforeEach(async () => {
-    context = await browser.newContext();
-  });
-  afterEach(() => context.close());
 
   async function openPage(before: () => void = () => {}): Promise<Page> {
     const page = await context.newPage();

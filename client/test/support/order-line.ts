@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { listenLocally } from '../../../test/support/local-server.ts';
 
@@ -61,7 +60,6 @@ export async function startOrderLine(
   let lostUntilMs = 0;
   let isClosed = false;
   const waiting = new Set<() => void>();
-  const _upgraded = new Set<Duplex>();
 
   async function until(ms: () => number): Promise<void> {
     while (!isClosed && clock.now() < ms()) {

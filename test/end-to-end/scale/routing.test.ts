@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { describeWithHaproxy } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type Replicas, startReplicas } from '../../support/replicas.ts';
+import { startReplicas } from '../../support/replicas.ts';
+import { startedOnce } from '../../support/started.ts';
 import { Crowd, type CrowdOptions } from './crowd.ts';
 
 const ACCOUNTS = 50;
@@ -11,21 +12,14 @@ const SOCKETS_PER_ACCOUNT = 6;
 const SOCKETS = ACCOUNTS * SOCKETS_PER_ACCOUNT;
 
 describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
-  let sandbox: Sandbox;
-  let replicas: Replicas;
-
-  beforeAll(async () => {
-    sandbox = await startSandbox({ seed: 'scale', instruments: 40, tickMs: 200 });
-    replicas = await startReplicas(haproxyPath, {
+  const sandbox = startedOnce(() => startSandbox({ seed: 'scale', instruments: 40, tickMs: 200 }));
+  const replicas = startedOnce(() =>
+    startReplicas(haproxyPath, {
       GATEWAY_URL: sandbox.url,
       ORDER_STORE: 'memory',
       RATE_LIMIT_PER_MINUTE: '1000000',
-    });
-  });
-  afterAll(async () => {
-    await replicas?.[Symbol.asyncDispose]();
-    await sandbox?.close();
-  });
+    }),
+  );
 
   const crowd = (
     accounts: number,

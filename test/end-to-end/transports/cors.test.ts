@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import type { TestApp } from '../../support/app.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 
 const OURS = 'https://app.example.com';
 const NOT_OURS = [
@@ -32,17 +33,11 @@ const USUAL = [
   'x-apollo-operation-id',
 ];
 
-let listed: TestApp;
-let local: TestApp;
-
-beforeAll(async () => {
-  listed = await startTestApp({
-    CORS_ORIGINS: `${OURS},https://other.example`,
-    CORS_HEADERS: 'X-Tenant, traceparent',
-  });
-  local = await startTestApp();
+const listed = sharedApp({
+  CORS_ORIGINS: `${OURS},https://other.example`,
+  CORS_HEADERS: 'X-Tenant, traceparent',
 });
-afterAll(() => Promise.all([listed.close(), local.close()]));
+const local = sharedApp();
 
 const BODY = JSON.stringify({ query: '{ __typename }' });
 

@@ -1,12 +1,14 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { createRandom, pick } from '../../../src/sandbox/random.ts';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import type { TestApp } from '../../support/app.ts';
 import { inFull } from '../../support/in-full.ts';
 import { randomDocument } from '../../support/random-documents.ts';
+import { sharedApp } from '../../support/shared-app.ts';
+import { startedOnce } from '../../support/started.ts';
 import { inSeconds, withClaims } from '../../support/tokens.ts';
 import { type RandomRequest, randomRequest } from './random-requests.ts';
 
@@ -51,29 +53,20 @@ interface Answer {
   readonly body: string;
 }
 
-let gateway: Sandbox;
-let direct: TestApp;
-let yoga: TestApp;
+const environment = {
+  INTROSPECTION: 'on',
+  CORS_ORIGINS: 'http://localhost:3000',
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  LOGIN_LIMIT_PER_MINUTE: '1000000',
+  // Both paths answer at once, and other tests beside them.
+  GATEWAY_TIMEOUT_MS: '30000',
+};
+const gateway = startedOnce(() => startSandbox({ seed: 'tests', tickMs: 0, instruments: 60 }));
+const direct = sharedApp(environment, { gateway, directPath: true });
+const yoga = sharedApp(environment, { gateway, directPath: false });
 const agent = new Agent({ keepAlive: true, maxSockets: AT_A_TIME });
 
-beforeAll(async () => {
-  gateway = await startSandbox({ seed: 'tests', tickMs: 0, instruments: 60 });
-  const environment = {
-    INTROSPECTION: 'on',
-    CORS_ORIGINS: 'http://localhost:3000',
-    RATE_LIMIT_PER_MINUTE: '1000000',
-    LOGIN_LIMIT_PER_MINUTE: '1000000',
-    // Both paths answer at once, and other tests beside them.
-    GATEWAY_TIMEOUT_MS: '30000',
-  };
-  direct = await startTestApp(environment, { gateway, directPath: true });
-  yoga = await startTestApp(environment, { gateway, directPath: false });
-});
-afterAll(async () => {
-  agent.destroy();
-  await Promise.all([direct.close(), yoga.close()]);
-  await gateway.close();
-});
+afterAll(() => agent.destroy());
 
 async function send(app: TestApp, asked: RandomRequest): Promise<Answer> {
   // A refusal may close its connection, on which the next request can be on its way already.
