@@ -122,8 +122,8 @@ function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
     const value = resolved(source, args, context, info);
     if (!isPromiseLike(value)) return answered(value);
     // This is a side branch, because errors are ordered by when the executor's own promises settle.
-    value.then(isObjects || !extraOf ? ignore : (found) => void countExtra(found), countError);
-    return isObjects ? value.then((found) => answered(found)) : value;
+    value.then(countExtra, countError);
+    return isObjects ? value.then(answered) : value;
   }
 
   return (source, args, context, info) => {
@@ -174,8 +174,6 @@ async function* sliced(items: readonly unknown[], meter: Meter): AsyncGenerator<
     yield item;
   }
 }
-
-function ignore(): void {}
 
 export function isPromiseLike(value: unknown): value is Promise<unknown> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';

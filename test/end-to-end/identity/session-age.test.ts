@@ -34,7 +34,7 @@ const FRESH: Readonly<Record<string, Asked>> = {
     fragments: 'fragment Strict on Query { ... { strict: session(maxAge: 0) { fetchedAt } } }',
   },
   'of a variable': {
-    fields: 'strict: session(maxAge: $age) { fetchedAt }',
+    fields: 'strict: session(maxAge: $age) { fetchedAt } old: session(maxAge: 60) { login }',
     definitions: '($age: Int)',
     variables: { age: 0 },
   },

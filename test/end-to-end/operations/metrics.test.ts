@@ -106,6 +106,7 @@ describe('requests', () => {
     await moved(app, series('Live', 'sse', 'ok'), 1, () =>
       askByStream(app, { query: LIVE }, token),
     );
+    expect(linesOf(app, 'subscription ended').at(-1)).toMatchObject({ transport: 'sse' });
     using socket = await initializedSocket(app, token);
     await moved(app, series('Home', 'websocket', 'ok'), 1, async () => {
       socket.subscribe('1', HOME);
