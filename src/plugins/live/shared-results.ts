@@ -114,15 +114,12 @@ function usesVariablesInEvents(
   document: DocumentNode,
   { selectionSet }: OperationDefinitionNode,
 ): boolean {
-  const roots = new Set<unknown>(selectionSet.selections);
+  const roots = selectionSet.selections.map((root) => ({ ...root, arguments: [] }));
+  const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
   let uses = false;
-  visit(document, {
-    [Kind.VARIABLE_DEFINITION]: () => false,
-    [Kind.ARGUMENT]: (_argument, _key, _parent, _path, ancestors) =>
-      roots.has(ancestors.at(-1)) ? false : undefined,
-    [Kind.VARIABLE]: () => {
-      uses = true;
-    },
-  });
+  const found = () => {
+    uses = true;
+  };
+  for (const part of [...roots, ...fragments]) visit(part, { [Kind.VARIABLE]: found });
   return uses;
 }

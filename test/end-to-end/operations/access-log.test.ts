@@ -68,7 +68,7 @@ describe.each([true, false])('each request has one line (direct path: %s)', (dir
   });
 
   test('with the codes of what failed, and who answers for it', async () => {
-    await using app = await startTestApp({}, { directPath });
+    await using app = await startTestApp({ LOG_LEVEL: 'debug' }, { directPath });
     const token = await app.signIn();
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 500 });
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 429 });
@@ -92,6 +92,8 @@ describe.each([true, false])('each request has one line (direct path: %s)', (dir
     ] as const) {
       expect(await lineOf(app, 'request', id)).toMatchObject({ outcome, codes: [code], status });
     }
+    const failed = await lineOf(app, 'a field failed', 'fault');
+    expect(failed.reason).toBe('getCustomerId: status 500');
     const { calls } = await lineOf(app, 'request', 'fault');
     // The call and its two retries.
     expect(calls).toEqual(Array(3).fill(expect.stringMatching(/^getCustomerId 5xx /)));

@@ -34,7 +34,7 @@ import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const schema = buildSchema(`
   type Query { nothing: Int }
-  type Subscription { live: Event }
+  type Subscription { live(every: Int): Event }
   type Event { rows: [Row!]! later: Int failing: Int }
   type Row { price(digits: Int): Float mine: String unmarked: Int ofGroup: Int catalog: Int }
 `);
@@ -231,7 +231,7 @@ test('results kept before an operation was found to read the viewer’s are drop
 
 test.each([
   'subscription ($yes: Boolean!) { live { rows { price @include(if: $yes) } } }',
-  'subscription ($yes: Boolean!) { live { ...Rows @include(if: $yes) } } fragment Rows on Event { rows { price } }',
+  'subscription ($yes: Boolean!) { live { ...Rows } } fragment Rows on Event { rows { price @include(if: $yes) } }',
   'subscription ($yes: Boolean!) { live @include(if: $yes) { rows { price } } }',
 ])('where variables decide what is shown, each has its own: %s', async (text) => {
   const document = prepare(text);
@@ -272,7 +272,7 @@ function plainOf(sent: unknown): string {
 
 test('a result is packed once for all who are sent it, and for nobody else', async () => {
   const document = prepare('subscription { live { rows { price mine } } }');
-  const shared = prepare('subscription { live { rows { price } } }');
+  const shared = prepare('subscription ($ms: Int) { live(every: $ms) { rows { price } } }');
   const rows = Array.from({ length: 200 }, (_, price) => ({ price }));
   for (const cost of [1, COSTLY_FIELDS + 1]) {
     const event = { live: { rows } };

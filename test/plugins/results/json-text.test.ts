@@ -34,7 +34,10 @@ test('errors are written as errors, undefined is left out', async () => {
   expect(await textOf(result)).toBe(JSON.stringify(result));
 });
 
-test('writing a large answer yields to other tasks', async () => {
+test('writing and joining a large answer yields to other tasks', async () => {
   const rows = Array.from({ length: 200_000 }, (_, id) => ({ id, name: `row ${id}`, ids: [id] }));
   expect(await turnsDuring(async () => jsonText({ data: { rows } }, costly()))).toBeGreaterThan(3);
+  const chunks = Array.from({ length: 10 }, () => Buffer.from('x'));
+  const slices = meterFor(1, 0, 0);
+  expect(await turnsDuring(async () => jsonBytes(chunks, slices))).toBeGreaterThan(3);
 });
