@@ -11,7 +11,7 @@ export function toFetchRequest(
 ): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(sent)) {
-    if (value !== undefined && !OF_THE_BODY.has(name)) headers.set(name, String(value));
+    if (!OF_THE_BODY.has(name)) headers.set(name, String(value));
   }
   headers.set('accept', accept);
   // Of its spellings yoga knows one.

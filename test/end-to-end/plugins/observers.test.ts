@@ -84,13 +84,13 @@ test('a plugin sees the text of a document, the request over HTTP, and errors as
   const plugin: Plugin = {
     onExecute: ({ args: { contextValue } }) => {
       const { request } = contextValue as { readonly request?: Request };
-      seen.push(request?.headers.get('x-mine'));
+      seen.push(['x-mine', 'content-length'].map((name) => request?.headers.get(name)));
       return { onExecuteDone: ({ result }) => void seen.push(JSON.stringify(result)) };
     },
     onParse: ({ params }) => void seen.push(String(params.source)),
   };
   await using app = await startTestApp({}, { plugins: [plugin] });
   await app.query('{ customerId }', { headers: { 'x-mine': 'yes' } });
-  expect(seen.slice(0, 2)).toEqual(['{ customerId }', 'yes']);
+  expect(seen.slice(0, 2)).toEqual(['{ customerId }', ['yes', null]]);
   expect(seen[2]).toContain('UNAUTHENTICATED');
 });

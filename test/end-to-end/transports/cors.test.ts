@@ -89,6 +89,7 @@ describe('a preflight', () => {
     expect(headers['access-control-allow-origin']).toBe(OURS);
     expect(headers['access-control-allow-methods']).toBe('GET, POST, OPTIONS');
     expect(headers['access-control-allow-headers']?.split(', ')).toEqual([...USUAL, 'x-tenant']);
+    expect(headers['access-control-max-age']).toBe('600');
     expect(headers.vary).toContain('Origin');
   });
 
