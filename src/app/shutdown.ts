@@ -17,8 +17,8 @@ export function createShutdown(
   const lasting = [webSockets.lasting, server.eventStreams];
 
   async function drain(closeOverMs: number): Promise<void> {
+    webSockets.drain();
     await Promise.all([
-      webSockets.drain(),
       server.drain(),
       closeInSlices(lasting, { clock: steadyClock, overMs: closeOverMs, endsEarly: true }),
     ]);

@@ -87,7 +87,7 @@ export class HttpServer {
     return listen(this.#server, port, host);
   }
 
-  /** No new connections; in-flight requests are answered. The caller closes `eventStreams`, which are waited for. */
+  /** No new connections; in-flight requests are answered. The caller closes `eventStreams` and sockets, which are waited for. */
   async drain(): Promise<void> {
     // `http.Server.close` would cut idle connections on which a request may be on its way.
     const stopped = new Promise((resolve) =>

@@ -99,13 +99,9 @@ export class WebSocketEndpoint {
     return this.#connections.size;
   }
 
-  /** Accepts no more sockets, and waits until those that the caller closes are closed. */
-  async drain(): Promise<void> {
+  /** Accepts no more sockets. The caller closes the others, and the HTTP server waits for their connections. */
+  drain(): void {
     this.#draining = true;
-    const closed = [...this.#connections.keys()].map(
-      (socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
-    );
-    await Promise.all(closed);
   }
 
   terminate(): void {
