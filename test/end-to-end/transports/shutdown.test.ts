@@ -98,8 +98,7 @@ async function untilLeft(ask: () => Promise<string>): Promise<void> {
 /** Sends one request after the other on a keep-alive connection, as an app's HTTP client does. */
 function askOverHttp(url: string): Asking {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const lost: string[] = [];
-  let answered = 0;
+  const asking = { answered: 0, lost: [] as string[] };
   const ask = () =>
     new Promise<'refused' | 'answered'>((resolve) => {
       const outgoing = httpRequest(`${url}/graphql`, {
@@ -113,17 +112,18 @@ function askOverHttp(url: string): Asking {
         try {
           for await (const chunk of response) text += chunk;
         } catch (error) {
-          lost.push(`cut: ${error}`);
+          asking.lost.push(`cut: ${error}`);
         }
-        if (!text.includes('"cus_700001"')) lost.push(`${response.statusCode} ${text}`);
-        answered += 1;
+        if (!text.includes('"cus_700001"')) asking.lost.push(`${response.statusCode} ${text}`);
+        asking.answered += 1;
         resolve('answered');
       });
       outgoing.on('error', (error: NodeJS.ErrnoException) => {
         // The port is closed; or the connection was, since a machine that is busy sent nothing on it for a while: HTTP
         // clients send again what found a kept connection closed.
         const isUnsent = outgoing.reusedSocket && error.code === 'ECONNRESET';
-        if (error.code !== 'ECONNREFUSED' && !isUnsent) lost.push(String(error.code ?? error));
+        if (error.code !== 'ECONNREFUSED' && !isUnsent)
+          asking.lost.push(String(error.code ?? error));
         resolve('refused');
       });
       outgoing.end(JSON.stringify({ query: '{ customerId }' }));
@@ -132,19 +132,11 @@ function askOverHttp(url: string): Asking {
     await untilLeft(ask);
     agent.destroy();
   };
-  const done = run();
-  return {
-    get answered() {
-      return answered;
-    },
-    lost,
-    done,
-  };
+  return Object.assign(asking, { done: run() });
 }
 
 function askOverWebSocket(url: string): Asking {
-  const lost: string[] = [];
-  let answered = 0;
+  const asking = { answered: 0, lost: [] as string[] };
   let closeCode: number | undefined;
   const client = createClient({
     url,
@@ -166,8 +158,8 @@ function askOverWebSocket(url: string): Asking {
           },
           error: () => resolve('closed'),
           complete: () => {
-            if (!isAnswered) lost.push('completed without an answer');
-            answered += 1;
+            if (!isAnswered) asking.lost.push('completed without an answer');
+            asking.answered += 1;
             resolve('answered');
           },
         },
@@ -175,15 +167,8 @@ function askOverWebSocket(url: string): Asking {
     });
   const run = async () => {
     await untilLeft(ask);
-    if (closeCode !== 1012 && closeCode !== 1001) lost.push(`closed with ${closeCode}`);
+    if (closeCode !== 1012 && closeCode !== 1001) asking.lost.push(`closed with ${closeCode}`);
     await client.dispose();
   };
-  const done = run();
-  return {
-    get answered() {
-      return answered;
-    },
-    lost,
-    done,
-  };
+  return Object.assign(asking, { done: run() });
 }

@@ -207,11 +207,7 @@ test('of a large event, which is executed in slices, every waiting subscriber is
   };
   const shared = await ask('price');
   expect(executed).toBe(1);
-  expect(shared.map(([result]) => result)).toEqual([
-    shared[0]?.[0],
-    shared[0]?.[0],
-    shared[0]?.[0],
-  ]);
+  expect(new Set(shared.map((all) => JSON.stringify(all))).size).toBe(1);
   const own = await ask('mine');
   expect(own.map(([result]) => result?.data)).toEqual(
     ['a', 'b', 'c'].map((mine) => ({ live: { rows: [{ mine }] } })),

@@ -71,6 +71,28 @@ test('of frames that come in one read fifty are handled before another connectio
   expect(ports.indexOf(calm.localPort)).toBeLessThan(400);
 });
 
+test('a read is handed on in slices of 4 kB, and of 1 kB behind those that hold many requests', async () => {
+  const { received } = receiveBuffers();
+  const slices: number[] = [];
+  const body = `content-length: 9000\r\n\r\n${'x'.repeat(9_000)}`;
+  const many = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(300);
+  const read = Buffer.from(`POST / HTTP/1.1\r\nhost: a\r\n${body}${many}`);
+  const server = createServer((request, response) => {
+    received.of(request.socket).requestBegan(request);
+    response.end();
+  });
+  server.on('connection', (socket) => {
+    received.open(socket);
+    socket.on('data', ({ length }) => slices.push(length));
+    socket.push(read);
+  });
+  await using listener = await listening(server);
+  const socket = await listener.open();
+  await eventually(() => slices.reduce((sum, length) => sum + length, 0) === read.length);
+  socket.destroy();
+  expect(slices).toEqual([4_096, 4_096, 4_096, 1_024, 1_024, 1_024, 1_024, 766]);
+});
+
 test('every byte arrives once and in its order, however often the reader pauses', async () => {
   const { received } = receiveBuffers();
   const sent = Buffer.from(Array.from({ length: 40_000 }, (_, at) => `${at};`).join(''));

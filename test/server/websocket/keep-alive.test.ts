@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { KeepAlive, type PingTarget } from '../../../src/server/websocket/keep-alive.ts';
 import { eventually } from '../../support/eventually.ts';
+import { listenLocally } from '../../support/local-server.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const PING_MS = 12_000;
@@ -16,10 +16,9 @@ async function openConnections(count: number, pingMs = PING_MS) {
   let pausedMs = 0;
   const now = () => clock.now() + pausedMs;
   const keepAlive = new KeepAlive({ ...clock, now }, pingMs);
-  const http = createServer().listen(0, '127.0.0.1');
-  await once(http, 'listening');
+  const http = createServer();
   const server = new WebSocketServer({ server: http });
-  const { port } = http.address() as AddressInfo;
+  const { port, [Symbol.asyncDispose]: close } = await listenLocally(http);
   const connections: {
     client: WebSocket;
     target: PingTarget;
@@ -60,8 +59,7 @@ async function openConnections(count: number, pingMs = PING_MS) {
     async [Symbol.asyncDispose]() {
       for (const { client } of connections) client.terminate();
       server.close();
-      http.close();
-      await once(http, 'close');
+      await close();
     },
   };
 }
