@@ -164,17 +164,8 @@ export class EventResults {
   }
 
   #packedOf(made: MadeResult, { client }: LiveOperation): Eventually<EventText> {
-    if (made.packed !== null) return made.packed;
-    const packed = packResult(textOf(made), this.#options.scheduler, client.key);
-    made.packed = packed;
-    if (packed instanceof Promise) {
-      const keep = (text: EventText) => {
-        made.packed = text;
-      };
-      // A failure is reported to each who waits for the text.
-      packed.then(keep, () => {});
-    }
-    return packed;
+    made.packed ??= packResult(textOf(made), this.#options.scheduler, client.key);
+    return made.packed;
   }
 
   /** Replaces the fields reserved for the event with those that it had. */

@@ -214,6 +214,27 @@ test('of a large event, which is executed in slices, every waiting subscriber is
   );
 });
 
+test('a result with an error, or with a receipt of how long it waited, is sent to nobody else', async () => {
+  const prices = prepare('subscription { live { rows { price } } }');
+  const failing = prepare('subscription { live { failing } }');
+  for (const [isTold, document, waits, runs] of [
+    [false, prices, true, 1],
+    [true, prices, false, 1],
+    [true, prices, true, 2],
+    [true, failing, false, 2],
+  ] as const) {
+    const clock = createScriptedClock();
+    const pace = paceOf(60_000, clock);
+    results = resultsPacedBy(pace, isTold);
+    executed = 0;
+    if (waits) pace.admit(client, 61_000);
+    const sent = Promise.all([resultsOf(document, [ROWS]), resultsOf(document, [ROWS])]);
+    await clock.advance(60_000);
+    await sent;
+    expect(executed).toBe(runs);
+  }
+});
+
 test('results kept before an operation was found to read the viewer’s are dropped', async () => {
   const document = prepare('subscription { live { rows { mine } } }');
   const empty = { live: { rows: [] } };
