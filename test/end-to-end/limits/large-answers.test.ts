@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
+import { turnsDuring } from '../../support/turns.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 import { TRANSPORTS } from './every-transport.ts';
 
@@ -44,13 +45,7 @@ test('new documents that a client sends in one burst are opened in turns', async
     raw.subscribe(String(at), `query Burst${at} { ${fields.join(' ')} }`);
   }
   const count = (type: string) => raw.messages.filter((message) => message.type === type).length;
-  let turns = 0;
-  const turn = () => {
-    turns += 1;
-    if (count('complete') < BURST) setImmediate(turn);
-  };
-  turn();
-  await eventually(() => count('complete') === BURST);
+  const turns = await turnsDuring(() => eventually(() => count('complete') === BURST));
   // Each takes some milliseconds to validate: without turns all of them take one or two.
   expect(count('next')).toBe(BURST);
   expect(turns).toBeGreaterThan(20);

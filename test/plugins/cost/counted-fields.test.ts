@@ -1,16 +1,20 @@
 import {
   buildSchema,
   type DocumentNode,
+  executeRootSelectionSet,
   type GraphQLObjectType,
   type OperationDefinitionNode,
   parse,
+  type ValidatedExecutionArgs,
   validateExecutionArgs,
 } from 'graphql';
 import { expect, test } from 'vitest';
+import { COSTLY_FIELDS } from '../../../src/plugins/cost/meter.ts';
 import { Metering } from '../../../src/plugins/cost/metering.ts';
 import { Selections } from '../../../src/plugins/documents/selections.ts';
 import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code.ts';
 import { CompilingExecutor } from '../../../src/plugins/execution/compiling-executor.ts';
+import { turnsDuring } from '../../support/turns.ts';
 import { meterFor } from '../execution/both-executors.ts';
 
 const schema = buildSchema(`
@@ -44,14 +48,18 @@ function operationOf(document: DocumentNode): CompilingExecutor {
   );
 }
 
+function argsFor(text: string, rootValue: unknown): ValidatedExecutionArgs {
+  const args = validateExecutionArgs({ schema, document: parse(text), rootValue });
+  if (!('schema' in args)) throw args[0];
+  return args;
+}
+
 /** The count of both executors, which is the same. */
 async function fieldsOf(text: string, rootValue: unknown): Promise<number> {
   const counted = await Promise.all(
     [true, false].map(async (isCompiled) => {
-      const document = parse(text);
-      const args = validateExecutionArgs({ schema, document, rootValue });
-      if (!('schema' in args)) throw args[0];
-      const operation = operationOf(document);
+      const args = argsFor(text, rootValue);
+      const operation = operationOf(args.document);
       if (isCompiled) operation.compile();
       const meter = meterFor();
       expect((await operation.execute(args, meter)).errors).toBeUndefined();
@@ -84,13 +92,29 @@ test('the resolver that counts a field is made once for all rows of an answer', 
   expect(field()).toBe(field());
 });
 
+test.each([
+  [25, COSTLY_FIELDS + 1, false],
+  [26, COSTLY_FIELDS + 1, true],
+  [200, 0, false],
+  [201, 0, true],
+])(
+  '%i objects, with %i fields estimated, are completed in slices: %s',
+  async (count, estimate, isSliced) => {
+    const args = argsFor('{ rows { __typename } }', { rows: Array(count).fill(ROW) });
+    const counting = metering.for(meterFor(1_000_000, estimate, 0));
+    const turns = await turnsDuring(async () =>
+      executeRootSelectionSet({ ...args, schema: counting }),
+    );
+    expect(turns > 20).toBe(isSliced);
+  },
+);
+
 test('a read of a mutation that passes the budget is null as a whole, in one error', async () => {
-  const document = parse('mutation { buy { id read { numbers } other { id } } }');
+  const text = 'mutation { buy { id read { numbers } other { id } } }';
   const rootValue = { buy: { id: '7', read: [ROW, ROW, null], other: null } };
-  const args = validateExecutionArgs({ schema, document, rootValue });
-  if (!('schema' in args)) throw args[0];
+  const args = argsFor(text, rootValue);
   // It ends within the second row, of which something nullable would be left otherwise.
-  const result = await operationOf(document).execute(args, meterFor(20));
+  const result = await operationOf(args.document).execute(args, meterFor(20));
   expect(JSON.parse(JSON.stringify(result.data))).toEqual({
     buy: { id: '7', read: null, other: null },
   });
@@ -104,17 +128,15 @@ test.each([
   ['at once', () => fail()],
   ['as a promise', async () => fail()],
 ])('an error counts as much as it takes to make and to send: %s', async (_how, read) => {
-  const document = parse('{ rows { text } }');
   const count = 100;
   const rows = Array.from({ length: count }, () => ({ text: read }));
-  const args = validateExecutionArgs({ schema, document, rootValue: { rows } });
-  if (!('schema' in args)) throw args[0];
+  const args = argsFor('{ rows { text } }', { rows });
   const meter = meterFor(1_000);
-  const { data, errors } = await operationOf(document).execute(args, meter);
+  const { data, errors } = await operationOf(args.document).execute(args, meter);
   expect(data).toBeNull();
   expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
   const enough = meterFor(2_000);
-  const whole = await operationOf(document).execute(args, enough);
+  const whole = await operationOf(args.document).execute(args, enough);
   expect(whole.errors).toHaveLength(count);
   expect(enough.fields).toBe(1 + count * 17);
 });

@@ -8,14 +8,14 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
-import { COSTLY_FIELDS, Meter } from '../../../src/plugins/cost/meter.ts';
+import { COSTLY_FIELDS } from '../../../src/plugins/cost/meter.ts';
 import { Metering } from '../../../src/plugins/cost/metering.ts';
 import { Selections } from '../../../src/plugins/documents/selections.ts';
 import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code.ts';
 import { CompilingExecutor } from '../../../src/plugins/execution/compiling-executor.ts';
 import { jsonBytes, jsonText } from '../../../src/plugins/results/json-text.ts';
 import { SerializedItems } from '../../../src/plugins/results/json-writer.ts';
+import { meterFor } from './both-executors.ts';
 
 const schema = buildSchema(`
   type Query { rows: [Row!] slow: [Row!] failing(after: Int): [Row!] gone: [Row!] }
@@ -83,12 +83,7 @@ async function run(text: string, { maxFields = 1_000_000, sliceMs = 1 } = {}) {
     operation,
     new CompiledCodeCache(),
   );
-  const meter = new Meter({
-    maxFields,
-    estimate: COSTLY_FIELDS + 1,
-    scheduler: new FairScheduler(sliceMs),
-    client: 'somebody',
-  });
+  const meter = meterFor(maxFields, COSTLY_FIELDS + 1, sliceMs);
   const result = await compiled.execute(args, meter);
   const written = String(await jsonBytes(await jsonText(result, meter), meter));
   return { result, written, meter };

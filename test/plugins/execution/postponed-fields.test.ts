@@ -3,19 +3,18 @@ import {
   GraphQLInt,
   GraphQLObjectType,
   GraphQLSchema,
-  Kind,
   type OperationDefinitionNode,
   parse,
   validateExecutionArgs,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
-import { COSTLY_FIELDS, Meter } from '../../../src/plugins/cost/meter.ts';
+import { COSTLY_FIELDS } from '../../../src/plugins/cost/meter.ts';
 import { Metering } from '../../../src/plugins/cost/metering.ts';
 import { Selections } from '../../../src/plugins/documents/selections.ts';
 import { CompiledCodeCache } from '../../../src/plugins/execution/compiled-code.ts';
 import { CompilingExecutor } from '../../../src/plugins/execution/compiling-executor.ts';
 import { perGroup } from '../../../src/schema/sharing.ts';
+import { meterFor } from './both-executors.ts';
 
 const began: string[] = [];
 
@@ -37,8 +36,6 @@ const schema = new GraphQLSchema({
   }),
 });
 
-// The first field reads the clock for the first time in its turn; for all others the slice is over.
-const NO_TIME_MS = 0;
 const document = parse('{ a: computed(n: 1) b: computed(n: 2) c: read(n: 3) d: read(n: 4) }');
 
 describe.each(['compiled code', 'the reference executor'])('in a costly answer %s', (executor) => {
@@ -47,20 +44,14 @@ describe.each(['compiled code', 'the reference executor'])('in a costly answer %
     const operation = new CompilingExecutor(
       new Metering(schema),
       new Selections(schema, document),
-      document.definitions.find(
-        (one): one is OperationDefinitionNode => one.kind === Kind.OPERATION_DEFINITION,
-      ) as OperationDefinitionNode,
+      document.definitions[0] as OperationDefinitionNode,
       new CompiledCodeCache(),
     );
     if (executor === 'compiled code') operation.compile();
     const args = validateExecutionArgs({ schema, document });
     if (!('schema' in args)) throw new Error('the document is wrong');
-    const meter = new Meter({
-      maxFields: 1_000_000,
-      estimate: 0,
-      scheduler: new FairScheduler(NO_TIME_MS),
-      client: 'somebody',
-    });
+    // The first field reads the clock for the first time in its turn; for all others the slice is over.
+    const meter = meterFor(1_000_000, 0, 0);
     // Costly from the first field on: an answer that is costly before is compiled.
     meter.fields = executor === 'compiled code' ? COSTLY_FIELDS + 1 : COSTLY_FIELDS;
     const answer = operation.execute(args, meter);
