@@ -38,11 +38,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 const start = (only: string, environment = {}) =>
-  startTestApp({
-    PERSISTED_DOCUMENTS: manifest,
-    PERSISTED_DOCUMENTS_ONLY: only,
-    ...environment,
-  });
+  startTestApp({ PERSISTED_DOCUMENTS: manifest, PERSISTED_DOCUMENTS_ONLY: only, ...environment });
 
 const demo = (app: TestApp) => app.sandbox.token({ email: 'demo@example.com' });
 

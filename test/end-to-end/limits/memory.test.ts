@@ -43,11 +43,8 @@ test('memory that runs short refuses what would hold more of it, and ends neithe
     .filter(({ type }) => type === 'error');
   expect(refusals.length).toBeGreaterThan(0);
   for (const { payload } of refusals) {
-    expect(payload[0].extensions).toEqual({
-      code: 'RATE_LIMITED',
-      retryable: true,
-      retryAfter: 10,
-    });
+    const retry = { retryable: true, retryAfter: 10 };
+    expect(payload[0].extensions).toEqual({ code: 'RATE_LIMITED', ...retry });
   }
   expect((await ask('{ __typename }')).data).toEqual({ __typename: 'Query' });
   expect((await ask('{ positions { id symbol } }', token)).status).toBe(200);

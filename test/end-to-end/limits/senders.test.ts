@@ -57,11 +57,8 @@ async function closing(raw: RawSocket, clock: ScriptedClock) {
 describe('a WebSocket', () => {
   test('may send a message in 64 fragments, not in more', async () => {
     await using app = await startTestApp();
-    const message = JSON.stringify({
-      id: '1',
-      type: 'subscribe',
-      payload: { query: '{ __typename }' },
-    });
+    const payload = { query: '{ __typename }' };
+    const message = JSON.stringify({ id: '1', type: 'subscribe', payload });
     const inFragments = (count: number) =>
       Array.from({ length: count }, (_, at) => {
         const isLast = at === count - 1;

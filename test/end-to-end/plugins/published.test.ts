@@ -20,6 +20,10 @@ interface Seen {
   readonly caller: { readonly token: string | null };
 }
 
+interface Verified {
+  readonly args: { readonly contextValue: { readonly jwt?: { payload: { login: number } } } };
+}
+
 /** Sends an operation several times on each transport, and counts those that are answered. */
 async function answered(app: TestApp, query: string, token?: string): Promise<number> {
   let count = 0;
@@ -113,13 +117,7 @@ describe('of yoga', () => {
           reject: { missingToken: false },
         }),
       },
-      {
-        onExecute: ({
-          args,
-        }: {
-          args: { contextValue: { jwt?: { payload: { login: number } } } };
-        }) => void seen.push(args.contextValue.jwt?.payload.login),
-      },
+      { onExecute: ({ args }: Verified) => void seen.push(args.contextValue.jwt?.payload.login) },
     ];
     await using app = await startTestApp({}, { plugins, gateway });
     const token = await app.signIn();
