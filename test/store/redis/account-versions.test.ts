@@ -70,7 +70,10 @@ describeWithRedis('the version of an account in Redis', (serverPath) => {
     expect((await b.versionOf('1')).epoch).not.toBe(before.epoch);
     // What is written back counts as a change: nobody knows who has seen it.
     await eventually(async () => (await b.versionOf('1')).version !== null);
-    const epoch = (await b.versionOf('1')).epoch;
+    const whole = (await b.versionOf('1')).epoch;
+    await redis.command('CLIENT', 'KILL', 'TYPE', 'normal');
+    const { epoch } = await eventually(() => b.versionOf('1'));
+    expect(epoch).not.toBe(whole);
     await redis.kill();
     await expect(b.versionOf('1')).rejects.toThrow();
     await redis.start();
