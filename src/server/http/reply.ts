@@ -104,7 +104,7 @@ export class Reply implements Recipient {
 
   set(name: string, value: string): void {
     const at = this.#find(name);
-    if (at < 0) this.#head.push(name, value);
+    if (at === -1) this.#head.push(name, value);
     else this.#head[at + 1] = value;
   }
 

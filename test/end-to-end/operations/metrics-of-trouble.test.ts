@@ -24,7 +24,6 @@ describe('the catalog', () => {
     await read();
     expect(await seriesValue(app, 'catalog_skipped{group="standard-usd"}')).toBe(3);
     expect(await seriesValue(app, 'catalog_age_seconds')).toBeGreaterThanOrEqual(3_598);
-    expect(await seriesValue(app, 'stale_catalogs')).toBe(0);
     app.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
     await eventually(async () => {
       await read();
