@@ -28,7 +28,6 @@ export class LogOutput {
   readonly #boom;
   /** Lines that are not handed on yet. */
   #batch = '';
-  #isScheduled = false;
   /** Bytes that are handed on and not written. */
   #unwritten = 0;
   #droppedLines = 0;
@@ -60,10 +59,8 @@ export class LogOutput {
   }
 
   write(lines: string): void {
+    if (this.#batch === '') setTimeout(this.#handBatch, BATCH_MS);
     this.#batch += lines;
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    setTimeout(this.#handBatch, BATCH_MS);
   }
 
   /** Resolves when every line is written, or after `ms`. */
@@ -83,7 +80,6 @@ export class LogOutput {
   readonly #handBatch = (): void => {
     const batch = this.#batch;
     this.#batch = '';
-    this.#isScheduled = false;
     if (batch !== '') this.#hand(batch);
   };
 

@@ -146,13 +146,13 @@ local key, account, id = KEYS[5], KEYS[6], ARGV[2]
 local no = refusal(ARGV[1]) or taken(key, id, KEYS[7])
 if no then return no end
 if ARGV[11] == 'required' and durable() ~= '1' then return {'forgets', durable()} end
--- How many ids of a set are not over, and how many are; where the first are too many, for how long they are.
+-- How many ids of a set are over; where too many are not, for how long still.
 local function counted(set, most)
   local own = redis.call('ZCOUNT', set, '(' .. now, '+inf')
   local past = redis.call('ZCARD', set) - own
-  if own < tonumber(most) then return own, past end
+  if own < tonumber(most) then return past end
   local oldest = redis.call('ZRANGE', set, past, past, 'WITHSCORES')
-  return own, past, math.ceil(oldest[2] - now)
+  return past, math.ceil(oldest[2] - now)
 end
 local function add(set, past)
   if past > 0 then redis.call('ZREMRANGEBYSCORE', set, '-inf', now) end
@@ -162,7 +162,7 @@ end
 -- No write before this: after any write Redis would let the script exceed its memory.
 local count = redis.call('ZCARD', index)
 if count >= tonumber(ARGV[9]) then return {'full'} end
-local own, past, freeIn = counted(account, ARGV[10])
+local past, freeIn = counted(account, ARGV[10])
 if freeIn then return {'account-full', freeIn} end
 local function record(rank, outcome)
   redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', ARGV[4],
@@ -175,12 +175,12 @@ end
 
 export const RESERVE = `${COMMON}${ADD}
 record(0, 'null')
-return {'reserved', count + 1, own + 1}
+return {'reserved', count + 1}
 `;
 
 /** ARGV: as in RESERVE, then max of an account's closed keys, and the outcome but for how far Redis remembers. */
 export const VOID = `${COMMON}${MEMORY}${ADD}
-local _, overs, voidIn = counted(KEYS[8], ARGV[12])
+local overs, voidIn = counted(KEYS[8], ARGV[12])
 if voidIn then return {'voids-full', voidIn} end
 local remembered = math.max(0, math.min(tonumber(ARGV[8]), now - rememberedSince()))
 local outcome = string.gsub(ARGV[13], '"rememberedMs":0', string.format('"rememberedMs":%d', remembered))
