@@ -82,7 +82,7 @@ describeWithChromium('examples/react', (executablePath) => {
     await app.line.refuse();
     await status(page, 'OFFLINE');
     expect(await page.locator('.status').textContent()).toContain('As of');
-    // What was on its way when the line broke is shown by then.
+    // Events that were on their way when the line broke are shown by then.
     const before = await profits(page);
     expect(before).toHaveLength(6);
     // The list may be the former test's, one tick after its reset: a single tick would bring the same prices.
