@@ -1,20 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startTestApp } from '../support/app.ts';
+import { ownFolder } from '../support/own-folder.ts';
 import { runCli } from '../support/run-cli.ts';
 
 const CLIENT = join(import.meta.dirname, '..', '..', 'client', 'trusted-documents.json');
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'trading-graph-documents-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder();
 
 function manifest(documents: unknown, name = 'manifest.json'): string {
-  const path = join(folder, name);
+  const path = join(folder.path, name);
   writeFileSync(path, typeof documents === 'string' ? documents : JSON.stringify(documents));
   return path;
 }
@@ -115,9 +111,9 @@ describe('manifests are read as the server reads them', () => {
   test('a folder, several files, and the one that PERSISTED_DOCUMENTS names', async () => {
     manifest({ a: 'query A { session { login } }' }, 'a.json');
     manifest({ b: 'query B { session { login } }' }, 'b.json');
-    expect((await check(folder)).out).toContain('2 documents: 2 fine');
-    expect((await check(folder, CLIENT)).out).toContain('14 documents: 14 fine');
-    const configured = await runCli(['documents', 'check'], { PERSISTED_DOCUMENTS: folder });
+    expect((await check(folder.path)).out).toContain('2 documents: 2 fine');
+    expect((await check(folder.path, CLIENT)).out).toContain('14 documents: 14 fine');
+    const configured = await runCli(['documents', 'check'], { PERSISTED_DOCUMENTS: folder.path });
     expect(configured.out).toContain('2 documents: 2 fine');
   });
 
@@ -125,7 +121,7 @@ describe('manifests are read as the server reads them', () => {
     const paths = [
       manifest('{', 'half.json'),
       manifest({ format: 'other', operations: [] }, 'other.json'),
-      join(folder, 'missing.json'),
+      join(folder.path, 'missing.json'),
     ];
     const { code, out, err } = await check(...paths);
     expect({ code, out }).toEqual({ code: 1, out: '' });

@@ -1,21 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Environment, parseEnvironment, readConfig } from '../../src/config.ts';
+import { ownFolder } from '../support/own-folder.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'trading-graph-secrets-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
+const folder = ownFolder();
 
 const SECRET = 's3cret with spaces, of 32 bytes and more ';
 
 async function fileWith(text: string): Promise<string> {
-  const path = join(folder, 'secret');
+  const path = join(folder.path, 'secret');
   await writeFile(path, text);
   return path;
 }
@@ -44,11 +39,11 @@ test('a secret and a file for it contradict each other, and neither is shown', a
 });
 
 test('a file that cannot be used is one line, and does not block the start', async () => {
-  execFileSync('mkfifo', [join(folder, 'pipe')]);
+  execFileSync('mkfifo', [join(folder.path, 'pipe')]);
   for (const [path, reason] of [
-    [join(folder, 'none'), 'there is no such file or folder'],
-    [folder, 'it is a folder'],
-    [join(folder, 'pipe'), 'it is not a file'],
+    [join(folder.path, 'none'), 'there is no such file or folder'],
+    [folder.path, 'it is a folder'],
+    [join(folder.path, 'pipe'), 'it is not a file'],
     ['/dev/zero', 'it is not a file'],
     [await fileWith('\n'), 'it is empty'],
   ] as const) {

@@ -1,17 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Clock } from '../../src/lib/clock.ts';
 import { watchPath } from '../../src/lib/watch-path.ts';
 import { eventually } from '../support/eventually.ts';
+import { ownFolder } from '../support/own-folder.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'trading-graph-watch-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
+const folder = ownFolder();
 
 async function watched(path: string) {
   const clock = createScriptedClock();
@@ -35,9 +31,9 @@ async function watched(path: string) {
 
 test('a path that emits no events is asked for its changes again and again', async () => {
   // There is nothing yet that could emit any.
-  const path = join(folder, 'later', 'file');
+  const path = join(folder.path, 'later', 'file');
   const { clock, close, seen } = await watched(path);
-  await mkdir(join(folder, 'later'));
+  await mkdir(join(folder.path, 'later'));
   for (const [at, text] of ['one', 'another'].entries()) {
     await writeFile(path, text);
     await seen(at + 1, 2_000);
@@ -47,7 +43,7 @@ test('a path that emits no events is asked for its changes again and again', asy
 });
 
 test('an event has it asked soon, in place of the next time', async () => {
-  const path = join(folder, 'file');
+  const path = join(folder.path, 'file');
   await writeFile(path, 'one');
   const { clock, close, seen } = await watched(path);
   const untilMs = clock.now() + 2_000;
@@ -60,11 +56,11 @@ test('an event has it asked soon, in place of the next time', async () => {
 });
 
 test('nothing is asked after the end, and no answer heard', async () => {
-  const { clock, close, ask } = await watched(folder);
+  const { clock, close, ask } = await watched(folder.path);
   ask();
   close();
-  const other = await watched(folder);
-  await writeFile(join(folder, 'file'), 'one');
+  const other = await watched(folder.path);
+  await writeFile(join(folder.path, 'file'), 'one');
   await other.seen(1, 1);
   other.close();
   expect(clock.pending).toBe(0);

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { compileCache } from '../support/compile-cache.ts';
+import { ownFolder } from '../support/own-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -14,18 +14,14 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 };
 const bin = join(root, manifest.bin['trading-graph'] ?? '');
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'trading-graph-bin-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder();
 
 /** Runs the command as npx does: by a link, in a folder of the caller's. */
 function start(...args: string[]) {
-  const link = join(mkdtempSync(join(folder, 'bin-')), 'trading-graph');
+  const link = join(mkdtempSync(join(folder.path, 'bin-')), 'trading-graph');
   symlinkSync(bin, link);
   return spawn(process.execPath, [link, ...args], {
-    cwd: folder,
+    cwd: folder.path,
     env: { PATH: process.env.PATH, ...compileCache(), SANDBOX_INSTRUMENTS: '10' },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

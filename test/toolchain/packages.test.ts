@@ -1,20 +1,16 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { listenLocally } from '../support/local-server.ts';
+import { ownFolder } from '../support/own-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const script = (name: string) => join(root, 'scripts', name);
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'packages-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder();
 
 interface LockEntry {
   readonly dev?: true;
@@ -23,8 +19,8 @@ interface LockEntry {
 }
 
 function install(name: string, manifest: object): void {
-  mkdirSync(join(folder, 'node_modules', name), { recursive: true });
-  writeFileSync(join(folder, 'node_modules', name, 'package.json'), JSON.stringify(manifest));
+  mkdirSync(join(folder.path, 'node_modules', name), { recursive: true });
+  writeFileSync(join(folder.path, 'node_modules', name, 'package.json'), JSON.stringify(manifest));
 }
 
 test.each([
@@ -60,10 +56,14 @@ test.each([
     packages[`node_modules/${name}`] = {};
     if (license !== null) install(name, { license });
   }
-  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages }));
-  const { status, stderr } = spawnSync(process.execPath, [script('check-licenses.ts'), folder], {
-    encoding: 'utf8',
-  });
+  writeFileSync(join(folder.path, 'package-lock.json'), JSON.stringify({ packages }));
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [script('check-licenses.ts'), folder.path],
+    {
+      encoding: 'utf8',
+    },
+  );
   expect(stderr).toBe(problems.map((problem) => `node_modules/${problem}\n`).join(''));
   expect(status).toBe(problems.length === 0 ? 0 : 1);
 });
@@ -123,7 +123,7 @@ describe('the audit', () => {
       env: {
         ...process.env,
         npm_config_registry: `${registry.url}/`,
-        npm_config_cache: folder,
+        npm_config_cache: folder.path,
       },
     });
     const lines: string[] = [];

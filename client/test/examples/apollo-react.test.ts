@@ -2,27 +2,25 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { type ExampleApp, startExampleApp } from '../support/example-app.ts';
+import { startedOnce } from '../../../test/support/started.ts';
+import { startExampleApp } from '../support/example-app.ts';
 import { runTool } from '../support/run-tool.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const folder = 'examples/apollo-react';
 
 describeWithChromium('the example of Apollo Client and React', (executablePath) => {
-  let app: ExampleApp;
-
-  beforeAll(async () => {
-    app = await startExampleApp({
+  const app = startedOnce(() =>
+    startExampleApp({
       folder,
       executablePath,
       environment: { POSITIONS_POLL_MS: '100' },
       nodeEnvironment: 'development',
-    });
-  });
-  afterAll(() => app?.[Symbol.asyncDispose]());
+    }),
+  );
 
   async function signedIn(view = {}) {
     const opened = await app.open(view);

@@ -4,20 +4,21 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { CLOCKS_DIFFER_MS } from '../../../src/domain/trading/orders.ts';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { describeWithJdk } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+import { ownApp } from '../../../test/support/shared-app.ts';
+import { startedForEach } from '../../../test/support/started.ts';
+import { startCutProxy } from '../support/cut-proxy.ts';
 import { endPrograms, type Program, startProgram } from '../support/example-process.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../examples/jvm/Ticker.java');
 
 let folder: string;
 let orders: string;
-let app: TestApp;
-let line: CutProxy;
 
 describeWithJdk('the client of the JDK alone', (javacPath) => {
+  const app = ownApp({ POSITIONS_POLL_MS: '100', LOGIN_LIMIT_PER_MINUTE: '1000' });
+  const line = startedForEach(() => startCutProxy(app.url));
   const java = join(dirname(javacPath), 'java');
 
   function start(environment: Readonly<Record<string, string>> = {}, from = ['Ticker']): Program {
@@ -43,16 +44,10 @@ describeWithJdk('the client of the JDK alone', (javacPath) => {
     expect(status).toBe(0);
   });
   afterAll(() => rmSync(folder, { recursive: true }));
-  beforeEach(async () => {
+  beforeEach(() => {
     orders = mkdtempSync(join(folder, 'orders-'));
-    app = await startTestApp({ POSITIONS_POLL_MS: '100', LOGIN_LIMIT_PER_MINUTE: '1000' });
-    line = await startCutProxy(app.url);
   });
-  afterEach(async () => {
-    await endPrograms();
-    await line.close();
-    await app.close();
-  });
+  afterEach(endPrograms);
 
   test('it runs from its source, signs in, and follows the positions', async () => {
     const ticker = start({}, [SOURCE]);

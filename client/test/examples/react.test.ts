@@ -1,22 +1,17 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import {
-  type ExampleApp,
-  type ExampleView,
-  type OpenedExample,
-  startExampleApp,
-} from '../support/example-app.ts';
+import { startedOnce } from '../../../test/support/started.ts';
+import { type ExampleView, type OpenedExample, startExampleApp } from '../support/example-app.ts';
 
 const AXE = join(import.meta.dirname, '..', '..', '..', 'node_modules', 'axe-core', 'axe.min.js');
 const DEMO = 700_001;
 
 describeWithChromium('examples/react', (executablePath) => {
-  let app: ExampleApp;
-  beforeAll(async () => {
-    app = await startExampleApp({
+  const app = startedOnce(() =>
+    startExampleApp({
       folder: 'examples/react',
       executablePath,
       environment: {
@@ -24,14 +19,13 @@ describeWithChromium('examples/react', (executablePath) => {
         RATE_LIMIT_PER_MINUTE: '1000000',
         LOGIN_LIMIT_PER_MINUTE: '1000',
       },
-    });
-  });
+    }),
+  );
   afterEach(async () => {
     await app.closePages();
     app.facade.sandbox.reset();
     await app.line.heal();
   });
-  afterAll(() => app[Symbol.asyncDispose]());
 
   const sandbox = () => app.facade.sandbox;
 

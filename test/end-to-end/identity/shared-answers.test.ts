@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import type { Context } from '../../../src/schema/context.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import type { TestApp } from '../../support/app.ts';
 import { type AddedField, extendedSchema, KINDS, selected } from '../../support/extended-schema.ts';
 import { RunCounts } from '../../support/run-counts.ts';
+import { sharedApp } from '../../support/shared-app.ts';
+import { startedOnce } from '../../support/started.ts';
 import { TRANSPORTS } from '../limits/every-transport.ts';
 
 const runs = new RunCounts();
@@ -73,23 +75,17 @@ const schema = extendedSchema(['Instrument'], {
 const PATHS = ['direct', 'yoga'] as const;
 type Path = (typeof PATHS)[number];
 
-let gateway: Sandbox;
-let apps: Readonly<Record<Path, TestApp>>;
+// A gateway of its own: answers with receipts, as in sandbox mode, are compressed for each request.
+const gateway = startedOnce(() => startSandbox({ seed: 'tests', tickMs: 0, instruments: 40 }));
+const apps: Readonly<Record<Path, TestApp>> = {
+  direct: sharedApp({}, { schema, gateway, directPath: true }),
+  yoga: sharedApp({}, { schema, gateway, directPath: false }),
+};
 let users: readonly [string, string];
 
 beforeAll(async () => {
-  // A gateway of its own: answers with receipts, as in sandbox mode, are compressed for each request.
-  gateway = await startSandbox({ seed: 'tests', tickMs: 0, instruments: 40 });
-  const [direct, yoga] = await Promise.all([
-    startTestApp({}, { schema, gateway, directPath: true }),
-    startTestApp({}, { schema, gateway, directPath: false }),
-  ]);
-  apps = { direct, yoga };
-  users = [await direct.signIn('user-1@example.com'), await direct.signIn('user-2@example.com')];
-});
-afterAll(async () => {
-  for (const app of Object.values(apps)) await app.close();
-  await gateway.close();
+  const signIn = (email: string) => apps.direct.signIn(email);
+  users = [await signIn('user-1@example.com'), await signIn('user-2@example.com')];
 });
 
 async function get(

@@ -1,8 +1,9 @@
 import { createClient } from 'graphql-ws';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { inSeconds, unsignedToken } from '../../support/tokens.ts';
 import { sseClient, webSocketClient } from '../live/watcher.ts';
 
@@ -30,14 +31,9 @@ const place = (key: string, reads: string) =>
   }`;
 
 describe('an answer that turns out larger than estimated', () => {
-  let app: TestApp;
-
-  beforeAll(async () => {
-    // The estimate of fifty positions with four fields each, and a little more.
-    app = await startTestApp({ MAX_COST: '240', POSITIONS_POLL_MS: '100' });
-    await buyMany(app);
-  });
-  afterAll(() => app.close());
+  // The estimate of fifty positions with four fields each, and a little more.
+  const app = sharedApp({ MAX_COST: '240', POSITIONS_POLL_MS: '100' });
+  beforeAll(() => buyMany(app));
 
   const fresh = () => app.sandbox.token({ email: HOLDER });
   const LARGE = '{ positions { id symbol side units } }';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 import { seriesValue } from '../operations/scraped.ts';
 import { codesOf, TRANSPORTS } from './every-transport.ts';
 
@@ -27,15 +27,13 @@ const apolloManifest = {
   ],
 };
 
-let folder: string;
+const folder = ownFolder();
 let manifest: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'trading-graph-documents-'));
-  manifest = join(folder, 'manifest.json');
+  manifest = join(folder.path, 'manifest.json');
   await writeFile(manifest, JSON.stringify(apolloManifest));
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const start = (only: string, environment = {}) =>
   startTestApp({ PERSISTED_DOCUMENTS: manifest, PERSISTED_DOCUMENTS_ONLY: only, ...environment });
@@ -162,9 +160,9 @@ describe('the manifests', () => {
 
   test('are read from all files of a folder, in either format, but for what does not fit', async () => {
     const texts = { [sha256(SYMBOLS)]: SYMBOLS, stale: '{ gone }' };
-    await writeFile(join(folder, 'b.json'), JSON.stringify(texts));
-    await writeFile(join(folder, 'README.md'), 'no manifest');
-    await using app = await start('on', { PERSISTED_DOCUMENTS: folder });
+    await writeFile(join(folder.path, 'b.json'), JSON.stringify(texts));
+    await writeFile(join(folder.path, 'README.md'), 'no manifest');
+    await using app = await start('on', { PERSISTED_DOCUMENTS: folder.path });
     expect(await known(app, SCREEN)).toBe(true);
     expect(await known(app, SYMBOLS)).toBe(true);
     expect(await known(app, UNKNOWN)).toBe(false);
@@ -177,7 +175,7 @@ describe('the manifests', () => {
 
   test('are read again when they change', async () => {
     await using app = await start('on');
-    const replaced = join(folder, 'next.tmp');
+    const replaced = join(folder.path, 'next.tmp');
     await writeFile(replaced, JSON.stringify({ [sha256(SYMBOLS)]: SYMBOLS }));
     await rename(replaced, manifest);
     await eventually(() => known(app, SYMBOLS));
@@ -199,7 +197,9 @@ describe('the manifests', () => {
   });
 
   test('stop the start where two of them disagree', async () => {
-    await writeFile(join(folder, 'b.json'), JSON.stringify({ 'feed-1': SCREEN }));
-    await expect(start('on', { PERSISTED_DOCUMENTS: folder })).rejects.toThrow(/two different/);
+    await writeFile(join(folder.path, 'b.json'), JSON.stringify({ 'feed-1': SCREEN }));
+    await expect(start('on', { PERSISTED_DOCUMENTS: folder.path })).rejects.toThrow(
+      /two different/,
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { Metrics } from '../../../src/app/metrics.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { rawPost } from '../../support/raw-request.ts';
+import { startedOnce } from '../../support/started.ts';
 import { unsignedToken } from '../../support/tokens.ts';
 import { TRANSPORTS } from '../limits/every-transport.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
@@ -39,11 +40,10 @@ const order = (key: string, symbol = 'AAPL') =>
 
 let app: TestApp;
 let token: string;
-let folder: string;
+const folder = startedOnce(() => mkdtempDisposable(join(tmpdir(), 'trading-graph-metrics-')));
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'trading-graph-metrics-'));
-  const manifest = join(folder, 'manifest.json');
+  const manifest = join(folder.path, 'manifest.json');
   await writeFile(manifest, JSON.stringify({ home: HOME, live: LIVE }));
   const settings = {
     PERSISTED_DOCUMENTS: manifest,
@@ -56,10 +56,7 @@ beforeAll(async () => {
   token = await app.signIn();
 });
 afterEach(() => app.sandbox.clearFaults());
-afterAll(async () => {
-  await app[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => app.close());
 
 const failing = (
   operation: 'getCustomerId' | 'getOpenPositions' | 'openPosition',

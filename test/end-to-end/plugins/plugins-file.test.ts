@@ -1,24 +1,19 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { postQuery, startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { failedStart } from '../../support/failed-start.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'trading-graph-plugins-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
+const folder = ownFolder();
 
 async function fileOf(name: string, text: string): Promise<string> {
-  const path = join(folder, name);
+  const path = join(folder.path, name);
   await writeFile(path, text);
   return path;
 }
@@ -30,7 +25,7 @@ test.each([
   ['exports no list', 'export default { onExecute() {} };', 'exporting no list'],
   ['exports nothing', 'export const plugins = [];', 'exporting no list'],
 ])('a file that %s stops the start', async (_what, text, word) => {
-  const path = text === null ? join(folder, 'none.mjs') : await fileOf('plugins.mjs', text);
+  const path = text === null ? join(folder.path, 'none.mjs') : await fileOf('plugins.mjs', text);
   const problem = `PLUGINS="${path}": must be a file whose default export is a list of plugins (${word}`;
   await expect(startTestApp({ PLUGINS: path })).rejects.toMatchObject({
     name: 'ConfigError',
@@ -39,15 +34,19 @@ test.each([
 });
 
 test('it is listed with what else cannot be used', async () => {
-  const path = join(folder, 'none.mjs');
-  const { code, problems } = await failedStart({ PLUGINS: path, ORDER_STORE: folder, PORT: 'x' });
+  const path = join(folder.path, 'none.mjs');
+  const { code, problems } = await failedStart({
+    PLUGINS: path,
+    ORDER_STORE: folder.path,
+    PORT: 'x',
+  });
   expect(code).toBe(1);
   expect(problems.slice(1).map((line) => line.split('=')[0])).toEqual([
     'PORT',
     'ORDER_STORE',
     'PLUGINS',
   ]);
-  const started = startTestApp({ PLUGINS: path, ORDER_STORE: folder });
+  const started = startTestApp({ PLUGINS: path, ORDER_STORE: folder.path });
   await expect(started).rejects.toMatchObject({
     problems: [expect.stringMatching(/^PLUGINS=/), expect.stringMatching(/^ORDER_STORE=/)],
   });

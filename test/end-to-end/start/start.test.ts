@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Environment } from '../../../src/config.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp } from '../../support/app.ts';
@@ -11,16 +10,12 @@ import { eventually } from '../../support/eventually.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { failedStart } from '../../support/failed-start.ts';
 import { listenLocally } from '../../support/local-server.ts';
+import { ownFolder } from '../../support/own-folder.ts';
 
 // TEST-NET addresses are for documentation: no machine has one.
 const ELSEWHERE = '192.0.2.1';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'trading-graph-start-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
+const folder = ownFolder();
 
 async function problemsOf(environment: Environment): Promise<readonly string[]> {
   const error = await startTestApp(environment).then(
@@ -33,15 +28,15 @@ async function problemsOf(environment: Environment): Promise<readonly string[]> 
 
 describe('a file of the order records', () => {
   test.each([
-    ['a folder', () => folder, '(it is a folder)'],
-    ['in a file', () => join(folder, 'file', 'orders'), 'file is not a folder)'],
-    ['below a file', () => join(folder, 'file', 'deeper', 'orders'), 'not a folder'],
-    ['a file of something else', () => join(folder, 'file'), 'ORDER_STORE'],
-    ['a pipe', () => join(folder, 'pipe'), '(it is not a file)'],
+    ['a folder', () => folder.path, '(it is a folder)'],
+    ['in a file', () => join(folder.path, 'file', 'orders'), 'file is not a folder)'],
+    ['below a file', () => join(folder.path, 'file', 'deeper', 'orders'), 'not a folder'],
+    ['a file of something else', () => join(folder.path, 'file'), 'ORDER_STORE'],
+    ['a pipe', () => join(folder.path, 'pipe'), '(it is not a file)'],
     ['a device', () => '/dev/null', '(it is not a file)'],
   ])('that is %s stops the start, and is not waited for', async (_what, path, problem) => {
-    await writeFile(join(folder, 'file'), 'not what this program writes\n'.repeat(1_000));
-    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    await writeFile(join(folder.path, 'file'), 'not what this program writes\n'.repeat(1_000));
+    execFileSync('mkfifo', [join(folder.path, 'pipe')]);
     const [line, ...more] = await problemsOf({ ORDER_STORE: path() });
     expect(line).toMatch(/^ORDER_STORE="[^"]+": must be a file that this process can use/);
     expect(line).toContain(problem);
@@ -49,7 +44,7 @@ describe('a file of the order records', () => {
   });
 
   test('is made with its folders, for this user alone', async () => {
-    const path = join(folder, 'a', 'b', 'orders');
+    const path = join(folder.path, 'a', 'b', 'orders');
     await using _app = await startTestApp({ ORDER_STORE: path });
     expect((await readFile(path)).length).toBeGreaterThan(0);
   });
@@ -57,10 +52,10 @@ describe('a file of the order records', () => {
 
 describe('manifests of trusted documents', () => {
   test('that are wrong have a line each', async () => {
-    await writeFile(join(folder, 'a.json'), '{ "half": ');
-    await writeFile(join(folder, 'b.json'), '[]');
-    await writeFile(join(folder, 'c.json'), '{ "id": "{ __typename }" }');
-    const problems = await problemsOf({ PERSISTED_DOCUMENTS: folder });
+    await writeFile(join(folder.path, 'a.json'), '{ "half": ');
+    await writeFile(join(folder.path, 'b.json'), '[]');
+    await writeFile(join(folder.path, 'c.json'), '{ "id": "{ __typename }" }');
+    const problems = await problemsOf({ PERSISTED_DOCUMENTS: folder.path });
     expect(problems).toEqual([
       expect.stringMatching(/^PERSISTED_DOCUMENTS="[^"]+": must be a manifest.*a\.json: .*JSON/),
       expect.stringMatching(/^PERSISTED_DOCUMENTS="[^"]+": must be a manifest.*b\.json: .*object/),
@@ -122,14 +117,14 @@ test('every unusable setting is listed together, even beside wrong values, and n
 
 test('a start that fails leaves nothing open behind it', async () => {
   await using taken = await listenLocally(createServer());
-  const path = join(folder, 'orders');
+  const path = join(folder.path, 'orders');
   await problemsOf({ ORDER_STORE: path, PORT: String(taken.port) });
   await using _app = await startTestApp({ ORDER_STORE: path });
 });
 
 test('the process says when it serves what it is, where it listens and what it relies on, and shares its file of records', async () => {
   await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
-  const path = join(folder, 'orders');
+  const path = join(folder.path, 'orders');
   await using facade = await startFacadeProcess({
     GATEWAY_URL: gateway.url,
     ORDER_STORE: path,

@@ -1,23 +1,21 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { FrameScratch, FrameWriter } from '../../../src/server/websocket/frame-writer.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type LocalServer, listenLocally } from '../../support/local-server.ts';
+import { listenLocally } from '../../support/local-server.ts';
+import { startedForEach } from '../../support/started.ts';
 
 const scratch = new FrameScratch();
 const HEAD = '{"id":"ä","payload":';
 
 let server: ReturnType<typeof createServer>;
-let listener: LocalServer;
-
-beforeEach(async () => {
+const listener = startedForEach(() => {
   server = createServer();
-  listener = await listenLocally(server);
+  return listenLocally(server);
 });
-afterEach(() => listener[Symbol.asyncDispose]());
 
 /** Reads with a client's `ws` what is written to the server's TCP socket. */
 async function connect() {
