@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
@@ -86,8 +86,8 @@ test('signs in, follows positions, places an order once, signs out', async () =>
 });
 
 test('sends trusted documents by their id, queries by GET', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'trusted-'));
-  const file = join(folder, 'manifest.json');
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'trusted-'));
+  const file = join(folder.path, 'manifest.json');
   writeFileSync(
     file,
     JSON.stringify({
@@ -116,7 +116,6 @@ test('sends trusted documents by their id, queries by GET', async () => {
   const [error] = refused.errors;
   expect(error?.code).toBe('PERSISTED_DOCUMENT_REQUIRED' satisfies keyof typeof ERROR_CODES);
   client.dispose();
-  rmSync(folder, { recursive: true });
 });
 
 test('names the account that is signed in, and says when it is another one or none', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, expectTypeOf, test } from 'vitest';
@@ -29,14 +29,14 @@ function open(app: TestApp) {
 }
 
 test('the state has the chosen fields and the ids, which a server of trusted documents answers by the printed texts', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'trading-graph-chosen-'));
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'trading-graph-chosen-'));
   const texts = [accountDocument(CHOICE), positionsDocument(CHOICE)];
   writeFileSync(
-    join(folder, 'live.json'),
+    join(folder.path, 'live.json'),
     JSON.stringify({ ...texts, account: ACCOUNT_OPERATION }),
   );
   await using app = await startTestApp({
-    PERSISTED_DOCUMENTS: folder,
+    PERSISTED_DOCUMENTS: folder.path,
     PERSISTED_DOCUMENTS_ONLY: 'on',
   });
   const client = open(app);
@@ -56,7 +56,6 @@ test('the state has the chosen fields and the ids, which a server of trusted doc
   expectTypeOf(orders).toEqualTypeOf<readonly Pick<PendingOrder, 'id' | 'side'>[] | null>();
   expectTypeOf(session).toEqualTypeOf<Pick<AccountFigures, 'access' | 'equity'> | null>();
   client.dispose();
-  rmSync(folder, { recursive: true });
 });
 
 test('a name that the rows do not have is refused, by TypeScript and when the client is made', () => {

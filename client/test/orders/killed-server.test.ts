@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startFacadeProcess } from '../../../test/support/facade-process.ts';
@@ -14,14 +14,13 @@ import { startOrderLine } from '../support/order-line.ts';
 import { buying } from '../support/phone.ts';
 
 test('an order under way when the server is killed is repeated to the next one, and not carried out twice', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'client-orders-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'client-orders-'));
   const clock = createScriptedClock(Date.now());
   await using sandbox = await startSandbox({ tickMs: 0, instruments: 40, clock });
   await using proxy = await startFaultProxy(sandbox.url);
   await using facade = await startFacadeProcess({
     GATEWAY_URL: proxy.url,
-    ORDER_STORE: join(folder, 'orders.db'),
+    ORDER_STORE: join(folder.path, 'orders.db'),
     ORDER_TIMEOUT_MS: '5000',
   });
   // Its address stays, whatever port the next server has.
