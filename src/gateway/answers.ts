@@ -1,4 +1,5 @@
 import type { Position, Session } from './model.ts';
+import type { ReadName } from './operations.ts';
 import type { GatewayRefusal } from './wire/bodies.ts';
 import type { toInstruments } from './wire/instrument.ts';
 import type { Reading } from './wire/scalars.ts';
@@ -57,4 +58,4 @@ export interface Read<T> {
 }
 
 /** The other reads' answers name a login or a group, which they prove, or are polled: they have methods of their own. */
-type ViewerRead = 'getWithdrawalMethods' | 'getCustomerId';
+type ViewerRead = Exclude<ReadName, 'getAllTickers' | 'getSession' | 'getOpenPositions'>;

@@ -9,6 +9,7 @@ import {
   OPERATION_NAMES,
   OPERATIONS,
   type OperationName,
+  READ_NAMES,
 } from './operations.ts';
 import type { Pools } from './pools.ts';
 import type { Resilience } from './resilience/resilience.ts';
@@ -66,7 +67,7 @@ export class GatewayMetrics {
       'gateway_retries_total',
       'Repeated calls of the gateway, each counted in gateway_calls_total too.',
       // Writes are never repeated here.
-      { operation: OPERATION_NAMES.filter(isRead) },
+      { operation: READ_NAMES },
     );
     this.#lost = registry.counter(
       'gateway_connections_lost_total',
@@ -76,14 +77,14 @@ export class GatewayMetrics {
     this.brokenAnswers = registry.counter(
       'gateway_answers_broken_total',
       'Answers with a status of success whose body breaks the interface; those that call themselves JSON are ok in gateway_calls_total.',
-      { operation: OPERATION_NAMES.filter((name) => isRead(name) || name === 'login') },
+      { operation: [...READ_NAMES, 'login'] },
     );
     const inexactFigures = registry.counter(
       'gateway_figures_inexact_total',
       'Figures beyond ± 2^53, which are null; those of a catalog are the nearest double.',
       { operation: [] },
     );
-    for (const operation of OPERATION_NAMES.filter(isRead)) {
+    for (const operation of READ_NAMES) {
       this.inexactFigures[operation] = inexactFigures.register(operation);
     }
     this.#circuits = registry.gauge(
@@ -145,8 +146,4 @@ export class GatewayMetrics {
   #seriesOf({ operation, caller }: WireCall): CallSeries {
     return caller.priority === 'poll' ? this.#ofPolls : this.#ofRequests[operation];
   }
-}
-
-function isRead(operation: OperationName): boolean {
-  return OPERATIONS[operation].effect === 'read';
 }

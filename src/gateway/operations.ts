@@ -169,6 +169,15 @@ export type OperationName = keyof typeof OPERATIONS;
 
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[];
 
+/** The operations that change nothing. */
+export type ReadName = {
+  [Name in OperationName]: (typeof OPERATIONS)[Name]['effect'] extends 'read' ? Name : never;
+}[OperationName];
+
+export const READ_NAMES = OPERATION_NAMES.filter(
+  (name): name is ReadName => OPERATIONS[name].effect === 'read',
+);
+
 /** Makes a value for each operation once, so that no call has to compute it. */
 export function byOperation<T>(
   make: (operation: Operation, name: OperationName) => T,

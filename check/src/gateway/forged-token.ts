@@ -1,6 +1,6 @@
+import type { ReadName } from '../../../src/gateway/operations.ts';
 import type { PathValues } from '../../../src/gateway/request-templates.ts';
 import type { CheckRun } from './check-run.ts';
-import type { ReadName } from './probe.ts';
 import type { Account } from './sign-in.ts';
 import { withBrokenSignature } from './token.ts';
 

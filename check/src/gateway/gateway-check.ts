@@ -1,4 +1,4 @@
-import { OPERATIONS } from '../../../src/gateway/operations.ts';
+import { OPERATIONS, READ_NAMES, type ReadName } from '../../../src/gateway/operations.ts';
 import type { PathValues } from '../../../src/gateway/request-templates.ts';
 import { type CatalogHeaders, checkCatalog, symbolsIn } from './catalog.ts';
 import { type CallReport, CheckRun, type CheckRunOptions } from './check-run.ts';
@@ -7,7 +7,6 @@ import type { TimeCounts } from './compare.ts';
 import type { Credentials } from './credentials.ts';
 import type { Finding, SuggestedSettings } from './finding.ts';
 import { tryForgedToken } from './forged-token.ts';
-import { READ_NAMES, type ReadName } from './probe.ts';
 import { type Account, isReached, signIn } from './sign-in.ts';
 import { sumOfTimes, timeFindings } from './times.ts';
 import type { ReadToken } from './token.ts';

@@ -1,9 +1,5 @@
 import type { Exchange } from '../../../src/gateway/exchange.ts';
-import {
-  OPERATION_NAMES,
-  OPERATIONS,
-  type OperationName,
-} from '../../../src/gateway/operations.ts';
+import type { ReadName } from '../../../src/gateway/operations.ts';
 import { CONNECT_SHARE, createPools } from '../../../src/gateway/pools.ts';
 import {
   type PathValues,
@@ -16,17 +12,6 @@ import { toToken } from '../../../src/lib/token.ts';
 interface ProbeOptions extends RequestSettings {
   readonly url: string;
 }
-
-type Rows = typeof OPERATIONS;
-
-/** The operations that change nothing. */
-export type ReadName = {
-  [Name in OperationName]: Rows[Name] extends { effect: 'read' } ? Name : never;
-}[OperationName];
-
-export const READ_NAMES = OPERATION_NAMES.filter(
-  (name): name is ReadName => OPERATIONS[name].effect === 'read',
-);
 
 /** The operations that a probe may call: signing in, and those that change nothing. */
 export type ProbeName = ReadName | 'login';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ANSWER_SHAPES } from '../../../check/src/gateway/answer-shapes.ts';
 import { compare } from '../../../check/src/gateway/compare.ts';
-import type { ReadName } from '../../../check/src/gateway/probe.ts';
+import type { ReadName } from '../../../src/gateway/operations.ts';
 import { toPositions } from '../../../src/gateway/wire/holding.ts';
 import { toInstruments } from '../../../src/gateway/wire/instrument.ts';
 import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
