@@ -88,7 +88,8 @@ test('the time for a first list begins with the first call, also one that waits 
   await followChanges(viewer('gone', { login: '1002' })).leave();
   await clock.advance(4_900);
   expect(followers.map(({ hasEnded }) => hasEnded)).toEqual([false, false]);
-  // The deadline and the next poll of each: nothing waits for the one who has left.
+  await followChanges(viewer('late', { login: '1001' })).leave();
+  // The deadline and the next poll of each: nothing waits for those who have left.
   expect(clock.pending).toBe(4);
   await clock.advance(5_000);
   expect(followers.map(({ hasEnded }) => hasEnded)).toEqual([true, true]);

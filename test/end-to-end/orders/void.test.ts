@@ -141,8 +141,7 @@ test('a closed key outlives the process, in the file', async () => {
 test('the figures tell closed keys and orders that came too late apart from the others', async () => {
   await using facade = await startOrderFacade();
   const client = facade.client();
-  await client.void('k');
-  await client.void('k');
+  for (let repeat = 0; repeat < 3; repeat += 1) await client.void('k');
   await client.place(buying('k'));
   const { mutation, input } = buying('late');
   const sendBefore = new Date(Date.now() - 1).toISOString();
@@ -152,5 +151,5 @@ test('the figures tell closed keys and orders that came too late apart from the 
   expect(text).toContain('trading_graph_orders_total{outcome="expired"} 1\n');
   expect(text).toContain('trading_graph_orders_total{outcome="rejected"} 0\n');
   expect(text).toContain('trading_graph_order_replays_total 1\n');
-  expect(text).toMatch(/trading_graph_order_store_seconds_count\{action="void"\} 2\n/);
+  expect(text).toMatch(/trading_graph_order_store_seconds_count\{action="void"\} 3\n/);
 });
