@@ -52,8 +52,8 @@ test('memory that runs short refuses what would hold more of it, and ends neithe
   const costly = await ask(COSTLY, token);
   expect([costly.status, costly.headers.get('retry-after')]).toEqual([503, '10']);
   const metrics = async () => (await fetch(`${facade.adminUrl}/metrics`)).text();
-  const counted = async () =>
-    Number(/_refusals_total\{limit="memory"\} (\d+)/.exec(await metrics())?.[1]);
+  const limit = /_refusals_total\{limit="memory"\} (\d+)/;
+  const counted = async () => Number(limit.exec(await metrics())?.[1]);
   const before = await counted();
   expect(await refusedUpgrade(facade)).toEqual([503, '10']);
   expect([before > 0, await counted()]).toEqual([true, before + 1]);

@@ -14,8 +14,8 @@ test('a manifest is watched until it is closed, and not at all where the start f
   const schema = buildSchema('type Query { a: Int }');
   const documents = new Documents({ schema, limits, introspection: true });
   const clock = createScriptedClock();
-  const open = () =>
-    TrustedDocuments.open({ path, documents, clock, log: { info() {}, warn() {} } });
+  const log = { info() {}, warn() {} };
+  const open = () => TrustedDocuments.open({ path, documents, clock, log });
   writeFileSync(path, '{ "a": "{ a }" }');
   const trusted = await open();
   expect([trusted.byId('a')?.text, clock.pending]).toEqual(['{ a }', 1]);
