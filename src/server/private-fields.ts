@@ -46,3 +46,22 @@ export function replaceUnpacker(
   const own = extensions?.[PACKED_MESSAGES];
   if (extensions && own) extensions[PACKED_MESSAGES] = replacement(own);
 }
+
+interface FrameReceiver {
+  readonly _errored?: boolean;
+  _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void): void;
+}
+
+/**
+ * Stops reading a socket's frames at the first broken one. The receiver of `ws` goes on with the frames that were
+ * written before its error is told of, in the middle of the broken one, and what it throws there ends the process.
+ */
+export function stopAtBrokenFrame(socket: WebSocket): void {
+  const { _receiver: receiver } = socket as unknown as { readonly _receiver?: FrameReceiver };
+  if (receiver?._write) receiver._write = writeUnlessBroken;
+}
+
+function writeUnlessBroken(this: FrameReceiver, ...written: Parameters<FrameReceiver['_write']>) {
+  if (this._errored === true) written[2]();
+  else (Object.getPrototypeOf(this) as FrameReceiver)._write.apply(this, written);
+}

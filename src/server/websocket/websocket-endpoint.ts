@@ -7,6 +7,7 @@ import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
 import { MEMORY_RETRY_SECONDS } from '../../plugins/limits/use-memory-limit.ts';
 import { LastingConnections } from '../closing-in-slices.ts';
 import { isAllowedPage } from '../http/cors.ts';
+import { stopAtBrokenFrame } from '../private-fields.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
 import type { ServerSettings } from '../settings.ts';
@@ -116,6 +117,7 @@ export class WebSocketEndpoint {
   #connected(socket: WebSocket, request: IncomingMessage, head: Buffer, slot: Slot): void {
     const { log, received, maxBodyBytes, metrics } = this.#settings;
     const sizes = new UnpackedSizes(maxBodyBytes);
+    stopAtBrokenFrame(socket);
     unpackAtOnce(socket, maxBodyBytes);
     const connection = new Connection(socket, request, slot, this.#scratch, this.#settings);
     const { stream } = connection;
