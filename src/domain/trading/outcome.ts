@@ -66,7 +66,9 @@ export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submi
   }
   const refusal = commonRefusal(operation, exchange);
   if (refusal) throw refusal;
-  if (status >= 400 && status <= 499 && status !== 408) {
+  // A 409 may answer a proxy's second copy of a request that traded.
+  const isRefusal = status === 409 ? success === false : status !== 408;
+  if (status >= 400 && status <= 499 && isRefusal) {
     return rejected(clip(error ?? text(body.error)), words);
   }
   return unknownSince(sentAtMs, words);

@@ -129,7 +129,7 @@ describe('the outcome of an order', () => {
     expect(judgeOrder('openPosition', answer(200, body))).toMatchObject({ orderId: expected });
   });
 
-  test.each([400, 402, 404, 409, 418, 422, 451, 499])(
+  test.each([400, 402, 404, 418, 422, 451, 499])(
     '6: status %i is rejected, whatever its body',
     (status) => {
       for (const body of [no, {}, '', '<html>', '[]', { success: 'true' }, { success: null }]) {
@@ -138,7 +138,15 @@ describe('the outcome of an order', () => {
     },
   );
 
+  test('6: status 409 is rejected where its body says so itself', () => {
+    expect(judged(answer(409, no))).toBe('rejected');
+  });
+
   test.each([
+    [409, {}],
+    [409, { error: 'DUPLICATE' }],
+    [409, { success: 'false' }],
+    [409, '<html>'],
     [200, {}],
     [201, {}],
     [204, ''],
