@@ -77,7 +77,7 @@ function pluginsOf(
     useCompiledExecution(),
     // … and the events of subscriptions, each once for all subscribers who may share its result.
     useLiveResults(options),
-    ...(traces ? [useTraces(options.schema)] : []),
+    ...(traces ? [useTraces(options.schema, codes)] : []),
     // Admission, the cheapest first: nothing of a request is read before its client may send one.
     useClientLimits(limiter),
     useParams(),

@@ -14,6 +14,8 @@ import { ErrorCodes } from '../plugins/errors/error-codes.ts';
 import { createEventPace } from '../plugins/live/event-pace.ts';
 import { ResponseCache } from '../plugins/response-cache/response-cache.ts';
 import { PersistedTexts } from '../plugins/trusted-documents/use-trusted-documents.ts';
+import { ERROR_CODES } from '../schema/error-codes.ts';
+import { publicCause } from '../schema/public-error.ts';
 import { measuredOrderRecords } from '../store/measured-order-records.ts';
 import type { StartOptions } from './app-options.ts';
 import { startEmbeddedSandbox } from './embedded-sandbox.ts';
@@ -100,7 +102,12 @@ export async function openResources(
     scheduler: new FairScheduler(),
     pace: createEventPace(limiter, systemClock),
     responses,
-    codes: new ErrorCodes(log, metrics.graph),
+    codes: new ErrorCodes({
+      log,
+      metrics: metrics.graph,
+      traits: ERROR_CODES,
+      describe: publicCause,
+    }),
     traces: tracing !== null,
     receipts: config.sandbox,
     plugins: options.plugins,

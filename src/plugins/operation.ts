@@ -4,6 +4,7 @@ import type { RequestTrace, TraceSpan } from '../lib/tracing/tracing.ts';
 import type { CostInputs } from './cost/amount.ts';
 import type { Meter } from './cost/meter.ts';
 import type { PreparedDocument, PreparedOperation } from './documents/documents.ts';
+import type { Attribution } from './errors/codes.ts';
 import type { FollowedEvents } from './live/delivery.ts';
 import type { Params } from './params/params.ts';
 import type { Refusal } from './refusal.ts';
@@ -17,7 +18,7 @@ export interface OperationRecord {
   /** From a manifest, so that its name is the operators' own. */
   isTrusted: boolean;
   operationName: string | null;
-  failed(code: string, isCalls: boolean, reason: string | null, isRefusal: boolean): void;
+  failed(code: string, outcome: Attribution, reason: string | null): void;
 }
 
 /** The facts about an operation that a transport gives before its document is read. */

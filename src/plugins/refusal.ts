@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import type { ofPlugin } from '../schema/public-error.ts';
+import type { RequestCode } from './errors/codes.ts';
 
 /** Why nothing is executed: the request itself is at fault, or its client is over a limit. */
 export interface Refusal {
@@ -19,7 +19,7 @@ export function refused(
 }
 
 /** The code and the status of an error that has none of its own, and whether the request itself conforms. */
-export type Fallback = readonly [Parameters<typeof ofPlugin>[1], number, isWellFormed: boolean];
+export type Fallback = readonly [RequestCode, number, isWellFormed: boolean];
 export const OF_OPERATION: Fallback = ['GRAPHQL_VALIDATION_FAILED', 200, true];
 export const OF_DOCUMENT: Fallback = ['GRAPHQL_VALIDATION_FAILED', 400, true];
 export const OF_REQUEST: Fallback = ['GRAPHQL_PARSE_FAILED', 400, false];

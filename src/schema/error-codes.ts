@@ -1,8 +1,8 @@
+import type { CodeTraits } from '../plugins/errors/codes.ts';
+
 /** Every code that `extensions.code` of an error can hold; `docs/errors.md` is printed from this table. */
-export interface ErrorCode {
+export interface ErrorCode extends CodeTraits {
   readonly cause: string;
-  /** True when the same request may succeed if it is repeated, and repeating it does no harm. */
-  readonly retryable: boolean;
   /** The instruction for a client's developer. */
   readonly advice: string;
   /** A message for the user. */
@@ -12,8 +12,6 @@ export interface ErrorCode {
    * not carried out (`none`), nobody knows (`unknown`), or no write ever has it (`never`).
    */
   readonly write: 'none' | 'unknown' | 'never';
-  /** The side to which operators' figures attribute it: the caller, a limit here, or the service. */
-  readonly outcome: 'caller' | 'refused' | 'fault';
 }
 
 const BY_THE_CALLER = { retryable: false, write: 'none', outcome: 'caller' } as const;

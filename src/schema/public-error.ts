@@ -13,13 +13,10 @@ import {
 } from '../gateway/errors.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import { wordsOf } from '../gateway/wire/bodies.ts';
+import type { Attribution } from '../plugins/errors/codes.ts';
+import type { PublicCause } from '../plugins/errors/error-codes.ts';
 import { AccountRecordsFullError, RecordsUnavailableError } from '../store/order-records.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
-
-// One mistake can have a thousand locations, each of which would be a line of the response.
-const MOST_LOCATIONS = 3;
-
-type Places = Partial<Pick<GraphQLError, 'nodes' | 'source' | 'positions'>>;
 
 interface PublicExtensions extends Record<string, unknown> {
   readonly code: Code;
@@ -99,52 +96,6 @@ export function publicExtensions({ code, more }: Described): PublicExtensions {
   return { code, retryable: ERROR_CODES[code].retryable, ...more };
 }
 
-/** An error about the request as a whole, before any field was executed. */
-export function requestError(
-  code: Code,
-  message: string,
-  more: Readonly<Record<string, unknown>> = {},
-): GraphQLError {
-  return new GraphQLError(message, { extensions: publicExtensions({ code, message, more }) });
-}
-
-/** Whether an error is GraphQL's, of whichever copy of the library, and hides no other one. */
-export function isGraphQLError(error: unknown): error is GraphQLError {
-  if (!(error instanceof Error) || error.name !== 'GraphQLError') return false;
-  const { originalError } = error as GraphQLError;
-  return originalError === undefined || isGraphQLError(originalError);
-}
-
-/** An error of another author's as clients are shown it: without what is for HTTP, with our code where it has none. */
-export function ofPlugin(error: GraphQLError, fallback: Code): GraphQLError {
-  const { http, ...given } = error.extensions;
-  if (typeof given.retryable === 'boolean' && http === undefined) return error;
-  const code = isCode(given.code) ? given.code : fallback;
-  const retryable = code in ERROR_CODES && ERROR_CODES[code as Code].retryable;
-  const extensions = { ...given, code, retryable: given.retryable ?? retryable };
-  return new GraphQLError(error.message, { ...placesOf(error), path: error.path, extensions });
-}
-
-// A code stands in the log and in metrics.
-const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
-
-function isCode(code: unknown): code is string {
-  // Yoga's own for whatever is wrong with a request says less than the fallback.
-  return typeof code === 'string' && CODE.test(code) && code !== 'BAD_REQUEST';
-}
-
-/** The first locations in the document that an error is about. */
-export function placesOf({ nodes, source, positions }: Places): Places {
-  // Nodes carry their source and position.
-  if (nodes && nodes.length > 0) return { nodes: nodes.slice(0, MOST_LOCATIONS) };
-  return { source, positions: positions?.slice(0, MOST_LOCATIONS) };
-}
-
-/** Gives `error` the locations of another. */
-export function located({ message, extensions }: GraphQLError, about: Places): GraphQLError {
-  return new GraphQLError(message, { ...placesOf(about), extensions });
-}
-
 function describePath({ parameter, source }: UnsafePathError): Described {
   const cannot = 'cannot be one segment of a path';
   if (typeof source === 'object') {
@@ -215,21 +166,26 @@ function hasWordsForClients(code: Code, { status }: GatewayError): boolean {
   return CODES_WITH_WORDS.has(code) && (code !== 'GATEWAY_UNAVAILABLE' || status === 503);
 }
 
-/** Describes a failure for the error plugin. */
-export function publicCause(cause: unknown) {
+/** Describes a failure for clients, and for operators' figures. */
+export function publicCause(cause: unknown): PublicCause {
   const described = describe(cause);
-  return { message: described.message, extensions: publicExtensions(described) };
+  const extensions = publicExtensions(described);
+  const { message, code } = described;
+  return { message, extensions, outcome: outcomeOf(code, extensions), reason: reasonOf(cause) };
+}
+
+/**
+ * A failure of the gateway's own rate limit is the service's fault, not the caller's. That the records do not reach back
+ * as far as a key is the answer: anybody can ask for one of long ago.
+ */
+function outcomeOf(code: Code, { operation, retryable }: PublicExtensions): Attribution {
+  if (code === 'RATE_LIMITED' && operation !== undefined) return 'fault';
+  if (code === 'IDEMPOTENCY_UNAVAILABLE' && !retryable) return 'refused';
+  return ERROR_CODES[code].outcome;
 }
 
 /** Why a call of the gateway failed, where its code does not say it. */
-export function reasonOf(cause: unknown): string | null {
+function reasonOf(cause: unknown): string | null {
   const before = cause instanceof GatewayError ? cause.cause : null;
   return before instanceof NotAttemptedError && before.reason === 'circuit' ? 'circuit_open' : null;
-}
-
-/** True for the code of an error of which neither the client nor the user is the cause. */
-export function isFault(code: unknown): boolean {
-  return (
-    typeof code === 'string' && code in ERROR_CODES && ERROR_CODES[code as Code].outcome === 'fault'
-  );
 }

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { errorsPage } from '../../scripts/errors-doc.ts';
 import { GatewayError, UnsafePathError } from '../../src/gateway/errors.ts';
+import { REQUEST_CODES } from '../../src/plugins/errors/codes.ts';
+import { ERROR_CODES } from '../../src/schema/error-codes.ts';
 import { describe as describeError, publicExtensions } from '../../src/schema/public-error.ts';
 
 const extensionsOf = (error: unknown) => publicExtensions(describeError(error));
@@ -10,6 +12,10 @@ const extensionsOf = (error: unknown) => publicExtensions(describeError(error));
 test('docs/errors.md is what the code says (else: npm run docs)', () => {
   const path = join(import.meta.dirname, '..', '..', 'docs', 'errors.md');
   expect(readFileSync(path, 'utf8')).toBe(errorsPage());
+});
+
+test('the codes of refused requests mean the same in both tables', () => {
+  expect(ERROR_CODES).toMatchObject(REQUEST_CODES);
 });
 
 describe('what a client learns of an error', () => {

@@ -13,10 +13,10 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { redact } from '../../lib/redact.ts';
-import { located, requestError } from '../../schema/public-error.ts';
 import { costOf, type OperationCost } from '../cost/cost.ts';
 import { ListSizes } from '../cost/list-sizes.ts';
 import { Metering } from '../cost/metering.ts';
+import { located, requestError } from '../errors/request-error.ts';
 import { CompiledCodeCache } from '../execution/compiled-code.ts';
 import { CompilingExecutor } from '../execution/compiling-executor.ts';
 import { type StructureLimits, structureErrors } from '../limits/structure.ts';

@@ -8,7 +8,7 @@ import {
   Source,
   TokenKind,
 } from 'graphql';
-import { located, requestError } from '../../schema/public-error.ts';
+import { located, requestError } from '../errors/request-error.ts';
 import { tooComplex } from '../limits/structure.ts';
 import { redactSyntax } from './redact-literals.ts';
 

@@ -1,6 +1,6 @@
 import { GraphQLError, validate } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
-import { requestError } from '../../schema/public-error.ts';
+import { requestError } from '../errors/request-error.ts';
 import type { Operation } from '../operation.ts';
 import { GRAPH, type GraphPlugin } from '../plugin.ts';
 import { type Refusal, refused } from '../refusal.ts';

@@ -1,6 +1,6 @@
 import type { DocumentNode, GraphQLError } from 'graphql';
 import { INEXACT } from '../../lib/exact-json.ts';
-import { requestError } from '../../schema/public-error.ts';
+import { requestError } from '../errors/request-error.ts';
 import type { GraphPlugin } from '../plugin.ts';
 import { refused } from '../refusal.ts';
 import type { PreparedDocument } from './documents.ts';

@@ -3,33 +3,49 @@ import { after } from '../../lib/eventually.ts';
 import type { Log } from '../../lib/log.ts';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import {
-  isGraphQLError,
-  ofPlugin,
-  placesOf,
-  publicCause,
-  reasonOf,
-} from '../../schema/public-error.ts';
 import type { OperationRecord } from '../operation.ts';
 import { GRAPH, type GraphPlugin, type PluginContext } from '../plugin.ts';
 import { type Fallback, OF_OPERATION, type Refusal } from '../refusal.ts';
+import type { Attribution, CodeTraits, RequestCode } from './codes.ts';
+import { isGraphQLError, placesOf } from './request-error.ts';
 
-/** The part of a failure that clients are told. */
-type PublicCause = Pick<GraphQLError, 'message' | 'extensions'>;
+/** The part of a failure that clients are told, and what operators' figures go by beside its code. */
+export interface PublicCause extends Pick<GraphQLError, 'message' | 'extensions'> {
+  readonly outcome?: Attribution;
+  /** Why it failed, where the code does not say it. */
+  readonly reason?: string | null;
+}
 
 interface ErrorMetrics {
   error(code: unknown, operation: unknown): void;
   refusal(limit: unknown): void;
 }
 
+interface ErrorCodesOptions {
+  readonly log: Log;
+  readonly metrics: ErrorMetrics;
+  readonly traits: Readonly<Record<string, CodeTraits>>;
+  /** Describes what a resolver threw. */
+  readonly describe: (cause: unknown) => PublicCause;
+}
+
 /** Gives errors their codes: they are masked and counted, and the log keeps their causes. */
 export class ErrorCodes {
   readonly #log: Log;
   readonly #metrics: ErrorMetrics;
+  readonly #traits: Readonly<Record<string, CodeTraits>>;
+  readonly #describe: (cause: unknown) => PublicCause;
 
-  constructor(log: Log, metrics: ErrorMetrics) {
+  constructor({ log, metrics, traits, describe }: ErrorCodesOptions) {
     this.#log = log;
     this.#metrics = metrics;
+    this.#traits = traits;
+    this.#describe = describe;
+  }
+
+  /** True for the code of an error of which neither the client nor the user is the cause. */
+  isFault(code: unknown): boolean {
+    return typeof code === 'string' && this.#traits[code]?.outcome === 'fault';
   }
 
   masked(errors: readonly GraphQLError[], record: OperationRecord): GraphQLError[] {
@@ -44,7 +60,7 @@ export class ErrorCodes {
         this.#countLimit(cause, described.extensions);
       }
       known.set(cause, described);
-      this.#count(described.extensions, record, cause);
+      this.#count(described, record);
       if (described === error) return error;
       const { message, extensions } = described;
       const places = { ...placesOf(error), path: error.path };
@@ -63,14 +79,17 @@ export class ErrorCodes {
   ): Refusal {
     const { requestId } = record;
     const masked = (fault: unknown) => {
-      const { message, extensions } = this.#publicCause(asGraphQLError(fault), fault, requestId);
-      this.#logCause(fault, { message, extensions }, requestId);
+      const described = this.#publicCause(asGraphQLError(fault), fault, requestId);
+      this.#logCause(fault, described, requestId);
+      const { message, extensions } = described;
       return withoutStack(() => new GraphQLError(message, { extensions }));
     };
     const isList = thrown instanceof AggregateError && thrown.errors.length > 0;
     const list: readonly unknown[] = isList ? thrown.errors : [thrown];
     const https = list.map((each) => (isGraphQLError(each) ? httpOf(each) : FAULT));
-    const errors = list.map((each) => (isGraphQLError(each) ? ofPlugin(each, code) : masked(each)));
+    const errors = list.map((each) =>
+      isGraphQLError(each) ? this.#ofPlugin(each, code) : masked(each),
+    );
     this.refused(errors, record);
     return {
       errors,
@@ -88,39 +107,46 @@ export class ErrorCodes {
   /** Counts the errors of a request of which nothing is executed. */
   refused(errors: readonly GraphQLError[], record: OperationRecord): void {
     for (const error of errors) {
-      this.#count(error.extensions, record, null);
+      this.#count(error, record);
       this.#countLimit(error, error.extensions);
     }
   }
 
   /** Counts the end of a subscription that its transport reports otherwise than by an error. */
   ended(cause: unknown, record: OperationRecord): void {
-    this.#count(publicCause(cause).extensions, record, cause);
+    this.#count(this.#describe(cause), record);
   }
 
   #publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {
     if (isPublic(error)) return error;
     // The library's own have no code: they may quote the value that a field cannot have.
     if (isGraphQLError(cause) && typeof cause.extensions.code === 'string') {
-      return ofPlugin(cause, 'INTERNAL');
+      return this.#ofPlugin(cause, 'INTERNAL');
     }
-    const { message, extensions } = publicCause(cause);
+    const described = this.#describe(cause);
+    const { extensions } = described;
     return extensions.code === 'INTERNAL'
-      ? { message, extensions: { ...extensions, requestId } }
-      : { message, extensions };
+      ? { ...described, extensions: { ...extensions, requestId } }
+      : described;
   }
 
-  #count(
-    { code, operation, limit, retryable }: GraphQLError['extensions'],
-    record: OperationRecord,
-    cause: unknown,
-  ): void {
+  /** An error of another author's as clients are shown it: without what is for HTTP, with our code where it has none. */
+  #ofPlugin(error: GraphQLError, fallback: RequestCode): GraphQLError {
+    const { http, ...given } = error.extensions;
+    if (typeof given.retryable === 'boolean' && http === undefined) return error;
+    const code = isCode(given.code) ? given.code : fallback;
+    const retryable = given.retryable ?? this.#traits[code]?.retryable ?? false;
+    const extensions = { ...given, code, retryable };
+    return new GraphQLError(error.message, { ...placesOf(error), path: error.path, extensions });
+  }
+
+  #count({ extensions, outcome, reason = null }: PublicCause, record: OperationRecord): void {
+    const { code, operation, limit } = extensions;
     this.#metrics.error(code, operation);
-    const reason = reasonOf(cause);
-    // Anybody can ask for a key of long ago: that the records do not reach back is the answer.
-    const isForgotten = code === 'IDEMPOTENCY_UNAVAILABLE' && retryable === false;
-    const isRefusal = limit !== undefined || isForgotten;
-    record.failed(String(code), operation !== undefined, reason, isRefusal);
+    const attributed = outcome ?? this.#traits[String(code)]?.outcome ?? 'caller';
+    // An account that is over a limit here is no fault.
+    const isOverLimit = attributed === 'fault' && limit !== undefined;
+    record.failed(String(code), isOverLimit ? 'refused' : attributed, reason);
   }
 
   #countLimit(cause: unknown, { code, limit }: GraphQLError['extensions']): void {
@@ -130,18 +156,26 @@ export class ErrorCodes {
   }
 
   /**
-   * A fault here has its stack in the log. What the gateway did is in the request's own line, and in
-   * the lines of its backend while that fails: in an outage a line for each field would be a storm.
+   * A fault here has its stack in the log. What a backend did is in the request's own line, and in
+   * the backend's own while it fails: in an outage a line for each field would be a storm.
    */
-  #logCause(cause: unknown, { extensions }: PublicCause, requestId: string): void {
+  #logCause(cause: unknown, { extensions, reason }: PublicCause, requestId: string): void {
     const { code, operation } = extensions;
     if (code === 'INTERNAL') {
       this.#log.error({ requestId, code, err: cause }, 'a fault of the facade');
-    } else if (this.#log.isLevelEnabled('debug') && reasonOf(cause) === null) {
+    } else if (this.#log.isLevelEnabled('debug') && reason == null) {
       const message = cause instanceof Error ? redact(cause.message) : '';
       this.#log.debug({ requestId, code, operation, reason: message }, 'a field failed');
     }
   }
+}
+
+// A code stands in the log and in metrics.
+const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
+
+function isCode(code: unknown): code is string {
+  // Yoga's own for whatever is wrong with a request says less than the fallback.
+  return typeof code === 'string' && CODE.test(code) && code !== 'BAD_REQUEST';
 }
 
 interface Http {

@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { publicExtensions } from '../../schema/public-error.ts';
+import { REQUEST_CODES } from '../errors/codes.ts';
 import { type Refusal, refused } from '../refusal.ts';
 
 /** `RATE_LIMITED` by a limit of this service, whose name is for operators and no part of the answer. */
@@ -7,9 +7,10 @@ export class OverLimitError extends GraphQLError {
   readonly limit: string;
 
   constructor(limit: string, retryAfter: number) {
-    const message = 'Too many requests: wait a moment.';
-    const extensions = publicExtensions({ code: 'RATE_LIMITED', message, more: { retryAfter } });
-    super(message, { extensions });
+    const { retryable } = REQUEST_CODES.RATE_LIMITED;
+    super('Too many requests: wait a moment.', {
+      extensions: { code: 'RATE_LIMITED', retryable, retryAfter },
+    });
     this.limit = limit;
   }
 }

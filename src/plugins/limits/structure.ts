@@ -5,9 +5,9 @@ import {
   Kind,
   type OperationDefinitionNode,
 } from 'graphql';
-import { located, requestError } from '../../schema/public-error.ts';
 import { redactTexts } from '../documents/redact-literals.ts';
 import { type Fragments, fragmentsOf, unfold } from '../documents/selections.ts';
+import { located, requestError } from '../errors/request-error.ts';
 import { mostSelected } from '../field-extensions.ts';
 import { repeatedPairs, SelectionMeasure, type SelectionSize } from './selection-size.ts';
 

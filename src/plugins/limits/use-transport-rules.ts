@@ -1,4 +1,4 @@
-import { requestError } from '../../schema/public-error.ts';
+import { requestError } from '../errors/request-error.ts';
 import type { GraphPlugin } from '../plugin.ts';
 import { refused } from '../refusal.ts';
 

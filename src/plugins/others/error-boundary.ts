@@ -1,8 +1,8 @@
 import { type ExecutionResult, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
-import { requestError } from '../../schema/public-error.ts';
 import { fragmentsOf, responseKey, unfold } from '../documents/selections.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
+import { requestError } from '../errors/request-error.ts';
 import { keepsOutcome } from '../field-extensions.ts';
 import type { FollowedEvents } from '../live/delivery.ts';
 import type { Subscribed } from '../live/use-live-results.ts';

@@ -8,7 +8,7 @@ import {
   isObjectType,
 } from 'graphql';
 import type { Log } from '../../lib/log.ts';
-import { requestError } from '../../schema/public-error.ts';
+import { requestError } from '../errors/request-error.ts';
 import { GRAPH, type OperationContext } from '../plugin.ts';
 
 type Run = (...args: unknown[]) => unknown;

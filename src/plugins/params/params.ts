@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import { requestError } from '../../schema/public-error.ts';
+import { requestError } from '../errors/request-error.ts';
 
 /** The parameters of GraphQL over HTTP, whichever transport brought them: a document, its id, or both. */
 export interface Params {

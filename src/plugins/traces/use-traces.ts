@@ -6,8 +6,8 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { SpanAttributes } from '../../lib/tracing/tracing.ts';
-import { isFault } from '../../schema/public-error.ts';
 import { fragmentsOf, unfold } from '../documents/selections.ts';
+import type { ErrorCodes } from '../errors/error-codes.ts';
 import { isAlwaysTraced } from '../field-extensions.ts';
 import type { Operation } from '../operation.ts';
 import { GRAPH, type GraphPlugin, type PluginContext } from '../plugin.ts';
@@ -16,9 +16,9 @@ import { GRAPH, type GraphPlugin, type PluginContext } from '../plugin.ts';
  * Records the span of each operation, which its calls of the gateway continue. Needs `document` and `prepared` of
  * usePreparedDocuments, and masked errors; fills `trace`.
  */
-export function useTraces(schema: GraphQLSchema): GraphPlugin {
+export function useTraces(schema: GraphQLSchema, codes: ErrorCodes): GraphPlugin {
   const end = ({ args, result }: Done) =>
-    args.contextValue[GRAPH].operation.trace?.end({ errorType: faultOf(result) });
+    args.contextValue[GRAPH].operation.trace?.end({ errorType: faultOf(result, codes) });
   const begin = ({ args }: Pick<Done, 'args'>) =>
     beginTrace(args.contextValue[GRAPH].operation, schema);
   const executed = { onExecuteDone: (done: Done) => void end(done) };
@@ -62,9 +62,9 @@ function beginTrace(operation: Operation, schema: GraphQLSchema): void {
 }
 
 /** The code of the first error that is a fault; other errors are an answer like any other. */
-function faultOf(result: unknown): string | null {
+function faultOf(result: unknown, codes: ErrorCodes): string | null {
   const errors = (result as ExecutionResult).errors ?? [];
-  const code = errors.find(({ extensions }) => isFault(extensions?.code))?.extensions?.code;
+  const code = errors.find(({ extensions }) => codes.isFault(extensions?.code))?.extensions?.code;
   return typeof code === 'string' ? code : null;
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
-import { requestError } from '../../schema/public-error.ts';
+import { requestError } from '../errors/request-error.ts';
 import { GRAPH, type GraphPlugin } from '../plugin.ts';
 import { type Refusal, refused } from '../refusal.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';

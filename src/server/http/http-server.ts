@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Eventually } from '../../lib/eventually.ts';
 import { addressClient } from '../../lib/limits/client.ts';
 import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
-import { requestError } from '../../schema/public-error.ts';
+import { requestError } from '../../plugins/errors/request-error.ts';
 import type { Readiness } from '../admin/readiness.ts';
 import { LastingConnections } from '../closing-in-slices.ts';
 import type { DemoPage } from '../demo-page/demo-page.ts';
@@ -159,7 +159,7 @@ export class HttpServer {
 
   #failed(reply: Reply, error: unknown): void {
     const { requestId } = reply;
-    reply.summary?.failed('INTERNAL', false);
+    reply.summary?.failed('INTERNAL', 'fault');
     this.#settings.log.error({ requestId, err: error }, 'a request failed');
     if (reply.isBegun) {
       reply.abort();

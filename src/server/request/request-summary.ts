@@ -2,7 +2,7 @@ import type { OperationTypeNode } from 'graphql';
 import type { ReceiptEntry } from '../../gateway/caller.ts';
 import { OPERATION_NAMES } from '../../gateway/operations.ts';
 import type { RequestTrace } from '../../lib/tracing/tracing.ts';
-import { type Code, ERROR_CODES } from '../../schema/error-codes.ts';
+import type { Attribution } from '../../plugins/errors/codes.ts';
 
 export type Transport = 'http' | 'sse' | 'websocket';
 
@@ -10,7 +10,7 @@ export type Transport = 'http' | 'sse' | 'websocket';
  * The side that caused the end of a request: `caller` (a wrong document, token or input), `refused` (over
  * a limit here), `fault` (the gateway or the facade), `gone` (the client left before its answer).
  */
-export type Outcome = 'ok' | 'caller' | 'refused' | 'fault' | 'gone';
+export type Outcome = 'ok' | Attribution | 'gone';
 
 /** The facts about a request that are known before its document is read. */
 type RequestOrigin = Pick<
@@ -67,7 +67,7 @@ export class RequestSummary {
   /** True for a subscription whose events are followed. */
   hasStarted = false;
   hasEnded = false;
-  readonly codes: Code[] = [];
+  readonly codes: string[] = [];
   readonly calls: ReceiptEntry[] = [];
   readonly #waiting = new BusyTime();
 
@@ -96,20 +96,8 @@ export class RequestSummary {
     this.#waiting.add(Math.max(this.startedAtMs, endMs - ms), endMs);
   }
 
-  /**
-   * A failure of the gateway's own rate limit is the service's fault, not the caller's; an account that is
-   * over a limit here, or asks for what is forgotten, is none.
-   */
-  failed(
-    code: Code,
-    isGateways: boolean,
-    reason: string | null = null,
-    isRefusal: boolean = false,
-  ): void {
-    // A plugin may have a code of its own.
-    const outcome = ERROR_CODES[code]?.outcome ?? 'caller';
-    if (code === 'RATE_LIMITED' && isGateways) this.worsen('fault');
-    else this.worsen(outcome === 'fault' && isRefusal ? 'refused' : outcome);
+  failed(code: string, outcome: Attribution, reason: string | null = null): void {
+    this.worsen(outcome);
     if (!this.codes.includes(code)) this.codes.push(code);
     this.reason ??= reason;
   }

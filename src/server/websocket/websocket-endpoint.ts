@@ -187,7 +187,7 @@ export class WebSocketEndpoint {
       'a WebSocket message could not be handled',
     );
     // graphql-ws calls no hook for an operation that throws.
-    begun?.failed('INTERNAL', false);
+    begun?.failed('INTERNAL', 'fault');
     if (begun !== null) accessLog.ended(begun, caller, null);
     socket.close(CloseCode.InternalServerError, 'Internal server error');
   }

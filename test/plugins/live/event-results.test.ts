@@ -26,7 +26,9 @@ import { createEventPace, type EventPace } from '../../../src/plugins/live/event
 import { EventResults, type LiveOperation } from '../../../src/plugins/live/event-results.ts';
 import type { RunCost } from '../../../src/plugins/plugin.ts';
 import { Context } from '../../../src/schema/context.ts';
+import { ERROR_CODES } from '../../../src/schema/error-codes.ts';
 import { GraphMetrics } from '../../../src/schema/graph-metrics.ts';
+import { publicCause } from '../../../src/schema/public-error.ts';
 import type { Services } from '../../../src/schema/services.ts';
 import { perAccount, perGroup } from '../../../src/schema/sharing.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
@@ -74,7 +76,7 @@ function paceOf(fieldsPerMinute: number, clock: Clock): EventPace {
 function resultsPacedBy(pace: EventPace, isTold = false): EventResults {
   const log = createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } });
   const metrics = new GraphMetrics(new Registry());
-  const codes = new ErrorCodes(log, metrics);
+  const codes = new ErrorCodes({ log, metrics, traits: ERROR_CODES, describe: publicCause });
   const scheduler = new FairScheduler();
   return new EventResults({ codes, receipts: isTold, scheduler, pace, maxCost: 1_000 });
 }

@@ -1,0 +1,29 @@
+/** The side to which operators' figures attribute a failure: the caller, a limit here, or the service. */
+export type Attribution = 'caller' | 'refused' | 'fault';
+
+/** The facts about an error code that decide how an error is sent and counted. */
+export interface CodeTraits {
+  /** True when the same request may succeed if it is repeated, and repeating it does no harm. */
+  readonly retryable: boolean;
+  readonly outcome: Attribution;
+}
+
+const BY_THE_CALLER = { retryable: false, outcome: 'caller' } as const;
+
+/** The codes of whatever is refused before the schema's own fields are executed. */
+export const REQUEST_CODES = {
+  GRAPHQL_PARSE_FAILED: BY_THE_CALLER,
+  GRAPHQL_VALIDATION_FAILED: BY_THE_CALLER,
+  BAD_USER_INPUT: BY_THE_CALLER,
+  FORBIDDEN: BY_THE_CALLER,
+  RATE_LIMITED: { retryable: true, outcome: 'refused' },
+  /** A write was carried out, and its result is not known. */
+  OUTCOME_UNKNOWN: { retryable: false, outcome: 'fault' },
+  QUERY_TOO_COMPLEX: BY_THE_CALLER,
+  PERSISTED_DOCUMENT_REQUIRED: BY_THE_CALLER,
+  PERSISTED_DOCUMENT_NOT_FOUND: BY_THE_CALLER,
+  PAYLOAD_TOO_LARGE: BY_THE_CALLER,
+  INTERNAL: { retryable: false, outcome: 'fault' },
+} as const satisfies Record<string, CodeTraits>;
+
+export type RequestCode = keyof typeof REQUEST_CODES;

@@ -1,0 +1,36 @@
+import { GraphQLError } from 'graphql';
+import { REQUEST_CODES, type RequestCode } from './codes.ts';
+
+// One mistake can have a thousand locations, each of which would be a line of the response.
+const MOST_LOCATIONS = 3;
+
+type Places = Partial<Pick<GraphQLError, 'nodes' | 'source' | 'positions'>>;
+
+/** An error about the request as a whole, before any field was executed. */
+export function requestError(
+  code: RequestCode,
+  message: string,
+  more: Readonly<Record<string, unknown>> = {},
+): GraphQLError {
+  const { retryable } = REQUEST_CODES[code];
+  return new GraphQLError(message, { extensions: { code, retryable, ...more } });
+}
+
+/** Whether an error is GraphQL's, of whichever copy of the library, and hides no other one. */
+export function isGraphQLError(error: unknown): error is GraphQLError {
+  if (!(error instanceof Error) || error.name !== 'GraphQLError') return false;
+  const { originalError } = error as GraphQLError;
+  return originalError === undefined || isGraphQLError(originalError);
+}
+
+/** The first locations in the document that an error is about. */
+export function placesOf({ nodes, source, positions }: Places): Places {
+  // Nodes carry their source and position.
+  if (nodes && nodes.length > 0) return { nodes: nodes.slice(0, MOST_LOCATIONS) };
+  return { source, positions: positions?.slice(0, MOST_LOCATIONS) };
+}
+
+/** Gives `error` the locations of another. */
+export function located({ message, extensions }: GraphQLError, about: Places): GraphQLError {
+  return new GraphQLError(message, { ...placesOf(about), extensions });
+}
