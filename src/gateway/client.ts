@@ -21,8 +21,8 @@ import { type PathValues, type RequestSettings, requestTemplates } from './reque
 import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
 import { toPositions } from './wire/holding.ts';
 import { toInstruments } from './wire/instrument.ts';
-import { isRow, type Reading, readingIn, type TimeUnit } from './wire/scalars.ts';
-import { toSession } from './wire/session.ts';
+import { isRow, type Reading, readingIn, type TimeUnit, text } from './wire/scalars.ts';
+import { isSnapshotOf, toSession } from './wire/session.ts';
 
 export interface GatewayClientOptions extends RequestSettings {
   readonly send: Send;
@@ -146,11 +146,17 @@ export class GatewayClient {
     return this.#call('placeLimitOrder', caller, { body, sendBeforeMs });
   }
 
-  async getSession(caller: Caller, login: string): Promise<SessionAnswer> {
+  /** `onOwned` is called with the group of a snapshot that is this login's, whatever is in its lists. */
+  async getSession(
+    caller: Caller,
+    login: string,
+    onOwned: (group: string | null) => void = () => {},
+  ): Promise<SessionAnswer> {
     const operation = 'getSession';
     const exchange = await this.#call(operation, caller, { path: { login } });
     const answer = this.#bodyOf(operation, exchange);
     const body = jsonOf(answer);
+    if (isSnapshotOf(login, body)) onOwned(text(body.group));
     const session = this.#mapped(operation, 'snapshot of this login', (reading) =>
       toSession(body, login, reading),
     );

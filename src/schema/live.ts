@@ -23,7 +23,7 @@ export const FeedStatus = builder.enumType('FeedStatus', {
     LIVE: { description: 'The gateway confirmed the list at the last poll.' },
     DELAYED: {
       description:
-        'The gateway does not answer at the moment; the list stands still, as of `asOf`.',
+        'The gateway does not answer at the moment, or not as its interface says; the list stands still, as of `asOf`.',
     },
   },
 });

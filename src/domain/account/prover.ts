@@ -3,7 +3,7 @@ import { GatewayError } from '../../gateway/errors.ts';
 import type { LogicalClock } from '../../lib/clock.ts';
 import type { AccountProof, GroupProof, ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import type { Sessions } from './sessions.ts';
+import type { SessionDemand, Sessions } from './sessions.ts';
 
 /**
  * Gets proof of a token: synchronously where the gateway has accepted it recently, else from a call that
@@ -26,8 +26,8 @@ export class Prover {
     await this.#byOwnReads(viewer);
     const proved = this.#ledger.account(viewer);
     if (proved) return proved;
-    await this.#sessions.read(viewer);
-    return this.#ledger.account(viewer) ?? (await this.#again(viewer));
+    const proof = () => this.#ledger.account(viewer);
+    return (await this.#bySession(viewer, {}, proof)) ?? (await this.#again(viewer));
   }
 
   /** Only op 10 names the group: a read of it that is under way is shared, one from before is too old. */
@@ -38,8 +38,17 @@ export class Prover {
     await setImmediate();
     const proved = this.#ledger.group(viewer);
     if (proved) return proved;
-    await this.#sessions.read(viewer, { maxAgeMs: 0 });
-    return this.#ledger.group(viewer);
+    return this.#bySession(viewer, { maxAgeMs: 0 }, () => this.#ledger.group(viewer));
+  }
+
+  /** Reads op 10 for what its answer proves, which it does where its lists are broken as well. */
+  async #bySession<Proof>(viewer: Viewer, demand: SessionDemand, proof: () => Proof | null) {
+    try {
+      await this.#sessions.read(viewer, demand);
+    } catch (error) {
+      if (proof() === null) throw error;
+    }
+    return proof();
   }
 
   /**
@@ -59,8 +68,8 @@ export class Prover {
 
   /** A 401 meanwhile has undone the proof: one call sent after it decides. */
   async #again(viewer: Viewer): Promise<AccountProof> {
-    await this.#sessions.read(viewer, { after: this.#logicalClock.next() });
-    const proof = this.#ledger.account(viewer);
+    const demand = { after: this.#logicalClock.next() };
+    const proof = await this.#bySession(viewer, demand, () => this.#ledger.account(viewer));
     if (proof) return proof;
     throw new GatewayError('unauthenticated', 'getSession', 'refused while it was being proved');
   }

@@ -24,7 +24,7 @@ export interface SessionsOptions {
   readonly onRead?: (source: ReceiptSource) => void;
 }
 
-interface SessionDemand {
+export interface SessionDemand {
   /** The oldest acceptable age of a cached snapshot, below the server's own limit. */
   readonly maxAgeMs?: number;
   /** The snapshot must have been requested after this logical time. */

@@ -72,12 +72,11 @@ export class ViewerGateway {
   }
 
   async getSession(viewer: Viewer): Promise<SessionAnswer> {
-    const answer = await this.#read(
-      viewer,
-      'getSession',
-      (client, caller) => client.getSession(caller, viewer.login),
-      ({ session }) => session.group,
-    ).catch((error: unknown) => {
+    const { wasAccepted, prove } = this.#evidence(viewer, 'getSession');
+    // A row that breaks the interface says nothing against the token.
+    const send: Call<SessionAnswer> = (client, caller) =>
+      client.getSession(caller, viewer.login, prove);
+    const answer = await this.#call(viewer, 'getSession', send, wasAccepted).catch((error) => {
       if (isGatewayError(error, 'forbidden')) this.#parts.ledger.sessionForbidden(viewer);
       throw error;
     });
@@ -137,13 +136,23 @@ export class ViewerGateway {
     read: Call<T>,
     groupOf: (answer: T) => string | null,
   ): Promise<T> {
-    const wasAccepted = this.#parts.ledger.isAccepted(viewer);
-    const logicalTime = this.#parts.ledger.beginCall();
+    const { wasAccepted, prove } = this.#evidence(viewer, operation);
     const answer = await this.#call(viewer, operation, read, wasAccepted);
-    this.#parts.ledger.answered(viewer, operation, logicalTime, groupOf(answer));
-    // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
-    if (!wasAccepted && this.#parts.ledger.isAccepted(viewer)) this.#parts.trials.accepted(viewer);
+    prove(groupOf(answer));
     return answer;
+  }
+
+  /** For a call that begins now; `prove` records its 200. */
+  #evidence(viewer: Viewer, operation: OperationName) {
+    const { ledger, trials } = this.#parts;
+    const wasAccepted = ledger.isAccepted(viewer);
+    const logicalTime = ledger.beginCall();
+    const prove = (group: string | null) => {
+      ledger.answered(viewer, operation, logicalTime, group);
+      // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
+      if (!wasAccepted && ledger.isAccepted(viewer)) trials.accepted(viewer);
+    };
+    return { wasAccepted, prove };
   }
 
   /** A recently accepted token is not limited as an attempt. */

@@ -1,16 +1,18 @@
 import { toOrders, toPositions } from './holding.ts';
 import * as read from './scalars.ts';
-import { isRow, type Reading } from './scalars.ts';
+import { isRow, type Reading, type Row } from './scalars.ts';
+
+/** Whether the answer is a snapshot of this login: one that is there and differs is another client's account. */
+export function isSnapshotOf(login: string, body: unknown): body is Row {
+  return isRow(body) && (body.login == null || String(body.login) === login);
+}
 
 /**
  * Null where the answer is no snapshot of this login, or a list in it breaks the interface. The
- * interface does not say which fields are required, so a missing one is null; a login that is there
- * and differs would be another client's account.
+ * interface does not say which fields are required, so a missing one is null.
  */
 export function toSession(body: unknown, login: string, reading: Reading) {
-  if (!isRow(body)) return null;
-  const named = body.login;
-  if (named !== undefined && named !== null && String(named) !== login) return null;
+  if (!isSnapshotOf(login, body)) return null;
   const positions = body.positions == null ? null : toPositions(body.positions, reading);
   const orders = body.orders == null ? null : toOrders(body.orders, reading);
   if (positions === null && body.positions != null) return null;

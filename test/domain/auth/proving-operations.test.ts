@@ -4,6 +4,7 @@ import type { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { OPERATIONS, type OperationName, type Proves } from '../../../src/gateway/operations.ts';
 import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
 import { limitOrder, marketOrder } from '../../gateway/open-client.ts';
+import { eventually } from '../../support/eventually.ts';
 import { openAccountWorld, PROOF_MS, snapshot } from '../account/account-world.ts';
 import { viewerOf } from '../viewer.ts';
 
@@ -139,6 +140,28 @@ describe('a 200 of', () => {
     expect(ledger.group(demo)).toBeNull();
   });
 });
+
+const BROKEN = [{ id: 1 }];
+test.each([
+  [1001, true],
+  [1002, false],
+])(
+  'a broken row in the snapshot of %s is an error; the login is proved: %s',
+  async (login, isProved) => {
+    const { gateway, prover, ledger, calls, clock } = world;
+    const read = gateway.getSession(demo);
+    calls[0]?.answer({ ...snapshot(1), login, positions: BROKEN });
+    await expect(read).rejects.toMatchObject({ kind: 'contract' });
+    expect(ledger.account(demo) !== null).toBe(isProved);
+    await clock.advance(PROOF_MS);
+    const proofs = [prover.account(demo), prover.group(demo)];
+    const proved = Promise.allSettled<unknown>(proofs);
+    await eventually(() => expect(calls).toHaveLength(2));
+    calls[1]?.answer({ ...snapshot(1), login, positions: BROKEN });
+    const status = isProved ? 'fulfilled' : 'rejected';
+    expect(await proved).toMatchObject([{ status }, { status }]);
+  },
+);
 
 test.each(NAMES)('a 401 of %s ends proof at once', async (operation) => {
   await ask('getSession');

@@ -124,3 +124,18 @@ describe('a token that was never proved, while no proof can be obtained', () => 
     expect(sandbox.calls('openPosition')).toBe(1);
   });
 });
+
+test('a snapshot with a broken row keeps its own error, and stops neither an order nor a live list', async () => {
+  await using facade = await startOrderFacade();
+  const { sandbox } = facade;
+  const body = { group: 'standard', positions: [{ id: 'p1' }] };
+  sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body });
+  expect(await facade.client().place(buying('wanted'))).toMatchObject({ type: 'OrderAccepted' });
+  const fresh = facade.client();
+  const query = 'subscription { positionChanges { status } }';
+  expect(await fresh.send({ query, variables: {} }, { transport: 'socket' })).toEqual({
+    data: { positionChanges: { status: 'LIVE' } },
+  });
+  const session = await fresh.send({ query: '{ session { balance } }', variables: {} });
+  expect(session).toMatchObject({ errors: [{ extensions: { code: 'GATEWAY_CONTRACT' } }] });
+});
