@@ -77,7 +77,7 @@ export class GraphContext extends SharedContext<PluginView> implements Operation
   }
 
   /** The version of the catalog for which the viewer is proved. */
-  catalogValidity(): Eventually<Validity> {
+  validity(): Eventually<Validity> {
     return after(this.scope.catalog(), validityOf);
   }
 

@@ -31,6 +31,7 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
   'src/plugins/cost/own.ts': ["import '../../lib/backoff.ts';", null],
   'src/graph-context.ts': ["import './server/listen.ts';", 'noRestrictedImports'],
   'src/server/left.ts': ["import '../app/resources.ts';", 'noRestrictedImports'],
+  'src/server/trade.ts': ["import type { A } from '../gateway/client.ts';", 'noRestrictedImports'],
   'src/server/package.ts': ["import '@pothos/core';", 'noRestrictedImports'],
   'src/server/own.ts': ["import '../graph.ts';", null],
   'src/config/left.ts': ["import '../gateway/client.ts';", 'noRestrictedImports'],

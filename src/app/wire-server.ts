@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
+import { LONGEST_HEARTBEAT_MS } from '../domain/positions/subscription.ts';
+import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import { onFirstUse } from '../lib/on-first-use.ts';
-import type { Limit } from '../schema/graph-metrics.ts';
 import { printedSchema } from '../schema/schema.ts';
 import { Readiness } from '../server/admin/readiness.ts';
 import { SendBuffers } from '../server/back-pressure/send-buffers.ts';
@@ -63,7 +64,7 @@ function settingsOf(config: Config, options: StartOptions, resources: Resources)
   const { unreadBytes, unfinishedBytes, unreadMs, patienceMs, unfinishedMs, pingMs, clock } =
     options.connections;
   const { clientOf } = domain;
-  const refused = (limit: Limit) => metrics.graph.refusal(limit);
+  const refused = (limit: string) => metrics.graph.refusal(limit);
   return {
     graph,
     log,
@@ -73,6 +74,8 @@ function settingsOf(config: Config, options: StartOptions, resources: Resources)
     clientOf,
     clock,
     pingMs,
+    longestHeartbeatMs: LONGEST_HEARTBEAT_MS,
+    tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
     addresses: new ClientAddresses(config.trustedProxies, log),
     origins: config.corsOrigins,
     maxBodyBytes: config.maxBodyBytes,
@@ -99,7 +102,8 @@ function settingsOf(config: Config, options: StartOptions, resources: Resources)
       log,
       sample: config.logSample,
       accountKey: config.logAccountKey,
-      ledger: domain.ledger,
+      isAccepted: ({ token }) =>
+        token !== null && domain.ledger.isAccepted({ tokenHash: token.hash }),
       random: Math.random,
       metrics: metrics.server,
     }),

@@ -1,5 +1,4 @@
-import type { Token } from '../lib/token.ts';
-import type { Trace } from '../lib/tracing/tracing.ts';
+import type { RequestCaller } from '../lib/caller.ts';
 import type { OperationName } from './operations.ts';
 
 /** Where an answer came from: a call of this request, the cache, or another request's in-flight call. */
@@ -36,17 +35,11 @@ export interface ReceiptEntry {
   readonly outcome?: CallOutcome;
 }
 
-/** On whose behalf the gateway is called. */
-export interface Caller {
-  readonly token: Token | null;
-  /** Aborts a read once no client waits for it; a write runs to its own deadline. */
-  readonly signal?: AbortSignal;
-  /** The client's own address and agent, sent on where GATEWAY_FORWARD_CLIENT says so. */
-  readonly client?: { readonly address: string; readonly userAgent: string | null };
-  /** The id of the request, sent on as `X-Request-Id`. */
-  readonly requestId?: string;
-  /** The trace that the call is part of; a call without one is a trace of its own. */
-  readonly trace?: Trace | undefined;
+/**
+ * On whose behalf the gateway is called. Where GATEWAY_FORWARD_CLIENT says so, the client's address and agent are sent on; the
+ * id of the request is, as `X-Request-Id`. A call without a trace is a trace of its own.
+ */
+export interface Caller extends RequestCaller {
   /** The login that the token is proved to have when it is called. It says whose a failure is, not whose the data is. */
   readonly provedLogin?: () => string | null;
   /** Marks a feed's poll: no client waits for this one answer, and another poll follows anyway. */

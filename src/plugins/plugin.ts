@@ -31,12 +31,12 @@ export interface ReadingContext {
   /** True once they have read a value of the viewer or of one request, even against their marks. */
   readonly isPersonal: boolean;
   /** True once they have read what differs between the subscribers to one account. */
-  readonly readsCatalog: boolean;
+  readonly readsShared: boolean;
   /** The `extensions` of a result. */
   receipt(run: RunCost): Readonly<Record<string, unknown>>;
 }
 
-/** The context of one operation, and what plugins ask it about trading. */
+/** The context of one operation, and what plugins ask of its schema's side. */
 export interface OperationContext extends ReadingContext {
   readonly operation: Operation;
   /** Returns the client that is charged: the account, once it is proved. The function does not retain the context. */
@@ -46,7 +46,7 @@ export interface OperationContext extends ReadingContext {
   /** How long the lists are that the answer may contain. */
   costInputs(): CostInputs;
   /** Proves the viewer before anything cached is sent; throws or rejects where execution reports why. */
-  catalogValidity(): Eventually<Validity>;
+  validity(): Eventually<Validity>;
   /** Makes the contexts of a subscription's events, which outlive the operation's own. */
   eventContexts(): () => ReadingContext;
 }

@@ -7,7 +7,7 @@ const HELD_BACK: ReadonlySet<unknown> = new Set(['circuit', 'busy', 'expired']);
 
 /** The notes about a request that are made while it runs. */
 export interface CallRecord {
-  login: string | null;
+  claimedAccount: string | null;
   called(entry: ReceiptEntry): void;
 }
 
@@ -19,7 +19,7 @@ export interface CallRecord {
 export class Context implements ReadRecord {
   readonly services: Services;
   isPersonal = false;
-  readsCatalog = false;
+  readsShared = false;
   protected readonly entries: ReceiptEntry[] = [];
   protected readonly caller: Caller;
   protected readonly calls: CallRecord | null;
@@ -41,7 +41,7 @@ export class Context implements ReadRecord {
   }
 
   identified(login: string): void {
-    if (this.calls !== null) this.calls.login ??= login;
+    if (this.calls !== null) this.calls.claimedAccount ??= login;
   }
 
   /** These two belong to one request: a result that contains them is never shared. */

@@ -25,7 +25,7 @@ export interface ReadRecord {
   /** True once the run has read a value of the viewer or of this one request. */
   isPersonal: boolean;
   /** True once the run has read the catalog of a group for which the viewer is proved. */
-  readsCatalog: boolean;
+  readsShared: boolean;
   /** How old a snapshot may be for the strictest of the operation's fields. */
   readonly ageLimitSeconds: number;
   /** Whether the operation selects a snapshot's positions, whose rows are not cached with it. */
@@ -173,7 +173,7 @@ export class Scope {
 
   /** One version for the whole scope: two fields of an answer never come from two catalogs. */
   catalog(): Eventually<CatalogView> {
-    this.#record.readsCatalog = true;
+    this.#record.readsShared = true;
     this.#catalog ??= this.#readCatalog();
     return this.#catalog;
   }

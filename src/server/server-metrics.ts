@@ -125,7 +125,7 @@ export class ServerMetrics {
   }
 
   requestEnded(summary: RequestSummary, { durationMs, isAccepted }: RequestEnd): void {
-    const { transport, outcome, type, gatewayMs } = summary;
+    const { transport, outcome, type, callsMs } = summary;
     const name = summary.isTrusted ? summary.operationName : null;
     const series = (name === null ? undefined : this.#documents.get(name)) ?? this.#other;
     series.outcomes[transport][outcome].add();
@@ -133,7 +133,7 @@ export class ServerMetrics {
     if (!summary.hasStarted) {
       series.seconds.observe(durationMs / 1000);
       this.#requestSeconds[transport][outcome].observe(durationMs / 1000);
-      this.#ownSeconds[type ?? 'none'].observe((durationMs - gatewayMs) / 1000);
+      this.#ownSeconds[type ?? 'none'].observe((durationMs - callsMs) / 1000);
     }
     this.#countClient(summary, isAccepted);
   }

@@ -1,10 +1,9 @@
-import type { ClientOf } from '../domain/auth/proof.ts';
 import type { Graph } from '../graph.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { ClientOf } from '../lib/limits/client.ts';
 import type { Limiter } from '../lib/limits/limiter.ts';
 import type { Log } from '../lib/log.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
-import type { Limit } from '../schema/graph-metrics.ts';
 import type { SendBuffers } from './back-pressure/send-buffers.ts';
 import type { AllowedOrigins } from './http/cors.ts';
 import type { CountMessage } from './receive/message-budget.ts';
@@ -22,11 +21,15 @@ export interface ServerSettings {
   readonly log: Log;
   readonly metrics: ServerMetrics;
   /** Counts what is over a limit here, and no operation yet. */
-  readonly refused: (limit: Limit) => void;
+  readonly refused: (limit: string) => void;
   readonly limiter: Limiter;
   readonly clientOf: ClientOf;
   /** Best a steady one: only durations are measured. */
   readonly clock: Clock;
+  /** The longest that a subscription may be without an event of its own. */
+  readonly longestHeartbeatMs: number;
+  /** Why a socket is closed with 4403 for the error that ended a subscription; null where it is not. */
+  readonly tokenEndOf: (error: unknown) => string | null;
   /** The interval of what keeps a quiet socket or event stream open. */
   readonly pingMs: number;
   readonly origins: AllowedOrigins;

@@ -1,9 +1,13 @@
 import type { LRUCache } from 'lru-cache';
-import type { Caller } from '../../gateway/caller.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import { type Clock, LogicalClock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
-import { accountClient, addressClient, type Client } from '../../lib/limits/client.ts';
+import {
+  accountClient,
+  addressClient,
+  type Client,
+  type ClientOf,
+} from '../../lib/limits/client.ts';
 import type { Viewer } from './viewer.ts';
 
 // Not exported, so that no other file can make a proof and no claim can become the key of a shared cache.
@@ -79,9 +83,6 @@ export interface ProofLedgerOptions {
   /** Called when the gateway first accepts a token, and when it refuses one that it has not refused before. */
   readonly onJudged?: (verdict: 'accepted' | 'refused', viewer: Viewer) => void;
 }
-
-/** Returns the client that a caller's requests are charged to. */
-export type ClientOf = (caller: Caller) => Client;
 
 /** Records the gateway's answers to each token, and derives the token's access from them. */
 export class ProofLedger {

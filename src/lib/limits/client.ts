@@ -1,4 +1,5 @@
 import { networksOf } from '../address-key.ts';
+import type { RequestCaller } from '../caller.ts';
 import { NETWORK_SHARES, TOKEN_SHARE, type Whom } from './table.ts';
 
 /** Whom something is charged to. */
@@ -10,6 +11,9 @@ export interface Client {
   /** All that it is charged to, the narrowest first, each with its share of a limit. */
   readonly parts: readonly { readonly key: string; readonly share: number }[];
 }
+
+/** Returns the client that a caller's requests are charged to. */
+export type ClientOf = (caller: RequestCaller) => Client;
 
 /** A proved account, by one of its tokens. */
 export function accountClient(login: string, tokenHash: string): Client {

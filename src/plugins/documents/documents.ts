@@ -26,7 +26,7 @@ import { parseDocument } from './parse-document.ts';
 import { literalsOf, redactTexts } from './redact-literals.ts';
 import { inexactLiteralError, nullMemberLiteralError } from './refused-literals.ts';
 import { Selections } from './selections.ts';
-import { type CatalogUse, catalogUseOf } from './sharing-marks.ts';
+import { type SharedUse, sharedUseOf } from './sharing-marks.ts';
 
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;
@@ -48,8 +48,8 @@ export interface PreparedOperation extends OperationCost {
   readonly node: OperationDefinitionNode;
   readonly args: OperationArguments;
   readonly executor: CompilingExecutor;
-  /** Null where it reads more than the catalog. */
-  readonly catalogUse: CatalogUse | null;
+  /** Null where it reads more than what a group of users shares. */
+  readonly sharedUse: SharedUse | null;
   /** Identifies the document and the operation within this process. */
   readonly name: string;
   /** The operation's own name as the log may have it; null where it has none. */
@@ -141,7 +141,7 @@ export class Documents {
         node,
         args: new OperationArguments(ofDocument, node),
         executor: new CompilingExecutor(this.#metering, selections, node, this.compiledCode),
-        catalogUse: catalogUseOf(selections, node),
+        sharedUse: sharedUseOf(selections, node),
         ...costOf(selections, node, this.#sizes),
         name: `${digest} ${node.name?.value ?? ''}`,
         logName: node.name ? redact(node.name.value.slice(0, LONGEST_LOGGED_NAME)) : null,

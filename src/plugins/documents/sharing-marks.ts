@@ -13,8 +13,8 @@ import {
 import { type Sharing, sharingOf } from '../field-extensions.ts';
 import type { Selections } from './selections.ts';
 
-/** Describes an operation that reads nothing but the catalog. */
-export interface CatalogUse {
+/** Describes an operation that reads nothing but what a group of users shares. */
+export interface SharedUse {
   /**
    * The operation selects what differs between copies of one version, such as age: its body is not
    * cached.
@@ -24,11 +24,11 @@ export interface CatalogUse {
   isBarred: boolean;
 }
 
-/** Null where a selected field is not marked as the catalog's: such a response is never cached. */
-export function catalogUseOf(
+/** Null where a selected field is not marked as a group's: such a response is never cached. */
+export function sharedUseOf(
   selections: Selections,
   operation: OperationDefinitionNode,
-): CatalogUse | null {
+): SharedUse | null {
   if (operation.operation !== OperationTypeNode.QUERY) return null;
   const marks = marksOf(selections, operation);
   // An operation without marks selects only `__typename` of the root, which has no version.

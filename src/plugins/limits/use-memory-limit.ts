@@ -3,10 +3,10 @@ import { overLimit } from './over-limit-error.ts';
 
 // Until then a part of the clients has gone elsewhere, and garbage was collected.
 export const MEMORY_RETRY_SECONDS = 10;
-// A screen of one account's; a list of the catalog's is more.
+// A screen of one account's; a list of what all share is more.
 const CHEAP_COST = 1_000;
 
-/** Refuses what would hold much memory while it is short. A write is let through: it may be an order, and its reads have a budget. Needs `prepared` and `cost`. */
+/** Refuses what would hold much memory while it is short. A write is let through: it may be what must not be lost, and its reads have a budget. Needs `prepared` and `cost`. */
 export function useMemoryLimit(isShort: () => boolean): GraphPlugin {
   return {
     onAdmit({ operation: { prepared, cost } }) {

@@ -195,9 +195,9 @@ export class EventResults {
     const { context, meter, waitedMs } = run;
     const { fields } = meter;
     this.#settle(live, fields);
-    // Subscribers to one account may have different catalogs, so reading the catalog makes a result
+    // Subscribers to one account may share different things with their groups, so reading those makes a result
     // personal too.
-    if (context.isPersonal || context.readsCatalog) this.#shared.bar(live);
+    if (context.isPersonal || context.readsShared) this.#shared.bar(live);
     // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();
     const { cost, record } = live;

@@ -13,7 +13,7 @@ import { unknownOutcome, type WrappableSchema } from './wrappable-schema.ts';
 
 /**
  * Keeps the faults of other plugins to their operation, by one conversion for every hook and transport. After a mutation was
- * executed a hook that fails may have been one that redacts: then the orders' own scalars are sent, and nothing else.
+ * executed a hook that fails may have been one that redacts: then the write's own scalars are sent, and nothing else.
  */
 export class PluginErrorBoundary {
   readonly #schema: GraphQLSchema;

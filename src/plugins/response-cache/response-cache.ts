@@ -23,7 +23,7 @@ const MOST_OF_ONE = 48 * 1024 * 1024;
 const BYTES_PER_ENTRY = 700;
 
 /**
- * Responses made of the catalog alone, as bytes: they are equal for the same version, document and
+ * Responses made of what a group shares alone, as bytes: they are equal for the same version, document and
  * variables. The viewer is proved before anything is sent, and an entry belongs to no viewer, as
  * the marks of its fields promised and its run confirmed.
  */

@@ -3,7 +3,7 @@ import type { ExecutionResult } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
 import type { Limiter } from '../../lib/limits/limiter.ts';
 import type { Encoding } from '../../lib/pack.ts';
-import type { CatalogUse } from '../documents/sharing-marks.ts';
+import type { SharedUse } from '../documents/sharing-marks.ts';
 import { currentClient } from '../limits/use-client-limits.ts';
 import type { Operation } from '../operation.ts';
 import { GRAPH, type GraphPlugin, type OperationContext, type Validity } from '../plugin.ts';
@@ -19,7 +19,7 @@ interface ResponseCacheOptions {
 
 interface Question {
   readonly context: OperationContext;
-  readonly use: CatalogUse;
+  readonly use: SharedUse;
   readonly run: () => Eventually<ExecutionResult>;
 }
 
@@ -37,7 +37,7 @@ export function useResponseCache(options: ResponseCacheOptions): GraphPlugin {
     if (use.isBarred) return run();
     let validity: Eventually<Validity>;
     try {
-      validity = context.catalogValidity();
+      validity = context.validity();
     } catch {
       // Execution reports the error, at the path of each field.
       return run();
@@ -89,7 +89,7 @@ export function useResponseCache(options: ResponseCacheOptions): GraphPlugin {
     onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
       const context = contextValue[GRAPH];
       const { transport, prepared } = context.operation;
-      const use = prepared.catalogUse;
+      const use = prepared.sharedUse;
       if (use === null || !transport.takesBytes) return;
       setExecuteFn((args) => answer({ context, use, run: () => executeFn(args) }));
     },
@@ -104,7 +104,7 @@ function bytesOf({ data }: ExecutionResult, { meter }: Operation): Eventually<Bu
 function nameOf(
   { version, copy }: Validity,
   { prepared, values }: Operation,
-  { selectsTime }: CatalogUse,
+  { selectsTime }: SharedUse,
 ): string {
   const shared = selectsTime ? `${version} ${copy}` : version;
   return `${shared} ${prepared.name} ${JSON.stringify(values.coerced)}`;

@@ -13,7 +13,7 @@ import type { Operation } from '../operation.ts';
 import { GRAPH, type GraphPlugin, type PluginContext } from '../plugin.ts';
 
 /**
- * Records the span of each operation, which its calls of the gateway continue. Needs `document` and `prepared` of
+ * Records the span of each operation, which its calls of backends continue. Needs `document` and `prepared` of
  * usePreparedDocuments, and masked errors; fills `trace`.
  */
 export function useTraces(schema: GraphQLSchema, codes: ErrorCodes): GraphPlugin {

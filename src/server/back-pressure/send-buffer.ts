@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
-import type { Caller } from '../../gateway/caller.ts';
+import type { RequestCaller } from '../../lib/caller.ts';
 import { acceptedBytes } from '../private-fields.ts';
 
 /** The client of a connection. */
 export interface Recipient {
-  readonly caller: Caller;
+  readonly caller: RequestCaller;
   /** Called when the unread bytes have decreased. */
   drained?(): void;
 }
@@ -20,10 +20,10 @@ export interface BufferSums {
   /** The maximum of unread bytes beyond the answer being written. */
   readonly perConnection: number;
   changed(buffer: SendBuffer, bytes: number): void;
-  hasRoom(caller: Caller, connectionBytes: number): boolean;
-  room(caller: Caller, buffer: SendBuffer): Promise<void>;
+  hasRoom(caller: RequestCaller, connectionBytes: number): boolean;
+  room(caller: RequestCaller, buffer: SendBuffer): Promise<void>;
   /** Calls back once when there may be room. */
-  wait(caller: Caller, buffer: SendBuffer, ready: () => void): unknown;
+  wait(caller: RequestCaller, buffer: SendBuffer, ready: () => void): unknown;
 }
 
 /** Measures the bytes that were written to one connection and that its client has not read. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import type { ClientOf } from '../../domain/auth/proof.ts';
-import type { Caller } from '../../gateway/caller.ts';
+import type { RequestCaller } from '../../lib/caller.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { ClientOf } from '../../lib/limits/client.ts';
 import { type BufferSums, type ClientBytes, type Recipient, SendBuffer } from './send-buffer.ts';
 
 /** The reason why a slow reader was cut: no progress, or too much unread for its client or for the process. */
@@ -71,14 +71,14 @@ export class SendBuffers implements BufferSums {
   }
 
   /** Whether an answer may begin for this client, on a connection with so many bytes unread. */
-  hasRoom(caller: Caller, connectionBytes = 0): boolean {
+  hasRoom(caller: RequestCaller, connectionBytes = 0): boolean {
     if (connectionBytes > this.perConnection) return false;
     if (this.#crowded === 0 && !this.#isHalfFull()) return true;
     const client = this.#clients.get(this.#keyOf(caller));
     return client === undefined || this.#isWithinShare(client);
   }
 
-  async room(caller: Caller, buffer: SendBuffer | null = null): Promise<void> {
+  async room(caller: RequestCaller, buffer: SendBuffer | null = null): Promise<void> {
     const { signal } = caller;
     while (!signal?.aborted && !this.hasRoom(caller, buffer?.bytes)) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -92,12 +92,12 @@ export class SendBuffers implements BufferSums {
   }
 
   /** Each token of an account has a share of its own: what one leaves unread holds up no other. */
-  #keyOf(caller: Caller): string {
+  #keyOf(caller: RequestCaller): string {
     const { key, parts } = this.#options.clientOf(caller);
     return parts[0]?.key ?? key;
   }
 
-  wait(caller: Caller, buffer: SendBuffer | null, ready: () => void): Waiter {
+  wait(caller: RequestCaller, buffer: SendBuffer | null, ready: () => void): Waiter {
     const key = this.#keyOf(caller);
     const client = this.#clients.get(key) ?? { key, bytes: 0 };
     const waiter = { buffer, client, ready, sinceMs: this.#options.clock.now() };

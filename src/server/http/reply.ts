@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Caller } from '../../gateway/caller.ts';
+import type { RequestCaller } from '../../lib/caller.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import {
   type Body,
@@ -43,7 +43,7 @@ export class Reply implements Recipient {
   readonly #watcher: ReplyWatcher;
   /** Names and values alternate: node writes such a list without any lookup. */
   readonly #head: string[];
-  #caller: Caller | null = null;
+  #caller: RequestCaller | null = null;
   #unread: SendBuffer | null = null;
 
   constructor(request: IncomingMessage, response: ServerResponse, watcher: ReplyWatcher) {
@@ -60,7 +60,7 @@ export class Reply implements Recipient {
     return this.#disconnecting.signal;
   }
 
-  get caller(): Caller {
+  get caller(): RequestCaller {
     this.#caller ??= {
       ...this.#watcher.addresses.caller(this.request),
       signal: this.disconnected,
@@ -68,7 +68,7 @@ export class Reply implements Recipient {
     return this.#caller;
   }
 
-  set caller(caller: Caller) {
+  set caller(caller: RequestCaller) {
     this.#caller = caller;
   }
 

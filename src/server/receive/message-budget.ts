@@ -1,5 +1,5 @@
-import type { ClientOf } from '../../domain/auth/proof.ts';
-import type { Caller } from '../../gateway/caller.ts';
+import type { RequestCaller } from '../../lib/caller.ts';
+import type { ClientOf } from '../../lib/limits/client.ts';
 import { regarding } from '../../lib/limits/client.ts';
 import type { Limiter } from '../../lib/limits/limiter.ts';
 
@@ -13,7 +13,11 @@ export type Standing = 'within' | 'over' | 'far over';
 export type Apart = 'cross-site' | 'upgrades';
 
 /** Counts a message of so many bytes: a large one costs more to receive. */
-export type CountMessage = (caller: Caller, bytes?: number, apart?: Apart | null) => Standing;
+export type CountMessage = (
+  caller: RequestCaller,
+  bytes?: number,
+  apart?: Apart | null,
+) => Standing;
 
 // The largest body costs as much as seventeen small ones.
 const BYTES_PER_POINT = 16_384;

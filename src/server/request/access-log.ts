@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { ProofLedger } from '../../domain/auth/proof.ts';
-import type { Caller, ReceiptEntry } from '../../gateway/caller.ts';
 import { addressKey } from '../../lib/address-key.ts';
+import type { RequestCaller } from '../../lib/caller.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { logHash } from '../../lib/log-hash.ts';
 import { redactTokens } from '../../lib/redact.ts';
 import type { ServerMetrics } from '../server-metrics.ts';
-import type { RequestEnd, RequestSummary } from './request-summary.ts';
+import type { BackendCall, RequestEnd, RequestSummary } from './request-summary.ts';
 
 interface AccessLogOptions {
   readonly log: Pick<Log, 'line' | 'isLevelEnabled'>;
@@ -15,7 +14,8 @@ interface AccessLogOptions {
   readonly sample: number;
   /** The key of the hashes of accounts and addresses; null for one of this process. */
   readonly accountKey: string | null;
-  readonly ledger: Pick<ProofLedger, 'isAccepted'>;
+  /** Whether a backend has accepted the caller's token. */
+  readonly isAccepted: (caller: RequestCaller) => boolean;
   /** A number from 0 up to 1. */
   readonly random: () => number;
   /** Counts each request that has ended, logged or not. */
@@ -41,20 +41,20 @@ export class AccessLog {
   }
 
   /** A subscription is followed from here on. */
-  subscribed(summary: RequestSummary, caller: Caller): void {
+  subscribed(summary: RequestSummary, caller: RequestCaller): void {
     summary.hasStarted = true;
     if (!this.#isLogged || !this.#isSampled(summary)) return;
     let members = `${origin(summary)},"document":"${documentOf(summary)}"`;
-    members += this.#account(summary, this.#isAccepted(caller)) + client(summary);
+    members += this.#account(summary, this.#options.isAccepted(caller)) + client(summary);
     this.#options.log.line(members, 'subscription started');
   }
 
   /** Counts once, however many signs of the end there are. */
-  ended(summary: RequestSummary, caller: Caller, status: number | null): void {
+  ended(summary: RequestSummary, caller: RequestCaller, status: number | null): void {
     if (summary.hasEnded) return;
     summary.hasEnded = true;
     const durationMs = performance.now() - summary.startedAtMs;
-    const end = { durationMs, status, isAccepted: this.#isAccepted(caller) };
+    const end = { durationMs, status, isAccepted: this.#options.isAccepted(caller) };
     this.#options.metrics.requestEnded(summary, end);
     if (!this.#isLogged) return;
     const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
@@ -75,7 +75,7 @@ export class AccessLog {
   #members(
     summary: RequestSummary,
     { durationMs, status, isAccepted }: RequestEnd,
-    caller: Caller,
+    caller: RequestCaller,
   ): string {
     const { type, outcome, reason, codes, calls, callCount, bytesIn, bytesOut } = summary;
     let members = origin(summary);
@@ -85,7 +85,7 @@ export class AccessLog {
     if (codes.length > 0) members += `,"codes":["${codes.join('","')}"]`;
     if (reason !== null) members += `,"reason":"${reason}"`;
     members += `,"durationMs":${tenths(durationMs)}`;
-    if (callCount > 0) members += `,"gatewayMs":${tenths(summary.gatewayMs)}`;
+    if (callCount > 0) members += `,"gatewayMs":${tenths(summary.callsMs)}`;
     if (callCount > 0) members += `,"calls":[${callTexts(calls)}]`;
     if (callCount > calls.length) members += `,"callCount":${callCount}`;
     if (summary.hasStarted) members += `,"events":${summary.results}`;
@@ -97,14 +97,14 @@ export class AccessLog {
     return members;
   }
 
-  /** A token that the gateway has not accepted may name somebody else's account. */
-  #account({ login }: RequestSummary, isAccepted: boolean): string {
-    if (login === null) return '';
-    return `,"${isAccepted ? 'account' : 'claimedAccount'}":"${this.#hashOf(login)}"`;
+  /** A token that was not accepted may name somebody else's account. */
+  #account({ claimedAccount }: RequestSummary, isAccepted: boolean): string {
+    if (claimedAccount === null) return '';
+    return `,"${isAccepted ? 'account' : 'claimedAccount'}":"${this.#hashOf(claimedAccount)}"`;
   }
 
   /** Of a request that was refused, for whatever reason of its own: who goes on is found by it. */
-  #address({ outcome }: RequestSummary, { client }: Caller): string {
+  #address({ outcome }: RequestSummary, { client }: RequestCaller): string {
     if (client === undefined || (outcome !== 'refused' && outcome !== 'caller')) return '';
     return `,"address":"${this.#hashOf(addressKey(client.address))}"`;
   }
@@ -115,10 +115,6 @@ export class AccessLog {
     const hash = logHash(this.#key, text);
     this.#hashes.set(text, hash);
     return hash;
-  }
-
-  #isAccepted({ token }: Caller): boolean {
-    return token !== null && this.#options.ledger.isAccepted({ tokenHash: token.hash });
   }
 }
 
@@ -142,7 +138,7 @@ function client({ client: naming }: RequestSummary): string {
 }
 
 /** One text for each call: shorter in the log, and as easy to search, as an object. */
-function callTexts(calls: readonly ReceiptEntry[]): string {
+function callTexts(calls: readonly BackendCall[]): string {
   let texts = '';
   for (const { operation, source, outcome, ms } of calls) {
     const end = source === 'call' ? outcome : source;

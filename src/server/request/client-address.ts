@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4, isIPv6, type Socket } from 'node:net';
-import type { Caller } from '../../gateway/caller.ts';
 import { plainAddress } from '../../lib/address-key.ts';
+import type { RequestCaller } from '../../lib/caller.ts';
 import type { Log } from '../../lib/log.ts';
 
 // The length of the prefix `::ffff:` of an IPv4-mapped IPv6 address.
@@ -33,7 +33,7 @@ export class ClientAddresses {
   }
 
   /** The sender of a request as far as its connection says, before a token is read. */
-  caller(request: IncomingMessage): Caller {
+  caller(request: IncomingMessage): RequestCaller {
     return { token: null, client: { address: this.of(request), userAgent: null } };
   }
 

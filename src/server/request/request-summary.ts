@@ -1,6 +1,4 @@
 import type { OperationTypeNode } from 'graphql';
-import type { ReceiptEntry } from '../../gateway/caller.ts';
-import { OPERATION_NAMES } from '../../gateway/operations.ts';
 import type { RequestTrace } from '../../lib/tracing/tracing.ts';
 import type { Attribution } from '../../plugins/errors/codes.ts';
 
@@ -8,7 +6,7 @@ export type Transport = 'http' | 'sse' | 'websocket';
 
 /**
  * The side that caused the end of a request: `caller` (a wrong document, token or input), `refused` (over
- * a limit here), `fault` (the gateway or the facade), `gone` (the client left before its answer).
+ * a limit here), `fault` (a backend or the service), `gone` (the client left before its answer).
  */
 export type Outcome = 'ok' | Attribution | 'gone';
 
@@ -22,7 +20,7 @@ export interface RequestEnd {
   readonly durationMs: number;
   /** Null over a WebSocket. */
   readonly status: number | null;
-  /** The gateway has accepted the token. */
+  /** The token is one that a backend has accepted. */
   readonly isAccepted: boolean;
 }
 
@@ -34,9 +32,18 @@ export interface ClientNaming {
   readonly label: string | null;
 }
 
-// All operations with all their retries; more is counted, not listed.
-const MOST_LISTED_CALLS = 3 * OPERATION_NAMES.length;
+// More is counted, not listed.
+const MOST_LISTED_CALLS = 45;
 const BY_SEVERITY: readonly Outcome[] = ['ok', 'gone', 'caller', 'refused', 'fault'];
+
+/** A call of a backend that a request made, or that it shared or was spared. */
+export interface BackendCall {
+  readonly operation: string;
+  readonly ms: number;
+  readonly source: 'call' | 'cache' | 'shared';
+  /** How a call of this request ended. */
+  readonly outcome?: string;
+}
 
 /** A request and its outcome, collected while it runs, for its line in the log and its metrics. */
 export class RequestSummary {
@@ -53,8 +60,8 @@ export class RequestSummary {
   type: OperationTypeNode | null = null;
   /** From a manifest, so that its name is the operators' own. */
   isTrusted = false;
-  /** The login that the token claims. */
-  login: string | null = null;
+  /** The account that the token claims. */
+  claimedAccount: string | null = null;
   outcome: Outcome = 'ok';
   /** Why it failed, where the codes do not say it. */
   reason: string | null = null;
@@ -68,7 +75,7 @@ export class RequestSummary {
   hasStarted = false;
   hasEnded = false;
   readonly codes: string[] = [];
-  readonly calls: ReceiptEntry[] = [];
+  readonly calls: BackendCall[] = [];
   readonly #waiting = new BusyTime();
 
   constructor({ requestId, transport, method, client, bytesIn, trace }: RequestOrigin) {
@@ -80,12 +87,12 @@ export class RequestSummary {
     this.trace = trace;
   }
 
-  /** The time during which at least one gateway call of the request was under way. */
-  get gatewayMs(): number {
+  /** The time during which at least one call of the request was under way. */
+  get callsMs(): number {
     return this.#waiting.ms;
   }
 
-  called(entry: ReceiptEntry): void {
+  called(entry: BackendCall): void {
     const { source, ms } = entry;
     this.callCount += 1;
     if (this.calls.length < MOST_LISTED_CALLS) {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { Caller } from '../../gateway/caller.ts';
+import type { RequestCaller } from '../../lib/caller.ts';
 import type { Slot } from '../../lib/limits/slot.ts';
 import type { Trace, TraceHeaders } from '../../lib/tracing/tracing.ts';
 import type { EventText, ResultSink } from '../../plugins/live/delivery.ts';
@@ -30,7 +30,7 @@ export class Connection implements Recipient, PingTarget {
   /** The operations that have not ended, by their ids. */
   readonly summaries = new Map<string, RequestSummary>();
   /** Has no token before `connection_init`. */
-  caller: Caller;
+  caller: RequestCaller;
   client: ClientNaming | null;
   /** The size of the message that is handled now. */
   bytesIn = 0;

@@ -1,5 +1,4 @@
 import type { WebSocket } from 'ws';
-import { LONGEST_HEARTBEAT_MS } from '../../domain/positions/subscription.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Slot } from '../../lib/limits/slot.ts';
 
@@ -28,6 +27,7 @@ const GROUPS = 12;
 export class KeepAlive {
   readonly #clock: Clock;
   readonly #pingMs: number;
+  readonly #longestHeartbeatMs: number;
   /** The pings that surely fall due within `SILENCE_MS`. */
   readonly #pingsOfSilence: number;
   readonly #groups: readonly Set<PingTarget>[] = Array.from({ length: GROUPS }, () => new Set());
@@ -35,9 +35,10 @@ export class KeepAlive {
   #current = 0;
   #isScheduled = false;
 
-  constructor(clock: Clock, pingMs: number) {
+  constructor(clock: Clock, pingMs: number, longestHeartbeatMs: number) {
     this.#clock = clock;
     this.#pingMs = pingMs;
+    this.#longestHeartbeatMs = longestHeartbeatMs;
     this.#pingsOfSilence = Math.max(1, Math.ceil(SILENCE_MS / pingMs) - 1);
   }
 
@@ -87,7 +88,7 @@ export class KeepAlive {
       }
       // Its token may have expired, or been refused.
       slot.settle();
-      const isCarried = nowMs - target.lastEventAtMs < LONGEST_HEARTBEAT_MS + this.#pingMs;
+      const isCarried = nowMs - target.lastEventAtMs < this.#longestHeartbeatMs + this.#pingMs;
       if (!isCarried || unansweredPings > 0) target.unansweredPings += 1;
       if (!isCarried) this.#ping(target, nowMs);
     }

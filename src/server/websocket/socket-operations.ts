@@ -1,7 +1,6 @@
 import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
 import { CloseCode, makeServer, type WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import { TokenEndedError } from '../../domain/positions/token-ended-error.ts';
 import type { EnvelopedOperation } from '../../graph.ts';
 import { after, type Eventually } from '../../lib/eventually.ts';
 import { OverLimitError } from '../../plugins/limits/over-limit-error.ts';
@@ -111,7 +110,7 @@ export class SocketOperations {
         takesEvents: true,
         takesBytes: false,
         ifNoneMatch: undefined,
-        reportsEnd: closesFor(connection.socket),
+        reportsEnd: closesFor(connection.socket, this.#settings.tokenEndOf),
         toRequest: undefined,
       });
       const opened = await graph.open(context);
@@ -248,10 +247,13 @@ async function* nothingMore(): AsyncGenerator<never> {}
  * A token that has ended is signalled by the close code alone: after an `error` message client
  * libraries would end the subscription for good instead of reconnecting.
  */
-function closesFor(socket: WebSocket): (error: unknown) => boolean {
+function closesFor(
+  socket: WebSocket,
+  tokenEndOf: (error: unknown) => string | null,
+): (error: unknown) => boolean {
   return (error) => {
-    const hasEnded = error instanceof TokenEndedError;
-    if (hasEnded) socket.close(CloseCode.Forbidden, error.code);
-    return hasEnded;
+    const reason = tokenEndOf(error);
+    if (reason !== null) socket.close(CloseCode.Forbidden, reason);
+    return reason !== null;
   };
 }

@@ -43,7 +43,7 @@ export class WebSocketEndpoint {
   constructor(settings: ServerSettings, isMemoryShort: () => boolean) {
     this.#settings = settings;
     this.#isMemoryShort = isMemoryShort;
-    this.#keepAlive = new KeepAlive(settings.clock, settings.pingMs);
+    this.#keepAlive = new KeepAlive(settings.clock, settings.pingMs, settings.longestHeartbeatMs);
     this.#operations = new SocketOperations(settings, this.#keepAlive, (connection) =>
       this.#closeIfIdle(connection),
     );

@@ -1,7 +1,7 @@
 import { type GraphQLSchema, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { Selections } from '../../../src/plugins/documents/selections.ts';
-import { catalogUseOf } from '../../../src/plugins/documents/sharing-marks.ts';
+import { sharedUseOf } from '../../../src/plugins/documents/sharing-marks.ts';
 import { sharingOf } from '../../../src/plugins/field-extensions.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { perGroup } from '../../../src/schema/sharing.ts';
@@ -11,7 +11,7 @@ const schema = buildSchema();
 function useOf(text: string, of: GraphQLSchema = schema) {
   const document = parse(text);
   const operation = document.definitions.find(({ kind }) => kind === Kind.OPERATION_DEFINITION);
-  return catalogUseOf(new Selections(of, document), operation as OperationDefinitionNode);
+  return sharedUseOf(new Selections(of, document), operation as OperationDefinitionNode);
 }
 
 describe('an operation reads the catalog alone', () => {

@@ -15,7 +15,7 @@ async function openConnections(count: number, pingMs = PING_MS) {
   const clock = createScriptedClock();
   let pausedMs = 0;
   const now = () => clock.now() + pausedMs;
-  const keepAlive = new KeepAlive({ ...clock, now }, pingMs);
+  const keepAlive = new KeepAlive({ ...clock, now }, pingMs, 60_000);
   const http = createServer();
   const server = new WebSocketServer({ server: http });
   const { port, [Symbol.asyncDispose]: close } = await listenLocally(http);
