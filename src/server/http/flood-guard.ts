@@ -39,6 +39,16 @@ export function countRequest(
   return null;
 }
 
+/** Counts what a packed body has unpacked to: a few bytes on the wire may hold the largest one. */
+export function countUnpacked(
+  { request, caller }: Reply,
+  { countMessage }: ServerSettings,
+  body: Buffer | null,
+): Standing {
+  if (body === null || request.headers['content-encoding'] === undefined) return 'within';
+  return countMessage(caller, body.length);
+}
+
 export function refuseFlood(reply: Reply): Eventually<void> {
   const { errors, headers } = overLimit('messages', RETRY_SECONDS);
   reply.setAll(headers);

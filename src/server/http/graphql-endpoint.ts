@@ -14,6 +14,7 @@ import { type BodyFault, takeBody } from './body.ts';
 import { readOrdinary, sendAnswer, sendRefusal } from './direct-path.ts';
 import { EventStream } from './event-stream.ts';
 import { toFetchRequest } from './fetch-request.ts';
+import { countUnpacked, refuseFlood } from './flood-guard.ts';
 import {
   EVENT_STREAM,
   isJsonType,
@@ -56,6 +57,7 @@ export function createGraphQLEndpoint(
       requestId,
       trace: tracing === null ? forwardedFrom(request, addresses) : undefined,
     };
+    if (countUnpacked(reply, settings, body) !== 'within') return refuseFlood(reply);
     return reply.whenRoom(() => answerRequest(reply, summary, body));
   }
 

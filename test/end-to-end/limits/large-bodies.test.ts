@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { limited } from '../../support/limits.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
 
@@ -16,8 +18,8 @@ const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
 afterAll(() => agent.destroy());
 
-async function post(body: Buffer, encoding = 'identity') {
-  const outgoing = request(`${app.url}/graphql`, {
+async function post(body: Buffer, encoding = 'identity', { url } = app) {
+  const outgoing = request(`${url}/graphql`, {
     method: 'POST',
     agent,
     headers: { 'content-type': 'application/json', 'content-encoding': encoding },
@@ -50,6 +52,16 @@ test.each([
     }
   },
 );
+
+test('a packed body is charged as what it unpacks to', async () => {
+  await using small = await startTestApp({}, { refills: false, limits: limited('messages', 20) });
+  const body = Buffer.from(
+    JSON.stringify({ query: '{ __typename }', padding: 'x'.repeat(200_000) }),
+  );
+  const ask = () => post(brotliCompressSync(body), 'br', small);
+  expect((await ask()).status).toBe(200);
+  expect((await ask()).status).toBe(429);
+});
 
 test('a body that does not end is cut off', async () => {
   using raw = await openRaw(app.url);

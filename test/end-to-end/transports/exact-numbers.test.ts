@@ -126,22 +126,15 @@ test('a number that is a variable’s default is refused, under the argument tha
   ]);
 });
 
-test('a body that nests too deep to be scanned for numbers is refused', async () => {
+test('a number may stand deeper than the stack is', async () => {
   const deep = `${'['.repeat(60_000)}1e400${']'.repeat(60_000)}`;
-  for (const accept of ['application/json', 'text/event-stream']) {
-    const response = await fetch(`${app.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, accept },
-      body: `{"query":"{ customerId }","extensions":{"deep":${deep}}}`,
-    });
-    expect(await response.text()).toContain('GRAPHQL_PARSE_FAILED');
-  }
+  const body = `{"query":"{ customerId }","extensions":{"deep":${deep}}}`;
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  const response = await fetch(`${app.url}/graphql`, { method: 'POST', headers, body });
+  expect(await response.json()).toMatchObject({ data: { customerId: expect.any(String) } });
   using socket = await initializedSocket(app, token);
-  socket.say(
-    `{"id":"1","type":"subscribe","payload":{"query":"{ customerId }","extensions":{"deep":${deep}}}}`,
-  );
-  expect(await socket.close()).toEqual({ code: 4400, reason: 'Invalid message received' });
-  expect(app.sandbox.calls()).toBe(0);
+  socket.say(`{"id":"1","type":"subscribe","payload":${body}}`);
+  expect((await socket.until('1', 'next')).payload.data).toBeDefined();
 });
 
 /** Serializes to JSON with numbers as they are written. */
