@@ -3,7 +3,7 @@ import type { Caller } from './gateway/caller.ts';
 import { after, type Eventually } from './lib/eventually.ts';
 import type { Client } from './lib/limits/client.ts';
 import { type CostInputs, evaluate } from './plugins/cost/amount.ts';
-import { Operation, type TransportContext } from './plugins/operation.ts';
+import type { Operation } from './plugins/operation.ts';
 import {
   GRAPH,
   type OperationContext,
@@ -11,20 +11,15 @@ import {
   type RunCost,
   type Validity,
 } from './plugins/plugin.ts';
-import { type CallRecord, Context } from './schema/context.ts';
+import { Context } from './schema/context.ts';
 import { cachedSize, sizeOf } from './schema/list-sizes.ts';
 import { EventScope } from './schema/scope.ts';
 import type { Services } from './schema/services.ts';
 
-/** The input of a transport, with the record of its request, in which resolvers note their calls. */
-export interface Transport extends TransportContext {
-  readonly record: TransportContext['record'] & CallRecord;
-}
-
 /** A context that other plugins may see and extend. */
-class SharedContext<View extends object> extends Context implements ReadingContext {
+class SharedContext extends Context implements ReadingContext {
   /** The same as they see it; null where there are none. */
-  forPlugins: View | null = null;
+  forPlugins: object | null = null;
 
   get [GRAPH](): this {
     return this;
@@ -41,14 +36,14 @@ class SharedContext<View extends object> extends Context implements ReadingConte
 }
 
 /** The context of one operation: what its resolvers read with, and what plugins ask about trading. */
-export class GraphContext extends SharedContext<PluginView> implements OperationContext {
+export class GraphContext extends SharedContext implements OperationContext {
   declare readonly caller: Caller;
   readonly operation: Operation;
   readonly clientNow: () => Client;
 
-  constructor(services: Services, caller: Caller, transport: Transport) {
-    super(services, caller, transport.record);
-    this.operation = new Operation(transport, caller.signal);
+  constructor(services: Services, caller: Caller, operation: Operation) {
+    super(services, caller, operation.transport.record);
+    this.operation = operation;
     this.clientNow = () => services.clientOf(caller);
   }
 
@@ -105,34 +100,9 @@ export class GraphContext extends SharedContext<PluginView> implements Operation
  * The context of one event of a subscription. It reads anew, without a call of the gateway for the account, and
  * for nobody's trace: that of the request ended long ago.
  */
-export class EventContext extends SharedContext<object> {
+export class EventContext extends SharedContext {
   protected override createScope(caller: Caller): EventScope {
     return new EventScope(this.services, caller, this);
-  }
-}
-
-/** The context of an operation as other plugins see and extend it. */
-export class PluginView {
-  readonly [GRAPH]: GraphContext;
-  /** The sender of the operation, with the text of the token. */
-  readonly caller: Omit<Caller, 'token'> & { readonly token: string | null };
-  [name: string]: unknown;
-
-  constructor(context: GraphContext) {
-    this[GRAPH] = context;
-    const { caller } = context;
-    this.caller = { ...caller, token: caller.token?.text ?? null };
-  }
-
-  /** The request over HTTP; undefined for an operation of a socket. */
-  get request(): Request | undefined {
-    const request = this[GRAPH].operation.transport.toRequest?.();
-    this.request = request;
-    return request;
-  }
-
-  set request(value: Request | undefined) {
-    Object.defineProperty(this, 'request', { value, writable: true, enumerable: true });
   }
 }
 

@@ -7,8 +7,7 @@ import type {
   GraphQLSchema,
   OperationTypeNode,
 } from 'graphql';
-import type { Caller } from './gateway/caller.ts';
-import { GraphContext, PluginView, type Transport } from './graph-context.ts';
+import type { RequestCaller } from './lib/caller.ts';
 import { after, type Eventually } from './lib/eventually.ts';
 import type { FairScheduler } from './lib/fair-scheduler.ts';
 import type { Limiter } from './lib/limits/limiter.ts';
@@ -24,11 +23,12 @@ import { useMemoryLimit } from './plugins/limits/use-memory-limit.ts';
 import { useTransportRules } from './plugins/limits/use-transport-rules.ts';
 import type { EventPace } from './plugins/live/event-pace.ts';
 import { type Subscribed, useLiveResults } from './plugins/live/use-live-results.ts';
-import type { Operation } from './plugins/operation.ts';
+import { Operation, type TransportContext } from './plugins/operation.ts';
 import { PluginErrorBoundary } from './plugins/others/error-boundary.ts';
 import type { OpenPlugins } from './plugins/others/open-plugins.ts';
+import { PluginView } from './plugins/others/plugin-view.ts';
 import { useParams } from './plugins/params/use-params.ts';
-import { createAdmission, type GraphPlugin } from './plugins/plugin.ts';
+import { createAdmission, type GraphPlugin, type OperationContext } from './plugins/plugin.ts';
 import { useReceipts } from './plugins/receipts/use-receipts.ts';
 import { type Fallback, OF_DOCUMENT, type Refusal } from './plugins/refusal.ts';
 import type { ResponseCache } from './plugins/response-cache/response-cache.ts';
@@ -38,11 +38,11 @@ import {
   type TrustedDocumentsOptions,
   useTrustedDocuments,
 } from './plugins/trusted-documents/use-trusted-documents.ts';
-import type { Services } from './schema/services.ts';
 
 export interface GraphOptions {
   readonly schema: GraphQLSchema;
-  readonly services: Services;
+  /** Makes the context with which the operation's resolvers read. */
+  readonly createContext: (caller: RequestCaller, operation: Operation) => OperationContext;
   readonly limiter: Limiter;
   readonly trusted: TrustedDocumentsOptions;
   readonly documents: Documents;
@@ -51,7 +51,6 @@ export interface GraphOptions {
   readonly pace: EventPace;
   readonly responses: ResponseCache;
   readonly isMemoryShort: () => boolean;
-  /** Which error has which code is in src/schema/public-error.ts. */
   readonly codes: ErrorCodes;
   readonly traces: boolean;
   /** True when responses report what they cost behind the facade. */
@@ -112,17 +111,17 @@ export class Graph {
   /** Other people's; the hooks of their HTTP are yoga's to run. */
   readonly plugins: OpenPlugins;
   readonly codes: ErrorCodes;
-  readonly #admit: (context: GraphContext) => Eventually<Refusal | null>;
-  readonly #services: Services;
+  readonly #admit: (context: OperationContext) => Eventually<Refusal | null>;
+  readonly #createContext: GraphOptions['createContext'];
   /** For hooks of yoga's HTTP as well. */
   readonly pluginErrors: PluginErrorBoundary;
   readonly #getEnveloped: (context: object) => Enveloped;
 
   constructor(options: GraphOptions) {
-    const { schema, services, codes, plugins } = options;
+    const { schema, createContext, codes, plugins } = options;
     this.schema = schema;
     this.plugins = plugins;
-    this.#services = services;
+    this.#createContext = createContext;
     this.codes = codes;
     this.pluginErrors = new PluginErrorBoundary(schema, codes, plugins.wrappable);
     const all = pluginsOf(options, this.pluginErrors);
@@ -132,16 +131,16 @@ export class Graph {
     this.#getEnveloped = envelop({ plugins: all }) as unknown as (context: object) => Enveloped;
   }
 
-  context(caller: Caller, transport: Transport): GraphContext {
-    return new GraphContext(this.#services, caller, transport);
+  context(caller: RequestCaller, transport: TransportContext): OperationContext {
+    return this.#createContext(caller, new Operation(transport, caller.signal));
   }
 
   /** Admits, parses and validates an operation, synchronously unless a plugin has to wait. */
-  open(context: GraphContext): Eventually<EnvelopedOperation | Refusal> {
+  open(context: OperationContext): Eventually<EnvelopedOperation | Refusal> {
     return after(this.#admit(context), (refusal) => refusal ?? this.#enter(context));
   }
 
-  #enter(context: GraphContext): Eventually<EnvelopedOperation | Refusal> {
+  #enter(context: OperationContext): Eventually<EnvelopedOperation | Refusal> {
     const { operation } = context;
     const { params } = operation;
     const failed = (error: unknown, fallback?: Fallback) =>
@@ -177,12 +176,12 @@ export class EnvelopedOperation {
   readonly args: ExecutionArgs;
   readonly #enveloped: Enveloped;
   readonly #pluginErrors: PluginErrorBoundary | null;
-  readonly #context: GraphContext;
+  readonly #context: OperationContext;
 
   constructor(
     enveloped: Enveloped,
     pluginErrors: PluginErrorBoundary | null,
-    context: GraphContext,
+    context: OperationContext,
     args: ExecutionArgs,
   ) {
     this.#enveloped = enveloped;

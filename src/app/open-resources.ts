@@ -3,6 +3,7 @@ import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import { Graph } from '../graph.ts';
+import { GraphContext } from '../graph-context.ts';
 import { steadyClock, systemClock } from '../lib/clock.ts';
 import type { Eventually } from '../lib/eventually.ts';
 import { FairScheduler } from '../lib/fair-scheduler.ts';
@@ -94,7 +95,7 @@ export async function openResources(
   const registered = new PersistedTexts();
   const graph = new Graph({
     schema,
-    services: domain,
+    createContext: (caller, operation) => new GraphContext(domain, caller, operation),
     limiter,
     trusted: { trusted, registered, trustedOnly: config.persistedDocumentsOnly, log },
     documents,

@@ -9,6 +9,15 @@ import type { FollowedEvents } from './live/delivery.ts';
 import type { Params } from './params/params.ts';
 import type { Refusal } from './refusal.ts';
 
+/** A call of a backend that an operation made, or that it shared or was spared. */
+export interface BackendCall {
+  readonly operation: string;
+  readonly ms: number;
+  readonly source: 'call' | 'cache' | 'shared';
+  /** How a call of the operation's own ended. */
+  readonly outcome?: string;
+}
+
 /** The notes about an operation, for its line in the log and its metrics. */
 export interface OperationRecord {
   readonly requestId: string;
@@ -18,6 +27,9 @@ export interface OperationRecord {
   /** From a manifest, so that its name is the operators' own. */
   isTrusted: boolean;
   operationName: string | null;
+  /** The account that the token claims. */
+  claimedAccount: string | null;
+  called(call: BackendCall): void;
   failed(code: string, outcome: Attribution, reason: string | null): void;
 }
 

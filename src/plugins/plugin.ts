@@ -1,5 +1,6 @@
 import type { Plugin } from '@envelop/core';
 import { type DocumentNode, print } from 'graphql';
+import type { RequestCaller } from '../lib/caller.ts';
 import { after, type Eventually } from '../lib/eventually.ts';
 import type { Client } from '../lib/limits/client.ts';
 import type { CostInputs } from './cost/amount.ts';
@@ -38,7 +39,10 @@ export interface ReadingContext {
 
 /** The context of one operation, and what plugins ask of its schema's side. */
 export interface OperationContext extends ReadingContext {
+  readonly caller: RequestCaller;
   readonly operation: Operation;
+  /** The context as other plugins see it; null where there are none. */
+  forPlugins: object | null;
   /** Returns the client that is charged: the account, once it is proved. The function does not retain the context. */
   readonly clientNow: () => Client;
   /** The hash of a token that is surely no forged one; null where there is none. */

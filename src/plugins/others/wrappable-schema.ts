@@ -15,11 +15,6 @@ type Run = (...args: unknown[]) => unknown;
 type Field = GraphQLField<unknown, unknown>;
 
 /** The context that executors hand to resolvers. */
-interface InnerContext extends OperationContext {
-  /** The same as other plugins see and extend it. */
-  readonly forPlugins: object | null;
-}
-
 /** A function of the schema that plugins may replace. */
 interface Wrappable {
   readonly holder: Record<string, unknown>;
@@ -140,7 +135,7 @@ function withContext(run: Run, name: Wrappable['name'], of: (context: unknown) =
 
 /** The context that plugins see. */
 function seen(context: unknown): unknown {
-  return (context as InnerContext).forPlugins ?? context;
+  return (context as OperationContext).forPlugins ?? context;
 }
 
 function* wrappablesOf(schema: GraphQLSchema): Generator<Wrappable> {

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import type { EnvelopedOperation } from '../../graph.ts';
-import type { GraphContext } from '../../graph-context.ts';
 import { after, type Eventually } from '../../lib/eventually.ts';
 import { requestError } from '../../plugins/errors/request-error.ts';
 import type { FollowedEvents } from '../../plugins/live/delivery.ts';
+import type { OperationContext } from '../../plugins/plugin.ts';
 import { OF_REQUEST, type Refusal } from '../../plugins/refusal.ts';
 import type { LastingConnections } from '../closing-in-slices.ts';
 import { RequestSummary } from '../request/request-summary.ts';
@@ -92,7 +92,7 @@ export function createGraphQLEndpoint(
 
   function answerDirectly(
     reply: Reply,
-    context: GraphContext,
+    context: OperationContext,
     opened: EnvelopedOperation | Refusal,
     media: MediaType,
   ): Eventually<void> {
@@ -104,7 +104,7 @@ export function createGraphQLEndpoint(
   function sendOutcome(
     reply: Reply,
     outcome: object,
-    { operation }: GraphContext,
+    { operation }: OperationContext,
     media: MediaType,
   ): Eventually<void> {
     if ('isWellFormed' in outcome) return sendRefusal(reply, outcome as Refusal, media);
@@ -140,7 +140,7 @@ export function createGraphQLEndpoint(
 
   async function answerByYoga(
     reply: Reply,
-    context: GraphContext,
+    context: OperationContext,
     media: MediaType,
   ): Promise<void> {
     metrics.generalPath.add();

@@ -1,9 +1,9 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import type { Graph } from '../../graph.ts';
-import { type GraphContext, PluginView } from '../../graph-context.ts';
 import { parseExactJson } from '../../lib/exact-json.ts';
-import { GRAPH } from '../../plugins/plugin.ts';
+import { PluginView } from '../../plugins/others/plugin-view.ts';
+import { GRAPH, type OperationContext } from '../../plugins/plugin.ts';
 import { OF_REQUEST, type Refusal } from '../../plugins/refusal.ts';
 import { readQueryString } from './query-string.ts';
 
@@ -16,7 +16,7 @@ export interface YogaAnswer {
   readonly outcome: Outcome | undefined;
 }
 
-export type YogaHandler = (context: GraphContext) => Promise<YogaAnswer>;
+export type YogaHandler = (context: OperationContext) => Promise<YogaAnswer>;
 
 /** Yoga's handler of HTTP, whose hooks other plugins have; the graph itself executes, as it does for every transport. */
 export function createYogaHandler(graph: Graph): YogaHandler {
@@ -85,7 +85,7 @@ function useGraph(
 }
 
 /** What hooks of HTTP have thrown, or put in a result's place, by the one conversion of errors. */
-function settled(graph: Graph, context: GraphContext, result: Outcome): Outcome {
+function settled(graph: Graph, context: OperationContext, result: Outcome): Outcome {
   if (Symbol.asyncIterator in result || 'isWellFormed' in result) return result;
   return graph.pluginErrors.checked(context.operation, result, OF_REQUEST);
 }

@@ -1,6 +1,7 @@
 import type { OperationTypeNode } from 'graphql';
 import type { RequestTrace } from '../../lib/tracing/tracing.ts';
 import type { Attribution } from '../../plugins/errors/codes.ts';
+import type { BackendCall } from '../../plugins/operation.ts';
 
 export type Transport = 'http' | 'sse' | 'websocket';
 
@@ -35,15 +36,6 @@ export interface ClientNaming {
 // More is counted, not listed.
 const MOST_LISTED_CALLS = 45;
 const BY_SEVERITY: readonly Outcome[] = ['ok', 'gone', 'caller', 'refused', 'fault'];
-
-/** A call of a backend that a request made, or that it shared or was spared. */
-export interface BackendCall {
-  readonly operation: string;
-  readonly ms: number;
-  readonly source: 'call' | 'cache' | 'shared';
-  /** How a call of this request ended. */
-  readonly outcome?: string;
-}
 
 /** A request and its outcome, collected while it runs, for its line in the log and its metrics. */
 export class RequestSummary {
