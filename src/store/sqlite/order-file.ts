@@ -12,6 +12,7 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { connect, makeFile, patiently, START_PATIENCE_MS, transact } from './connection.ts';
+import { changesOf, type FileChanges, isRewritten, MODE } from './file-changes.ts';
 import { type MachineClock, type Moment, momentOf } from './machine-clock.ts';
 import { networkFileSystem } from './network-file-system.ts';
 import { SCHEMA } from './order-rows.ts';
@@ -51,6 +52,9 @@ CREATE TABLE state (
   digest TEXT NOT NULL
 ) STRICT`;
 const MARK_DIGITS = 16;
+// Two counts and a time in nanoseconds.
+const MARK_BYTES = 64;
+const BIG = { bigint: true } as const;
 
 /** The file of the order records, which detects lost data: an older copy of itself, or missing rows. */
 export class OrderFile {
@@ -62,7 +66,8 @@ export class OrderFile {
   readonly #inode: string;
   /**
    * A count of the file's changes, kept beside it: a file with fewer is an older copy. It is written after
-   * each commit without fsync, so it may lag behind and is never ahead.
+   * each commit without fsync, so it may lag behind and is never ahead. Behind it the count again, since
+   * earlier versions overwrite the first alone, and the ctime of the file at that commit.
    */
   readonly #mark: number;
   readonly #get: StatementSync;
@@ -83,17 +88,16 @@ export class OrderFile {
         throw new SqliteFileError('is empty: restore it, or move it away');
       }
       this.#inode = inodeOf(path) ?? '';
+      // A hot journal is rolled back by whoever opens the file.
+      const found = changesOf(path);
       this.database = opened.adopt(connect(path, APPLICATION_ID), (each) => each.close());
       verify(this.database);
-      // Only after the file is identified as this program's: the path may be misconfigured.
-      // Always, because it makes the ctime differ from the birth time, which are equal right after a copy.
-      chmodSync(path, 0o600);
       const flags = constants.O_RDWR | constants.O_CREAT;
-      this.#mark = opened.adopt(openSync(`${path}.mark`, flags, 0o600), closeSync);
+      this.#mark = opened.adopt(openSync(`${path}.mark`, flags, MODE), closeSync);
       this.#get = this.database.prepare('SELECT * FROM state');
       this.#set = this.database.prepare(`UPDATE state SET writes = :writes, rows = :rows,
         file = :file, incompleteFrom = :incompleteFrom, digest = :digest`);
-      this.change(() => this.#begin(options));
+      this.change(() => this.#begin(options, found));
     } catch (error) {
       throw toFileError(error);
     }
@@ -122,6 +126,8 @@ export class OrderFile {
       return result;
     } catch (error) {
       this.state = former;
+      // A commit that fails halfway and is rolled back has changed the file too. Not at the start, which judges that.
+      if (former.writes > 0) this.#writeMark();
       throw toFileError(error);
     }
   }
@@ -153,15 +159,19 @@ export class OrderFile {
   }
 
   /** A first change, which checks that the file is writable and that it is the original. */
-  #begin({ path, clock, onWarn }: OrderFileOptions): void {
+  #begin({ path, clock, onWarn }: OrderFileOptions, found: FileChanges): void {
     const { state } = this;
     const counted = this.database.prepare('SELECT count(*) AS rows FROM orders NOT INDEXED').get();
     if (counted?.rows !== state.rows) {
       throw new SqliteFileError(`has ${counted?.rows} rows of ${state.rows}, so it ${DAMAGED}`);
     }
     const marked = this.#readMark();
+    // The first commit of this start comes at once, so that a crash leaves no later ctime behind.
+    if (found.mode !== MODE || found.isFresh) chmodSync(path, MODE);
     const file = identityOf(path);
-    const isCopy = marked >= state.writes || !isSameFile(file, state.file);
+    const knownNs = marked.writes === state.writes - 1 ? marked.changedNs : null;
+    const isCopy =
+      marked.writes >= state.writes || !isSameFile(file, state.file) || isRewritten(found, knownNs);
     if (isCopy) {
       onWarn(`${path} is a copy, perhaps an older one: what it does not know counts as unknown`);
       state.incompleteFrom = JSON.stringify(momentOf(clock));
@@ -169,19 +179,24 @@ export class OrderFile {
     // A new file begins here; what an earlier version did to an older one cannot be known.
     const since = isCopy ? null : rememberedSince(state);
     state.file = withMemory(file, since ?? momentOf(clock));
-    state.writes = Math.max(marked + 1, state.writes);
+    state.writes = Math.max(marked.writes + 1, state.writes);
   }
 
-  /** Returns 0 where there is none. */
-  #readMark(): number {
-    const bytes = Buffer.alloc(MARK_DIGITS);
-    readSync(this.#mark, bytes, 0, MARK_DIGITS, 0);
-    return Number.parseInt(bytes.toString('latin1'), 10) || 0;
+  /** Counts 0 where there is none; the ctime is null where it is not that of this count. */
+  #readMark() {
+    const bytes = Buffer.alloc(MARK_BYTES);
+    readSync(this.#mark, bytes, 0, MARK_BYTES, 0);
+    const text = bytes.toString('latin1');
+    const writes = Number.parseInt(text.slice(0, MARK_DIGITS), 10) || 0;
+    const [, of, changedNs] = / (\d+) (\d+)\n/.exec(text) ?? [];
+    return { writes, changedNs: changedNs && Number(of) === writes ? BigInt(changedNs) : null };
   }
 
   #writeMark(): void {
     try {
-      writeSync(this.#mark, String(this.state.writes).padStart(MARK_DIGITS, '0'), 0);
+      const writes = Math.max(this.state.writes, this.#readMark().writes);
+      const count = String(writes).padStart(MARK_DIGITS, '0');
+      writeSync(this.#mark, `${count} ${count} ${statSync(this.#path, BIG).ctimeNs}\n`, 0);
     } catch {
       // The commit itself is durable, and a mark that lags behind only detects less.
     }
@@ -258,7 +273,7 @@ function digestOf(state: FileState | undefined): string {
  * no birth time, Node answers 0 or the ctime.
  */
 function identityOf(path: string): string {
-  const { ino, birthtimeNs, ctimeNs } = statSync(path, { bigint: true });
+  const { ino, birthtimeNs, ctimeNs } = statSync(path, BIG);
   return `${ino} ${birthtimeNs === ctimeNs ? 0 : birthtimeNs}`;
 }
 
@@ -270,5 +285,5 @@ function isSameFile(one: string, other: string): boolean {
 }
 
 function inodeOf(path: string): string | null {
-  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino.toString() ?? null;
+  return statSync(path, { ...BIG, throwIfNoEntry: false })?.ino.toString() ?? null;
 }

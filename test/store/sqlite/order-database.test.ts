@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
@@ -169,7 +170,10 @@ describe('the file', () => {
     const path = join(folder.folder, 'deep', 'orders.db');
     fill(path, ['key']);
     chmodSync(path, 0o644);
-    openDatabase(path).close();
+    {
+      using database = openDatabase(path);
+      expect(database.run([]).degradedReason).toBe(null);
+    }
     expect(statSync(join(folder.folder, 'deep')).mode & 0o777).toBe(0o700);
     for (const end of ['', '-journal', '.mark']) {
       expect(statSync(path + end).mode & 0o777, end).toBe(0o600);
@@ -300,6 +304,29 @@ describe('a copy', () => {
       expect(reserve(database, 'second')).toEqual(INCOMPLETE);
     }
     rmSync(folder, { recursive: true });
+  });
+
+  test.each([
+    ['cp -a', ['cp', '-a', 'backup/.', 'data/']],
+    ['cat', ['sh', '-c', 'cd backup && for file in *; do cat "$file" > "../data/$file"; done']],
+  ])('of the whole folder that %s writes over it is noticed, its mark included', (_, command) => {
+    using folder = createFolder();
+    const path = join(folder.folder, 'data', 'orders.db');
+    const run = ([program = '', ...args]: readonly string[]) =>
+      execFileSync(program, args, { cwd: folder.folder });
+    fill(path, KEYS.slice(0, 1));
+    run(['cp', '-a', 'data', 'backup']);
+    fill(path, KEYS.slice(1));
+    const before = statSync(path, { bigint: true });
+    run(command);
+    const after = statSync(path, { bigint: true });
+    expect([after.ino, after.birthtimeNs]).toEqual([before.ino, before.birthtimeNs]);
+    for (let restart = 0; restart < 2; restart += 1) {
+      using database = openDatabase(path);
+      expect(reserve(database, 'second')).toEqual(INCOMPLETE);
+      expect(database.run([]).degradedReason).toEqual(INCOMPLETE);
+      expect(reserve(database, 'first')).toMatchObject({ outcome: acceptedAs('first') });
+    }
   });
 
   test('that takes the place of the file in use is noticed at the next order', () => {

@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
@@ -255,6 +255,20 @@ describe('a hot rollback journal', AMPLE, () => {
     expect(survey(crash.path, KEYS)).toEqual({ stopped: false, refused: [], lost: [] });
     crash.restore(null);
     expect(survey(crash.path, KEYS)).toMatchObject({ lost: [] });
+  });
+
+  test('is no sign of a copy, unless it came with one', () => {
+    using crash = crashed();
+    crash.restore(crash.journal);
+    {
+      using database = openDatabase(crash.path);
+      expect(database.run([]).degradedReason).toBe(null);
+    }
+    crash.restore(crash.journal);
+    // As `cp -a` does.
+    utimesSync(crash.path, new Date(0), new Date(0));
+    using copy = openDatabase(crash.path);
+    expect(copy.run([]).degradedReason).toContain('may be incomplete');
   });
 
   test('forgets nothing by being cut', () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RecordedOutcome } from '../../../src/store/order-records.ts';
@@ -121,7 +121,7 @@ export function imageOf(path: string, companions: readonly string[] = ['.mark'])
   );
   return {
     database: all[0]?.[1] ?? Buffer.alloc(0),
-    /** In place, so that the inode stays. */
+    /** In place, so that the inode stays, and with a mark that takes it for the program's own last commit. */
     restore(change: Readonly<Record<string, Buffer | null>> = {}) {
       rmSync(`${path}-journal`, { force: true });
       for (const [file, bytes] of all) {
@@ -129,6 +129,9 @@ export function imageOf(path: string, companions: readonly string[] = ['.mark'])
         if (changed === null) rmSync(file, { force: true });
         else writeFileSync(file, changed ?? bytes);
       }
+      const count = all[1]?.[1].toString('latin1', 0, 16);
+      const { ctimeNs } = statSync(path, { bigint: true });
+      writeFileSync(`${path}.mark`, `${count} ${count} ${ctimeNs}\n`);
     },
   };
 }

@@ -173,6 +173,11 @@ describe('order records in SQLite', () => {
     limitFiles('0');
     // Nor does an order that would change nothing.
     await expect(full.records.reserve(request('1', 'earlier'))).rejects.toThrow(/cannot/);
+    {
+      // Nor is the file a copy because a commit that failed has changed it.
+      await using next = await startRecordsProcess(opened.path);
+      expect(next.warnings).toEqual([]);
+    }
     limitFiles('unlimited');
     await eventually(async () => (await full.records.degradedReason()) === null);
     expect(await full.records.reserve(request('1', last))).toMatchObject({ reserved: true });
