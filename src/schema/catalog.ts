@@ -4,6 +4,7 @@ import { exposed, exposedOf } from './exposed.ts';
 import { InstrumentRef } from './instrument.ts';
 import { perInstrument } from './list-sizes.ts';
 import { nonNull, perCopy, perGroup } from './sharing.ts';
+import { traits } from './traits.ts';
 
 export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
   description:
@@ -41,7 +42,7 @@ export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
       },
     }),
     instruments: t.field({
-      extensions: { ...perGroup.extensions, ...perInstrument },
+      ...traits({ ...perGroup.extensions, ...perInstrument }),
       type: [InstrumentRef],
       nullable: false,
       description: 'All of them, by symbol. For lists on a screen there is `instruments`.',

@@ -5,6 +5,7 @@ import { exposed } from './exposed.ts';
 import { InstrumentRef } from './instrument.ts';
 import { perOrder, perPosition } from './list-sizes.ts';
 import { nullable, perAccount, perGroup } from './sharing.ts';
+import { traits } from './traits.ts';
 
 export const Side = builder.enumType('Side', {
   description: 'The direction of a trade.',
@@ -77,7 +78,7 @@ for (const [ref, what] of [
 }
 
 PositionRef.implement({
-  extensions: perPosition,
+  ...traits(perPosition),
   description:
     'An open position. Fields that the gateway left out, or sent with another type, are null, as is a figure beyond ± 2^53; fractions are the nearest double. Those in one instrument are `Instrument.positions`.',
   fields: (t) =>
@@ -91,7 +92,7 @@ PositionRef.implement({
 });
 
 OrderRef.implement({
-  extensions: perOrder,
+  ...traits(perOrder),
   description:
     'A pending order. Fields that the gateway left out, or sent with another type, are null, as is a figure beyond ± 2^53; fractions are the nearest double. Those for one instrument are `Instrument.orders`.',
   fields: (t) => ({

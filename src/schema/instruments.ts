@@ -10,6 +10,7 @@ import { exposed } from './exposed.ts';
 import { InstrumentRef, ShariaStatus } from './instrument.ts';
 import { perInstrument } from './list-sizes.ts';
 import { nonNull, perGroup } from './sharing.ts';
+import { traits } from './traits.ts';
 
 const InstrumentFilter = builder.inputType('InstrumentFilter', {
   description: 'Which instruments; what is left out does not filter, and an empty list finds none.',
@@ -126,7 +127,7 @@ const CatalogChangesRef = builder.objectRef<CatalogChanges>('CatalogChanges').im
       '[ID!]!': { removed: 'The ids of the instruments that were removed.' },
     }),
     upserted: t.expose('upserted', {
-      extensions: { ...perGroup.extensions, ...perInstrument },
+      ...traits({ ...perGroup.extensions, ...perInstrument }),
       type: [InstrumentRef],
       nullable: false,
       description: 'The instruments that are new or have changed.',

@@ -5,6 +5,7 @@ import { builder } from './builder.ts';
 import { exposed, exposedOf } from './exposed.ts';
 import { OrderRef, PositionRef } from './holding.ts';
 import { nonNull, nullable, perAccount } from './sharing.ts';
+import { traits } from './traits.ts';
 
 const AccountAccessRef = builder.objectRef<AccountAccess>('AccountAccess').implement({
   description: 'What kind of account this is and what it may do.',
@@ -61,7 +62,7 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
       resolve: ({ session }) => session.access,
     }),
     positions: t.field({
-      extensions: { needsWholeRead: true },
+      ...traits({ needsWholeRead: true }),
       type: [PositionRef],
       nullable: true,
       description:

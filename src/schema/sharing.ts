@@ -1,5 +1,8 @@
+import type { Sharing } from '../plugins/field-traits.ts';
+import { traits } from './traits.ts';
+
 /**
- * The audience for which a field's value is the same:
+ * A trait of a field: the audience for which its value is the same.
  *
  * - `group`: for every user of the group whose catalog has this version.
  * - `copy`: the catalog's too, but it differs between copies of one version, or with time.
@@ -11,8 +14,6 @@
  * The mark stands at each field, or at a helper that reads nothing but a property of the source, and
  * never at a whole type, or the next field would inherit it.
  */
-export type Sharing = 'group' | 'copy' | 'account';
-
 export type Mark = ReturnType<typeof mark>;
 
 /** Spread into a field's options, as in `t.field({ ...perGroup, resolve: … })`. */
@@ -31,5 +32,5 @@ export function nullable(audience: Mark, description: string) {
 }
 
 function mark(sharing: Sharing) {
-  return { extensions: { sharing } } as const;
+  return traits({ sharing });
 }

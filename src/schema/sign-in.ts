@@ -9,6 +9,7 @@ import { exposed } from './exposed.ts';
 import { OrderRef, PositionRef } from './holding.ts';
 import { WithdrawalMethodRef } from './payments.ts';
 import { SessionRef } from './session.ts';
+import { traits } from './traits.ts';
 
 const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement({
   description: 'Signed in. Send `accessToken` as `Authorization: Bearer …` from now on.',
@@ -95,7 +96,7 @@ const ForgotPasswordInput = builder.inputType('ForgotPasswordInput', {
 builder.mutationFields((t) => ({
   login: t.field({
     // Each is an attempt to guess a password.
-    extensions: { mostSelected: 1 },
+    ...traits({ mostSelected: 1 }),
     type: LoginResult,
     nullable: true,
     description:
@@ -122,7 +123,7 @@ builder.mutationFields((t) => ({
   }),
   forgotPassword: t.field({
     // Each sends a mail.
-    extensions: { mostSelected: 1 },
+    ...traits({ mostSelected: 1 }),
     type: AcknowledgeResult,
     nullable: true,
     description:

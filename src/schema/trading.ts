@@ -10,6 +10,7 @@ import { OrderRef, PositionRef } from './holding.ts';
 import { PlaceLimitOrderInput, PlaceOrderInput } from './order-input.ts';
 import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
+import { traits } from './traits.ts';
 
 type PlacedAs<Outcome extends Submission['outcome']> = Placed & {
   readonly outcome: Extract<Submission, { outcome: Outcome }>;
@@ -113,7 +114,7 @@ const PlaceOrderResult = builder.unionType('PlaceOrderResult', {
 });
 
 // An order is traced whatever the share of the requests that are, and no fault of a plugin hides what became of it.
-const ofOrder = { extensions: { isAlwaysTraced: true, keepsOutcome: true } } as const;
+const ofOrder = traits({ isAlwaysTraced: true, keepsOutcome: true });
 
 builder.mutationFields((t) => ({
   placeOrder: t.field({

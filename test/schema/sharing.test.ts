@@ -1,7 +1,9 @@
+import { globSync, readFileSync } from 'node:fs';
 import { type GraphQLObjectType, getNamedType, isCompositeType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { type Sharing, sharingOf } from '../../src/plugins/field-extensions.ts';
+import { type Sharing, sharingOf } from '../../src/plugins/field-traits.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
+import { traits } from '../../src/schema/traits.ts';
 
 // A new field without a mark below these roots has to be named here: a reviewer then sees that it
 // is the viewer's own, and that all who select it have an answer of their own.
@@ -71,4 +73,14 @@ test('a mark that is not known is none', () => {
   expect(sharingOf({ extensions: {} })).toBeNull();
   expect(sharingOf({ extensions: { sharing: 'everybody' } })).toBeNull();
   expect(sharingOf({ extensions: { sharing: 'group' } })).toBe('group');
+});
+
+test('a trait is stated where the compiler checks its name', () => {
+  // @ts-expect-error Nobody reads a trait that is misspelt.
+  expect(traits({ mostSelectd: 1 })).toEqual({ extensions: { mostSelectd: 1 } });
+  const sources = globSync('src/schema/*.ts').filter((path) => !path.endsWith('/traits.ts'));
+  const unchecked = sources.filter((path) =>
+    /extensions: \{ (?!code)/.test(readFileSync(path, 'utf8')),
+  );
+  expect(unchecked).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { extendSchema, type GraphQLSchema, isObjectType, parse } from 'graphql';
+import type { Sharing } from '../../src/plugins/field-traits.ts';
 import type { Context } from '../../src/schema/context.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
-import type { Sharing } from '../../src/schema/sharing.ts';
 
 /** A field to add to types of the graph, once for each kind of value. */
 export interface AddedField {

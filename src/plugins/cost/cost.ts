@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { DocumentValues } from '../documents/document-values.ts';
 import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
-import { isAgeLimit, needsWholeRead } from '../field-extensions.ts';
+import { isAgeLimit, needsWholeRead } from '../field-traits.ts';
 import { type Amount, largest, lowest, product, provided, sum, whereAny } from './amount.ts';
 import { type ListSizes, pageSize, requestedSize } from './list-sizes.ts';
 

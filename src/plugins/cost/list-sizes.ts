@@ -8,7 +8,7 @@ import {
   isObjectType,
 } from 'graphql';
 import type { DocumentValues } from '../documents/document-values.ts';
-import { listSizeOf } from '../field-extensions.ts';
+import { listSizeOf } from '../field-traits.ts';
 import type { Amount, CostInputs } from './amount.ts';
 
 /** The default for lists whose size nothing says. */

@@ -15,7 +15,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { isPostponable } from '../field-extensions.ts';
+import { isPostponable } from '../field-traits.ts';
 import {
   extraForList,
   extraForText,

@@ -10,7 +10,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { type Sharing, sharingOf } from '../field-extensions.ts';
+import { type Sharing, sharingOf } from '../field-traits.ts';
 import type { Selections } from './selections.ts';
 
 /** Describes an operation that reads nothing but what a group of users shares. */

@@ -18,7 +18,7 @@ import {
 import { weightOfKey } from '../cost/meter.ts';
 import { literalOf } from '../documents/document-values.ts';
 import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
-import { isPostponable } from '../field-extensions.ts';
+import { isPostponable } from '../field-traits.ts';
 
 /**
  * The intermediate representation of an operation: one entry per field, in the order of the

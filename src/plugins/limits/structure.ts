@@ -8,7 +8,7 @@ import {
 import { redactTexts } from '../documents/redact-literals.ts';
 import { type Fragments, fragmentsOf, unfold } from '../documents/selections.ts';
 import { located, requestError } from '../errors/request-error.ts';
-import { mostSelected } from '../field-extensions.ts';
+import { mostSelected } from '../field-traits.ts';
 import { repeatedPairs, SelectionMeasure, type SelectionSize } from './selection-size.ts';
 
 export interface StructureLimits {

@@ -3,7 +3,7 @@ import { after, type Eventually } from '../../lib/eventually.ts';
 import { fragmentsOf, responseKey, unfold } from '../documents/selections.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
 import { requestError } from '../errors/request-error.ts';
-import { keepsOutcome } from '../field-extensions.ts';
+import { keepsOutcome } from '../field-traits.ts';
 import type { FollowedEvents } from '../live/delivery.ts';
 import type { Subscribed } from '../live/use-live-results.ts';
 import type { Operation } from '../operation.ts';

@@ -8,7 +8,7 @@ import {
 import type { SpanAttributes } from '../../lib/tracing/tracing.ts';
 import { fragmentsOf, unfold } from '../documents/selections.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
-import { isAlwaysTraced } from '../field-extensions.ts';
+import { isAlwaysTraced } from '../field-traits.ts';
 import type { Operation } from '../operation.ts';
 import { GRAPH, type GraphPlugin, type PluginContext } from '../plugin.ts';
 

@@ -2,7 +2,7 @@ import { type GraphQLSchema, Kind, type OperationDefinitionNode, parse } from 'g
 import { describe, expect, test } from 'vitest';
 import { Selections } from '../../../src/plugins/documents/selections.ts';
 import { sharedUseOf } from '../../../src/plugins/documents/sharing-marks.ts';
-import { sharingOf } from '../../../src/plugins/field-extensions.ts';
+import { sharingOf } from '../../../src/plugins/field-traits.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { perGroup } from '../../../src/schema/sharing.ts';
 

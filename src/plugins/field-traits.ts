@@ -1,12 +1,30 @@
-interface Extended {
-  readonly extensions: Readonly<Record<string, unknown>>;
-}
-
 /**
  * The audience for which a field's value is the same: a `group` of users, one `copy` of what the group
  * shares, or all who are sent an `account`'s event. The schema says more about its marks.
  */
 export type Sharing = 'group' | 'copy' | 'account';
+
+/** The facts that a schema states about a field, an argument or a type, and that are acted on without knowing the schema. */
+export interface FieldTraits {
+  /** Without it the value of the field is the viewer's own. */
+  readonly sharing?: Sharing;
+  /** Of an argument: it limits the age of a read that several fields of an operation share. */
+  readonly isAgeLimit?: boolean;
+  /** The field needs the whole of a read of which only a part is cached. */
+  readonly needsWholeRead?: boolean;
+  /** Operations that select the field are traced, whatever the share of those that are. */
+  readonly isAlwaysTraced?: boolean;
+  /** The result of a write is sent, as far as it has scalars, whatever fails after the write. */
+  readonly keepsOutcome?: boolean;
+  /** Of a field or a type: names the things that a list of it has one entry for. */
+  readonly listSize?: string;
+  /** How often an operation may select a field of the root. */
+  readonly mostSelected?: number;
+}
+
+interface Extended {
+  readonly extensions: Readonly<{ [Trait in keyof FieldTraits]?: unknown }>;
+}
 
 /** Null where the field has no mark, or an unknown one: its value is then the viewer's own. */
 export function sharingOf({ extensions: { sharing } }: Extended): Sharing | null {
@@ -22,32 +40,27 @@ export function isPostponable(field: Extended & { readonly args: readonly unknow
   return field.args.length > 0 && sharingOf(field) !== null;
 }
 
-/** Whether an argument limits the age of a read that several fields of an operation share. */
 export function isAgeLimit({ extensions }: Extended): boolean {
   return extensions.isAgeLimit === true;
 }
 
-/** Whether the field needs the whole of a read of which only a part is cached. */
 export function needsWholeRead({ extensions }: Extended): boolean {
   return extensions.needsWholeRead === true;
 }
 
-/** Whether operations that select the field are traced, whatever the share of those that are. */
 export function isAlwaysTraced({ extensions }: Extended): boolean {
   return extensions.isAlwaysTraced === true;
 }
 
-/** Whether the result of a write is sent, as far as it has scalars, whatever fails after the write. */
 export function keepsOutcome({ extensions }: Extended): boolean {
   return extensions.keepsOutcome === true;
 }
 
-/** The name, chosen by the schema, of the things that a list has one entry for; null for a list like any other. */
+/** Null for a list like any other. */
 export function listSizeOf({ extensions: { listSize } }: Extended): string | null {
   return typeof listSize === 'string' ? listSize : null;
 }
 
-/** How often an operation may select a field of the root. */
 export function mostSelected({ extensions }: Extended): number {
   return typeof extensions.mostSelected === 'number' ? extensions.mostSelected : Infinity;
 }
