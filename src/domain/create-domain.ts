@@ -1,4 +1,5 @@
 import type { GatewayClient } from '../gateway/client.ts';
+import type { ClockSkew } from '../gateway/clock-skew.ts';
 import { LogicalClock, steadyClock, systemClock } from '../lib/clock.ts';
 import { createKnownKeys } from '../lib/limits/known-keys.ts';
 import type { Limiter } from '../lib/limits/limiter.ts';
@@ -48,7 +49,7 @@ export interface DomainParts {
   readonly limiter: Limiter;
   readonly metrics: DomainMetrics;
   /** How far the gateway's clock is ahead of this machine's; null: not known yet. */
-  readonly clockSkew: { readonly ms: number | null };
+  readonly clockSkew: Pick<ClockSkew, 'ms' | 'aheadMs'>;
   readonly log: Log;
   /** Null where no key is configured. */
   readonly verify: Verify | null;
@@ -97,7 +98,7 @@ export function createDomain({
   const trials = createProofTrials(clock, limiter, known, ledger);
   const tokenRefusals = new TokenRefusals({
     clock: steadyClock,
-    gatewayNow: () => clock.date() + Math.max(0, clockSkew.ms ?? 0),
+    gatewayNow: () => clock.date() + clockSkew.aheadMs,
     known,
   });
   const gateway = new ViewerGateway({
@@ -207,6 +208,7 @@ export function createDomain({
     log,
     orderTimeoutMs: settings.orderTimeoutMs,
     onAccountChanged: accountChanged,
+    gatewayAheadMs: () => clockSkew.aheadMs,
   });
   const orderDesk = new OrderDesk(orders, prover, metrics);
   metrics.watch({ catalogs, hub, orders, tokenRefusals });

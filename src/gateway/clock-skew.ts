@@ -5,6 +5,9 @@ const SAMPLES = 10;
 const REST_MS = 1_000;
 /** `Date` names a second that has begun. */
 const HALF_A_SECOND_MS = 500;
+/** Below it the two may be the same: dates are whole seconds. */
+const RESOLUTION_MS = 1_000;
+const WRONG_MS = 30_000;
 
 /**
  * How far the gateway's clock is ahead of this machine's, by the `Date` of its answers. Either clock may be
@@ -24,6 +27,21 @@ export class ClockSkew {
   /** The median of ten answers; null before there were ten. */
   get ms(): number | null {
     return this.#ms;
+  }
+
+  /** How much later it is by the gateway's clock; 0 where it is not. */
+  get aheadMs(): number {
+    return this.#ms !== null && this.#ms > RESOLUTION_MS ? this.#ms : 0;
+  }
+
+  /**
+   * No reason to turn traffic away: a replica cannot tell whose clock is wrong, and where it is the gateway's all
+   * replicas would go at once.
+   */
+  degradedReason(): string | null {
+    if (this.#ms === null || Math.abs(this.#ms) <= WRONG_MS) return null;
+    const seconds = Math.round(Math.abs(this.#ms) / 1_000);
+    return `the gateway's clock is ${seconds} s ${this.#ms > 0 ? 'ahead of' : 'behind'} this machine's`;
   }
 
   /** Called with each exchange, at a time by the steady clock. The first ten answers count, then one in a second. */

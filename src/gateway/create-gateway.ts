@@ -83,8 +83,10 @@ export function createGateway(options: GatewayOptions) {
     /** The sequence of the call that was sent last. */
     lastSequence: () => counter.sent,
     clockSkew,
-    /** The backends that fail, and how; null: none. */
-    degradedReason: () => resilience.degradedReason((backend) => failures.of(backend)?.cause),
+    /** The backends that fail, and how, else a clock that is wrong; null: neither. */
+    degradedReason: () =>
+      resilience.degradedReason((backend) => failures.of(backend)?.cause) ??
+      clockSkew.degradedReason(),
     close: () => pools.close(),
   };
 }

@@ -19,6 +19,8 @@ export interface SubmitterOptions extends RecorderOptions {
   readonly orderTimeoutMs: number;
   /** Called when an order has changed its account, or may have, before any client is answered. */
   readonly onAccountChanged: (login: string) => void;
+  /** How much later it is by the gateway's clock than by this machine's; 0 where it is not. */
+  readonly gatewayAheadMs: () => number;
 }
 
 // A reservation that took longer is released unsent: other processes may have taken one that was frozen
@@ -78,7 +80,12 @@ export class Submitter {
     return submission;
   }
 
-  async #verdict(viewer: Viewer, ticket: Ticket, startedAtMs: number): Promise<Submission> {
+  async #verdict(viewer: Viewer, named: Ticket, startedAtMs: number): Promise<Submission> {
+    const { sendBeforeMs } = named;
+    // By the later of two dates: where this machine's clock is behind, an order would go out after its moment. A date
+    // that a cache answered with is an earlier one, and moves nothing.
+    const aheadMs = this.#options.gatewayAheadMs();
+    const ticket = { ...named, sendBeforeMs: sendBeforeMs && sendBeforeMs - aheadMs };
     if (this.#isExpired(ticket)) return EXPIRED;
     let exchange: Exchange;
     try {

@@ -84,7 +84,15 @@ export function stage(change: (records: OrderRecords) => Partial<OrderRecords> =
   const onAccountChanged = (login: string) => void acceptances.push(login);
   /** Starts another process with the same records. */
   const start = () =>
-    new Orders({ gateway, records, clock, orderTimeoutMs, onAccountChanged, log });
+    new Orders({
+      gateway,
+      records,
+      clock,
+      orderTimeoutMs,
+      onAccountChanged,
+      log,
+      gatewayAheadMs: () => 0,
+    });
   const orders = start();
   /** Begins an order; `calls` contains it once it is sent. */
   async function begin(

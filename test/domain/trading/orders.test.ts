@@ -68,7 +68,15 @@ describe('an order', () => {
       events.push('known');
       throw new Error('a listener fails');
     };
-    const orders = new Orders({ gateway, records, clock, orderTimeoutMs, onAccountChanged, log });
+    const orders = new Orders({
+      gateway,
+      records,
+      clock,
+      orderTimeoutMs,
+      onAccountChanged,
+      log,
+      gatewayAheadMs: () => 0,
+    });
     const placed = orders.place(demo, demoProof, ticketOf('k')).then(() => events.push('answered'));
     await clock.advance(0);
     last(calls).end(acceptedAs('o-1'));
@@ -200,6 +208,7 @@ describe('when the records', () => {
         clock,
         orderTimeoutMs,
         onAccountChanged() {},
+        gatewayAheadMs: () => 0,
         log,
       });
       const placed = orders.place(demo, demoProof, ticketOf('k')).catch((error: unknown) => error);

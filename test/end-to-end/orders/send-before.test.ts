@@ -66,3 +66,24 @@ test('an order that waits for a connection is not sent after its moment', async 
   expect(await timely).toMatchObject({ type: 'OrderAccepted' });
   expect(sandbox.orders().map(({ comment }) => comment)).toEqual(['slow', 'timely']);
 });
+
+test.each([
+  ['behind', 600, EXPIRED],
+  ['ahead of', -600, { type: 'OrderAccepted' }],
+  // As far as a date of whole seconds tells.
+  ['not', 0, { type: 'OrderAccepted' }],
+])(
+  'where this clock is %s the gateway’s, the later of the two dates decides',
+  async (_, shiftSeconds, outcome) => {
+    await using facade = await startOrderFacade();
+    const { sandbox } = facade;
+    sandbox.fail({ operation: '*', kind: 'clock', shiftSeconds });
+    const token = sandbox.token({ email: 'user-1@example.com' });
+    for (let call = 0; call < 10; call += 1) await facade.query('{ customerId }', { token });
+    const client = facade.client({ token });
+    expect(await client.place(within(buying('k'), 300_000))).toMatchObject(outcome);
+    expect(sandbox.orders()).toHaveLength(shiftSeconds > 0 ? 0 : 1);
+    const ready = await (await fetch(`${facade.adminUrl}/health/ready`)).json();
+    expect(ready.reasons).toEqual(shiftSeconds === 0 ? undefined : ['gateway']);
+  },
+);

@@ -84,7 +84,13 @@ export function beginRun(scenario: Scenario): Run {
 
   const replicas = [0, 1].map((replica) => {
     const log = createTestLog();
-    const options = { clock, log, orderTimeoutMs: ORDER_TIMEOUT_MS, onAccountChanged() {} };
+    const options = {
+      clock,
+      log,
+      orderTimeoutMs: ORDER_TIMEOUT_MS,
+      onAccountChanged() {},
+      gatewayAheadMs: () => 0,
+    };
     return new Orders({ ...options, gateway: gatewayOf(replica), records: portOf(replica) });
   });
 
