@@ -93,7 +93,7 @@ function settingsOf(config: Config, options: StartOptions, resources: Resources)
       unfinishedMs,
       onCut: (reason) => metrics.server.sendersCut.add(reason),
     }),
-    countMessage: messageBudget(limiter, clientOf, () => refused('messages')),
+    countMessage: messageBudget(limiter, clientOf),
     tokens: new BearerTokens(),
     requestIds: new RequestIds(),
     tracing,

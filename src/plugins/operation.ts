@@ -44,6 +44,8 @@ export interface TransportContext {
   readonly takesEvents: boolean;
   /** Whether a response may be sent as bytes that are cached. */
   readonly takesBytes: boolean;
+  /** Whether its client has sent more messages than it may: only the reserve lets it pass. */
+  readonly isOver: boolean;
   readonly ifNoneMatch: string | undefined;
   /** True where the transport itself tells the client why a subscription ends. */
   readonly reportsEnd: ((error: unknown) => boolean) | undefined;

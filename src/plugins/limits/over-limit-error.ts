@@ -15,6 +15,13 @@ export class OverLimitError extends GraphQLError {
   }
 }
 
+const RETRY_SECONDS = 10;
+
+/** Refuses what a client sends beyond its messages, whatever it is. */
+export function tooManyMessages(): Refusal {
+  return overLimit('messages', RETRY_SECONDS);
+}
+
 /** Refuses the whole request, with the seconds after which to retry. */
 export function overLimit(limit: string, seconds: number): Refusal {
   const error = new OverLimitError(limit, seconds);

@@ -3,7 +3,7 @@ import { type Client, singleClient } from '../../lib/limits/client.ts';
 import type { Limiter, Taken } from '../../lib/limits/limiter.ts';
 import { GRAPH, type GraphPlugin, type OperationContext } from '../plugin.ts';
 import type { Refusal } from '../refusal.ts';
-import { overLimit } from './over-limit-error.ts';
+import { overLimit, tooManyMessages } from './over-limit-error.ts';
 
 /**
  * Limits the operations that a client may start in a minute, over all transports, and the fields of its answers. Those
@@ -15,12 +15,15 @@ export function useClientLimits(limiter: Limiter): GraphPlugin {
     onAdmit(context) {
       const { operation } = context;
       const client = context.clientNow();
-      const requests = limiter.take('requests', client);
+      const { isOver } = operation.transport;
+      const requests = limiter.take('requests', client, isOver ? 0 : 1);
       operation.client = client;
       operation.headers = headersOf(requests);
-      operation.overLimit = requests.isOver
-        ? overLimit(limiter.table.requests.label, secondsOf(requests))
-        : overFields(limiter, client);
+      operation.overLimit = isOver
+        ? tooManyMessages()
+        : requests.isOver
+          ? overLimit(limiter.table.requests.label, secondsOf(requests))
+          : overFields(limiter, client);
       return client.kind === 'account' ? operation.overLimit : null;
     },
     onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {

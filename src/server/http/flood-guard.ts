@@ -1,11 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Eventually } from '../../lib/eventually.ts';
-import { overLimit } from '../../plugins/limits/over-limit-error.ts';
+import { tooManyMessages } from '../../plugins/limits/over-limit-error.ts';
 import type { Standing } from '../receive/message-budget.ts';
 import type { ServerSettings } from '../settings.ts';
 import type { Reply } from './reply.ts';
 
-const RETRY_SECONDS = 10;
+// No sign-in is larger.
+const SMALL_BODY = 4_096;
+// To whoever signs in behind a flooded address, and never reads that it is.
+const MOST_REFUSALS = 5;
 
 /**
  * Counts a request against its client's budget of messages, whatever its answer. Null where the connection is closed,
@@ -14,27 +17,23 @@ const RETRY_SECONDS = 10;
  */
 export function countRequest(
   request: IncomingMessage,
-  { addresses, countMessage, maxBodyBytes, received, tokens }: ServerSettings,
+  { addresses, countMessage, received, refused, tokens }: ServerSettings,
   isCrossSite: boolean,
 ): 'within' | 'over' | null {
-  const { method, socket, headers } = request;
+  const { method, socket } = request;
   const buffer = received.of(socket);
   if (buffer.isStopped) return null;
-  buffer.requestBegan(request);
-  if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken(request);
   const caller = { ...addresses.caller(request), token: tokens.of(request) };
-  // A larger body is refused, and the rest of it discarded.
-  const count = (bytes: number): Standing =>
-    countMessage(caller, Math.min(bytes, maxBodyBytes), isCrossSite ? 'cross-site' : null);
-  const standing = count(Number(headers['content-length'] ?? 0));
-  if (headers['transfer-encoding'] !== undefined) {
-    // A body that comes in chunks is not announced.
-    const before = socket.bytesRead;
-    request.once('close', () => count(socket.bytesRead - before));
-  }
+  const count = () => countMessage(caller, 0, isCrossSite ? 'cross-site' : null);
+  buffer.requestBegan(request, count);
+  if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken(request);
+  const standing = count();
   if (standing !== 'far over') return standing;
   // A proxy's connection carries others' requests as well.
   if (addresses.isFromProxy(request)) return 'over';
+  buffer.refusals += 1;
+  if (buffer.refusals <= MOST_REFUSALS && mayPass(request)) return 'over';
+  refused('messages');
   received.cut(buffer, 'rate');
   return null;
 }
@@ -49,8 +48,20 @@ export function countUnpacked(
   return countMessage(caller, body.length);
 }
 
-export function refuseFlood(reply: Reply): Eventually<void> {
-  const { errors, headers } = overLimit('messages', RETRY_SECONDS);
+/**
+ * Whether a request is read although its client has sent too much: a sign-in, or what a known token may prove itself by,
+ * passes where the address has its reserve. A preflight costs no more than its refusal.
+ */
+export function mayPass({ method, headers, url = '' }: IncomingMessage): boolean {
+  if (!/^\/graphql(?:\?|$)/.test(url)) return false;
+  if (method !== 'POST') return method === 'OPTIONS' || headers.authorization !== undefined;
+  const isPacked = headers['content-encoding'] !== undefined;
+  return !isPacked && Number(headers['content-length'] ?? Infinity) <= SMALL_BODY;
+}
+
+export function refuseFlood(reply: Reply, { refused }: ServerSettings): Eventually<void> {
+  refused('messages');
+  const { errors, headers } = tooManyMessages();
   reply.setAll(headers);
   return reply.sendJson(429, { errors });
 }

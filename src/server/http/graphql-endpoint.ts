@@ -57,7 +57,7 @@ export function createGraphQLEndpoint(
       requestId,
       trace: tracing === null ? forwardedFrom(request, addresses) : undefined,
     };
-    if (countUnpacked(reply, settings, body) !== 'within') return refuseFlood(reply);
+    if (countUnpacked(reply, settings, body) !== 'within') return refuseFlood(reply, settings);
     return reply.whenRoom(() => answerRequest(reply, summary, body));
   }
 
@@ -82,6 +82,7 @@ export function createGraphQLEndpoint(
       mayMutate: method === 'POST',
       takesEvents,
       takesBytes: true,
+      isOver: reply.isOver,
       ifNoneMatch: isCacheable ? headers['if-none-match'] : undefined,
       reportsEnd: undefined,
       toRequest: () => toFetchRequest(request, body, asked),

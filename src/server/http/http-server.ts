@@ -14,7 +14,7 @@ import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import { endRequestTrace } from '../request/request-trace.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { allowedRequestHeaders, answerPreflight, isCrossSite, setCorsHeaders } from './cors.ts';
-import { countRequest, refuseFlood } from './flood-guard.ts';
+import { countRequest, mayPass, refuseFlood } from './flood-guard.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
 import { PipelinedRequests } from './pipelined-requests.ts';
 import { Reply, type ReplyWatcher } from './reply.ts';
@@ -129,16 +129,19 @@ export class HttpServer {
     const isForeign = isCrossSite(request, origins);
     const standing = countRequest(request, this.#settings, isForeign);
     if (standing === null) return;
-    const reply = new Reply(request, response, this.#watcher);
+    const reply = new Reply(request, response, this.#watcher, standing === 'over');
     reply.set('vary', VARY);
     reply.set('cache-control', 'no-store');
     reply.set('x-content-type-options', 'nosniff');
     if (readiness.isDraining) reply.set('connection', 'close');
     setCorsHeaders(reply, origins);
     this.#inFlight += 1;
-    const isRefused = standing === 'over' && !pathOf(request).startsWith('/health/');
+    const isRefused =
+      reply.isOver && !pathOf(request).startsWith('/health/') && (isForeign || !mayPass(request));
     const begin = () =>
-      reply.guard(() => (isRefused ? refuseFlood(reply) : this.#route(reply, isForeign)));
+      reply.guard(() =>
+        isRefused ? refuseFlood(reply, this.#settings) : this.#route(reply, isForeign),
+      );
     if (response.socket !== null) begin();
     else this.#pipelined.wait(request, response, begin);
   }

@@ -38,6 +38,8 @@ export class Reply implements Recipient {
   readonly requestId: string;
   /** Null for what is no GraphQL request. */
   summary: RequestSummary | null = null;
+  /** Whether its client has sent too much, so that nothing but the reserve lets it pass. */
+  readonly isOver: boolean;
   readonly #disconnecting = new AbortController();
   readonly #response: ServerResponse;
   readonly #watcher: ReplyWatcher;
@@ -46,8 +48,14 @@ export class Reply implements Recipient {
   #caller: RequestCaller | null = null;
   #unread: SendBuffer | null = null;
 
-  constructor(request: IncomingMessage, response: ServerResponse, watcher: ReplyWatcher) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    watcher: ReplyWatcher,
+    isOver: boolean,
+  ) {
     this.request = request;
+    this.isOver = isOver;
     this.requestId = watcher.requestIds.from(request.headers['x-request-id']);
     this.#response = response;
     this.#watcher = watcher;

@@ -26,17 +26,12 @@ const BYTES_PER_POINT = 16_384;
  * Counts everything that a client sends, whatever its answer: requests that are refused or not found,
  * pings, fragments, messages about unknown operations. None of them counts as an operation.
  */
-export function messageBudget(
-  limiter: Limiter,
-  clientOf: ClientOf,
-  onOver: () => void,
-): CountMessage {
+export function messageBudget(limiter: Limiter, clientOf: ClientOf): CountMessage {
   return (caller, bytes = 0, apart = null) => {
     const points = 1 + Math.floor(bytes / BYTES_PER_POINT);
     const client = apart === null ? clientOf(caller) : regarding(clientOf(caller), apart);
     const { left, most } = limiter.spend('messages', client, points);
     if (left >= 0) return 'within';
-    onOver();
     return left > -most ? 'over' : 'far over';
   };
 }

@@ -49,6 +49,8 @@ export class ReceiveBuffer {
   bytes = 0;
   /** Whether nothing more is handed on. */
   isStopped = false;
+  /** How often a client that has long sent too much was answered on it. */
+  refusals = 0;
   readonly #sums: ReceiveSums;
   /** Passes on the end of the connection. */
   readonly #end: () => void;
@@ -60,8 +62,9 @@ export class ReceiveBuffer {
   #held: Buffer | null = null;
   #at = 0;
   #sliceBytes = LARGEST_SLICE;
-  /** The bytes of a frame that its watcher does not know of yet. */
+  /** The bytes of a frame, or of a request, that are not counted yet. */
   #uncounted = 0;
+  #countPart: () => void = ignore;
   /** The requests that began in this turn. */
   #requests = 0;
   /** The last request that began, until it has been taken over whole. */
@@ -95,9 +98,11 @@ export class ReceiveBuffer {
     return this.#sums.clock.now() - sinceMs >= unfinishedMs;
   }
 
-  /** Call it for each HTTP request. */
-  requestBegan(request: IncomingMessage): void {
+  /** Call it for each HTTP request. `countPart` is called for each 16 kB that it sends, announced or not. */
+  requestBegan(request: IncomingMessage, countPart: () => void = ignore): void {
     this.#requests += 1;
+    this.#countPart = countPart;
+    this.#uncounted = 0;
     // One that is being answered has arrived whole.
     if (this.#request !== null) this.#requestBytes = this.#handingBytes;
     this.#request = request;
@@ -201,6 +206,11 @@ export class ReceiveBuffer {
     this.#at = Math.min(start + this.#sliceBytes, held.length);
     this.#handingBytes = this.#at - start;
     this.#requestBytes += this.#handingBytes;
+    this.#uncounted += this.#handingBytes;
+    if (this.#uncounted >= LARGE_PART) {
+      this.#uncounted = 0;
+      this.#countPart();
+    }
     this.socket.emit('data', held.subarray(start, this.#at));
     const isBusy = this.#requests - before > 1;
     this.#sliceBytes = isBusy ? SMALLEST_SLICE : Math.min(2 * this.#sliceBytes, LARGEST_SLICE);

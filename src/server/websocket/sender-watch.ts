@@ -10,8 +10,8 @@ export const LARGEST_IN_PIECES: object = { maxFragments: 64, maxBufferedChunks: 
 export const PIECES_ERROR = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
 const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
-// A client that does nothing unusual never counts: thousands of them may share one address.
-const FREE = { most: 20, perMs: 5 / 1_000, owed: 20 };
+// What opens a socket and answers its pings does not count: thousands of them may share one address.
+const FREE = { most: 5, perMs: 10 / 60_000, owed: 5 };
 const LARGE = 16_384;
 // Long enough for the close frame to be read.
 const LINGER_MS = 1_000;
@@ -38,11 +38,11 @@ export class SenderWatch implements FrameWatcher {
   }
 
   arrived(bytes: number): void {
-    const { clock, received, countMessage } = this.#settings;
+    const { clock, received, countMessage, refused } = this.#settings;
     if (bytes < LARGE && this.#free.take(1, clock.now()) >= 0) return;
-    if (countMessage(this.#connection.caller, bytes) !== 'within') {
-      received.cut(this.#buffer, 'rate');
-    }
+    if (countMessage(this.#connection.caller, bytes) === 'within') return;
+    refused('messages');
+    received.cut(this.#buffer, 'rate');
   }
 
   cut(fault: SendFault): void {

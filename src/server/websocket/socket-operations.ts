@@ -109,6 +109,7 @@ export class SocketOperations {
         mayMutate: true,
         takesEvents: true,
         takesBytes: false,
+        isOver: false,
         ifNoneMatch: undefined,
         reportsEnd: closesFor(connection.socket, this.#settings.tokenEndOf),
         toRequest: undefined,

@@ -81,7 +81,10 @@ export class WebSocketEndpoint {
     if (this.#draining) return { status: UNAVAILABLE };
     // With a body `ws` would not read the connection itself.
     if (socket !== request.socket) return BAD_REQUEST;
-    if (countMessage(addresses.caller(request), 0, 'upgrades') !== 'within') return TOO_MANY;
+    if (countMessage(addresses.caller(request), 0, 'upgrades') !== 'within') {
+      refused('messages');
+      return TOO_MANY;
+    }
     if (!this.#isMemoryShort()) return null;
     refused('memory');
     return { status: UNAVAILABLE, retryAfter: MEMORY_RETRY_SECONDS };
