@@ -1,0 +1,176 @@
+import { pick, type Random } from '../../../src/sandbox/random.ts';
+import { buildSchema } from '../../../src/schema/schema.ts';
+import { type RandomRequest, randomRequest } from '../../end-to-end/transports/random-requests.ts';
+import { randomDocument } from '../random-documents.ts';
+import { FRAMES, frame, OPCODES, PACKED, packed, UPGRADE } from '../websocket-frames.ts';
+import { corruptBytes, corruptJson, corruptTokens } from './corrupt.ts';
+
+export const TARGETS = ['documents', 'framing', 'websocket', 'gateway'] as const;
+export type Target = (typeof TARGETS)[number];
+
+export interface CaseOptions {
+  readonly random: Random;
+  readonly tokens: readonly string[];
+  readonly email: string;
+}
+
+const schema = buildSchema();
+const HOME =
+  '{ session { balance orders { id } } catalog { instruments { id } } positions { id instrument { name } } orders { id } withdrawalMethods { title } customerId positionTotals { profit } }';
+const LOGIN = `mutation ($email: String!) { login(input: { email: $email, password: "demo" }) { __typename ... on LoginSuccess { accessToken ${HOME.slice(1)} } }`;
+const PATHS = ['/', '/schema.graphql', '/health/ready', '/graphql/', '*', '//', '/%', '/graphql;x'];
+
+/** What a case writes on a connection of its own, each piece in one write. */
+export const writesOf: Readonly<Record<Target, (options: CaseOptions) => Buffer[]>> = {
+  documents: (options) => {
+    const { query, variables } = documentOf(options);
+    const isBroken = options.random() < 0.5;
+    const sent = isBroken ? corruptTokens(options.random, query) : query;
+    return [post(options, { query: sent, variables })];
+  },
+  framing: (options) => {
+    const { random, tokens } = options;
+    const document = () => {
+      const { query: text, variables } = documentOf(options);
+      return { text, variables };
+    };
+    const ingredients = { tokens, document };
+    const count = pick(random, [1, 1, 2, 5]);
+    const requests = Array.from({ length: count }, () =>
+      framed(random, randomRequest(random, ingredients)),
+    );
+    const bytes = Buffer.concat(requests);
+    return split(random, random() < 0.4 ? corruptBytes(random, bytes) : bytes);
+  },
+  websocket: (options) => {
+    const { random } = options;
+    const upgrade = Buffer.from(UPGRADE);
+    const head = random() < 0.1 ? corruptBytes(random, upgrade) : upgrade;
+    const init = frames(random, initOf(options));
+    const more = Array.from({ length: 1 + Math.floor(random() * 8) }, () =>
+      random() < 0.4 ? pick(random, Object.values(FRAMES)) : frames(random, messageOf(options)),
+    );
+    const all = random() < 0.8 ? [init, ...more] : more;
+    const sent = all.map((each) => (random() < 0.05 ? corruptBytes(random, each) : each));
+    const bytes = Buffer.concat(sent);
+    return random() < 0.5 ? [head, bytes] : split(random, Buffer.concat([head, bytes]));
+  },
+  gateway: (options) => {
+    const { random, email } = options;
+    const query = pick(random, [HOME, HOME, LOGIN, null, null, null]);
+    if (query === null) return [post(options, documentOf(options))];
+    return [post(options, { query, variables: { email } })];
+  },
+};
+
+function documentOf({ random, tokens, email }: CaseOptions): Asked {
+  const operation = pick(random, ['query', 'query', 'query', 'mutation', 'subscription'] as const);
+  const texts = ['AAPL', 'EURUSD', 'TEST.REJECT', 'TEST.EMPTY', email, ...tokens.slice(0, 1)];
+  const document = randomDocument(schema, random, { operation, texts: texts.slice(0, 5) });
+  const variables = random() < 0.15 ? corruptJson(random, document.variables) : document.variables;
+  return { query: document.text, variables };
+}
+
+function post({ random, tokens }: CaseOptions, { query, variables }: Asked) {
+  const accept = query.includes('subscription') ? 'text/event-stream' : 'application/json';
+  const headers = { accept, connection: 'close', authorization: `Bearer ${pick(random, tokens)}` };
+  const body = Buffer.from(JSON.stringify({ query, variables }));
+  const request = { method: 'POST', search: '', isEndless: false, body } as const;
+  return plain({ ...request, headers: { ...headers, 'content-type': 'application/json' } });
+}
+
+interface Asked {
+  readonly query: string;
+  readonly variables: unknown;
+}
+
+function plain({ method, search, headers, body = '' }: RandomRequest): Buffer {
+  const bytes = Buffer.from(body);
+  const lines = Object.entries({ host: 'a', ...headers, 'content-length': bytes.length });
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  const first = `${method} /graphql${search} HTTP/1.1\r\n`;
+  return Buffer.concat([Buffer.from(`${first}${head}\r\n`, 'latin1'), bytes]);
+}
+
+/** A request whose body is framed in one of the ways that HTTP has, or in none. */
+function framed(random: Random, request: RandomRequest): Buffer {
+  const body = Buffer.from(request.body ?? '');
+  const wanted = plain(request);
+  const head = wanted.subarray(0, wanted.length - body.length).toString('latin1');
+  const path = random() < 0.1 ? pick(random, PATHS) : '/graphql';
+  const extra = pick(random, [
+    '',
+    '',
+    'expect: 100-continue\r\n',
+    'connection: close\r\n',
+    'x: \t\r\n',
+  ]);
+  const altered = head.replace('/graphql', path).replace(/\r\n$/, `${extra}\r\n`);
+  const kind = random();
+  if (kind < 0.5) return Buffer.concat([Buffer.from(altered, 'latin1'), body]);
+  const lengths = [
+    '',
+    'content-length: 0\r\n',
+    'content-length: 1e3\r\n',
+    `content-length: ${body.length + 9}\r\n`,
+  ];
+  const framing = kind < 0.85 ? 'transfer-encoding: chunked\r\n' : '';
+  const length = kind < 0.7 ? '' : pick(random, lengths);
+  const rest = altered.replace(/content-length: .*\r\n/, framing + length);
+  const bytes = kind < 0.85 ? chunked(random, body) : body;
+  return Buffer.concat([Buffer.from(rest, 'latin1'), bytes]);
+}
+
+function chunked(random: Random, body: Buffer): Buffer {
+  const chunks = split(random, body).map((chunk) => {
+    const size = random() < 0.02 ? 'fffffffff' : chunk.length.toString(16);
+    const head = `${size}${pick(random, ['', '', '', ';a=b', ' ', `;${'x'.repeat(9_000)}`])}\r\n`;
+    return Buffer.concat([Buffer.from(head), chunk, Buffer.from('\r\n')]);
+  });
+  const end = pick(random, ['0\r\n\r\n', '0\r\n\r\n', '0\r\na: b\r\n\r\n', '0\r\n', '']);
+  return Buffer.concat([...chunks, Buffer.from(end)]);
+}
+
+function split(random: Random, bytes: Buffer): Buffer[] {
+  const count = random() < 0.5 ? 1 : 1 + Math.floor(random() ** 3 * 30);
+  const cuts = Array.from({ length: count - 1 }, () => Math.floor(random() * bytes.length)).sort(
+    (one, other) => one - other,
+  );
+  return [0, ...cuts].map((from, at) => bytes.subarray(from, cuts[at] ?? bytes.length));
+}
+
+function initOf({ random, tokens }: CaseOptions): string {
+  const payload = { authorization: `Bearer ${pick(random, tokens)}` };
+  const odd = pick<unknown>(random, [payload, payload, undefined, null, [], 'x', { a: payload }]);
+  return JSON.stringify({ type: 'connection_init', payload: odd });
+}
+
+function messageOf(options: CaseOptions): string {
+  const { random } = options;
+  const id = pick<unknown>(random, ['1', '1', '2', '3', '', '__proto__', 'x'.repeat(300), 7]);
+  const { query, variables } = documentOf(options);
+  const message = pick<unknown>(random, [
+    ...Array(4).fill({ id, type: 'subscribe', payload: { query, variables } }),
+    { id, type: 'complete' },
+    { type: 'ping', payload: { a: 1 } },
+    { type: 'pong' },
+    { type: 'connection_init' },
+    { id, type: 'next', payload: {} },
+  ]);
+  const text = JSON.stringify(random() < 0.2 ? corruptJson(random, message) : message) ?? '';
+  return random() < 0.1 ? corruptTokens(random, text) : text;
+}
+
+/** A message as one frame or as several, packed or plain, with a ping among its fragments. */
+function frames(random: Random, text: string): Buffer {
+  const isPacked = random() < 0.4;
+  const bytes = isPacked ? packed(text) : Buffer.from(text);
+  const parts = random() < 0.7 ? [bytes] : split(random, bytes);
+  const sent = parts.flatMap((part, at) => {
+    const isLast = at === parts.length - 1;
+    const opcode = at === 0 ? OPCODES.text : OPCODES.continuation;
+    const own = frame(opcode, part, { isLast, rsv: isPacked && at === 0 ? PACKED : 0 });
+    return random() < 0.1 ? [frame(OPCODES.ping, Buffer.from('x')), own] : [own];
+  });
+  return Buffer.concat(sent);
+}

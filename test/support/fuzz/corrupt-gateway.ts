@@ -1,0 +1,142 @@
+import type { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { createRandom, pick, type Random } from '../../../src/sandbox/random.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { type RawAnswer, rawRequest } from '../raw-request.ts';
+import { answer, type ScriptedRequest, startScriptedGateway } from '../scripted-gateway.ts';
+import { unsignedToken } from '../tokens.ts';
+import { corruptBytes, corruptJson, corruptTokens } from './corrupt.ts';
+
+/** Logins of cases begin here: whoever signs in with one is answered with what is corrupt. */
+const FIRST_LOGIN = 900_000_000;
+const DEMO = { email: 'demo@example.com', login: '700001', group: 'standard-usd' };
+/** The year 2100: a token is the same each time. */
+const EXPIRES = 4_102_444_800;
+const STATUSES = [
+  ...[100, 101, 102, 200, 201, 202, 204, 206, 226, 299, 300, 301, 304, 307, 400, 401, 403, 404],
+  ...[
+    405, 408, 409, 410, 413, 418, 422, 429, 431, 451, 499, 500, 501, 502, 503, 504, 599, 600, 999,
+  ],
+];
+const HEADERS: readonly (readonly [string, readonly string[]])[] = [
+  ['age', ['-1', '1e9', '7200', 'x', '0, 5']],
+  ['cache-control', ['no-store', 'max-age=0', 'max-age=-1, s-maxage=x', 'private="a']],
+  ['content-encoding', ['gzip', 'br', 'x', 'gzip, gzip', 'identity']],
+  ['content-length', ['0', '1', '-1', '99999', 'x', '1, 2']],
+  ['content-type', ['text/html', 'application/json; charset=utf-16', '', 'x'.repeat(20_000)]],
+  ['date', ['x', 'Thu, 01 Jan 1970 00:00:00 GMT', 'Fri, 31 Dec 9999 23:59:59 GMT']],
+  ['etag', ['"', 'W/"x"', '*', '"\u0000"']],
+  ['location', ['/', 'http://127.0.0.1:1/']],
+  ['retry-after', ['-1', '1e99', 'x', '0.5', 'Fri, 31 Dec 9999 23:59:59 GMT']],
+  ['transfer-encoding', ['chunked', 'gzip', 'identity', 'chunked, chunked']],
+  ['connection', ['close', 'upgrade', 'x']],
+  ['x\u0000', ['a']],
+  ['', ['a']],
+];
+
+export interface CorruptGateway extends AsyncDisposable {
+  readonly url: string;
+  /** How many answers were corrupt. */
+  readonly corrupted: number;
+  token(email: string): string;
+}
+
+export const emailOf = (index: number) => `case-${index}@example.com`;
+
+/** A token of an account and a group that no other case has, so that no cache answers in the gateway's place. */
+export function tokenOf(index: number): string {
+  const login = String(FIRST_LOGIN + index);
+  return unsignedToken({ sub: login, login, group: groupOf(index), exp: EXPIRES });
+}
+
+const groupOf = (index: number) => `group-${index}`;
+
+/** The sandbox gateway, whose answers to the cases of a run are corrupt in ways that follow from its seed. */
+export async function startCorruptGateway(seed: number): Promise<CorruptGateway> {
+  await using stack = new AsyncDisposableStack();
+  const options = { seed: 'fuzz', instruments: 40, tickMs: 50, slowMs: 500 };
+  const sandbox = stack.use(await startSandbox(options));
+  const demo = sandbox.token({ email: DEMO.email });
+  const calls = new Map<string, number>();
+  let corrupted = 0;
+
+  async function relay(socket: Socket, request: ScriptedRequest): Promise<void> {
+    const index = caseOf(request);
+    const swaps = index === null ? [] : swapsOf(index, demo);
+    const there = (text: string) => swaps.reduce((all, [own, to]) => all.replaceAll(own, to), text);
+    const back = (text: string) => swaps.reduce((all, [own, to]) => all.replaceAll(to, own), text);
+    const { authorization, 'content-type': type = 'application/json' } = request.headers;
+    const given = await rawRequest(sandbox.url + there(request.path), {
+      method: request.method,
+      headers: {
+        'content-type': type,
+        ...(authorization !== undefined && { authorization: there(authorization) }),
+      },
+      body: there(request.body),
+    });
+    if (index === null) return void socket.write(answer(given.status, given.bytes));
+    const name = `${seed}/${index}/${request.method} ${request.path}`;
+    const count = (calls.get(name) ?? 0) + 1;
+    calls.set(name, count);
+    corrupted += 1;
+    writeCorrupt(createRandom(`${name}/${count}`), socket, { ...given, text: back(given.text) });
+  }
+
+  const gateway = stack.use(
+    await startScriptedGateway((socket, request) => {
+      // A case may end before its answer comes.
+      relay(socket, request).catch(() => socket.destroy());
+    }),
+  );
+  const moved = stack.move();
+  return {
+    url: gateway.url,
+    get corrupted() {
+      return corrupted;
+    },
+    token: (email) => sandbox.token({ email }),
+    [Symbol.asyncDispose]: () => moved.disposeAsync(),
+  };
+}
+
+function caseOf({ headers, body }: ScriptedRequest): number | null {
+  const [, payload = ''] = (headers.authorization ?? '').split('.');
+  const [, login] = /"login":"(9\d{8})"/.exec(String(Buffer.from(payload, 'base64url'))) ?? [];
+  if (login !== undefined) return Number(login) - FIRST_LOGIN;
+  const [, index] = /case-(\d+)@/.exec(body) ?? [];
+  return index === undefined ? null : Number(index);
+}
+
+/** A case's own words, and those by which the sandbox knows them. */
+function swapsOf(index: number, demo: string): [string, string][] {
+  return [
+    [tokenOf(index), demo],
+    [emailOf(index), DEMO.email],
+    [String(FIRST_LOGIN + index), DEMO.login],
+    [groupOf(index), DEMO.group],
+  ];
+}
+
+function writeCorrupt(random: Random, socket: Socket, { status, text }: RawAnswer): void {
+  const kind = random();
+  if (kind < 0.02) return void socket.resetAndDestroy();
+  // It never answers.
+  if (kind < 0.04) return;
+  const body = kind < 0.7 ? corruptBody(random, text) : Buffer.from(text);
+  const isPacked = random() < 0.1;
+  const sent = isPacked ? gzipSync(body) : body;
+  const headers: Record<string, string> = isPacked ? { 'content-encoding': 'gzip' } : {};
+  while (random() < 0.25) {
+    const [name, values] = pick(random, HEADERS);
+    headers[name] = pick(random, values);
+  }
+  const whole = answer(random() < 0.15 ? pick(random, STATUSES) : status, sent, headers);
+  socket.write(random() < 0.1 ? corruptBytes(random, whole) : whole);
+  if (random() < 0.05) socket.end();
+}
+
+function corruptBody(random: Random, text: string): Buffer {
+  if (text === '' || random() < 0.15) return corruptBytes(random, Buffer.from(text));
+  if (random() < 0.2) return Buffer.from(corruptTokens(random, text));
+  return Buffer.from(JSON.stringify(corruptJson(random, JSON.parse(text))) ?? '');
+}

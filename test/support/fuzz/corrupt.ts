@@ -1,0 +1,74 @@
+import { pick, type Random } from '../../../src/sandbox/random.ts';
+
+const PIECES = [
+  ...[
+    '',
+    ' ',
+    '\n',
+    '\r\n',
+    '\r\n\r\n',
+    '\u0000',
+    '"',
+    '\\',
+    '{',
+    '}',
+    '[',
+    ']',
+    '(',
+    ')',
+    ':',
+    ',',
+  ],
+  ...['$', '@', '!', '...', '#', '|', '&', '%', '-1', '1e999', '0.1234567890123456789', 'null'],
+  ...['__proto__', 'constructor', '\ufeff', '\ud800', '\u2028', '😀', '"""', '\\u{110000}'],
+  ...['[', '{"a":', '{ a '].map((opening) => opening.repeat(20_000)),
+];
+const VALUES: readonly unknown[] = [
+  ...[null, true, 0, -1, 0.1, 1e308, 1e21, 5e-324, 2 ** 53, '', 'x', '\u0000', '\ud800', 'NaN'],
+  ...['__proto__', '2026-13-45', 'x'.repeat(70_000), [], {}, [[]], [null], { toString: 1 }],
+];
+
+/** Repeats, moves, drops or replaces some bytes, or puts others among them. */
+export function corruptBytes(random: Random, bytes: Buffer): Buffer {
+  const at = Math.floor(random() * (bytes.length + 1));
+  const end = Math.min(bytes.length, at + Math.floor(random() ** 3 * 40));
+  const cut = bytes.subarray(at, end);
+  const noise = Buffer.from(cut.map(() => random() * 256));
+  const piece = Buffer.from(pick(random, PIECES));
+  const between = pick(random, [piece, piece, noise, Buffer.alloc(0), Buffer.concat([cut, cut])]);
+  const corrupt = Buffer.concat([bytes.subarray(0, at), between, bytes.subarray(end)]);
+  if (random() < 0.1) return corrupt.subarray(0, at);
+  return random() < 0.3 ? corruptBytes(random, corrupt) : corrupt;
+}
+
+/** The same of its tokens: what comes of it is seldom valid, but nearly. */
+export function corruptTokens(random: Random, text: string): string {
+  const tokens = text.match(/\w+|\s+|[^\w\s]/g) ?? [''];
+  const at = Math.floor(random() * tokens.length);
+  const replacement = pick(random, [pick(random, PIECES), pick(random, tokens), '']);
+  tokens.splice(at, Math.floor(random() * 3), replacement);
+  return random() < 0.4 ? corruptTokens(random, tokens.join('')) : tokens.join('');
+}
+
+/** Replaces, drops, repeats or renames a value anywhere within. */
+export function corruptJson(random: Random, value: unknown): unknown {
+  const root = { value: structuredClone(value) };
+  const places: [Record<string, unknown>, string][] = [];
+  const visit = (holder: object) => {
+    for (const [name, inner] of Object.entries(holder)) {
+      places.push([holder as Record<string, unknown>, name]);
+      if (typeof inner === 'object' && inner !== null) visit(inner);
+    }
+  };
+  visit(root);
+  const [holder, name] = pick(random, places);
+  const [other, otherName] = pick(random, places);
+  const kind = random();
+  if (kind < 0.5) holder[name] = pick(random, VALUES);
+  else if (kind < 0.6) delete holder[name];
+  else if (kind < 0.75) holder[name] = structuredClone(other[otherName]);
+  else if (kind < 0.85 && places.length < 1_000)
+    holder[name] = Array(pick(random, [1, 2, 3_000])).fill(holder[name]);
+  else holder[pick(random, ['__proto__', 'toJSON', 'id', 'x'])] = holder[name];
+  return random() < 0.4 ? corruptJson(random, root.value) : root.value;
+}
