@@ -32,15 +32,21 @@ export function documentAttacks(): Attack[] {
 }
 
 export function senderAttacks(): Attack[] {
-  return Object.keys(KNOWN_SENDERS).map((name) => ({
+  return Object.entries(KNOWN_SENDERS).map(([name, { processes = 1 }]) => ({
     name,
     async begin({ port }, ms) {
       const script = fileURLToPath(new URL('sender-process.ts', import.meta.url));
-      await using child = new ProbedProcess({ script, core: GATEWAY_CORE });
-      await child.exchange({ name, port });
+      await using stack = new AsyncDisposableStack();
+      const children = Array.from({ length: processes }, () =>
+        stack.use(new ProbedProcess({ script, core: GATEWAY_CORE })),
+      );
+      await Promise.all(children.map((child) => child.exchange({ name, port })));
       await delay(ms);
-      const { sentBytes, opened, closed } = Object(await child.exchange({ isOver: true }));
-      return `${(sentBytes / 1_048_576).toFixed(0)} MB sent, ${opened} connections opened, ${closed} closed`;
+      const ended = children.map((child) => child.exchange({ isOver: true }));
+      const reports = (await Promise.all(ended)).map(Object);
+      const sum = (what: string) => reports.reduce((all, report) => all + report[what], 0);
+      const sentKb = (sum('sentBytes') / 1_024).toFixed(0);
+      return `${sentKb} kB sent, ${sum('opened')} connections opened, ${sum('closed')} closed`;
     },
   }));
 }

@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 import { quantile } from '../statistics.ts';
-import { bodyOf, headersOf } from './hostile-client.ts';
+import { bodyOf, type HostileDocument, headersOf } from './hostile-client.ts';
 
 export interface BystanderFigures {
   readonly p50Ms: number;
@@ -9,28 +9,39 @@ export interface BystanderFigures {
   readonly failed: number;
 }
 
+export interface BystanderOptions {
+  readonly port: number;
+  /** One for each account; where it is empty the account has none. */
+  readonly tokens: readonly string[];
+  readonly document: (asked: number) => HostileDocument;
+  readonly everyMs?: number;
+  /** In place of an address for each account, and a connection that it keeps. */
+  readonly newFrom?: string;
+}
+
 const ASKS_EVERY_MS = 32;
 
 /**
  * Accounts that request the same at a steady pace, whether the answer before has come or not: a wait
- * of seconds counts as often as a client would have had it. Each has an address and limits of its own.
+ * of seconds counts as often as a client would have had it. Each has an address and limits of its own, unless it is new there.
  */
 export class Bystander implements AsyncDisposable {
   readonly #pools: readonly { readonly pool: Pool; readonly token: string }[];
-  readonly #body: string;
+  readonly #options: BystanderOptions;
   readonly #timer: NodeJS.Timeout;
   readonly #latenciesMs: number[] = [];
   readonly #waiting = new Set<number>();
   #asked = 0;
   #failed = 0;
 
-  constructor(port: number, tokens: readonly string[], text: string) {
-    this.#body = bodyOf({ text, variables: {} });
+  constructor(options: BystanderOptions) {
+    const { port, tokens, newFrom, everyMs = ASKS_EVERY_MS } = options;
+    this.#options = options;
     this.#pools = tokens.map((token, at) => ({
       token,
-      pool: new Pool(`http://127.0.0.1:${port}`, { localAddress: `127.0.0.${at + 2}` }),
+      pool: new Pool(`http://127.0.0.1:${port}`, { localAddress: newFrom ?? `127.0.0.${at + 2}` }),
     }));
-    this.#timer = setInterval(() => void this.#ask(), ASKS_EVERY_MS);
+    this.#timer = setInterval(() => void this.#ask(), everyMs);
   }
 
   /** Requests without an answer so far count with their wait until now. */
@@ -50,15 +61,18 @@ export class Bystander implements AsyncDisposable {
   async #ask(): Promise<void> {
     const one = this.#pools[this.#asked % this.#pools.length];
     if (!one) return;
+    const text = bodyOf(this.#options.document(this.#asked));
     this.#asked += 1;
     const sentAtMs = performance.now();
     this.#waiting.add(sentAtMs);
     try {
-      const headers = headersOf(one.token);
-      const sent = { path: '/graphql', method: 'POST', headers, body: this.#body } as const;
-      const { statusCode, body } = await one.pool.request(sent);
-      await body.dump();
-      if (statusCode !== 200) this.#failed += 1;
+      const { authorization, ...others } = headersOf(one.token);
+      const headers = one.token === '' ? others : { ...others, authorization };
+      const reset = this.#options.newFrom !== undefined;
+      const sent = { path: '/graphql', method: 'POST', headers, reset, body: text } as const;
+      const { body } = await one.pool.request(sent);
+      // A refusal may be one field's.
+      if ((await body.text()).includes('"errors"')) this.#failed += 1;
       this.#latenciesMs.push(performance.now() - sentAtMs);
     } catch {
       this.#failed += 1;

@@ -1,3 +1,6 @@
+import { brotliCompressSync } from 'node:zlib';
+import { FRAMES } from '../../../test/support/websocket-frames.ts';
+
 /** What one sender writes, on as many connections as it likes: nothing of it waits for an answer. */
 export interface Sender {
   readonly transport: 'websocket' | 'http';
@@ -6,6 +9,16 @@ export interface Sender {
   readonly first: () => Buffer;
   /** Written over and over; nothing more where it is empty. */
   readonly repeated: () => Buffer;
+  /** That each open so many connections, where one may not have as many files; 1 where it is left out. */
+  readonly processes?: number;
+  /** Between two writes of what is repeated, which is then made anew for each. */
+  readonly everyMs?: number;
+  /** How long each connection stays: another one follows. */
+  readonly staysMs?: number;
+  /** The pause before another connection follows one that is closed. */
+  readonly returnsAfterMs?: number;
+  /** How many addresses they come from. */
+  readonly addresses?: number;
 }
 
 interface Frame {
@@ -76,12 +89,70 @@ export const KNOWN_SENDERS: Readonly<Record<string, Sender>> = {
       return Buffer.concat(all.map((lines) => times(50, request(lines))));
     },
   },
+  'a packed message and a broken frame in one packet': {
+    transport: 'websocket',
+    connections: 1,
+    first: () =>
+      Buffer.concat(['packedText', 'noText', 'text'].map((name) => FRAMES[name] ?? MASK)),
+    repeated: nothing,
+  },
+  '10 a second, 71 bytes that unpack to 262 kB of numbers': {
+    transport: 'http',
+    connections: 1,
+    first: nothing,
+    everyMs: 100,
+    repeated: () =>
+      packedPost(`{"query":"{__typename}","variables":{"a":[1e0${',1'.repeat(131_000)}]}}`),
+  },
+  '60 a second, new documents of 3,990 unknown fields, from three addresses': {
+    transport: 'http',
+    connections: 3,
+    addresses: 3,
+    first: nothing,
+    everyMs: 50,
+    repeated: () => {
+      documents += 1;
+      const fields = Array.from({ length: 3_990 }, (_, at) => `a${documents}x${at}`);
+      return packedPost(JSON.stringify({ query: `{${fields.join(' ')}}` }));
+    },
+  },
+  '21,000 idle connections of 20 addresses': {
+    transport: 'http',
+    processes: 3,
+    connections: 7_000,
+    returnsAfterMs: 1_000,
+    addresses: 20,
+    first: nothing,
+    repeated: nothing,
+  },
+  '1,500 sockets, 4.9 refused operations a second each': {
+    transport: 'websocket',
+    connections: 1_500,
+    first: () => INIT,
+    everyMs: 204,
+    repeated: () => frame({ text: '{"id":"1","type":"subscribe","payload":{"query":"{ none }"}}' }),
+  },
+  '130 a second, heads whose 262,144 bytes never come': {
+    transport: 'http',
+    connections: 8,
+    first: () => request(`${JSON_HEAD}\ncontent-length: 262144`),
+    staysMs: 50,
+    repeated: nothing,
+  },
 };
+
+let documents = 0;
 
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
 function request(lines: string): Buffer {
   return Buffer.from(`${lines.replaceAll('\n', '\r\n')}\r\n\r\n`);
+}
+
+function packedPost(text: string): Buffer {
+  const body = brotliCompressSync(text);
+  const head = `${JSON_HEAD}\ncontent-encoding: br\ncontent-length: ${body.length}`;
+  return Buffer.concat([request(head), body]);
 }
 
 function frame({ opcode = TEXT, isLast = true, text = '', missing = 0 }: Frame): Buffer {

@@ -1,18 +1,15 @@
 /** A process that sends what a known sender does to a port, until it is told to end. */
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { KNOWN_SENDERS } from './known-senders.ts';
+import { UPGRADE } from '../../../test/support/websocket-frames.ts';
+import { KNOWN_SENDERS, type Sender } from './known-senders.ts';
 
-const UPGRADE = [
-  'GET /graphql HTTP/1.1',
-  'host: a',
-  'connection: Upgrade',
-  'upgrade: websocket',
-  'sec-websocket-version: 13',
-  'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
-  'sec-websocket-protocol: graphql-transport-ws',
-  '\r\n',
-].join('\r\n');
+interface Sending extends Pick<Sender, 'everyMs' | 'staysMs' | 'returnsAfterMs' | 'repeated'> {
+  readonly port: number;
+  readonly localAddress: string;
+  readonly first: Buffer;
+}
+
 const RETURNS_AFTER_MS = 10;
 const WRITE_BYTES = 65_536;
 
@@ -26,26 +23,29 @@ process.on('message', (message: { readonly name?: string; readonly port?: number
   if (sender === undefined) return;
   const upgrade = Buffer.from(sender.transport === 'websocket' ? UPGRADE : '');
   const first = Buffer.concat([upgrade, sender.first()]);
-  const repeated = sender.repeated();
+  // What is not paced is made once.
+  const made = sender.everyMs === undefined ? sender.repeated() : null;
+  const repeated = () => made ?? sender.repeated();
   for (let at = 0; at < sender.connections; at += 1) {
-    void keepSending(message.port ?? 0, first, repeated);
+    // Addresses that the bystanders do not have; the newcomers share the first.
+    const localAddress = `127.0.1.${1 + (at % (sender.addresses ?? 1))}`;
+    void keepSending({ ...sender, port: message.port ?? 0, localAddress, first, repeated });
   }
 });
 // The probe lets its process end where nothing else keeps it.
 process.channel?.ref();
 
 /** Opens another connection for one that is closed. */
-async function keepSending(port: number, first: Buffer, repeated: Buffer): Promise<void> {
+async function keepSending(sending: Sending): Promise<void> {
   while (!isOver) {
-    await sendOn(port, first, repeated);
-    await delay(RETURNS_AFTER_MS);
+    await sendOn(sending);
+    await delay(sending.returnsAfterMs ?? RETURNS_AFTER_MS);
   }
 }
 
 /** Resolves when the connection is closed. */
-function sendOn(port: number, first: Buffer, repeated: Buffer): Promise<void> {
-  // An address of its own, which the bystanders do not share.
-  const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.1.1', noDelay: true });
+function sendOn({ port, localAddress, first, repeated, everyMs, staysMs }: Sending): Promise<void> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress, noDelay: true });
   report.opened += 1;
   socket.on('error', () => {});
   socket.resume();
@@ -57,7 +57,11 @@ function sendOn(port: number, first: Buffer, repeated: Buffer): Promise<void> {
   );
   socket.once('connect', async () => {
     await write(first);
-    while (repeated.length > 0 && !socket.destroyed) await write(repeated);
+    if (staysMs !== undefined) setTimeout(() => socket.destroy(), staysMs);
+    for (let next = repeated(); next.length > 0 && !socket.destroyed; next = repeated()) {
+      await write(next);
+      if (everyMs !== undefined) await delay(everyMs);
+    }
   });
 
   async function write(bytes: Buffer): Promise<void> {
