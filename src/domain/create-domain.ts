@@ -209,6 +209,8 @@ export function createDomain({
     orderTimeoutMs: settings.orderTimeoutMs,
     onAccountChanged: accountChanged,
     gatewayAheadMs: () => clockSkew.aheadMs,
+    onNumberTwice: () => metrics.numbersTwice.add(),
+    onSettledLate: (outcome) => metrics.lateOrders.add(outcome),
   });
   const orderDesk = new OrderDesk(orders, prover, metrics);
   metrics.watch({ catalogs, hub, orders, tokenRefusals });

@@ -21,6 +21,8 @@ const POLL_OUTCOMES = ['changed', 'unchanged', 'failed', 'refused'] as const;
 /** The metrics of the business: orders, catalogs, sessions, live feeds, tokens. */
 export class DomainMetrics {
   readonly orders;
+  readonly lateOrders;
+  readonly numbersTwice;
   readonly voids;
   readonly replays;
   readonly catalogFetches;
@@ -37,6 +39,17 @@ export class DomainMetrics {
       'Orders by outcome, repeats left aside; expired: later than their client meant them.',
       { outcome: ['accepted', 'rejected', 'unknown', 'expired', 'unsent'] },
     );
+    this.lateOrders = registry.counter(
+      'orders_settled_late_total',
+      'Orders counted as unknown whose answer came later, by what they became.',
+      { outcome: ['accepted', 'rejected'] },
+    );
+    this.numbersTwice = registry
+      .counter(
+        'order_numbers_told_twice_total',
+        'Orders that are unknown because the gateway had told their number for another key of the account.',
+      )
+      .register();
     this.voids = registry
       .counter('order_keys_voided_total', 'Keys that were closed before an order had them.')
       .register();

@@ -12,7 +12,7 @@ import type {
 } from './answers.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayError } from './errors.ts';
-import type { Answer, Exchange, Send } from './exchange.ts';
+import type { Answer, Exchange, Send, WireCall } from './exchange.ts';
 import { contractError, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
 import type { LimitOrder, MarketOrder } from './model.ts';
 import type { OperationName } from './operations.ts';
@@ -57,6 +57,7 @@ interface CallDetails {
   /** Names and values alternate. */
   readonly headers?: readonly string[];
   readonly sendBeforeMs?: number | null;
+  readonly onLate?: WireCall['onLate'] | undefined;
 }
 
 const WRITTEN: { readonly [Name in keyof Writes]?: (input: Writes[Name]) => CallDetails } = {
@@ -136,14 +137,24 @@ export class GatewayClient {
     return judgeWrite(operation, await this.#call(operation, caller, details));
   }
 
-  openPosition(caller: Caller, order: MarketOrder, sendBeforeMs: number | null = null) {
+  openPosition(
+    caller: Caller,
+    order: MarketOrder,
+    sendBeforeMs: number | null = null,
+    onLate?: WireCall['onLate'],
+  ) {
     const body = marketOrderBody(order, this.#options.gatewayDirectionField);
-    return this.#call('openPosition', caller, { body, sendBeforeMs });
+    return this.#call('openPosition', caller, { body, sendBeforeMs, onLate });
   }
 
-  placeLimitOrder(caller: Caller, order: LimitOrder, sendBeforeMs: number | null = null) {
+  placeLimitOrder(
+    caller: Caller,
+    order: LimitOrder,
+    sendBeforeMs: number | null = null,
+    onLate?: WireCall['onLate'],
+  ) {
     const body = limitOrderBody(order, this.#options.gatewayDirectionField);
-    return this.#call('placeLimitOrder', caller, { body, sendBeforeMs });
+    return this.#call('placeLimitOrder', caller, { body, sendBeforeMs, onLate });
   }
 
   /** `onOwned` is called with the group of a snapshot that is this login's, whatever is in its lists. */
@@ -202,7 +213,7 @@ export class GatewayClient {
   #call(
     operation: OperationName,
     caller: Caller,
-    { path = {}, body, headers = [], sendBeforeMs = null }: CallDetails = {},
+    { path = {}, body, headers = [], sendBeforeMs = null, onLate }: CallDetails = {},
   ): Promise<Exchange> {
     const template = this.#templates[operation];
     const sender = template.isAnonymous ? { ...caller, token: null } : caller;
@@ -214,6 +225,7 @@ export class GatewayClient {
       deadlineMs: template.deadlineMs,
       maxBytes: template.maxBytes,
       ...(sendBeforeMs !== null && { sendBeforeMs }),
+      ...(onLate && { onLate }),
       caller: sender,
     });
   }

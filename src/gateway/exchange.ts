@@ -12,6 +12,8 @@ export interface WireCall {
   readonly maxBytes: number;
   /** By this machine's date: a call whose head would go onto a socket later is not sent. Absent: at any time. */
   readonly sendBeforeMs?: number;
+  /** Called with the answer, or its absence, of a call that was still read on when it had ended by its deadline. */
+  readonly onLate?: (exchange: Exchange) => void;
   readonly caller: Caller;
   /** How often it has been sent before; absent at first. */
   readonly resends?: number;

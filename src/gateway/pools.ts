@@ -16,31 +16,44 @@ export const CONNECT_SHARE = 0.7;
 
 const SHARES: Readonly<Record<Area, number>> = { reads: 0.5, orders: 0.25, rest: 0.25 };
 
-// An idle connection that the gateway closes just as an order is written leaves its outcome unknown.
+// A connection made for an order that was given up meanwhile is soon closed: if the gateway closes one just as an order
+// is written, the order's outcome is unknown.
 const ORDER_IDLE_MS = 1_000;
 const IDLE_MS = 4_000;
 const LONGEST_IDLE_MS = 30_000;
+/** Past it a connection takes no new call, so that a gateway whose name has moved is left by all calls at once. */
+const OLDEST_MS = 10_000;
 
 export function createPools({ gatewayUrl, connections, connectTimeoutMs }: PoolOptions) {
   const url = new URL(gatewayUrl);
   const connect = createConnector(url, connectTimeoutMs);
-  const pool = (area: Area) => {
-    const idleMs = area === 'orders' ? ORDER_IDLE_MS : IDLE_MS;
-    return new Pool(url.origin, {
+  const pool = (area: Area, options: Pool.Options) =>
+    new Pool(url.origin, {
       connections: connectionsOf(area, connections),
       pipelining: 1,
       allowH2: false,
       connect,
-      keepAliveTimeout: idleMs,
-      keepAliveMaxTimeout: area === 'orders' ? ORDER_IDLE_MS : LONGEST_IDLE_MS,
       // Each call has a deadline of its own, over head and body together.
       headersTimeout: 0,
       bodyTimeout: 0,
+      ...options,
     });
+  const kept = {
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: LONGEST_IDLE_MS,
+    clientTtl: OLDEST_MS,
   };
-  const pools = { reads: pool('reads'), orders: pool('orders'), rest: pool('rest') };
+  // On a connection that serves one order no other answer can be taken for the order's.
+  const own = { keepAliveTimeout: ORDER_IDLE_MS, maxRequestsPerClient: 1 };
+  const pools = {
+    reads: pool('reads', kept),
+    orders: pool('orders', own),
+    rest: pool('rest', kept),
+  };
   return {
     ...pools,
+    /** The most orders that are read on past their deadlines, so that half of the connections are left to new ones. */
+    mostLate: Math.floor(connectionsOf('orders', connections) / 2),
     /** The path part of the gateway's address, without a slash at its end. */
     prefix: url.pathname.replace(/\/+$/, ''),
     async close() {

@@ -15,10 +15,11 @@ export function createTransport(
   observe: ObserveCall,
   counter: { sent: number } = { sent: 0 },
 ): Send {
+  const late: LateReads = { left: pools.mostLate };
   return (call) => {
     const { verb, area } = OPERATIONS[call.operation];
     const { promise, resolve } = Promise.withResolvers<Exchange>();
-    const dispatch = new Dispatch(call, counter, observe, resolve);
+    const dispatch = new Dispatch(call, counter, late, observe, resolve);
     if (dispatch.isOver) return promise;
     try {
       pools[area].dispatch(
@@ -38,11 +39,18 @@ export function createTransport(
   };
 }
 
+/** How many more calls may be read on past their deadlines. */
+interface LateReads {
+  left: number;
+}
+
 type Headers = Record<string, string | string[] | undefined>;
 
 /** A gateway that is slow may say so every second. */
 const MOST_INTERIMS = 100;
 const TOO_LATE = 'the moment before which it was meant to be sent has passed';
+/** How long after its deadline a call is read on whose late answer somebody wants. */
+const LATE_MS = 60_000;
 const CHUNKS_A_TURN = 1_000;
 const EMPTY = Buffer.alloc(0);
 const NO_HEADERS: Answer['headers'] = Object.freeze({});
@@ -52,11 +60,12 @@ class Dispatch implements Dispatcher.DispatchHandler {
   readonly #call: WireCall;
   /** The number of dispatches so far, which orders them. */
   readonly #counter: { sent: number };
+  readonly #late: LateReads;
   readonly #observe: ObserveCall;
   // The promise's own function: a closure kept here would tie each dispatch to the next one's.
   readonly #resolve: (exchange: Exchange) => void;
   readonly #signal: AbortSignal | undefined;
-  readonly #deadline: NodeJS.Timeout;
+  #deadline: NodeJS.Timeout;
   readonly #startedAt = performance.now();
   // A function: for an object as a listener Node keeps a closure of its own, and no dispatch would die young.
   readonly #onAbort = () => this.fail('aborted', new Error('the request was aborted'));
@@ -71,16 +80,20 @@ class Dispatch implements Dispatcher.DispatchHandler {
   #collector: ByteCollector | null = null;
   /** Until others have a turn. */
   #chunksLeft = CHUNKS_A_TURN;
+  /** Whether the call has ended by its deadline, and its answer is still read. */
+  #isLate = false;
   #ended = false;
 
   constructor(
     call: WireCall,
     counter: { sent: number },
+    late: LateReads,
     observe: ObserveCall,
     resolve: (exchange: Exchange) => void,
   ) {
     this.#call = call;
     this.#counter = counter;
+    this.#late = late;
     this.#observe = observe;
     this.#resolve = resolve;
     // A write is never aborted: a client that disconnects cannot make its outcome unknown.
@@ -97,8 +110,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
 
   /** Where the whole process was paused, the answer may have come in time: sockets are read before it is given up. */
   static expire(dispatch: Dispatch): void {
-    const { deadlineMs } = dispatch.#call;
-    const giveUp = () => dispatch.fail('timeout', new DeadlineError(deadlineMs));
+    const giveUp = () => dispatch.#giveUp();
     if (dispatch.#controller === null) giveUp();
     else setImmediate(giveUp);
   }
@@ -183,15 +195,27 @@ class Dispatch implements Dispatcher.DispatchHandler {
       this.#end({ sent: false, cause });
       return;
     }
-    this.#end({
-      sent: true,
-      answered: false,
-      reason,
-      cause,
-      sequence: this.#sequence,
-      sentAtMs: this.#sentAtMs,
-    });
+    this.#end(this.#noAnswer(reason, cause));
     controller.abort(new Error(reason, { cause }));
+  }
+
+  #giveUp(): void {
+    const { deadlineMs, onLate } = this.#call;
+    const error = new DeadlineError(deadlineMs);
+    const isWanted = onLate !== undefined && this.#controller !== null && !this.#ended;
+    if (!isWanted || this.#late.left === 0) {
+      this.fail('timeout', error);
+      return;
+    }
+    this.#late.left -= 1;
+    this.#isLate = true;
+    this.#deadline = setTimeout(() => this.fail('timeout', error), LATE_MS);
+    this.#settle(this.#noAnswer('timeout', error));
+  }
+
+  #noAnswer(reason: NoAnswer['reason'], cause: unknown): NoAnswer {
+    const [sequence, sentAtMs] = [this.#sequence, this.#sentAtMs];
+    return { sent: true, answered: false, reason, cause, sequence, sentAtMs };
   }
 
   #newCollector(): ByteCollector {
@@ -209,8 +233,15 @@ class Dispatch implements Dispatcher.DispatchHandler {
     clearTimeout(this.#deadline);
     this.#signal?.removeEventListener('abort', this.#onAbort);
     const packed = packedAnswer(exchange);
-    if (packed === null) this.#settle(exchange);
-    else void unpacked(packed, this.#call.maxBytes).then((whole) => this.#settle(whole));
+    if (packed === null) this.#arrived(exchange);
+    else void unpacked(packed, this.#call.maxBytes).then((whole) => this.#arrived(whole));
+  }
+
+  #arrived(exchange: Exchange): void {
+    if (this.#isLate) {
+      this.#late.left += 1;
+      this.#call.onLate?.(exchange);
+    } else this.#settle(exchange);
   }
 
   #settle(exchange: Exchange): void {

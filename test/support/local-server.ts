@@ -7,13 +7,13 @@ export interface LocalServer extends AsyncDisposable {
 }
 
 /** Listens on a free port of this machine, until it is closed with all its connections. */
-export async function listenLocally(server: Server): Promise<LocalServer> {
+export async function listenLocally(server: Server, host = '127.0.0.1'): Promise<LocalServer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

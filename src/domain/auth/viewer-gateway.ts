@@ -95,13 +95,18 @@ export class ViewerGateway {
     return answer;
   }
 
-  async order(viewer: Viewer, call: OrderCall): Promise<Exchange> {
+  /** `onLate` is called with an answer that comes after the call has ended by its deadline. */
+  async order(
+    viewer: Viewer,
+    call: OrderCall,
+    onLate?: (exchange: Exchange) => void,
+  ): Promise<Exchange> {
     const { client, ledger, refusals } = this.#parts;
     const { operation, sendBeforeMs } = call;
     const wasAccepted = ledger.isAccepted(viewer);
     const exchange = await (call.operation === 'openPosition'
-      ? client.openPosition(viewer.caller, call.order, sendBeforeMs)
-      : client.placeLimitOrder(viewer.caller, call.order, sendBeforeMs));
+      ? client.openPosition(viewer.caller, call.order, sendBeforeMs, onLate)
+      : client.placeLimitOrder(viewer.caller, call.order, sendBeforeMs, onLate));
     if (!exchange.sent || !exchange.answered) return exchange;
     if (exchange.status === 401) this.#refused(viewer, operation, wasAccepted);
     else if (exchange.status < 500) refusals.accepted(operation, viewer.login);

@@ -8,13 +8,15 @@ import { parseLongIntegers } from '../../lib/exact-json.ts';
 
 /** The outcome of an order that may have reached the gateway. "Unknown" is not "failed". */
 export type Submission =
-  | {
-      readonly outcome: 'accepted';
-      readonly orderId: string | null;
-      readonly message: string | null;
-    }
+  | Acceptance
   | Rejection
   | { readonly outcome: 'unknown'; readonly sentAt: Date; readonly message: string | null };
+
+export interface Acceptance {
+  readonly outcome: 'accepted';
+  readonly orderId: string | null;
+  readonly message: string | null;
+}
 
 export interface Rejection {
   readonly outcome: 'rejected';
@@ -76,6 +78,11 @@ export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submi
 
 export function unknownSince(sentAtMs: number, message: string | null = null): Submission {
   return { outcome: 'unknown', sentAt: new Date(sentAtMs), message };
+}
+
+/** An acceptance whose order number the gateway has told for another key: it may be that order's answer. */
+export function namedTwice({ orderId, message }: Acceptance, sentAtMs: number): Submission {
+  return unknownSince(sentAtMs, `${naming(orderId, message)} It was named for another key, too.`);
 }
 
 function rejected(error: string | null, message: string | null): Rejection {

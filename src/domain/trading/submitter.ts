@@ -9,7 +9,8 @@ import {
 } from '../../store/order-records.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import { EXPIRED, judgeOrder, type Submission, unknownSince } from './outcome.ts';
+import { OrderNumbers } from './order-numbers.ts';
+import { EXPIRED, judgeOrder, namedTwice, type Submission, unknownSince } from './outcome.ts';
 import type { Recorder, RecorderOptions } from './recorder.ts';
 import type { Ticket } from './ticket.ts';
 
@@ -21,6 +22,10 @@ export interface SubmitterOptions extends RecorderOptions {
   readonly onAccountChanged: (login: string) => void;
   /** How much later it is by the gateway's clock than by this machine's; 0 where it is not. */
   readonly gatewayAheadMs: () => number;
+  /** Called when the gateway has told an account's order number for a second key. */
+  readonly onNumberTwice?: () => void;
+  /** Called with what an order became whose client was told that it is not known. */
+  readonly onSettledLate?: (outcome: 'accepted' | 'rejected') => void;
 }
 
 // A reservation that took longer is released unsent: other processes may have taken one that was frozen
@@ -33,6 +38,7 @@ const OVERDUE_MS = 1_000;
 export class Submitter {
   readonly #options: SubmitterOptions;
   readonly #recorder: Recorder;
+  readonly #numbers = new OrderNumbers();
 
   constructor(options: SubmitterOptions, recorder: Recorder) {
     this.#options = options;
@@ -59,7 +65,8 @@ export class Submitter {
     const { clock, orderTimeoutMs } = this.#options;
     const recorder = this.#recorder;
     const startedAtMs = clock.now();
-    const verdict = this.#verdict(viewer, ticket, startedAtMs);
+    const onLate = (exchange: Exchange) => this.#settleLate(viewer, ticket, reservation, exchange);
+    const verdict = this.#verdict(viewer, ticket, startedAtMs, onLate);
     let submission: Submission | null;
     try {
       submission = await within(clock, orderTimeoutMs + OVERDUE_MS, verdict);
@@ -80,7 +87,12 @@ export class Submitter {
     return submission;
   }
 
-  async #verdict(viewer: Viewer, named: Ticket, startedAtMs: number): Promise<Submission> {
+  async #verdict(
+    viewer: Viewer,
+    named: Ticket,
+    startedAtMs: number,
+    onLate: (exchange: Exchange) => void,
+  ): Promise<Submission> {
     const { sendBeforeMs } = named;
     // By the later of two dates: where this machine's clock is behind, an order would go out after its moment. A date
     // that a cache answered with is an earlier one, and moves nothing.
@@ -89,7 +101,7 @@ export class Submitter {
     if (this.#isExpired(ticket)) return EXPIRED;
     let exchange: Exchange;
     try {
-      exchange = await this.#options.gateway.order(viewer, ticket);
+      exchange = await this.#options.gateway.order(viewer, ticket, onLate);
     } catch (error) {
       // A call never rejects; where a bug makes one reject, the order's outcome is unknown.
       const message = 'an order ended in an error of the facade: its outcome is unknown';
@@ -98,7 +110,32 @@ export class Submitter {
     }
     // A repeat could only come later still, so this is the end of what the gateway never heard of.
     if (!exchange.sent && this.#isExpired(ticket)) return EXPIRED;
-    return this.report(viewer.login, judgeOrder(ticket.operation, exchange));
+    return this.report(viewer.login, this.#judge(viewer, ticket, exchange));
+  }
+
+  #judge({ login }: Viewer, { operation }: Ticket, exchange: Exchange): Submission {
+    const submission = judgeOrder(operation, exchange);
+    if (submission.outcome !== 'accepted' || submission.orderId === null) return submission;
+    if (!exchange.sent || this.#numbers.isNew(login, submission.orderId)) return submission;
+    this.#options.onNumberTwice?.();
+    return namedTwice(submission, exchange.sentAtMs);
+  }
+
+  /** Settles an order by an answer that came after its client was told that the outcome is not known. */
+  #settleLate(viewer: Viewer, ticket: Ticket, reservation: Reservation, exchange: Exchange): void {
+    let submission: Submission;
+    try {
+      submission = this.#judge(viewer, ticket, exchange);
+    } catch (error) {
+      // It was not taken, but to free its key is too late: its client was told that it may have been.
+      if (!(error instanceof GatewayError))
+        this.#options.log.error({ err: error }, 'a late answer');
+      return;
+    }
+    if (submission.outcome === 'unknown') return;
+    this.report(viewer.login, submission);
+    this.#options.onSettledLate?.(submission.outcome);
+    void this.#recorder.settle(reservation, submission);
   }
 
   /** By the date: the moment was named by a client, from the dates of this server's answers. */

@@ -17,17 +17,19 @@ export interface WaitingCall {
   readonly symbol: string;
   readonly sendBeforeMs: number | null;
   readonly end: (exchange: Exchange | Error) => void;
+  /** An answer after the call has ended. */
+  readonly endLate: (exchange: Exchange) => void;
 }
 
 /** A gateway whose answers the test gives one by one. */
 export function createScriptedGateway() {
   const calls: WaitingCall[] = [];
   const gateway: SubmitterOptions['gateway'] = {
-    order(viewer, { operation, order: { symbol }, sendBeforeMs }) {
+    order(viewer, { operation, order: { symbol }, sendBeforeMs }, endLate = () => {}) {
       const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
       const end = (exchange: Exchange | Error) =>
         exchange instanceof Error ? reject(exchange) : resolve(exchange);
-      calls.push({ viewer, operation, symbol, sendBeforeMs, end });
+      calls.push({ viewer, operation, symbol, sendBeforeMs, end, endLate });
       return promise;
     },
   };
@@ -59,6 +61,11 @@ export function answered(status: number, body: object = {}): Exchange {
     sentAtMs: 1_000,
   };
 }
+
+export const unanswered: Exchange = {
+  ...{ sent: true, answered: false, reason: 'timeout', cause: new Error('late') },
+  ...{ sequence: 1, sentAtMs: 1_000 },
+};
 
 export const acceptedAs = (orderId: string) => answered(200, { success: true, orderId });
 

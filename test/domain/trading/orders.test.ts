@@ -18,6 +18,7 @@ import {
   proofOf,
   stage,
   ticketOf,
+  unanswered,
 } from './order-stage.ts';
 
 describe('an order', () => {
@@ -140,6 +141,58 @@ describe('when the gateway call outlives its own deadline', () => {
     expect((await orders.place(demo, demoProof, ticketOf('k'))).outcome.outcome).toBe('unknown');
     expect(calls).toHaveLength(1);
   });
+});
+
+describe('a late answer', () => {
+  const refused = answered(200, { success: false, err: 'NO_MONEY' });
+
+  test.each([
+    ['accepted', acceptedAs('o-1'), 2],
+    ['rejected', refused, 1],
+    ['unknown', answered(500), 1],
+    ['unknown', answered(401), 1],
+    ['unknown', unanswered, 1],
+  ])('makes an order that was unknown %s', async (outcome, late, changes) => {
+    const { orders, calls, begin, acceptances } = stage();
+    const { placed } = await begin('k');
+    last(calls).end(unanswered);
+    expect(await placed).toMatchObject({ outcome: { outcome: 'unknown' } });
+    last(calls).endLate(late);
+    expect(acceptances).toHaveLength(changes);
+    expect(await orders.placed(demoProof, 'k')).toMatchObject({ outcome: { outcome } });
+    expect(await orders.place(demo, demoProof, ticketOf('k'))).toMatchObject({
+      ...{ outcome: { outcome }, replayed: true },
+    });
+    expect(calls).toHaveLength(1);
+  });
+
+  test('changes nothing of an order whose outcome is known', async () => {
+    const { orders, calls, begin } = stage();
+    const { placed } = await begin('k');
+    last(calls).end(refused);
+    await placed;
+    last(calls).endLate(acceptedAs('o-1'));
+    const outcome = { outcome: 'rejected', error: 'NO_MONEY' };
+    expect(await orders.placed(demoProof, 'k')).toMatchObject({ outcome });
+  });
+});
+
+test('an order number that an account is told twice says nothing of the second order', async () => {
+  const { calls, begin } = stage();
+  const place = async (key: string, viewer = demo, number: string | null = 'o-1') => {
+    const { placed } = await begin(key, viewer);
+    last(calls).end(answered(200, { success: true, orderId: number }));
+    return (await placed).outcome;
+  };
+  expect(await place('first')).toMatchObject({ outcome: 'accepted', orderId: 'o-1' });
+  expect(await place('second')).toMatchObject({
+    outcome: 'unknown',
+    message: 'The gateway named the order o-1. It was named for another key, too.',
+  });
+  const other = viewerOf('token-2', { login: '2002' });
+  expect(await place('third', other)).toMatchObject({ outcome: 'accepted' });
+  expect(await place('no number', demo, null)).toMatchObject({ outcome: 'accepted' });
+  expect(await place('none again', demo, null)).toMatchObject({ outcome: 'accepted' });
 });
 
 describe('when the records', () => {

@@ -1,0 +1,60 @@
+import dns from 'node:dns';
+import { createServer } from 'node:http';
+import { expect, test, vi } from 'vitest';
+import { customerIdRead } from '../../src/gateway/wire/payments.ts';
+import { eventually } from '../support/eventually.ts';
+import { listenLocally } from '../support/local-server.ts';
+import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
+import { anyCaller, marketOrder, openClient } from './open-client.ts';
+
+const AGE_MS = 10_000;
+
+/** undici takes a connection's age from the date. */
+function letTimePass(ms: number): void {
+  const date = Date.now;
+  vi.spyOn(Date, 'now').mockImplementation(() => date() + ms);
+}
+
+test('a name that moves takes reads and orders along', async () => {
+  const calls: string[] = [];
+  await using gateway = await listenLocally(
+    createServer(({ method, socket }, response) => {
+      calls.push(`${method} ${socket.localAddress}`);
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ success: true, customerId: '1' }));
+    }),
+    '0.0.0.0',
+  );
+  let address = '127.0.0.1';
+  type Done = (error: null, all: readonly dns.LookupAddress[]) => void;
+  const lookup = (_name: string, _options: object, done: Done) =>
+    done(null, [{ address, family: 4 }]);
+  vi.spyOn(dns, 'lookup').mockImplementation(lookup as unknown as typeof dns.lookup);
+  await using open = openClient(`http://gateway.test:${gateway.port}`);
+  const callBoth = async () => {
+    await open.client.read(anyCaller, customerIdRead, {});
+    await open.client.openPosition(anyCaller, marketOrder);
+  };
+  await callBoth();
+  address = '127.0.0.2';
+  letTimePass(AGE_MS + 1);
+  await callBoth();
+  expect(calls).toEqual(['GET 127.0.0.1', 'POST 127.0.0.1', 'GET 127.0.0.2', 'POST 127.0.0.2']);
+});
+
+test('a connection is left once it is old, and the call that is under way on it ends first', async () => {
+  const answers: (() => void)[] = [];
+  await using gateway = await startScriptedGateway((socket) => {
+    answers.push(() => socket.write(answer(200, { customerId: '1', methods: [] })));
+  });
+  await using open = openClient(gateway.url);
+  const first = open.client.read(anyCaller, customerIdRead, {});
+  await eventually(() => answers.length === 1);
+  letTimePass(AGE_MS + 1);
+  const second = open.client.read(anyCaller, customerIdRead, {});
+  await eventually(() => answers.length === 2);
+  answers[1]?.();
+  answers[0]?.();
+  expect(await Promise.all([first, second])).toEqual(['1', '1']);
+  await eventually(() => gateway.openConnections === 1);
+});
