@@ -15,6 +15,8 @@ export interface App {
   readonly url: string;
   readonly adminUrl: string;
   readonly sandbox: Sandbox | null;
+  /** The hashed address of the client whose bytes were handled last. */
+  lastClient(): string | null;
   /** Stops accepting work, finishes in-flight requests and closes everything. */
   close(): Promise<void>;
 }
@@ -53,6 +55,10 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
     url: addressOf(config.host, port),
     adminUrl: addressOf(config.adminHost, adminPort),
     sandbox: opened.sandbox,
+    lastClient() {
+      const { received, accessLog } = wired;
+      return received.lastAddress === null ? null : accessLog.addressHash(received.lastAddress);
+    },
     // The transports are closed first, then what was opened, the last first.
     close: createShutdown(config, options, opened.domain, wired, started.move()),
   };

@@ -22,11 +22,23 @@ export async function runApp(
 ): Promise<App> {
   const output = openAppLogOutput(config);
   const log = createAppLog(config, output);
+  let serving: App | null = null;
+  let isEnding = false;
+  process.on('uncaughtException', (error) => {
+    if (isEnding) return;
+    isEnding = true;
+    log.fatal(
+      { err: error, lastClient: serving?.lastClient() },
+      'an error that nothing handles ends the process',
+    );
+    void output.drain(LAST_LINES_MS).finally(() => process.exit(1));
+  });
   const app = await startApp(config, { log, logOutput: output, plugins }).finally(() => {
     // The log begins with who serves HTTP, and a start that fails has its warnings as well.
     for (const warning of warnings) log.warn({}, warning);
   });
 
+  serving = app;
   let stopping = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {

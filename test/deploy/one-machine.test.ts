@@ -60,6 +60,14 @@ test('the unit gives every process a configuration that the service accepts, and
   }
 });
 
+test('the unit starts a process again within a second, however often it has ended', () => {
+  for (const unit of units) {
+    expect(unit.value('Restart')).toBe('on-failure');
+    expect(unit.value('RestartSec')).toBe('100ms');
+  }
+  expect(text).toContain('\nStartLimitIntervalSec=0\n');
+});
+
 test('the unit can write to its state alone and gains no privileges', () => {
   const [unit] = units;
   expect(unit?.value('User')).toBe('trading-graph');

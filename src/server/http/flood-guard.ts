@@ -26,6 +26,8 @@ export function countRequest(
   const caller = { ...addresses.caller(request), token: tokens.of(request) };
   const count = () => countMessage(caller, 0, isCrossSite ? 'cross-site' : null);
   buffer.requestBegan(request, count);
+  buffer.address = caller.client?.address ?? '';
+  received.handing(buffer);
   if (method === 'GET' || method === 'OPTIONS' || method === 'HEAD') buffer.requestTaken(request);
   const standing = count();
   if (standing !== 'far over') return standing;

@@ -110,7 +110,7 @@ export class HttpServer {
 
   #accept(socket: Socket): void {
     const { addresses, received, limiter, refused } = this.#settings;
-    received.open(socket);
+    received.open(socket, addresses.peerOf(socket));
     // A trusted proxy's are everybody's, and limited by the proxy.
     if (addresses.isFromProxy({ socket })) return;
     const client = addressClient(addresses.peerOf(socket));

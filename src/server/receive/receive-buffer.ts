@@ -18,6 +18,8 @@ export interface ReceiveSums {
   changed(buffer: ReceiveBuffer, bytes: number): void;
   /** Whether the connections that are read now have used up their time together. */
   isRoundOver(): boolean;
+  /** Call it before bytes are handed on. */
+  handing(buffer: ReceiveBuffer): void;
   /** Calls `turn` after the other connections that wait. */
   later(buffer: ReceiveBuffer): void;
 }
@@ -49,6 +51,8 @@ export class ReceiveBuffer {
   bytes = 0;
   /** Whether nothing more is handed on. */
   isStopped = false;
+  /** Its client's, as far as is known. */
+  address: string;
   /** How often a client that has long sent too much was answered on it. */
   refusals = 0;
   readonly #sums: ReceiveSums;
@@ -75,9 +79,10 @@ export class ReceiveBuffer {
   #handingBytes = 0;
   #hasEnded = false;
 
-  constructor(sums: ReceiveSums, socket: Socket) {
+  constructor(sums: ReceiveSums, socket: Socket, address: string) {
     this.#sums = sums;
     this.socket = socket;
+    this.address = address;
     // Node's HTTP server reads the handle behind the stream's back until there is such a listener.
     socket.on('data', ignore);
     socket.off('data', ignore);
@@ -193,6 +198,7 @@ export class ReceiveBuffer {
   }
 
   #handOnSlice(held: Buffer): void {
+    this.#sums.handing(this);
     const start = this.#at;
     if (this.#meter !== null) {
       const { frames } = this.#meter;

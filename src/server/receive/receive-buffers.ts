@@ -28,6 +28,8 @@ export class ReceiveBuffers implements ReceiveSums {
   readonly #buffers = new WeakMap<Socket, ReceiveBuffer>();
   readonly #unfinished = new Set<ReceiveBuffer>();
   readonly #waiting = new Set<ReceiveBuffer>();
+  /** The client whose bytes were handed on last: probably its are what ends the process. */
+  lastAddress: string | null = null;
   #bytes = 0;
   #isLooking = false;
   #roundBeganAtMs: number | null = null;
@@ -44,8 +46,12 @@ export class ReceiveBuffers implements ReceiveSums {
   }
 
   /** Call it for each connection before its first byte is read. */
-  open(socket: Socket): void {
-    this.#buffers.set(socket, new ReceiveBuffer(this, socket));
+  open(socket: Socket, address = ''): void {
+    this.#buffers.set(socket, new ReceiveBuffer(this, socket, address));
+  }
+
+  handing({ address }: ReceiveBuffer): void {
+    this.lastAddress = address;
   }
 
   /** Every connection of the public listener has one. */

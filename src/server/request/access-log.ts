@@ -107,7 +107,12 @@ export class AccessLog {
   /** Of a request that was refused, for whatever reason of its own: who goes on is found by it. */
   #address({ outcome }: RequestSummary, { client }: RequestCaller): string {
     if (client === undefined || (outcome !== 'refused' && outcome !== 'caller')) return '';
-    return `,"address":"${this.#hashOf(addressKey(client.address))}"`;
+    return `,"address":"${this.addressHash(client.address)}"`;
+  }
+
+  /** Stands for a client's address in other lines as well. */
+  addressHash(address: string): string {
+    return this.#hashOf(addressKey(address));
   }
 
   #hashOf(text: string): string {

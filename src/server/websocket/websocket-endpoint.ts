@@ -160,6 +160,7 @@ export class WebSocketEndpoint {
     );
     socket.on('pong', () => this.#keepAlive.received(connection));
     const buffer = received.of(stream);
+    buffer.address = connection.caller.client?.address ?? '';
     buffer.upgraded(head, new SenderWatch(connection, buffer, this.#settings));
     // A frame is too large or malformed: `ws` has closed the socket with the right code already.
     socket.on('error', (error: NodeJS.ErrnoException) => {
