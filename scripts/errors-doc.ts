@@ -30,12 +30,14 @@ well-formed); 405, 406, 413 and 415 for a wrong method, \`Accept\`, size or \`Co
 | \`gatewayError\` | \`FORBIDDEN\`, \`RATE_LIMITED\`, \`GATEWAY_REFUSED\`, \`GATEWAY_UNAVAILABLE\` of a 503 | the gateway’s own \`error\` and \`message\`, personal data redacted; may be shown to the user |
 | \`argument\` | \`BAD_USER_INPUT\` | path of the argument, where the error is about one |
 | \`limit\`, \`value\`, \`maximum\` | \`QUERY_TOO_COMPLEX\` | which limit is exceeded, the value found, and the limit itself |
+| \`earlierUnknown\` | \`IDEMPOTENCY_UNAVAILABLE\` and \`GATEWAY_UNAVAILABLE\` of an order | true where whether an earlier request with its key was sent is not known |
 | \`requestId\` | \`INTERNAL\` | the log has the cause under this id; it is also the response header \`x-request-id\` |
 
 ## What is certain of a write
 
 Each code below says it, for a write whose own field has the error, and for all writes of a request that has it as a whole. An error further
-down, with a longer \`path\`, is about what was read after the write. An order's outcomes are data: [orders.md](orders.md).
+down, with a longer \`path\`, is about what was read after the write. It speaks of this request alone: what is known of earlier ones with an
+order's key is in [orders.md](orders.md#what-is-known-of-which-request), where an order's outcomes are, which are data.
 
 ## The codes
 `;
@@ -49,7 +51,7 @@ export function errorsPage(): string {
 
 /** Held to the judgement of the gateway's answers by test/schema/writes-by-code.test.ts. */
 const WRITE: Readonly<Record<ErrorCode['write'], string>> = {
-  none: 'was not carried out.',
+  none: 'was not carried out by this request.',
   unknown: 'may have been carried out or not.',
   never: 'never has this code; signing in and reads have.',
 };

@@ -4,7 +4,11 @@ import { NoGroupError } from '../domain/catalog/group-prover.ts';
 import { InputError } from '../domain/input-error.ts';
 import { NotInEventsError } from '../domain/positions/not-in-events-error.ts';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
-import { KeyForgottenError, KeyNotVoidedError } from '../domain/trading/void-errors.ts';
+import {
+  KeyForgottenError,
+  KeyNotVoidedError,
+  UnprovedOrderError,
+} from '../domain/trading/void-errors.ts';
 import {
   GatewayError,
   type GatewayErrorKind,
@@ -58,25 +62,32 @@ export function describe(error: unknown): Described {
   }
   if (error instanceof KeyNotVoidedError) {
     const { code, more = {} } = describe(error.cause);
-    return { code, message: 'It cannot be said that the key is closed.', more };
+    const message = 'It cannot be said that the key is closed.';
+    return { code, message, more: { ...more, earlierUnknown: true } };
   }
   if (error instanceof KeyForgottenError) {
     return {
       code: 'IDEMPOTENCY_UNAVAILABLE',
       message: 'The key is closed. Whether an order had it before is not known any more.',
       // The records of that time do not come back.
-      more: { retryable: false },
+      more: { retryable: false, earlierUnknown: true },
     };
   }
   if (error instanceof AccountRecordsFullError) {
     return {
       code: 'IDEMPOTENCY_UNAVAILABLE',
-      message: 'The order was not sent: this account has placed too many in a day.',
+      message: 'This request was not sent: this account has placed too many orders in a day.',
       more: { limit: 'ORDER_RECORDS_PER_ACCOUNT', retryAfter: error.retryAfterSeconds },
     };
   }
   if (error instanceof RecordsUnavailableError) {
-    return { code: 'IDEMPOTENCY_UNAVAILABLE', message: 'The order was not sent.' };
+    const code = 'IDEMPOTENCY_UNAVAILABLE';
+    return error.earlierUnknown
+      ? { code, message: EARLIER_UNKNOWN, more: { earlierUnknown: true } }
+      : {
+          code,
+          message: 'This request was not sent, and no earlier one with its key is recorded.',
+        };
   }
   if (error instanceof NoGroupError) {
     return { code: 'FORBIDDEN', message: 'This account has no catalog.' };
@@ -89,6 +100,9 @@ export function describe(error: unknown): Described {
   }
   return INTERNAL;
 }
+
+const EARLIER_UNKNOWN =
+  'This request was not sent. Whether an earlier one with its key was is not known: ask `placedOrder`, do not use another key.';
 
 const INTERNAL: Described = { code: 'INTERNAL', message: 'Something went wrong here.' };
 
@@ -142,6 +156,7 @@ function describeGateway(error: GatewayError): Described {
     message,
     more: {
       operation: error.operation,
+      ...(error instanceof UnprovedOrderError && { earlierUnknown: true }),
       ...(code === 'OUTCOME_UNKNOWN' && { retryable: OPERATIONS[error.operation].isIdempotent }),
       ...((code === 'RATE_LIMITED' || error.retryAfterSeconds !== null) && {
         retryAfter: Math.max(SHORTEST_RETRY_AFTER_SECONDS, error.retryAfterSeconds ?? 0),

@@ -108,7 +108,7 @@ const TYPE_OF = {
 
 const PlaceOrderResult = builder.unionType('PlaceOrderResult', {
   description:
-    'What became of an order: taken, refused, or not known. An error means that it was surely not taken, and its key is still free.',
+    'What became of an order: taken, refused, or not known. An error but `INTERNAL` means that this request was not sent, and leaves the key as it was; with `extensions.earlierUnknown`, whether an earlier request with it was sent is not known.',
   types: [OrderAcceptedRef, OrderRejectedRef, OrderOutcomeUnknownRef],
   resolveType: ({ outcome }: Placed) => TYPE_OF[outcome.outcome],
 });

@@ -147,6 +147,23 @@ export function mostVoids(maxPerAccount: number): number {
 /** The store is full or out of reach: an order cannot be promised to go out once, so it does not go. */
 export class RecordsUnavailableError extends Error {
   override readonly name: string = 'RecordsUnavailableError';
+  /** False where the records were read and have none of this key, so that no earlier request with it was sent. */
+  readonly earlierUnknown: boolean;
+
+  constructor(message?: string, { earlierUnknown = true, ...options }: RecordsErrorOptions = {}) {
+    super(message, options);
+    this.earlierUnknown = earlierUnknown;
+  }
+}
+
+interface RecordsErrorOptions extends ErrorOptions {
+  readonly earlierUnknown?: boolean;
+}
+
+export function recordsFullError(max: number): RecordsUnavailableError {
+  return new RecordsUnavailableError(`all ${max} order records are in use`, {
+    earlierUnknown: false,
+  });
 }
 
 /** This account alone has as many records as it may; others are not affected. */
@@ -156,7 +173,7 @@ export class AccountRecordsFullError extends RecordsUnavailableError {
   readonly retryAfterSeconds: number;
 
   constructor(max: number, freeInMs: number, what = 'order records') {
-    super(`all ${max} ${what} of this account are in use`);
+    super(`all ${max} ${what} of this account are in use`, { earlierUnknown: false });
     this.retryAfterSeconds = Math.max(1, Math.ceil(freeInMs / 1000));
   }
 }

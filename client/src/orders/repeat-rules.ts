@@ -21,6 +21,8 @@ const ENDED: ReadonlySet<string> = new Set(['STORAGE', 'SIGNED_OUT', 'DISPOSED',
 
 /** Whether the order may have been carried out though its request ended in this error. */
 export function mayHaveTraded(error: TradingGraphError): boolean {
+  // A browser may have sent this request twice, and the answer to the first copy may be lost.
+  if (error.extensions.earlierUnknown === true) return true;
   return !NOT_YET.has(error.code) && !REFUSED.test(error.code) && !neverLeft(error);
 }
 

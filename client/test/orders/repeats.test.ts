@@ -1,7 +1,11 @@
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
+import { ownFolder } from '../../../test/support/own-folder.ts';
 import { buying, minuteOf, startPhone } from '../support/phone.ts';
 
+const folder = ownFolder();
 /** An order at market may be sent for five seconds else, which pass on a busy machine. */
 const PATIENT = { maxWaitMs: 60_000 };
 const LIMIT = { symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, comment: 'paused' } as const;
@@ -44,6 +48,23 @@ test('a full store of records is waited for', async () => {
   expect(sent).toHaveLength(3);
   expect(phone.app.sandbox.orders()).toHaveLength(1);
   expect(phone.storage.entries.size).toBe(0);
+});
+
+test('an order stays in doubt where the server cannot say whether an earlier request was sent', async () => {
+  const file = join(folder.path, 'orders.db');
+  await using phone = await startPhone({ ORDER_STORE: file });
+  const { environment, ticket: options, withinMs } = minuteOf(phone, 3);
+  const { orders } = phone.open({}, environment);
+  await rename(file, `${file}.away`);
+  const ticket = orders.ticket(options);
+  const { idempotencyKey } = ticket;
+  expect(await ticket.place(buying('open'), { withinMs })).toMatchObject({
+    status: 'unknown',
+    error: { code: 'IDEMPOTENCY_UNAVAILABLE', extensions: { earlierUnknown: true } },
+  });
+  expect(phone.storage.entries.size).toBe(1);
+  await rename(`${file}.away`, file);
+  expect(await ticket.place(buying('open'))).toMatchObject({ status: 'accepted', idempotencyKey });
 });
 
 test.each([

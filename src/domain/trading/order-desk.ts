@@ -9,7 +9,7 @@ import { InputError } from '../input-error.ts';
 import type { Orders, Placed } from './orders.ts';
 import type { Submission } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
-import { KeyForgottenError, KeyNotVoidedError } from './void-errors.ts';
+import { KeyForgottenError, KeyNotVoidedError, UnprovedOrderError } from './void-errors.ts';
 
 type OrderMetrics = Pick<DomainMetrics, 'orders' | 'replays' | 'voids'>;
 
@@ -33,7 +33,7 @@ export class OrderDesk {
       else this.#metrics.orders.add(endOf(placed));
       return placed;
     } catch (error) {
-      // The order was surely not taken.
+      // This request was not sent.
       if (!isCallersOwn(error)) this.#metrics.orders.add('unsent');
       throw error;
     }
@@ -56,7 +56,7 @@ export class OrderDesk {
     }
   }
 
-  /** The error always says that nothing was done, whatever the reason for the missing proof. */
+  /** The error always says that this request did nothing, whatever the reason for the missing proof. */
   async #proofBefore(viewer: Viewer, operation?: Ticket['operation']): Promise<AccountProof> {
     try {
       return await this.#prover.account(viewer);
@@ -64,7 +64,7 @@ export class OrderDesk {
       const isAboutSender = isGatewayError(error, 'unauthenticated', 'forbidden', 'rate-limited');
       if (isAboutSender || !(error instanceof GatewayError)) throw error;
       const message = 'the token could not be proved';
-      throw new GatewayError('unavailable', operation ?? error.operation, message, {
+      throw new UnprovedOrderError('unavailable', operation ?? error.operation, message, {
         cause: error,
       });
     }

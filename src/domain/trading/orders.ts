@@ -71,8 +71,8 @@ export class Orders {
   }
 
   /**
-   * Throws an InputError (another order has this key), a RecordsUnavailableError (nothing was sent)
-   * or a GatewayError (the order was surely not taken, its key is free).
+   * Throws an InputError (another order has this key), a RecordsUnavailableError (this request was not sent, and of
+   * earlier ones it says what is known) or a GatewayError (the order was surely not taken, its key is free).
    */
   async place(viewer: Viewer, proof: AccountProof, ticket: Ticket): Promise<Placed> {
     if (viewer.login !== proof.login) throw new Error('the proof is of another account');
@@ -102,7 +102,7 @@ export class Orders {
     for (;;) {
       const placed = await this.#endOf(id);
       if (placed) return placed;
-      const record = await this.#options.records.find(login, key);
+      const record = await this.#find(login, key);
       // An order that began meanwhile is in flight as well.
       if (!record && !this.#inFlight.has(id)) return null;
       const closing = record && closingOf(record);
@@ -126,7 +126,10 @@ export class Orders {
       // A clock that was set back, or is another's, says nothing of the key's age.
       const madeAtMs = sinceMs !== null && sinceMs <= atMs + CLOCKS_DIFFER_MS ? sinceMs : null;
       const ageMs = (whenMs: number) => (madeAtMs === null ? null : Math.max(0, whenMs - madeAtMs));
-      const answer = await records.voidKey({ login, key, atMs, keyAgeMs: ageMs(atMs) });
+      const waiting = this.#recorder.waiting(login, key);
+      const answer = waiting
+        ? { voided: false, record: waiting }
+        : await records.voidKey({ login, key, atMs, keyAgeMs: ageMs(atMs) });
       const { record } = answer;
       const closing = closingOf(record);
       if (closing) {
@@ -192,16 +195,33 @@ export class Orders {
 
   /** A key that has a record is answered by it, whatever the moment that this request names. */
   async #reserve(login: string, ticket: Ticket, digest: string): Promise<ReserveAnswer> {
-    const { clock, records } = this.#options;
+    const { clock } = this.#options;
     const { idempotencyKey: key, sendBeforeMs } = ticket;
+    const waiting = await this.#unwritten(login, key);
+    if (waiting) return { reserved: false, record: waiting };
     if (sendBeforeMs === null || sendBeforeMs - clock.date() <= RECORD_LIFE_MS) {
       const reservedAtMs = clock.now();
       const pendingMs = this.#pendingMs;
       return this.#submitter.reserve({ login, key, canonical: digest, reservedAtMs, pendingMs });
     }
-    const record = await records.find(login, key);
+    const record = await this.#find(login, key);
     if (record === null) throw broken('input.sendBefore', 'must be at most 24 hours ahead');
     return { reserved: false, record };
+  }
+
+  /** The outcome that waits to be written. A key that comes free is waited for, as long as an order may be pending. */
+  async #unwritten(login: string, key: string): Promise<OrderRecord | undefined> {
+    for (let waitedMs = 0; waitedMs < this.#pendingMs; waitedMs += FOLLOW_POLL_MS) {
+      const waiting = this.#recorder.waiting(login, key);
+      if (waiting !== null) return waiting;
+      await pause(this.#options.clock, FOLLOW_POLL_MS);
+    }
+    throw new RecordsUnavailableError('the key is not free yet', { earlierUnknown: false });
+  }
+
+  async #find(login: string, key: string): Promise<OrderRecord | null> {
+    const waiting = this.#recorder.waiting(login, key);
+    return waiting === undefined ? this.#options.records.find(login, key) : waiting;
   }
 
   /** Another process may have sent it, and changed the account behind what this one has in memory. */
@@ -215,7 +235,7 @@ export class Orders {
    * its key was released meanwhile. Timers measure the wait, so that clock corrections do not affect it.
    */
   async #follow(login: string, key: string, first: OrderRecord): Promise<OrderRecord | null> {
-    const { records, clock } = this.#options;
+    const { clock } = this.#options;
     let record = first;
     let isOver = false;
     // Bounded by this process's own limit, whatever a store's clock says.
@@ -225,7 +245,7 @@ export class Orders {
     try {
       while (record.outcome === null && record.pendingMs > 0 && !isOver) {
         await pause(clock, FOLLOW_POLL_MS);
-        const next = await records.find(login, key);
+        const next = await this.#find(login, key);
         if (next?.id !== first.id) return null;
         record = next;
       }

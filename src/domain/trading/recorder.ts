@@ -6,6 +6,8 @@ import {
   RECORD_LIFE_MS,
   type RecordedOutcome,
   type Reservation,
+  recordId,
+  toOrderRecord,
 } from '../../store/order-records.ts';
 import { type Submission, unknownSince } from './outcome.ts';
 
@@ -28,6 +30,8 @@ const RETRY_MAX_MS = 1_000;
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #unwritten = new Set<Promise<void>>();
+  /** What the store does not have yet, by the id of its record: an outcome; null where the key comes free. */
+  readonly #waiting = new Map<string, OrderRecord | null>();
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -35,11 +39,22 @@ export class Recorder {
 
   settle(reservation: Reservation, submission: Submission): Promise<void> {
     const outcome = toRecorded(submission);
-    return this.#write(() => this.#options.records.settle(reservation, outcome));
+    const record = toOrderRecord(reservation, outcome, 0);
+    return this.#write(reservation, record, () =>
+      this.#options.records.settle(reservation, outcome),
+    );
   }
 
   release(reservation: Reservation): Promise<void> {
-    return this.#write(() => this.#options.records.release(reservation));
+    return this.#write(reservation, null, () => this.#options.records.release(reservation));
+  }
+
+  /**
+   * What waits to be written, and precedes the record that is still pending in the store: an outcome, or null where
+   * its order was never sent and the key comes free.
+   */
+  waiting(login: string, key: string): OrderRecord | null | undefined {
+    return this.#waiting.get(recordId(login, key));
   }
 
   get unwritten(): Iterable<Promise<void>> {
@@ -47,15 +62,25 @@ export class Recorder {
   }
 
   /** Resolves when the outcome is written, or when retries continue in the background. */
-  async #write(attempt: () => Promise<void>): Promise<void> {
+  async #write(
+    { login, key }: Reservation,
+    waiting: OrderRecord | null,
+    attempt: () => Promise<void>,
+  ): Promise<void> {
     const { clock, log } = this.#options;
+    const id = recordId(login, key);
+    // A late answer takes the place of an unknown that waits as well.
+    this.#waiting.set(id, waiting);
     const first = attempt();
     const written = first
       .catch((error: unknown) => {
         log.error({ err: error }, 'the outcome of an order could not be recorded; trying again');
         return this.#retry(attempt);
       })
-      .finally(() => this.#unwritten.delete(written));
+      .finally(() => {
+        this.#unwritten.delete(written);
+        if (this.#waiting.get(id) === waiting) this.#waiting.delete(id);
+      });
     this.#unwritten.add(written);
     await within(clock, PATIENCE_MS, first).catch(() => {});
   }

@@ -1,4 +1,8 @@
+import { GatewayError } from '../../gateway/errors.ts';
 import { RecordsUnavailableError } from '../../store/order-records.ts';
+
+/** The token could not be proved: nothing was sent, and the records were not asked about the key. */
+export class UnprovedOrderError extends GatewayError {}
 
 /** The key is closed, and the records do not reach back to when it was made: an order may have had it before. */
 export class KeyForgottenError extends RecordsUnavailableError {

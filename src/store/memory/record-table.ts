@@ -8,10 +8,10 @@ import {
   RECORD_LIFE_MS,
   type RecordBounds,
   type RecordedOutcome,
-  RecordsUnavailableError,
   type Reservation,
   rank,
   recordId,
+  recordsFullError,
   toOrderRecord,
 } from '../order-records.ts';
 
@@ -127,7 +127,7 @@ export class RecordTable {
 
   #checkRoom({ login }: Reservation): void {
     const { max, maxPerAccount = Number.POSITIVE_INFINITY } = this.#options;
-    if (this.size >= max) throw new RecordsUnavailableError(`all ${max} order records are in use`);
+    if (this.size >= max) throw recordsFullError(max);
     const own = this.#accounts.get(login) ?? new Set();
     // Of the records that are over, its own may be far from the oldest, and must not fill its share.
     this.#dropOld(own);

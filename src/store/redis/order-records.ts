@@ -34,6 +34,7 @@ import { REDIS_TIMING, RedisEpoch, type RedisTiming } from './epoch.ts';
 import { type OrderScripts, orderScripts } from './order-scripts.ts';
 import { ageOf, mergeArguments, refusalIn, toRecord } from './record-answers.ts';
 import { FIND, MERGE, RELEASE, RESERVE, VOID } from './scripts.ts';
+import { isUnwritable } from './trouble.ts';
 
 export interface RedisOrderRecordsOptions extends RecordTableOptions, RedisConnectionOptions {
   readonly clock: Clock;
@@ -103,10 +104,25 @@ class RedisOrderRecords implements OrderRecords {
     const own = this.#own.get(request.login, request.key);
     if (own) return { reserved: false, record: own };
     const reservation = { ...request, id: randomUUID() };
-    const answer = await this.#inOpenEpoch((epoch) => this.#reserveOnce(reservation, epoch));
+    let answer: readonly unknown[];
+    try {
+      answer = await this.#inOpenEpoch((epoch) => this.#reserveOnce(reservation, epoch));
+    } catch (error) {
+      return { reserved: false, record: await this.#recordInstead(request, error) };
+    }
     const [status] = answer;
     if (status === 'reserved') return { reserved: true, reservation };
     return { reserved: false, record: this.#recordIn(answer, request) };
+  }
+
+  /** A Redis without room for writes still answers reads; one that lacks its replicas may be a primary no more. */
+  async #recordInstead({ login, key }: ReserveRequest, error: unknown): Promise<OrderRecord> {
+    if (!(error instanceof RedisSilentError) || !isUnwritable(error.cause)) throw error;
+    const record = await this.find(login, key);
+    // That it can be read says nothing about the next order.
+    this.#epoch.observe(reasonOf(error));
+    if (record) return record;
+    throw new RecordsUnavailableError(error.message, { earlierUnknown: false, cause: error });
   }
 
   async settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void> {

@@ -10,6 +10,7 @@ import {
   RecordsUnavailableError,
   rank,
   recordId,
+  recordsFullError,
   toOrderRecord,
 } from '../order-records.ts';
 import { forgetfulness } from './durability.ts';
@@ -35,8 +36,10 @@ export function refusalIn(
   if (status === 'voids-full') {
     return new AccountVoidsFullError(mostVoids(maxPerAccount), Number(detail));
   }
-  if (status === 'forgets') return new RecordsUnavailableError(String(forgetfulness(detail)));
-  if (status === 'full') return new RecordsUnavailableError(`all ${max} order records are in use`);
+  if (status === 'forgets') {
+    return new RecordsUnavailableError(String(forgetfulness(detail)), { earlierUnknown: false });
+  }
+  if (status === 'full') return recordsFullError(max);
   return new RecordsUnavailableError(
     status === 'evicted'
       ? 'Redis has dropped the record of this key before its time (see maxmemory-policy)'

@@ -45,6 +45,11 @@ export function redisErrorOf(error: unknown): RedisError {
   return (code ?? 'refused') as RedisError;
 }
 
+/** Whether Redis has no room for a write, in memory or on its disk, and would answer a read. */
+export function isUnwritable(error: unknown): boolean {
+  return ['OOM', 'MISCONF'].includes(redisErrorOf(error));
+}
+
 /**
  * Whether Redis is well, over all connections to it: a line of the log as trouble begins or has another reason than
  * before, and one as it ends. Two connections that fail each in its own way write two.

@@ -28,6 +28,7 @@ export type OrderDatabaseOptions = OrderFileOptions & RecordBounds;
 
 // Well within the deadline of an order that waits for its reservation.
 const PATIENCE_MS = 2_000;
+const READ_PATIENCE_MS = 500;
 const FORGOTTEN_AT_ONCE = 10;
 const INCOMPLETE = 'the order records may be incomplete (trading-graph orders --help)';
 
@@ -88,11 +89,27 @@ export class OrderDatabase {
       const failure = toFileError(error);
       if (failure.message !== this.#failure?.message) onWarn(`${path} ${failure.message}`);
       this.#failure = failure;
-      answers = tasks.map(() => `the file of the order records ${failure.message}`);
+      answers = this.#answersUnwritten(tasks, `the file of the order records ${failure.message}`);
     }
     const { rows: held } = this.#file.state;
     const degradedReason = this.#degradedReason();
     return { answers, held, degradedReason };
+  }
+
+  /** Where nothing can be written, the records that can be read answer for their keys. */
+  #answersUnwritten(tasks: readonly Task[], refusal: string): readonly Answer[] {
+    const answerOf = (task: Task): Answer => {
+      if (task.do === 'find') return this.#answer(task);
+      if (task.do === 'void') return this.#answer({ ...task.request, do: 'find' }) ?? refusal;
+      if (task.do !== 'reserve') return refusal;
+      return this.#answer({ ...task.reservation, do: 'find' }) ?? { unused: refusal };
+    };
+    try {
+      if (this.#failure?.isDamage) return tasks.map(() => refusal);
+      return this.#file.transact('DEFERRED', READ_PATIENCE_MS, () => tasks.map(answerOf));
+    } catch {
+      return tasks.map(() => refusal);
+    }
   }
 
   /** The operator's mark that records are missing. */
@@ -186,7 +203,7 @@ export class OrderDatabase {
     const old = this.#row(content);
     if (old) this.#delete(old.id);
     const { state } = this.#file;
-    if (state.rows >= max) throw new RecordsUnavailableError(`all ${max} order records are in use`);
+    if (state.rows >= max) return { unused: `all ${max} order records are in use` };
     const { login } = content;
     const freeInMs = this.#freeInMs(login, this.#statements.account, this.#maxPerAccount);
     if (freeInMs !== null) return { freeInMs };

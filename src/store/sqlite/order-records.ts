@@ -80,6 +80,9 @@ export async function openSqliteOrderRecords({
     if (underWay.length === 0) post();
     const answer = await waiting.promise;
     if (typeof answer === 'string') throw new RecordsUnavailableError(answer);
+    if (answer && 'unused' in answer) {
+      throw new RecordsUnavailableError(answer.unused, { earlierUnknown: false });
+    }
     if (answer && 'freeInMs' in answer) {
       throw new AccountRecordsFullError(maxPerAccount, answer.freeInMs);
     }

@@ -12,5 +12,12 @@ export type Task =
 /** The record there is, or is from now on of a key that was closed; null, or why the task is refused. */
 export type Answer = OrderRecord | null | Refusal;
 
-/** By a sentence, or until the account has room for one more record, or for one more closed key. */
-export type Refusal = string | { readonly freeInMs: number } | { readonly voidFreeInMs: number };
+/**
+ * By a sentence, which is `unused` where the key has no record, or until the account has room for one more record, or
+ * for one more closed key.
+ */
+export type Refusal =
+  | string
+  | { readonly unused: string }
+  | { readonly freeInMs: number }
+  | { readonly voidFreeInMs: number };

@@ -18,11 +18,18 @@ export interface Outcome {
   readonly sent?: boolean;
 }
 
+interface ErrorDetails {
+  readonly argument: string | null;
+  readonly message: string;
+  /** Whether an earlier request with the key may have been sent, for all the server knows. */
+  readonly earlierUnknown: boolean;
+}
+
 /** The reply that a client got. `cut`: its connection closed first, from either end. */
 export type Reply =
   | ({ readonly kind: 'outcome' } & Outcome)
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'error'; readonly code: string; readonly argument: string | null }
+  | ({ readonly kind: 'error'; readonly code: string } & ErrorDetails)
   | { readonly kind: 'cut' };
 
 export interface GraphQLMessage {
@@ -32,9 +39,12 @@ export interface GraphQLMessage {
 
 export interface GraphQLBody {
   readonly data?: Readonly<Record<string, unknown>> | null | undefined;
-  readonly errors?:
-    | readonly { readonly extensions: Readonly<Record<string, unknown>> }[]
-    | undefined;
+  readonly errors?: readonly BodyError[] | undefined;
+}
+
+interface BodyError {
+  readonly message: string;
+  readonly extensions: Readonly<Record<string, unknown>>;
 }
 
 export const OUTCOME =
@@ -66,8 +76,14 @@ export function voiding(key: string, since?: string): GraphQLMessage {
 export function replyOf({ data, errors = [] }: GraphQLBody): Reply {
   const [error] = errors;
   if (error) {
-    const { code, argument } = error.extensions;
-    return { kind: 'error', code: String(code), argument: argument ? String(argument) : null };
+    const { code, argument, earlierUnknown } = error.extensions;
+    return {
+      kind: 'error',
+      code: String(code),
+      argument: argument ? String(argument) : null,
+      message: error.message,
+      earlierUnknown: earlierUnknown === true,
+    };
   }
   return outcomeIn(data?.answer);
 }

@@ -14,7 +14,7 @@ import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.
 import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { accepted, itKeepsOrderRecords, request, reserved } from '../order-records-contract.ts';
-import { itVoidsKeys } from '../void-contract.ts';
+import { itVoidsKeys, voidRequest } from '../void-contract.ts';
 import { startRecordsProcess } from './records-process.ts';
 
 async function openRecords(max = 1_000, maxPerAccount = max, clock: Clock = systemClock) {
@@ -171,8 +171,18 @@ describe('order records in SQLite', () => {
     const limitFiles = (bytes: string) =>
       execFileSync('prlimit', ['--pid', String(full.pid), `--fsize=${bytes}:`]);
     limitFiles('0');
-    // Nor does an order that would change nothing.
-    await expect(full.records.reserve(request('1', 'earlier'))).rejects.toThrow(/cannot/);
+    // What is written answers; of a key that is not, it is said that nothing was before.
+    expect(await full.records.reserve(request('1', 'earlier'))).toMatchObject({ reserved: false });
+    expect(await full.records.voidKey(voidRequest('1', 'earlier'))).toMatchObject({
+      voided: false,
+    });
+    for (const refusing of [
+      full.records.reserve(request('1', last)),
+      full.records.voidKey(voidRequest('1', last)),
+    ]) {
+      await expect(refusing).rejects.toThrow(/cannot/);
+    }
+    expect(await full.records.degradedReason()).toMatch(/cannot (grow|be read or written)/);
     {
       // Nor is the file a copy because a commit that failed has changed it.
       await using next = await startRecordsProcess(opened.path);
