@@ -82,7 +82,7 @@ function pluginsOf(
     useParams(),
     useTrustedDocuments(options.trusted),
     useReserve(limiter),
-    usePreparedDocuments(documents, scheduler),
+    usePreparedDocuments(documents, scheduler, limiter),
     useTransportRules(),
     useVariables(),
     useCostLimit({ maxCost, scheduler, keepsTree: !isAlone }),

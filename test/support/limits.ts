@@ -24,6 +24,11 @@ export function limited<Name extends LimitName>(name: Name, most: number): Pick<
   return { [name]: limit } as Pick<LimitTable, Name>;
 }
 
+/** All limits, of which one is so many and none refills. */
+export function onlyLimited(name: LimitName, most: number): LimitTable {
+  return withoutRefills({ ...DEFAULT_LIMITS, ...limited(name, most) });
+}
+
 /** The same limits, which refill so slowly that no test notices, however busy the machine is. */
 export function withoutRefills<Table extends Partial<LimitTable>>(table: Table): Table {
   const rows = Object.entries(table).map(([name, row]) => {

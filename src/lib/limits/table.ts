@@ -42,6 +42,8 @@ export function limitTable(settings: LimitSettings) {
   const { rateLimitPerMinute: rate, costLimitPerMinute: fields, maxCost } = settings;
   const logins = settings.loginLimitPerMinute;
   const messages = 2 * Math.max(rate, 1_200);
+  // Sixty screens of a thousand tokens, or all operations of those who write values into short documents.
+  const tokens = 50 * Math.max(rate, 1_200);
   return {
     requests: inAMinute('RATE_LIMIT_PER_MINUTE', { account: rate, address: rate }),
     /** Beyond the requests of an address: sign-ins, and what a known token may prove itself by. */
@@ -59,6 +61,8 @@ export function limitTable(settings: LimitSettings) {
     writes: inAMinute('writes', { account: 60, address: 300 }),
     /** Each operation may come with a preflight, or end with a `complete`. */
     messages: here('messages', { account: messages, address: messages }, 2.5),
+    /** Tokens of documents that nobody has prepared: to parse and validate them is the work of the largest requests. */
+    documents: here('new documents', { account: tokens, address: tokens }),
     /** Fields of events: one of each subscription waits, however long. */
     events: here('events', { account: 5 * maxCost, address: 5 * maxCost }, 1, Infinity),
     /** Calls under way with tokens that nobody has accepted yet; 120 tokens that are refused use it up. */

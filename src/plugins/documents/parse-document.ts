@@ -8,6 +8,7 @@ import {
   Source,
   TokenKind,
 } from 'graphql';
+import { withoutStack } from '../../lib/stackless-error.ts';
 import { located, requestError } from '../errors/request-error.ts';
 import { tooComplex } from '../limits/structure.ts';
 import { redactSyntax } from './redact-literals.ts';
@@ -26,23 +27,26 @@ const CLOSING: ReadonlySet<string> = new Set([
   TokenKind.PAREN_R,
 ]);
 
-/** Parses a text within the limits; otherwise returns why not. */
+/** Parses a text of so many tokens within the limits; otherwise returns why not. */
 export function parseDocument(
   text: string,
+  { tokens, nesting }: TextSize,
   maxTokens: number,
 ): DocumentNode | { errors: readonly GraphQLError[] } {
-  const { tokens, nesting } = sizeOfText(text, maxTokens);
   if (tokens > maxTokens) return { errors: [tooComplex('MAX_TOKENS', tokens, maxTokens)] };
   if (nesting > MAX_NESTING) return { errors: [tooComplex('nesting', nesting, MAX_NESTING)] };
   try {
-    const document = parse(text);
-    freeTokens(document);
-    return document;
+    return withoutStack(() => parse(text));
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     const message = redactSyntax(error.message);
     return { errors: [located(requestError('GRAPHQL_PARSE_FAILED', message), error)] };
   }
+}
+
+export interface TextSize {
+  readonly tokens: number;
+  readonly nesting: number;
 }
 
 /**
@@ -51,7 +55,7 @@ export function parseDocument(
  * tokens are counted up to one more than the limit. Lines count where there are more of them, because the library
  * reads the lines before its place for every error, of execution too.
  */
-function sizeOfText(text: string, maxTokens: number): { tokens: number; nesting: number } {
+export function sizeOfText(text: string, maxTokens: number): TextSize {
   const lexer = new Lexer(new Source(text));
   let tokens = 0;
   let depth = 0;
@@ -75,7 +79,7 @@ function sizeOfText(text: string, maxTokens: number): { tokens: number; nesting:
  * Frees the tokens that the parser links to every node: a prepared document weighs a third less
  * without them. Errors need the positions alone.
  */
-function freeTokens(node: ASTNode): void {
+export function freeTokens(node: ASTNode): void {
   const parent = node as unknown as Record<string, unknown> & { loc?: Location };
   if (parent.loc) {
     const { start, end, source } = parent.loc;

@@ -1,24 +1,35 @@
 import { GraphQLError, validate } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import type { Limiter } from '../../lib/limits/limiter.ts';
 import { requestError } from '../errors/request-error.ts';
-import type { Operation } from '../operation.ts';
-import { GRAPH, type GraphPlugin } from '../plugin.ts';
+import { overDocuments } from '../limits/use-client-limits.ts';
+import { GRAPH, type GraphPlugin, type OperationContext } from '../plugin.ts';
 import { type Refusal, refused } from '../refusal.ts';
 import type { Documents, PreparedDocument, PreparedOperation } from './documents.ts';
 
 /**
  * Parses, limits and validates each document once, and finds the operation in it that is meant. It
  * does so on admission, because it may have to wait: a hundred new documents may be received in one
- * turn of the event loop. What is left to parse and validate are the rules of other plugins. Needs `params`, of useParams and
+ * turn of the event loop. A new one costs its client a budget of tokens. What is left to parse and validate are the rules of other plugins. Needs `params`, of useParams and
  * useTrustedDocuments; fills `document` and `prepared`.
  */
-export function usePreparedDocuments(documents: Documents, scheduler: FairScheduler): GraphPlugin {
-  function prepare(operation: Operation): Refusal | null {
-    const { params, transport } = operation;
+export function usePreparedDocuments(
+  documents: Documents,
+  scheduler: FairScheduler,
+  limiter: Limiter,
+): GraphPlugin {
+  function prepare(context: OperationContext): Refusal | null {
+    const { operation } = context;
+    const { params, transport, client } = operation;
     const { record } = transport;
     let { document } = operation;
     if (document === null) {
-      const result = documents.prepare(params.query ?? '');
+      const text = params.query ?? '';
+      const isNew = !documents.isPrepared(text);
+      const refusal = isNew ? overDocuments(limiter, context) : null;
+      if (refusal !== null) return refusal;
+      const result = documents.prepare(text);
+      if (isNew) limiter.spend('documents', client, result.tokens);
       if ('errors' in result) return refused(result.errors);
       document = result;
     }
@@ -34,12 +45,12 @@ export function usePreparedDocuments(documents: Documents, scheduler: FairSchedu
   }
 
   return {
-    onAdmit({ operation }) {
-      const { document, params, client } = operation;
+    onAdmit(context) {
+      const { document, params, client } = context.operation;
       const isPrepared = document !== null || documents.isPrepared(params.query ?? '');
       return isPrepared || !scheduler.isSliceOver()
-        ? prepare(operation)
-        : scheduler.turn(client.key).then(() => prepare(operation));
+        ? prepare(context)
+        : scheduler.turn(client.key).then(() => prepare(context));
     },
     onParse({ context, setParsedDocument }) {
       setParsedDocument(context[GRAPH].operation.document?.document);

@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql';
+import { withoutStack } from '../../lib/stackless-error.ts';
 import { REQUEST_CODES, type RequestCode } from './codes.ts';
 
 // One mistake can have a thousand locations, each of which would be a line of the response.
@@ -13,7 +14,9 @@ export function requestError(
   more: Readonly<Record<string, unknown>> = {},
 ): GraphQLError {
   const { retryable } = REQUEST_CODES[code];
-  return new GraphQLError(message, { extensions: { code, retryable, ...more } });
+  return withoutStack(
+    () => new GraphQLError(message, { extensions: { code, retryable, ...more } }),
+  );
 }
 
 /** Whether an error is GraphQL's, of whichever copy of the library, and hides no other one. */
@@ -30,7 +33,10 @@ export function placesOf({ nodes, source, positions }: Places): Places {
   return { source, positions: positions?.slice(0, MOST_LOCATIONS) };
 }
 
-/** Gives `error` the locations of another. */
+/** Gives `error` the locations of another, without its nodes: they would keep a document that is refused. */
 export function located({ message, extensions }: GraphQLError, about: Places): GraphQLError {
-  return new GraphQLError(message, { ...placesOf(about), extensions });
+  return withoutStack(() => {
+    const { source, positions } = new GraphQLError(message, placesOf(about));
+    return new GraphQLError(message, { source, positions, extensions });
+  });
 }

@@ -85,7 +85,7 @@ function variablesIn(value: ValueNode): number {
 
 interface Place {
   times: number;
-  readonly inner: Places;
+  inner: Places | null;
 }
 
 type Places = Map<string, Place>;
@@ -103,11 +103,13 @@ export function repeatedPairs(selectionSet: SelectionSetNode, fragments: Fragmen
       const isField = selection.kind === Kind.FIELD;
       // Validation compares fragments pairwise like fields, even where they have none in common.
       const key = isField ? responseKey(selection) : '...';
-      const place = places.get(key) ?? { times: 0, inner: new Map() };
+      const place = places.get(key) ?? { times: 0, inner: null };
       places.set(key, place);
       pairs += place.times;
       place.times += 1;
-      if (isField && selection.selectionSet) enter(selection.selectionSet, place.inner);
+      if (!isField || !selection.selectionSet) return;
+      place.inner ??= new Map();
+      enter(selection.selectionSet, place.inner);
     });
 
   enter(selectionSet, new Map());

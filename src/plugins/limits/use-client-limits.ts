@@ -23,7 +23,7 @@ export function useClientLimits(limiter: Limiter): GraphPlugin {
         ? tooManyMessages()
         : requests.isOver
           ? overLimit(limiter.table.requests.label, secondsOf(requests))
-          : overFields(limiter, client);
+          : owing(limiter, 'fields', client);
       return client.kind === 'account' ? operation.overLimit : null;
     },
     onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
@@ -38,7 +38,9 @@ export function useClientLimits(limiter: Limiter): GraphPlugin {
       };
       setExecuteFn((args) => {
         // Hundreds of costly operations may have been admitted before the first of them was charged.
-        const refusal = operation.meter.isCostly ? overFields(limiter, operation.client) : null;
+        const refusal = operation.meter.isCostly
+          ? owing(limiter, 'fields', operation.client)
+          : null;
         return after(refusal === null ? executeFn(args) : { errors: refusal.errors }, charged);
       });
     },
@@ -69,21 +71,32 @@ const SIGNS_IN = /\blogin\s*\(/;
  * is locked out by what neighbours send. Needs the document's text in `params`, of useTrustedDocuments, and `overLimit`.
  */
 export function useReserve(limiter: Limiter): GraphPlugin {
-  return {
-    onAdmit(context) {
-      const { overLimit: refusal, params, transport, client } = context.operation;
-      if (refusal === null) return null;
-      const passes = (from: Client) => (limiter.take('reserve', from).isOver ? refusal : null);
-      if (transport.mayMutate && SIGNS_IN.test(params.query ?? '')) return passes(client);
-      const { knownToken } = context;
-      return knownToken === null ? refusal : passes(singleClient('token', knownToken));
-    },
-  };
+  return { onAdmit: (context) => unlessReserved(limiter, context, context.operation.overLimit) };
 }
 
-function overFields(limiter: Limiter, client: Client): Refusal | null {
-  const taken = limiter.take('fields', client, 0);
-  return taken.isOver ? overLimit(limiter.table.fields.label, secondsOf(taken)) : null;
+function unlessReserved(
+  limiter: Limiter,
+  context: OperationContext,
+  refusal: Refusal | null,
+): Refusal | null {
+  if (refusal === null) return null;
+  const { params, transport, client } = context.operation;
+  const passes = (from: Client) => (limiter.take('reserve', from).isOver ? refusal : null);
+  if (transport.mayMutate && SIGNS_IN.test(params.query ?? '')) return passes(client);
+  const { knownToken } = context;
+  return knownToken === null ? refusal : passes(singleClient('token', knownToken));
+}
+
+/** Refuses a document that nobody has prepared, where the client's former ones had more tokens than it may send. */
+export function overDocuments(limiter: Limiter, context: OperationContext): Refusal | null {
+  const refusal = owing(limiter, 'documents', context.operation.client);
+  return unlessReserved(limiter, context, refusal);
+}
+
+/** What is known only once it was used is refused to those who owe some. */
+function owing(limiter: Limiter, name: 'fields' | 'documents', client: Client): Refusal | null {
+  const taken = limiter.take(name, client, 0);
+  return taken.isOver ? overLimit(limiter.table[name].label, secondsOf(taken)) : null;
 }
 
 function headersOf(taken: Taken): Readonly<Record<string, string>> {

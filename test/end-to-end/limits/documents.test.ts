@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { onlyLimited } from '../../support/limits.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 import { seriesValue } from '../operations/scraped.ts';
 import { codesOf, TRANSPORTS } from './every-transport.ts';
@@ -39,6 +40,14 @@ const start = (only: string, environment = {}) =>
   startTestApp({ PERSISTED_DOCUMENTS: manifest, PERSISTED_DOCUMENTS_ONLY: only, ...environment });
 
 const demo = (app: TestApp) => app.sandbox.token({ email: 'demo@example.com' });
+
+test('who signs in does so by a document that nobody has sent, whatever neighbours have sent', async () => {
+  await using app = await startTestApp({}, { limits: onlyLimited('documents', 1) });
+  await app.query('{ a: __typename }');
+  expect(codesOf(await app.query('{ b: __typename }'))).toEqual(['RATE_LIMITED']);
+  const token = await app.signIn();
+  expect((await app.query('{ customerId }', { token })).data).toBeDefined();
+});
 
 describe.each(TRANSPORTS)('by %s', (_transport, ask) => {
   test('a trusted document is run by its id, in each syntax of a request', async () => {
@@ -97,6 +106,21 @@ describe.each(TRANSPORTS)('by %s', (_transport, ask) => {
     expect((await ask(app, { query: UNKNOWN, extensions }, token)).data).toEqual(expected);
     expect((await ask(app, { extensions }, token)).data).toEqual(expected);
     expect((await ask(app, { documentId: sha256(UNKNOWN) }, token)).data).toEqual(expected);
+  });
+
+  test('a document that nobody has sent is charged by its tokens', async () => {
+    const settings = { PERSISTED_DOCUMENTS: manifest };
+    await using app = await startTestApp(settings, { limits: onlyLimited('documents', 8) });
+    const token = demo(app);
+    const codes = async (query: string) => codesOf(await ask(app, { query }, token));
+    const wrong = '{ session { none } }';
+    expect(await codes(wrong)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(await codes('{ a: __typename }')).toEqual([]);
+    expect(await codes('{ b: __typename }')).toEqual(['RATE_LIMITED']);
+    // Nor is anything charged, however long, that was prepared before, or by an operator.
+    expect(await codes(wrong)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(await codes('{ a: __typename }')).toEqual([]);
+    expect(await codes(SCREEN)).toEqual([]);
   });
 
   test('a hash that does not match its text is refused, and nothing is stored under it', async () => {

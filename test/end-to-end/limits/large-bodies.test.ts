@@ -4,7 +4,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
-import { limited } from '../../support/limits.ts';
+import { onlyLimited } from '../../support/limits.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
 
@@ -55,7 +55,7 @@ test.each([
 );
 
 test('a packed body is charged as what it unpacks to', async () => {
-  await using small = await startTestApp({}, { refills: false, limits: limited('messages', 20) });
+  await using small = await startTestApp({}, { limits: onlyLimited('messages', 20) });
   const body = Buffer.from(
     JSON.stringify({ query: '{ __typename }', padding: 'x'.repeat(200_000) }),
   );

@@ -1,7 +1,10 @@
-import { type ASTNode, buildSchema, type DocumentNode, visit } from 'graphql';
+import { type ASTNode, buildSchema, visit } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { type DocumentOptions, Documents } from '../../../src/plugins/documents/documents.ts';
-import { parseDocument } from '../../../src/plugins/documents/parse-document.ts';
+import {
+  type DocumentOptions,
+  Documents,
+  type PreparedDocument,
+} from '../../../src/plugins/documents/documents.ts';
 
 const schema = buildSchema(`
   scalar JSON
@@ -230,8 +233,37 @@ test('a document that is too costly to validate is refused with an error of its 
   expect(errors[0]?.message).toMatch(/too much work/);
 });
 
-test('of a text that is parsed no token stays in memory', () => {
-  const document = parseDocument('{ node(at: [1]) { id } }', 100) as DocumentNode;
+test.each([
+  ['{ node { x } }', 'GRAPHQL_VALIDATION_FAILED'],
+  ['query ($x: Int) { node { id } }', 'GRAPHQL_VALIDATION_FAILED'],
+  ['mutation A { login(input: 1e400) { id } write { id } }', 'GRAPHQL_VALIDATION_FAILED'],
+  ['{ node(at: 1e400) { id } }', 'BAD_USER_INPUT'],
+  [deep(16), 'QUERY_TOO_COMPLEX'],
+  ['{ node { id } ] }', 'GRAPHQL_PARSE_FAILED'],
+])('of a document that is refused its errors alone stay in memory: %s', (text, code) => {
+  const errors = errorsOf(text);
+  expect(errors.map(({ extensions }) => extensions.code)).toContain(code);
+  for (const { nodes, stack } of errors) {
+    expect(nodes).toBeUndefined();
+    expect(stack).not.toMatch(/\n {4}at /);
+  }
+});
+
+test('a document weighs what it holds, and no comment does', () => {
+  const weightOf = (text: string) => {
+    const prepared = documents();
+    prepared.prepare(text);
+    return prepared.byteSize;
+  };
+  const small = weightOf('{ node { id } }');
+  expect(weightOf(`{ node { id } } #${'c'.repeat(1_000)}`)).toBeLessThan(2 * small);
+  const fields = 'id '.repeat(100);
+  expect(weightOf(`{ node { ${fields} } }`)).toBeGreaterThan(4 * small);
+  expect(weightOf(`{ none { ${fields} } }`)).toBeLessThan(2 * small);
+});
+
+test('of a document that is prepared no token stays in memory', () => {
+  const { document } = documents().prepare('{ node(at: [1]) { id } }') as PreparedDocument;
   const kept = ({ loc }: ASTNode) => {
     expect(Object.keys(loc ?? {})).toEqual(['start', 'end', 'source']);
   };

@@ -51,6 +51,11 @@ test.each(SHAPES)(
   },
 );
 
+test('unknown fields take no more work than known ones', async () => {
+  const text = `{ ${Array.from({ length: ROOM.maxTokens - 10 }, (_, at) => `f${at}`).join(' ')} }`;
+  expect(await workOf(text)).toBeLessThan(plain.token * size(text));
+});
+
 test('the count is of work: a plain document has some hundred steps a token', () => {
   expect(plain.token).toBeGreaterThan(100);
   expect(plain.character).toBeGreaterThan(1);
