@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { TARGETS } from '../test/support/fuzz/cases.ts';
 import { fuzz } from '../test/support/fuzz/fuzz.ts';
 
-const CASES = 2_000;
+const CASES = 1_000;
 const SEEDS = 2 ** 31;
 
 const { values } = parseArgs({

@@ -3,7 +3,7 @@ import { TARGETS } from '../../support/fuzz/cases.ts';
 import { fuzz } from '../../support/fuzz/fuzz.ts';
 import { inFull } from '../../support/in-full.ts';
 
-const CASES = inFull(2_000, 400);
+const CASES = inFull(2_000, 300);
 
 test('nothing that clients or the gateway send ends the process, or is INTERNAL', async () => {
   const seed = Math.floor(Math.random() * 2 ** 31);

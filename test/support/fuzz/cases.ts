@@ -26,7 +26,11 @@ export const writesOf: Readonly<Record<Target, (options: CaseOptions) => Buffer[
     const { query, variables } = documentOf(options);
     const isBroken = options.random() < 0.5;
     const sent = isBroken ? corruptTokens(options.random, query) : query;
-    return [post(options, { query: sent, variables })];
+    const last = post(options, { query: sent, variables });
+    const kept = last.toString('latin1').replace('connection: close', 'connection: keep-alive');
+    // What recurs is executed by compiled code.
+    const before = Array<Buffer>(pick(options.random, [0, 0, 4])).fill(Buffer.from(kept, 'latin1'));
+    return [...before, last];
   },
   framing: (options) => {
     const { random, tokens } = options;

@@ -39,6 +39,8 @@ export interface CorruptGateway extends AsyncDisposable {
   /** How many answers were corrupt. */
   readonly corrupted: number;
   token(email: string): string;
+  /** Answers a case that was sent before as it did then. */
+  beginAnew(): void;
 }
 
 export const emailOf = (index: number) => `case-${index}@example.com`;
@@ -95,6 +97,7 @@ export async function startCorruptGateway(seed: number): Promise<CorruptGateway>
       return corrupted;
     },
     token: (email) => sandbox.token({ email }),
+    beginAnew: () => calls.clear(),
     [Symbol.asyncDispose]: () => moved.disposeAsync(),
   };
 }

@@ -53,22 +53,22 @@ export function corruptTokens(random: Random, text: string): string {
 /** Replaces, drops, repeats or renames a value anywhere within. */
 export function corruptJson(random: Random, value: unknown): unknown {
   const root = { value: structuredClone(value) };
-  const places: [Record<string, unknown>, string][] = [];
-  const visit = (holder: object) => {
-    for (const [name, inner] of Object.entries(holder)) {
-      places.push([holder as Record<string, unknown>, name]);
-      if (typeof inner === 'object' && inner !== null) visit(inner);
-    }
-  };
-  visit(root);
-  const [holder, name] = pick(random, places);
-  const [other, otherName] = pick(random, places);
+  const [holder, name] = placeIn(random, root, 'value');
+  const [other, otherName] = placeIn(random, root, 'value');
   const kind = random();
   if (kind < 0.5) holder[name] = pick(random, VALUES);
   else if (kind < 0.6) delete holder[name];
   else if (kind < 0.75) holder[name] = structuredClone(other[otherName]);
-  else if (kind < 0.85 && places.length < 1_000)
-    holder[name] = Array(pick(random, [1, 2, 3_000])).fill(holder[name]);
+  else if (kind < 0.85) holder[name] = Array(pick(random, [1, 2, 500])).fill(holder[name]);
   else holder[pick(random, ['__proto__', 'toJSON', 'id', 'x'])] = holder[name];
   return random() < 0.4 ? corruptJson(random, root.value) : root.value;
+}
+
+/** Nearer to the root than most values are: what is decided there concerns more. */
+function placeIn(random: Random, holder: object, name: string): [Record<string, unknown>, string] {
+  const named = holder as Record<string, unknown>;
+  const inner = named[name];
+  const names = typeof inner === 'object' && inner !== null ? Object.keys(inner) : [];
+  if (names.length === 0 || random() < 0.25) return [named, name];
+  return placeIn(random, inner as object, pick(random, names));
 }

@@ -41,9 +41,9 @@ const SETTINGS = {
   LOG_SAMPLE: '0',
   ORDER_STORE: 'memory',
   ORDER_RECORDS_PER_ACCOUNT: '100000',
-  GATEWAY_TIMEOUT_MS: '300',
-  ORDER_TIMEOUT_MS: '400',
-  CATALOG_TIMEOUT_MS: '500',
+  GATEWAY_TIMEOUT_MS: '500',
+  ORDER_TIMEOUT_MS: '600',
+  CATALOG_TIMEOUT_MS: '600',
   POSITIONS_POLL_MS: '100',
   RATE_LIMIT_PER_MINUTE: '1000000000',
   LOGIN_LIMIT_PER_MINUTE: '1000000000',
@@ -69,6 +69,8 @@ class FuzzRun {
   readonly #gateway: CorruptGateway;
   readonly #seed: number;
   readonly #sent: Case[] = [];
+  /** The case whose own answer is wrong. */
+  #suspect: Case | null = null;
   #linesRead = 0;
   readonly counts = new Map<string, number>();
   problem: string | null = null;
@@ -98,10 +100,14 @@ class FuzzRun {
     this.#sent.push({ target, index });
     this.#count(target);
     const answered = await this.#exchange({ target, index });
-    if (answered === null) this.problem ??= `the connection of ${target}:${index} is not closed`;
+    const blame = (problem: string) => {
+      this.problem ??= problem;
+      this.#suspect ??= { target, index };
+    };
+    if (answered === null) blame('a connection is not closed');
     for (const [what] of answered?.matchAll(/(?<=^HTTP\/1\.1 )\d+|(?<="code":")[A-Z_]+/gm) ?? []) {
       this.#count(what);
-      if (what === 'INTERNAL') this.problem ??= answered;
+      if (what === 'INTERNAL') blame(answered ?? '');
     }
   }
 
@@ -122,18 +128,20 @@ class FuzzRun {
   /** Repeats the last cases one by one, each before a process that works. */
   async narrowed(): Promise<readonly Case[]> {
     const last = this.#sent.slice(-REPLAYED).reverse();
-    for (const each of last) {
+    const suspects = this.#suspect ? [this.#suspect, ...last] : last;
+    for (const each of suspects) {
       if (this.problem !== null) {
         await this.#facade.kill();
         await this.#facade.start();
       }
       this.#linesRead = this.#facade.logged.length;
       this.problem = null;
+      this.#gateway.beginAnew();
       await this.send(each);
       await this.look();
       if (this.problem !== null) return [each];
     }
-    return last;
+    return suspects;
   }
 
   #exchange({ target, index }: Case): Promise<string | null> {
