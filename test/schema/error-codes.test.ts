@@ -14,6 +14,15 @@ test('docs/errors.md is what the code says (else: npm run docs)', () => {
   expect(readFileSync(path, 'utf8')).toBe(errorsPage());
 });
 
+test('docs/orders.md says of each word what is known of this request and of earlier ones', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'orders.md'), 'utf8');
+  const [, section = ''] = page.split('### What is known of which request');
+  const table = section.slice(0, section.indexOf('\n### '));
+  const outcomes = ['OrderAccepted', 'OrderRejected', 'EXPIRED', 'VOIDED', 'OrderOutcomeUnknown'];
+  const words = [...outcomes, ...Object.keys(ERROR_CODES)];
+  expect(words.filter((word) => !table.includes(`\`${word}\``))).toEqual([]);
+});
+
 test('the codes of refused requests mean the same in both tables', () => {
   expect(ERROR_CODES).toMatchObject(REQUEST_CODES);
 });

@@ -83,7 +83,7 @@ describeWithChromium('the example of Apollo Client and React', (executablePath) 
     await page.getByRole('button', { name: 'Another order' }).click();
     await app.line.refuse();
     await page.getByRole('button', { name: 'Place order' }).click();
-    await page.getByText(/^Not placed/).waitFor();
+    await page.getByText(/^No outcome yet/).waitFor();
     await app.line.heal();
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('It may have been carried out').waitFor();

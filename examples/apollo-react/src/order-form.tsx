@@ -73,7 +73,7 @@ export function OrderForm({ symbol }: { symbol: string }) {
       </fieldset>
       <div role="status">
         {outcome !== null && <OutcomeText outcome={outcome} />}
-        {outcome === null && error && <p className="down">Not placed: {error.message}</p>}
+        {outcome === null && error && <p className="down">No outcome yet: {error.message}</p>}
       </div>
       <div className="actions">
         {outcome === null && (

@@ -9,6 +9,8 @@ export interface Exchange {
   readonly reply: Reply;
   /** A logical time shared with all other beginnings and ends. */
   readonly beganAt: number;
+  /** The same by the gateway's clock. */
+  readonly beganAtMs: number;
   readonly endedAt: number;
 }
 
@@ -52,9 +54,9 @@ export class LedgerBook {
     asked: () => Promise<Reply>,
     isVoid = false,
   ) {
-    const beganAt = this.#next();
+    const began = { beganAt: this.#next(), beganAtMs: Date.now() };
     const reply = await asked();
-    page.exchanges.push({ request, isVoid, reply, beganAt, endedAt: this.#next() });
+    page.exchanges.push({ request, isVoid, reply, ...began, endedAt: this.#next() });
   }
 
   #next(): number {

@@ -78,6 +78,23 @@ function* rules({ page, applied, calls, final, isRefused, mayForget }: Story): G
   }
 
   yield* rulesOfInput(exchanges, outcomes, applied, request);
+  for (const { reply, beganAt, beganAtMs } of exchanges) {
+    if (reply.kind === 'error' && /order was not sent/i.test(reply.message)) {
+      yield 'spoke of the order, not of its request';
+    }
+    if (!saysNoneBefore(reply)) continue;
+    const told = outcomes.filter(({ endedAt }) => endedAt < beganAt);
+    const isKnown = told.some(({ reply: { type } }) => type !== 'OrderOutcomeUnknown');
+    if (isKnown || (told.length > 0 && !mayForget)) yield 'none before, and one had an outcome';
+    if (applied.some(({ atMs }) => atMs < beganAtMs)) yield 'none before, and one was carried out';
+  }
+}
+
+/** Whether an answer claims that no earlier request with the key is on record. */
+function saysNoneBefore(reply: Reply): boolean {
+  if (reply.kind !== 'error') return reply.kind === 'nothing';
+  const { code, earlierUnknown } = reply;
+  return !earlierUnknown && ['IDEMPOTENCY_UNAVAILABLE', 'GATEWAY_UNAVAILABLE'].includes(code);
 }
 
 function* rulesOfInput(
