@@ -9,7 +9,7 @@ import { StoreError } from '../store/store-error.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './dispatch.ts';
 
-/** Reports whether orders are taken, and lets the operator say that a file of records is complete. */
+/** Reports whether orders are taken, and lets the operator say that the records are complete. */
 export const ordersCommand: Command = {
   usage: [
     'Usage: trading-graph orders <status | complete | incomplete> [--file <path>]',
@@ -17,10 +17,10 @@ export const ordersCommand: Command = {
     '  status      says how many order records there are, and what is wrong with them',
     '  complete    takes orders again: what is missing or damaged may be sent a second time;',
     '              drops damaged records; restart the service afterwards',
-    '  incomplete  refuses unknown keys for 24 hours: for a file that was restored with its disk,',
-    '              which nothing else shows',
+    '  incomplete  refuses unknown keys for 24 hours: for a file that was restored with its disk, or a Redis',
+    '              while no replica lived, which nothing else shows',
     '',
-    '  --file  the file; when left out ORDER_STORE, or Redis where REDIS_URL is set, which has a status alone',
+    '  --file  the file; when left out ORDER_STORE, or Redis where REDIS_URL is set',
   ].join('\n'),
   async run(args, terminal) {
     const asked = readArgs(args);
@@ -59,9 +59,7 @@ async function act({ word, file }: Asked, terminal: Terminal): Promise<number> {
     file === undefined ? environment : { ...environment, ORDER_STORE: file },
   );
   if (config.redisUrl !== null && file === undefined) {
-    if (word === 'status') return reportRedis(config, config.redisUrl, terminal);
-    terminal.err('The order records are in Redis (REDIS_URL): name a file by --file to mark that.');
-    return EXIT_FAILED;
+    return reportRedis(config, config.redisUrl, terminal, word === 'status' ? null : word);
   }
   const path = config.orderStore;
   if (path === 'memory') {
@@ -85,12 +83,18 @@ async function act({ word, file }: Asked, terminal: Terminal): Promise<number> {
 const TAKEN = 'orders are taken';
 const UNUSED = 'not in use, because REDIS_URL is set';
 
-async function reportRedis(config: Config, url: string, terminal: Terminal): Promise<number> {
+async function reportRedis(
+  config: Config,
+  url: string,
+  terminal: Terminal,
+  declared: 'complete' | 'incomplete' | null,
+): Promise<number> {
   const status = await readRedisOrderStatus({
     url,
     prefix: config.redisPrefix,
     max: config.orderRecordsMax,
     durability: config.redisDurability,
+    declared,
     onWarn: terminal.err,
   });
   const address = withoutPassword(url);

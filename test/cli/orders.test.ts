@@ -163,11 +163,17 @@ describeWithRedis('with Redis', (serverPath) => {
     expect(output).toContain(`${shown(redis)}: 0 order records, replicas: 0; no order is taken`);
   });
 
-  test('a file is marked only where it is named', async () => {
+  test('Redis is marked, and a file only where it is named', async () => {
     await using redis = await startTestRedis(serverPath);
+    const records = await openRecords(redis);
+    await reserved(records, '1', 'key');
     using stage = await rehearse({ REDIS_URL: redis.url });
-    expect(await stage.run('incomplete')).toBe(1);
-    expect(stage.err.join()).toContain('are in Redis');
+    expect(await stage.run('incomplete')).toBe(0);
+    expect(stage.out[0]).toMatch(/1 order records, .*no order is taken: .* may be incomplete/);
+    await expect(records.find('1', 'other')).rejects.toThrow('may be incomplete');
+    expect(await stage.run('complete')).toBe(0);
+    expect(stage.out[2]).toMatch(/orders are taken$/);
+    await records.close();
     expect(await stage.run('incomplete', '--file', stage.path)).toBe(0);
     const wrong = redis.url.replace(REDIS_PASSWORD, 'wrong');
     using refused = await rehearse({ REDIS_URL: wrong });

@@ -15,6 +15,9 @@ import {
 } from '../order-records.ts';
 import { forgetfulness } from './durability.ts';
 
+export const INCOMPLETE =
+  'the order records in Redis may be incomplete (trading-graph orders --help)';
+
 /** The record that a script has answered with. */
 export function toRecord(answer: readonly unknown[]): OrderRecord {
   const [, id, canonical, reservedAtMs, pendingMs, outcome] = answer;
@@ -36,6 +39,7 @@ export function refusalIn(
   if (status === 'voids-full') {
     return new AccountVoidsFullError(mostVoids(maxPerAccount), Number(detail));
   }
+  if (status === 'incomplete') return new RecordsUnavailableError(INCOMPLETE);
   if (status === 'forgets') {
     return new RecordsUnavailableError(String(forgetfulness(detail)), { earlierUnknown: false });
   }

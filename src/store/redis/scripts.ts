@@ -13,7 +13,7 @@ end
 
 // `run`: a Redis that was restarted, or took over from another, may have lost the last writes even
 // where the marker survived. Its run id shows it; where INFO is forbidden the marker alone has to.
-const COMMON = `
+export const COMMON = `
 local marker, members, expected, index = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -21,12 +21,29 @@ local function run()
   local info = redis.pcall('INFO', 'server')
   return type(info) == 'string' and string.match(info, 'run_id:(%x+)') or 'untold'
 end
-${DURABLE_FUNCTION}local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt')
+${DURABLE_FUNCTION}local mark = redis.call('HMGET', marker, 'epoch', 'run', 'opensAt', 'latestAt',
+  'writes', 'had', 'gone', 'goneAt', 'missing', 'missingAt', 'gap', 'late', 'lateAt')
+local function number(at) return tonumber(mark[at] or 0) end
+local dayMs = 86400000
 -- Empty where Redis may have lost something, and nobody has begun a new epoch yet.
 local current = mark[2] == run() and mark[1] or ''
 local function recovering()
   local isIncomplete = redis.call('ZCOUNT', expected, 1, 1) > 0
   return tonumber(isIncomplete and mark[4] or mark[3]) > now
+end
+-- Records are missing that no living replica has made: 2, or 1 where a replica did not come to write its own back.
+local function incomplete()
+  if now >= number(10) + dayMs then return false end
+  local isAbandoned = mark[11] == '1' or redis.call('ZCOUNT', expected, 1, 1) > 0
+  return mark[9] == '2' or mark[9] == '1' and isAbandoned
+end
+-- All writes so far may be of a replica that is gone.
+local function departed()
+  redis.call('HSET', marker, 'gone', number(5), 'goneAt', now)
+end
+-- How far the clock was set ahead within a day, in all, byMs included.
+local function lateness(byMs)
+  return math.max(0, (now - byMs < number(13) + dayMs and number(12) or 0) + byMs)
 end
 local function refusal(epoch)
   if current == '' then return {'lost'} end
@@ -35,7 +52,7 @@ local function refusal(epoch)
 end
 -- Never the same twice, so that whoever has seen one knows of every later change. As long as a record.
 local function changed(version, id)
-  redis.pcall('SET', version, clock[1] .. '.' .. clock[2] .. ' ' .. id, 'PX', 86400000)
+  redis.pcall('SET', version, clock[1] .. '.' .. clock[2] .. ' ' .. id, 'PX', dayMs)
 end
 local function taken(key, id, version)
   local r = redis.call('HMGET', key,
@@ -62,6 +79,7 @@ end
 const MEMORY = `
 local memory = redis.call('HMGET', marker, 'memoryOf', 'begunAt', 'since', 'durable', 'gap')
 local function rememberedSince()
+  if incomplete() then return number(10) end
   -- Begun by a replica of an earlier version, which does not say what it found.
   if memory[1] ~= mark[1] then return tonumber(mark[3]) end
   local isWhole = memory[4] == '1' and memory[5] == '0' and redis.call('ZCOUNT', expected, 1, 1) == 0
@@ -69,25 +87,41 @@ local function rememberedSince()
 end
 `;
 
-/** ARGV: member, epoch to open, grace, longest wait, then the peers this replica knew of. */
+/**
+ * ARGV: member, epoch to open, grace, longest wait, then what this replica remembers: how many writes there were, how many of them
+ * may be of replicas that are gone, which epoch is over ('' where none is), how far the clock was set ahead; then its peers.
+ */
 export const JOIN = `${COMMON}${MEMORY}
+local known, gone = tonumber(ARGV[5]), tonumber(ARGV[6])
+if current == ARGV[7] then current = '' end
 if current == '' then
   local isDurable = durable() == '1'
   local isKept = mark[1] and memory[1] == mark[1] and memory[4] == '1' and memory[5] == '0'
   local since = isDurable and isKept and rememberedSince() or now
+  local late = lateness(tonumber(ARGV[8]))
+  mark[9], mark[6] = incomplete() and '2' or '0', number(5)
   redis.call('DEL', expected)
   -- No heartbeat arrives while Redis is away: the list is as the last one left it, without the dead.
   for _, peer in ipairs(redis.call('ZRANGE', members, 0, -1)) do
     redis.call('ZADD', expected, 1, peer)
   end
-  mark = {ARGV[2], run(), now + ARGV[3], now + ARGV[4]}
+  mark[1], mark[2], mark[3], mark[4] = ARGV[2], run(), now + ARGV[3], now + ARGV[4]
+  memory[1] = mark[1]
   redis.call('HSET', marker, 'epoch', mark[1], 'run', mark[2], 'opensAt', mark[3], 'latestAt', mark[4],
-    'memoryOf', mark[1], 'begunAt', now, 'since', since, 'durable', isDurable and 1 or 0, 'gap', 0)
+    'memoryOf', mark[1], 'begunAt', now, 'since', since, 'durable', isDurable and 1 or 0, 'gap', 0,
+    'had', mark[6], 'missing', mark[9], 'late', late, 'lateAt', ARGV[8] == '0' and number(13) or now)
 end
+-- Fewer writes than were seen: Redis went back. Who lives gives back its own; what the others made is missing.
+local isBehind = number(5) < known
+local had = number(memory[1] == mark[1] and 6 or 5)
+local missing = had < gone and (isBehind or recovering()) and 2 or isBehind and 1 or 0
+if missing > 0 and missing >= number(9) then redis.call('HSET', marker, 'missing', missing, 'missingAt', now) end
+if isBehind then redis.call('HSET', marker, 'writes', known) end
+if gone > number(7) then redis.call('HSET', marker, 'gone', gone, 'goneAt', now) end
 if recovering() then
   -- NX: one that has written back already is not waited for again because it is named again.
   redis.call('ZADD', expected, 'NX', 1, ARGV[1])
-  for i = 5, #ARGV do redis.call('ZADD', expected, 'NX', 1, ARGV[i]) end
+  for i = 9, #ARGV do redis.call('ZADD', expected, 'NX', 1, ARGV[i]) end
 end
 redis.call('ZADD', members, now, ARGV[1])
 return {'joined', mark[1]}
@@ -102,27 +136,21 @@ return {'restored'}
 
 export const DURABLE = `${DURABLE_FUNCTION}return durable()`;
 
-/** ARGV: member, epoch, lease. Returns how durable Redis is, the records, and the other living replicas. */
+/**
+ * ARGV: member, epoch, lease, the time by this clock that has surely come. Returns how durable Redis is, the records, the time, how many
+ * writes there were, how many of them may be of replicas that are gone, whether records are missing, and the other living replicas.
+ */
 export const BEAT = `${COMMON}
 local no = refusal(ARGV[2])
 if no and no[1] == 'lost' then return no end
 redis.call('ZADD', members, now, ARGV[1])
-redis.call('ZREMRANGEBYSCORE', members, '-inf', now - ARGV[3])
-redis.call('ZREMRANGEBYSCORE', index, '-inf', now)
-if no then return no end
-return {'open', durable(), redis.call('ZCARD', index), unpack(redis.call('ZRANGE', members, 0, 999))}
-`;
-
-/**
- * KEYS 5: a probe, since a Redis that is full or read-only still answers reads. Answers the state of the epoch, records, replicas that
- * have sent a heartbeat in the last seconds, the reason where Redis takes no writes, and how durable it is.
- */
-export const STATUS = `${COMMON}
-local state = current == '' and 'lost' or recovering() and 'recovering' or 'open'
-local probe = redis.pcall('SET', KEYS[5], '1')
-if not probe.err then redis.call('DEL', KEYS[5]) end
-return {state, redis.call('ZCOUNT', index, '(' .. now, '+inf'),
-  redis.call('ZCOUNT', members, now - 3000, '+inf'), probe.err or '', durable()}
+if redis.call('ZREMRANGEBYSCORE', members, '-inf', now - ARGV[3]) > 0 then departed() end
+-- A record that a clock set ahead has ended too early stays in the index, which tells that there was one.
+redis.call('ZREMRANGEBYSCORE', index, '-inf', math.min(now, tonumber(ARGV[4])) - lateness(0))
+if no and no[1] ~= 'recovering' then return no end
+local gone = now < number(8) + dayMs and number(7) or 0
+return {no and no[1] or 'open', durable(), redis.call('ZCARD', index), now, number(5), gone, incomplete() and 1 or 0,
+  unpack(redis.call('ZRANGE', members, 0, 999))}
 `;
 
 /** ARGV: member. */
@@ -130,7 +158,7 @@ export const LEAVE = `${COMMON}
 -- What it has not written back is lost with it.
 local isBehind = current == '' or redis.call('ZSCORE', expected, ARGV[1]) == '1'
 if isBehind and mark[1] then redis.call('HSET', marker, 'gap', 1) end
-redis.call('ZREM', members, ARGV[1])
+if redis.call('ZREM', members, ARGV[1]) > 0 and mark[1] then departed() end
 redis.call('ZREM', expected, ARGV[1])
 return {'left'}
 `;
@@ -145,6 +173,8 @@ const ADD = `
 local key, account, id = KEYS[5], KEYS[6], ARGV[2]
 local no = refusal(ARGV[1]) or taken(key, id, KEYS[7])
 if no then return no end
+-- Before all that says of a key that no earlier order had it; a key is closed nevertheless.
+if not ARGV[12] and incomplete() then return {'incomplete'} end
 if ARGV[11] == 'required' and durable() ~= '1' then return {'forgets', durable()} end
 -- How many ids of a set are over; where too many are not, for how long still.
 local function counted(set, most)
@@ -169,6 +199,7 @@ local function record(rank, outcome)
     'canonical', ARGV[5], 'at', ARGV[6], 'deadline', now + ARGV[7], 'rank', rank, 'outcome', outcome)
   redis.call('PEXPIREAT', key, now + ARGV[8])
   redis.call('ZADD', index, now + ARGV[8], id)
+  redis.call('HSET', marker, 'writes', number(5) + 1)
   add(account, past)
 end
 `;
@@ -191,7 +222,7 @@ return taken(key, id, KEYS[7])
 
 /** ARGV: epoch, id. */
 export const FIND = `${COMMON}
-return refusal(ARGV[1]) or taken(KEYS[5], ARGV[2], KEYS[7]) or {'none'}
+return refusal(ARGV[1]) or taken(KEYS[5], ARGV[2], KEYS[7]) or incomplete() and {'incomplete'} or {'none'}
 `;
 
 /** ARGV: id, reservation. */
@@ -241,6 +272,11 @@ for i = 5, #KEYS, 4 do
     conflicts = conflicts + 1
   else
     redis.call('HSET', key, 'epoch', current)
+    -- The clock may have been set since, and with it the end of what it keeps.
+    if current == ARGV[1] then
+      redis.call('PEXPIREAT', key, now + ARGV[base + 6])
+      redis.call('ZADD', index, now + ARGV[base + 6], id)
+    end
     -- What was sent on a connection before this one may arrive only now.
     if tonumber(have[2]) < rank then
       redis.call('HSET', key, 'rank', rank, 'outcome', ARGV[base + 8])

@@ -144,7 +144,21 @@ describeWithRedis('an epoch of the order records in Redis', (serverPath) => {
     await using a = await openReplica(redis.url);
     const keys = [MARKER, MEMBERS, EXPECTED, `${PREFIX}:index`];
     // One that it may know of from before, and that is dead.
-    await redis.command('EVAL', JOIN, 4, ...keys, 'late', 'another epoch', 0, 60_000, 'dead');
+    await redis.command(
+      'EVAL',
+      JOIN,
+      4,
+      ...keys,
+      'late',
+      'another epoch',
+      0,
+      60_000,
+      0,
+      0,
+      'none',
+      0,
+      'dead',
+    );
     await reserved(a.records, '1', 'joined');
     const now = Date.now();
     await redis.command('ZADD', EXPECTED, 1, 'dead');

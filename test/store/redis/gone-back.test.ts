@@ -1,0 +1,176 @@
+import { cp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/lib/clock.ts';
+import type { Durability } from '../../../src/store/redis/durability.ts';
+import type { RedisTiming } from '../../../src/store/redis/epoch.ts';
+import { DECLARE } from '../../../src/store/redis/operator-scripts.ts';
+import { openRedisOrderRecords } from '../../../src/store/redis/order-records.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTestRedis, type TestRedis } from '../../support/redis.ts';
+import { accepted, request, reserved } from '../order-records-contract.ts';
+import { rememberedMs } from '../void-contract.ts';
+
+const timing: RedisTiming = { beatMs: 50, graceMs: 200, leaseMs: 1_500, patienceMs: 20_000 };
+const DURABLE = { args: ['--appendonly', 'yes', '--appendfsync', 'always'] };
+const PREFIX = 'trading-graph:{orders}';
+const KEYS = ['epoch', 'members', 'expected', 'index'].map((name) => `${PREFIX}:${name}`);
+const HOUR_MS = 3_600_000;
+const INCOMPLETE = 'may be incomplete';
+
+async function openReplica(
+  url: string,
+  durability: Durability,
+  uptime = { aheadMs: 0 },
+  leaseMs = timing.leaseMs,
+) {
+  const warnings: string[] = [];
+  const records = await openRedisOrderRecords({
+    ...{ url, max: 1_000, clock: systemClock, durability, redisTimeoutMs: 30_000 },
+    timing: { ...timing, leaseMs },
+    uptimeMs: () => performance.now() + uptime.aheadMs,
+    onWarn: (warning) => void warnings.push(warning),
+  });
+  await eventually(() => !records.degradedReason()?.includes('written back'));
+  return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
+}
+
+type Replica = Awaited<ReturnType<typeof openReplica>>;
+
+async function order({ records }: Replica, key: string): Promise<void> {
+  await records.settle(await reserved(records, '1', key), accepted);
+}
+
+/** Waits until every replica has heard of what is in Redis now. */
+async function twoBeats(redis: TestRedis): Promise<void> {
+  const scores = async () => {
+    const scored = await redis.command('ZRANGE', `${PREFIX}:members`, 0, -1, 'WITHSCORES');
+    return (scored as [string, string][]).flatMap(([member, score]) =>
+      member === 'dead' ? [] : Number(score),
+    );
+  };
+  for (let beat = 0; beat < 2; beat += 1) {
+    const before = Math.max(...(await scores()));
+    await eventually(async () => (await scores()).every((score) => score > before));
+  }
+}
+
+/** Brings Redis back from a copy of its files that was made before `meanwhile`. */
+async function setBack(redis: TestRedis, meanwhile: () => Promise<void>): Promise<void> {
+  const [, folder = ''] = (await redis.command('CONFIG', 'GET', 'dir')) as string[];
+  const [files, copy] = [join(folder, 'appendonlydir'), join(folder, 'copy')];
+  await cp(files, copy, { recursive: true });
+  await meanwhile();
+  await twoBeats(redis);
+  await redis.kill();
+  await rm(files, { recursive: true });
+  await cp(copy, files, { recursive: true });
+  await redis.start();
+}
+
+describeWithRedis('a Redis that came back from an older file', (serverPath) => {
+  test.each([
+    ['has left', async (_: TestRedis, old: Replica) => old.records.close()],
+    [
+      'has died',
+      async (redis: TestRedis) => {
+        await redis.command('ZADD', `${PREFIX}:members`, Date.now(), 'dead');
+      },
+    ],
+  ])(
+    'refuses the keys it does not know where a replica that made some of them %s, until an operator knows better',
+    async (how, end) => {
+      await using redis = await startTestRedis(serverPath, DURABLE);
+      await using old = await openReplica(redis.url, 'required');
+      await using next = await openReplica(redis.url, 'required');
+      await order(old, 'kept');
+      await setBack(redis, async () => {
+        await order(how === 'has left' ? old : next, 'lost');
+        await end(redis, old);
+      });
+      await eventually(() => next.records.degradedReason()?.includes(INCOMPLETE) === true);
+      await using late = await openReplica(redis.url, 'required');
+      for (const { records } of [next, late]) {
+        await expect(records.reserve(request('1', 'unknown'))).rejects.toThrow(INCOMPLETE);
+        await expect(records.find('1', 'unknown')).rejects.toThrow(INCOMPLETE);
+        expect(await records.reserve(request('1', 'kept'))).toMatchObject({ reserved: false });
+      }
+      // It is closed, and nobody says that nothing was sent.
+      expect(await rememberedMs(next.records, 'void')).toBeLessThan(HOUR_MS);
+      // Nor is it forgotten by the next restart.
+      await redis.kill();
+      await redis.start();
+      for (const { records } of [next, late]) {
+        const refused = () => records.reserve(request('1', 'unknown')).catch(String);
+        await eventually(async () => expect(await refused()).toContain(INCOMPLETE));
+      }
+      await redis.command('EVAL', DECLARE, 4, ...KEYS, 0);
+      expect(await next.records.reserve(request('1', 'unknown'))).toMatchObject({ reserved: true });
+      await eventually(() => next.records.degradedReason() === null);
+    },
+  );
+
+  test('is whole again where all who made its records live', async () => {
+    await using redis = await startTestRedis(serverPath, DURABLE);
+    // None of them is taken for dead.
+    const open = () => openReplica(redis.url, 'required', undefined, 60_000);
+    await using one = await open();
+    await using other = await open();
+    await using gone = await openReplica(redis.url, 'required');
+    await order(gone, 'earlier');
+    await gone.records.close();
+    await setBack(redis, () => order(one, 'late'));
+    const answer = await eventually(() => other.records.reserve(request('1', 'late')));
+    expect(answer).toMatchObject({ reserved: false });
+    expect(await other.records.reserve(request('1', 'new'))).toMatchObject({ reserved: true });
+    expect(other.records.degradedReason()).toBe(null);
+  });
+
+  test('is as good as new where that was accepted', async () => {
+    await using redis = await startTestRedis(serverPath, DURABLE);
+    await using old = await openReplica(redis.url, 'none');
+    await using next = await openReplica(redis.url, 'none');
+    await setBack(redis, async () => {
+      await order(old, 'lost');
+      await old.records.close();
+    });
+    const answer = await eventually(() => next.records.reserve(request('1', 'lost')));
+    expect(answer).toMatchObject({ reserved: true });
+  });
+});
+
+describeWithRedis('a clock of Redis that is set', (serverPath) => {
+  test('25 hours ahead ends records early, which living replicas write back; the others’ keys are refused', async () => {
+    await using redis = await startTestRedis(serverPath, DURABLE);
+    const uptime = { aheadMs: 0 };
+    await using gone = await openReplica(redis.url, 'required');
+    await order(gone, 'lost');
+    await using one = await openReplica(redis.url, 'required', uptime);
+    await using other = await openReplica(redis.url, 'required', uptime);
+    await order(one, 'own');
+    await gone.records.close();
+    await twoBeats(redis);
+    // Nobody can set the clock of one process: instead theirs is behind, and what would have ended is removed.
+    uptime.aheadMs = -25 * HOUR_MS;
+    const ids = ['lost', 'own'].map((key) => `1:${key}`);
+    for (const id of ids) {
+      await redis.command('DEL', `${PREFIX}:record:${id}`);
+      await redis.command('ZINCRBY', `${PREFIX}:index`, -25 * HOUR_MS, id);
+    }
+    await eventually(() => one.warnings.some((warning) => /was set by 9\d{4} s/.test(warning)));
+    await eventually(() => other.records.degradedReason() === null);
+    await twoBeats(redis);
+    expect(await other.records.reserve(request('1', 'own'))).toMatchObject({
+      record: { outcome: accepted },
+    });
+    await expect(other.records.reserve(request('1', 'lost'))).rejects.toThrow('dropped the record');
+    expect(await other.records.reserve(request('1', 'new'))).toMatchObject({ reserved: true });
+    // Back again, while an epoch that began in between opens in 25 hours.
+    await redis.command('HSET', KEYS[0] ?? '', 'opensAt', Date.now() + 25 * HOUR_MS);
+    uptime.aheadMs = 0;
+    await eventually(() => one.warnings.some((warning) => /was set by -9\d{4} s/.test(warning)));
+    expect(await one.records.reserve(request('1', 'newer'))).toMatchObject({ reserved: true });
+    await eventually(async () => (await redis.command('ZSCORE', KEYS[3] ?? '', '1:lost')) === null);
+  });
+});
