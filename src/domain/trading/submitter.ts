@@ -116,7 +116,11 @@ export class Submitter {
   #judge({ login }: Viewer, { operation }: Ticket, exchange: Exchange): Submission {
     const submission = judgeOrder(operation, exchange);
     if (submission.outcome !== 'accepted' || submission.orderId === null) return submission;
-    if (!exchange.sent || this.#numbers.isNew(login, submission.orderId)) return submission;
+    // An empty one, or zero, names no order.
+    const isNumber = Number(submission.orderId) !== 0;
+    if (!isNumber || !exchange.sent || this.#numbers.isNew(login, submission.orderId)) {
+      return submission;
+    }
     this.#options.onNumberTwice?.();
     return namedTwice(submission, exchange.sentAtMs);
   }

@@ -179,7 +179,7 @@ describe('a late answer', () => {
 
 test('an order number that an account is told twice says nothing of the second order', async () => {
   const { calls, begin } = stage();
-  const place = async (key: string, viewer = demo, number: string | null = 'o-1') => {
+  const place = async (key: string, viewer = demo, number: unknown = 'o-1') => {
     const { placed } = await begin(key, viewer);
     last(calls).end(answered(200, { success: true, orderId: number }));
     return (await placed).outcome;
@@ -191,8 +191,12 @@ test('an order number that an account is told twice says nothing of the second o
   });
   const other = viewerOf('token-2', { login: '2002' });
   expect(await place('third', other)).toMatchObject({ outcome: 'accepted' });
-  expect(await place('no number', demo, null)).toMatchObject({ outcome: 'accepted' });
-  expect(await place('none again', demo, null)).toMatchObject({ outcome: 'accepted' });
+  for (const none of [null, '', 0, '0', '0.0']) {
+    for (const time of ['first', 'second']) {
+      const outcome = await place(`${time} ${typeof none} ${none}`, demo, none);
+      expect(outcome, String(none)).toMatchObject({ outcome: 'accepted' });
+    }
+  }
 });
 
 describe('when the records', () => {
