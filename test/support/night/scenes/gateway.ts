@@ -91,7 +91,7 @@ export const GATEWAY_SCENES: readonly Scene[] = [
     title: 'The clock is two hours off the gateway’s',
     alerts: ['TradingGraphClockSkewed'],
     lines: [],
-    reasons: [],
+    reasons: ['gateway'],
     ...gatewayFault({ operation: '*', kind: 'clock', shiftSeconds: 7_200 }),
   },
   {
