@@ -7,6 +7,7 @@ import { KNOWN_MS } from '../lib/limits/table.ts';
 import type { Log } from '../lib/log.ts';
 import type { Stores } from '../store/open-stores.ts';
 import { AccountFreshness } from './account/account-freshness.ts';
+import { ListAgreement } from './account/list-agreement.ts';
 import { Prover } from './account/prover.ts';
 import { Sessions } from './account/sessions.ts';
 import { createIdentity, createKnownTokens } from './auth/identity.ts';
@@ -101,13 +102,20 @@ export function createDomain({
     gatewayNow: () => clock.date() + clockSkew.aheadMs,
     known,
   });
+  const lists = new ListAgreement(steadyClock);
   const gateway = new ViewerGateway({
     client,
     ledger,
     trials,
     refusals: tokenRefusals,
-    onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
-    onSession: (viewer, answer) => hub.snapshotAnswered(viewer, answer),
+    onPositions(viewer, answer) {
+      sessions.positionsAnswered(viewer, answer);
+      lists.positionsAnswered(viewer, answer);
+    },
+    onSession(viewer, answer) {
+      hub.snapshotAnswered(viewer, answer);
+      lists.sessionAnswered(viewer, answer);
+    },
   });
   const accountChanged = (login: string) => {
     sessions.accountChanged(login);
@@ -213,7 +221,7 @@ export function createDomain({
     onSettledLate: (outcome) => metrics.lateOrders.add(outcome),
   });
   const orderDesk = new OrderDesk(orders, prover, metrics);
-  metrics.watch({ catalogs, hub, orders, tokenRefusals });
+  metrics.watch({ catalogs, hub, orders, lists, tokenRefusals });
   return {
     logicalClock,
     /** The gateway without a user, for signing in. */

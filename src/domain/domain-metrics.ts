@@ -1,5 +1,6 @@
 import { OPERATION_NAMES, OPERATIONS } from '../gateway/operations.ts';
 import type { Registry } from '../lib/metrics/registry.ts';
+import type { ListAgreement } from './account/list-agreement.ts';
 import type { Refuser, TokenRefusals } from './auth/token-refusals.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
 import type { HubStats, PositionsHub } from './positions/hub.ts';
@@ -9,6 +10,7 @@ interface Watched {
   readonly catalogs: Catalogs;
   readonly hub: PositionsHub;
   readonly orders: Orders;
+  readonly lists: ListAgreement;
   readonly tokenRefusals: TokenRefusals;
 }
 
@@ -95,6 +97,15 @@ export class DomainMetrics {
       const accounts = onceATurn(() => this.#watched?.tokenRefusals.accounts(refuser));
       tokenAccounts.from(() => accounts()?.accepted ?? null, refuser, 'accepted');
       tokenAccounts.from(() => accounts()?.refused ?? null, refuser, 'refused');
+    }
+    const accountLists = registry.gauge(
+      'account_lists',
+      'Accounts read within five minutes by whether ops 10 and 12 agree; differ: op 12 says that there are no positions and op 10 lists some, over two reads.',
+      'verdict',
+    );
+    const lists = onceATurn(() => this.#watched?.lists.counts());
+    for (const verdict of ['agree', 'differ'] as const) {
+      accountLists.from(() => lists()?.[verdict] ?? null, verdict);
     }
     const gauge = (name: string, help: string, read: (watched: Watched) => number | null) =>
       registry.gauge(name, help).from(() => this.#watched && read(this.#watched));

@@ -1,7 +1,7 @@
 import { isJsonType, isWorded } from './answer-body.ts';
 import type { CallOutcome } from './caller.ts';
 import { DeadlineError, type GatewayErrorKind, NotAttemptedError } from './errors.ts';
-import type { Exchange, WireCall } from './exchange.ts';
+import type { Answer, Exchange, NoAnswer, WireCall } from './exchange.ts';
 import { OPERATIONS } from './operations.ts';
 
 /** The consequences of an exchange, in one table, so that metrics, breakers, retries and errors never disagree about it. */
@@ -101,13 +101,25 @@ export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
   return isForeign ? 'contract' : outcome;
 }
 
-/** For an order only the connection counts: one that was sent may have traded, and to hold the next ones back would not undo it. */
+/**
+ * An order that was sent may have traded, and to hold the next ones back would not undo it. So it counts alone where no
+ * connection was made, and where something answers that is none of the interface: the next ones would surely end unknown.
+ */
 export function healthShown(call: WireCall, exchange: Exchange): Health {
   const { health } = classify(exchange, isGivenUp(call));
   if (OPERATIONS[call.operation].effect !== 'order') return health;
-  if (exchange.sent) return 'success';
+  if (exchange.sent) return isForeign(exchange) ? 'failure' : 'success';
   return health === 'unreachable' ? health : 'none';
 }
+
+/** `{}` is a body of the interface; a page is none, whatever its content type says. */
+function isForeign(exchange: Answer | NoAnswer): boolean {
+  const { outcome } = classify(exchange);
+  if (!exchange.answered || outcome !== 'ok') return outcome === 'contract';
+  return !/^\s*\{/.test(exchange.bytes.toString('latin1', 0, LONGEST_INDENT));
+}
+
+const LONGEST_INDENT = 64;
 
 /** Whether a read that ended like this may succeed a moment later. */
 export function isWorthRepeating(call: WireCall, exchange: Exchange): boolean {

@@ -14,7 +14,13 @@ export interface LastFailure {
   readonly gatewayError?: Readonly<Record<'error' | 'message', string | null>>;
 }
 
-const FAILURES: ReadonlySet<CallOutcome> = new Set(['connect', 'reset', 'timeout', '5xx']);
+const FAILURES: ReadonlySet<CallOutcome> = new Set([
+  'connect',
+  'reset',
+  'timeout',
+  '5xx',
+  'contract',
+]);
 
 /** Remembers why each backend failed last, so that a breaker that opens can say so. */
 export class LastFailures {

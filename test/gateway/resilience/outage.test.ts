@@ -221,6 +221,50 @@ describe('of the operations of one backend', () => {
   });
 });
 
+describe('orders that something else than the gateway answers', () => {
+  const page = answer(200, '<!doctype html>', { 'content-type': 'text/html' });
+  const moved = answer(302, '', { location: '/login' });
+
+  test.each([
+    ['a page', page],
+    ['a page that calls itself JSON', answer(200, ' <!doctype html>')],
+    ['nothing', answer(200, '')],
+    ['a redirect', moved],
+    ['no HTTP', Buffer.from('SSH-2.0-OpenSSH_9.9\r\n')],
+  ])('are held back (%s), until one of them has a verdict', async (_, bytes) => {
+    let reply = bytes;
+    await using gateway = await startScriptedGateway((socket) => socket.write(reply));
+    await using open = openResilient(gateway.url);
+    const place = (index: number) => open.client.openPosition(caller(index), marketOrder);
+    for (let index = 0; index < 5; index += 1) expect((await place(index)).sent).toBe(true);
+    expect(open.circuits).toEqual(['openPosition open']);
+    expect((await place(5)).sent).toBe(false);
+    await open.clock.advance(5_000);
+    // One probe, which is not enough yet.
+    expect([(await place(6)).sent, (await place(7)).sent]).toEqual([true, false]);
+    reply = answer(200, { success: false, err: 'NO_MONEY' });
+    await open.clock.advance(5_000);
+    expect([(await place(8)).sent, (await place(9)).sent]).toEqual([true, true]);
+    expect(open.circuits).toEqual(['openPosition open', 'openPosition closed']);
+  });
+
+  test.each([
+    ['of one account', () => 0, page],
+    ['of two accounts', (index: number) => index % 2, page],
+    ['answered by the empty object of the interface', (index: number) => index, answer(200, {})],
+    ['that failed', (index: number) => index, answer(500, '<!doctype html>')],
+    ['that were refused', (index: number) => index, answer(404, '<!doctype html>')],
+  ])('open nothing: those %s', async (_, callerOf, bytes) => {
+    await using gateway = await startScriptedGateway((socket) => socket.write(bytes));
+    await using open = openResilient(gateway.url);
+    for (let index = 0; index < 12; index += 1) {
+      await open.client.openPosition(caller(callerOf(index)), marketOrder);
+    }
+    expect(gateway.requests).toHaveLength(12);
+    expect(open.circuits).toEqual([]);
+  });
+});
+
 test('half-open, the orders’ breaker lets the next order through', async () => {
   const closed = await startScriptedGateway(down);
   await closed[Symbol.asyncDispose]();

@@ -1,0 +1,74 @@
+import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
+import type { Viewer } from '../auth/viewer.ts';
+
+type Source = 'session' | 'positions';
+
+interface Account {
+  readonly lists: { [source in Source]?: { readonly isEmpty: boolean; readonly sequence: number } };
+  /** Which of the two was read last when they began to differ; null while they agree. */
+  since: Source | null;
+  differs: boolean;
+  readAtMs: number;
+}
+
+const ACCOUNTS = { maxEntries: 20_000, entryBytes: 400 };
+const COUNTED_MS = 5 * 60_000;
+
+/**
+ * Counts the accounts for which op 12 answers an empty list while op 10 lists positions. One pair of answers says nothing, since a
+ * position may have been opened or closed in between; the account differs once the earlier of the two has been read again.
+ */
+export class ListAgreement {
+  /** Monotonic. */
+  readonly #clock: Clock;
+  readonly #accounts = growingLru<string, Account>(ACCOUNTS);
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  positionsAnswered({ login }: Viewer, { positions, sequence }: PositionsAnswer): void {
+    this.#saw(login, 'positions', positions.length === 0, sequence);
+  }
+
+  sessionAnswered({ login }: Viewer, { session, sequence }: SessionAnswer): void {
+    if (session.positions === null) return;
+    this.#saw(login, 'session', session.positions.ids.length === 0, sequence);
+  }
+
+  /** The accounts whose two lists were read lately. */
+  counts(): Readonly<Record<'agree' | 'differ', number>> {
+    const counts = { agree: 0, differ: 0 };
+    const oldestMs = this.#clock.now() - COUNTED_MS;
+    for (const { lists, differs, readAtMs } of this.#accounts.values()) {
+      if (readAtMs < oldestMs || !lists.session || !lists.positions) continue;
+      counts[differs ? 'differ' : 'agree'] += 1;
+    }
+    return counts;
+  }
+
+  #saw(login: string, source: Source, isEmpty: boolean, sequence: number): void {
+    const account = this.#accounts.get(login) ?? this.#add(login);
+    const { lists } = account;
+    if (sequence < (lists[source]?.sequence ?? 0)) return;
+    lists[source] = { isEmpty, sequence };
+    account.readAtMs = this.#clock.now();
+    const { session, positions } = lists;
+    if (session?.isEmpty !== false || positions?.isEmpty !== true) {
+      account.since = null;
+      account.differs = false;
+      return;
+    }
+    const latest = session.sequence > positions.sequence ? 'session' : 'positions';
+    account.since ??= latest;
+    account.differs ||= account.since !== latest;
+  }
+
+  #add(login: string): Account {
+    const account: Account = { lists: {}, since: null, differs: false, readAtMs: 0 };
+    this.#accounts.set(login, account);
+    return account;
+  }
+}
