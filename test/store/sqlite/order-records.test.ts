@@ -108,7 +108,10 @@ describe('order records in SQLite', () => {
     const { records } = opened;
     const earlier = await reserved(records, '1', 'earlier');
     harm(opened.path);
-    await expect(records.reserve(request('1', 'new'))).rejects.toThrow('was removed or replaced');
+    await expect(records.reserve(request('1', 'new'))).rejects.toMatchObject({
+      message: expect.stringContaining('was removed or replaced'),
+      earlierUnknown: true,
+    });
     await expect(records.find('1', 'earlier')).rejects.toThrow(RecordsUnavailableError);
     await expect(records.settle(earlier, accepted)).rejects.toThrow(RecordsUnavailableError);
     expect(records.degradedReason()).toContain('was removed or replaced: put it back, or restart');
