@@ -11,6 +11,7 @@ import {
   openLogOutput,
 } from '../lib/log.ts';
 import type { LogOutput } from '../lib/log-output.ts';
+import { openFilesLimit } from '../lib/open-files-limit.ts';
 import {
   type GivenPlugin,
   type OpenPlugins,
@@ -40,9 +41,11 @@ export interface AppOptions {
 }
 
 const MAX_BYTES = 134_217_728;
+/** Files of the order store, connections of Redis and of the admin port, the log, and what Node has for itself. */
+const FILES_BESIDE = 256;
 
 const CONNECTIONS = {
-  /** Sockets among them; further connections are closed as soon as they are accepted. */
+  /** Sockets among them; where the process may open fewer files, fewer. Further ones are closed as soon as they are accepted. */
   most: 20_000,
   /** The bytes that wait for readers, and those of messages and bodies that have not arrived whole. */
   unreadBytes: MAX_BYTES,
@@ -78,8 +81,14 @@ export function withDefaults(config: Config, given: AppOptions) {
     plugins,
     directPath: directPath && plugins.because === null,
     cacheBytes: { ...cacheBudgets(oldHeapLimit() / 2), ...given.cacheBytes },
-    connections: { ...CONNECTIONS, ...given.connections },
+    connections: { ...CONNECTIONS, most: mostConnections(config), ...given.connections },
   };
+}
+
+/** The order store and the gateway are reached as long as anybody is connected. */
+function mostConnections({ gatewayConnections }: Config): number {
+  const left = openFilesLimit() - FILES_BESIDE - gatewayConnections;
+  return Math.max(1, Math.min(CONNECTIONS.most, left));
 }
 
 /** The log's first line says who serves HTTP. */

@@ -8,11 +8,13 @@ export function watchGauges(
   config: Config,
   { logOutput }: StartOptions,
   resources: Resources,
-  { webSockets, buffers, received, readiness }: WiredServer,
+  { server, webSockets, buffers, received, readiness }: WiredServer,
 ): void {
   const { metrics, domain, documents, trusted, limiter, memory, responses, registered } = resources;
   const { records, redisIsUp } = resources.stores;
   metrics.server.listClients(config.clientNames);
+  metrics.server.connections.from(() => server.room.count, 'open');
+  metrics.server.connections.from(() => server.room.most, 'max');
   metrics.server.sockets.from(() => webSockets.size);
   metrics.server.sendBufferBytes.from(() => buffers.bytes);
   metrics.server.receiveBufferBytes.from(() => received.bytes);

@@ -28,6 +28,7 @@ export class ServerMetrics {
   readonly crossSiteRefused: Counter;
   readonly readersCut: Counter;
   readonly sockets;
+  readonly connections;
   readonly sendBufferBytes;
   readonly receiveBufferBytes;
   readonly sendersCut: Counter;
@@ -85,6 +86,11 @@ export class ServerMetrics {
       'client_requests_total',
       'Requests by the clients that CLIENT_NAMES lists, and by major and minor version.',
       { client: [OTHER], version: [OTHER] },
+    );
+    this.connections = registry.gauge(
+      'connections',
+      'Connections of the public port, sockets among them; max is their bound.',
+      'state',
     );
     this.sockets = registry.gauge('sockets', 'WebSockets that are open.');
     this.#socketsClosed = registry.counter(

@@ -13,6 +13,7 @@ import { listen } from '../listen.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import { endRequestTrace } from '../request/request-trace.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
+import { ConnectionRoom } from './connection-room.ts';
 import { allowedRequestHeaders, answerPreflight, isCrossSite, setCorsHeaders } from './cors.ts';
 import { countRequest, mayPass, refuseFlood } from './flood-guard.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
@@ -59,26 +60,31 @@ export class HttpServer {
   #inFlight = 0;
   #onIdle: (() => void) | null = null;
   readonly #pipelined: PipelinedRequests;
+  readonly room: ConnectionRoom;
   readonly #held = new WeakMap<Socket, Slot>();
   readonly #watcher: ReplyWatcher;
 
   constructor(settings: HttpServerSettings) {
     this.#settings = settings;
-    const { addresses, buffers, requestIds } = settings;
+    const { addresses, buffers, requestIds, maxConnections, received, refused } = settings;
+    const dropped = () => refused('connections');
+    this.room = new ConnectionRoom(maxConnections, received, dropped);
     this.#watcher = {
       ...{ addresses, buffers, requestIds },
       closed: (reply) => this.#closed(reply),
       failed: (reply, error) => this.#failed(reply, error),
     };
     this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
-    this.#pipelined = new PipelinedRequests(settings.received);
+    this.#pipelined = new PipelinedRequests(received);
     this.#graphql = createGraphQLEndpoint(settings, this.eventStreams);
     const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
     this.#server = createServer(options, (request, response) => this.#handle(request, response));
-    this.#server.maxConnections = settings.maxConnections;
+    this.#server.maxConnections = maxConnections;
+    this.#server.on('drop', dropped);
     this.#server.on('connection', (socket) => this.#accept(socket));
     this.#server.on('upgrade', (request, socket, head) => {
       const slot = this.#held.get(request.socket) ?? null;
+      if (slot === null) this.room.belongsTo(addresses.of(request), request.socket);
       settings.webSockets.upgrade(request, socket, head, slot);
     });
   }
@@ -111,6 +117,7 @@ export class HttpServer {
   #accept(socket: Socket): void {
     const { addresses, received, limiter, refused } = this.#settings;
     received.open(socket, addresses.peerOf(socket));
+    this.room.opened(socket);
     // A trusted proxy's are everybody's, and limited by the proxy.
     if (addresses.isFromProxy({ socket })) return;
     const client = addressClient(addresses.peerOf(socket));
@@ -121,6 +128,7 @@ export class HttpServer {
       return;
     }
     this.#held.set(socket, slot);
+    this.room.belongsTo(addresses.peerOf(socket), socket);
     socket.once('close', slot.release);
   }
 
@@ -136,6 +144,7 @@ export class HttpServer {
     if (readiness.isDraining) reply.set('connection', 'close');
     setCorsHeaders(reply, origins);
     this.#inFlight += 1;
+    this.#settings.received.of(request.socket).underWay += 1;
     const isRefused =
       reply.isOver && !pathOf(request).startsWith('/health/') && (isForeign || !mayPass(request));
     const begin = () =>
@@ -148,7 +157,9 @@ export class HttpServer {
 
   #closed(reply: Reply): void {
     const { request, status, summary } = reply;
-    this.#settings.received.of(request.socket).requestTaken(request);
+    const buffer = this.#settings.received.of(request.socket);
+    buffer.underWay -= 1;
+    buffer.requestTaken(request);
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#onIdle?.();
     this.#settings.metrics.http.add(`${Math.floor(status / 100)}xx`);

@@ -26,6 +26,8 @@ export interface ReceiveSums {
 
 /** The watch that a WebSocket keeps on its frames. */
 export interface FrameWatcher {
+  /** Nobody has proved whose the socket is, and it waits for nothing. */
+  readonly isIdle: boolean;
   /** Called before a frame is handed on, or a part of one that is small or comes after much of it. */
   arrived(bytes: number): void;
   /** Closes the socket; no more of its bytes are handed on. */
@@ -53,6 +55,8 @@ export class ReceiveBuffer {
   isStopped = false;
   /** Its client's, as far as is known. */
   address: string;
+  /** The HTTP requests that are not answered. */
+  underWay = 0;
   /** How often a client that has long sent too much was answered on it. */
   refusals = 0;
   readonly #sums: ReceiveSums;
@@ -101,6 +105,11 @@ export class ReceiveBuffer {
     const sinceMs = this.#messageSinceMs;
     if (sinceMs === null || this.socket.readableFlowing !== true) return false;
     return this.#sums.clock.now() - sinceMs >= unfinishedMs;
+  }
+
+  /** Whether nobody waits for what comes over it; a request that has not arrived whole may never do. */
+  get isIdle(): boolean {
+    return this.#watcher?.isIdle ?? (this.underWay === 0 || this.#request !== null);
   }
 
   /** Call it for each HTTP request. `countPart` is called for each 16 kB that it sends, announced or not. */

@@ -37,6 +37,11 @@ export class SenderWatch implements FrameWatcher {
     this.#free = new TokenBucket(FREE, settings.clock.now());
   }
 
+  get isIdle(): boolean {
+    const { slot, summaries, inFlight } = this.#connection;
+    return slot.owner().kind === 'address' && summaries.size === 0 && inFlight.size === 0;
+  }
+
   arrived(bytes: number): void {
     const { clock, received, countMessage, refused } = this.#settings;
     if (bytes < LARGE && this.#free.take(1, clock.now()) >= 0) return;

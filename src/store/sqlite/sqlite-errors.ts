@@ -1,3 +1,6 @@
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
+
 /** A file cannot be used safely; the message continues a sentence that begins with its path. */
 export class SqliteFileError extends Error {
   override readonly name = 'SqliteFileError';
@@ -15,10 +18,14 @@ export class SqliteFileError extends Error {
 
 const BUSY = 5;
 const CORRUPT = 11;
+const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 const READONLY_MOVED = 1032;
 export const MOVED = 'was removed or replaced: put it back, or restart';
 export const DAMAGED = 'is damaged: restore it, or move it away';
+
+const OUT_OF_FILES =
+  'cannot be opened: the process has as many files and sockets open as it may, raise `ulimit -n`';
 
 const PROBLEMS = new Map([
   [BUSY, 'is locked by another program: end that program'],
@@ -26,7 +33,7 @@ const PROBLEMS = new Map([
   [10, 'cannot be read or written: look at the disk'],
   [CORRUPT, DAMAGED],
   [13, 'cannot grow: make room on the disk'],
-  [14, 'cannot be opened: let this user write it and its folder'],
+  [CANNOT_OPEN, 'cannot be opened: let this user write it and its folder'],
   [NOT_A_DATABASE, 'is no database, or is damaged: restore it, or move it away'],
 ]);
 
@@ -35,6 +42,7 @@ const CODES_OF_NODE = new Map([
   ...(['EACCES', 'EPERM', 'EROFS'] as const).map((code) => [code, 8] as const),
   ...(['ENOSPC', 'EDQUOT'] as const).map((code) => [code, 13] as const),
   ['EIO', 10],
+  ['EMFILE', CANNOT_OPEN],
 ]);
 
 export function isBusy(error: unknown): boolean {
@@ -46,10 +54,25 @@ export function toFileError(error: unknown): SqliteFileError {
   if (error instanceof SqliteFileError) return error;
   const code = codeOf(error);
   const primary = code & 0xff;
-  const known = code === READONLY_MOVED ? MOVED : PROBLEMS.get(primary);
+  const isOutOfFiles = primary === CANNOT_OPEN && !mayOpen();
+  const known = isOutOfFiles
+    ? OUT_OF_FILES
+    : code === READONLY_MOVED
+      ? MOVED
+      : PROBLEMS.get(primary);
   const message = known ?? `cannot be used: ${error instanceof Error ? error.message : error}`;
   const isDamage = primary === CORRUPT || primary === NOT_A_DATABASE;
   return new SqliteFileError(message, { cause: error, isDamage });
+}
+
+/** SQLite does not say why a file cannot be opened. */
+function mayOpen(): boolean {
+  try {
+    closeSync(openSync(devNull, 'r'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function codeOf(error: unknown): number {

@@ -9,9 +9,9 @@ export interface RawConnection extends Disposable {
 }
 
 /** A TCP connection that sends any bytes, HTTP or not. */
-export async function openRaw(url: string): Promise<RawConnection> {
+export async function openRaw(url: string, localAddress?: string): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+  const socket = connect({ port: Number(port), host: hostname, localAddress });
   let received = '';
   let isClosed = false;
   socket.setEncoding('latin1');

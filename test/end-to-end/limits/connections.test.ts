@@ -6,6 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { limited } from '../../support/limits.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
+import { CHANGES } from '../live/watcher.ts';
 import { seriesValue } from '../operations/scraped.ts';
 
 const HEALTH = 'GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n';
@@ -21,10 +22,21 @@ const UPGRADE = [
 ].join('\r\n');
 
 /** A connection that has been answered. */
-async function healthy(app: TestApp) {
-  const raw = await openRaw(app.url);
+async function healthy(app: TestApp, address?: string) {
+  const raw = await openRaw(app.url, address);
   raw.socket.write(HEALTH);
   await eventually(() => raw.received.includes('200 OK'));
+  return raw;
+}
+
+/** A connection over which events come. */
+async function busy(app: TestApp, address?: string) {
+  const raw = await openRaw(app.url, address);
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const head = `authorization: Bearer ${token}\r\naccept: text/event-stream\r\n\r\n`;
+  const query = encodeURIComponent(CHANGES);
+  raw.socket.write(`GET /graphql?query=${query} HTTP/1.1\r\nhost: facade\r\n${head}`);
+  await eventually(() => raw.received.includes('cursor'));
   return raw;
 }
 
@@ -37,14 +49,57 @@ async function hasRoom(app: TestApp): Promise<boolean> {
 
 test('a process has a limit of connections; one more is closed, until another disconnects', async () => {
   await using app = await startTestApp({}, { connections: { most: 2 } });
-  using first = await healthy(app);
-  using _second = await healthy(app);
+  using first = await busy(app);
+  using _second = await busy(app);
   using third = await openRaw(app.url);
   third.socket.write(HEALTH);
   await eventually(() => third.isClosed);
   expect(third.received).toBe('');
+  expect(await seriesValue(app, 'refusals_total{limit="connections"}')).toBe(1);
   first.socket.destroy();
   await eventually(() => hasRoom(app));
+});
+
+test('before a process has none left the oldest connection that is idle goes, of the address that has most', async () => {
+  await using app = await startTestApp({}, { connections: { most: 8 } });
+  const [neighbour, fullest, other] = ['127.0.1.1', '127.0.1.2', '127.0.1.3'] as const;
+  using calm = await healthy(app, neighbour);
+  using watching = await busy(app, fullest);
+  using socket = await openRaw(app.url, fullest);
+  socket.socket.write(UPGRADE);
+  await eventually(() => socket.received.includes('101 Switching Protocols'));
+  using unsent = await openRaw(app.url, fullest);
+  unsent.socket.write('POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{');
+  using last = await healthy(app, fullest);
+  const closed = () => [calm, watching, socket, unsent, last].map(({ isClosed }) => isClosed);
+  using _sixth = await healthy(app, other);
+  expect(closed()).toEqual([false, false, false, false, false]);
+  expect(await seriesValue(app, 'connections{state="open"}')).toBe(6);
+  expect(await seriesValue(app, 'connections{state="max"}')).toBe(8);
+  using _seventh = await healthy(app, other);
+  await eventually(() => socket.isClosed);
+  using _eighth = await healthy(app, other);
+  await eventually(() => unsent.isClosed);
+  expect(closed()).toEqual([false, false, true, true, false]);
+  expect(await seriesValue(app, 'refusals_total{limit="connections"}')).toBe(2);
+});
+
+test('behind a proxy its idle sockets go by the addresses of their clients, and its other connections stay', async () => {
+  const environment = { TRUSTED_PROXIES: '127.0.0.1' };
+  await using app = await startTestApp(environment, { connections: { most: 6 } });
+  using proxys = await healthy(app);
+  const socketOf = async (address: string) => {
+    const raw = await openRaw(app.url);
+    raw.socket.write(UPGRADE.replace('\r\n', `\r\nx-forwarded-for: ${address}\r\n`));
+    await eventually(() => raw.received.includes('101 Switching Protocols'));
+    return raw;
+  };
+  using calm = await socketOf('192.0.2.1');
+  using first = await socketOf('192.0.2.2');
+  using second = await socketOf('192.0.2.2');
+  using _third = await healthy(app);
+  await eventually(() => first.isClosed);
+  expect([proxys.isClosed, calm.isClosed, second.isClosed]).toEqual([false, false, false]);
 });
 
 test('an address has a limit of connections, sockets too; one more is closed', async () => {

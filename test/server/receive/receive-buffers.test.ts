@@ -43,7 +43,7 @@ function frameServer(received: ReceiveBuffers, onFrames: (socket: Socket, bytes:
   return createTcpServer((socket) => {
     received.open(socket);
     socket.on('error', () => {});
-    const watcher = { arrived: () => {}, cut: () => void socket.destroy() };
+    const watcher = { isIdle: true, arrived: () => {}, cut: () => void socket.destroy() };
     received.of(socket).upgraded(Buffer.alloc(0), watcher);
     socket.on('data', (bytes: Buffer) => onFrames(socket, bytes));
   });

@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { withDefaults } from '../../src/app/app-options.ts';
+import { readConfig } from '../../src/config.ts';
+import { openFilesLimit } from '../../src/lib/open-files-limit.ts';
+
+const source = join(import.meta.dirname, '..', '..', 'src');
+
+/** Runs a module where so many files may be open; the last line of its output. */
+function runWith(files: number, module: string): string {
+  const command = `ulimit -n ${files} && exec "$0" --input-type=module -e "$1"`;
+  return execFileSync('sh', ['-c', command, process.execPath, module], { encoding: 'utf8' }).trim();
+}
+
+test('files that may be open are those of the process, and connections leave some of them to the store and the gateway', () => {
+  const module = `
+    import { readConfig } from '${source}/config.ts';
+    import { withDefaults } from '${source}/app/app-options.ts';
+    const config = readConfig({ SANDBOX: 'on', GATEWAY_CONNECTIONS: '100' });
+    console.log(withDefaults(config, {}).connections.most);`;
+  expect(runWith(1_000, module)).toBe(String(1_000 - 256 - 100));
+  const { most } = withDefaults(readConfig({ SANDBOX: 'on' }), {}).connections;
+  expect(most).toBe(Math.min(20_000, openFilesLimit() - 256 - 128));
+});
+
+test('an order file that cannot be opened because too many others are is no matter of rights', () => {
+  const module = `
+    import { openSync } from 'node:fs';
+    import { DatabaseSync } from 'node:sqlite';
+    import { toFileError } from '${source}/store/sqlite/sqlite-errors.ts';
+    const said = (open) => { try { open(); } catch (error) { return toFileError(error).message; } };
+    const missing = () => new DatabaseSync('/nowhere/orders.db');
+    const before = said(missing);
+    try { for (;;) openSync('/dev/null'); } catch {}
+    console.log(JSON.stringify([before, said(missing), said(() => openSync('/dev/null'))]));`;
+  const outOfFiles = expect.stringMatching(/as many files and sockets open as it may.*ulimit -n/);
+  expect(JSON.parse(runWith(60, module))).toEqual([
+    'cannot be opened: let this user write it and its folder',
+    outOfFiles,
+    outOfFiles,
+  ]);
+});
