@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { openRaw } from '../end-to-end/chaos/raw-connection.ts';
 import { describeWithHaproxy } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-ports.ts';
 import { CONFIGURATION, startHaproxy } from '../support/replicas.ts';
+
 import { readProject } from './support/files.ts';
 
 /** The commands of the runbook, as it has them for its shell. */
@@ -99,6 +101,42 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
     await eventually(async () => expect(await replicasOf(30)).toEqual(['one', 'two']));
     expect(await exported()).toMatch(/^haproxy_backend_active_servers\{proxy="replicas"\} 2$/m);
     expect(new Set(COMMANDS.map(({ socket }) => socket)).size).toBe(1);
+  });
+
+  test('closes what one source has beyond its connections, at a time and anew, and nobody else’s', async () => {
+    await using opened = new AsyncDisposableStack();
+    const port = await freePort();
+    await startPod(opened, 'pod', '127.0.0.1', port);
+    const bounds = { SOURCE_CONNECTIONS: '3', SOURCE_RATE: '6' };
+    const environment = { REPLICA_1: `127.0.0.1:${port}`, ...bounds };
+    const { url } = opened.use(await startHaproxy(haproxyPath, CONFIGURATION, environment));
+    /** Null where it is refused. */
+    const asked = async (address: string) => {
+      const raw = await openRaw(url, address).catch(() => null);
+      raw?.socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+      await eventually(() => raw === null || raw.isClosed || raw.received.includes('pod'));
+      if (raw !== null) opened.use(raw);
+      return raw?.received ? raw : null;
+    };
+    const results = [];
+    for (let at = 0; at < 4; at += 1) results.push(await asked('127.0.1.2'));
+    expect(results.map((raw) => raw !== null)).toEqual([true, true, true, false]);
+    expect(await asked('127.0.1.3')).not.toBeNull();
+    // Where they have ended others may come, but no more than six within ten seconds.
+    for (const raw of results) raw?.socket.destroy();
+    for (let at = 0; at < 4; at += 1) {
+      const next = await asked('127.0.1.2');
+      next?.socket.destroy();
+      results.push(next);
+    }
+    expect(results.at(-1)).toBeNull();
+    expect(await asked('127.0.1.3')).not.toBeNull();
+  });
+
+  test('leaves it to its checks whether a replica is away', () => {
+    const settings = readProject('deploy', 'haproxy', 'haproxy.cfg');
+    expect(settings).toMatch(/default-server check .* on-error fastinter$/m);
+    expect(readProject('deploy', 'nginx', 'nginx.conf')).not.toMatch(/max_fails=.\D/);
   });
 
   test('takes 32 replicas by address, and leaves the places between them empty', async () => {

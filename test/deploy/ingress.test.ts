@@ -17,7 +17,7 @@ const annotations: Readonly<Record<string, string>> = metadata.annotations;
 const snippet = annotations[SNIPPET] ?? '';
 // Its exporter is no part of the way of a request.
 const [defaults = '', way = ''] = readDeployed('haproxy', 'haproxy.cfg').split('frontend graph\n');
-const haproxy = `${defaults.replace(/^frontend stats\n(?: .*\n)*/m, '')}${way}`;
+const haproxy = `${defaults.replaceAll(/^(?:frontend stats|backend sources)\n(?: .*\n)*/gm, '')}${way}`;
 const rulesOf = (text: string) =>
   text
     .split('\n')
