@@ -3,6 +3,7 @@ import { type Dispatcher, errors } from 'undici';
 import { ByteCollector } from '../lib/byte-collector.ts';
 import { systemClock } from '../lib/clock.ts';
 import { OversizeError, unpack } from '../lib/unpack.ts';
+import { isLongToParse } from './answer-body.ts';
 import { callOutcome } from './classify.ts';
 import { DeadlineError, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, ObserveCall, Send, WireCall } from './exchange.ts';
@@ -237,11 +238,20 @@ class Dispatch implements Dispatcher.DispatchHandler {
     else void unpacked(packed, this.#call.maxBytes).then((whole) => this.#arrived(whole));
   }
 
-  #arrived(exchange: Exchange): void {
+  #arrived(whole: Exchange): void {
+    const exchange = this.#isTooLong(whole)
+      ? this.#noAnswer('oversize', new OversizeError('too much to parse'))
+      : whole;
     if (this.#isLate) {
       this.#late.left += 1;
       this.#call.onLate?.(exchange);
     } else this.#settle(exchange);
+  }
+
+  /** A catalog is parsed in pieces. */
+  #isTooLong(exchange: Exchange): boolean {
+    if (!exchange.sent || !exchange.answered) return false;
+    return this.#call.operation !== 'getAllTickers' && isLongToParse(exchange.bytes);
   }
 
   #settle(exchange: Exchange): void {

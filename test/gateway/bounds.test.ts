@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { turnsDuring } from '../support/turns.ts';
 import { CALLS, wordFor } from './calls.ts';
-import { anyCaller, openClient } from './open-client.ts';
+import { anyCaller, marketOrder, openClient } from './open-client.ts';
 
 const MEGABYTE = 1_048_576;
 
@@ -60,24 +60,47 @@ describe('a catalog', () => {
   });
 });
 
-test('lists nested a million deep are read or refused, but do no harm', async () => {
-  const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
-  const bodies = [
-    `{"positions":${deep(1e6)}}`,
-    `{"positions":[{"id":"1","symbol":"A","comment":${deep(1e6)}}]}`,
-    `{"success":false,"error":"E","details":{"a":${deep(1e6)}}}`,
-  ];
-  let next = 0;
-  await using gateway = await startScriptedGateway((socket) => {
-    socket.write(answer(200, bodies[next] ?? ''));
-    next += 1;
-  });
+const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+const row = (at: number) => `{"id":"${at}","symbol":"A","profit":1}`;
+const rows = (count: number) => Array.from({ length: count }, (_, at) => row(at)).join(',');
+
+test.each([
+  ['a hundred thousand rows', `{"positions":[${rows(100_000)}]}`, 'answer'],
+  [
+    'lists that nest as deep',
+    `{"positions":[{"id":"1","symbol":"A","comment":${deep}}]}`,
+    'contract',
+  ],
+  ['as many empty lists', `{"positions":[${rows(1)}],"a":[${'[],'.repeat(200_000)}1]}`, 'contract'],
+  [
+    'an object of as many names',
+    `{"positions":[${rows(1)}],"a":{${Array.from({ length: 201_000 }, (_, at) => `"${at}":1`)}}}`,
+    'contract',
+  ],
+])(
+  'of an answer of %s it is known before it is parsed whether to read it',
+  async (_what, body, word) => {
+    await using gateway = await startScriptedGateway(
+      (socket) => void socket.write(answer(200, body)),
+    );
+    await using open = openClient(gateway.url);
+    const { client } = open;
+    expect(await wordFor(client.getOpenPositions(anyCaller, null))).toBe(word);
+    // An order whose answer is not read is in doubt.
+    const isAnswered = word === 'answer';
+    expect(await client.openPosition(anyCaller, marketOrder)).toMatchObject({
+      answered: isAnswered,
+    });
+  },
+);
+
+test('a catalog with an item of megabytes is not parsed', async () => {
+  const items = `[{"_id":"A"},{"_id":"B","desc":"${' '.repeat(MEGABYTE)}"}]`;
+  await using gateway = await startScriptedGateway(
+    (socket) => void socket.write(answer(200, items)),
+  );
   await using open = openClient(gateway.url);
-  const { client } = open;
-  expect(await wordFor(client.getOpenPositions(anyCaller, null))).toBe('contract');
-  expect(await client.getOpenPositions(anyCaller, null)).toMatchObject({
-    positions: [{ id: '1', comment: null }],
-  });
+  expect(await wordFor(CALLS.getAllTickers(open.client, anyCaller))).toBe('contract');
 });
 
 /** The peak of the heap above its present size. */
