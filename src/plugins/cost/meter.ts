@@ -1,5 +1,6 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import { requestError } from '../errors/request-error.ts';
 import { tooComplex } from '../limits/structure.ts';
 import { TextBlocks } from '../results/json-writer.ts';
 
@@ -27,6 +28,8 @@ interface MeterOptions {
   /** The number of fields estimated before the run. */
   readonly estimate: number;
   readonly keepsTree?: boolean;
+  /** Aborted once nobody waits for the answer. Left out for a mutation, whose writes are made whoever waits. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Counts the fields of one answer as it is completed, and decides when to yield. */
@@ -37,21 +40,29 @@ export class Meter {
   #blocks: TextBlocks | null = null;
   readonly #estimate: number;
   readonly #keepsTree: boolean;
+  readonly #signal: AbortSignal | undefined;
   /** The fields counted by finished compiled runs and by the reference executor. */
   fields = 0;
   /** The fields counted by the reference executor since it started. */
   #counted = 0;
   #isOver = false;
 
-  constructor({ maxFields, scheduler, client, estimate, keepsTree = false }: MeterOptions) {
+  constructor({ maxFields, scheduler, client, estimate, keepsTree = false, signal }: MeterOptions) {
     this.maxFields = maxFields;
     this.scheduler = scheduler;
     this.client = client;
     this.#estimate = estimate;
     this.#keepsTree = keepsTree;
+    this.#signal = signal;
   }
 
   get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Call it when a turn begins: an answer for nobody ends like one over its budget. */
+  isOverNow(): boolean {
+    if (this.#signal?.aborted) this.#isOver = true;
     return this.#isOver;
   }
 
@@ -94,6 +105,7 @@ export class Meter {
 
   /** Counting stops at the first field over budget, so only that number is known. */
   error(): GraphQLError {
+    if (this.#signal?.aborted) return requestError('QUERY_TOO_COMPLEX', 'Its client has left.');
     return tooComplex('MAX_COST', this.maxFields + 1, this.maxFields);
   }
 }

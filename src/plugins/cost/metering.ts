@@ -130,7 +130,10 @@ function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
     const isWithin = meter.count(weightOfKey(String(info.path.key)));
     if (!isWithin && !isExempt) throw OVER_BUDGET;
     if (isSlow && !isExempt && meter.isCostly && meter.scheduler.isSliceOver()) {
-      return meter.scheduler.turn(meter.client).then(() => answer(source, args, context, info));
+      return meter.scheduler.turn(meter.client).then(() => {
+        if (meter.isOverNow()) throw OVER_BUDGET;
+        return answer(source, args, context, info);
+      });
     }
     return answer(source, args, context, info);
   };
@@ -169,8 +172,8 @@ async function* sliced(items: readonly unknown[], meter: Meter): AsyncGenerator<
   const { scheduler, client } = meter;
   for (const item of items) {
     // Each further item would only be refused at its first field.
-    if (meter.isOver) throw OVER_BUDGET;
     if (scheduler.isSliceOver()) await scheduler.turn(client);
+    if (meter.isOverNow()) throw OVER_BUDGET;
     yield item;
   }
 }

@@ -32,6 +32,7 @@ export function useCostLimit({ maxCost, scheduler, keepsTree }: CostLimitOptions
         client,
         estimate: cost,
         keepsTree,
+        signal: operation.prepared.node.operation === 'query' ? operation.signal : undefined,
       });
       return null;
     },

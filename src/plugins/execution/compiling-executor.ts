@@ -64,6 +64,8 @@ export class CompilingExecutor {
 
   /** `args` have passed the reference executor's own check of variables. */
   execute(args: ValidatedExecutionArgs, meter: Meter): Eventually<ExecutionResult> {
+    // A costly one may have waited for its turn longer than its client.
+    if (meter.isCostly && meter.isOverNow()) return { data: null, errors: [meter.error()] };
     // Compiled code yields in finer slices than the reference executor, so a large answer is
     // compiled on its first run.
     if (meter.isCostly) this.#runsBefore = 1;

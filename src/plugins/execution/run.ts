@@ -209,7 +209,10 @@ export class Run {
     const root = this.#root;
     scheduler.later(client, () => {
       this.lookAt = this.fields + FIELDS_BETWEEN_LOOKS;
-      this.#attempt(root, work);
+      this.#attempt(root, () => {
+        if (this.meter.isOverNow()) throw OVER_BUDGET;
+        work();
+      });
     });
   }
 

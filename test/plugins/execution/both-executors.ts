@@ -126,9 +126,10 @@ export function meterFor(
   maxFields = 1_000_000,
   estimate = 0,
   sliceMs = Number.POSITIVE_INFINITY,
+  signal?: AbortSignal,
 ): Meter {
   const scheduler = new FairScheduler(sliceMs);
-  return new Meter({ maxFields, estimate, scheduler, client: 'somebody' });
+  return new Meter({ maxFields, estimate, scheduler, client: 'somebody', signal });
 }
 
 /** An answer in the slices of a scheduler that leaves no time to any but the first. */
