@@ -7,14 +7,14 @@ import { buying } from './order-request.ts';
 const UNKNOWN = { type: 'OrderOutcomeUnknown', replayed: false };
 
 test('an answer that comes after ORDER_TIMEOUT_MS settles the order', async () => {
-  await using facade = await startOrderFacade({ ORDER_TIMEOUT_MS: '300' });
+  await using facade = await startOrderFacade({ ORDER_TIMEOUT_MS: '1000' });
   const { sandbox } = facade;
   const client = facade.client();
   for (const [key, symbol, type] of [
     ['late', 'AAPL', 'OrderAccepted'],
     ['refused late', 'TEST.REJECT', 'OrderRejected'],
   ] as const) {
-    sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 900, times: 1 });
+    sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 2_000, times: 1 });
     expect(await client.place(buying(key, symbol))).toMatchObject(UNKNOWN);
     const settled = await eventually(async () => {
       const placed = await client.placed(key);
