@@ -40,7 +40,7 @@ export class OrderDesk {
   }
 
   async placed(viewer: Viewer, idempotencyKey: string): Promise<Placed | null> {
-    return this.#orders.placed(await this.#prover.account(viewer), idempotencyKey);
+    return this.#orders.placed(await this.#proofBefore(viewer), idempotencyKey);
   }
 
   /** `sinceMs`: when the key was made, by the date of this server; null where its client does not say. */
@@ -64,9 +64,9 @@ export class OrderDesk {
       const isAboutSender = isGatewayError(error, 'unauthenticated', 'forbidden', 'rate-limited');
       if (isAboutSender || !(error instanceof GatewayError)) throw error;
       const message = 'the token could not be proved';
-      throw new UnprovedOrderError('unavailable', operation ?? error.operation, message, {
-        cause: error,
-      });
+      const { status, refusal, retryAfterSeconds } = error;
+      const details = { status, refusal, retryAfterSeconds, cause: error };
+      throw new UnprovedOrderError('unavailable', operation ?? error.operation, message, details);
     }
   }
 }
