@@ -100,6 +100,7 @@ function settingsOf(config: Config, options: StartOptions, resources: Resources)
     clientNames: new ClientNames(config.clientNames),
     accessLog: new AccessLog({
       log,
+      clock,
       sample: config.logSample,
       accountKey: config.logAccountKey,
       isAccepted: ({ token }) =>

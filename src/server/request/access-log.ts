@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { addressKey } from '../../lib/address-key.ts';
 import type { RequestCaller } from '../../lib/caller.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { logHash } from '../../lib/log-hash.ts';
 import { redactTokens } from '../../lib/redact.ts';
 import type { BackendCall } from '../../plugins/operation.ts';
 import type { ServerMetrics } from '../server-metrics.ts';
+import { RefusalSums } from './refusal-sums.ts';
 import type { RequestEnd, RequestSummary } from './request-summary.ts';
 
 interface AccessLogOptions {
   readonly log: Pick<Log, 'line' | 'isLevelEnabled'>;
+  readonly clock: Clock;
   /** The share of healthy, quick requests that is logged. */
   readonly sample: number;
   /** The key of the hashes of accounts and addresses; null for one of this process. */
@@ -33,12 +36,16 @@ export class AccessLog {
   readonly #key: string | Buffer;
   /** LOG_LEVEL does not change while the process runs. */
   readonly #isLogged: boolean;
+  readonly #refusals: RefusalSums;
   readonly #hashes = growingLru<string, string>({ maxEntries: HASHES, entryBytes: 150 });
 
   constructor(options: AccessLogOptions) {
     this.#options = options;
     this.#key = options.accountKey ?? randomBytes(32);
     this.#isLogged = options.log.isLevelEnabled('info');
+    this.#refusals = new RefusalSums(options.clock, (members) =>
+      options.log.line(members, 'requests refused'),
+    );
   }
 
   /** A subscription is followed from here on. */
@@ -59,9 +66,17 @@ export class AccessLog {
     this.#options.metrics.requestEnded(summary, end);
     if (!this.#isLogged) return;
     const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
-    if (summary.outcome === 'ok' && !isSlow && !this.#isSampled(summary)) return;
+    const { outcome, codes } = summary;
+    if (outcome === 'ok' && !isSlow && !this.#isSampled(summary)) return;
+    const isBlamed = isSlow || outcome === 'refused' || outcome === 'caller';
+    const address = isBlamed ? this.#address(caller) : '';
+    if (
+      outcome === 'refused' &&
+      !this.#refusals.hasLine(`"codes":["${codes.join('","')}"]${address}`)
+    )
+      return;
     this.#options.log.line(
-      this.#members(summary, end, caller),
+      this.#members(summary, end) + address + client(summary) + this.#sample,
       summary.hasStarted ? 'subscription ended' : 'request',
     );
   }
@@ -73,11 +88,7 @@ export class AccessLog {
   }
 
   /** The text of the line, which is put together by hand: an object and its serialization take twice as long. */
-  #members(
-    summary: RequestSummary,
-    { durationMs, status, isAccepted }: RequestEnd,
-    caller: RequestCaller,
-  ): string {
+  #members(summary: RequestSummary, { durationMs, status, isAccepted }: RequestEnd): string {
     const { type, outcome, reason, codes, calls, callCount, bytesIn, bytesOut } = summary;
     let members = origin(summary);
     if (status !== null) members += `,"status":${status}`;
@@ -91,11 +102,13 @@ export class AccessLog {
     if (callCount > calls.length) members += `,"callCount":${callCount}`;
     if (summary.hasStarted) members += `,"events":${summary.results}`;
     members += `,"bytesIn":${bytesIn},"bytesOut":${bytesOut}`;
-    members += this.#account(summary, isAccepted) + this.#address(summary, caller);
-    members += client(summary);
-    // Multiplies each healthy line to the number of requests that it stands for.
-    if (this.#options.sample < 1) members += `,"sample":${this.#options.sample}`;
-    return members;
+    return members + this.#account(summary, isAccepted);
+  }
+
+  /** Multiplies each healthy line to the number of requests that it stands for. */
+  get #sample(): string {
+    const { sample } = this.#options;
+    return sample < 1 ? `,"sample":${sample}` : '';
   }
 
   /** A token that was not accepted may name somebody else's account. */
@@ -104,10 +117,9 @@ export class AccessLog {
     return `,"${isAccepted ? 'account' : 'claimedAccount'}":"${this.#hashOf(claimedAccount)}"`;
   }
 
-  /** Of a request that was refused, for whatever reason of its own: who goes on is found by it. */
-  #address({ outcome }: RequestSummary, { client }: RequestCaller): string {
-    if (client === undefined || (outcome !== 'refused' && outcome !== 'caller')) return '';
-    return `,"address":"${this.addressHash(client.address)}"`;
+  /** Of a request that was slow, or refused for whatever reason of its own: who goes on is found by it. */
+  #address({ client }: RequestCaller): string {
+    return client === undefined ? '' : `,"address":"${this.addressHash(client.address)}"`;
   }
 
   /** Stands for a client's address in other lines as well. */

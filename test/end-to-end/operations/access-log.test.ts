@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { rawPost } from '../../support/raw-request.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { unsignedToken } from '../../support/tokens.ts';
 import { codesOf, TRANSPORTS } from '../limits/every-transport.ts';
 import { initializedSocket, openSocket } from '../live/raw-socket.ts';
@@ -234,6 +235,24 @@ test('a client that has left before its answer is said to have gone', async () =
   });
 });
 
+test('the refusals of an address beyond ten in a minute are one line for each cause, at its end', async () => {
+  const clock = createScriptedClock();
+  const environment = { LOG_ACCOUNT_KEY: ACCOUNT_KEY, RATE_LIMIT_PER_MINUTE: '1' };
+  await using app = await startTestApp(environment, { connections: { clock }, refills: false });
+  const address = hashed('127.0.0.1');
+  const refused = () => linesOf(app, 'request').filter(({ outcome }) => outcome === 'refused');
+  for (let sent = 0; sent < 26; sent += 1) await app.query('{ __typename }');
+  await eventually(() => refused().length === 10);
+  expect(linesOf(app, 'requests refused')).toEqual([]);
+  await clock.advance(60_000);
+  const sum = { codes: ['RATE_LIMITED'], address, count: 15 };
+  expect(linesOf(app, 'requests refused')).toMatchObject([sum]);
+  await app.query('{ __typename }');
+  await eventually(() => refused().length === 11);
+  await clock.advance(60_000);
+  expect(linesOf(app, 'requests refused')).toHaveLength(1);
+});
+
 describe('LOG_SAMPLE', () => {
   test('leaves out healthy requests, and keeps each one that failed or was slow', async () => {
     await using app = await startTestApp({ LOG_SAMPLE: '0' });
@@ -244,7 +263,10 @@ describe('LOG_SAMPLE', () => {
     await ask('wrong', '{ nothing }');
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 1_050, times: 1 });
     await ask('slow', '{ customerId }');
-    expect(await lineOf(app, 'request', 'slow')).toMatchObject({ outcome: 'ok', sample: 0 });
+    expect(await lineOf(app, 'request', 'slow')).toMatchObject({
+      ...{ outcome: 'ok', sample: 0 },
+      address: expect.stringMatching(/^[0-9a-f]{16}$/),
+    });
     await lineOf(app, 'request', 'wrong');
     const client = webSocketClient(app, token);
     const { lists } = client.watch({}, 'subscription { positions { id } }');
