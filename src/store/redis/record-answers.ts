@@ -40,9 +40,8 @@ export function refusalIn(
     return new AccountVoidsFullError(mostVoids(maxPerAccount), Number(detail));
   }
   if (status === 'incomplete') return new RecordsUnavailableError(INCOMPLETE);
-  if (status === 'forgets') {
-    return new RecordsUnavailableError(String(forgetfulness(detail)), { earlierUnknown: false });
-  }
+  // One that forgets may have forgotten this key.
+  if (status === 'forgets') return new RecordsUnavailableError(String(forgetfulness(detail)));
   if (status === 'full') return recordsFullError(max);
   return new RecordsUnavailableError(
     status === 'evicted'

@@ -6,7 +6,7 @@ import { type OrderFacade, startOrderFacade } from './order-facade.ts';
 import { buying } from './order-request.ts';
 
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'everysec'];
-const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE' };
+const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true };
 
 /** In production, where a warm-up would only take time. */
 function startOn(redis: TestRedis, environment: Record<string, string> = {}, url = redis.url) {
