@@ -24,6 +24,9 @@ const MINIMUM_CALLS = 10;
 // Few orders come in ten seconds, and a failure to connect is hardly ever one account's own.
 const MINIMUM_ORDERS = 5;
 
+/** Without a token: an e-mail at which the gateway stumbles must not keep others from signing in. */
+const ANYBODYS: ReadonlySet<OperationName> = new Set(['login', 'forgotPassword']);
+
 interface Permits {
   readonly shared: Permit;
   readonly own: Permit;
@@ -53,10 +56,11 @@ export class BackendBreakers {
   }
 
   /** Null while the call is to be held back. */
-  admit(operation: OperationName): Permits | null {
-    const shared = this.#shared.admit();
+  admit({ operation, caller }: WireCall): Permits | null {
+    const whom = ANYBODYS.has(operation) ? accountOf(caller) : undefined;
+    const shared = this.#shared.admit(whom);
     if (shared === null) return null;
-    const own = this.#breakerOf(operation).admit();
+    const own = this.#breakerOf(operation).admit(whom);
     if (own !== null) return { shared, own };
     // The next call is the probe instead.
     this.#shared.settle(shared, 'none', NOBODY);
@@ -74,7 +78,8 @@ export class BackendBreakers {
     const onOpen = () => {
       if (this.#openOperations().length > 1) this.#shared.trip();
     };
-    const breaker = this.#own.get(operation) ?? this.#create(operation, onOpen);
+    const breaker =
+      this.#own.get(operation) ?? this.#create(operation, onOpen, ANYBODYS.has(operation));
     this.#own.set(operation, breaker);
     return breaker;
   }
@@ -84,11 +89,11 @@ export class BackendBreakers {
     return open.map(([name]) => name);
   }
 
-  #create(name: CircuitName, onOpen: () => void): CircuitBreaker {
+  #create(name: CircuitName, onOpen: () => void, isAnybodys = false): CircuitBreaker {
     const { clock, onCircuit } = this.#options;
     const backend = this.#name;
     return new CircuitBreaker({
-      clock,
+      ...{ clock, isAnybodys },
       minimumCalls: backend === 'orders' ? MINIMUM_ORDERS : MINIMUM_CALLS,
       hasProvedCalls: () => clock.now() - this.#provedAtMs < WINDOW_MS,
       onChange(state) {
@@ -111,7 +116,7 @@ export function withBreakers(send: Send, breakers: ReadonlyMap<Backend, BackendB
   return async (call) => {
     const backend = breakersOf[call.operation];
     if (backend === undefined) return send(call);
-    const permits = backend.admit(call.operation);
+    const permits = backend.admit(call);
     if (permits === null) return { sent: false, cause: circuitOpen(call.operation) };
     const isProbe = permits.shared.isProbe || permits.own.isProbe;
     const exchange = await send(isProbe ? unending(call) : call);

@@ -26,6 +26,7 @@ export interface Permit {
 export const WINDOW_MS = 10_000;
 /** Between two probes, from the start of each. */
 const PAUSE_MS = 5_000;
+const MOST_TRIED = 10_000;
 
 /**
  * Holds calls back from a backend that fails, and lets one through from time to time to see whether
@@ -37,6 +38,8 @@ export class CircuitBreaker {
   #era = 0;
   #isOpen = false;
   #probeAtMs = 0;
+  /** Who has failed, or tried, since shortly before it opened. */
+  #tried = new Set<string>();
 
   constructor(options: CircuitBreakerOptions) {
     this.#options = options;
@@ -47,13 +50,18 @@ export class CircuitBreaker {
     return this.#isOpen;
   }
 
-  /** Returns null while the breaker is open. Every permit is settled in the end. */
-  admit(): Permit | null {
+  /**
+   * Returns null while the breaker is open. Every permit is settled in the end. A caller who is named here is let through
+   * once all the same, unless its own calls have failed.
+   */
+  admit(caller?: Account): Permit | null {
     if (!this.#isOpen) return { isProbe: false, era: this.#era };
     const nowMs = this.#options.clock.now();
-    if (nowMs < this.#probeAtMs) return null;
+    const isUntried = caller !== undefined && !this.#tried.has(caller.key);
+    if (isUntried && this.#tried.size < MOST_TRIED) this.#tried.add(caller.key);
+    else if (nowMs < this.#probeAtMs) return null;
     // The pause counts from the probe's start, whether or not it ends: one that hangs must not delay the next.
-    this.#probeAtMs = nowMs + PAUSE_MS;
+    else this.#probeAtMs = nowMs + PAUSE_MS;
     return { isProbe: true, era: this.#era };
   }
 
@@ -75,7 +83,10 @@ export class CircuitBreaker {
   }
 
   #probed(verdict: CountedHealth): void {
-    if (verdict === 'success') this.#turn(false);
+    if (verdict === 'success') {
+      this.#turn(false);
+      this.#share.succeeded();
+    }
     // A probe without a verdict costs no pause, or refused tokens could use up every probe.
     else if (verdict === 'none') this.#probeAtMs = this.#options.clock.now();
   }
@@ -84,6 +95,7 @@ export class CircuitBreaker {
     this.#isOpen = isOpen;
     this.#era += 1;
     this.#probeAtMs = this.#options.clock.now() + PAUSE_MS;
+    this.#tried = this.#share.failing;
     this.#share.forget();
     this.#options.onChange(isOpen ? 'open' : 'closed');
   }
@@ -95,6 +107,8 @@ interface FailureShareOptions {
   readonly minimumCalls: number;
   /** Whether proved accounts have called the same backend within the window. */
   readonly hasProvedCalls: () => boolean;
+  /** Whether it is too high only where nobody succeeds: anybody can call, and make calls fail that harm no other. */
+  readonly isAnybodys?: boolean;
 }
 
 type Failures = ReturnType<typeof noFailures>;
@@ -137,8 +151,13 @@ class FailureShare {
     this.#window = this.#begin();
   }
 
+  get failing(): Set<string> {
+    const failures = this.#window.slices().flatMap(({ proved, others }) => [proved, others]);
+    return new Set(addUp(failures).byAccount.keys());
+  }
+
   get isTooHigh(): boolean {
-    const { minimumCalls, hasProvedCalls } = this.#options;
+    const { minimumCalls, hasProvedCalls, isAnybodys = false } = this.#options;
     const slices = this.#window.slices();
     const proved = addUp(slices.map((slice) => slice.proved));
     const everybodyElse = addUp(slices.map((slice) => slice.others));
@@ -146,6 +165,7 @@ class FailureShare {
     const failures = proved.count + others.count;
     const calls = slices.reduce((sum, { successes }) => sum + successes, failures);
     if (calls < minimumCalls || failures < calls * FAILURE_THRESHOLD) return false;
+    if (isAnybodys && calls > failures) return false;
     const ofEach = [...proved.byAccount.values(), ...others.byAccount.values()];
     return ofEach.length >= MINIMUM_ACCOUNTS && Math.max(...ofEach) <= failures / 2;
   }

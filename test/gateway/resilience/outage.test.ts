@@ -152,6 +152,49 @@ describe('what opens no breaker', () => {
   });
 });
 
+describe('a sign-in', () => {
+  const bad = 'stumbles@example.com';
+  let isDown = false;
+  const script: Script = (socket, { body }) =>
+    socket.write(
+      isDown || body.includes(bad) ? answer(500, {}) : answer(200, { access_token: 'token' }),
+    );
+  const signIn = ({ client }: Open, site: number, email = 'user@example.com') => {
+    const by = { token: null, client: { address: `192.0.2.${site}`, userAgent: null } };
+    return client.login(by, email, 'password').then(() => 'served', kindOf);
+  };
+  const attack = async (open: Open) => {
+    for (let n = 0; n < 20; n += 1) await signIn(open, 1 + (n % 4), bad);
+  };
+
+  test('is held back by nobody else’s failures, whether others came before them or not', async () => {
+    isDown = false;
+    await using gateway = await startScriptedGateway(script);
+    await using open = openResilient(gateway.url);
+    for (let site = 10; site < 30; site += 1) {
+      await attack(open);
+      expect(await signIn(open, site), String(site)).toBe('served');
+    }
+    // Each success kept it closed from then on.
+    expect(open.circuits).toEqual(['login open', 'login closed']);
+  });
+
+  test('is tried once from each network while all fail', async () => {
+    isDown = true;
+    await using gateway = await startScriptedGateway(script);
+    await using open = openResilient(gateway.url);
+    await attack(open);
+    expect(open.circuits).toEqual(['login open']);
+    const before = gateway.requests.length;
+    for (let n = 0; n < 60; n += 1) await signIn(open, 1 + (n % 20));
+    expect(gateway.requests.length - before).toBe(16);
+    await open.clock.advance(5_000);
+    await signIn(open, 1);
+    await signIn(open, 2);
+    expect(gateway.requests.length - before).toBe(17);
+  });
+});
+
 describe('of the operations of one backend', () => {
   const snapshot = { login: '1001', group: 'g' };
   const dead = new Set<string>();
