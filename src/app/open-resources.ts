@@ -147,6 +147,7 @@ async function openState(
     kept(
       openConfiguredStores(config, {
         onWarn: (message, fields = {}) => log.warn(fields, message),
+        onNearlyFull: () => metrics.store.nearlyFull.add(),
         onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
         onRedisFailed: (kind) => metrics.store.redisErrors.add(kind),
       }),

@@ -47,7 +47,7 @@ function asProblems<E extends Error>(
 /** The stores that the configuration names; throws a ConfigError where they cannot be used. */
 export function openConfiguredStores(
   config: Config,
-  observer: Pick<StoreOptions, 'onWarn' | 'onCounted' | 'onRedisFailed'>,
+  observer: Pick<StoreOptions, 'onWarn' | 'onNearlyFull' | 'onCounted' | 'onRedisFailed'>,
 ): Promise<Stores> {
   const { redisUrl, orderStore } = config;
   return openStores({ ...config, ...observer, clock: systemClock }).catch(

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { withoutPassword } from '../config/setting.ts';
 import { type Config, readConfig } from '../config.ts';
-import { readRedisOrderStatus } from '../store/redis/order-status.ts';
+import { freeInRedis, readRedisOrderStatus } from '../store/redis/order-status.ts';
 import { machineClock } from '../store/sqlite/machine-clock.ts';
 import { OrderDatabase } from '../store/sqlite/order-database.ts';
 import { SqliteFileError } from '../store/sqlite/sqlite-errors.ts';
@@ -12,13 +12,15 @@ import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from '.
 /** Reports whether orders are taken, and lets the operator say that the records are complete. */
 export const ordersCommand: Command = {
   usage: [
-    'Usage: trading-graph orders <status | complete | incomplete> [--file <path>]',
+    'Usage: trading-graph orders <status | complete | incomplete | free <login>> [--file <path>]',
     '',
     '  status      says how many order records there are, and what is wrong with them',
     '  complete    takes orders again: what is missing or damaged may be sent a second time;',
     '              drops damaged records; restart the service afterwards',
     '  incomplete  refuses unknown keys for 24 hours: for a file that was restored with its disk, or a Redis',
     '              while no replica lived, which nothing else shows',
+    '  free        gives an account, by its trading login, its whole share of records again; no key can be sent',
+    '              a second time by that, and no restart is needed',
     '',
     '  --file  the file; when left out ORDER_STORE, or Redis where REDIS_URL is set',
   ].join('\n'),
@@ -39,7 +41,7 @@ export const ordersCommand: Command = {
   },
 };
 
-const WORDS = ['status', 'complete', 'incomplete'] as const;
+const WORDS = ['status', 'complete', 'incomplete', 'free'] as const;
 
 type Asked = Exclude<ReturnType<typeof readArgs>, string>;
 
@@ -49,16 +51,23 @@ function readArgs(args: readonly string[]) {
   if (typeof given === 'string') return given;
   const { values, positionals } = given;
   const word = WORDS.find((each) => each === positionals[0]);
-  if (word === undefined || positionals.length > 1) return `Say one of ${WORDS.join(', ')}.`;
-  return { word, file: values.file };
+  const login = positionals[1] ?? '';
+  const isWhole = positionals.length <= (word === 'free' ? 2 : 1);
+  if (word === undefined || !isWhole) return `Say one of ${WORDS.join(', ')}.`;
+  if (word === 'free' && !/^\d{1,15}$/.test(login)) return 'Say the trading login of the account.';
+  return { word, login, file: values.file };
 }
 
-async function act({ word, file }: Asked, terminal: Terminal): Promise<number> {
+async function act({ word, login, file }: Asked, terminal: Terminal): Promise<number> {
   const { environment } = terminal;
   const config = readConfig(
     file === undefined ? environment : { ...environment, ORDER_STORE: file },
   );
   if (config.redisUrl !== null && file === undefined) {
+    if (word === 'free') {
+      const given = { url: config.redisUrl, prefix: config.redisPrefix, onWarn: terminal.err };
+      return reportFreed(await freeInRedis(given, login), terminal);
+    }
     return reportRedis(config, config.redisUrl, terminal, word === 'status' ? null : word);
   }
   const path = config.orderStore;
@@ -72,11 +81,19 @@ async function act({ word, file }: Asked, terminal: Terminal): Promise<number> {
     new OrderDatabase({ path, max, clock: machineClock, onWarn: terminal.err, mustExist: true }),
     (each) => each.close(),
   );
+  if (word === 'free') return reportFreed(database.free(login), terminal);
   if (word === 'complete') database.declareComplete();
   if (word === 'incomplete') database.declareIncomplete();
   const { held, degradedReason } = database.run([]);
   const state = config.redisUrl === null ? (degradedReason ?? TAKEN) : UNUSED;
   terminal.out(`${path}: ${held} order records; ${state}`);
+  return EXIT_OK;
+}
+
+/** Null where Redis does not answer, which has been said. */
+function reportFreed(freed: number | null, { out }: Terminal): number {
+  if (freed === null) return EXIT_FAILED;
+  out(`${freed} order records count for the account no more`);
   return EXIT_OK;
 }
 

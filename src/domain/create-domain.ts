@@ -220,7 +220,8 @@ export function createDomain({
     onNumberTwice: () => metrics.numbersTwice.add(),
     onSettledLate: (outcome) => metrics.lateOrders.add(outcome),
   });
-  const orderDesk = new OrderDesk(orders, prover, metrics);
+  const writeLimits = createWriteLimits(limiter, signedIn, known);
+  const orderDesk = new OrderDesk(orders, prover, writeLimits, metrics);
   metrics.watch({ catalogs, hub, orders, lists, tokenRefusals });
   return {
     logicalClock,
@@ -249,7 +250,7 @@ export function createDomain({
     orderDesk,
     clientOf: ledger.clientOf,
     known,
-    writeLimits: createWriteLimits(limiter, signedIn, known),
+    writeLimits,
     caches: {
       session: () => sessions.byteSize,
       positions: () => board.byteSize,

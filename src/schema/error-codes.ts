@@ -107,10 +107,10 @@ export const ERROR_CODES = {
   },
   IDEMPOTENCY_UNAVAILABLE: {
     cause:
-      'The store of order records is full or out of reach; this request was refused before sending. With `extensions.earlierUnknown` the records could not be read either: whether an earlier request with the key was sent is not known. With `extensions.limit` this account alone has placed too many orders in a day, or closed too many keys. Of `voidOrder` and `placedOrder`: the records cannot say what became of the key; it is closed, and that stays unknown, where `extensions.retryable` is false.',
+      'The store of order records is full or out of reach; this request was refused before sending. With `extensions.earlierUnknown` the records could not be read either: whether an earlier request with the key was sent is not known. With `extensions.limit` this account alone, or this token of it, has placed too many orders in a day, or closed too many keys. Of `voidOrder` and `placedOrder`: the records cannot say what became of the key; it is closed, and that stays unknown, where `extensions.retryable` is false.',
     retryable: true,
     advice:
-      'Repeat with the same idempotency key; where there is `extensions.retryAfter`, after so many seconds, which may be hours. Do not take a key for unused that is answered with `extensions.earlierUnknown`, and use no other one.',
+      'Repeat with the same idempotency key; where `extensions.retryable` is false after `extensions.retryAfter` seconds, which may be hours, or after signing in again. Do not take a key for unused that is answered with `extensions.earlierUnknown`, and use no other one.',
     show: 'We cannot say at the moment whether your order was placed. We keep asking… Without `earlierUnknown`: your order was not placed, please try again.',
     write: 'none',
     outcome: 'fault',

@@ -10,6 +10,7 @@ export const LIMITS = [
   'LOGIN_LIMIT_PER_MINUTE',
   'forgotPassword',
   'writes',
+  'orders',
   'ORDER_RECORDS_PER_ACCOUNT',
   'MAX_BODY_BYTES',
   'MAX_COST',

@@ -63,7 +63,8 @@ export function describe(error: unknown): Described {
   if (error instanceof KeyNotVoidedError) {
     const { code, more = {} } = describe(error.cause);
     const message = 'It cannot be said that the key is closed.';
-    return { code, message, more: { ...more, earlierUnknown: true } };
+    // One that may not be repeated would mean that it is closed.
+    return { code, message, more: { ...more, retryable: true, earlierUnknown: true } };
   }
   if (error instanceof KeyForgottenError) {
     return {
@@ -76,8 +77,12 @@ export function describe(error: unknown): Described {
   if (error instanceof AccountRecordsFullError) {
     return {
       code: 'IDEMPOTENCY_UNAVAILABLE',
-      message: 'This request was not sent: this account has placed too many orders in a day.',
-      more: { limit: 'ORDER_RECORDS_PER_ACCOUNT', retryAfter: error.retryAfterSeconds },
+      message: `This request was not sent: this ${error.whose === 'token' ? 'sign-in' : 'account'} has placed too many orders in a day.`,
+      more: {
+        ...{ limit: 'ORDER_RECORDS_PER_ACCOUNT', retryAfter: error.retryAfterSeconds },
+        // Hours are no moment to wait for.
+        retryable: false,
+      },
     };
   }
   if (error instanceof RecordsUnavailableError) {

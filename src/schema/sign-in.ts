@@ -100,13 +100,13 @@ builder.mutationFields((t) => ({
     type: LoginResult,
     nullable: true,
     description:
-      'Signs in. A token sent along is not looked at. At most one `login` in an operation.',
+      'Signs in. A token sent along may have ended: it is that of an earlier sign-in, by which a device has attempts of its own. At most one `login` in an operation.',
     args: { input: t.arg({ type: LoginInput, required: true, description: 'The credentials.' }) },
     resolve: async (_root, { input }, context) => {
       const { client, writeLimits, onSignIn } = context.services;
       const { email, password } = input;
       const signIn = context.write(({ caller }) =>
-        writeLimits.login(caller.client?.address, email, () =>
+        writeLimits.login(caller, email, () =>
           client.login({ ...caller, token: null }, email, password),
         ),
       );
@@ -127,7 +127,7 @@ builder.mutationFields((t) => ({
     type: AcknowledgeResult,
     nullable: true,
     description:
-      'Starts the reset of a password. A token sent along is not looked at. At most one `forgotPassword` in an operation.',
+      'Starts the reset of a password. A token sent along is what it is to `login`. At most one `forgotPassword` in an operation.',
     args: {
       input: t.arg({
         type: ForgotPasswordInput,
@@ -138,7 +138,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, context) => {
       const { client, writeLimits } = context.services;
       return context.write(({ caller }) =>
-        writeLimits.forgotPassword(caller.client?.address, input.email, () =>
+        writeLimits.forgotPassword(caller, input.email, () =>
           client.write({ ...caller, token: null }, 'forgotPassword', input),
         ),
       );

@@ -24,6 +24,7 @@ export interface StoreOptions {
   readonly orderRecordsPerAccount: number;
   readonly clock: Clock;
   readonly onWarn: Warn;
+  readonly onNearlyFull?: () => void;
   /** Called with the duration of each count in Redis. */
   readonly onCounted?: (ms: number) => void;
   /** Called with each failure of Redis. */
@@ -106,6 +107,6 @@ async function openOwnRecords(options: StoreOptions): Promise<OrderRecords> {
 }
 
 function recordOptions(options: StoreOptions): RecordTableOptions {
-  const { orderRecordsMax: max, orderRecordsPerAccount: maxPerAccount } = options;
-  return { max, maxPerAccount, uptimeMs: () => performance.now() };
+  const { orderRecordsMax: max, orderRecordsPerAccount: maxPerAccount, onNearlyFull } = options;
+  return { max, maxPerAccount, onNearlyFull, uptimeMs: () => performance.now() };
 }

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 /**
  * The port of the order records, which make "at most once per key" true. Each of the three stores
  * keeps a record for RECORD_LIFE_MS from its reservation, never drops one early, and
@@ -29,13 +31,19 @@ export interface OrderRecords {
 /** The bounds of a store of order records. */
 export interface RecordBounds {
   readonly max: number;
-  /** The most records of one account; left out, an account may have all. */
+  /** The most orders of one account, beside a tenth as many that were never sent; left out, an account may have all. */
   readonly maxPerAccount?: number;
+  /** Called with each new order or void of an account that nearly has its share, or one of whose tokens has. */
+  readonly onNearlyFull?: (() => void) | undefined;
 }
 
 export interface ReserveRequest {
   readonly login: string;
   readonly key: string;
+  /** The hash of the token that asks, which may have half of its account's share. */
+  readonly tokenHash: string;
+  /** Counts the record among those of orders that were never sent. */
+  readonly isTooLate?: boolean;
   /** The digest of the order's canonical input, by which a repeat is compared. */
   readonly canonical: string;
   readonly reservedAtMs: number;
@@ -44,7 +52,7 @@ export interface ReserveRequest {
 }
 
 /** Its id is a fencing token: only its own reservation can be settled or released. */
-export interface Reservation extends ReserveRequest {
+export interface Reservation extends Omit<ReserveRequest, 'tokenHash' | 'isTooLate'> {
   readonly id: string;
 }
 
@@ -55,6 +63,7 @@ export type ReserveAnswer =
 export interface VoidRequest {
   readonly login: string;
   readonly key: string;
+  readonly tokenHash: string;
   readonly atMs: number;
   /** The age of the key by the word of its client; null where it is not known, and a record's life has to do. */
   readonly keyAgeMs: number | null;
@@ -128,20 +137,55 @@ export function closingOf({ outcome }: Pick<OrderRecord, 'outcome'>): KeyClosing
   return (outcome?.kind === 'rejected' && outcome.closing) || null;
 }
 
+export function toReservation({
+  tokenHash,
+  isTooLate = false,
+  ...of
+}: ReserveRequest): Reservation {
+  return { ...of, id: newId(tokenHash, isTooLate) };
+}
+
 /** The reservation of a closed key: no order has its input. */
-export function closedReservation(
-  { login, key, atMs }: Omit<VoidRequest, 'keyAgeMs'>,
-  id: string,
-): Reservation {
+export function closedReservation({ login, key, atMs, tokenHash }: VoidRequest): Reservation {
+  const id = newId(tokenHash, true);
   return { login, key, id, canonical: CLOSED_CANONICAL, reservedAtMs: atMs, pendingMs: 0 };
 }
 
 /** No digest is empty, so a replica of an earlier version takes whatever comes with a closed key for another order. */
 export const CLOSED_CANONICAL = '';
 
-/** The most closed keys of an account that may have so many records. */
-export function mostVoids(maxPerAccount: number): number {
-  return Math.max(1, Math.floor(maxPerAccount / 10));
+const TOKEN_CHARACTERS = 16;
+export const NEVER_SENT = '~';
+/** The characters of an id that say what its record counts as. */
+export const SHARE_CHARACTERS = TOKEN_CHARACTERS + NEVER_SENT.length;
+
+/** Says whose share its record is of, so that every store can count it: of which token, and whether its order was never sent. */
+function newId(tokenHash: string, isNeverSent: boolean): string {
+  return `${tokenHash.slice(0, TOKEN_CHARACTERS)}${isNeverSent ? NEVER_SENT : '.'}${randomUUID()}`;
+}
+
+/** An id of an earlier version counts as that of a token of its own. */
+export function shareOf(id: string): string {
+  return id.slice(0, SHARE_CHARACTERS);
+}
+
+/** Orders that were never sent take nothing from those that are. */
+export function isOfNeverSent(id: string): boolean {
+  return id[TOKEN_CHARACTERS] === NEVER_SENT;
+}
+
+/** How many records of one kind an account may have, and one of its tokens. */
+export function mostOf({ maxPerAccount = Number.POSITIVE_INFINITY }: RecordBounds, id: string) {
+  const tenth = Math.max(1, Math.floor(maxPerAccount / 10));
+  const account = isOfNeverSent(id) ? tenth : maxPerAccount;
+  return { account, token: Math.ceil(account / 2) };
+}
+
+/** Below so much of a share nobody need be told, nor look whose the records of an account are. */
+export const NEARLY = 0.8;
+
+export function isNearlyFull(most: ReturnType<typeof mostOf>, ofAccount: number, ofToken: number) {
+  return ofAccount >= NEARLY * most.account || ofToken >= NEARLY * most.token;
 }
 
 /** The store is full or out of reach: an order cannot be promised to go out once, so it does not go. */
@@ -166,24 +210,20 @@ export function recordsFullError(max: number): RecordsUnavailableError {
   });
 }
 
-/** This account alone has as many records as it may; others are not affected. */
+/** This account alone, or this token of it, has as many records of a kind as it may; others are not affected. */
 export class AccountRecordsFullError extends RecordsUnavailableError {
-  override readonly name: string = 'AccountRecordsFullError';
+  override readonly name = 'AccountRecordsFullError';
+  readonly whose: 'account' | 'token';
   /** When its oldest record expires. */
   readonly retryAfterSeconds: number;
 
-  constructor(max: number, freeInMs: number, what = 'order records') {
-    super(`all ${max} ${what} of this account are in use`, { earlierUnknown: false });
+  constructor(bounds: RecordBounds, id: string, whose: 'account' | 'token', freeInMs: number) {
+    const what = isOfNeverSent(id) ? 'records of orders that were never sent' : 'order records';
+    super(`all ${mostOf(bounds, id)[whose]} ${what} of this ${whose} are in use`, {
+      earlierUnknown: false,
+    });
+    this.whose = whose;
     this.retryAfterSeconds = Math.max(1, Math.ceil(freeInMs / 1000));
-  }
-}
-
-/** This account alone has closed as many keys as it may. */
-export class AccountVoidsFullError extends AccountRecordsFullError {
-  override readonly name = 'AccountVoidsFullError';
-
-  constructor(max: number, freeInMs: number) {
-    super(max, freeInMs, 'closed keys');
   }
 }
 

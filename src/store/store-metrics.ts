@@ -7,13 +7,16 @@ export type StoreAction = (typeof STORE_ACTIONS)[number];
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-type WatchedRecords = Required<RecordBounds> & { readonly records: Pick<OrderRecords, 'held'> };
+type WatchedRecords = Required<Omit<RecordBounds, 'onNearlyFull'>> & {
+  readonly records: Pick<OrderRecords, 'held'>;
+};
 
 /** The metrics of the stores. */
 export class StoreMetrics {
   readonly seconds;
   readonly failures;
   readonly #records;
+  readonly nearlyFull;
   readonly redisUp;
   readonly redisErrors;
   readonly counterSeconds;
@@ -38,6 +41,12 @@ export class StoreMetrics {
         'The most that one account may hold.',
       ),
     };
+    this.nearlyFull = registry
+      .counter(
+        'order_records_nearly_full_total',
+        'Orders and voids, refused ones too, of accounts that have 80 % of their share of order records, or of tokens that have 80 % of their half.',
+      )
+      .register();
     this.redisUp = registry.gauge(
       'redis_up',
       '1 while Redis takes commands; without REDIS_URL there is no such series.',

@@ -7,9 +7,11 @@ import { expect, test } from 'vitest';
 import { ordersCommand } from '../../src/cli/orders.ts';
 import type { Environment } from '../../src/config.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import type { OrderRecords } from '../../src/store/order-records.ts';
 import { openRedisOrderRecords } from '../../src/store/redis/order-records.ts';
 import { openSqliteOrderRecords } from '../../src/store/sqlite/order-records.ts';
-import { request, reserved } from '../store/order-records-contract.ts';
+import { accepted, request, reserved } from '../store/order-records-contract.ts';
+import { voidRequest } from '../store/void-contract.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../support/redis.ts';
 
@@ -18,7 +20,8 @@ async function rehearse(environment: Environment = {}) {
   const path = join(folder, 'orders.db');
   const out: string[] = [];
   const err: string[] = [];
-  const open = () => openSqliteOrderRecords({ path, max: 100, clock: systemClock, onWarn() {} });
+  const open = (maxPerAccount = 100) =>
+    openSqliteOrderRecords({ path, max: 100, maxPerAccount, clock: systemClock, onWarn() {} });
   const records = await open();
   await reserved(records, '1', 'key');
   await records.close();
@@ -57,9 +60,47 @@ test('a file that its operator has marked incomplete refuses orders, and takes t
   expect(stage.out.at(-1)).toBe(`${stage.path}: 2 order records; orders are taken`);
 });
 
+/** Fills an account's share of two orders, frees it by the program, and fills it again. */
+async function frees(records: OrderRecords, run: (...args: string[]) => Promise<number>) {
+  const kept = await reserved(records, '2', 'a');
+  await records.settle(kept, accepted);
+  await reserved(records, '2', 'b');
+  await records.voidKey(voidRequest('2', 'void'));
+  const full = 'of this account are in use';
+  await expect(records.reserve(request('2', 'c'))).rejects.toThrow(full);
+  await expect(records.voidKey(voidRequest('2', 'another'))).rejects.toThrow(full);
+  expect(await run('free', '2')).toBe(0);
+  // The keys stay used up, and what comes from now on counts.
+  expect(await records.reserve(request('2', 'a'))).toMatchObject({ record: { id: kept.id } });
+  expect(await records.reserve(request('2', 'void'))).toMatchObject({ reserved: false });
+  await reserved(records, '2', 'c');
+  await records.voidKey(voidRequest('2', 'another'));
+  await expect(records.voidKey(voidRequest('2', 'third'))).rejects.toThrow(full);
+}
+
+test('an account is freed while the service runs, and its keys stay used up', async () => {
+  using stage = await rehearse();
+  const records = await stage.open(2);
+  await frees(records, stage.run);
+  // One that is pending goes on counting.
+  expect(stage.out).toEqual(['2 order records count for the account no more']);
+  await expect(records.reserve(request('2', 'd'))).rejects.toThrow('of this account');
+  expect(await stage.run('free', '2')).toBe(0);
+  expect(stage.out.at(-1)).toBe('1 order records count for the account no more');
+  expect(await stage.run('status')).toBe(0);
+  expect(stage.out.at(-1)).toContain('6 order records; orders are taken');
+  await records.close();
+  const restarted = await stage.open();
+  expect(await restarted.find('2', 'a')).toMatchObject({ outcome: accepted });
+  await restarted.close();
+});
+
 test.each([
   [[], 'Say one of'],
   [['drop'], 'Say one of'],
+  [['free'], 'login'],
+  [['free', 'x'], 'login'],
+  [['free', '1', '2'], 'Say one of'],
   [['status', 'complete'], 'Say one of'],
   [['status', '--now'], '--now'],
 ])('%j is refused with what is wrong', async (args, text) => {
@@ -95,10 +136,9 @@ async function runProgram(args: readonly string[], environment: Environment = {}
 }
 
 describeWithRedis('with Redis', (serverPath) => {
-  const openRecords = ({ url }: TestRedis) =>
+  const openRecords = ({ url }: TestRedis, maxPerAccount = 100) =>
     openRedisOrderRecords({
-      url,
-      max: 100,
+      ...{ url, max: 100, maxPerAccount },
       clock: systemClock,
       uptimeMs: () => performance.now(),
       redisTimeoutMs: 30_000,
@@ -124,6 +164,17 @@ describeWithRedis('with Redis', (serverPath) => {
     await records.close();
     expect(await stage.run('status')).toBe(0);
     expect(stage.out.at(-2)).toMatch(/replicas: 0; no order is taken: no replica is connected/);
+  });
+
+  test('an account is freed there', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const records = await openRecords(redis, 2);
+    using stage = await rehearse({ REDIS_URL: redis.url });
+    await frees(records, stage.run);
+    expect(stage.out).toEqual(['3 order records count for the account no more']);
+    await records.close();
+    await redis.kill();
+    expect(await stage.run('free', '1')).toBe(1);
   });
 
   test('it says that orders are refused while they are', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { toToken } from '../../src/lib/token.ts';
 import {
   AccountRecordsFullError,
   type OrderRecords,
@@ -14,8 +15,12 @@ export const accepted: RecordedOutcome = { kind: 'accepted', orderId: 'o-1', mes
 export const rejected: RecordedOutcome = { kind: 'rejected', error: 'NO', message: 'no "way"\n' };
 export const unknown: RecordedOutcome = { kind: 'unknown', sentAtMs: 5, message: null };
 
-export function request(login: string, key: string, pendingMs = 60_000) {
-  return { login, key, canonical: `canonical of ${key}`, reservedAtMs: Date.now(), pendingMs };
+/** Each by a token of its own where the test names none. */
+export function request(login: string, key: string, pendingMs = 60_000, token = key) {
+  return {
+    ...{ login, key, tokenHash: toToken(token).hash, canonical: `canonical of ${key}` },
+    ...{ reservedAtMs: Date.now(), pendingMs },
+  };
 }
 
 export async function reserved(
@@ -38,8 +43,8 @@ export function itKeepsOrderRecords(
     const { records } = opened;
     expect(await records.find('1', 'k')).toBe(null);
     const asked = request('1', 'k', 3_600_000);
-    const first = await records.reserve(asked);
-    expect(first).toMatchObject({ reserved: true, reservation: asked });
+    const { tokenHash: _, ...reservation } = asked;
+    expect(await records.reserve(asked)).toMatchObject({ reserved: true, reservation });
     const repeat = await records.reserve({ ...asked, canonical: 'other', reservedAtMs: 0 });
     expect(repeat).toMatchObject({
       reserved: false,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { toToken } from '../../src/lib/token.ts';
 import {
   AccountRecordsFullError,
-  AccountVoidsFullError,
   closingOf,
   type OrderRecords,
   RECORD_LIFE_MS,
@@ -16,8 +16,8 @@ import {
   unknown,
 } from './order-records-contract.ts';
 
-export function voidRequest(login: string, key: string, keyAgeMs: number | null = 0) {
-  return { login, key, atMs: Date.now(), keyAgeMs };
+export function voidRequest(login: string, key: string, keyAgeMs: number | null = 0, token = key) {
+  return { login, key, tokenHash: toToken(token).hash, atMs: Date.now(), keyAgeMs };
 }
 
 const VOIDED = { kind: 'rejected', error: 'VOIDED', message: null, sent: false };
@@ -31,7 +31,7 @@ export async function rememberedMs(records: OrderRecords, key: string): Promise<
 
 /** The contract of every store about keys that are closed. */
 export function itVoidsKeys(
-  open: (max: number, maxPerAccount?: number) => Promise<OpenedRecords>,
+  open: (max: number, maxPerAccount?: number, onNearlyFull?: () => void) => Promise<OpenedRecords>,
 ): void {
   test('an unused key is closed, for orders, questions and whoever closes it again', async () => {
     await using opened = await open(100);
@@ -114,41 +114,91 @@ export function itVoidsKeys(
     }
   });
 
-  test('an account closes a tenth of its share, and its orders are taken beyond that', async () => {
+  test('orders that were never sent have a tenth of the share, whatever the orders have', async () => {
     await using opened = await open(100, 20);
     const { records } = opened;
+    for (let n = 0; n < 20; n += 1) await reserved(records, '1', `order ${n}`);
     await records.voidKey(voidRequest('1', 'k1'));
-    await records.voidKey(voidRequest('1', 'k2'));
-    const refused = await records.voidKey(voidRequest('1', 'k3')).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(AccountVoidsFullError);
-    const { message, retryAfterSeconds } = refused as AccountVoidsFullError;
-    expect(message).toBe('all 2 closed keys of this account are in use');
-    expect(retryAfterSeconds).toBeGreaterThan(86_300);
-    expect(retryAfterSeconds).toBeLessThanOrEqual(86_400);
+    const late = await records.reserve({ ...request('1', 'k2'), isTooLate: true });
+    const more = [
+      () => records.voidKey(voidRequest('1', 'k3')),
+      () => records.reserve({ ...request('1', 'k3'), isTooLate: true }),
+    ];
+    for (const another of more) {
+      const refused = await another().catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(AccountRecordsFullError);
+      const { message, retryAfterSeconds } = refused as AccountRecordsFullError;
+      expect(message).toBe(
+        'all 2 records of orders that were never sent of this account are in use',
+      );
+      expect(retryAfterSeconds).toBeGreaterThan(86_300);
+      expect(retryAfterSeconds).toBeLessThanOrEqual(86_400);
+    }
     expect(await records.find('1', 'k3')).toBe(null);
     expect(await records.voidKey(voidRequest('1', 'k1'))).toMatchObject({ voided: false });
     expect(await records.voidKey(voidRequest('2', 'k3'))).toMatchObject({ voided: true });
-    await records.release(await reserved(records, '1', 'k3'));
-    for (let n = 0; n < 18; n += 1) await reserved(records, '1', `order ${n}`);
-    await expect(records.reserve(request('1', 'one more'))).rejects.toThrow(
-      AccountRecordsFullError,
+    if (late.reserved) await records.release(late.reservation);
+    expect(await records.voidKey(voidRequest('1', 'k3'))).toMatchObject({ voided: true });
+  });
+
+  test('orders that were never sent take nothing from those that are', async () => {
+    await using opened = await open(100, 20);
+    const { records } = opened;
+    for (const key of ['k1', 'k2']) await records.voidKey(voidRequest('1', key));
+    for (let n = 0; n < 20; n += 1) await reserved(records, '1', `order ${n}`);
+    await expect(records.reserve(request('1', 'one more'))).rejects.toThrow('all 20 order records');
+  });
+
+  test('one token has half of each share, and another one the rest', async () => {
+    await using opened = await open(100, 40);
+    const { records } = opened;
+    for (let n = 0; n < 20; n += 1) await records.reserve(request('1', `o${n}`, 60_000, 'leaked'));
+    for (let n = 0; n < 2; n += 1) await records.voidKey(voidRequest('1', `v${n}`, 0, 'leaked'));
+    const refused = await records
+      .reserve(request('1', 'new', 60_000, 'leaked'))
+      .catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(AccountRecordsFullError);
+    expect(refused).toMatchObject({ message: 'all 20 order records of this token are in use' });
+    expect((refused as AccountRecordsFullError).retryAfterSeconds).toBeGreaterThan(86_300);
+    await expect(records.voidKey(voidRequest('1', 'new', 0, 'leaked'))).rejects.toThrow(
+      'of this token',
     );
+    await records.voidKey(voidRequest('1', 'void', 0, 'fresh'));
+    for (let n = 0; n < 20; n += 1) await records.reserve(request('1', `f${n}`, 60_000, 'fresh'));
+    await expect(records.reserve(request('1', 'new'))).rejects.toThrow('of this account');
+  });
+
+  test('a share that is nearly full is told of, whether of orders or of a token', async () => {
+    let told = 0;
+    await using opened = await open(100, 20, () => {
+      told += 1;
+    });
+    const { records } = opened;
+    for (let n = 0; n < 16; n += 1) await reserved(records, '1', `order ${n}`);
+    expect(told).toBe(0);
+    await reserved(records, '1', 'at 80 %');
+    expect(told).toBe(1);
+    for (let n = 0; n < 8; n += 1) await records.reserve(request('2', `o${n}`, 60_000, 'one'));
+    expect(told).toBe(1);
+    for (let n = 8; n < 10; n += 1) await records.reserve(request('2', `o${n}`, 60_000, 'one'));
+    expect(told).toBe(3);
+    await expect(records.reserve(request('2', 'new', 60_000, 'one'))).rejects.toThrow(
+      'of this token',
+    );
+    expect(told).toBe(4);
   });
 
   test('an account with a small share closes one key', async () => {
     await using opened = await open(100, 5);
     const { records } = opened;
     expect(await records.voidKey(voidRequest('1', 'k1'))).toMatchObject({ voided: true });
-    await expect(records.voidKey(voidRequest('1', 'k2'))).rejects.toThrow(AccountVoidsFullError);
+    await expect(records.voidKey(voidRequest('1', 'k2'))).rejects.toThrow(AccountRecordsFullError);
   });
 
   test('without room for a record no key is closed', async () => {
     await using opened = await open(4, 3);
     const { records } = opened;
     for (const key of ['k1', 'k2', 'k3']) await reserved(records, '1', key);
-    const own = await records.voidKey(voidRequest('1', 'k')).catch((error: unknown) => error);
-    expect(own).toBeInstanceOf(AccountRecordsFullError);
-    expect(own).not.toBeInstanceOf(AccountVoidsFullError);
     await reserved(records, '2', 'k');
     const full = await records.voidKey(voidRequest('3', 'k')).catch((error: unknown) => error);
     expect(full).toBeInstanceOf(RecordsUnavailableError);

@@ -27,17 +27,22 @@ export function mayHaveTraded(error: TradingGraphError): boolean {
 }
 
 export function isLasting(error: TradingGraphError): boolean {
-  return isForgotten(error) || REFUSED.test(error.code) || ENDED.has(error.code);
+  return isForgotten(error) || isFull(error) || REFUSED.test(error.code) || ENDED.has(error.code);
 }
 
 /** Whether the server's records do not reach back to when the key was made, and never will. */
-export function isForgotten({ code, retryable }: TradingGraphError): boolean {
-  return code === 'IDEMPOTENCY_UNAVAILABLE' && !retryable;
+export function isForgotten(error: TradingGraphError): boolean {
+  return error.code === 'IDEMPOTENCY_UNAVAILABLE' && !error.retryable && !isFull(error);
+}
+
+/** Whether the account has had its orders of a day; keys can be closed all the same. */
+function isFull({ code, extensions }: TradingGraphError): boolean {
+  return code === 'IDEMPOTENCY_UNAVAILABLE' && extensions.limit !== undefined;
 }
 
 /** Whether the key may be closed after this end of an order that is in doubt. */
-export function mayClose({ code }: TradingGraphError): boolean {
-  return REFUSED.test(code) || code === 'STORAGE';
+export function mayClose(error: TradingGraphError): boolean {
+  return REFUSED.test(error.code) || error.code === 'STORAGE' || isFull(error);
 }
 
 /** Exponential back-off with jitter, and no less than the server asks for. */

@@ -16,13 +16,19 @@ const seal: unique symbol = Symbol('proof');
 /** Evidence that the gateway accepted a token as this login's. */
 export class AccountProof {
   readonly #login: string;
+  readonly #tokenHash: string;
 
-  constructor(_key: typeof seal, login: string) {
+  constructor(_key: typeof seal, login: string, tokenHash: string) {
     this.#login = login;
+    this.#tokenHash = tokenHash;
   }
 
   get login(): string {
     return this.#login;
+  }
+
+  get tokenHash(): string {
+    return this.#tokenHash;
   }
 }
 
@@ -122,7 +128,7 @@ export class ProofLedger {
 
   account({ tokenHash }: Viewer): AccountProof | null {
     const entry = this.#entries.get(tokenHash);
-    return entry && this.#isProved(entry) ? new AccountProof(seal, entry.login) : null;
+    return entry && this.#isProved(entry) ? new AccountProof(seal, entry.login, tokenHash) : null;
   }
 
   /**

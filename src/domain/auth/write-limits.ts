@@ -1,67 +1,109 @@
 import { hash } from 'node:crypto';
+import type { Caller } from '../../gateway/caller.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { OperationName } from '../../gateway/operations.ts';
 import type { GatewayRefusal, LoginGrant } from '../../gateway/wire/bodies.ts';
-import { addressClient, type Client, regarding, singleClient } from '../../lib/limits/client.ts';
+import {
+  accountClient,
+  addressClient,
+  type Client,
+  regarding,
+  singleClient,
+} from '../../lib/limits/client.ts';
 import type { KnownKeys } from '../../lib/limits/known-keys.ts';
 import type { Limiter } from '../../lib/limits/limiter.ts';
 import { toToken } from '../../lib/token.ts';
 import { TooManyAttemptsError } from './errors.ts';
+import type { AccountProof } from './proof.ts';
 
 type SignIn = LoginGrant | GatewayRefusal;
 type Send<T> = () => Promise<T>;
 
 export type WriteLimits = ReturnType<typeof createWriteLimits>;
 
+/** Where a request comes from; the token may have expired. */
+type From = Pick<Caller, 'client' | 'token'>;
+type Charge = readonly [
+  name: 'login' | 'forgotPassword' | 'resets' | 'writes' | 'orders',
+  client: Client,
+];
+
 /**
- * Limits the writes that are no orders before they are sent: each has a share of its own. `signedIn` remembers the pairs
- * of address and e-mail that signed in lately, `tokens` what they were given.
+ * Limits writes before they are sent: each has a share of its own. `signedIn` remembers the pairs of address and e-mail, and
+ * of token and e-mail, that signed in lately, `tokens` what they were given.
  */
 export function createWriteLimits(limiter: Limiter, signedIn: KnownKeys, tokens: KnownKeys) {
   /** A write that is refused here, or never sent, is given back. */
-  async function limited<T>(
-    name: 'login' | 'forgotPassword' | 'writes',
-    clients: readonly Client[],
-    send: Send<T>,
-  ): Promise<T> {
-    const charged: Client[] = [];
+  async function limited<T>(charges: readonly Charge[], send: Send<T>): Promise<T> {
+    const charged: Charge[] = [];
     try {
-      for (const client of clients) {
-        const { isOver, waitMs } = limiter.take(name, client);
+      for (const charge of charges) {
+        const { isOver, waitMs } = limiter.take(...charge);
         const seconds = Math.ceil(waitMs / 1000);
-        if (isOver) throw new TooManyAttemptsError(seconds, limiter.table[name].label);
-        charged.push(client);
+        if (isOver) throw new TooManyAttemptsError(seconds, limiter.table[charge[0]].label);
+        charged.push(charge);
       }
       return await send();
     } catch (error) {
       const wasSent = error instanceof GatewayError && error.wasSent;
-      if (!wasSent) for (const client of charged) limiter.giveBack(name, client);
+      if (!wasSent) for (const charge of charged) limiter.giveBack(...charge);
       throw error;
     }
   }
 
+  /**
+   * Null where nobody signed in with the e-mail lately. A device that sends the token of its last sign-in along is told from
+   * its neighbours, so that none of them can lock it out.
+   */
+  async function ownOf({ client, token }: From, who: Client): Promise<Client | null> {
+    const keys = [
+      token && pairOf(token.hash, who),
+      pairOf(addressClient(client?.address).key, who),
+    ];
+    for (const key of keys) {
+      if (key && (await signedIn.has(key))) return singleClient('signed-in pair', key);
+    }
+    return null;
+  }
+
   return {
     /** Each may be a guess at a password. Nobody elsewhere can lock out who signed in at an address lately. */
-    async login(address: string | undefined, email: string, send: Send<SignIn>): Promise<SignIn> {
-      const from = addressClient(address);
+    async login(by: From, email: string, send: Send<SignIn>): Promise<SignIn> {
+      const from = addressClient(by.client?.address);
       const who = emailClient(email);
-      const pair = hash('sha256', `${from.key} ${who.key}`, 'base64url');
-      const charged = (await signedIn.has(pair))
-        ? [singleClient('signed-in pair', pair)]
-        : [regarding(from, who.key, 'pair'), from, who];
-      const result = await limited('login', charged, send);
+      const own = await ownOf(by, who);
+      const charged = own ? [own] : [regarding(from, who.key, 'pair'), from, who];
+      const charges = charged.map((client) => ['login', client] as const);
+      const result = await limited(charges, send);
       if ('accessToken' in result) {
-        signedIn.add(pair);
-        tokens.add(toToken(result.accessToken).hash);
+        const { hash } = toToken(result.accessToken);
+        for (const key of [from.key, hash]) signedIn.add(pairOf(key, who));
+        tokens.add(hash);
       }
       return result;
     },
     /** Each sends a mail. */
-    forgotPassword: <T>(address: string | undefined, email: string, send: Send<T>): Promise<T> =>
-      limited('forgotPassword', [emailClient(email), addressClient(address)], send),
+    async forgotPassword<T>(by: From, email: string, send: Send<T>): Promise<T> {
+      const who = emailClient(email);
+      const own = await ownOf(by, who);
+      const from = addressClient(by.client?.address);
+      const charges: Charge[] = own
+        ? [['resets', own]]
+        : [
+            ['resets', who],
+            ['forgotPassword', from],
+          ];
+      return limited(charges, send);
+    },
     write: <T>(client: Client, operation: OperationName, send: Send<T>): Promise<T> =>
-      limited('writes', [regarding(client, operation)], send),
+      limited([['writes', regarding(client, operation)]], send),
+    order: <T>({ login, tokenHash }: AccountProof, send: Send<T>): Promise<T> =>
+      limited([['orders', accountClient(login, tokenHash)]], send),
   };
+}
+
+function pairOf(key: string, who: Client): string {
+  return hash('sha256', `${key} ${who.key}`, 'base64url');
 }
 
 /** An e-mail is one however it is written. */

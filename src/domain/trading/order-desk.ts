@@ -4,6 +4,7 @@ import type { Prover } from '../account/prover.ts';
 import { TooManyAttemptsError } from '../auth/errors.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
+import type { WriteLimits } from '../auth/write-limits.ts';
 import type { DomainMetrics } from '../domain-metrics.ts';
 import { InputError } from '../input-error.ts';
 import type { Orders, Placed } from './orders.ts';
@@ -17,18 +18,27 @@ type OrderMetrics = Pick<DomainMetrics, 'orders' | 'replays' | 'voids'>;
 export class OrderDesk {
   readonly #orders: Orders;
   readonly #prover: Prover;
+  readonly #limits: Pick<WriteLimits, 'order'>;
   readonly #metrics: OrderMetrics;
 
-  constructor(orders: Orders, prover: Prover, metrics: OrderMetrics) {
+  constructor(
+    orders: Orders,
+    prover: Prover,
+    limits: Pick<WriteLimits, 'order'>,
+    metrics: OrderMetrics,
+  ) {
     this.#orders = orders;
     this.#prover = prover;
+    this.#limits = limits;
     this.#metrics = metrics;
   }
 
   async place(viewer: Viewer, ticket: Ticket): Promise<Placed> {
     try {
       const proof = await this.#proofBefore(viewer, ticket.operation);
-      const placed = await this.#orders.place(viewer, proof, ticket);
+      const placed = await this.#limits.order(proof, () =>
+        this.#orders.place(viewer, proof, ticket),
+      );
       if (placed.replayed) this.#metrics.replays.add();
       else this.#metrics.orders.add(endOf(placed));
       return placed;

@@ -117,7 +117,7 @@ export class Orders {
    * made, by the date of this server. Throws a KeyForgottenError where the records do not reach back to that.
    */
   async void(proof: AccountProof, key: string, sinceMs: number | null): Promise<Placed> {
-    const { login } = proof;
+    const { login, tokenHash } = proof;
     const { records, clock } = this.#options;
     for (let attempt = 0; attempt < VOID_ATTEMPTS; attempt += 1) {
       const placed = await this.#endOf(recordId(login, key));
@@ -127,9 +127,10 @@ export class Orders {
       const madeAtMs = sinceMs !== null && sinceMs <= atMs + CLOCKS_DIFFER_MS ? sinceMs : null;
       const ageMs = (whenMs: number) => (madeAtMs === null ? null : Math.max(0, whenMs - madeAtMs));
       const waiting = this.#recorder.waiting(login, key);
+      const keyAge = { atMs, keyAgeMs: ageMs(atMs) };
       const answer = waiting
         ? { voided: false, record: waiting }
-        : await records.voidKey({ login, key, atMs, keyAgeMs: ageMs(atMs) });
+        : await records.voidKey({ login, key, tokenHash, ...keyAge });
       const { record } = answer;
       const closing = closingOf(record);
       if (closing) {
@@ -179,7 +180,7 @@ export class Orders {
     const { login } = viewer;
     const { idempotencyKey } = ticket;
     for (;;) {
-      const answer = await this.#reserve(login, ticket, digest);
+      const answer = await this.#reserve(viewer, ticket, digest);
       if (answer.reserved) {
         onReserved();
         const outcome = await this.#submitter.send(viewer, ticket, answer.reservation);
@@ -194,15 +195,21 @@ export class Orders {
   }
 
   /** A key that has a record is answered by it, whatever the moment that this request names. */
-  async #reserve(login: string, ticket: Ticket, digest: string): Promise<ReserveAnswer> {
+  async #reserve(
+    { login, tokenHash }: Viewer,
+    ticket: Ticket,
+    digest: string,
+  ): Promise<ReserveAnswer> {
     const { clock } = this.#options;
     const { idempotencyKey: key, sendBeforeMs } = ticket;
     const waiting = await this.#unwritten(login, key);
     if (waiting) return { reserved: false, record: waiting };
     if (sendBeforeMs === null || sendBeforeMs - clock.date() <= RECORD_LIFE_MS) {
-      const reservedAtMs = clock.now();
-      const pendingMs = this.#pendingMs;
-      return this.#submitter.reserve({ login, key, canonical: digest, reservedAtMs, pendingMs });
+      return this.#submitter.reserve({
+        ...{ login, key, tokenHash, canonical: digest },
+        ...{ reservedAtMs: clock.now(), pendingMs: this.#pendingMs },
+        isTooLate: this.#submitter.isTooLate(ticket),
+      });
     }
     const record = await this.#find(login, key);
     if (record === null) throw broken('input.sendBefore', 'must be at most 24 hours ahead');

@@ -93,11 +93,7 @@ export class Submitter {
     startedAtMs: number,
     onLate: (exchange: Exchange) => void,
   ): Promise<Submission> {
-    const { sendBeforeMs } = named;
-    // By the later of two dates: where this machine's clock is behind, an order would go out after its moment. A date
-    // that a cache answered with is an earlier one, and moves nothing.
-    const aheadMs = this.#options.gatewayAheadMs();
-    const ticket = { ...named, sendBeforeMs: sendBeforeMs && sendBeforeMs - aheadMs };
+    const ticket = this.#byGateway(named);
     if (this.#isExpired(ticket)) return EXPIRED;
     let exchange: Exchange;
     try {
@@ -140,6 +136,23 @@ export class Submitter {
     this.report(viewer.login, submission);
     this.#options.onSettledLate?.(submission.outcome);
     void this.#recorder.settle(reservation, submission);
+  }
+
+  /** Whether an order that comes now is never sent. */
+  isTooLate(ticket: Ticket): boolean {
+    return this.#isExpired(this.#byGateway(ticket));
+  }
+
+  /**
+   * By the later of two dates: where this machine's clock is behind, an order would go out after its moment. A date that a
+   * cache answered with is an earlier one, and moves nothing.
+   */
+  #byGateway(ticket: Ticket): Ticket {
+    const { sendBeforeMs } = ticket;
+    return {
+      ...ticket,
+      sendBeforeMs: sendBeforeMs && sendBeforeMs - this.#options.gatewayAheadMs(),
+    };
   }
 
   /** By the date: the moment was named by a client, from the dates of this server's answers. */

@@ -1,4 +1,4 @@
-/** Whom a limit is charged to; a `signed-in pair` is an address and e-mail that signed in lately. */
+/** Whom a limit is charged to; a `signed-in pair` is an e-mail with an address, or a token, that signed in lately. */
 export type Whom = 'account' | 'address' | 'email' | 'pair' | 'signed-in pair' | 'token';
 
 export interface Limit {
@@ -56,7 +56,11 @@ export function limitTable(settings: LimitSettings) {
       address: 30 * logins,
       email: 10 * logins,
     }),
-    forgotPassword: inAMinute('forgotPassword', { email: 3, address: 30 }),
+    forgotPassword: inAMinute('forgotPassword', { address: 30 }),
+    /** Mails to one e-mail: after the first three one in ten minutes. */
+    resets: { ...inAMinute('forgotPassword', { email: 3, 'signed-in pair': 3 }), refills: 1 / 30 },
+    /** Beyond what a person or a program at retail needs; each is a write to the store. */
+    orders: inAMinute('orders', { account: Math.max(rate, 1_200) / 2 }),
     /** Each of the other small writes. */
     writes: inAMinute('writes', { account: 60, address: 300 }),
     /** Each operation may come with a preflight, or end with a `complete`. */

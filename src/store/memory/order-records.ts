@@ -1,5 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { closedReservation, type OrderRecord, type OrderRecords } from '../order-records.ts';
+import {
+  closedReservation,
+  type OrderRecord,
+  type OrderRecords,
+  toReservation,
+} from '../order-records.ts';
 import { RecordTable, type RecordTableOptions } from './record-table.ts';
 
 /** Order records that live as long as the process: for the sandbox, or where a restart may forget orders. */
@@ -9,7 +13,7 @@ export function createMemoryOrderRecords(options: RecordTableOptions): OrderReco
     async reserve(request) {
       const record = table.get(request.login, request.key);
       if (record) return { reserved: false, record };
-      const reservation = { ...request, id: randomUUID() };
+      const reservation = toReservation(request);
       table.add(reservation);
       return { reserved: true, reservation };
     },
@@ -24,7 +28,7 @@ export function createMemoryOrderRecords(options: RecordTableOptions): OrderReco
       const { login, key, keyAgeMs } = request;
       const record = table.get(login, key);
       if (record) return { voided: false, record };
-      table.addClosed(closedReservation(request, randomUUID()), keyAgeMs);
+      table.addClosed(closedReservation(request), keyAgeMs);
       return { voided: true, record: table.get(login, key) as OrderRecord };
     },
     held: () => table.size,

@@ -1,9 +1,10 @@
 import {
   AccountRecordsFullError,
-  AccountVoidsFullError,
   closedBy,
-  closingOf,
-  mostVoids,
+  isNearlyFull,
+  isOfNeverSent,
+  mostOf,
+  NEARLY,
   type OrderRecord,
   RECORD_LIFE_MS,
   type RecordBounds,
@@ -12,6 +13,7 @@ import {
   rank,
   recordId,
   recordsFullError,
+  shareOf,
   toOrderRecord,
 } from '../order-records.ts';
 
@@ -83,9 +85,8 @@ export class RecordTable {
     this.#put({ reservation, bornAtMs: now, pendingUntilMs, outcome: null });
   }
 
-  /** Throws as `add` does, and where the account has its share of closed keys. */
+  /** Throws as `add` does. */
   addClosed(reservation: Reservation, keyAgeMs: number | null): void {
-    this.#checkVoids(reservation);
     this.#checkRoom(reservation);
     const now = this.#options.uptimeMs();
     const outcome = closedBy(keyAgeMs, now - this.#beganAtMs);
@@ -125,27 +126,28 @@ export class RecordTable {
     return this.#options.uptimeMs() - record.bornAtMs;
   }
 
-  #checkRoom({ login }: Reservation): void {
-    const { max, maxPerAccount = Number.POSITIVE_INFINITY } = this.#options;
+  #checkRoom({ login, id }: Reservation): void {
+    const { max, onNearlyFull } = this.#options;
     if (this.size >= max) throw recordsFullError(max);
-    const own = this.#accounts.get(login) ?? new Set();
+    const own = this.#accounts.get(login) ?? new Set<Entry>();
     // Of the records that are over, its own may be far from the oldest, and must not fill its share.
     this.#dropOld(own);
-    const [oldest] = own;
-    if (oldest && own.size >= maxPerAccount) {
-      throw new AccountRecordsFullError(maxPerAccount, RECORD_LIFE_MS - this.ageMs(oldest));
-    }
-  }
-
-  /** Counts them among the account's records, as many as that are: keys are closed seldom. */
-  #checkVoids({ login }: Reservation): void {
-    const { maxPerAccount = Number.POSITIVE_INFINITY } = this.#options;
-    const most = mostVoids(maxPerAccount);
-    const own = [...(this.#accounts.get(login) ?? [])];
-    const closed = own.filter((record) => closingOf(record) && !this.#isOver(record));
-    const [oldest] = closed;
-    if (oldest && closed.length >= most) {
-      throw new AccountVoidsFullError(most, RECORD_LIFE_MS - this.ageMs(oldest));
+    const most = mostOf(this.#options, id);
+    if (own.size < NEARLY * most.token) return;
+    const alike = [...own].filter(
+      (record) =>
+        isOfNeverSent(record.reservation.id) === isOfNeverSent(id) && !this.#isOver(record),
+    );
+    const held = {
+      account: alike,
+      token: alike.filter(({ reservation }) => shareOf(reservation.id) === shareOf(id)),
+    };
+    if (isNearlyFull(most, alike.length, held.token.length)) onNearlyFull?.();
+    for (const whose of ['account', 'token'] as const) {
+      const [oldest] = held[whose];
+      if (!oldest || held[whose].length < most[whose]) continue;
+      const freeInMs = RECORD_LIFE_MS - this.ageMs(oldest);
+      throw new AccountRecordsFullError(this.#options, id, whose, freeInMs);
     }
   }
 

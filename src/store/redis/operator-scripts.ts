@@ -18,3 +18,10 @@ redis.call('HSET', marker, 'missing', ARGV[1], 'missingAt', now, 'late', 0)
 if ARGV[1] == '0' then redis.call('ZREMRANGEBYSCORE', index, '-inf', now) end
 return {'declared'}
 `;
+
+/** KEYS 5, 6: an account's records, which count for it no more; their keys stay used up. */
+export const FREE = `
+local freed = redis.call('ZCARD', KEYS[5]) + redis.call('ZCARD', KEYS[6])
+redis.call('DEL', KEYS[5], KEYS[6])
+return {'freed', freed}
+`;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type Clock, pause } from '../../lib/clock.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import type { AccountVersions } from '../account-versions.ts';
@@ -7,7 +6,8 @@ import {
   closedBy,
   closedReservation,
   closingOf,
-  mostVoids,
+  mostOf,
+  NEARLY,
   type OrderRecord,
   type OrderRecords,
   RECORD_LIFE_MS,
@@ -17,6 +17,8 @@ import {
   type ReserveAnswer,
   type ReserveRequest,
   recordId,
+  shareOf,
+  toReservation,
   type VoidAnswer,
   type VoidRequest,
 } from '../order-records.ts';
@@ -76,7 +78,8 @@ class RedisOrderRecords implements OrderRecords {
   constructor(redis: RedisConnection, options: RedisOrderRecordsOptions) {
     const { clock, max, maxPerAccount = max, onWarn, uptimeMs, prefix = REDIS_PREFIX } = options;
     const { timing = REDIS_TIMING, durability = 'wished' } = options;
-    this.#settings = { clock, max, maxPerAccount, onWarn, timing, durability };
+    const { onNearlyFull } = options;
+    this.#settings = { clock, max, maxPerAccount, onNearlyFull, onWarn, timing, durability };
     this.#durability = new DurabilityWatch(durability, onWarn);
     this.#redis = redis;
     this.#own = new RecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs });
@@ -105,7 +108,7 @@ class RedisOrderRecords implements OrderRecords {
   async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
     const own = this.#own.get(request.login, request.key);
     if (own) return { reserved: false, record: own };
-    const reservation = { ...request, id: randomUUID() };
+    const reservation = toReservation(request);
     let answer: readonly unknown[];
     try {
       answer = await this.#inOpenEpoch((epoch) => this.#reserveOnce(reservation, epoch));
@@ -114,7 +117,7 @@ class RedisOrderRecords implements OrderRecords {
     }
     const [status] = answer;
     if (status === 'reserved') return { reserved: true, reservation };
-    return { reserved: false, record: this.#recordIn(answer, request) };
+    return { reserved: false, record: this.#recordIn(answer, reservation) };
   }
 
   /** A Redis without room for writes still answers reads; one that lacks its replicas may be a primary no more. */
@@ -142,7 +145,7 @@ class RedisOrderRecords implements OrderRecords {
     this.#own.release(reservation);
     const record = recordId(login, key);
     const keys = this.#scripts.keysOf(reservation);
-    const [status] = await this.#scripts.run(RELEASE, [record, id], keys);
+    const [status] = await this.#scripts.run(RELEASE, [record, id, shareOf(id)], keys);
     if (status !== 'late') return;
     const ageMs = this.#settings.clock.now() - reservation.reservedAtMs;
     this.#own.adopt(reservation, null, Math.max(0, ageMs));
@@ -155,18 +158,19 @@ class RedisOrderRecords implements OrderRecords {
     const answer = await this.#inOpenEpoch((epoch) =>
       this.#scripts.run(FIND, [epoch, recordId(login, key)], keys),
     );
-    return answer[0] === 'none' ? null : this.#recordIn(answer, { login, key });
+    return answer[0] === 'none' ? null : this.#recordIn(answer, { login, key, id: '' });
   }
 
   async voidKey(request: VoidRequest): Promise<VoidAnswer> {
     const own = this.#own.get(request.login, request.key);
     if (own) return { voided: false, record: own };
-    const reservation = closedReservation(request, randomUUID());
+    const reservation = closedReservation(request);
     // The script knows how far Redis remembers.
     const outcome = JSON.stringify(closedBy(request.keyAgeMs, 0));
-    const more = [mostVoids(this.#settings.maxPerAccount), outcome];
-    const answer = await this.#inOpenEpoch((epoch) => this.#add(VOID, reservation, epoch, more));
-    const record = this.#recordIn(answer, request);
+    const answer = await this.#inOpenEpoch((epoch) => {
+      return this.#add(VOID, reservation, epoch, [outcome]);
+    });
+    const record = this.#recordIn(answer, reservation);
     return { voided: record.id === reservation.id, record };
   }
 
@@ -210,24 +214,32 @@ class RedisOrderRecords implements OrderRecords {
     more: readonly (string | number)[] = [],
   ): Promise<readonly unknown[]> {
     const { id, login, key, canonical, reservedAtMs, pendingMs } = reservation;
-    const { max, maxPerAccount } = this.#settings;
+    const { max, durability, onNearlyFull } = this.#settings;
+    const most = mostOf(this.#settings, id);
     const args = [
       ...[epoch, recordId(login, key), this.#epoch.member, id, canonical, reservedAtMs],
-      ...[pendingMs, RECORD_LIFE_MS, max, maxPerAccount, this.#settings.durability, ...more],
+      ...[pendingMs, RECORD_LIFE_MS, max, durability, shareOf(id), most.account, most.token],
+      ...[NEARLY, ...more],
     ];
     const answer = await this.#scripts.run(script, args, this.#scripts.keysOf(reservation));
-    if (answer[0] === 'forgets') this.#durability.told(answer[1]);
+    const [status, detail, isNearlyFull] = answer;
+    if (status === 'forgets') this.#durability.told(detail);
+    const isFull = status === 'account' || status === 'token';
+    if (isFull || isNearlyFull === 1) onNearlyFull?.();
     return answer;
   }
 
   /** Throws where the script answers with a refusal. */
-  #recordIn(answer: readonly unknown[], of: { login: string; key: string }): OrderRecord {
-    if (answer[0] !== 'held') throw refusalIn(answer, this.#settings);
+  #recordIn(
+    answer: readonly unknown[],
+    { login, key, id }: Pick<Reservation, 'login' | 'key' | 'id'>,
+  ): OrderRecord {
+    if (answer[0] !== 'held') throw refusalIn(answer, this.#settings, id);
     const record = toRecord(answer);
     if (closingOf(record)) {
       // Whoever says of a key that it is closed gives that back to a Redis which has lost it.
-      const reservation = closedReservation({ ...of, atMs: record.reservedAtMs }, record.id);
-      this.#own.adopt(reservation, record.outcome, ageOf(answer));
+      const { outcome, ...reservation } = record;
+      this.#own.adopt({ ...reservation, login, key }, outcome, ageOf(answer));
     }
     return record;
   }

@@ -1,4 +1,4 @@
-import { type Reservation, recordId } from '../order-records.ts';
+import { isOfNeverSent, type Reservation, recordId } from '../order-records.ts';
 import type { RedisConnection } from './connection.ts';
 
 export type OrderScripts = ReturnType<typeof orderScripts>;
@@ -13,9 +13,13 @@ export function orderScripts(redis: RedisConnection, keyPrefix: string) {
   const members = `${prefix}:members`;
   // Sorted set: the replicas of this epoch; 1 while one has to write its records back, 0 once it has.
   const expected = `${prefix}:expected`;
-  // Sorted set: every record's id by the time it ends. Each account has one of its own as well.
+  // Sorted set: every record's id by the time it ends. Each account has two of its own, with the share before each id.
   const index = `${prefix}:index`;
   const versionOf = (login: string) => `${prefix}:version:${encodeURIComponent(login)}`;
+  const sharesOf = (login: string) => ({
+    orders: `${prefix}:account:${encodeURIComponent(login)}`,
+    neverSent: `${prefix}:voids:${encodeURIComponent(login)}`,
+  });
   return {
     marker,
     versionOf,
@@ -28,12 +32,12 @@ export function orderScripts(redis: RedisConnection, keyPrefix: string) {
       const reply = await redis.run(script, [marker, members, expected, index, ...keys], args);
       return Array.isArray(reply) ? reply : [];
     },
-    /** The keys of the record, of its account's records, of its account's version, and of its account's closed keys. */
-    keysOf: ({ login, key }: Pick<Reservation, 'login' | 'key'>) => [
+    sharesOf,
+    /** The keys of the record, of its account's records of the same kind, and of its account's version. */
+    keysOf: ({ login, key, id = '' }: Pick<Reservation, 'login' | 'key'> & { id?: string }) => [
       `${prefix}:record:${recordId(login, key)}`,
-      `${prefix}:account:${encodeURIComponent(login)}`,
+      sharesOf(login)[isOfNeverSent(id) ? 'neverSent' : 'orders'],
       versionOf(login),
-      `${prefix}:voids:${encodeURIComponent(login)}`,
     ],
   };
 }

@@ -1,12 +1,13 @@
 import { RecordsUnavailableError } from '../order-records.ts';
 import { connectRedis, type RedisConnectionOptions } from './connection.ts';
 import { type Durability, forgetfulness } from './durability.ts';
-import { DECLARE, STATUS } from './operator-scripts.ts';
-import { orderScripts } from './order-scripts.ts';
+import { DECLARE, FREE, STATUS } from './operator-scripts.ts';
+import { type OrderScripts, orderScripts } from './order-scripts.ts';
 import { INCOMPLETE } from './record-answers.ts';
 
-interface RedisOrderStatusOptions extends RedisConnectionOptions {
-  readonly prefix: string;
+type Connection = RedisConnectionOptions & { readonly prefix: string };
+
+interface RedisOrderStatusOptions extends Connection {
   readonly max: number;
   readonly durability: Durability;
   readonly declared?: 'complete' | 'incomplete' | null;
@@ -21,15 +22,13 @@ const REFUSALS: Readonly<Record<string, string>> = {
  * Asks Redis about the order records without joining the replicas, once it has heard the operator's word on whether
  * some are missing; null where it does not answer.
  */
-export async function readRedisOrderStatus({
+export function readRedisOrderStatus({
   max,
   durability,
   declared = null,
   ...connection
 }: RedisOrderStatusOptions) {
-  const redis = await connectRedis(connection);
-  try {
-    const scripts = orderScripts(redis, connection.prefix);
+  return asked(connection, async (scripts) => {
     if (declared !== null) await scripts.run(DECLARE, [declared === 'complete' ? 0 : 2]);
     const probe = `${scripts.marker}:probe`;
     const [status, held, replicas, refusal, durable, missing] = await scripts.run(
@@ -53,6 +52,24 @@ export async function readRedisOrderStatus({
       /** The reason for which orders are refused; null while they are taken. */
       refusedFor: reasons.find((reason) => reason !== null) ?? null,
     };
+  });
+}
+
+/** How many records count for the account no more; null where Redis does not answer. */
+export function freeInRedis(connection: Connection, login: string): Promise<number | null> {
+  return asked(connection, async (scripts) => {
+    const [, freed] = await scripts.run(FREE, [], Object.values(scripts.sharesOf(login)));
+    return Number(freed);
+  });
+}
+
+async function asked<T>(
+  connection: Connection,
+  ask: (scripts: OrderScripts) => Promise<T>,
+): Promise<T | null> {
+  const redis = await connectRedis(connection);
+  try {
+    return await ask(orderScripts(redis, connection.prefix));
   } catch (error) {
     // The connection has said why.
     if (error instanceof RecordsUnavailableError) return null;

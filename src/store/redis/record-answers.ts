@@ -1,16 +1,15 @@
 import type { RecordTable, TableRecord } from '../memory/record-table.ts';
 import {
   AccountRecordsFullError,
-  AccountVoidsFullError,
-  closingOf,
   mayHaveChanged,
-  mostVoids,
   type OrderRecord,
   RECORD_LIFE_MS,
+  type RecordBounds,
   RecordsUnavailableError,
   rank,
   recordId,
   recordsFullError,
+  shareOf,
   toOrderRecord,
 } from '../order-records.ts';
 import { forgetfulness } from './durability.ts';
@@ -33,16 +32,16 @@ export function ageOf(answer: readonly unknown[]): number {
 /** What a script that found no record answers, as an error. */
 export function refusalIn(
   [status, detail]: readonly unknown[],
-  { max, maxPerAccount }: { readonly max: number; readonly maxPerAccount: number },
+  bounds: RecordBounds,
+  id: string,
 ): RecordsUnavailableError {
-  if (status === 'account-full') return new AccountRecordsFullError(maxPerAccount, Number(detail));
-  if (status === 'voids-full') {
-    return new AccountVoidsFullError(mostVoids(maxPerAccount), Number(detail));
+  if (status === 'account' || status === 'token') {
+    return new AccountRecordsFullError(bounds, id, status, Number(detail));
   }
   if (status === 'incomplete') return new RecordsUnavailableError(INCOMPLETE);
   // One that forgets may have forgotten this key.
   if (status === 'forgets') return new RecordsUnavailableError(String(forgetfulness(detail)));
-  if (status === 'full') return recordsFullError(max);
+  if (status === 'full') return recordsFullError(bounds.max);
   return new RecordsUnavailableError(
     status === 'evicted'
       ? 'Redis has dropped the record of this key before its time (see maxmemory-policy)'
@@ -59,6 +58,6 @@ export function mergeArguments(record: TableRecord, own: RecordTable): (string |
   return [
     ...[recordId(login, key), id, canonical, reservedAtMs, pendingMs, restMs],
     ...[rank(outcome), JSON.stringify(outcome), mayHaveChanged(outcome) ? 1 : 0],
-    closingOf(record) ? 1 : 0,
+    shareOf(id),
   ];
 }

@@ -165,58 +165,56 @@ return {'left'}
 
 /**
  * What RESERVE and VOID have in common: answers where the key is not free or there is no room, and defines how it is taken.
- * KEYS 5: the record, 6: its account's records, 7: its account's version, 8: its account's closed keys; likewise in FIND
- * and RELEASE. ARGV: epoch, id, member, reservation, canonical, reserved at, pending ms, life ms, max, max of an account,
- * `required` where a Redis that forgets takes none.
+ * KEYS 5: the record, 6: its account's records of the same kind, 7: its account's version; likewise in FIND and RELEASE.
+ * ARGV: epoch, id, member, reservation, canonical, reserved at, pending ms, life ms, max, `required` where a Redis that
+ * forgets takes none, share, max of an account, max of a token, which part of these is nearly all.
  */
 const ADD = `
-local key, account, id = KEYS[5], KEYS[6], ARGV[2]
+local key, set, id, share = KEYS[5], KEYS[6], ARGV[2], ARGV[11]
 local no = refusal(ARGV[1]) or taken(key, id, KEYS[7])
 if no then return no end
 -- Before all that says of a key that no earlier order had it; a key is closed nevertheless.
-if not ARGV[12] and incomplete() then return {'incomplete'} end
-if ARGV[11] == 'required' and durable() ~= '1' then return {'forgets', durable()} end
--- How many ids of a set are over; where too many are not, for how long still.
-local function counted(set, most)
-  local own = redis.call('ZCOUNT', set, '(' .. now, '+inf')
-  local past = redis.call('ZCARD', set) - own
-  if own < tonumber(most) then return past end
-  local oldest = redis.call('ZRANGE', set, past, past, 'WITHSCORES')
-  return past, math.ceil(oldest[2] - now)
-end
-local function add(set, past)
-  if past > 0 then redis.call('ZREMRANGEBYSCORE', set, '-inf', now) end
-  redis.call('ZADD', set, now + ARGV[8], id)
-  redis.call('PEXPIREAT', set, now + ARGV[8])
-end
--- No write before this: after any write Redis would let the script exceed its memory.
+if not ARGV[15] and incomplete() then return {'incomplete'} end
+if ARGV[10] == 'required' and durable() ~= '1' then return {'forgets', durable()} end
+-- No write before the last of these: after any write Redis would let the script exceed its memory.
 local count = redis.call('ZCARD', index)
 if count >= tonumber(ARGV[9]) then return {'full'} end
-local past, freeIn = counted(account, ARGV[10])
-if freeIn then return {'account-full', freeIn} end
+local mostOfAccount, mostOfToken, nearly = tonumber(ARGV[12]), tonumber(ARGV[13]), tonumber(ARGV[14])
+local past = redis.call('ZCOUNT', set, '-inf', now)
+local own = redis.call('ZCARD', set) - past
+local isNearlyFull = 0
+if own >= nearly * mostOfToken then
+  local held = redis.call('ZRANGE', set, past, -1, 'WITHSCORES')
+  local ofToken, oldest = 0, 0
+  for i = #held - 1, 1, -2 do
+    if string.sub(held[i], 1, #share) == share then ofToken, oldest = ofToken + 1, held[i + 1] end
+  end
+  if own >= mostOfAccount then return {'account', math.ceil(held[2] - now)} end
+  if ofToken >= mostOfToken then return {'token', math.ceil(oldest - now)} end
+  if own >= nearly * mostOfAccount or ofToken >= nearly * mostOfToken then isNearlyFull = 1 end
+end
 local function record(rank, outcome)
   redis.call('HSET', key, 'epoch', current, 'member', ARGV[3], 'reservation', ARGV[4],
     'canonical', ARGV[5], 'at', ARGV[6], 'deadline', now + ARGV[7], 'rank', rank, 'outcome', outcome)
   redis.call('PEXPIREAT', key, now + ARGV[8])
   redis.call('ZADD', index, now + ARGV[8], id)
   redis.call('HSET', marker, 'writes', number(5) + 1)
-  add(account, past)
+  if past > 0 then redis.call('ZREMRANGEBYSCORE', set, '-inf', now) end
+  redis.call('ZADD', set, now + ARGV[8], share .. id)
+  redis.call('PEXPIREAT', set, now + ARGV[8])
 end
 `;
 
 export const RESERVE = `${COMMON}${ADD}
 record(0, 'null')
-return {'reserved', count + 1}
+return {'reserved', count + 1, isNearlyFull}
 `;
 
-/** ARGV: as in RESERVE, then max of an account's closed keys, and the outcome but for how far Redis remembers. */
+/** ARGV: as in RESERVE, then the outcome but for how far Redis remembers. */
 export const VOID = `${COMMON}${MEMORY}${ADD}
-local overs, voidIn = counted(KEYS[8], ARGV[12])
-if voidIn then return {'voids-full', voidIn} end
 local remembered = math.max(0, math.min(tonumber(ARGV[8]), now - rememberedSince()))
-local outcome = string.gsub(ARGV[13], '"rememberedMs":0', string.format('"rememberedMs":%d', remembered))
+local outcome = string.gsub(ARGV[15], '"rememberedMs":0', string.format('"rememberedMs":%d', remembered))
 record(2, outcome)
-add(KEYS[8], overs)
 return taken(key, id, KEYS[7])
 `;
 
@@ -225,7 +223,7 @@ export const FIND = `${COMMON}
 return refusal(ARGV[1]) or taken(KEYS[5], ARGV[2], KEYS[7]) or incomplete() and {'incomplete'} or {'none'}
 `;
 
-/** ARGV: id, reservation. */
+/** ARGV: id, reservation, share. */
 export const RELEASE = `${COMMON}
 local record = redis.call('HMGET', KEYS[5], 'reservation', 'rank', 'deadline')
 if record[1] == ARGV[2] and record[2] == '0' then
@@ -236,22 +234,22 @@ if record[1] == ARGV[2] and record[2] == '0' then
   end
   redis.call('DEL', KEYS[5])
   redis.call('ZREM', index, ARGV[1])
-  redis.call('ZREM', KEYS[6], ARGV[1])
+  redis.call('ZREM', KEYS[6], ARGV[3] .. ARGV[1])
 end
 return {'released'}
 `;
 
 /**
- * KEYS 5 and on: each record, its account's records, version and closed keys. ARGV: the epoch to write back to (`none` for an outcome), longest
+ * KEYS 5 and on: each record, its account's records of the same kind, and version. ARGV: the epoch to write back to (`none` for an outcome), longest
  * wait, member, then for each record id, reservation, canonical, reserved at, pending ms, rest of its
- * life in ms, rank, outcome, whether the outcome has changed the account, or may have, whether the key is closed.
+ * life in ms, rank, outcome, whether the outcome has changed the account, or may have, share.
  */
 export const MERGE = `${COMMON}
 -- A replica with much to write back is waited for as long as it goes on writing.
 if current == ARGV[1] and recovering() then redis.call('HSET', marker, 'latestAt', now + ARGV[2]) end
 local conflicts = 0
-for i = 5, #KEYS, 4 do
-  local key, account, base = KEYS[i], KEYS[i + 1], 3 + (i - 5) / 4 * 10
+for i = 5, #KEYS, 3 do
+  local key, set, base = KEYS[i], KEYS[i + 1], 3 + (i - 5) / 3 * 10
   local id, reservation, rank = ARGV[base + 1], ARGV[base + 2], tonumber(ARGV[base + 7])
   local have = redis.call('HMGET', key, 'reservation', 'rank', 'epoch')
   -- Another one that nobody has written back was given back before ours was made: Redis lost both writes.
@@ -263,10 +261,8 @@ for i = 5, #KEYS, 4 do
       'rank', rank, 'outcome', ARGV[base + 8])
     redis.call('PEXPIREAT', key, ends)
     redis.call('ZADD', index, ends, id)
-    for _, set in ipairs(ARGV[base + 10] == '1' and {account, KEYS[i + 3]} or {account}) do
-      redis.call('ZADD', set, ends, id)
-      if redis.call('PTTL', set) < ends - now then redis.call('PEXPIREAT', set, ends) end
-    end
+    redis.call('ZADD', set, ends, ARGV[base + 10] .. id)
+    if redis.call('PTTL', set) < ends - now then redis.call('PEXPIREAT', set, ends) end
     if ARGV[base + 9] == '1' then changed(KEYS[i + 2], id) end
   elseif have[1] ~= reservation then
     conflicts = conflicts + 1

@@ -1,10 +1,7 @@
-import type { SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { SQLOutputValue } from 'node:sqlite';
 import {
   closedBy,
-  closedReservation,
-  mostVoids,
   type OrderRecord,
-  RECORD_LIFE_MS,
   type RecordBounds,
   RecordsUnavailableError,
   type Reservation,
@@ -12,6 +9,7 @@ import {
   recordId,
   toOrderRecord,
 } from '../order-records.ts';
+import { refusalOf } from './account-share.ts';
 import { ageMs, type MachineClock, momentOf } from './machine-clock.ts';
 import {
   incompleteSince,
@@ -30,6 +28,8 @@ export type OrderDatabaseOptions = OrderFileOptions & RecordBounds;
 const PATIENCE_MS = 2_000;
 const READ_PATIENCE_MS = 500;
 const FORGOTTEN_AT_ONCE = 10;
+/** The `pendingMs` of a record with an outcome that counts for no account: with one nothing is pending. */
+const FREED = -1;
 const INCOMPLETE = 'the order records may be incomplete (trading-graph orders --help)';
 
 /** The order records in their file. A key whose state cannot be known is refused, never taken for new. */
@@ -132,6 +132,21 @@ export class OrderDatabase {
     });
   }
 
+  /** The operator's word that what an account has counts no more; its keys stay used up. What is pending goes on counting. */
+  free(login: string): number {
+    let freed = 0;
+    this.#file.change(() => {
+      for (const { id } of this.#statements.ofAccount.all(login)) {
+        const row = this.#byId(id ?? null);
+        if (!row?.isIndexed || !rows.isIntact(row) || row.outcome === null || row.pendingMs < 0)
+          continue;
+        this.#update({ ...row, pendingMs: FREED });
+        freed += 1;
+      }
+    });
+    return freed;
+  }
+
   close(): void {
     this.#file.close();
   }
@@ -184,16 +199,12 @@ export class OrderDatabase {
   }
 
   /** A key that the file may have lost is closed as well: the outcome tells how far the file remembers. */
-  #void({ id, request }: Extract<Task, { do: 'void' }>): Answer {
+  #void({ reservation, request }: Extract<Task, { do: 'void' }>): Answer {
     const found = this.#row(request);
     if (found && !rows.isOver(found, this.#clock)) return rows.toRecord(found, this.#clock);
-    const reservation = closedReservation(request, id);
-    const { login, ...content } = rows.toContent(reservation, this.#clock);
-    const most = mostVoids(this.#maxPerAccount);
-    const freeInMs = this.#freeInMs(login, this.#statements.closed, most);
-    if (freeInMs !== null) return { voidFreeInMs: freeInMs };
+    const content = rows.toContent(reservation, this.#clock);
     const outcome = closedBy(request.keyAgeMs, this.#rememberedMs());
-    const refusal = this.#insert({ ...content, login, outcome: JSON.stringify(outcome) });
+    const refusal = this.#insert({ ...content, outcome: JSON.stringify(outcome) });
     return refusal ?? toOrderRecord(reservation, outcome, 0);
   }
 
@@ -204,17 +215,15 @@ export class OrderDatabase {
     if (old) this.#delete(old.id);
     const { state } = this.#file;
     if (state.rows >= max) return { unused: `all ${max} order records are in use` };
-    const { login } = content;
-    const freeInMs = this.#freeInMs(login, this.#statements.account, this.#maxPerAccount);
-    if (freeInMs !== null) return { freeInMs };
+    const refusal = refusalOf(content, {
+      ...{ statements: this.#statements, bounds: this.#options, clock: this.#clock },
+      forget: (id) => this.#delete(id),
+    });
+    if (refusal !== null) return refusal;
     this.#statements.insert.run({ ...content, digest: rows.rowDigest(content) });
     state.rows += 1;
     state.writes += 1;
     return null;
-  }
-
-  get #maxPerAccount(): number {
-    return this.#options.maxPerAccount ?? Number.POSITIVE_INFINITY;
   }
 
   /** Within a transaction that writes. */
@@ -222,21 +231,6 @@ export class OrderDatabase {
     const since = rememberedSince(this.#file.state) ?? momentOf(this.#clock);
     this.#file.rememberFrom(since);
     return ageMs(since, this.#clock);
-  }
-
-  /** Until the account has room; null: it has. Its rows are counted themselves: a count kept beside them could drift. */
-  #freeInMs(login: string, ofAccount: StatementSync, max: number): number | null {
-    for (let tries = 0; ; tries += 1) {
-      const { held, oldest } = ofAccount.get(login) as { held: number; oldest: number | null };
-      if (held < max) return null;
-      const row = oldest === null ? undefined : this.#byId(oldest);
-      // The age of a damaged row cannot be known; within a day another one's turn comes.
-      if (!row?.isIndexed || !rows.isIntact(row)) return RECORD_LIFE_MS;
-      const freeInMs = Math.max(0, RECORD_LIFE_MS - ageMs(row, this.#clock));
-      if (freeInMs > 0 || tries >= FORGOTTEN_AT_ONCE) return freeInMs;
-      // Its turn among all accounts' rows may come much later.
-      this.#delete(row.id);
-    }
   }
 
   #record(of: { login: string; key: string }): OrderRecord | null {
@@ -279,8 +273,9 @@ export class OrderDatabase {
   }
 
   #update(row: rows.OrderRow): void {
-    const { id, outcome, boot, uptimeMs } = row;
-    this.#statements.update.run({ id, outcome, boot, uptimeMs, digest: rows.rowDigest(row) });
+    const { id, outcome, pendingMs, boot, uptimeMs } = row;
+    const digest = rows.rowDigest(row);
+    this.#statements.update.run({ id, outcome, pendingMs, boot, uptimeMs, digest });
   }
 
   #delete(id: number): void {

@@ -1,14 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../lib/clock.ts';
 import {
   AccountRecordsFullError,
-  AccountVoidsFullError,
-  mostVoids,
+  closedReservation,
   type OrderRecords,
   type RecordBounds,
   RecordsUnavailableError,
+  toReservation,
 } from '../order-records.ts';
 import type { Answer, Task } from './order-task.ts';
 import { SqliteFileError } from './sqlite-errors.ts';
@@ -39,6 +38,7 @@ export async function openSqliteOrderRecords({
   path,
   max,
   maxPerAccount = Number.POSITIVE_INFINITY,
+  onNearlyFull,
   clock,
   onWarn,
 }: SqliteOrderRecordsOptions): Promise<OrderRecords> {
@@ -53,6 +53,7 @@ export async function openSqliteOrderRecords({
   const thread = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
   thread.on('message', (message: FromThread) => {
     if ('warning' in message) return onWarn(message.warning);
+    if ('isNearlyFull' in message) return onNearlyFull?.();
     if ('refusal' in message) return opening.reject(new SqliteFileError(message.refusal));
     ({ held, degradedReason } = message);
     opening.resolve();
@@ -83,11 +84,9 @@ export async function openSqliteOrderRecords({
     if (answer && 'unused' in answer) {
       throw new RecordsUnavailableError(answer.unused, { earlierUnknown: false });
     }
-    if (answer && 'freeInMs' in answer) {
-      throw new AccountRecordsFullError(maxPerAccount, answer.freeInMs);
-    }
-    if (answer && 'voidFreeInMs' in answer) {
-      throw new AccountVoidsFullError(mostVoids(maxPerAccount), answer.voidFreeInMs);
+    if (answer && 'whose' in answer) {
+      const id = 'reservation' in task ? task.reservation.id : '';
+      throw new AccountRecordsFullError({ max, maxPerAccount }, id, answer.whose, answer.freeInMs);
     }
     return answer;
   }
@@ -114,7 +113,7 @@ export async function openSqliteOrderRecords({
 
   return {
     async reserve(request) {
-      const reservation = { ...request, id: randomUUID() };
+      const reservation = toReservation(request);
       const record = await ask({ do: 'reserve', reservation });
       return record ? { reserved: false, record } : { reserved: true, reservation };
     },
@@ -126,10 +125,10 @@ export async function openSqliteOrderRecords({
     },
     find: (login, key) => askInTime({ do: 'find', login, key }),
     async voidKey(request) {
-      const id = randomUUID();
-      const record = await askInTime({ do: 'void', id, request });
+      const reservation = closedReservation(request);
+      const record = await askInTime({ do: 'void', reservation, request });
       if (!record) throw new RecordsUnavailableError('the key was not closed');
-      return { voided: record.id === id, record };
+      return { voided: record.id === reservation.id, record };
     },
     held: () => held,
     degradedReason: () => degradedReason,

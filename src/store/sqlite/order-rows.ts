@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
+  NEVER_SENT,
   type OrderRecord,
   RECORD_LIFE_MS,
   type Reservation,
+  SHARE_CHARACTERS,
   toOrderRecord,
 } from '../order-records.ts';
 import { ageMs, type MachineClock, type Moment, momentOf } from './machine-clock.ts';
@@ -36,17 +38,20 @@ export const SQL = {
     'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_key WHERE login = ? AND key = ?',
   byHash: 'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_hash WHERE keyHash = ?',
   byId: `${SELECT} WHERE id = ?`,
-  account: `SELECT count(*) AS held, CAST(min(id) AS REAL) AS oldest
-    FROM orders INDEXED BY orders_key WHERE login = ?`,
-  // No digest of an order's input is empty.
-  closed: `SELECT count(*) AS held, CAST(min(id) AS REAL) AS oldest
-    FROM orders INDEXED BY orders_key WHERE login = ? AND input = ''`,
+  account: 'SELECT count(*) AS held FROM orders INDEXED BY orders_key WHERE login = ?',
+  // No digest of an order's input is empty, and those below 0 have been freed.
+  share: `SELECT count(*) AS account, CAST(min(id) AS REAL) AS oldestOfAccount, count(*) FILTER (WHERE isOwn) AS token,
+    CAST(min(id) FILTER (WHERE isOwn) AS REAL) AS oldestOfToken
+    FROM (SELECT id, substr(reservation, 1, ${SHARE_CHARACTERS}) = :share AS isOwn
+      FROM orders INDEXED BY orders_key WHERE login = :login AND pendingMs >= 0
+      AND (input = '' OR substr(reservation, ${SHARE_CHARACTERS}, 1) = '${NEVER_SENT}') = :isNeverSent)`,
+  ofAccount: 'SELECT CAST(id AS REAL) AS id FROM orders INDEXED BY orders_key WHERE login = ?',
   // Sorted by row id, since the `id` that is selected is computed, and sorting by it would read all rows for each order.
   after: `${SELECT} WHERE id > ? ORDER BY rowid LIMIT ?`,
   insert: `INSERT INTO orders VALUES (NULL, :login, :key, :keyHash, :reservation, :input, :pendingMs,
     :outcome, :at, :boot, :uptimeMs, :digest)`,
-  update:
-    'UPDATE orders SET outcome = :outcome, boot = :boot, uptimeMs = :uptimeMs, digest = :digest WHERE id = :id',
+  update: `UPDATE orders SET outcome = :outcome, pendingMs = :pendingMs, boot = :boot, uptimeMs = :uptimeMs,
+    digest = :digest WHERE id = :id`,
   delete: 'DELETE FROM orders WHERE id = ?',
 };
 

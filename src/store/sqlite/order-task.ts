@@ -5,19 +5,18 @@ export type Task =
   | { readonly do: 'reserve' | 'release'; readonly reservation: Reservation }
   | { readonly do: 'settle'; readonly reservation: Reservation; readonly outcome: RecordedOutcome }
   | { readonly do: 'find'; readonly login: string; readonly key: string }
-  /** A record with this id is the closed key's. */
-  | { readonly do: 'void'; readonly id: string; readonly request: VoidRequest }
+  /** The record of a key that is closed has this reservation. */
+  | { readonly do: 'void'; readonly reservation: Reservation; readonly request: VoidRequest }
   | { readonly do: 'check' };
 
 /** The record there is, or is from now on of a key that was closed; null, or why the task is refused. */
 export type Answer = OrderRecord | null | Refusal;
 
 /**
- * By a sentence, which is `unused` where the key has no record, or until the account has room for one more record, or
- * for one more closed key.
+ * By a sentence, which is `unused` where the key has no record, or until the account or its token has room for one more
+ * record of the kind.
  */
 export type Refusal =
   | string
   | { readonly unused: string }
-  | { readonly freeInMs: number }
-  | { readonly voidFreeInMs: number };
+  | { readonly whose: 'account' | 'token'; readonly freeInMs: number };

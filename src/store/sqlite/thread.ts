@@ -7,15 +7,18 @@ import type { Task } from './order-task.ts';
 export type FromThread =
   | ReturnType<OrderDatabase['run']>
   | { readonly refusal: string }
-  | { readonly warning: string };
+  | { readonly warning: string }
+  /** Of an account, or a token of it. */
+  | { readonly isNearlyFull: true };
 
 /** The worker thread in which order records wait for the disk, so that no other request does. */
 function serve(port: NonNullable<typeof parentPort>): void {
   const say = (message: FromThread) => port.postMessage(message);
   const onWarn = (warning: string) => say({ warning });
+  const onNearlyFull = () => say({ isNearlyFull: true });
   let database: OrderDatabase;
   try {
-    database = new OrderDatabase({ ...workerData, clock: machineClock, onWarn });
+    database = new OrderDatabase({ ...workerData, clock: machineClock, onWarn, onNearlyFull });
   } catch (error) {
     say({ refusal: error instanceof Error ? error.message : String(error) });
     port.close();

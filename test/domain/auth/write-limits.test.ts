@@ -7,11 +7,20 @@ import { createKnownKeys } from '../../../src/lib/limits/known-keys.ts';
 import { toToken } from '../../../src/lib/token.ts';
 import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { proofOf } from '../trading/order-stage.ts';
+import { viewerOf } from '../viewer.ts';
 
 const REJECTED = { error: 'NO', message: null, email: null, ok: null, details: null };
 const GRANTED = { accessToken: 'new', refreshToken: null, passkey: null };
 const UNSENT = new GatewayError('unavailable', 'login', 'never sent', { wasSent: false });
 const LOST = new GatewayError('unavailable', 'login', 'no answer');
+
+function from(address = '', token?: string) {
+  return {
+    client: { address, userAgent: null },
+    token: token === undefined ? null : toToken(token),
+  };
+}
 
 function stage() {
   const clock = createScriptedClock();
@@ -19,10 +28,11 @@ function stage() {
   const tokens = createKnownKeys(clock, 3_600_000);
   const limits = createWriteLimits(limiter, createKnownKeys(clock, 3_600_000), tokens);
   const wrong = (address?: string, email = 'demo@example.com') =>
-    limits.login(address, email, async () => REJECTED);
-  const right = (address: string) => limits.login(address, 'demo@example.com', async () => GRANTED);
+    limits.login(from(address), email, async () => REJECTED);
+  const right = (address: string, token?: string) =>
+    limits.login(from(address, token), 'demo@example.com', async () => GRANTED);
   const fails = (error: Error, address = '192.0.2.1') =>
-    limits.login(address, 'demo@example.com', () => Promise.reject(error));
+    limits.login(from(address), 'demo@example.com', () => Promise.reject(error));
   /** How many of so many attempts are refused here. */
   const refusedOf = async (count: number, attempt: () => Promise<unknown>) => {
     let refused = 0;
@@ -72,6 +82,19 @@ describe('a sign-in', () => {
     expect(await refusedOf(1, () => right('2001:db8:0:2::1'))).toBe(1);
   });
 
+  test('with the token of an earlier one is kept from no neighbour', async () => {
+    const { limits, wrong, right, refusedOf } = stage();
+    await right('192.0.2.1');
+    expect(await refusedOf(20, () => wrong('192.0.2.1'))).toBe(10);
+    expect(await refusedOf(1, () => right('192.0.2.1'))).toBe(1);
+    expect(await refusedOf(1, () => right('192.0.2.1', 'new'))).toBe(0);
+    // Wherever the device is by now; but for its own e-mail, as often as others, and by no other token.
+    expect(await refusedOf(12, () => right('192.0.2.9', 'new'))).toBe(3);
+    expect(await refusedOf(1, () => right('192.0.2.1', 'made up'))).toBe(1);
+    const another = () => limits.login(from('', 'new'), 'other@example.com', async () => REJECTED);
+    expect(await refusedOf(11, another)).toBe(1);
+  });
+
   test('gives a token that is known', async () => {
     const { right, tokens } = stage();
     await right('192.0.2.1');
@@ -82,15 +105,39 @@ describe('a sign-in', () => {
   });
 });
 
-test('mails for one e-mail are few, and an address orders few', async () => {
-  const { limits, refusedOf } = stage();
+test('mails for one e-mail are few and ever fewer, and an address orders few', async () => {
+  const { clock, limits, refusedOf } = stage();
   const forgot = (email: string, address = '192.0.2.1') =>
-    limits.forgotPassword(address, email, async () => 'sent');
+    limits.forgotPassword(from(address), email, async () => 'sent');
   expect(await refusedOf(5, () => forgot('demo@example.com'))).toBe(2);
   expect(await refusedOf(1, () => forgot('demo@example.com', '192.0.2.2'))).toBe(1);
   let at = 0;
   expect(await refusedOf(30, () => forgot(`user-${at++}@example.com`))).toBe(3);
   expect(await refusedOf(1, () => forgot('demo2@example.com', '192.0.2.2'))).toBe(0);
+  let sent = 0;
+  for (let minute = 0; minute < 60; minute += 1) {
+    await clock.advance(60_000);
+    sent += 3 - (await refusedOf(3, () => forgot('demo@example.com')));
+  }
+  expect(sent).toBe(6);
+});
+
+test('a reset where its e-mail has signed in lately is kept from nobody elsewhere', async () => {
+  const { limits, right, refusedOf } = stage();
+  const forgot = (address: string, token?: string) => () =>
+    limits.forgotPassword(from(address, token), 'demo@example.com', async () => 'sent');
+  await right('192.0.2.1');
+  expect(await refusedOf(9, forgot('192.0.2.2'))).toBe(6);
+  expect(await refusedOf(9, forgot('192.0.2.1'))).toBe(6);
+  expect(await refusedOf(9, forgot('192.0.2.1', 'new'))).toBe(6);
+});
+
+test('orders have a limit of their own, of which one token has half', async () => {
+  const { limits, refusedOf } = stage();
+  const order = (token: string) => () => limits.order(proofOf(viewerOf(token)), async () => 'done');
+  expect(await refusedOf(310, order('one'))).toBe(10);
+  expect(await refusedOf(310, order('other'))).toBe(10);
+  expect(await refusedOf(1, order('third'))).toBe(1);
 });
 
 test('each small write has a share of its own, of an account or else of an address', async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const app = sharedApp();
@@ -123,6 +124,28 @@ describe('login', () => {
       expect(data.login.session).toEqual({ login: '700002' });
       expect(app.sandbox.requests('login')[0]?.headers).not.toHaveProperty('authorization');
     }
+  });
+
+  test('with the token of an earlier one is refused for no neighbour’s guesses', async () => {
+    await using own = await startTestApp({ LOGIN_LIMIT_PER_MINUTE: '2' });
+    const attempt = async (password: string, token?: string) => {
+      const input = { email: 'fresh@example.com', password };
+      const { data, errors } = await own.query(LOGIN, {
+        ...(token !== undefined && { token }),
+        variables: { input },
+      });
+      return errors?.[0]?.extensions.code ?? data.login.__typename;
+    };
+    const token = await own.signIn('fresh@example.com');
+    for (let n = 0; n < 4; n += 1) await attempt('wrong');
+    expect(await attempt('demo')).toBe('RATE_LIMITED');
+    expect(await attempt('demo', token)).toBe('LoginSuccess');
+    expect(
+      await attempt(
+        'demo',
+        own.sandbox.token({ email: 'fresh@example.com', expiresInSeconds: 60 }),
+      ),
+    ).toBe('RATE_LIMITED');
   });
 
   test('an answer without a token that names a passkey says so', async () => {

@@ -377,7 +377,7 @@ describe('orders', () => {
   });
 
   test('refused for their account alone are no failures of the store', async () => {
-    await using app = await startTestApp({ ORDER_RECORDS_PER_ACCOUNT: '2' });
+    await using app = await startTestApp({ ORDER_RECORDS_PER_ACCOUNT: '4' });
     const own = await app.signIn();
     for (const key of ['a', 'b']) await app.query(order(key), { token: own });
     await moved(app, 'refusals_total{limit="ORDER_RECORDS_PER_ACCOUNT"}', 1, () =>
@@ -386,7 +386,8 @@ describe('orders', () => {
     expect(await seriesValue(app, 'order_store_failures_total{action="reserve"}')).toBe(0);
     expect(await seriesValue(app, 'orders_total{outcome="unsent"}')).toBe(0);
     expect(await seriesValue(app, 'degraded{reason="order-store"}')).toBe(0);
-    expect(await seriesValue(app, 'order_records_account_max')).toBe(2);
+    expect(await seriesValue(app, 'order_records_account_max')).toBe(4);
+    expect(await seriesValue(app, 'order_records_nearly_full_total')).toBe(1);
     expect(await seriesValue(app, 'order_records_max')).toBe(200_000);
   });
 

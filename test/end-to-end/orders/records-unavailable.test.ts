@@ -35,8 +35,8 @@ test('records that are full refuse orders before they are sent', async () => {
   await eventually(() => expect(outcomesOf(facade, UNAVAILABLE.code)).toEqual(['fault']));
 });
 
-test('an account that floods is refused alone beyond its share, before sending, and told when to come again', async () => {
-  await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '3' });
+test('a token that floods is refused alone beyond its half, before sending, and told when to come again', async () => {
+  await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '6' });
   const { sandbox, url } = facade;
   const flooding = facade.client();
   sandbox.fail({ operation: 'openPosition', kind: 'status', status: 422, times: 3 });
@@ -48,7 +48,7 @@ test('an account that floods is refused alone beyond its share, before sending, 
     const { errors: [{ extensions } = {}] = [] } = body === 'cut' ? {} : body;
     expect(extensions).toMatchObject({
       code: 'IDEMPOTENCY_UNAVAILABLE',
-      retryable: true,
+      retryable: false,
       limit: 'ORDER_RECORDS_PER_ACCOUNT',
     });
     expect(extensions?.retryAfter).toBeGreaterThan(86_000);
@@ -56,6 +56,14 @@ test('an account that floods is refused alone beyond its share, before sending, 
   expect(sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder')).toBe(3);
   const repeat = await flooding.place(buying('k2'));
   expect(repeat).toMatchObject({ type: 'OrderRejected', replayed: true });
+  // What signs in later can trade, and whatever the account has, keys can be closed.
+  const later = facade.client({
+    token: sandbox.token({ email: 'user-1@example.com', expiresInSeconds: 3_600 }),
+  });
+  for (let n = 4; n <= 6; n += 1)
+    expect(await later.place(buying(`k${n}`))).toMatchObject({ type: 'OrderAccepted' });
+  expect(await later.place(buying('one more'))).toMatchObject(UNAVAILABLE);
+  expect(await later.void('one more')).toMatchObject({ error: 'VOIDED' });
   const other = facade.client({ email: 'user-2@example.com' });
   expect(await other.place(buying('k1'))).toMatchObject({ type: 'OrderAccepted' });
   expect(await readiness(url)).toEqual({ code: 200, body: { status: 'ok' } });

@@ -33,6 +33,19 @@ test.each([
   },
 );
 
+test('orders that come too late take nothing from those that are in time', async () => {
+  await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '40' });
+  const client = facade.client();
+  const replies: unknown[] = [];
+  for (let n = 0; n < 60; n += 1) replies.push(await client.place(within(buying(`late ${n}`), -1)));
+  expect(replies.slice(0, 2)).toMatchObject([EXPIRED, EXPIRED]);
+  const refused = { code: 'IDEMPOTENCY_UNAVAILABLE' };
+  expect(replies.slice(2)).toMatchObject(Array.from({ length: 58 }, () => refused));
+  for (let n = 0; n < 20; n += 1) {
+    expect(await client.place(buying(`k${n}`))).toMatchObject({ type: 'OrderAccepted' });
+  }
+});
+
 test('sendBefore is refused where it is no moment or more than a day ahead, and the key stays free', async () => {
   await using facade = await startOrderFacade();
   const client = facade.client();

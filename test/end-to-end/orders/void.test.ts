@@ -101,8 +101,8 @@ test('a void needs the proof that an order needs', async () => {
   expect(await owner.place(buying('k'))).toMatchObject({ replayed: false });
 });
 
-test('an account closes a tenth of its share of records, and is told when to come again', async () => {
-  await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '20' });
+test('a token closes half of a tenth of its account’s share of records, and is told when to come again', async () => {
+  await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '40' });
   const client = facade.client();
   for (const key of ['k1', 'k2']) expect(await client.void(key)).toMatchObject(VOIDED);
   expect(await client.send(voiding('k3', new Date().toISOString()))).toMatchObject({

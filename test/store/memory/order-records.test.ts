@@ -4,9 +4,9 @@ import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import { itKeepsOrderRecords, reserved } from '../order-records-contract.ts';
 import { itVoidsKeys, rememberedMs, voidRequest } from '../void-contract.ts';
 
-async function openRecords(max: number, maxPerAccount = max) {
+async function openRecords(max: number, maxPerAccount = max, onNearlyFull = () => {}) {
   const uptimeMs = () => performance.now();
-  const records = createMemoryOrderRecords({ max, maxPerAccount, uptimeMs });
+  const records = createMemoryOrderRecords({ max, maxPerAccount, onNearlyFull, uptimeMs });
   return { records, [Symbol.asyncDispose]: () => records.close() };
 }
 

@@ -6,6 +6,7 @@ import {
   AccountRecordsFullError,
   RECORD_LIFE_MS,
   RecordsUnavailableError,
+  shareOf,
 } from '../../../src/store/order-records.ts';
 import type { RedisTiming } from '../../../src/store/redis/epoch.ts';
 import {
@@ -61,9 +62,9 @@ async function scriptsBesideBeats(redis: TestRedis): Promise<number> {
 }
 
 describeWithRedis('order records in Redis', (serverPath) => {
-  const openRecords = async (max: number, maxPerAccount = max) => {
+  const openRecords = async (max: number, maxPerAccount = max, onNearlyFull = () => {}) => {
     const redis = await startTestRedis(serverPath, { args: ['--appendonly', 'yes'] });
-    const replica = await openReplica(redis.url, { max, maxPerAccount });
+    const replica = await openReplica(redis.url, { max, maxPerAccount, onNearlyFull });
     return {
       ...replica,
       async [Symbol.asyncDispose]() {
@@ -100,14 +101,20 @@ describeWithRedis('order records in Redis', (serverPath) => {
   test('an account has room as its records expire, and is told when', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await openReplica(redis.url, { max: 1_000, maxPerAccount: 3 });
-    for (const key of ['k1', 'k2', 'k3']) await reserved(a.records, '1', key);
+    const made = await Promise.all(['k1', 'k2', 'k3'].map((key) => reserved(a.records, '1', key)));
+    const share = (of: string) => shareOf(made.find(({ key }) => key === of)?.id ?? '');
     const account = 'trading-graph:{orders}:account:1';
     const [seconds] = (await redis.command('TIME')) as string[];
-    await redis.command('ZADD', account, `${(Number(seconds) + 3_600) * 1_000}`, '1:k2');
+    await redis.command(
+      'ZADD',
+      account,
+      `${(Number(seconds) + 3_600) * 1_000}`,
+      `${share('k2')}1:k2`,
+    );
     const refused = await a.records.reserve(request('1', 'new')).catch((error) => error);
     expect(refused.retryAfterSeconds).toBeGreaterThan(3_000);
     expect(refused.retryAfterSeconds).toBeLessThanOrEqual(3_600);
-    await redis.command('ZADD', account, '1', '1:k1', '2', '1:k2');
+    await redis.command('ZADD', account, '1', `${share('k1')}1:k1`, '2', `${share('k2')}1:k2`);
     await reserved(a.records, '1', 'new');
     expect(await redis.command('ZCARD', account)).toBe(2);
     await reserved(a.records, '1', 'newer');

@@ -1,7 +1,8 @@
 import { copyFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { closingOf, RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
+import { toToken } from '../../../src/lib/token.ts';
+import { closedReservation, closingOf, RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import type { OrderDatabase } from '../../../src/store/sqlite/order-database.ts';
 import type { Answer } from '../../../src/store/sqlite/order-task.ts';
 import {
@@ -18,8 +19,9 @@ const HOUR_MS = 3_600_000;
 
 function close(database: OrderDatabase, key: string, keyAgeMs: number | null = 0): Answer {
   const atMs = Date.parse('2026-11-20T12:00:00Z');
-  const request = { login: '1001', key, atMs, keyAgeMs };
-  return database.run([{ do: 'void', id: `closing of ${key}`, request }]).answers[0] ?? null;
+  const request = { login: '1001', key, tokenHash: toToken(key).hash, atMs, keyAgeMs };
+  const reservation = closedReservation(request);
+  return database.run([{ do: 'void', reservation, request }]).answers[0] ?? null;
 }
 
 /** Closes a key; how far back the file remembered then. */
@@ -63,7 +65,7 @@ describe('a file remembers', () => {
       clock.pass(HOUR_MS);
       expect(reserve(database, 'second')).toContain('may be incomplete');
       expect(remembered(database, 'second')).toBe(HOUR_MS);
-      expect(reserve(database, 'second')).toMatchObject({ id: 'closing of second' });
+      expect(reserve(database, 'second')).toMatchObject({ canonical: '' });
       expect(close(database, 'first')).toMatchObject({ outcome: acceptedAs('first') });
       database.declareComplete();
     }
@@ -100,9 +102,9 @@ test('an account closes another key when a closed one expires, however many othe
   clock.pass(1_000);
   close(database, 'k2');
   clock.pass(RECORD_LIFE_MS - 3_000);
-  expect(close(database, 'k3')).toEqual({ voidFreeInMs: 2_000 });
+  expect(close(database, 'k3')).toEqual({ whose: 'account', freeInMs: 2_000 });
   expect(reserve(database, 'k3')).toBe(null);
   clock.pass(2_000);
-  expect(close(database, 'k1')).toMatchObject({ id: 'closing of k1' });
-  expect(close(database, 'k4')).toEqual({ voidFreeInMs: 1_000 });
+  expect(close(database, 'k1')).toMatchObject({ canonical: '' });
+  expect(close(database, 'k4')).toEqual({ whose: 'account', freeInMs: 1_000 });
 });

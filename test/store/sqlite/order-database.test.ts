@@ -84,12 +84,12 @@ describe('a record', () => {
     clock.pass(5_000);
     const full = database.run([of('1', 'c'), of('1', 'd'), of('2', 'd')]);
     const freeInMs = RECORD_LIFE_MS - 5_000;
-    expect(full.answers).toEqual([null, { freeInMs }, null]);
+    expect(full.answers).toEqual([null, { whose: 'account', freeInMs }, null]);
     clock.pass(freeInMs);
     expect(database.run([of('1', 'e'), of('1', 'f'), of('1', 'g')]).answers).toEqual([
       null,
       null,
-      { freeInMs: 5_000 },
+      { whose: 'account', freeInMs: 5_000 },
     ]);
     expect(database.run([of('1', 'c')]).answers[0]).toMatchObject({ id: 'reservation of c' });
   });

@@ -17,13 +17,18 @@ import { accepted, itKeepsOrderRecords, request, reserved } from '../order-recor
 import { itVoidsKeys, voidRequest } from '../void-contract.ts';
 import { startRecordsProcess } from './records-process.ts';
 
-async function openRecords(max = 1_000, maxPerAccount = max, clock: Clock = systemClock) {
+async function openRecords(
+  max = 1_000,
+  maxPerAccount = max,
+  onNearlyFull = () => {},
+  clock: Clock = systemClock,
+) {
   const folder = mkdtempSync(join(tmpdir(), 'trading-graph-sqlite-'));
   const path = join(folder, 'orders.db');
   const warnings: string[] = [];
   const open = () =>
     openSqliteOrderRecords({
-      ...{ path, max, maxPerAccount, clock },
+      ...{ path, max, maxPerAccount, onNearlyFull, clock },
       onWarn: (message) => warnings.push(message),
     });
   const records = await open();
@@ -76,7 +81,7 @@ describe('order records in SQLite', () => {
 
   test('answer a question in time and say that they are late, though their thread hangs', async () => {
     const clock = createScriptedClock();
-    await using opened = await openRecords(10, 10, clock);
+    await using opened = await openRecords(10, 10, () => {}, clock);
     const { records } = opened;
     const other = new DatabaseSync(opened.path);
     other.exec('BEGIN EXCLUSIVE');

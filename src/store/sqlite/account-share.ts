@@ -1,0 +1,59 @@
+import {
+  isNearlyFull,
+  isOfNeverSent,
+  mostOf,
+  NEARLY,
+  RECORD_LIFE_MS,
+  type RecordBounds,
+  shareOf,
+} from '../order-records.ts';
+import { ageMs, type MachineClock } from './machine-clock.ts';
+import { isIntact, type OrderContent, type OrderRow, type Statements } from './order-rows.ts';
+import type { Refusal } from './order-task.ts';
+
+interface AccountShareOptions {
+  readonly statements: Statements;
+  readonly bounds: RecordBounds;
+  readonly clock: MachineClock;
+  readonly forget: (id: number) => void;
+}
+
+/** The records of one kind that an account has, and one of its tokens. */
+interface Held extends Readonly<Record<'account' | 'token', number>> {
+  readonly oldestOfAccount: number;
+  readonly oldestOfToken: number;
+}
+
+const FORGOTTEN_AT_ONCE = 10;
+
+/**
+ * Refuses a record for which its account, or its token, has no room; null where there is. The rows are counted themselves:
+ * a count kept beside them could drift.
+ */
+export function refusalOf(
+  { login, reservation }: OrderContent,
+  { statements, bounds, clock, forget }: AccountShareOptions,
+): Refusal | null {
+  const most = mostOf(bounds, reservation);
+  // The index alone says of nearly every account that it has room.
+  if (Number(statements.account.get(login)?.held) < NEARLY * most.token) return null;
+  const asked = {
+    ...{ login, share: shareOf(reservation) },
+    isNeverSent: Number(isOfNeverSent(reservation)),
+  };
+  for (let tries = 0; ; tries += 1) {
+    const held = statements.share.get(asked) as unknown as Held;
+    const isFirst = tries === 0;
+    if (isFirst && isNearlyFull(most, held.account, held.token)) bounds.onNearlyFull?.();
+    const whose = (['account', 'token'] as const).find((each) => held[each] >= most[each]);
+    if (whose === undefined) return null;
+    const oldest = whose === 'account' ? held.oldestOfAccount : held.oldestOfToken;
+    const row = statements.byId.get(oldest) as unknown as OrderRow | undefined;
+    // The age of a damaged row cannot be known; within a day another one's turn comes.
+    if (!row?.isIndexed || !isIntact(row)) return { whose, freeInMs: RECORD_LIFE_MS };
+    const freeInMs = Math.max(0, RECORD_LIFE_MS - ageMs(row, clock));
+    if (freeInMs > 0 || tries >= FORGOTTEN_AT_ONCE) return { whose, freeInMs };
+    // Its turn among all accounts' rows may come much later.
+    forget(row.id);
+  }
+}
