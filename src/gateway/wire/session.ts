@@ -4,7 +4,8 @@ import { isRow, type Reading, type Row } from './scalars.ts';
 
 /** Whether the answer is a snapshot of this login: one that is there and differs is another client's account. */
 export function isSnapshotOf(login: string, body: unknown): body is Row {
-  return isRow(body) && (body.login == null || String(body.login) === login);
+  if (!isRow(body)) return false;
+  return body.login == null || (read.text(body.login) ?? read.digits(body.login)) === login;
 }
 
 /**

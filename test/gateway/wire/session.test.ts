@@ -74,7 +74,7 @@ describe('a session', () => {
     expect(session(change)).toBeNull();
   });
 
-  test.each([[700002], ['700002'], [true], [{}]])(
+  test.each([[700002], ['700002'], [true], [{}], [{ toString: 1 }], [[700001]]])(
     'of the login %j is not the one asked for',
     (login) => {
       expect(session({ login })).toBeNull();
