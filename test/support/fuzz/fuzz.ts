@@ -107,7 +107,11 @@ class FuzzRun {
     if (answered === null) blame('a connection is not closed');
     for (const [what] of answered?.matchAll(/(?<=^HTTP\/1\.1 )\d+|(?<="code":")[A-Z_]+/gm) ?? []) {
       this.#count(what);
-      if (what === 'INTERNAL') blame(answered ?? '');
+      if (what !== 'INTERNAL') continue;
+      this.#suspect ??= { target, index };
+      // The log has its cause.
+      await this.look();
+      blame(answered ?? '');
     }
   }
 
