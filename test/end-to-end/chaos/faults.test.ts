@@ -36,7 +36,14 @@ const sandbox = startedOnce(() => startSandbox({ seed: 'chaos', instruments: 50,
 function startFacade({ url }: FaultProxy, deadlines: Environment = {}): Promise<TestApp> {
   return startTestApp(
     { ...ENVIRONMENT, ...deadlines, GATEWAY_URL: url },
-    { gateway: sandbox, limits: { ...limited('forgotPassword', 1e6), ...limited('writes', 1e6) } },
+    {
+      gateway: sandbox,
+      limits: {
+        ...limited('forgotPassword', 1e6),
+        ...limited('resets', 1e6),
+        ...limited('writes', 1e6),
+      },
+    },
   );
 }
 

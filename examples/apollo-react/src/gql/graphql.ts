@@ -6,7 +6,7 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 /** Whether a live list follows the gateway. */
 export type FeedStatus =
-  /** The gateway does not answer at the moment; the list stands still, as of `asOf`. */
+  /** The gateway does not answer at the moment, or not as its interface says; the list stands still, as of `asOf`. */
   | 'DELAYED'
   /** The gateway confirmed the list at the last poll. */
   | 'LIVE';
