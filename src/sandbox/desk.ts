@@ -27,6 +27,7 @@ export interface DeskOptions {
   readonly find: (symbol: string) => Listed | undefined;
   readonly isOpen: (listed: Listed) => boolean;
   readonly nowMs: () => number;
+  readonly nextOrderId: () => number;
 }
 
 interface Interest {
@@ -34,18 +35,15 @@ interface Interest {
   readonly id: string;
 }
 
-const FIRST_ORDER_ID = 900_000_001;
-
-export function createDesk({ market, ledger, find, isOpen, nowMs }: DeskOptions): Desk {
+export function createDesk(options: DeskOptions): Desk {
+  const { market, ledger, find, isOpen, nowMs, nextOrderId } = options;
   const interests = new Map<number, Set<Interest>>();
-  let nextId = FIRST_ORDER_ID;
 
   function place(account: Account, request: OrderRequest, operation: OrderOperation): Placed {
     const listed = find(request.symbol);
     const terms = termsOf(account, request, listed, market, isOpen);
     if ('refusal' in terms) return terms;
-    const orderId = String(nextId);
-    nextId += 1;
+    const orderId = String(nextOrderId());
     const createdAtMs = nowMs();
     const holding = { id: orderId, createdAtMs, comment: request.comment, ...terms.holding };
     const { isLimit } = terms;

@@ -52,7 +52,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { seed = '1', instruments = 500, tickMs = 1_000, clock = systemClock } = options;
   const { host = '127.0.0.1', port = 0, pathPrefix = '', mobileWallet = 'mobile-wallet' } = options;
   const secret = options.secret ?? secretOf(seed);
-  const renewed = () => createWorld({ seed, instruments, clock });
+  let lastOrderId = 900_000_000;
+  const nextOrderId = () => {
+    lastOrderId += 1;
+    return lastOrderId;
+  };
+  const renewed = () => createWorld({ seed, instruments, clock, nextOrderId });
   let world = renewed();
   const tokens = createTokens({
     secret,

@@ -29,12 +29,15 @@ export interface WorldOptions {
   readonly seed: string;
   readonly instruments: number;
   readonly clock: Clock;
+  /** Outlasts a reset: a number that is told twice would be another order's. */
+  readonly nextOrderId: () => number;
 }
 
 /** A fixed date for the seed's prices, so that the same seed gives the same bytes. */
 const SEEDED_AT_MS = Date.UTC(2026, 0, 5);
 
-export function createWorld({ seed, instruments: count, clock }: WorldOptions): World {
+export function createWorld(options: WorldOptions): World {
+  const { seed, instruments: count, clock, nextOrderId } = options;
   const instruments = createInstruments(seed, count);
   const bySymbol = new Map(instruments.map((listed) => [listed.wire._id, listed]));
   const market = createMarket(seed, instruments, SEEDED_AT_MS);
@@ -49,6 +52,7 @@ export function createWorld({ seed, instruments: count, clock }: WorldOptions): 
     find,
     isOpen: ({ wire }) => !closed.has(wire._id),
     nowMs: () => clock.now(),
+    nextOrderId,
   });
 
   function tradeable(group: string): readonly Listed[] {

@@ -38,3 +38,14 @@ test('a reset leads back to the beginning', async () => {
   expect(place.sandbox.calls()).toBe(0);
   expect((await demo.get('/trading/session/700001')).text).toBe(first);
 });
+
+test('a number of an order is told once, resets or not', async () => {
+  await using place = await openSandbox();
+  const numberOf = async () => {
+    await place.as('demo@example.com').order({});
+    return place.sandbox.orders().at(-1)?.orderId;
+  };
+  const first = await numberOf();
+  place.sandbox.reset();
+  expect(Number(await numberOf())).toBe(Number(first) + 1);
+});
