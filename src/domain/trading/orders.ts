@@ -223,12 +223,17 @@ export class Orders {
       if (waiting !== null) return waiting;
       await pause(this.#options.clock, FOLLOW_POLL_MS);
     }
+    const found = await this.#find(login, key);
+    if (found !== null) return found;
     throw new RecordsUnavailableError('the key is not free yet', { earlierUnknown: false });
   }
 
   async #find(login: string, key: string): Promise<OrderRecord | null> {
     const waiting = this.#recorder.waiting(login, key);
-    return waiting === undefined ? this.#options.records.find(login, key) : waiting;
+    if (waiting) return waiting;
+    // A key that comes free may be free already, and another process's order have it.
+    const record = await this.#options.records.find(login, key);
+    return record !== null && this.#recorder.isFreeing(record) ? null : record;
   }
 
   /** Another process may have sent it, and changed the account behind what this one has in memory. */

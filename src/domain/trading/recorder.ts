@@ -32,6 +32,7 @@ export class Recorder {
   readonly #unwritten = new Set<Promise<void>>();
   /** What the store does not have yet, by the id of its record: an outcome; null where the key comes free. */
   readonly #waiting = new Map<string, OrderRecord | null>();
+  readonly #freeing = new Set<string>();
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -46,6 +47,7 @@ export class Recorder {
   }
 
   release(reservation: Reservation): Promise<void> {
+    this.#freeing.add(reservation.id);
     return this.#write(reservation, null, () => this.#options.records.release(reservation));
   }
 
@@ -57,13 +59,18 @@ export class Recorder {
     return this.#waiting.get(recordId(login, key));
   }
 
+  /** Whether a record is only there until its key comes free. */
+  isFreeing({ id }: OrderRecord): boolean {
+    return this.#freeing.has(id);
+  }
+
   get unwritten(): Iterable<Promise<void>> {
     return this.#unwritten;
   }
 
   /** Resolves when the outcome is written, or when retries continue in the background. */
   async #write(
-    { login, key }: Reservation,
+    { login, key, id: reservation }: Reservation,
     waiting: OrderRecord | null,
     attempt: () => Promise<void>,
   ): Promise<void> {
@@ -79,6 +86,7 @@ export class Recorder {
       })
       .finally(() => {
         this.#unwritten.delete(written);
+        this.#freeing.delete(reservation);
         if (this.#waiting.get(id) === waiting) this.#waiting.delete(id);
       });
     this.#unwritten.add(written);

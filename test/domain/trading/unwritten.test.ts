@@ -50,3 +50,30 @@ test('a key that cannot be freed is that of no order: none is on record, and non
   await refused;
   expect(calls).toHaveLength(1);
 });
+
+test('a key whose freeing was never answered may be that of an order which another process has sent since', async () => {
+  let isAway = false;
+  const { orders, calls, begin, start, clock } = stage((shared) => ({
+    release: (reservation) => shared.release(reservation).then(away),
+    find: (login, key) => (isAway ? away() : shared.find(login, key)),
+  }));
+  const { placed } = await begin('k');
+  last(calls).end(notSent);
+  await expect(placed).rejects.toMatchObject({ kind: 'unavailable' });
+  const other = await begin('k', demo, 'AAPL', start());
+  last(calls).end(acceptedAs('o-1'));
+  await other.placed;
+  const told = { outcome: { orderId: 'o-1' }, replayed: true };
+  expect(await orders.placed(demoProof, 'k')).toMatchObject(told);
+  const repeat = orders.place(demo, demoProof, ticketOf('k'));
+  await clock.advance(orderTimeoutMs + 2_000);
+  expect(await repeat).toMatchObject(told);
+  isAway = true;
+  const unknown = { earlierUnknown: true };
+  await expect(orders.placed(demoProof, 'k')).rejects.toMatchObject(unknown);
+  const again = orders.place(demo, demoProof, ticketOf('k'));
+  const refused = expect(again).rejects.toMatchObject(unknown);
+  await clock.advance(orderTimeoutMs + 2_000);
+  await refused;
+  expect(calls).toHaveLength(2);
+});
