@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { addressKey } from '../../lib/address-key.ts';
+import { networksOf } from '../../lib/address-key.ts';
 import type { ReceiveBuffers } from '../receive/receive-buffers.ts';
 
 // The rest is for those who are in the middle of something.
@@ -37,7 +37,8 @@ export class ConnectionRoom {
 
   /** Call it once it is known whose a connection is. */
   belongsTo(address: string, socket: Socket): void {
-    const key = addressKey(address);
+    // Whoever has a /48 would else be sixty thousand addresses with one connection each, and all others have more.
+    const key = networksOf(address).at(-1) ?? '';
     const sockets = this.#byAddress.get(key) ?? new Set();
     this.#byAddress.set(key, sockets.add(socket));
     socket.once('close', () => {

@@ -84,23 +84,29 @@ test('before a process has none left the oldest connection that is idle goes, of
   expect(await seriesValue(app, 'refusals_total{limit="connections"}')).toBe(2);
 });
 
-test('behind a proxy its idle sockets go by the addresses of their clients, and its other connections stay', async () => {
-  const environment = { TRUSTED_PROXIES: '127.0.0.1' };
-  await using app = await startTestApp(environment, { connections: { most: 6 } });
-  using proxys = await healthy(app);
-  const socketOf = async (address: string) => {
-    const raw = await openRaw(app.url);
-    raw.socket.write(UPGRADE.replace('\r\n', `\r\nx-forwarded-for: ${address}\r\n`));
-    await eventually(() => raw.received.includes('101 Switching Protocols'));
-    return raw;
-  };
-  using calm = await socketOf('192.0.2.1');
-  using first = await socketOf('192.0.2.2');
-  using second = await socketOf('192.0.2.2');
-  using _third = await healthy(app);
-  await eventually(() => first.isClosed);
-  expect([proxys.isClosed, calm.isClosed, second.isClosed]).toEqual([false, false, false]);
-});
+test.each([
+  ['addresses', '192.0.2.2', '192.0.2.2'],
+  ['/48 networks', '2001:db8:0:1::1', '2001:db8:0:ffff::1'],
+])(
+  'behind a proxy its idle sockets go by the %s of their clients, and its other connections stay',
+  async (_what, ...of) => {
+    const environment = { TRUSTED_PROXIES: '127.0.0.1' };
+    await using app = await startTestApp(environment, { connections: { most: 6 } });
+    using proxys = await healthy(app);
+    const socketOf = async (address: string) => {
+      const raw = await openRaw(app.url);
+      raw.socket.write(UPGRADE.replace('\r\n', `\r\nx-forwarded-for: ${address}\r\n`));
+      await eventually(() => raw.received.includes('101 Switching Protocols'));
+      return raw;
+    };
+    using calm = await socketOf('192.0.2.1');
+    using first = await socketOf(of[0]);
+    using second = await socketOf(of[1]);
+    using _third = await healthy(app);
+    await eventually(() => first.isClosed);
+    expect([proxys.isClosed, calm.isClosed, second.isClosed]).toEqual([false, false, false]);
+  },
+);
 
 test('an address has a limit of connections, sockets too; one more is closed', async () => {
   await using app = await startTestApp({}, { limits: limited('connections', 2) });
