@@ -50,6 +50,12 @@ export class SenderWatch implements FrameWatcher {
     received.cut(this.#buffer, 'rate');
   }
 
+  /** Charges what a packed message has unpacked to, as well. False where the socket is closed for it. */
+  unpacked(bytes: number): boolean {
+    if (this.#connection.takesPacked && bytes >= LARGE) this.arrived(bytes);
+    return !this.#buffer.isStopped;
+  }
+
   cut(fault: SendFault): void {
     const { socket } = this.#connection;
     socket.close(...CLOSINGS[fault]);

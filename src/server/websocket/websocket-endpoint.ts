@@ -124,6 +124,8 @@ export class WebSocketEndpoint {
     unpackAtOnce(socket, maxBodyBytes);
     const connection = new Connection(socket, request, slot, this.#scratch, this.#settings);
     const { stream } = connection;
+    const buffer = received.of(stream);
+    const watch = new SenderWatch(connection, buffer, this.#settings);
     this.#connections.set(socket, connection);
     this.lasting.add(connection);
     const leaveKeepAlive = this.#keepAlive.join(connection);
@@ -147,6 +149,7 @@ export class WebSocketEndpoint {
               socket.close(MESSAGE_TOO_BIG, 'Messages unpack to too much');
               return;
             }
+            if (!watch.unpacked(text.length)) return;
             connection.bytesIn = text.length;
             connection.begun = null;
             const handled = handle(readMessage(text));
@@ -159,9 +162,8 @@ export class WebSocketEndpoint {
       connection,
     );
     socket.on('pong', () => this.#keepAlive.received(connection));
-    const buffer = received.of(stream);
     buffer.address = connection.caller.client?.address ?? '';
-    buffer.upgraded(head, new SenderWatch(connection, buffer, this.#settings));
+    buffer.upgraded(head, watch);
     // A frame is too large or malformed: `ws` has closed the socket with the right code already.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       log.debug({ err: error }, 'a WebSocket failed');

@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.ts';
 import { limited, withoutRefills } from '../../support/limits.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
-import { initializedSocket } from '../live/raw-socket.ts';
+import { initializedSocket, openSocket } from '../live/raw-socket.ts';
 import { figure } from './slow-reader.ts';
 
 const FEW = 20;
@@ -87,4 +87,18 @@ test('messages of all sockets of an address count together, however few each of 
   await eventually(() => sockets.some(({ closed }) => closed?.code === 1013));
   expect(await refusals(app)).toBeGreaterThan(0);
   for (const socket of sockets) socket[Symbol.dispose]();
+});
+
+test('a packed message of a socket is charged as what it unpacks to', async () => {
+  await using app = await start();
+  const init = `{"type":"connection_init"}${' '.repeat(200_000)}`;
+  const opened = async () => {
+    const raw = await openSocket(app, undefined, { perMessageDeflate: true });
+    raw.say(init);
+    return raw;
+  };
+  using first = await opened();
+  await eventually(() => first.messages.length === 1);
+  using second = await opened();
+  expect(await second.close()).toEqual({ code: 1013, reason: 'Too many messages' });
 });
