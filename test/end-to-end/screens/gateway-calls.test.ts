@@ -138,7 +138,8 @@ test.each(Object.entries(EXPECTED))('%s as the gateway receives it', async (name
   // No other header is sent: no cookie, address or user agent of the client.
   expect(request?.headers).toEqual({
     host: new URL(app.sandbox.url).host,
-    connection: 'keep-alive',
+    // An order's connection is its own.
+    connection: ['openPosition', 'placeLimitOrder'].includes(name) ? 'close' : 'keep-alive',
     accept: 'application/json',
     'x-request-id': answer.headers.get('x-request-id'),
     ...(body !== null && {
