@@ -53,17 +53,15 @@ export function createWriteLimits(limiter: Limiter, signedIn: KnownKeys, tokens:
 
   /**
    * Null where nobody signed in with the e-mail lately. A device that sends the token of its last sign-in along is told from
-   * its neighbours, so that none of them can lock it out.
+   * its neighbours, so that none of them can lock it out. All devices of an e-mail share what they have, or each sign-in
+   * would come with attempts for the next.
    */
   async function ownOf({ client, token }: From, who: Client): Promise<Client | null> {
-    const keys = [
-      token && pairOf(token.hash, who),
-      pairOf(addressClient(client?.address).key, who),
-    ];
-    for (const key of keys) {
-      if (key && (await signedIn.has(key))) return singleClient('signed-in pair', key);
+    if (token && (await signedIn.has(pairOf(token.hash, who)))) {
+      return singleClient('signed-in pair', pairOf('device', who));
     }
-    return null;
+    const pair = pairOf(addressClient(client?.address).key, who);
+    return (await signedIn.has(pair)) ? singleClient('signed-in pair', pair) : null;
   }
 
   return {

@@ -7,6 +7,9 @@ import { GRAPH, type GraphPlugin, type OperationContext } from '../plugin.ts';
 import { type Refusal, refused } from '../refusal.ts';
 import type { Documents, PreparedDocument, PreparedOperation } from './documents.ts';
 
+// A comment is no token, but what is remembered of its document holds it.
+const CHARACTERS_PER_TOKEN = 64;
+
 /**
  * Parses, limits and validates each document once, and finds the operation in it that is meant. It
  * does so on admission, because it may have to wait: a hundred new documents may be received in one
@@ -29,7 +32,10 @@ export function usePreparedDocuments(
       const refusal = isNew ? overDocuments(limiter, context) : null;
       if (refusal !== null) return refusal;
       const result = documents.prepare(text);
-      if (isNew) limiter.spend('documents', client, result.tokens);
+      if (isNew) {
+        const cost = Math.max(result.tokens, Math.ceil(text.length / CHARACTERS_PER_TOKEN));
+        limiter.spend('documents', client, cost);
+      }
       if ('errors' in result) return refused(result.errors);
       document = result;
     }

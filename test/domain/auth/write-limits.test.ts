@@ -95,6 +95,18 @@ describe('a sign-in', () => {
     expect(await refusedOf(11, another)).toBe(1);
   });
 
+  test('with the token of each last one has no more attempts than with one of them', async () => {
+    const { limits, refusedOf } = stage();
+    let last = 0;
+    const next = () =>
+      limits.login(from('192.0.2.1', `token ${last}`), 'demo@example.com', async () => {
+        last += 1;
+        return { ...GRANTED, accessToken: `token ${last}` };
+      });
+    await next();
+    expect(await refusedOf(15, next)).toBe(5);
+  });
+
   test('gives a token that is known', async () => {
     const { right, tokens } = stage();
     await right('192.0.2.1');

@@ -117,6 +117,10 @@ describe.each(TRANSPORTS)('by %s', (_transport, ask) => {
     expect(await codes(wrong)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
     expect(await codes('{ a: __typename }')).toEqual([]);
     expect(await codes('{ b: __typename }')).toEqual(['RATE_LIMITED']);
+    const commented = `#${'x'.repeat(64 * 8)}\n{ c: __typename }`;
+    await using other = await startTestApp({}, { limits: onlyLimited('documents', 8) });
+    expect(codesOf(await ask(other, { query: commented }))).toEqual([]);
+    expect(codesOf(await ask(other, { query: '{ d: __typename }' }))).toEqual(['RATE_LIMITED']);
     // Nor is anything charged, however long, that was prepared before, or by an operator.
     expect(await codes(wrong)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
     expect(await codes('{ a: __typename }')).toEqual([]);
