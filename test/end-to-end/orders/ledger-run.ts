@@ -7,7 +7,7 @@ import { LedgerBook, type Page, pageId } from './ledger-book.ts';
 import { type Trader, Traffic } from './ledger-traffic.ts';
 import { OrderCallCounter } from './order-call-counter.ts';
 import { OrderClient } from './order-client.ts';
-import { OUTCOME, outcomeIn, type Reply } from './order-request.ts';
+import { type BodyError, OUTCOME, type Reply, replyOf } from './order-request.ts';
 import { contradictionsIn, type Story } from './reconcile.ts';
 import { createSeededRandom } from './seeded-random.ts';
 
@@ -177,16 +177,25 @@ async function askForAll(trader: Trader, pages: readonly Page[]): Promise<Reply[
     );
     const [client] = trader.clients();
     // A store that has just recovered may still refuse with an error that is worth a retry.
-    const data = await eventually(async () => {
+    const body = await eventually(async () => {
       const body = await client?.send({ query: `{ ${fields.join(' ')} }`, variables: {} });
-      if (body === undefined || body === 'cut' || body.errors || !body.data) {
+      const isRead = body !== undefined && body !== 'cut' && body.data;
+      if (!isRead || !(body.errors ?? []).every(isForgotten)) {
         throw new Error(`the records cannot be read: ${JSON.stringify(body)}`);
       }
-      return body.data;
+      return body;
     });
-    for (const n of batch.keys()) replies.push(outcomeIn(data[`a${n}`]));
+    for (const n of batch.keys()) {
+      const errors = (body.errors ?? []).filter(({ path }) => path?.[0] === `a${n}`);
+      replies.push(replyOf({ data: { answer: body.data?.[`a${n}`] }, errors }));
+    }
   }
   return replies;
+}
+
+/** A key that was closed while the store could not say what became of it stays so. */
+function isForgotten({ extensions }: BodyError): boolean {
+  return extensions.code === 'IDEMPOTENCY_UNAVAILABLE' && extensions.retryable === false;
 }
 
 function countReplies(pages: readonly Page[]): ReplyCounts {

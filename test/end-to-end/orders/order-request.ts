@@ -42,8 +42,9 @@ export interface GraphQLBody {
   readonly errors?: readonly BodyError[] | undefined;
 }
 
-interface BodyError {
+export interface BodyError {
   readonly message: string;
+  readonly path?: readonly (string | number)[];
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 

@@ -64,7 +64,16 @@ function* rules({ page, applied, calls, final, isRefused, mayForget }: Story): G
   if (accepted.length > 0 && rejected.length > 0) yield 'both accepted and rejected';
   if (outcomes.filter(({ reply }) => !reply.replayed).length > 1) yield 'answered as new twice';
 
-  if (final.kind === 'cut' || final.kind === 'error') yield 'not answered in the end';
+  if (final.kind === 'cut') yield 'not answered in the end';
+  if (final.kind === 'error') {
+    if (!final.earlierUnknown) yield 'not answered in the end';
+    if (!exchanges.some(({ isVoid }) => isVoid)) yield 'forgotten, and nobody closed it';
+    // An order that comes with a closed key is refused, by words that leave earlier ones open.
+    const told = words.filter(
+      ({ type, error }) => type !== 'OrderOutcomeUnknown' && error !== 'VOIDED',
+    );
+    if (told.length > 0 && !mayForget) yield 'told, and yet forgotten';
+  }
   if (final.kind === 'nothing') {
     if (applied.length > 0) yield 'at the gateway, and forgotten';
     const wasKnown = words.some(({ type }) => type !== 'OrderOutcomeUnknown');
