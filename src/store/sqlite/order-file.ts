@@ -64,6 +64,8 @@ export class OrderFile {
   readonly #path: string;
   /** Changes when another file replaces this one at the path. */
   readonly #inode: string;
+  /** The ctime that the mark names. */
+  #changedNs = 0n;
   /**
    * A count of the file's changes, kept beside it: a file with fewer is an older copy. It is written after
    * each commit without fsync, so it may lag behind and is never ahead. Behind it the count again, since
@@ -121,8 +123,11 @@ export class OrderFile {
         return done;
       });
       // Checked after the commit: a process that opens the path from now on must not miss this commit.
-      if (inodeOf(this.#path) !== this.#inode) throw new SqliteFileError(MOVED);
-      if (this.state.writes > former.writes) this.#writeMark();
+      const found = statSync(this.#path, { ...BIG, throwIfNoEntry: false });
+      if (String(found?.ino) !== this.#inode) throw new SqliteFileError(MOVED);
+      // A read changes the file too where it rolls back the commit in which another process was killed.
+      const isChanged = this.state.writes > former.writes || found?.ctimeNs !== this.#changedNs;
+      if (isChanged) this.#writeMark();
       return result;
     } catch (error) {
       this.state = former;
@@ -196,7 +201,8 @@ export class OrderFile {
     try {
       const writes = Math.max(this.state.writes, this.#readMark().writes);
       const count = String(writes).padStart(MARK_DIGITS, '0');
-      writeSync(this.#mark, `${count} ${count} ${statSync(this.#path, BIG).ctimeNs}\n`, 0);
+      this.#changedNs = statSync(this.#path, BIG).ctimeNs;
+      writeSync(this.#mark, `${count} ${count} ${this.#changedNs}\n`, 0);
     } catch {
       // The commit itself is durable, and a mark that lags behind only detects less.
     }

@@ -1,4 +1,5 @@
-import { copyFileSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
@@ -227,17 +228,19 @@ describe('a damaged file of order records', AMPLE, () => {
 });
 
 describe('a hot rollback journal', AMPLE, () => {
+  // So many rows that pages are split, and so small a cache that they reach the file early.
+  const UNFINISHED = `PRAGMA journal_mode = TRUNCATE; PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN;
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
+    INSERT INTO orders SELECT NULL, '1001', 'new ' || i, i, 'r', 'c', 1, NULL,
+      '2026-11-20T12:00:00.000Z', 'b', 1, 'd' FROM n;
+    UPDATE orders SET pendingMs = pendingMs + 1; UPDATE state SET writes = writes + 1`;
+
   /** The file and its journal as a crash in the middle of a commit leaves them. */
   function crashed() {
     const folder = createFolder();
     fill(folder.path, KEYS);
-    // So many rows that pages are split, and so small a cache that they reach the file early.
     const raw = new DatabaseSync(folder.path);
-    raw.exec(`PRAGMA journal_mode = TRUNCATE; PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN;
-      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
-      INSERT INTO orders SELECT NULL, '1001', 'new ' || i, i, 'r', 'c', 1, NULL,
-        '2026-11-20T12:00:00.000Z', 'b', 1, 'd' FROM n;
-      UPDATE orders SET pendingMs = pendingMs + 1; UPDATE state SET writes = writes + 1`);
+    raw.exec(UNFINISHED);
     for (const end of ['', '-journal'])
       copyFileSync(folder.path + end, `${folder.path}.crash${end}`);
     raw.close();
@@ -269,6 +272,21 @@ describe('a hot rollback journal', AMPLE, () => {
     utimesSync(crash.path, new Date(0), new Date(0));
     using copy = openDatabase(crash.path);
     expect(copy.run([]).degradedReason).toContain('may be incomplete');
+  });
+
+  test('is no sign of a copy where another process has rolled it back', () => {
+    using folder = createFolder();
+    fill(folder.path, KEYS);
+    using other = openDatabase(folder.path);
+    const killed = `const { DatabaseSync } = require('node:sqlite');
+      new DatabaseSync(process.argv[1]).exec(process.argv[2]);
+      process.kill(process.pid, 'SIGKILL');`;
+    spawnSync(process.execPath, ['-e', killed, folder.path, UNFINISHED]);
+    expect(statSync(`${folder.path}-journal`).size).toBeGreaterThan(0);
+    other.run([{ do: 'find', login: '1001', key: 'none' }]);
+    expect(statSync(`${folder.path}-journal`).size).toBe(0);
+    using restarted = openDatabase(folder.path);
+    expect(restarted.run([]).degradedReason).toBe(null);
   });
 
   test('forgets nothing by being cut', () => {
