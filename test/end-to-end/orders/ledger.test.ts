@@ -13,7 +13,7 @@ const LEAST_REPLIES: readonly (readonly [least: number, ...kinds: string[]])[] =
   [STEPS / 40, 'OrderRejected'],
   [STEPS / 40, 'OrderOutcomeUnknown'],
   [STEPS / 40, 'BAD_USER_INPUT'],
-  [STEPS / 400, 'RATE_LIMITED', 'FORBIDDEN', 'UNAUTHENTICATED'],
+  [STEPS / 100, 'RATE_LIMITED', 'FORBIDDEN', 'UNAUTHENTICATED'],
   [STEPS / 40, 'cut'],
   [STEPS / 100, 'VOIDED'],
   [STEPS / 60, 'EXPIRED'],

@@ -72,7 +72,7 @@ function* rules({ page, applied, calls, final, isRefused, mayForget }: Story): G
     const told = words.filter(
       ({ type, error }) => type !== 'OrderOutcomeUnknown' && error !== 'VOIDED',
     );
-    if (told.length > 0 && !mayForget) yield 'told, and yet forgotten';
+    if (told.length > 0) yield 'told, and yet forgotten';
   }
   if (final.kind === 'nothing') {
     if (applied.length > 0) yield 'at the gateway, and forgotten';
