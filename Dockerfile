@@ -17,9 +17,12 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
 COPY check ./check
+COPY engine ./engine
 COPY graphiql ./graphiql
+COPY lib ./lib
+COPY sandbox ./sandbox
 COPY src ./src
-RUN node ../build/image/bundle.ts src dist
+RUN node ../build/image/bundle.ts . dist
 # Portable, for else a cache is of use to the user alone who wrote it.
 ENV NODE_ENV=production NODE_COMPILE_CACHE=compile-cache NODE_COMPILE_CACHE_PORTABLE=1
 RUN mkdir data && node ../build/image/warm.ts dist/main.js && chmod -R a+rX compile-cache

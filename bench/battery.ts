@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '../client/src/create-client.ts';
-import type { Sandbox } from '../src/sandbox/start.ts';
+import type { Sandbox } from '../sandbox/start.ts';
 import { startRadio } from './support/radio.ts';
 
 const QUIET_MS = 180_000;

@@ -5,7 +5,7 @@
 import { WebSocket } from 'ws';
 import { createClient } from '../client/src/create-client.ts';
 import type { TypedText } from '../client/src/operation.ts';
-import type { Sandbox } from '../src/sandbox/start.ts';
+import type { Sandbox } from '../sandbox/start.ts';
 import { eventually } from '../test/support/eventually.ts';
 import { startRadio } from './support/radio.ts';
 

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { createClient } from '../client/src/create-client.ts';
 import { memoryStorage } from '../client/src/storage/memory.ts';
 import type { ClientStorage } from '../client/src/storage.ts';
-import { startSandbox } from '../src/sandbox/start.ts';
+import { startSandbox } from '../sandbox/start.ts';
 import { createSeededRandom } from '../test/end-to-end/orders/seeded-random.ts';
 import { startFacadeProcess } from '../test/support/facade-process.ts';
 import { BATTERY_HEAD, measureBattery } from './battery.ts';

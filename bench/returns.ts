@@ -5,7 +5,7 @@ import { browserEnvironment } from '../client/src/browser-environment.ts';
 import { createClient } from '../client/src/create-client.ts';
 import { memoryStorage } from '../client/src/storage/memory.ts';
 import { type CutProxy, startCutProxy } from '../client/test/support/cut-proxy.ts';
-import type { Sandbox } from '../src/sandbox/start.ts';
+import type { Sandbox } from '../sandbox/start.ts';
 
 const PORTAL_MS = 30_000;
 

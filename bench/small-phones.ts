@@ -7,7 +7,7 @@ import { createClient } from '../client/src/create-client.ts';
 import type { Instrument } from '../client/src/generated/rows.ts';
 import { memoryStorage } from '../client/src/storage/memory.ts';
 import type { ClientStorage } from '../client/src/storage.ts';
-import type { Sandbox } from '../src/sandbox/start.ts';
+import type { Sandbox } from '../sandbox/start.ts';
 import { eventually } from '../test/support/eventually.ts';
 
 export const PHONES_HEAD = ['what', 'at once, as before', 'now'];

@@ -2,8 +2,8 @@
 // written: it fails where the page and the code differ.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Metric } from '../lib/metrics/registry.ts';
 import { Metrics } from '../src/app/metrics.ts';
-import type { Metric } from '../src/lib/metrics/registry.ts';
 
 const PATH = join(import.meta.dirname, '..', 'docs', 'metrics.md');
 

@@ -2,9 +2,9 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { createLog } from '../lib/log.ts';
 import { startApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
-import { createLog } from '../src/lib/log.ts';
 import { chromiumPath } from '../test/support/machine.ts';
 
 const FOLDER = join(import.meta.dirname, '..', 'docs', 'images');

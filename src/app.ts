@@ -1,3 +1,6 @@
+import { createAdminServer } from '../engine/admin/admin-server.ts';
+import { listen } from '../engine/http/listen.ts';
+import type { Sandbox } from '../sandbox/start.ts';
 import { type AppOptions, withDefaults } from './app/app-options.ts';
 import { watchGauges } from './app/observe.ts';
 import { openResources } from './app/open-resources.ts';
@@ -6,9 +9,6 @@ import { atAddress, loadPlugins, withAddressProblems } from './app/resources.ts'
 import { createShutdown } from './app/shutdown.ts';
 import { wireServer } from './app/wire-server.ts';
 import type { Config } from './config.ts';
-import type { Sandbox } from './sandbox/start.ts';
-import { createAdminServer } from './server/admin/admin-server.ts';
-import { listen } from './server/listen.ts';
 
 export interface App {
   readonly build: Build;

@@ -1,7 +1,7 @@
+import { createLog, openLogOutput } from '../lib/log.ts';
 import { findUnusable } from './app/resources.ts';
 import { LAST_LINES_MS, runApp } from './app/run-app.ts';
 import { ConfigError, parseEnvironment } from './config.ts';
-import { createLog, openLogOutput } from './lib/log.ts';
 
 /** The process: reads the configuration and runs the service. */
 async function main(): Promise<void> {

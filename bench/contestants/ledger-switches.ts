@@ -24,7 +24,7 @@ Object.assign(globalThis, {
 registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
-    const code = STAGES.filter(({ file }) => url.endsWith(`/src/${file}`)).map((each) => each.code);
+    const code = STAGES.filter(({ file }) => url.endsWith(`/${file}`)).map((each) => each.code);
     return code.length === 0
       ? loaded
       : { ...loaded, source: `${loaded.source}\n${code.join('\n')}` };

@@ -11,19 +11,19 @@ export interface Stage {
  * the substitute while the stage is left out. What later stages read is left there by substitutes as it was before.
  */
 export const STAGES: readonly Stage[] = [
-  method('receive buffer', 'server/receive/receive-buffers.ts', 'ReceiveBuffers', {
+  method('receive buffer', 'engine/receive/receive-buffers.ts', 'ReceiveBuffers', {
     open: '() => {}',
     of: '() => ({ isStopped: false, requestBegan() {}, requestTaken() {} })',
   }),
-  call('cross-site check', 'server/http/cors.ts', 'isCrossSite', '() => false'),
-  call('count of messages', 'server/http/flood-guard.ts', 'countRequest', `() => 'within'`),
-  call('CORS headers', 'server/http/cors.ts', 'setCorsHeaders', '() => {}'),
-  call('doubled headers', 'server/request/doubled-headers.ts', 'hasDoubledHeader', '() => false'),
-  method('request id', 'server/request/request-id.ts', 'RequestIds', { from: `() => 'bench'` }),
-  method('client name', 'server/request/client-names.ts', 'ClientNames', {
+  call('cross-site check', 'engine/http/cors.ts', 'isCrossSite', '() => false'),
+  call('count of messages', 'engine/http/flood-guard.ts', 'countRequest', `() => 'within'`),
+  call('CORS headers', 'engine/http/cors.ts', 'setCorsHeaders', '() => {}'),
+  call('doubled headers', 'engine/request/doubled-headers.ts', 'hasDoubledHeader', '() => false'),
+  method('request id', 'engine/request/request-id.ts', 'RequestIds', { from: `() => 'bench'` }),
+  method('client name', 'engine/request/client-names.ts', 'ClientNames', {
     fromHeaders: '() => null',
   }),
-  method('negotiation', 'server/http/negotiation.ts', 'Negotiation', {
+  method('negotiation', 'engine/http/negotiation.ts', 'Negotiation', {
     of: `() => ({ single: 'application/json', takesEvents: false })`,
   }),
   method('token buckets', 'lib/limits/limiter.ts', 'Limiter', {
@@ -32,7 +32,7 @@ export const STAGES: readonly Stage[] = [
   }),
   {
     name: 'who is charged',
-    file: 'domain/auth/proof.ts',
+    file: 'src/domain/auth/proof.ts',
     code: `ProofLedger = class extends ProofLedger {
       constructor(options) {
         super(options);
@@ -43,7 +43,7 @@ export const STAGES: readonly Stage[] = [
   },
   {
     name: 'admission by plugins',
-    file: 'plugins/plugin.ts',
+    file: 'engine/admission/plugin.ts',
     code: `{
       const create = createAdmission;
       createAdmission = (...given) => {
@@ -85,7 +85,7 @@ export const STAGES: readonly Stage[] = [
   },
   {
     name: 'proof of the token',
-    file: 'domain/auth/viewer-gateway.ts',
+    file: 'src/domain/auth/viewer-gateway.ts',
     code: `ViewerGateway = class extends ViewerGateway {
       constructor(parts) {
         super(parts);
@@ -95,13 +95,13 @@ export const STAGES: readonly Stage[] = [
       }
     };`,
   },
-  around('retries', 'gateway/resilience/retries.ts', 'withRetries'),
-  around('breakers', 'gateway/resilience/breakers.ts', 'withBreakers'),
-  around('bulkheads', 'gateway/resilience/bulkhead.ts', 'withBulkheads'),
-  method('metrics of calls', 'gateway/gateway-metrics.ts', 'GatewayMetrics', {
+  around('retries', 'src/gateway/resilience/retries.ts', 'withRetries'),
+  around('breakers', 'src/gateway/resilience/breakers.ts', 'withBreakers'),
+  around('bulkheads', 'src/gateway/resilience/bulkhead.ts', 'withBulkheads'),
+  method('metrics of calls', 'src/gateway/gateway-metrics.ts', 'GatewayMetrics', {
     called: '() => {}',
   }),
-  method('calls of the summary', 'server/request/request-summary.ts', 'RequestSummary', {
+  method('calls of the summary', 'engine/request/request-summary.ts', 'RequestSummary', {
     called: '() => {}',
   }),
   {
@@ -115,10 +115,10 @@ export const STAGES: readonly Stage[] = [
       };
     }`,
   },
-  method('metrics of requests', 'server/server-metrics.ts', 'ServerMetrics', {
+  method('metrics of requests', 'engine/server-metrics.ts', 'ServerMetrics', {
     requestEnded: '() => {}',
   }),
-  method('end of the request, with both', 'server/request/access-log.ts', 'AccessLog', {
+  method('end of the request, with both', 'engine/request/access-log.ts', 'AccessLog', {
     ended: '() => {}',
   }),
 ];

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { startSandbox } from '../../src/sandbox/start.ts';
+import { startSandbox } from '../../sandbox/start.ts';
 import type { BuiltImage } from './build.ts';
 import { Container } from './container.ts';
 

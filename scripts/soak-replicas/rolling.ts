@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
 import { Crowd } from '../../test/end-to-end/scale/crowd.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { haproxyPath } from '../../test/support/machine.ts';

@@ -1,23 +1,23 @@
 import type { GraphQLSchema } from 'graphql';
-import { type Config, ConfigError } from '../config.ts';
-import { steadyClock } from '../lib/clock.ts';
-import { oldHeapLimit } from '../lib/heap-limit.ts';
-import type { LimitTable } from '../lib/limits/table.ts';
+import {
+  type GivenPlugin,
+  type OpenPlugins,
+  openPlugins,
+  PluginError,
+} from '../../engine/plugins/open-plugins.ts';
+import { steadyClock } from '../../lib/clock.ts';
+import { oldHeapLimit } from '../../lib/heap-limit.ts';
+import type { LimitTable } from '../../lib/limits/table.ts';
 import {
   createLog,
   type Log,
   type LogDestination,
   type LogFormat,
   openLogOutput,
-} from '../lib/log.ts';
-import type { LogOutput } from '../lib/log-output.ts';
-import { openFilesLimit } from '../lib/open-files-limit.ts';
-import {
-  type GivenPlugin,
-  type OpenPlugins,
-  openPlugins,
-  PluginError,
-} from '../plugins/others/open-plugins.ts';
+} from '../../lib/log.ts';
+import type { LogOutput } from '../../lib/log-output.ts';
+import { openFilesLimit } from '../../lib/open-files-limit.ts';
+import { type Config, ConfigError } from '../config.ts';
 import { buildSchema } from '../schema/schema.ts';
 import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
 

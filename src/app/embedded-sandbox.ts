@@ -1,14 +1,14 @@
+import type { Sandbox, SandboxOptions } from '../../sandbox/start.ts';
 import type { Config } from '../config.ts';
 import type { GatewayClient } from '../gateway/client.ts';
-import type { Sandbox, SandboxOptions } from '../sandbox/start.ts';
-import type { GraphiQLOptions } from '../server/graphiql/graphiql.ts';
+import type { GraphiQLOptions } from './pages/graphiql.ts';
 
 /** Starts a sandbox gateway that fits the configuration. Its files are loaded only here. */
 export async function startEmbeddedSandbox(
   config: Config,
   address: Pick<SandboxOptions, 'host' | 'port'> = {},
 ): Promise<Sandbox> {
-  const { startSandbox } = await import('../sandbox/start.ts');
+  const { startSandbox } = await import('../../sandbox/start.ts');
   return startSandbox({
     ...address,
     seed: config.sandboxSeed,

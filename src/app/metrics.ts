@@ -1,9 +1,9 @@
+import { DEGRADED_CODES, type Readiness } from '../../engine/admin/readiness.ts';
+import { ServerMetrics } from '../../engine/server-metrics.ts';
+import { Registry } from '../../lib/metrics/registry.ts';
 import { DomainMetrics } from '../domain/domain-metrics.ts';
 import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
-import { Registry } from '../lib/metrics/registry.ts';
 import { GraphMetrics } from '../schema/graph-metrics.ts';
-import { DEGRADED_CODES, type Readiness } from '../server/admin/readiness.ts';
-import { ServerMetrics } from '../server/server-metrics.ts';
 import { StoreMetrics } from '../store/store-metrics.ts';
 
 /** Every metric of the service, registered in the order of docs/metrics.md. */

@@ -1,25 +1,25 @@
+import { Documents } from '../../engine/documents/documents.ts';
+import { ErrorCodes } from '../../engine/errors/error-codes.ts';
+import { Graph } from '../../engine/graph.ts';
+import { createEventPace } from '../../engine/live/event-pace.ts';
+import { ResponseCache } from '../../engine/response-cache/response-cache.ts';
+import { PersistedTexts } from '../../engine/trusted-documents/use-trusted-documents.ts';
+import { steadyClock, systemClock } from '../../lib/clock.ts';
+import type { Eventually } from '../../lib/eventually.ts';
+import { FairScheduler } from '../../lib/fair-scheduler.ts';
+import { Limiter } from '../../lib/limits/limiter.ts';
+import { limitTable } from '../../lib/limits/table.ts';
+import { MemoryWatch } from '../../lib/memory-watch.ts';
 import type { Config } from '../config.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
-import { Graph } from '../graph.ts';
-import { GraphContext } from '../graph-context.ts';
-import { steadyClock, systemClock } from '../lib/clock.ts';
-import type { Eventually } from '../lib/eventually.ts';
-import { FairScheduler } from '../lib/fair-scheduler.ts';
-import { Limiter } from '../lib/limits/limiter.ts';
-import { limitTable } from '../lib/limits/table.ts';
-import { MemoryWatch } from '../lib/memory-watch.ts';
-import { Documents } from '../plugins/documents/documents.ts';
-import { ErrorCodes } from '../plugins/errors/error-codes.ts';
-import { createEventPace } from '../plugins/live/event-pace.ts';
-import { ResponseCache } from '../plugins/response-cache/response-cache.ts';
-import { PersistedTexts } from '../plugins/trusted-documents/use-trusted-documents.ts';
 import { ERROR_CODES } from '../schema/error-codes.ts';
 import { publicCause } from '../schema/public-error.ts';
 import { measuredOrderRecords } from '../store/measured-order-records.ts';
 import type { StartOptions } from './app-options.ts';
 import { startEmbeddedSandbox } from './embedded-sandbox.ts';
+import { GraphContext } from './graph-context.ts';
 import { Metrics } from './metrics.ts';
 import {
   openAll,
@@ -50,7 +50,7 @@ export async function openResources(
   const memory = new MemoryWatch(log, steadyClock);
   started.defer(() => memory.close());
   // OpenTelemetry's packages, 30 MB in memory, are loaded only where it is on.
-  const sdk = config.tracing ? await import('../lib/tracing/sdk-tracing.ts') : null;
+  const sdk = config.tracing ? await import('../../lib/tracing/sdk-tracing.ts') : null;
   const tracing =
     sdk &&
     new sdk.SdkTracing({

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { shown } from '../config/setting.ts';
-import type { SettingName } from '../config/settings.ts';
-import { type Config, ConfigError } from '../config.ts';
-import { systemClock } from '../lib/clock.ts';
-import { reasonOf } from '../lib/reason-of.ts';
-import type { GivenPlugin } from '../plugins/others/open-plugins.ts';
-import { ManifestError, readManifests } from '../plugins/trusted-documents/manifest.ts';
+import { ListenError, probeAddress } from '../../engine/http/listen.ts';
+import type { GivenPlugin } from '../../engine/plugins/open-plugins.ts';
+import { ManifestError, readManifests } from '../../engine/trusted-documents/manifest.ts';
 import {
   TrustedDocuments,
   type TrustedDocumentsOptions,
-} from '../plugins/trusted-documents/trusted-documents.ts';
-import { ListenError, probeAddress } from '../server/listen.ts';
+} from '../../engine/trusted-documents/trusted-documents.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { reasonOf } from '../../lib/reason-of.ts';
+import { shown } from '../config/setting.ts';
+import type { SettingName } from '../config/settings.ts';
+import { type Config, ConfigError } from '../config.ts';
 import { openStores, type StoreOptions, type Stores } from '../store/open-stores.ts';
 import { StoreError } from '../store/store-error.ts';
 

@@ -1,7 +1,7 @@
+import { DemoPage } from '../../sandbox/page/demo-page.ts';
 import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/setting.ts';
 import type { Config } from '../config.ts';
-import { DemoPage } from '../server/demo-page/demo-page.ts';
 import { type AppOptions, createAppLog, openAppLogOutput } from './app-options.ts';
 import { networkAddress } from './network-address.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { closeInSlices } from '../../engine/http/closing-in-slices.ts';
+import { steadyClock } from '../../lib/clock.ts';
 import type { Config } from '../config.ts';
-import { steadyClock } from '../lib/clock.ts';
-import { closeInSlices } from '../server/closing-in-slices.ts';
 import type { StartOptions } from './app-options.ts';
 import type { Resources } from './open-resources.ts';
 import type { WiredServer } from './wire-server.ts';

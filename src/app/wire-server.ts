@@ -1,26 +1,27 @@
+import { Readiness } from '../../engine/admin/readiness.ts';
+import { SendBuffers } from '../../engine/back-pressure/send-buffers.ts';
+import { HttpServer } from '../../engine/http/http-server.ts';
+import type { Site } from '../../engine/http/site.ts';
+import { messageBudget } from '../../engine/receive/message-budget.ts';
+import { ReceiveBuffers } from '../../engine/receive/receive-buffers.ts';
+import { AccessLog } from '../../engine/request/access-log.ts';
+import { BearerTokens } from '../../engine/request/bearer.ts';
+import { ClientAddresses } from '../../engine/request/client-address.ts';
+import { ClientNames } from '../../engine/request/client-names.ts';
+import { RequestIds } from '../../engine/request/request-id.ts';
+import type { ServerSettings } from '../../engine/server-settings.ts';
+import { WebSocketEndpoint } from '../../engine/websocket/websocket-endpoint.ts';
+import { onFirstUse } from '../../lib/on-first-use.ts';
+import { DemoPage } from '../../sandbox/page/demo-page.ts';
+import { SandboxProxy } from '../../sandbox/page/sandbox-proxy.ts';
 import type { Config } from '../config.ts';
 import { LONGEST_HEARTBEAT_MS } from '../domain/positions/subscription.ts';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
-import { onFirstUse } from '../lib/on-first-use.ts';
 import { printedSchema } from '../schema/schema.ts';
-import { Readiness } from '../server/admin/readiness.ts';
-import { SendBuffers } from '../server/back-pressure/send-buffers.ts';
-import { DemoPage } from '../server/demo-page/demo-page.ts';
-import { GraphiQL } from '../server/graphiql/graphiql.ts';
-import { HttpServer } from '../server/http/http-server.ts';
-import { SandboxProxy } from '../server/http/sandbox-proxy.ts';
-import { messageBudget } from '../server/receive/message-budget.ts';
-import { ReceiveBuffers } from '../server/receive/receive-buffers.ts';
-import { AccessLog } from '../server/request/access-log.ts';
-import { BearerTokens } from '../server/request/bearer.ts';
-import { ClientAddresses } from '../server/request/client-address.ts';
-import { ClientNames } from '../server/request/client-names.ts';
-import { RequestIds } from '../server/request/request-id.ts';
-import type { ServerSettings } from '../server/settings.ts';
-import { WebSocketEndpoint } from '../server/websocket/websocket-endpoint.ts';
 import type { StartOptions } from './app-options.ts';
 import { graphiqlUsers } from './embedded-sandbox.ts';
 import type { Resources } from './open-resources.ts';
+import { GraphiQL } from './pages/graphiql.ts';
 
 export type WiredServer = ReturnType<typeof wireServer>;
 
@@ -33,7 +34,7 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
   // Loaded with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
   // the image's bundle for some 50 ms, from the sources for 200.
   const yoga = onFirstUse(async () =>
-    (await import('../server/http/yoga.ts')).createYogaHandler(resources.graph),
+    (await import('../../engine/http/yoga.ts')).createYogaHandler(resources.graph),
   );
   const readiness = new Readiness({
     'order-store': () => stores.records.degradedReason(),
@@ -44,7 +45,7 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
   const webSockets = new WebSocketEndpoint(settings, () => memory.isShort);
   const server = new HttpServer({
     ...settings,
-    ...pagesOf(config, resources),
+    sites: sitesOf(config, resources),
     readiness,
     webSockets,
     maxConnections: most,
@@ -112,22 +113,16 @@ function settingsOf(config: Config, options: StartOptions, resources: Resources)
 }
 
 /** Makes the pages that the HTTP server serves beside GraphQL. */
-function pagesOf(config: Config, { sandbox, gateway, domain }: Resources) {
-  return {
-    graphiql: config.graphiql
-      ? new GraphiQL({
-          sandbox: sandbox && graphiqlUsers(gateway.client),
-          introspection: config.introspection,
-        })
-      : null,
-    demoPage: config.demoPage ? DemoPage.find() : null,
-    sandbox: sandbox
-      ? new SandboxProxy({
-          gatewayUrl: sandbox.url,
-          origins: config.corsOrigins,
-          offersGateway: config.demoPage,
-          onCatalogChange: () => domain.catalogs.expire(),
-        })
-      : null,
-  };
+function sitesOf(config: Config, { sandbox, gateway, domain }: Resources): readonly Site[] {
+  const { introspection, corsOrigins: origins, demoPage: offersGateway } = config;
+  const page = offersGateway ? DemoPage.find() : null;
+  const users = sandbox && graphiqlUsers(gateway.client);
+  const onCatalogChange = () => domain.catalogs.expire();
+  return [
+    ...(page ? [page] : []),
+    ...(config.graphiql ? [new GraphiQL({ sandbox: users, introspection })] : []),
+    ...(sandbox
+      ? [new SandboxProxy({ gatewayUrl: sandbox.url, origins, offersGateway, onCatalogChange })]
+      : []),
+  ];
 }

@@ -12,7 +12,7 @@ export const COMMANDS: Commands = {
   },
   check: {
     summary: 'check the configuration, and a gateway against the interface',
-    load: async () => (await import('../../check/src/check.ts')).checkCommand,
+    load: async () => (await import('../../check/check.ts')).checkCommand,
   },
   schema: {
     summary: 'print the GraphQL schema',
@@ -20,7 +20,7 @@ export const COMMANDS: Commands = {
   },
   documents: {
     summary: 'check trusted documents: validity, cost, deprecated and unused fields',
-    load: async () => (await import('../../check/src/documents.ts')).documentsCommand,
+    load: async () => (await import('../../check/documents.ts')).documentsCommand,
   },
   orders: {
     summary: 'look at the file of the order records, or say whether it is complete',

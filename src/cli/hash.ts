@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
+import { addressKey } from '../../lib/address-key.ts';
+import { logHash } from '../../lib/log-hash.ts';
 import { readConfig } from '../config.ts';
-import { addressKey } from '../lib/address-key.ts';
-import { logHash } from '../lib/log-hash.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE } from './dispatch.ts';
 
 /** Prints what the lines of the log have in place of an account or an address, to search for it. */

@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
-import { isSentinelUrl, readSentinelUrl } from '../lib/sentinel-url.ts';
+import { isSentinelUrl, readSentinelUrl } from '../../lib/sentinel-url.ts';
 
 /** A kind of value: how its text is parsed, and the message for a text that is not valid. */
 export interface Kind<T> {

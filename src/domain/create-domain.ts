@@ -1,10 +1,10 @@
+import { LogicalClock, steadyClock, systemClock } from '../../lib/clock.ts';
+import { createKnownKeys } from '../../lib/limits/known-keys.ts';
+import type { Limiter } from '../../lib/limits/limiter.ts';
+import { KNOWN_MS } from '../../lib/limits/table.ts';
+import type { Log } from '../../lib/log.ts';
 import type { GatewayClient } from '../gateway/client.ts';
 import type { ClockSkew } from '../gateway/clock-skew.ts';
-import { LogicalClock, steadyClock, systemClock } from '../lib/clock.ts';
-import { createKnownKeys } from '../lib/limits/known-keys.ts';
-import type { Limiter } from '../lib/limits/limiter.ts';
-import { KNOWN_MS } from '../lib/limits/table.ts';
-import type { Log } from '../lib/log.ts';
 import type { Stores } from '../store/open-stores.ts';
 import { AccountFreshness } from './account/account-freshness.ts';
 import { ListAgreement } from './account/list-agreement.ts';

@@ -1,6 +1,6 @@
-import { systemClock } from '../lib/clock.ts';
-import { parseLongIntegers } from '../lib/exact-json.ts';
-import { jsonItems } from '../lib/json-items.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { parseLongIntegers } from '../../lib/exact-json.ts';
+import { jsonItems } from '../../lib/json-items.ts';
 import { isJsonType, jsonOf } from './answer-body.ts';
 import type {
   Acknowledgement,

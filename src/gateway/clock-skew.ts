@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 
 const SAMPLES = 10;

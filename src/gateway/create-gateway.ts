@@ -1,6 +1,6 @@
-import { steadyClock, systemClock } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
-import type { Tracing } from '../lib/tracing/tracing.ts';
+import { steadyClock, systemClock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Tracing } from '../../lib/tracing/tracing.ts';
 import type { CallOutcome } from './caller.ts';
 import { callOutcome } from './classify.ts';
 import { GatewayClient, type GatewayClientOptions } from './client.ts';

@@ -1,4 +1,4 @@
-import type { Count, Distribution, Registry } from '../lib/metrics/registry.ts';
+import type { Count, Distribution, Registry } from '../../lib/metrics/registry.ts';
 import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
 import { CONNECTION_FAULTS, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';

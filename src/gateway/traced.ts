@@ -1,4 +1,4 @@
-import type { SpanEnd, Tracing } from '../lib/tracing/tracing.ts';
+import type { SpanEnd, Tracing } from '../../lib/tracing/tracing.ts';
 import { isGivenUp } from './classify.ts';
 import type { Exchange, Send, WireCall } from './exchange.ts';
 import { byOperation } from './operations.ts';

@@ -9,6 +9,7 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
+import type { PullStream } from '../../lib/pull-stream.ts';
 import type {
   AccountChanges,
   ChangedOrders,
@@ -16,7 +17,6 @@ import type {
 } from '../domain/positions/feed-events.ts';
 import type { Delta } from '../domain/positions/timeline.ts';
 import type { Position } from '../gateway/model.ts';
-import type { PullStream } from '../lib/pull-stream.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 import { OrderRef, PositionRef } from './holding.ts';

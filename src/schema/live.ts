@@ -1,3 +1,4 @@
+import type { PullStream } from '../../lib/pull-stream.ts';
 import type { AccountProof } from '../domain/auth/proof.ts';
 import type { Viewer } from '../domain/auth/viewer.ts';
 import type { PositionChanges } from '../domain/positions/feed-events.ts';
@@ -5,7 +6,6 @@ import type { PositionsHub, WatchOptions } from '../domain/positions/hub.ts';
 import { readHeartbeatMs, readIntervalMs } from '../domain/positions/subscription.ts';
 import { refusalOf } from '../domain/positions/token-ended-error.ts';
 import type { Position } from '../gateway/model.ts';
-import type { PullStream } from '../lib/pull-stream.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { exposed } from './exposed.ts';

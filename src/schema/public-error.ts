@@ -1,4 +1,6 @@
 import { GraphQLError, isValueNode } from 'graphql';
+import type { Attribution } from '../../engine/errors/codes.ts';
+import type { PublicCause } from '../../engine/errors/error-codes.ts';
 import { TooManyAttemptsError, UnauthenticatedError } from '../domain/auth/errors.ts';
 import { NoGroupError } from '../domain/catalog/group-prover.ts';
 import { InputError } from '../domain/input-error.ts';
@@ -17,8 +19,6 @@ import {
 } from '../gateway/errors.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import { wordsOf } from '../gateway/wire/bodies.ts';
-import type { Attribution } from '../plugins/errors/codes.ts';
-import type { PublicCause } from '../plugins/errors/error-codes.ts';
 import { AccountRecordsFullError, RecordsUnavailableError } from '../store/order-records.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
 

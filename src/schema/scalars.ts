@@ -1,6 +1,6 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
-import { INEXACT } from '../lib/exact-json.ts';
-import { momentOf, momentText } from '../lib/moment-text.ts';
+import { INEXACT } from '../../lib/exact-json.ts';
+import { momentOf, momentText } from '../../lib/moment-text.ts';
 import { builder } from './builder.ts';
 
 const DateTime = new GraphQLScalarType<number, string>({

@@ -1,4 +1,6 @@
 import DataLoader from 'dataloader';
+import { after, type Eventually } from '../../lib/eventually.ts';
+import { toToken } from '../../lib/token.ts';
 import type { Viewer } from '../domain/auth/viewer.ts';
 import type { CatalogView } from '../domain/catalog/catalog-view.ts';
 import type { InstrumentConnection } from '../domain/catalog/paging/instrument-connection.ts';
@@ -11,8 +13,6 @@ import { type PositionTotals, totalsOf } from '../domain/positions/totals.ts';
 import type { PositionsAnswer, Read, SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Instrument, Order, Position } from '../gateway/model.ts';
-import { after, type Eventually } from '../lib/eventually.ts';
-import { toToken } from '../lib/token.ts';
 import type { Services } from './services.ts';
 
 const MOST_IDS = 500;

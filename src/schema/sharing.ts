@@ -1,4 +1,4 @@
-import type { Sharing } from '../plugins/field-traits.ts';
+import type { Sharing } from '../../engine/field-traits.ts';
 import { traits } from './traits.ts';
 
 /**

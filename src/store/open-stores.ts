@@ -1,6 +1,6 @@
-import type { Clock } from '../lib/clock.ts';
-import type { Eventually } from '../lib/eventually.ts';
-import { reasonOf } from '../lib/reason-of.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Eventually } from '../../lib/eventually.ts';
+import { reasonOf } from '../../lib/reason-of.ts';
 import type { AccountVersions } from './account-versions.ts';
 import { createMemoryOrderRecords } from './memory/order-records.ts';
 import type { RecordTableOptions } from './memory/record-table.ts';

@@ -1,4 +1,4 @@
-import type { Registry } from '../lib/metrics/registry.ts';
+import type { Registry } from '../../lib/metrics/registry.ts';
 import type { OrderRecords, RecordBounds } from './order-records.ts';
 import { REDIS_ERRORS } from './redis/trouble.ts';
 

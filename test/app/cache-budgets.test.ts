@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { oldHeapLimit } from '../../lib/heap-limit.ts';
+import { createLog } from '../../lib/log.ts';
 import { withDefaults } from '../../src/app/app-options.ts';
 import { cacheBudgets } from '../../src/app/cache-budgets.ts';
 import { readConfig } from '../../src/config.ts';
-import { oldHeapLimit } from '../../src/lib/heap-limit.ts';
-import { createLog } from '../../src/lib/log.ts';
 
 const sum = (budgets: object) => Object.values(budgets).reduce((all, bytes) => all + bytes, 0);
 

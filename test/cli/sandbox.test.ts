@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { startSandbox } from '../../sandbox/start.ts';
 import { dispatch } from '../../src/cli/dispatch.ts';
 import { sandboxCommand } from '../../src/cli/sandbox.ts';
-import { startSandbox } from '../../src/sandbox/start.ts';
 
 const commands = { sandbox: { summary: '', load: () => Promise.resolve(sandboxCommand) } };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { TimeCounts } from '../../check/src/gateway/compare.ts';
-import { timeFindings } from '../../check/src/gateway/times.ts';
+import type { TimeCounts } from '../../check/gateway/compare.ts';
+import { timeFindings } from '../../check/gateway/times.ts';
 import type { TimeUnit } from '../../src/gateway/wire/scalars.ts';
 
 const NONE: TimeCounts = { s: 0, ms: 0, us: 0, zero: 0, none: 0 };

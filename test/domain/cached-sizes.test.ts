@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { Watermarks } from '../../lib/watermarks.ts';
+import { createInstruments } from '../../sandbox/instruments.ts';
 import { digestOf, Membership } from '../../src/domain/account/membership.ts';
 import { buildVersion } from '../../src/domain/catalog/catalog-version.ts';
 import { PositionsBoard } from '../../src/domain/positions/positions-board.ts';
 import { toPositions } from '../../src/gateway/wire/holding.ts';
 import { toInstruments } from '../../src/gateway/wire/instrument.ts';
 import { readingIn } from '../../src/gateway/wire/scalars.ts';
-import { Watermarks } from '../../src/lib/watermarks.ts';
-import { createInstruments } from '../../src/sandbox/instruments.ts';
 import { heldBytes } from '../support/heap.ts';
 import { openAccountWorld } from './account/account-world.ts';
 import { viewerOf } from './viewer.ts';

@@ -1,5 +1,5 @@
+import { toToken } from '../../lib/token.ts';
 import type { Viewer } from '../../src/domain/auth/viewer.ts';
-import { toToken } from '../../src/lib/token.ts';
 
 /** Whoever sends this token, which claims the account and the group of most tests. */
 export function viewerOf(token: string, details: Partial<Viewer> = {}): Viewer {

@@ -1,10 +1,10 @@
+import { toToken } from '../../lib/token.ts';
 import type { Caller } from '../../src/gateway/caller.ts';
 import { GatewayClient, type GatewayClientOptions } from '../../src/gateway/client.ts';
 import type { ObserveCall } from '../../src/gateway/exchange.ts';
 import type { LimitOrder, MarketOrder } from '../../src/gateway/model.ts';
 import { createPools, type Pools } from '../../src/gateway/pools.ts';
 import { createTransport } from '../../src/gateway/transport.ts';
-import { toToken } from '../../src/lib/token.ts';
 
 export interface ClientSettings extends Partial<Omit<GatewayClientOptions, 'send'>> {
   /** The bound over all areas; each has one at least. */

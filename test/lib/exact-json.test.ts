@@ -6,7 +6,7 @@ import {
   mayHoldInexact,
   parseExactJson,
   parseLongIntegers,
-} from '../../src/lib/exact-json.ts';
+} from '../../lib/exact-json.ts';
 import { cpuOf } from '../support/cpu.ts';
 
 const EXACT = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { momentOf, momentText } from '../../src/lib/moment-text.ts';
+import { momentOf, momentText } from '../../lib/moment-text.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openFilesLimit } from '../../lib/open-files-limit.ts';
 import { withDefaults } from '../../src/app/app-options.ts';
 import { readConfig } from '../../src/config.ts';
-import { openFilesLimit } from '../../src/lib/open-files-limit.ts';
 
 const source = join(import.meta.dirname, '..', '..', 'src');
 

@@ -1,6 +1,6 @@
 import { gunzipSync, inflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { GzipSegments, PackedText, storedBlocks } from '../../src/lib/packed-text.ts';
+import { GzipSegments, PackedText, storedBlocks } from '../../lib/packed-text.ts';
 
 // An empty final block.
 const END = Buffer.from([0x03, 0x00]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PullStream } from '../../src/lib/pull-stream.ts';
+import { PullStream } from '../../lib/pull-stream.ts';
 
 function createNumbers(...ready: number[]) {
   const taken: (number | undefined)[] = [];

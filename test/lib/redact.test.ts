@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { redact, redactTokens } from '../../src/lib/redact.ts';
+import { redact, redactTokens } from '../../lib/redact.ts';
 import { cpuOf } from '../support/cpu.ts';
 
 const jwt = `eyJhbGciOiJIUzI1NiJ9.${Buffer.from('{"login":"700001"}').toString('base64url')}.c2lnbmF0dXJl`;

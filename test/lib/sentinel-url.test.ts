@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readSentinelUrl } from '../../src/lib/sentinel-url.ts';
+import { readSentinelUrl } from '../../lib/sentinel-url.ts';
 
 describe('an address of Sentinels', () => {
   test('names them all, the primary and its database, and how to sign in', () => {

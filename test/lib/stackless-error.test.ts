@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StacklessError, withoutStack } from '../../src/lib/stackless-error.ts';
+import { StacklessError, withoutStack } from '../../lib/stackless-error.ts';
 
 test('its stack is its message alone, and other errors keep theirs', () => {
   expect(new StacklessError('gone', { cause: 1 })).toMatchObject({ message: 'gone', cause: 1 });

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Clock } from '../../src/lib/clock.ts';
-import { watchPath } from '../../src/lib/watch-path.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { watchPath } from '../../lib/watch-path.ts';
 import { eventually } from '../support/eventually.ts';
 import { ownFolder } from '../support/own-folder.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';

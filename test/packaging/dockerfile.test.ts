@@ -19,10 +19,13 @@ test('the build context holds the sources of the build, and nothing else', () =>
   expect([...sent].sort()).toEqual([
     '.npmrc',
     'check',
+    'engine',
     'graphiql',
     'image',
+    'lib',
     'package-lock.json',
     'package.json',
+    'sandbox',
     'src',
   ]);
 });

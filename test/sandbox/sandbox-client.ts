@@ -1,6 +1,6 @@
-import { toToken } from '../../src/lib/token.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
-import type { WireOrder, WirePosition, WireSession } from '../../src/sandbox/wire-types.ts';
+import { toToken } from '../../lib/token.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start.ts';
+import type { WireOrder, WirePosition, WireSession } from '../../sandbox/wire-types.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
 /** A sandbox whose market and clock stand still until the test moves them. */

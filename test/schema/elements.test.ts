@@ -8,7 +8,7 @@ import {
   isSpecifiedScalarType,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { isAgeLimit } from '../../src/plugins/field-traits.ts';
+import { isAgeLimit } from '../../engine/field-traits.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 
 const types = Object.values(buildSchema().getTypeMap()).filter(

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { REQUEST_CODES } from '../../engine/errors/codes.ts';
 import { errorsPage } from '../../scripts/errors-doc.ts';
 import { GatewayError, UnsafePathError } from '../../src/gateway/errors.ts';
-import { REQUEST_CODES } from '../../src/plugins/errors/codes.ts';
 import { ERROR_CODES } from '../../src/schema/error-codes.ts';
 import { describe as describeError, publicExtensions } from '../../src/schema/public-error.ts';
 

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { type GraphQLObjectType, getNamedType, isCompositeType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { type Sharing, sharingOf } from '../../src/plugins/field-traits.ts';
+import { type Sharing, sharingOf } from '../../engine/field-traits.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 import { traits } from '../../src/schema/traits.ts';
 

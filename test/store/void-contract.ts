@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toToken } from '../../src/lib/token.ts';
+import { toToken } from '../../lib/token.ts';
 import {
   AccountRecordsFullError,
   closingOf,

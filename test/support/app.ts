@@ -1,12 +1,12 @@
 import type { GraphQLSchema } from 'graphql';
+import type { GivenPlugin } from '../../engine/plugins/open-plugins.ts';
+import { type LimitTable, limitTable } from '../../lib/limits/table.ts';
+import { createLog } from '../../lib/log.ts';
+import type { Sandbox } from '../../sandbox/start.ts';
 import type { ConnectionLimits } from '../../src/app/app-options.ts';
 import type { CacheBudgets } from '../../src/app/cache-budgets.ts';
 import { type App, startApp } from '../../src/app.ts';
 import { type Config, type Environment, readConfig } from '../../src/config.ts';
-import { type LimitTable, limitTable } from '../../src/lib/limits/table.ts';
-import { createLog } from '../../src/lib/log.ts';
-import type { GivenPlugin } from '../../src/plugins/others/open-plugins.ts';
-import type { Sandbox } from '../../src/sandbox/start.ts';
 import { assertNoLeak, readMetrics } from './leaks.ts';
 import { withoutRefills } from './limits.ts';
 import { PATIENT } from './patient.ts';

@@ -1,11 +1,6 @@
-import type { Clock } from '../../src/lib/clock.ts';
-import { Limiter } from '../../src/lib/limits/limiter.ts';
-import {
-  type Limit,
-  type LimitName,
-  type LimitTable,
-  limitTable,
-} from '../../src/lib/limits/table.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { Limiter } from '../../lib/limits/limiter.ts';
+import { type Limit, type LimitName, type LimitTable, limitTable } from '../../lib/limits/table.ts';
 import { createScriptedClock } from './scripted-clock.ts';
 
 /** The limits of an installation that sets none. */

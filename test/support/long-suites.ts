@@ -20,7 +20,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/sandbox/{demo-panels,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/**/*.test.ts',
   'test/end-to-end/transports/two-paths.test.ts',
-  'test/plugins/execution/differential*.test.ts',
+  'test/engine/execution/differential*.test.ts',
   'test/store/sqlite/order-file-damage.test.ts',
 ];
 
@@ -41,9 +41,9 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/end-to-end/start/**/*.test.ts',
   'test/end-to-end/transports/shutdown*.test.ts',
   'test/lib/byte-collector.test.ts',
-  'test/plugins/execution/compiling-executor.test.ts',
-  'test/plugins/response-cache/response-cache.test.ts',
-  'test/server/back-pressure/**/*.test.ts',
+  'test/engine/execution/compiling-executor.test.ts',
+  'test/engine/response-cache/response-cache.test.ts',
+  'test/engine/back-pressure/**/*.test.ts',
   'test/store/{redis,sqlite}/**/*.test.ts',
 ];
 

@@ -1,7 +1,7 @@
+import type { Clock } from '../../lib/clock.ts';
+import { createKnownKeys } from '../../lib/limits/known-keys.ts';
 import type { ProofLedger } from '../../src/domain/auth/proof.ts';
 import { createProofTrials, type ProofTrials } from '../../src/domain/auth/proof-trials.ts';
-import type { Clock } from '../../src/lib/clock.ts';
-import { createKnownKeys } from '../../src/lib/limits/known-keys.ts';
 import { createTestLimiter } from './limits.ts';
 
 /** Trials of tokens by the default limits, where no token is known. */

@@ -1,5 +1,5 @@
+import type { WirePosition, WireSession } from '../../../sandbox/wire-types.ts';
 import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
-import type { WirePosition, WireSession } from '../../../src/sandbox/wire-types.ts';
 
 /** From the gateway's names to the screens', field by field and without a check. */
 

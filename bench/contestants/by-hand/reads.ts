@@ -1,5 +1,5 @@
+import type { WirePosition, WireSession } from '../../../sandbox/wire-types.ts';
 import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
-import type { WirePosition, WireSession } from '../../../src/sandbox/wire-types.ts';
 import { toInstrument, toMethod, toPosition, toSession } from './mapping.ts';
 
 /** A server's own way to the gateway: the JSON of an answer. */

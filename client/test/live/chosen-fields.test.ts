@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, expectTypeOf, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { measureEvents } from '../../../bench/events.ts';
-import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { ACCOUNT_OPERATION } from '../../src/account-operation.ts';

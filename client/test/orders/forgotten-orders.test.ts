@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';

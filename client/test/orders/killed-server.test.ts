@@ -2,7 +2,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startFacadeProcess } from '../../../test/support/facade-process.ts';
 import { startFaultProxy } from '../../../test/support/fault-proxy.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
 import { FaultInjector, LATE_MS } from '../../../test/end-to-end/orders/fault-injector.ts';
 import {
   createSeededRandom,

@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../../src/sandbox/start.ts';
+import type { Sandbox } from '../../../sandbox/start.ts';
 import type { OrderOutcome } from '../../src/orders/outcome.ts';
 
 /** One tap of an order, and its end. */

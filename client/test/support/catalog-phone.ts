@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { CatalogChange } from '../../../src/sandbox/catalog.ts';
+import type { CatalogChange } from '../../../sandbox/catalog.ts';
 import type { TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createCatalog } from '../../src/catalog/replica.ts';

@@ -1,4 +1,4 @@
-import { growingLru } from '../../lib/growing-lru.ts';
+import { growingLru } from '../../../lib/growing-lru.ts';
 import type { AccountVersions } from '../../store/account-versions.ts';
 
 export interface AccountFreshnessOptions {

@@ -1,6 +1,6 @@
+import type { Clock } from '../../../lib/clock.ts';
+import { growingLru } from '../../../lib/growing-lru.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { growingLru } from '../../lib/growing-lru.ts';
 import type { Viewer } from '../auth/viewer.ts';
 
 type Source = 'session' | 'positions';

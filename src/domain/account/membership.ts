@@ -1,5 +1,5 @@
+import { Watermarks } from '../../../lib/watermarks.ts';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
-import { Watermarks } from '../../lib/watermarks.ts';
 
 /** `at` is the sequence of the last call, `members` the digest of the ids that it brought. */
 interface Seen {

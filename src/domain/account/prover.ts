@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import type { LogicalClock } from '../../../lib/clock.ts';
 import { GatewayError } from '../../gateway/errors.ts';
-import type { LogicalClock } from '../../lib/clock.ts';
 import type { AccountProof, GroupProof, ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { SessionDemand, Sessions } from './sessions.ts';

@@ -1,13 +1,13 @@
 import type { LRUCache } from 'lru-cache';
-import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
-import { type Clock, LogicalClock } from '../../lib/clock.ts';
-import { growingLru } from '../../lib/growing-lru.ts';
+import { type Clock, LogicalClock } from '../../../lib/clock.ts';
+import { growingLru } from '../../../lib/growing-lru.ts';
 import {
   accountClient,
   addressClient,
   type Client,
   type ClientOf,
-} from '../../lib/limits/client.ts';
+} from '../../../lib/limits/client.ts';
+import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import type { Viewer } from './viewer.ts';
 
 // Not exported, so that no other file can make a proof and no claim can become the key of a shared cache.

@@ -1,6 +1,6 @@
+import type { Clock } from '../../../lib/clock.ts';
+import type { KnownKeys } from '../../../lib/limits/known-keys.ts';
 import type { OperationName } from '../../gateway/operations.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { KnownKeys } from '../../lib/limits/known-keys.ts';
 import type { Viewer } from './viewer.ts';
 
 /** The source of a refusal: an operation of the gateway, or the check of the signature here. */

@@ -1,18 +1,18 @@
 import { hash } from 'node:crypto';
-import type { Caller } from '../../gateway/caller.ts';
-import { GatewayError } from '../../gateway/errors.ts';
-import type { OperationName } from '../../gateway/operations.ts';
-import type { GatewayRefusal, LoginGrant } from '../../gateway/wire/bodies.ts';
 import {
   accountClient,
   addressClient,
   type Client,
   regarding,
   singleClient,
-} from '../../lib/limits/client.ts';
-import type { KnownKeys } from '../../lib/limits/known-keys.ts';
-import type { Limiter } from '../../lib/limits/limiter.ts';
-import { toToken } from '../../lib/token.ts';
+} from '../../../lib/limits/client.ts';
+import type { KnownKeys } from '../../../lib/limits/known-keys.ts';
+import type { Limiter } from '../../../lib/limits/limiter.ts';
+import { toToken } from '../../../lib/token.ts';
+import type { Caller } from '../../gateway/caller.ts';
+import { GatewayError } from '../../gateway/errors.ts';
+import type { OperationName } from '../../gateway/operations.ts';
+import type { GatewayRefusal, LoginGrant } from '../../gateway/wire/bodies.ts';
 import { TooManyAttemptsError } from './errors.ts';
 import type { AccountProof } from './proof.ts';
 

@@ -1,6 +1,6 @@
+import type { Clock } from '../../../lib/clock.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { Prover } from '../account/prover.ts';
 import type { GroupProof, ProofLedger } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';

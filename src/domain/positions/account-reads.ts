@@ -1,7 +1,7 @@
+import type { Clock } from '../../../lib/clock.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { SnapshotPositions } from '../../gateway/wire/session.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { FeedState } from './feed-state.ts';
 import type { PollScheduler, PollTurn } from './poll-scheduler.ts';

@@ -1,5 +1,5 @@
+import type { Clock } from '../../../lib/clock.ts';
 import { GatewayError } from '../../gateway/errors.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { Subscription } from './subscription.ts';
 
 /** How long subscriptions wait for a feed's first list, and the error that ends those whose wait times out. */

@@ -1,5 +1,5 @@
+import { type Clock, type LogicalClock, pause } from '../../../lib/clock.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
-import { type Clock, type LogicalClock, pause } from '../../lib/clock.ts';
 import { digestOf } from '../account/membership.ts';
 import type { Sessions } from '../account/sessions.ts';
 import type { Viewer } from '../auth/viewer.ts';

@@ -1,7 +1,7 @@
+import type { Clock } from '../../../lib/clock.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { AccountFreshness } from '../account/account-freshness.ts';
 import type { AccountProof, ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from '../../../lib/clock.ts';
 
 /** One feed's slot in the schedule; at most one poll of it is planned at a time. */
 export interface PollTurn {

@@ -1,6 +1,6 @@
+import { backoffMs } from '../../../lib/backoff.ts';
+import type { Clock } from '../../../lib/clock.ts';
 import { GatewayError } from '../../gateway/errors.ts';
-import { backoffMs } from '../../lib/backoff.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { PollScheduler, PollTurn } from './poll-scheduler.ts';
 import type { RingMember, TokenRing } from './token-ring.ts';
 

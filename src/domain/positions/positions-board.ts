@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { Watermarks } from '../../../lib/watermarks.ts';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
-import { Watermarks } from '../../lib/watermarks.ts';
 import type { AccountProof } from '../auth/proof.ts';
 
 /** The readers of a list: with proof all of the account's tokens, else this one token. */

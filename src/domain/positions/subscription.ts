@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
-import { PullStream } from '../../lib/pull-stream.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { PullStream } from '../../../lib/pull-stream.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
 import type { FeedReader } from './feed-reader.ts';

@@ -1,5 +1,5 @@
-import { backoffMs } from '../../lib/backoff.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { backoffMs } from '../../../lib/backoff.ts';
+import type { Clock } from '../../../lib/clock.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Subscription } from './subscription.ts';
 import { refusalOf, type TokenEndedError } from './token-ended-error.ts';

@@ -1,4 +1,4 @@
-import { growingLru } from '../../lib/growing-lru.ts';
+import { growingLru } from '../../../lib/growing-lru.ts';
 import { recordId } from '../../store/order-records.ts';
 
 const NUMBERS = { maxEntries: 20_000, entryBytes: 200 };

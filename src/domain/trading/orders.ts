@@ -1,5 +1,5 @@
+import { pause } from '../../../lib/clock.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
-import { pause } from '../../lib/clock.ts';
 import {
   closingOf,
   type KeyClosing,

@@ -1,10 +1,10 @@
+import { parseLongIntegers } from '../../../lib/exact-json.ts';
 import { classify, isSuccess } from '../../gateway/classify.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Answer, Exchange } from '../../gateway/exchange.ts';
 import { commonRefusal } from '../../gateway/judge.ts';
 import { toSubmitResult } from '../../gateway/wire/bodies.ts';
 import { isRow, type Row, text } from '../../gateway/wire/scalars.ts';
-import { parseLongIntegers } from '../../lib/exact-json.ts';
 
 /** The outcome of an order that may have reached the gateway. "Unknown" is not "failed". */
 export type Submission =

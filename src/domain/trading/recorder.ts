@@ -1,5 +1,5 @@
-import { type Clock, pause, within } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
+import { type Clock, pause, within } from '../../../lib/clock.ts';
+import type { Log } from '../../../lib/log.ts';
 import {
   type OrderRecord,
   type OrderRecords,

@@ -1,6 +1,6 @@
+import { within } from '../../../lib/clock.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
-import { within } from '../../lib/clock.ts';
 import {
   RecordsUnavailableError,
   type Reservation,

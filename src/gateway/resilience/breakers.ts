@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
-import { addressClient } from '../../lib/limits/client.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { addressClient } from '../../../lib/limits/client.ts';
 import type { Caller } from '../caller.ts';
 import { type Health, healthShown } from '../classify.ts';
 import { NotAttemptedError } from '../errors.ts';

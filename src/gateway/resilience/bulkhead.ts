@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from '../../../lib/clock.ts';
 import { NotAttemptedError } from '../errors.ts';
 import type { Exchange, Send } from '../exchange.ts';
 import { type Area, OPERATIONS } from '../operations.ts';

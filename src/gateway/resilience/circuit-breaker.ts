@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
-import { RollingWindow } from '../../lib/rolling-window.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { RollingWindow } from '../../../lib/rolling-window.ts';
 
 /** The health that one call shows to a breaker; `none` where it shows nothing. */
 export type CountedHealth = 'success' | 'failure' | 'none';

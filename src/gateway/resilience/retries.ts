@@ -1,6 +1,6 @@
-import { backoffMs } from '../../lib/backoff.ts';
-import { type Clock, pause } from '../../lib/clock.ts';
-import { RollingWindow } from '../../lib/rolling-window.ts';
+import { backoffMs } from '../../../lib/backoff.ts';
+import { type Clock, pause } from '../../../lib/clock.ts';
+import { RollingWindow } from '../../../lib/rolling-window.ts';
 import { isWorthRepeating, wasNotAttempted } from '../classify.ts';
 import type { Exchange, Send, WireCall } from '../exchange.ts';
 import { retryAfterSeconds } from '../judge.ts';

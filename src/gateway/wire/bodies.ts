@@ -1,5 +1,5 @@
-import { LongInteger } from '../../lib/exact-json.ts';
-import { redact } from '../../lib/redact.ts';
+import { LongInteger } from '../../../lib/exact-json.ts';
+import { redact } from '../../../lib/redact.ts';
 import { digits, flag, isRow, text } from './scalars.ts';
 
 export type GatewayRefusal = Readonly<ReturnType<typeof toRefusal>>;

@@ -1,4 +1,4 @@
-import { LongInteger } from '../../lib/exact-json.ts';
+import { LongInteger } from '../../../lib/exact-json.ts';
 
 /**
  * Readers for the fields that the interface does not require: a missing or wrongly typed value is

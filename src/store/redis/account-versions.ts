@@ -1,4 +1,4 @@
-import { type Clock, within } from '../../lib/clock.ts';
+import { type Clock, within } from '../../../lib/clock.ts';
 import type { AccountVersion, AccountVersions } from '../account-versions.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import type { RedisConnection } from './connection.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../lib/clock.ts';
-import { reasonOf } from '../../lib/reason-of.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { reasonOf } from '../../../lib/reason-of.ts';
 import type { RedisConnection } from './connection.ts';
 import type { OrderScripts } from './order-scripts.ts';
 import { INCOMPLETE } from './record-answers.ts';

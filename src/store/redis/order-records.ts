@@ -1,5 +1,5 @@
-import { type Clock, pause } from '../../lib/clock.ts';
-import { reasonOf } from '../../lib/reason-of.ts';
+import { type Clock, pause } from '../../../lib/clock.ts';
+import { reasonOf } from '../../../lib/reason-of.ts';
 import type { AccountVersions } from '../account-versions.ts';
 import { RecordTable, type RecordTableOptions, type TableRecord } from '../memory/record-table.ts';
 import {

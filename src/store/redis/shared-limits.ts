@@ -1,6 +1,6 @@
-import type { Clock } from '../../lib/clock.ts';
-import type { SharedKeys } from '../../lib/limits/known-keys.ts';
-import type { Share } from '../../lib/limits/limiter.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { SharedKeys } from '../../../lib/limits/known-keys.ts';
+import type { Share } from '../../../lib/limits/limiter.ts';
 import { openRedisClient } from './client.ts';
 import { REDIS_PREFIX, REDIS_TIMEOUT_MS, type RedisConnectionOptions } from './connection.ts';
 import { RedisTrouble } from './trouble.ts';

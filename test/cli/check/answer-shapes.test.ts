@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ANSWER_SHAPES } from '../../../check/src/gateway/answer-shapes.ts';
-import { compare } from '../../../check/src/gateway/compare.ts';
+import { ANSWER_SHAPES } from '../../../check/gateway/answer-shapes.ts';
+import { compare } from '../../../check/gateway/compare.ts';
 import type { ReadName } from '../../../src/gateway/operations.ts';
 import { toPositions } from '../../../src/gateway/wire/holding.ts';
 import { toInstruments } from '../../../src/gateway/wire/instrument.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Fault } from '../../../src/sandbox/faults.ts';
+import type { Fault } from '../../../sandbox/faults.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { inSeconds, signedToken } from '../../support/tokens.ts';
 import { check, DEMO, SERVICE, startGateway, type Variables } from './run-check.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { ANSWER_SHAPES } from '../../../check/src/gateway/answer-shapes.ts';
-import { compare } from '../../../check/src/gateway/compare.ts';
-import type { CatalogChange } from '../../../src/sandbox/catalog.ts';
-import type { Fault } from '../../../src/sandbox/faults.ts';
-import type { SandboxOptions } from '../../../src/sandbox/start.ts';
+import { ANSWER_SHAPES } from '../../../check/gateway/answer-shapes.ts';
+import { compare } from '../../../check/gateway/compare.ts';
+import type { CatalogChange } from '../../../sandbox/catalog.ts';
+import type { Fault } from '../../../sandbox/faults.ts';
+import type { SandboxOptions } from '../../../sandbox/start.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { check, checkOf, SERVICE, startGateway, type Variables } from './run-check.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/start.ts';
+import type { Sandbox } from '../../../sandbox/start.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import { answer, startScriptedGateway } from '../../support/scripted-gateway.ts';
 import { startTlsFront } from '../../support/tls-front.ts';

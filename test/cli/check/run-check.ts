@@ -1,5 +1,5 @@
-import { checkCommand } from '../../../check/src/check.ts';
-import { type SandboxOptions, startSandbox } from '../../../src/sandbox/start.ts';
+import { checkCommand } from '../../../check/check.ts';
+import { type SandboxOptions, startSandbox } from '../../../sandbox/start.ts';
 
 export type Variables = Readonly<Record<string, string>>;
 

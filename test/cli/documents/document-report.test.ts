@@ -1,7 +1,7 @@
 import { buildSchema as parseSchema } from 'graphql';
 import { expect, test } from 'vitest';
-import { reportOn, type ValidDocument } from '../../../check/src/documents/document-report.ts';
-import { Documents } from '../../../src/plugins/documents/documents.ts';
+import { reportOn, type ValidDocument } from '../../../check/documents/document-report.ts';
+import { Documents } from '../../../engine/documents/documents.ts';
 import { sizeOf } from '../../../src/schema/list-sizes.ts';
 
 const usual = (name: string) => sizeOf(name, () => 0);

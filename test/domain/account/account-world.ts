@@ -1,3 +1,4 @@
+import { LogicalClock } from '../../../lib/clock.ts';
 import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
@@ -5,7 +6,6 @@ import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
-import { LogicalClock } from '../../../src/lib/clock.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestTrials } from '../../support/trials.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { toToken } from '../../../lib/token.ts';
 import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
-import { toToken } from '../../../src/lib/token.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { unsignedToken } from '../../support/tokens.ts';
 

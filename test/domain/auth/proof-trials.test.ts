@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { addressClient } from '../../../lib/limits/client.ts';
+import { createKnownKeys } from '../../../lib/limits/known-keys.ts';
+import { toToken } from '../../../lib/token.ts';
 import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
 import { createProofTrials } from '../../../src/domain/auth/proof-trials.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
-import { addressClient } from '../../../src/lib/limits/client.ts';
-import { createKnownKeys } from '../../../src/lib/limits/known-keys.ts';
-import { toToken } from '../../../src/lib/token.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';

@@ -1,3 +1,6 @@
+import { LogicalClock } from '../../../lib/clock.ts';
+import { toToken } from '../../../lib/token.ts';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions } from '../../../src/domain/account/sessions.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
@@ -7,9 +10,6 @@ import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { Catalogs } from '../../../src/domain/catalog/catalogs.ts';
 import type { VersionStore } from '../../../src/domain/catalog/sync/version-archive.ts';
 import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
-import { LogicalClock } from '../../../src/lib/clock.ts';
-import { toToken } from '../../../src/lib/token.ts';
-import { startSandbox } from '../../../src/sandbox/start.ts';
 import { openClient } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestTrials } from '../../support/trials.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { toToken } from '../../../lib/token.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import { toToken } from '../../../src/lib/token.ts';
 import { atMost } from '../../support/steps.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, position } from './scripted-gateway.ts';

@@ -1,3 +1,4 @@
+import { LogicalClock } from '../../../lib/clock.ts';
 import { type AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import {
@@ -6,7 +7,6 @@ import {
   type WatchChangesOptions,
 } from '../../../src/domain/positions/hub.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
-import { LogicalClock } from '../../../src/lib/clock.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 import { Follower } from './follower.ts';

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../lib/clock.ts';
 import type { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { FeedSource } from '../../../src/domain/positions/feed.ts';
@@ -5,7 +6,6 @@ import type { PositionsAnswer, SessionAnswer } from '../../../src/gateway/answer
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
 import type { Order, Position, Session } from '../../../src/gateway/model.ts';
 import type { SnapshotPositions } from '../../../src/gateway/wire/session.ts';
-import type { Clock } from '../../../src/lib/clock.ts';
 
 export interface Poll {
   readonly login: string;

@@ -1,10 +1,10 @@
+import { systemClock } from '../../../lib/clock.ts';
 import { AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { Orders } from '../../../src/domain/trading/orders.ts';
 import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts';
 import { marketTicket, type Ticket } from '../../../src/domain/trading/ticket.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
 import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
 import type { OrderRecords } from '../../../src/store/order-records.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';

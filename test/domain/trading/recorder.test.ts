@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { Clock } from '../../../lib/clock.ts';
 import { Recorder } from '../../../src/domain/trading/recorder.ts';
-import type { Clock } from '../../../src/lib/clock.ts';
 import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import { reserved } from '../../store/order-records-contract.ts';

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { beforeAll, expect, test } from 'vitest';
-import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { startedOnce } from '../../support/started.ts';
 import { startWeighedFacade } from './weighed-facade.ts';
 
@@ -33,7 +33,7 @@ const inBrackets = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels
 
 /**
  * The most expensive requests that fit in one body, by their errors and their variables; each differs, so that none is memoized.
- * Documents of every shape are in test/plugins/documents/work.test.ts.
+ * Documents of every shape are in test/engine/documents/work.test.ts.
  */
 const HEAVY: Readonly<Record<string, (at: number) => string>> = {
   'unknown fields': (at) => body(`{ ${repeat(3_900, (n) => `f${at}x${n}`)} }`),

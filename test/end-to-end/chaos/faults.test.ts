@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
 import type { Environment } from '../../../src/config.ts';
 import { OPERATIONS, type OperationName } from '../../../src/gateway/operations.ts';
-import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FaultProxy, type NetworkFault, startFaultProxy } from '../../support/fault-proxy.ts';

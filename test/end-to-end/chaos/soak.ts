@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FaultProxy, type NetworkFault, startFaultProxy } from '../../support/fault-proxy.ts';
 import { sseClient, webSocketClient } from '../live/watcher.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { inFull } from '../../support/in-full.ts';
 import { startedOnce } from '../../support/started.ts';
 import { signedToken } from '../../support/tokens.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/start.ts';
+import type { Sandbox } from '../../../sandbox/start.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { inSeconds, signedToken, unsignedToken, withClaims } from '../../support/tokens.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp } from '../../support/app.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
-import { startSandbox } from '../../../src/sandbox/start.ts';
 import type { Context } from '../../../src/schema/context.ts';
 import type { TestApp } from '../../support/app.ts';
 import { type AddedField, extendedSchema, KINDS, selected } from '../../support/extended-schema.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { postQuery } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';

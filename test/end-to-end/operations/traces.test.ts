@@ -1,8 +1,8 @@
 import { createClient as createWebSocketClient } from 'graphql-ws';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import type { GivenPlugin } from '../../../engine/plugins/open-plugins.ts';
 import type { Environment } from '../../../src/config.ts';
-import type { GivenPlugin } from '../../../src/plugins/others/open-plugins.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type CollectedSpan, startSpanCollector } from '../../support/span-collector.ts';

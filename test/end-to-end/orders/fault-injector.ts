@@ -1,5 +1,5 @@
-import type { Fault } from '../../../src/sandbox/faults.ts';
-import type { Sandbox } from '../../../src/sandbox/start.ts';
+import type { Fault } from '../../../sandbox/faults.ts';
+import type { Sandbox } from '../../../sandbox/start.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 type InjectedFault = Omit<Fault, 'operation' | 'times' | 'login'>;

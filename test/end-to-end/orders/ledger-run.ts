@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Sandbox } from '../../../src/sandbox/start.ts';
+import type { Sandbox } from '../../../sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { FacadeProcess } from '../../support/facade-process.ts';
 import { type Account, FaultInjector, LATE_MS } from './fault-injector.ts';

@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../../src/sandbox/start.ts';
+import type { Sandbox } from '../../../sandbox/start.ts';
 import { pageId } from './ledger-book.ts';
 
 // The sandbox records the last thousand requests.

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type SandboxOptions, startSandbox } from '../../../sandbox/start.ts';
 import type { Environment } from '../../../src/config.ts';
-import { type SandboxOptions, startSandbox } from '../../../src/sandbox/start.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { OrderClient } from './order-client.ts';
 

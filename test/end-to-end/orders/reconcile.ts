@@ -1,4 +1,4 @@
-import type { LedgerEntry } from '../../../src/sandbox/ledger.ts';
+import type { LedgerEntry } from '../../../sandbox/ledger.ts';
 import type { Exchange, Page } from './ledger-book.ts';
 import type { OrderRequest, Reply } from './order-request.ts';
 

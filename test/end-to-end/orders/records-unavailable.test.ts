@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Fault } from '../../../src/sandbox/faults.ts';
+import type { Fault } from '../../../sandbox/faults.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRedis } from '../../support/redis.ts';

@@ -1,6 +1,6 @@
 import { type DocumentNode, GraphQLError, parse, print } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { GivenPlugin } from '../../../src/plugins/others/open-plugins.ts';
+import type { GivenPlugin } from '../../../engine/plugins/open-plugins.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Sent, send, TRANSPORTS, type Transport } from '../../support/four-transports.ts';

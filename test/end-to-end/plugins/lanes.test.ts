@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import type { GivenPlugin } from '../../../src/plugins/others/open-plugins.ts';
+import type { GivenPlugin } from '../../../engine/plugins/open-plugins.ts';
 import { startTestApp } from '../../support/app.ts';
 import { send, TRANSPORTS } from '../../support/four-transports.ts';
 import { generalPathCount } from '../../support/general-path-count.ts';

@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
-import type { GivenPlugin } from '../../../src/plugins/others/open-plugins.ts';
+import type { GivenPlugin } from '../../../engine/plugins/open-plugins.ts';
 import { startTestApp } from '../../support/app.ts';
 import { type Sent, send } from '../../support/four-transports.ts';
 

@@ -7,8 +7,8 @@ import {
   useJWT,
 } from '@graphql-yoga/plugin-jwt';
 import { describe, expect, test } from 'vitest';
-import type { GivenPlugin } from '../../../src/plugins/others/open-plugins.ts';
-import { startSandbox } from '../../../src/sandbox/start.ts';
+import type { GivenPlugin } from '../../../engine/plugins/open-plugins.ts';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { type Sent, send, TRANSPORTS } from '../../support/four-transports.ts';
 

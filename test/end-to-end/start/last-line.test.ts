@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { postQuery } from '../../support/app.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { ownFolder } from '../../support/own-folder.ts';

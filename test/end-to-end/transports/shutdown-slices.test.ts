@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { beforeAll, expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
+import { startSandbox } from '../../../sandbox/start.ts';
 import type { Environment } from '../../../src/config.ts';
-import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { startedOnce } from '../../support/started.ts';
 import { initializedSocket } from '../live/raw-socket.ts';

@@ -1,8 +1,8 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
-import { createRandom, pick } from '../../../src/sandbox/random.ts';
-import { startSandbox } from '../../../src/sandbox/start.ts';
+import { createRandom, pick } from '../../../sandbox/random.ts';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import type { TestApp } from '../../support/app.ts';
 import { inFull } from '../../support/in-full.ts';

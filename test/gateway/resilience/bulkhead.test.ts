@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { toToken } from '../../../lib/token.ts';
 import type { Exchange, WireCall } from '../../../src/gateway/exchange.ts';
 import { Bulkhead, withBulkheads } from '../../../src/gateway/resilience/bulkhead.ts';
-import { toToken } from '../../../src/lib/token.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const refused: Exchange = { sent: false, cause: new Error('refused') };

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { toToken } from '../../../lib/token.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import { createPools, type Pools } from '../../../src/gateway/pools.ts';
 import { Resilience } from '../../../src/gateway/resilience/resilience.ts';
 import { createTransport } from '../../../src/gateway/transport.ts';
-import { toToken } from '../../../src/lib/token.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { stepUntil } from '../../support/steps.ts';
 

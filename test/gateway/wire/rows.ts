@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { WireOrder, WirePosition, WireSession } from '../../../sandbox/wire-types.ts';
 import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
-import type { WireOrder, WirePosition, WireSession } from '../../../src/sandbox/wire-types.ts';
 
 /** One row of each kind with every field of the interface, and no two values alike where that can be. */
 export const instrumentRow: Required<WireInstrument> = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { accountClient, addressClient, singleClient } from '../../../src/lib/limits/client.ts';
-import { Limiter } from '../../../src/lib/limits/limiter.ts';
-import type { LimitTable } from '../../../src/lib/limits/table.ts';
+import { accountClient, addressClient, singleClient } from '../../../lib/limits/client.ts';
+import { Limiter } from '../../../lib/limits/limiter.ts';
+import type { LimitTable } from '../../../lib/limits/table.ts';
 import { createTestLimiter, DEFAULT_LIMITS, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SdkTracing } from '../../../src/lib/tracing/sdk-tracing.ts';
+import { SdkTracing } from '../../../lib/tracing/sdk-tracing.ts';
 import { startSpanCollector } from '../../support/span-collector.ts';
 
 /** OpenTelemetry's SDK reads these from the process, as it is made. */

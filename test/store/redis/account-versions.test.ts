@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { openRedisOrderRecords } from '../../../src/store/redis/order-records.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';

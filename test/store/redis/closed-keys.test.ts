@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '../../../lib/clock.ts';
 import {
   closingOf,
   RECORD_LIFE_MS,

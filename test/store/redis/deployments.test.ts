@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { OrderClient } from '../../end-to-end/orders/order-client.ts';
 import { buying } from '../../end-to-end/orders/order-request.ts';
 import { makeCertificate } from '../../support/certificate.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import { type Clock, systemClock } from '../../../lib/clock.ts';
 import type { RedisTiming } from '../../../src/store/redis/epoch.ts';
 import { openRedisOrderRecords } from '../../../src/store/redis/order-records.ts';
 import { JOIN, MERGE, RESTORED } from '../../../src/store/redis/scripts.ts';

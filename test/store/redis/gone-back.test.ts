@@ -1,7 +1,7 @@
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '../../../lib/clock.ts';
 import type { Durability } from '../../../src/store/redis/durability.ts';
 import type { RedisTiming } from '../../../src/store/redis/epoch.ts';
 import { DECLARE } from '../../../src/store/redis/operator-scripts.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '../../../lib/clock.ts';
 import { RecordsUnavailableError } from '../../../src/store/order-records.ts';
 import { openRedisOrderRecords } from '../../../src/store/redis/order-records.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '../../../lib/clock.ts';
 import type { RecordBounds } from '../../../src/store/order-records.ts';
 import {
   AccountRecordsFullError,

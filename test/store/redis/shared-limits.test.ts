@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createKnownKeys, type KnownKeys } from '../../../src/lib/limits/known-keys.ts';
+import { createKnownKeys, type KnownKeys } from '../../../lib/limits/known-keys.ts';
 import { openSharedLimits } from '../../../src/store/redis/shared-limits.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { toToken } from '../../../src/lib/token.ts';
+import { toToken } from '../../../lib/token.ts';
 import { closedReservation, closingOf, RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import type { OrderDatabase } from '../../../src/store/sqlite/order-database.ts';
 import type { Answer } from '../../../src/store/sqlite/order-task.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '../../../lib/clock.ts';
 import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.ts';
 import type { FromChild, ToChild } from './records-process.ts';
 

@@ -1,4 +1,4 @@
-import { pick, type Random } from '../../../src/sandbox/random.ts';
+import { pick, type Random } from '../../../sandbox/random.ts';
 
 const PIECES = [
   ...[

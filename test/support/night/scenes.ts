@@ -1,4 +1,4 @@
-import { createRandom } from '../../../src/sandbox/random.ts';
+import { createRandom } from '../../../sandbox/random.ts';
 import type { Scene } from './scene.ts';
 import { CATALOG_SCENES } from './scenes/catalog.ts';
 import { GATEWAY_SCENES } from './scenes/gateway.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { createRandom, type Random } from '../../../sandbox/random.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../../sandbox/start.ts';
 import type { Environment } from '../../../src/config.ts';
-import { createRandom, type Random } from '../../../src/sandbox/random.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/start.ts';
 import { freePort } from '../free-ports.ts';
 import { startTestRedis, type TestRedis } from '../redis.ts';
 import { CONFIGURATION, startHaproxy } from '../replicas.ts';

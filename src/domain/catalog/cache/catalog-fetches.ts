@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
+import { backoffMs } from '../../../../lib/backoff.ts';
+import type { Clock } from '../../../../lib/clock.ts';
+import type { Log } from '../../../../lib/log.ts';
 import { GatewayError, isGatewayError, UnsafePathError } from '../../../gateway/errors.ts';
-import { backoffMs } from '../../../lib/backoff.ts';
-import type { Clock } from '../../../lib/clock.ts';
-import type { Log } from '../../../lib/log.ts';
 import { TooManyAttemptsError, UnauthenticatedError } from '../../auth/errors.ts';
 import { detached, type Viewer } from '../../auth/viewer.ts';
 import type { ViewerGateway } from '../../auth/viewer-gateway.ts';

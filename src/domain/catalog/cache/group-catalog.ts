@@ -1,6 +1,6 @@
+import type { Log } from '../../../../lib/log.ts';
 import type { CatalogAnswer, ModifiedCatalog } from '../../../gateway/answers.ts';
 import { GatewayError } from '../../../gateway/errors.ts';
-import type { Log } from '../../../lib/log.ts';
 import { buildVersion, type CatalogVersion } from '../catalog-version.ts';
 import { CatalogHistory } from '../sync/history.ts';
 import type { VersionArchive } from '../sync/version-archive.ts';

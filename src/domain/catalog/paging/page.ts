@@ -1,5 +1,5 @@
+import { after } from '../../../../lib/eventually.ts';
 import type { Instrument } from '../../../gateway/model.ts';
-import { after } from '../../../lib/eventually.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import type { CatalogIndex } from '../search/catalog-index.ts';
 import { MATCH, type Matches } from '../search/search-index.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../../../lib/log.ts';
+import type { Log } from '../../../../lib/log.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import { type CatalogChanges, changesTo } from './history.ts';
 

@@ -1,4 +1,4 @@
-import type { CatalogChange } from '../../../../src/sandbox/catalog.ts';
+import type { CatalogChange } from '../../../../sandbox/catalog.ts';
 import { line, type Scene } from '../scene.ts';
 
 /** As an hour: what the gateway changes is fetched within seconds. */

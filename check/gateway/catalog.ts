@@ -1,0 +1,121 @@
+import { ageSeconds } from '../../src/domain/catalog/cache/freshness.ts';
+import type { Answer } from '../../src/gateway/exchange.ts';
+import { toInstruments } from '../../src/gateway/wire/instrument.ts';
+import { isRow } from '../../src/gateway/wire/scalars.ts';
+import { type CheckRun, NEAR_LIMIT } from './check-run.ts';
+import type { Group } from './claims.ts';
+import type { Finding } from './finding.ts';
+import type { Account } from './sign-in.ts';
+
+const OPERATION = 'getAllTickers';
+const ABOUT = { operation: OPERATION } as const;
+const HEADERS = ['age', 'date', 'etag', 'cache-control'] as const;
+
+// The leeway of a token's expiry: beyond it a clock that is wrong locks users out.
+const CLOCK_LEEWAY_MS = 30_000;
+
+/** The headers of the catalog that decide how old it is, by which are there. */
+export type CatalogHeaders = Readonly<Record<(typeof HEADERS)[number], boolean>>;
+
+/** Reads the catalog, and asks for it again by its ETag; null where it was not answered. */
+export async function checkCatalog(
+  run: CheckRun,
+  { token, read }: Account,
+  group: Group | null,
+  symbols: ReadonlySet<string>,
+): Promise<CatalogHeaders | null> {
+  const setting = { ...ABOUT, setting: 'GATEWAY_GROUP_CLAIM' } as const;
+  if (group === null) {
+    const text = 'Neither op 10 nor the token names the group, so no catalog can be asked for.';
+    run.find('problem', text, setting);
+    return null;
+  }
+  const path = { group: group.name };
+  const headers = ['accept-encoding', 'gzip'];
+  const called = await run.call(OPERATION, 'read', { token, path, headers });
+  if (called.status === 403 && !group.isConfirmed) {
+    const names = read.claims.filter(({ type }) => type === 'string').map(({ name }) => name);
+    const text = `Op 1 refuses the group that the token names, and op 10 names none. Claims that are strings: ${names.join(', ')}.`;
+    run.find('problem', text, setting);
+    return null;
+  }
+  const answer = run.answerOf(OPERATION, called);
+  if (answer === null) return null;
+  run.findings.push(...headerFindings(answer, run.nowMs()));
+  if (Array.isArray(called.json)) await judgeRows(run, called.json, symbols);
+  if (answer.bytes.length > run.config.catalogMaxBytes * NEAR_LIMIT) {
+    const text = 'The catalog has more than half of the bytes that are accepted.';
+    run.find('warning', text, { ...ABOUT, setting: 'CATALOG_MAX_BYTES' });
+  }
+  const { etag } = answer.headers;
+  if (etag !== undefined) {
+    const conditional = [...headers, 'if-none-match', etag];
+    const again = { token, path, headers: conditional };
+    const { status } = await run.call(OPERATION, 'revalidate', again);
+    if (status === 200) {
+      const text =
+        'There is an ETag, but If-None-Match is not answered with 304: each refresh loads the whole catalog.';
+      run.find('warning', text, ABOUT);
+    }
+  }
+  return catalogHeaders(answer);
+}
+
+async function judgeRows(
+  run: CheckRun,
+  rows: readonly unknown[],
+  symbols: ReadonlySet<string>,
+): Promise<void> {
+  const { instruments, skipped, total } = await toInstruments(rows);
+  if (total === 0) {
+    const text =
+      'The catalog is empty: such a one is served for want of a better, and only for a minute.';
+    run.find('problem', text, ABOUT);
+  } else if (skipped > 0) {
+    const text = `${skipped} of ${total} instruments are outside the interface, or there twice, and are left out of the catalog.`;
+    run.find('problem', text, ABOUT);
+  }
+  const ids = new Set(instruments.map(({ id }) => id));
+  const strange = [...symbols].filter((symbol) => !ids.has(symbol)).length;
+  if (strange > 0) {
+    const text = `${strange} of ${symbols.size} symbols of positions and orders are the _id of no instrument: their \`instrument\` will be null.`;
+    run.find('warning', text, ABOUT);
+  }
+}
+
+/** The symbols of the positions and orders in an answer. */
+export function symbolsIn(json: unknown): string[] {
+  if (!isRow(json)) return [];
+  const rows = [json.positions, json.orders].flatMap((list) => (Array.isArray(list) ? list : []));
+  return rows.flatMap((row) => (isRow(row) && typeof row.symbol === 'string' ? [row.symbol] : []));
+}
+
+function catalogHeaders({ headers }: Answer): CatalogHeaders {
+  const there = HEADERS.map((name) => [name, headers[name] !== undefined]);
+  return Object.fromEntries(there) as CatalogHeaders;
+}
+
+function headerFindings({ headers }: Answer, nowMs: number): Finding[] {
+  const findings: Finding[] = [];
+  const note = (level: Finding['level'], text: string) => findings.push({ level, text, ...ABOUT });
+  if (headers.age === undefined) {
+    note(
+      'note',
+      'There is no Age: the catalog may be up to an hour older than `catalog.ageSeconds` says.',
+    );
+  } else if (ageSeconds(headers.age) === null) {
+    note('warning', 'Age is no whole number of seconds, and does not count.');
+  }
+  if (headers.etag === undefined) {
+    note('note', 'There is no ETag: each refresh loads the whole catalog.');
+  }
+  const date = Date.parse(headers.date ?? '');
+  // A cached answer keeps the date at which it was made.
+  if (headers.age === undefined && date - nowMs > CLOCK_LEEWAY_MS) {
+    note(
+      'warning',
+      "The gateway's clock is ahead of this machine's by more than 30 s: is this machine's right?",
+    );
+  }
+  return findings;
+}

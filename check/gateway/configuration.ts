@@ -1,0 +1,106 @@
+import { access, constants, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { reasonOf } from '../../lib/reason-of.ts';
+import { findUnusable, settingProblem } from '../../src/app/resources.ts';
+import { shown } from '../../src/config/setting.ts';
+import type { SettingName } from '../../src/config/settings.ts';
+import { type Config, type Environment, parseEnvironment } from '../../src/config.ts';
+import { isRow } from '../../src/gateway/wire/scalars.ts';
+
+export interface ConfigurationReport {
+  readonly config: Config;
+  readonly faulty: ReadonlySet<SettingName>;
+  /** One line for each, as a start lists them. */
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+const KEY_SET_TIMEOUT_MS = 5_000;
+const IN_USE = /^(ADMIN_)?PORT=.*\(it is in use/;
+
+/** All that would stop a start with this environment, or leave it useless; nothing is made or changed. */
+export async function checkConfiguration(environment: Environment): Promise<ConfigurationReport> {
+  const { config, problems, faulty, warnings } = parseEnvironment(environment);
+  const isStoreMade = config.orderStore === 'memory' || (await exists(config.orderStore));
+  // Opening a store makes its file, and then it would belong to whoever ran the check.
+  const opened: Config = isStoreMade ? config : { ...config, orderStore: 'memory' };
+  let isRedisDown = false;
+  const [unusable, keySetFault] = await Promise.all([
+    findUnusable(opened, faulty, ({ redisIsUp }) => {
+      isRedisDown = redisIsUp !== null && !redisIsUp();
+    }),
+    faulty.has('JWT_JWKS_URL') || config.jwtJwksUrl === null
+      ? null
+      : faultOfKeySet(config.jwtJwksUrl),
+  ]);
+  const unmade =
+    isStoreMade || config.redisUrl !== null ? null : await whyNotMade(config.orderStore);
+  return {
+    config,
+    faulty,
+    problems: [
+      ...problems,
+      // The service that is to be checked may well run beside the check.
+      ...unusable.filter((line) => !IN_USE.test(line)),
+      ...(unmade === null ? [] : [unmade]),
+      ...unreachable(config, isRedisDown, keySetFault),
+    ],
+    warnings: [...warnings, ...unusable.filter((line) => IN_USE.test(line))],
+  };
+}
+
+/** A start waits for neither: without Redis it refuses orders, without keys it verifies no token. */
+function* unreachable(
+  { redisUrl, jwtJwksUrl }: Config,
+  isRedisDown: boolean,
+  keySetFault: string | null,
+): Generator<string> {
+  if (redisUrl !== null && isRedisDown) {
+    yield settingProblem('REDIS_URL', redisUrl, 'it cannot be reached');
+  }
+  if (jwtJwksUrl !== null && keySetFault !== null) {
+    yield settingProblem('JWT_JWKS_URL', jwtJwksUrl, keySetFault);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    // Any other problem with the file shows when it is opened.
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+  );
+}
+
+async function whyNotMade(path: string): Promise<string | null> {
+  let folder = dirname(resolve(path));
+  while (!(await exists(folder))) folder = dirname(folder);
+  try {
+    await access(folder, constants.W_OK | constants.X_OK);
+    return null;
+  } catch (error) {
+    return `ORDER_STORE=${shown(path)}: must be a file that this process can make (${reasonOf(error)})`;
+  }
+}
+
+/** Fetches a key set as the service does, which follows no redirect; null where it holds keys. */
+async function faultOfKeySet(url: string): Promise<string | null> {
+  try {
+    const signal = AbortSignal.timeout(KEY_SET_TIMEOUT_MS);
+    const response = await fetch(url, { redirect: 'manual', signal });
+    const text = await response.text();
+    if (response.status !== 200) return `it is answered with status ${response.status}`;
+    return holdsKeys(text) ? null : 'the answer has no keys';
+  } catch (error) {
+    const { cause } = error as Error;
+    return `it cannot be fetched: ${reasonOf(cause instanceof Error ? cause : error)}`;
+  }
+}
+
+function holdsKeys(text: string): boolean {
+  try {
+    const set: unknown = JSON.parse(text);
+    return isRow(set) && Array.isArray(set.keys) && set.keys.length > 0;
+  } catch {
+    return false;
+  }
+}

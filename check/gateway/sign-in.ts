@@ -1,0 +1,102 @@
+import { UnauthenticatedError } from '../../src/domain/auth/errors.ts';
+import { createVerifier } from '../../src/domain/auth/verifier.ts';
+import { isRow } from '../../src/gateway/wire/scalars.ts';
+import type { CheckRun } from './check-run.ts';
+import type { Credentials } from './credentials.ts';
+import type { Diagnosis } from './diagnose.ts';
+import { type ReadToken, readToken } from './token.ts';
+
+/** The account that the check calls for. */
+export interface Account {
+  readonly token: string;
+  readonly read: ReadToken;
+}
+
+const REACHED_BY = ['getOpenPositions', 'getCustomerId'] as const;
+
+/**
+ * Calls without a token: the gateway says 401, and whatever else may stand there says something else.
+ * False where it is not the gateway, which then gets no password.
+ */
+export async function isReached(run: CheckRun): Promise<boolean> {
+  const failures: Diagnosis[] = [];
+  for (const operation of REACHED_BY) {
+    const { diagnosis } = await run.call(operation, 'reach', { token: null });
+    if (diagnosis.kind === 'refused') return true;
+    if (diagnosis.kind === 'answered') {
+      const text = 'It is answered without a token, where the interface asks for one.';
+      run.find('problem', text, { operation });
+      return true;
+    }
+    failures.push(diagnosis);
+    if (diagnosis.kind === 'unreachable') break;
+  }
+  // Both fail alike, and one of them says why.
+  const [first] = failures;
+  if (first && 'finding' in first) run.findings.push(first.finding);
+  return false;
+}
+
+/** Signs in, at most once, or takes the token; null where there is none that can be called with. */
+export async function signIn(run: CheckRun, given: Credentials | string): Promise<Account | null> {
+  if (typeof given === 'string') {
+    run.find('problem', `${given}.`);
+    return null;
+  }
+  const token = 'token' in given ? given.token : await grantedToken(run, given);
+  if (token === null) return null;
+  const read = readToken(token, run.nowMs());
+  if (read === null) {
+    const text =
+      'The token is no JWT, or none that can be read: the service needs the login in it.';
+    run.find('problem', text);
+    return null;
+  }
+  if (read.isExpired) {
+    const text = "The token has expired, or this machine's clock is ahead: the service refuses it.";
+    run.find('problem', text, { setting: 'CHECK_TOKEN' });
+    return null;
+  }
+  if (!read.expires) {
+    run.find('note', 'The token does not say when it expires: the service learns it from a 401.');
+  }
+  await verifyToken(run, token);
+  return { token, read };
+}
+
+async function grantedToken(
+  run: CheckRun,
+  body: Extract<Credentials, { email: string }>,
+): Promise<string | null> {
+  const operation = 'login';
+  const { diagnosis, status, json } = await run.call(operation, 'sign in', { token: null, body });
+  const grant = diagnosis.kind === 'answered' && isRow(json) ? json.access_token : null;
+  if (typeof grant === 'string' && grant !== '') return grant;
+  // A sign-in is refused with a status of the gateway's choice, and a body of its own.
+  const isRefusal = isRow(json) && (status ?? 0) < 500;
+  if ('finding' in diagnosis && !isRefusal) {
+    run.findings.push(diagnosis.finding);
+    return null;
+  }
+  const text = `The sign-in is refused (status ${status}): is this user's password right, and may the user sign in?`;
+  run.find('problem', text, { operation, setting: 'CHECK_PASSWORD' });
+  return null;
+}
+
+/** With a key of the service's own, a token that does not verify is refused before any call. */
+async function verifyToken(run: CheckRun, token: string): Promise<void> {
+  const { jwtSecret, jwtIssuer, jwtAudience } = run.config;
+  const verify = await createVerifier(run.config);
+  const setting = jwtSecret === null ? 'JWT_JWKS_URL' : 'JWT_SECRET';
+  try {
+    if (verify === null || (await verify(token))) return;
+    const text = 'The key set cannot be fetched, or lacks the key: the token is not verified.';
+    run.find('problem', text, { setting });
+  } catch (error) {
+    if (!(error instanceof UnauthenticatedError)) throw error;
+    const hasMore = jwtIssuer !== null || jwtAudience !== null;
+    const also = hasMore ? ', and JWT_ISSUER and JWT_AUDIENCE those of the gateway' : '';
+    const text = `The token does not verify, so the service refuses every request: is the key the gateway's${also}?`;
+    run.find('problem', text, { setting });
+  }
+}

@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http';
+import type { ExecutionResult } from 'graphql';
+import { after, type Eventually } from '../../lib/eventually.ts';
+import { parseExactJson } from '../../lib/exact-json.ts';
+import type { Body } from '../../lib/pack.ts';
+import type { Operation } from '../admission/operation.ts';
+import type { Refusal } from '../admission/refusal.ts';
+import { CachedResult } from '../response-cache/response-cache.ts';
+import { isNamed } from '../response-cache/use-response-cache.ts';
+import { jsonText } from '../results/json-text.ts';
+import { asOnlyEvent } from './event-stream.ts';
+import { EVENT_STREAM, type MediaType, PLAIN_JSON, RESPONSE_JSON } from './negotiation.ts';
+import { readQueryString } from './query-string.ts';
+import type { Reply } from './reply.ts';
+
+/** The parameters that a request sends, or why they cannot be read. */
+type Reading = { readonly sent: unknown } | { readonly fault: string };
+
+const BYTE_ORDER_MARK = 0xfeff;
+
+/**
+ * The parameters of a GET or a POST; null for any other request, which yoga reads. Past it lie the web's
+ * streams, which cost more than all the rest, for a large body that is no JSON some milliseconds. Both must
+ * answer alike.
+ */
+export function readOrdinary(
+  { method, url }: IncomingMessage,
+  body: Buffer | null,
+): Reading | null {
+  if (body !== null) return readBody(body);
+  if (method !== 'GET') return null;
+  try {
+    return { sent: readQueryString(url ?? '') };
+  } catch {
+    return null;
+  }
+}
+
+function readBody(body: Buffer): Reading {
+  try {
+    const text = body.toString();
+    const hasMark = text.charCodeAt(0) === BYTE_ORDER_MARK;
+    const sent = parseExactJson(hasMark ? text.slice(1) : text);
+    return Array.isArray(sent) ? { fault: 'Batching is not supported.' } : { sent };
+  } catch {
+    return { fault: 'The body is not JSON.' };
+  }
+}
+
+/** Answers a request that is refused, by the status that GraphQL over HTTP gives it. */
+export function sendRefusal(
+  reply: Reply,
+  { status, headers, isWellFormed, errors }: Refusal,
+  media: MediaType,
+): Eventually<void> {
+  reply.setAll(headers);
+  const text = JSON.stringify({ errors });
+  // Its media types are what was refused.
+  if (status === 406) return sendResult(reply, status, text, PLAIN_JSON);
+  // Clients older than `application/graphql-response+json` read a wrong document's errors only from a 200.
+  const shown = isWellFormed && status === 400 && media !== RESPONSE_JSON ? 200 : status;
+  return sendResult(reply, shown, text, media);
+}
+
+/** Sends the result of a query or a mutation. */
+export function sendAnswer(
+  reply: Reply,
+  result: ExecutionResult,
+  { meter }: Operation,
+  media: MediaType,
+): Eventually<void> {
+  if (result instanceof CachedResult) return sendCached(reply, result, media);
+  return after(jsonText(result, meter), (text) => sendResult(reply, 200, text, media));
+}
+
+/** Sends a result that may be cached; after a GET the client may cache it for its TTL. */
+function sendCached(
+  reply: Reply,
+  { sent: { etag, freshSeconds, bytes, packed } }: CachedResult,
+  media: MediaType,
+): Eventually<void> {
+  if (media === EVENT_STREAM && bytes !== null) return sendResult(reply, 200, bytes, media);
+  const { method, headers } = reply.request;
+  if (method === 'GET') {
+    reply.set('etag', etag);
+    reply.set('cache-control', `private, max-age=${freshSeconds}`);
+  }
+  if (bytes === null || (method === 'GET' && isNamed(headers['if-none-match'], etag))) {
+    return reply.sendNothing(304);
+  }
+  const encoding = reply.encodingFor(bytes.length);
+  if (encoding === null || packed === null) return sendResult(reply, 200, bytes, media);
+  reply.set('content-type', contentTypeOf(media));
+  return after(packed(encoding), (body) => reply.sendPacked(200, body, encoding));
+}
+
+/** Sends a serialized result as the media type that was negotiated. */
+function sendResult(
+  reply: Reply,
+  status: number,
+  result: Body,
+  media: MediaType,
+): Eventually<void> {
+  reply.set('content-type', contentTypeOf(media));
+  if (media !== EVENT_STREAM) return reply.send(status, result);
+  if (reply.summary !== null) reply.summary.transport = 'sse';
+  return reply.send(status, asOnlyEvent(result));
+}
+
+/** An event stream is always UTF-8. */
+function contentTypeOf(media: MediaType): string {
+  return media === EVENT_STREAM ? media : `${media}; charset=utf-8`;
+}

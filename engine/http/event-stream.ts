@@ -1,0 +1,120 @@
+import type { ServerResponse } from 'node:http';
+import { type Body, isChunks } from '../../lib/pack.ts';
+import { GzipSegments, PackedText } from '../../lib/packed-text.ts';
+import type { SendBuffer } from '../back-pressure/send-buffer.ts';
+import type { EventText, FollowedEvents, ResultSink } from '../live/delivery.ts';
+import type { RequestSummary } from '../request/request-summary.ts';
+
+const HEAD = Buffer.from('event: next\ndata: ');
+const END = Buffer.from('\n\n');
+const COMPLETE = Buffer.from('event: complete\ndata:\n\n');
+// A comment, which clients ignore.
+const PING = Buffer.from(':\n\n');
+// Some proxies close a connection that was quiet for a minute; more pings than that would wake a phone's radio between its events.
+const QUIET_PINGS = 2.5;
+
+export interface EventStreamOptions {
+  /** Its headers are sent. */
+  readonly response: ServerResponse;
+  readonly unread: SendBuffer;
+  /** Whether the client unpacks gzip. */
+  readonly takesPacked: boolean;
+  readonly summary: RequestSummary;
+  readonly pingMs: number;
+}
+
+/** The body of a subscription's response, by graphql-sse's protocol in its distinct connections mode. */
+export class EventStream implements ResultSink {
+  readonly takesPacked: boolean;
+  readonly #response: ServerResponse;
+  readonly #unread: SendBuffer;
+  readonly #summary: RequestSummary;
+  readonly #gzip: GzipSegments | null;
+  readonly #quietMs: number;
+  readonly #pings: NodeJS.Timeout;
+  #lastWriteAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor({ response, unread, takesPacked, summary, pingMs }: EventStreamOptions) {
+    this.takesPacked = takesPacked;
+    this.#response = response;
+    this.#unread = unread;
+    this.#summary = summary;
+    this.#gzip = takesPacked ? new GzipSegments() : null;
+    if (this.#gzip !== null) this.#write(this.#gzip.begin());
+    // Some browsers hand the response to the page with its first bytes only.
+    this.#piece(PING);
+    this.#quietMs = QUIET_PINGS * pingMs;
+    this.#pings = setInterval(() => this.#ping(), pingMs);
+  }
+
+  /** Sends the events until there are no more, or the client disconnects. */
+  async carry(followed: FollowedEvents, outcome?: AsyncIterable<never>): Promise<void> {
+    const delivery = followed.deliver(this, outcome);
+    // A quiet feed would be followed until its next event.
+    const leave = () => void delivery.return();
+    this.#response.once('close', leave);
+    try {
+      // The client may have disconnected before the listener was added.
+      if (this.#response.destroyed) leave();
+      else await delivery.next();
+    } finally {
+      clearInterval(this.#pings);
+    }
+    if (this.#response.destroyed) return;
+    this.#piece(COMPLETE);
+    this.#response.end(this.#gzip?.end());
+  }
+
+  hasRoom(ready: () => void): boolean {
+    return this.#unread.hasRoom(ready);
+  }
+
+  send(result: EventText, left: () => void): void {
+    const bytes = this.#encoded(result);
+    this.#summary.sent(bytes.length);
+    this.#write(bytes, left);
+  }
+
+  /** Keeps proxies from closing a quiet connection, and finds out about a client that is gone; each event does as well. */
+  #ping(): void {
+    if (performance.now() - this.#lastWriteAtMs < this.#quietMs) return;
+    if (!this.#response.writableNeedDrain && this.#unread.hasRoom()) this.#piece(PING);
+  }
+
+  /** Sends what is no event. */
+  #piece(bytes: Buffer): void {
+    const piece = this.#gzip?.stored(bytes) ?? bytes;
+    this.#summary.bytesOut += piece.length;
+    this.#write(piece);
+  }
+
+  #write(bytes: Uint8Array, left?: () => void): void {
+    // Bytes that cannot be written do not leave: the response closes, and the delivery ends.
+    if (this.#response.destroyed) return;
+    this.#lastWriteAtMs = performance.now();
+    this.#response.write(bytes, (error) => {
+      if (error) return;
+      this.#unread.measure();
+      left?.();
+    });
+    this.#unread.measureSoon();
+  }
+
+  #encoded(result: EventText): Buffer {
+    const gzip = this.#gzip;
+    if (result instanceof PackedText) {
+      if (gzip === null) throw new Error('the client does not unpack');
+      return Buffer.concat([gzip.stored(HEAD), gzip.packed(result), gzip.stored(END)]);
+    }
+    const parts = typeof result === 'string' ? [Buffer.from(result)] : result;
+    const plain = Buffer.concat([HEAD, ...parts, END]);
+    return gzip?.stored(plain) ?? plain;
+  }
+}
+
+/** The body of an event stream with one result. */
+export function asOnlyEvent(result: Body): Body {
+  const end = Buffer.concat([END, COMPLETE]);
+  if (typeof result === 'string') return `${HEAD}${result}${end}`;
+  return [HEAD, ...(isChunks(result) ? result : [result]), end];
+}

@@ -1,0 +1,218 @@
+import type { ServerResponse } from 'node:http';
+import type { ExecutionResult } from 'graphql';
+import { after, type Eventually } from '../../lib/eventually.ts';
+import type { OperationContext } from '../admission/plugin.ts';
+import { OF_REQUEST, type Refusal } from '../admission/refusal.ts';
+import { requestError } from '../errors/request-error.ts';
+import type { EnvelopedOperation } from '../graph.ts';
+import type { FollowedEvents } from '../live/delivery.ts';
+import { RequestSummary } from '../request/request-summary.ts';
+import { endRequestTrace, forwardedFrom, requestTrace } from '../request/request-trace.ts';
+import type { ServerSettings } from '../server-settings.ts';
+import { type BodyFault, takeBody } from './body.ts';
+import type { LastingConnections } from './closing-in-slices.ts';
+import { readOrdinary, sendAnswer, sendRefusal } from './direct-path.ts';
+import { EventStream } from './event-stream.ts';
+import { toFetchRequest } from './fetch-request.ts';
+import { countUnpacked, refuseFlood } from './flood-guard.ts';
+import {
+  EVENT_STREAM,
+  isJsonType,
+  type MediaType,
+  Negotiation,
+  PLAIN_JSON,
+  RESPONSE_JSON,
+} from './negotiation.ts';
+import type { Reply } from './reply.ts';
+import type { YogaAnswer, YogaHandler } from './yoga.ts';
+
+export interface EndpointSettings extends ServerSettings {
+  /** Whether ordinary requests are answered without yoga. */
+  readonly directPath: boolean;
+  readonly yoga: () => Promise<YogaHandler>;
+}
+
+/**
+ * `/graphql` over HTTP: reads the request, lets the graph, or yoga, answer it, sends the answer. What it throws or rejects
+ * with is an internal error.
+ */
+export function createGraphQLEndpoint(
+  settings: EndpointSettings,
+  streams: LastingConnections<ServerResponse>,
+): (reply: Reply) => Eventually<void> {
+  const { graph, addresses, maxBodyBytes, directPath, yoga, pingMs, metrics } = settings;
+  const { accessLog, clientNames, received, tokens, tracing } = settings;
+  const negotiation = new Negotiation();
+
+  function answer(reply: Reply, summary: RequestSummary, body: Buffer | null): Eventually<void> {
+    const { request, requestId } = reply;
+    if (body !== null) summary.bytesIn = body.length;
+    reply.caller = {
+      token: tokens.of(request),
+      signal: reply.disconnected,
+      client: {
+        address: addresses.of(request),
+        userAgent: request.headers['user-agent'] ?? null,
+      },
+      requestId,
+      trace: tracing === null ? forwardedFrom(request, addresses) : undefined,
+    };
+    if (countUnpacked(reply, settings, body) !== 'within') return refuseFlood(reply, settings);
+    return reply.whenRoom(() => answerRequest(reply, summary, body));
+  }
+
+  function answerRequest(
+    reply: Reply,
+    summary: RequestSummary,
+    body: Buffer | null,
+  ): Eventually<void> {
+    const { request } = reply;
+    const { method, headers } = request;
+    const accepted = negotiation.of(headers.accept);
+    if (accepted === null) return refuse(reply, 406, 'The answer is JSON, or an event stream.');
+    const { single, takesEvents } = accepted;
+    const ordinary = directPath ? readOrdinary(request, body) : null;
+    if (ordinary !== null && 'fault' in ordinary) return refuse(reply, 400, ordinary.fault, single);
+    const isCacheable = method === 'GET' && single !== EVENT_STREAM;
+    // The result of an event stream has the status of plain JSON.
+    const asked = single === RESPONSE_JSON ? RESPONSE_JSON : PLAIN_JSON;
+    const context = graph.context(reply.caller, {
+      sent: ordinary?.sent ?? null,
+      record: summary,
+      mayMutate: method === 'POST',
+      takesEvents,
+      takesBytes: true,
+      isOver: reply.isOver,
+      ifNoneMatch: isCacheable ? headers['if-none-match'] : undefined,
+      reportsEnd: undefined,
+      toRequest: () => toFetchRequest(request, body, asked),
+    });
+    if (ordinary === null) return answerByYoga(reply, context, single);
+    return after(graph.open(context), (opened) => answerDirectly(reply, context, opened, single));
+  }
+
+  function answerDirectly(
+    reply: Reply,
+    context: OperationContext,
+    opened: EnvelopedOperation | Refusal,
+    media: MediaType,
+  ): Eventually<void> {
+    reply.setAll(context.operation.headers);
+    if ('errors' in opened) return sendRefusal(reply, opened, media);
+    return after(opened.execute(), (settled) => sendOutcome(reply, settled, context, media));
+  }
+
+  function sendOutcome(
+    reply: Reply,
+    outcome: object,
+    { operation }: OperationContext,
+    media: MediaType,
+  ): Eventually<void> {
+    if ('isWellFormed' in outcome) return sendRefusal(reply, outcome as Refusal, media);
+    return operation.events === null
+      ? sendAnswer(reply, outcome as ExecutionResult, operation, media)
+      : sendEvents(reply, operation.events, outcome as AsyncIterable<never>);
+  }
+
+  /** Answers a subscription by an event stream, which may last for hours. `outcome`: as other plugins hand it on. */
+  async function sendEvents(
+    reply: Reply,
+    followed: FollowedEvents,
+    outcome: AsyncIterable<never>,
+  ): Promise<void> {
+    const { takesGzip: takesPacked, unread } = reply;
+    const summary = reply.summary as RequestSummary;
+    summary.transport = 'sse';
+    accessLog.subscribed(summary, reply.caller);
+    reply.set('content-type', EVENT_STREAM);
+    reply.set('x-accel-buffering', 'no');
+    if (takesPacked) reply.set('content-encoding', 'gzip');
+    const response = reply.begin(200);
+    // The span is that of the start.
+    if (summary.trace !== null) endRequestTrace(summary.trace, 200);
+    streams.add(response);
+    const events = new EventStream({ response, unread, takesPacked, summary, pingMs });
+    try {
+      await events.carry(followed, outcome);
+    } finally {
+      streams.delete(response);
+    }
+  }
+
+  async function answerByYoga(
+    reply: Reply,
+    context: OperationContext,
+    media: MediaType,
+  ): Promise<void> {
+    metrics.generalPath.add();
+    const { operation } = context;
+    // Where a hook has failed that yoga does not guard, its error is the outcome.
+    const failed = (error: unknown): YogaAnswer => ({
+      response: new Response(null),
+      outcome: graph.pluginErrors.failed(operation, error, OF_REQUEST),
+    });
+    const { response, outcome } = await (await yoga())(context).catch(failed);
+    reply.setAll(operation.headers);
+    for (const [name, value] of response.headers) if (!OURS.has(name)) reply.set(name, value);
+    if (outcome !== undefined) return sendOutcome(reply, outcome, context, media);
+    // A response of a plugin's own has no events in it.
+    await operation.events?.leave();
+    reply.set('content-type', response.headers.get('content-type') ?? PLAIN_JSON);
+    return reply.send(response.status, Buffer.from(await response.arrayBuffer()));
+  }
+
+  /** Answers a request that is refused before there is an operation. */
+  function refuse(
+    reply: Reply,
+    status: number,
+    message: string,
+    media: MediaType = PLAIN_JSON,
+  ): Eventually<void> {
+    const code = status === 413 ? 'PAYLOAD_TOO_LARGE' : 'GRAPHQL_PARSE_FAILED';
+    const errors = [requestError(code, message)];
+    graph.codes.refused(errors, reply.summary as RequestSummary);
+    return sendRefusal(reply, { status, headers: {}, isWellFormed: false, errors }, media);
+  }
+
+  function refuseUntaken(reply: Reply, fault: BodyFault): Eventually<void> {
+    if (fault === 'unreadable') return refuse(reply, 400, 'The body cannot be read.');
+    if (fault === 'too large') return refuse(reply, 413, 'The body is too large.');
+    received.stop(received.of(reply.request.socket), 'pieces');
+    reply.set('connection', 'close');
+    return refuse(reply, 413, 'The body comes in too many pieces.');
+  }
+
+  return (reply) => {
+    const { request, requestId } = reply;
+    const { method = '', headers, url = '' } = request;
+    const summary = new RequestSummary({
+      requestId,
+      transport: 'http',
+      method,
+      client: clientNames.fromHeaders(headers),
+      bytesIn: url.length,
+      trace: tracing && requestTrace(tracing, request, addresses),
+    });
+    reply.summary = summary;
+    if (method !== 'POST') return answer(reply, summary, null);
+    // Forms and plain texts may be sent by a page of another origin without a preflight.
+    if (!isJsonType(headers['content-type'])) {
+      return refuse(reply, 415, 'The body is JSON, and its type says so.');
+    }
+    return takeBody(request, {
+      maxBytes: maxBodyBytes,
+      received: received.of(request.socket),
+      taken: (body) => reply.guard(() => answer(reply, summary, body)),
+      failed: (fault) => reply.guard(() => refuseUntaken(reply, fault)),
+    });
+  };
+}
+
+// These are set when the bytes are sent.
+const OURS = new Set([
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'connection',
+]);

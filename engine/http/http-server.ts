@@ -1,0 +1,247 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Eventually } from '../../lib/eventually.ts';
+import { addressClient } from '../../lib/limits/client.ts';
+import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
+import type { Readiness } from '../admin/readiness.ts';
+import { requestError } from '../errors/request-error.ts';
+import { hasDoubledHeader } from '../request/doubled-headers.ts';
+import { endRequestTrace } from '../request/request-trace.ts';
+import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
+import { LastingConnections } from './closing-in-slices.ts';
+import { ConnectionRoom } from './connection-room.ts';
+import { allowedRequestHeaders, answerPreflight, isCrossSite, setCorsHeaders } from './cors.ts';
+import { countRequest, mayPass, refuseFlood } from './flood-guard.ts';
+import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
+import { listen } from './listen.ts';
+import { PipelinedRequests } from './pipelined-requests.ts';
+import { Reply, type ReplyWatcher } from './reply.ts';
+import { type Site, sendNotFound, wantsPage } from './site.ts';
+
+export interface HttpServerSettings extends EndpointSettings {
+  readonly readiness: Readiness;
+  readonly webSockets: WebSocketEndpoint;
+  /** The first that a request is for answers it. */
+  readonly sites: readonly Site[];
+  /** Null where introspection is off. */
+  readonly sdl: string | null;
+  /** Additional values of Access-Control-Allow-Headers. */
+  readonly corsHeaders: readonly string[];
+  readonly maxConnections: number;
+  /** Long enough, while draining, to receive a request that crossed our "connection: close" on the wire. */
+  readonly lingerMs: number;
+}
+
+// A slowloris client occupies a connection, not a request.
+const TIMES = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 2_000,
+  // Longer than the idle timeout of load balancers, or they would send into a connection that closes.
+  keepAliveTimeout: 65_000,
+};
+
+const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
+
+/** The public listener. */
+export class HttpServer {
+  readonly eventStreams = new LastingConnections<ServerResponse>((stream) => stream.destroy());
+  readonly #settings: HttpServerSettings;
+  readonly #server: Server;
+  readonly #requestHeaders: string;
+  readonly #graphql: ReturnType<typeof createGraphQLEndpoint>;
+  // A counter, not a Set: a Set's discarded tables would retain answered requests until the next full GC.
+  #inFlight = 0;
+  #onIdle: (() => void) | null = null;
+  readonly #pipelined: PipelinedRequests;
+  readonly room: ConnectionRoom;
+  readonly #held = new WeakMap<Socket, Slot>();
+  readonly #watcher: ReplyWatcher;
+
+  constructor(settings: HttpServerSettings) {
+    this.#settings = settings;
+    const { addresses, buffers, requestIds, maxConnections, received, refused } = settings;
+    const dropped = () => refused('connections');
+    this.room = new ConnectionRoom(maxConnections, received, dropped);
+    this.#watcher = {
+      ...{ addresses, buffers, requestIds },
+      closed: (reply) => this.#closed(reply),
+      failed: (reply, error) => this.#failed(reply, error),
+    };
+    this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
+    this.#pipelined = new PipelinedRequests(received);
+    this.#graphql = createGraphQLEndpoint(settings, this.eventStreams);
+    const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
+    this.#server = createServer(options, (request, response) => this.#handle(request, response));
+    this.#server.maxConnections = maxConnections;
+    this.#server.on('drop', dropped);
+    this.#server.on('connection', (socket) => this.#accept(socket));
+    this.#server.on('upgrade', (request, socket, head) => {
+      const slot = this.#held.get(request.socket) ?? null;
+      if (slot === null) this.room.belongsTo(addresses.of(request), request.socket);
+      settings.webSockets.upgrade(request, socket, head, slot);
+    });
+  }
+
+  listen(port: number, host: string): Promise<number> {
+    return listen(this.#server, port, host);
+  }
+
+  /** No new connections; in-flight requests are answered. The caller closes `eventStreams` and sockets, which are waited for. */
+  async drain(): Promise<void> {
+    // `http.Server.close` would cut idle connections on which a request may be on its way.
+    const stopped = new Promise((resolve) =>
+      NetServer.prototype.close.call(this.#server, () => resolve(undefined)),
+    );
+    this.eventStreams.drain();
+    await Promise.race([stopped, delay(this.#settings.lingerMs)]);
+    if (this.#inFlight > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
+    this.#server.closeIdleConnections();
+    await stopped;
+  }
+
+  terminate(): void {
+    this.#server.closeAllConnections();
+  }
+
+  #accept(socket: Socket): void {
+    const { addresses, received, limiter, refused } = this.#settings;
+    received.open(socket, addresses.peerOf(socket));
+    this.room.opened(socket);
+    // A trusted proxy's are everybody's, and limited by the proxy.
+    if (addresses.isFromProxy({ socket })) return;
+    const client = addressClient(addresses.peerOf(socket));
+    const slot = takeSlot(limiter, 'connections', () => client);
+    if (slot === null) {
+      refused('connections');
+      socket.destroy();
+      return;
+    }
+    this.#held.set(socket, slot);
+    this.room.belongsTo(addresses.peerOf(socket), socket);
+    socket.once('close', slot.release);
+  }
+
+  #handle(request: IncomingMessage, response: ServerResponse): void {
+    const { readiness, origins } = this.#settings;
+    const isForeign = isCrossSite(request, origins);
+    const standing = countRequest(request, this.#settings, isForeign);
+    if (standing === null) return;
+    const reply = new Reply(request, response, this.#watcher, standing === 'over');
+    reply.set('vary', VARY);
+    reply.set('cache-control', 'no-store');
+    reply.set('x-content-type-options', 'nosniff');
+    if (readiness.isDraining) reply.set('connection', 'close');
+    setCorsHeaders(reply, origins);
+    this.#inFlight += 1;
+    this.#settings.received.of(request.socket).underWay += 1;
+    const isRefused =
+      reply.isOver && !pathOf(request).startsWith('/health/') && (isForeign || !mayPass(request));
+    const begin = () =>
+      reply.guard(() =>
+        isRefused ? refuseFlood(reply, this.#settings) : this.#route(reply, isForeign),
+      );
+    if (response.socket !== null) begin();
+    else this.#pipelined.wait(request, response, begin);
+  }
+
+  #closed(reply: Reply): void {
+    const { request, status, summary } = reply;
+    const buffer = this.#settings.received.of(request.socket);
+    buffer.underWay -= 1;
+    buffer.requestTaken(request);
+    this.#inFlight -= 1;
+    if (this.#inFlight === 0) this.#onIdle?.();
+    this.#settings.metrics.http.add(`${Math.floor(status / 100)}xx`);
+    if (summary === null) return;
+    if (summary.trace) endRequestTrace(summary.trace, reply.isBegun ? status : null);
+    // To leave is how a subscription over SSE ends.
+    const isLeft = reply.disconnected.aborted && summary.type !== 'subscription';
+    if (isLeft) summary.worsen('gone');
+    this.#settings.accessLog.ended(summary, reply.caller, status);
+  }
+
+  #failed(reply: Reply, error: unknown): void {
+    const { requestId } = reply;
+    reply.summary?.failed('INTERNAL', 'fault');
+    this.#settings.log.error({ requestId, err: error }, 'a request failed');
+    if (reply.isBegun) {
+      reply.abort();
+      return;
+    }
+    const errors = [requestError('INTERNAL', 'Something went wrong here.', { requestId })];
+    try {
+      void reply.sendJson(500, { errors });
+    } catch {
+      reply.abort();
+    }
+  }
+
+  #route(reply: Reply, isForeign: boolean): Eventually<void> {
+    const { request } = reply;
+    if (hasDoubledHeader(request.rawHeaders)) {
+      // The connection is closed unread: such a head may smuggle a second request behind it.
+      reply.set('connection', 'close');
+      const error = requestError(
+        'GRAPHQL_PARSE_FAILED',
+        'A header that may come once comes twice.',
+      );
+      return reply.sendJson(400, { errors: [error] });
+    }
+    if (request.method === 'OPTIONS') return answerPreflight(reply, this.#requestHeaders);
+    const path = pathOf(request);
+    if (path !== '/graphql' || wantsPage(request)) {
+      const answer = this.#siteFor(request, path);
+      if (answer !== null) return answer(reply);
+      if (path !== '/graphql') return this.#routeElsewhere(reply, path);
+    }
+    if (!isForeign) return this.#graphql(reply);
+    // Before anything is executed, or charged to the visitor of that page.
+    this.#settings.metrics.crossSiteRefused.add();
+    return reply.sendJson(403, { errors: [requestError('FORBIDDEN', CROSS_SITE)] });
+  }
+
+  #siteFor(request: IncomingMessage, path: string): ReturnType<Site['route']> {
+    for (const site of this.#settings.sites) {
+      const answer = site.route(request, path);
+      if (answer !== null) return answer;
+    }
+    return null;
+  }
+
+  #routeElsewhere(reply: Reply, path: string): Eventually<void> {
+    const { readiness, sdl } = this.#settings;
+    if (path === '/graphql/') {
+      // 308 keeps the method and the body of a POST.
+      reply.set('location', `/graphql${(reply.request.url ?? '').slice(path.length)}`);
+      return reply.sendNothing(308);
+    }
+    if (path === '/health/live') return reply.sendJson(200, { status: 'ok' });
+    if (path === '/health/ready') {
+      const { status, body } = readiness.report();
+      return reply.sendJson(status, { ...body, details: undefined });
+    }
+    if (path === '/schema.graphql' && sdl !== null) {
+      reply.set('content-type', 'text/plain; charset=utf-8');
+      return reply.whenRoom(() => reply.send(200, sdl));
+    }
+    return sendNotFound(reply);
+  }
+}
+
+const CROSS_SITE =
+  'This comes from a page of another site: CORS_ORIGINS has to name its origin, or the request needs a header that is preflighted, such as apollo-require-preflight.';
+
+function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '/').split('?', 1)[0] ?? '/';
+}
+
+/** An upgrade to another protocol is an offer that may be ignored; some HTTP/2 clients make it with each request. */
+function wantsWebSocket(request: IncomingMessage): boolean {
+  return request.headers.upgrade?.toLowerCase() === 'websocket' && pathOf(request) === '/graphql';
+}

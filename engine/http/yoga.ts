@@ -1,0 +1,130 @@
+import { type ExecutionResult, GraphQLError } from 'graphql';
+import { createYoga, type Plugin } from 'graphql-yoga';
+import { parseExactJson } from '../../lib/exact-json.ts';
+import { GRAPH, type OperationContext } from '../admission/plugin.ts';
+import { OF_REQUEST, type Refusal } from '../admission/refusal.ts';
+import type { Graph } from '../graph.ts';
+import { PluginView } from '../plugins/plugin-view.ts';
+import { readQueryString } from './query-string.ts';
+
+/** The result or the refusal that a response stands for, and the events of a subscription. */
+type Outcome = ExecutionResult | Refusal | AsyncIterable<unknown>;
+
+export interface YogaAnswer {
+  readonly response: Response;
+  /** The outcome that the response was made of; undefined for one that a plugin, or yoga, made by itself. */
+  readonly outcome: Outcome | undefined;
+}
+
+export type YogaHandler = (context: OperationContext) => Promise<YogaAnswer>;
+
+/** Yoga's handler of HTTP, whose hooks other plugins have; the graph itself executes, as it does for every transport. */
+export function createYogaHandler(graph: Graph): YogaHandler {
+  const outcomes = new WeakMap<Response, Outcome>();
+  const sent = new WeakMap<object, unknown>();
+  const yoga = createYoga({
+    graphqlEndpoint: '/graphql',
+    schema: graph.schema,
+    plugins: [useGraph(graph, sent, outcomes), ...graph.plugins.http, useKnownParams(sent)],
+    // These are done elsewhere, for all transports.
+    cors: false,
+    graphiql: false,
+    landingPage: false,
+    healthCheckEndpoint: '/health/none',
+    parserAndValidationCache: false,
+    maskedErrors: false,
+    batching: false,
+    multipart: false,
+    maxRequestBodySize: false,
+    logging: false,
+  });
+  return async (context) => {
+    const view = new PluginView(context);
+    const response = await yoga.fetch(view.request as Request, view);
+    return { response, outcome: outcomes.get(response) };
+  };
+}
+
+/** Replaces yoga's ways to read a request, to execute it and to write its result by those of all transports. */
+function useGraph(
+  graph: Graph,
+  sent: WeakMap<object, unknown>,
+  outcomes: WeakMap<Response, Outcome>,
+): Plugin {
+  return {
+    onRequestParse({ request: { method }, requestParser, setRequestParser }) {
+      // Yoga's own parsers drop parameters that they do not know, and round numbers.
+      if (method === 'GET') setRequestParser(readQuery);
+      else if (requestParser) setRequestParser(readBody);
+    },
+    onParams({ setParamsHandler }) {
+      setParamsHandler(async ({ request, params: known, context }) => {
+        const view = context as unknown as PluginView;
+        const inner = view[GRAPH];
+        const params = (sent.has(known) ? sent.get(known) : known) as typeof known;
+        inner.operation.sent = params;
+        inner.forPlugins = Object.assign(view, { request, params });
+        const opened = await graph.open(inner);
+        if ('errors' in opened) return opened;
+        return opened.execute();
+      });
+    },
+    onResultProcess({ setResultProcessor, serverContext }) {
+      const inner = (serverContext as unknown as PluginView)[GRAPH];
+      setResultProcessor((result, { Response: Made }) => {
+        const outcome = settled(graph, inner, result as Outcome);
+        const response = new Made(graph.plugins.http.length > 0 ? bodyOf(outcome) : null, {
+          status: 'status' in outcome ? outcome.status : 200,
+          headers: { 'content-type': 'application/json' },
+        });
+        outcomes.set(response, outcome);
+        return response;
+      }, 'application/json');
+    },
+  };
+}
+
+/** What hooks of HTTP have thrown, or put in a result's place, by the one conversion of errors. */
+function settled(graph: Graph, context: OperationContext, result: Outcome): Outcome {
+  if (Symbol.asyncIterator in result || 'isWellFormed' in result) return result;
+  return graph.pluginErrors.checked(context.operation, result, OF_REQUEST);
+}
+
+function bodyOf(outcome: Outcome): string | null {
+  if (Symbol.asyncIterator in outcome) return null;
+  const { errors, data, extensions } = outcome as ExecutionResult;
+  return JSON.stringify({ errors, data, extensions });
+}
+
+/** Yoga knows a part of the parameters only, and words their faults otherwise: all are checked on admission. */
+function useKnownParams(sent: WeakMap<object, unknown>): Plugin {
+  return {
+    onParams({ params, setParams }) {
+      const { query } = (params ?? {}) as { readonly query?: unknown };
+      const known = { query: typeof query === 'string' ? query : '' };
+      sent.set(known, params);
+      setParams(known);
+    },
+  };
+}
+
+function readQuery({ url }: Request) {
+  try {
+    return readQueryString(url);
+  } catch {
+    throw unreadable('`variables` and `extensions` are JSON.');
+  }
+}
+
+async function readBody(request: Request) {
+  const text = await request.text();
+  try {
+    return parseExactJson(text) as Record<string, unknown>;
+  } catch {
+    throw unreadable('The body is not JSON.');
+  }
+}
+
+function unreadable(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { http: { status: 400 } } });
+}

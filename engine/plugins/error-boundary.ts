@@ -1,0 +1,218 @@
+import { type ExecutionResult, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
+import { after, type Eventually } from '../../lib/eventually.ts';
+import type { Operation } from '../admission/operation.ts';
+import { GRAPH, type GraphPlugin, type OperationContext } from '../admission/plugin.ts';
+import { type Fallback, OF_OPERATION, type Refusal } from '../admission/refusal.ts';
+import { fragmentsOf, responseKey, unfold } from '../documents/selections.ts';
+import type { ErrorCodes } from '../errors/error-codes.ts';
+import { requestError } from '../errors/request-error.ts';
+import { keepsOutcome } from '../field-traits.ts';
+import type { FollowedEvents } from '../live/delivery.ts';
+import type { Subscribed } from '../live/use-live-results.ts';
+import { unknownOutcome, type WrappableSchema } from './wrappable-schema.ts';
+
+/**
+ * Keeps the faults of other plugins to their operation, by one conversion for every hook and transport. After a mutation was
+ * executed a hook that fails may have been one that redacts: then the write's own scalars are sent, and nothing else.
+ */
+export class PluginErrorBoundary {
+  readonly #schema: GraphQLSchema;
+  readonly #codes: ErrorCodes;
+  readonly #wrappable: WrappableSchema;
+  /** The results of mutations; null for one that is being executed. */
+  readonly #executed = new WeakMap<Operation, ExecutionResult | null>();
+
+  constructor(schema: GraphQLSchema, codes: ErrorCodes, wrappable: WrappableSchema) {
+    this.#schema = schema;
+    this.#codes = codes;
+    this.#wrappable = wrappable;
+  }
+
+  /** Notes the result of a mutation, inside of all that other plugins wrap around its execution. */
+  useOutcomes(): GraphPlugin {
+    return {
+      onExecute: ({ args, executeFn, setExecuteFn }) => {
+        const { operation } = args.contextValue[GRAPH];
+        if (operation.prepared.node.operation !== 'mutation') return;
+        setExecuteFn((given) => {
+          const executing: Eventually<ExecutionResult> = executeFn(given);
+          this.#executed.set(operation, null);
+          return after(executing, (result) => {
+            this.#executed.set(operation, result);
+            return result;
+          });
+        });
+      },
+    };
+  }
+
+  /** The answer to an operation of which a hook has failed. */
+  failed(operation: Operation, error: unknown, fallback: Fallback = OF_OPERATION) {
+    const executed = this.#executed.get(operation);
+    if (executed === undefined)
+      return this.#codes.refusal(error, operation.transport.record, fallback);
+    this.#codes.pluginFailed(error);
+    return this.#outcomes(operation, executed);
+  }
+
+  execute(
+    context: OperationContext,
+    run: () => Eventually<ExecutionResult>,
+  ): Eventually<ExecutionResult | Refusal> {
+    const { operation } = context;
+    const done = (result: ExecutionResult) =>
+      this.#wrappable.hasFailed(context)
+        ? this.#outcomes(operation, this.#executed.get(operation) ?? null)
+        : this.checked(operation, result);
+    try {
+      const result = run();
+      return result instanceof Promise
+        ? result.then(done).catch((error) => this.failed(operation, error))
+        : done(result);
+    } catch (error) {
+      return this.failed(operation, error);
+    }
+  }
+
+  async subscribe(
+    { operation }: OperationContext,
+    run: () => Eventually<Subscribed>,
+  ): Promise<Subscribed | Refusal> {
+    const handed = await this.#handed(operation, run);
+    const { events } = operation;
+    if (events === null || Symbol.asyncIterator in handed) return handed;
+    operation.events = null;
+    await events.leave();
+    return handed;
+  }
+
+  async #handed(operation: Operation, run: () => Eventually<Subscribed>) {
+    try {
+      const outcome = await run();
+      const { events, transport } = operation;
+      if (outcome === events) return outcome;
+      if (!(Symbol.asyncIterator in outcome)) return this.checked(operation, outcome);
+      if (events !== null) {
+        return containedEvents(outcome, events, (error) => this.#codes.pluginFailed(error));
+      }
+      if (transport.reportsEnd === undefined) throw new TypeError('events that are a plugin’s own');
+      return outcome;
+    } catch (error) {
+      return this.failed(operation, error);
+    }
+  }
+
+  /** A result as plugins hand it on: their errors get our codes, and without data they are a refusal. */
+  checked(operation: Operation, result: ExecutionResult, fallback: Fallback = OF_OPERATION) {
+    if (typeof result !== 'object' || result === null || Symbol.asyncIterator in result) {
+      return this.failed(operation, new TypeError('no result'));
+    }
+    const { errors } = result;
+    if (errors === undefined || errors.every(isOurs)) return result;
+    const meant = new AggregateError(errors);
+    if (result.data == null) return this.failed(operation, meant, fallback);
+    const { record } = operation.transport;
+    const { errors: coded } = this.#codes.refusal(meant, record, fallback);
+    return { ...result, errors: coded };
+  }
+
+  #outcomes(operation: Operation, executed: ExecutionResult | null): ExecutionResult {
+    const written = executed?.data;
+    if (executed !== null && written == null) return executed;
+    const { record } = operation.transport;
+    const { requestId } = record;
+    const data: Record<string, unknown> = {};
+    const failures: GraphQLError[] = [];
+    const lost = (error: GraphQLError, ...path: string[]) => {
+      data[path[0] as string] ??= null;
+      failures.push(new GraphQLError(error.message, { path, extensions: error.extensions }));
+    };
+    for (const [key, isKept] of this.#fieldsOf(operation)) {
+      if (written && !(key in written)) continue;
+      const value = written?.[key];
+      if (typeof value !== 'object') {
+        if (isKept === null) data[key] = value;
+        else lost(unknownOutcome(), key);
+      } else if (value === null || !isKept) {
+        data[key] = null;
+        if (value !== null) lost(unknownOutcome(), key);
+      } else {
+        const entries = Object.entries(value);
+        data[key] = Object.fromEntries(entries.map(([name, each]) => [name, scalarOrNull(each)]));
+        for (const [name, each] of entries) {
+          if (scalarOrNull(each) === each) continue;
+          lost(requestError('INTERNAL', 'Something went wrong here.', { requestId }), key, name);
+        }
+      }
+    }
+    this.#codes.refused(failures, record);
+    const own = (executed?.errors ?? []).filter(({ path = [] }) => path.length <= 2);
+    const errors = [...own, ...failures];
+    return { data, ...(errors.length > 0 && { errors }) };
+  }
+
+  /** The keys of a mutation's fields, and whether the outcome of each is sent; null for `__typename`. */
+  #fieldsOf({ prepared: { node }, document }: Operation): ReadonlyMap<string, boolean | null> {
+    const fields = this.#schema.getMutationType()?.getFields() ?? {};
+    const found = new Map<string, boolean | null>();
+    if (document === null) return found;
+    unfold(node.selectionSet, fragmentsOf(document.document), (selection) => {
+      if (selection.kind !== Kind.FIELD) return;
+      const field = fields[selection.name.value];
+      found.set(responseKey(selection), field ? keepsOutcome(field) : null);
+    });
+    return found;
+  }
+}
+
+function scalarOrNull(value: unknown): unknown {
+  return typeof value === 'object' ? null : value;
+}
+
+function isOurs({ extensions }: GraphQLError): boolean {
+  return typeof extensions?.retryable === 'boolean' && extensions.http === undefined;
+}
+
+const OVER: IteratorReturnResult<void> = { done: true, value: undefined };
+
+/**
+ * The events of a subscription as other plugins hand them on. Whatever their iterator throws ends this subscription
+ * alone, and its source in any case. Results bypass it: what it yields nobody asked for.
+ */
+function containedEvents(
+  theirs: AsyncIterable<unknown>,
+  events: FollowedEvents,
+  fault: (error: unknown) => void,
+): AsyncGenerator<never, void, void> {
+  const iterator = theirs[Symbol.asyncIterator]();
+  let running: Promise<typeof OVER> | null = null;
+  async function run() {
+    try {
+      while (!(await iterator.next()).done);
+    } catch (error) {
+      await events.fail(error);
+    }
+    return OVER;
+  }
+  async function leave() {
+    try {
+      await iterator.return?.();
+    } catch (error) {
+      fault(error);
+    }
+    await events.leave();
+    return OVER;
+  }
+  return {
+    next() {
+      running ??= run();
+      return running;
+    },
+    return: leave,
+    throw: (error) => leave().then(() => Promise.reject(error)),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    [Symbol.asyncDispose]: () => leave().then(() => undefined),
+  };
+}

@@ -1,0 +1,168 @@
+import {
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  isAbstractType,
+  isInterfaceType,
+  isObjectType,
+} from 'graphql';
+import type { Log } from '../../lib/log.ts';
+import { GRAPH, type OperationContext } from '../admission/plugin.ts';
+import { requestError } from '../errors/request-error.ts';
+
+type Run = (...args: unknown[]) => unknown;
+type Field = GraphQLField<unknown, unknown>;
+
+/** The context that executors hand to resolvers. */
+/** A function of the schema that plugins may replace. */
+interface Wrappable {
+  readonly holder: Record<string, unknown>;
+  readonly name: 'resolve' | 'subscribe' | 'isTypeOf' | 'resolveType';
+  readonly about: Field | GraphQLNamedType;
+  readonly isWrite: boolean;
+}
+
+/** The writes of one operation whose resolvers are wrapped: what each one's own resolver has returned. */
+type Writes = Map<unknown, unknown>;
+
+/**
+ * The schema while plugins may replace its functions. Theirs are called with the context that they extend, and the
+ * service's own with the one that they need. What a plugin replaced counts as the viewer's own from then on: it is shared
+ * with nobody, cached nowhere and, having four parameters, never compiled.
+ */
+export class WrappableSchema {
+  readonly #schema: GraphQLSchema;
+  readonly #log: Log;
+  #endings: readonly (() => Wrappable | null)[] = [];
+  readonly #writes = new WeakMap<object, Writes>();
+  readonly #failed = new WeakSet<object>();
+
+  constructor(schema: GraphQLSchema, log: Log) {
+    this.#schema = schema;
+    this.#log = log;
+  }
+
+  beginWrapping(): void {
+    this.#endings = [...wrappablesOf(this.#schema)].map((each) => this.#offer(each));
+  }
+
+  endWrapping(): void {
+    const replaced = this.#endings.flatMap((end) => end() ?? []);
+    const touched = new Set(replaced.map(({ about }) => about));
+    if (touched.size > 0) unmark(this.#schema, touched);
+  }
+
+  /** Whether a wrapper of one of its writes failed after the write. */
+  hasFailed(context: OperationContext): boolean {
+    return this.#failed.has(context);
+  }
+
+  #offer({ holder, name, about, isWrite }: Wrappable): () => Wrappable | null {
+    const own = holder[name] as Run | undefined;
+    const offered = own && (isWrite ? this.#noting(own) : withContext(own, name, innerOf));
+    if (offered) holder[name] = offered;
+    return () => {
+      const now = holder[name] as Run | undefined;
+      if (now === offered) {
+        if (own) holder[name] = own;
+        return null;
+      }
+      if (now) {
+        const theirs = withContext(now, name, seen);
+        holder[name] = isWrite ? this.#surviving(theirs) : theirs;
+      }
+      return { holder, name, about, isWrite };
+    };
+  }
+
+  /** Notes what a write has returned, before a plugin that wraps it can fail. */
+  #noting(own: Run): Run {
+    return (source, args, context, info) => {
+      const inner = innerOf(context);
+      const made = own(source, args, inner, info);
+      const writes = this.#writes.get(inner) ?? new Map<unknown, unknown>();
+      this.#writes.set(inner, writes.set(keyOf(info), made));
+      return made;
+    };
+  }
+
+  /** A wrapper that fails after the write does not hide its outcome. */
+  #surviving(wrapped: Run): Run {
+    return async (source, args, context, info) => {
+      try {
+        return await wrapped(source, args, context, info);
+      } catch (error) {
+        const writes = this.#writes.get(context as object);
+        if (!writes?.has(keyOf(info))) throw error;
+        const outcome = Promise.race([writes.get(keyOf(info)), Promise.reject(unknownOutcome())]);
+        const isOfTheWrite = await outcome.then(
+          () => false,
+          (reason) => reason === error,
+        );
+        if (!isOfTheWrite) {
+          this.#log.error({ err: error }, 'a plugin failed');
+          this.#failed.add(context as object);
+        }
+        return outcome;
+      }
+    };
+  }
+}
+
+/** The error of a write that was begun, and of which no outcome can be told. */
+export function unknownOutcome() {
+  return requestError(
+    'OUTCOME_UNKNOWN',
+    'It is not known what became of this: it may have been done or not.',
+  );
+}
+
+function keyOf(info: unknown): unknown {
+  return (info as { readonly path?: { readonly key: unknown } } | undefined)?.path?.key;
+}
+
+function innerOf(context: unknown): OperationContext {
+  return (context as { readonly [GRAPH]: OperationContext })[GRAPH];
+}
+
+/** Calls a function with another context. Compiled code calls none with a fourth parameter. */
+function withContext(run: Run, name: Wrappable['name'], of: (context: unknown) => unknown): Run {
+  return name === 'resolve' || name === 'subscribe'
+    ? (source, args, context, info) => run(source, args, of(context), info)
+    : (value, context, info, type) => run(value, of(context), info, type);
+}
+
+/** The context that plugins see. */
+function seen(context: unknown): unknown {
+  return (context as OperationContext).forPlugins ?? context;
+}
+
+function* wrappablesOf(schema: GraphQLSchema): Generator<Wrappable> {
+  for (const type of Object.values(schema.getTypeMap())) {
+    // The types of introspection belong to every schema of the process.
+    if (type.name.startsWith('__')) continue;
+    const holder = type as unknown as Wrappable['holder'];
+    if (isAbstractType(type)) yield { holder, name: 'resolveType', about: type, isWrite: false };
+    if (isObjectType(type)) yield { holder, name: 'isTypeOf', about: type, isWrite: false };
+    if (!isObjectType(type) && !isInterfaceType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      const of = { holder: field as unknown as Wrappable['holder'], about: field };
+      yield { ...of, name: 'resolve', isWrite: type === schema.getMutationType() };
+      yield { ...of, name: 'subscribe', isWrite: false };
+    }
+  }
+}
+
+/** Removes the marks of the fields that a plugin touched, and of all that may return a type that it touched. */
+function unmark(schema: GraphQLSchema, touched: ReadonlySet<Field | GraphQLNamedType>): void {
+  const isTouched = (type: GraphQLNamedType) =>
+    touched.has(type) ||
+    (isAbstractType(type) && schema.getPossibleTypes(type).some((each) => touched.has(each)));
+  for (const { about } of wrappablesOf(schema)) {
+    if (!('args' in about)) continue;
+    if (touched.has(about) || isTouched(getNamedType(about.type))) {
+      about.extensions = { ...about.extensions, sharing: undefined };
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto';
+import { addressKey } from '../../lib/address-key.ts';
+import type { RequestCaller } from '../../lib/caller.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
+import type { Log } from '../../lib/log.ts';
+import { logHash } from '../../lib/log-hash.ts';
+import { redactTokens } from '../../lib/redact.ts';
+import type { BackendCall } from '../admission/operation.ts';
+import type { ServerMetrics } from '../server-metrics.ts';
+import { RefusalSums } from './refusal-sums.ts';
+import type { RequestEnd, RequestSummary } from './request-summary.ts';
+
+interface AccessLogOptions {
+  readonly log: Pick<Log, 'line' | 'isLevelEnabled'>;
+  readonly clock: Clock;
+  /** The share of healthy, quick requests that is logged. */
+  readonly sample: number;
+  /** The key of the hashes of accounts and addresses; null for one of this process. */
+  readonly accountKey: string | null;
+  /** Whether a backend has accepted the caller's token. */
+  readonly isAccepted: (caller: RequestCaller) => boolean;
+  /** A number from 0 up to 1. */
+  readonly random: () => number;
+  /** Counts each request that has ended, logged or not. */
+  readonly metrics: Pick<ServerMetrics, 'requestEnded'>;
+}
+
+// A person notices that they wait.
+const SLOW_MS = 1_000;
+const HASHES = 10_000;
+
+/** Writes a line for each request when it has ended, and for a subscription also when it has begun. */
+export class AccessLog {
+  readonly #options: AccessLogOptions;
+  readonly #key: string | Buffer;
+  /** LOG_LEVEL does not change while the process runs. */
+  readonly #isLogged: boolean;
+  readonly #refusals: RefusalSums;
+  readonly #hashes = growingLru<string, string>({ maxEntries: HASHES, entryBytes: 150 });
+
+  constructor(options: AccessLogOptions) {
+    this.#options = options;
+    this.#key = options.accountKey ?? randomBytes(32);
+    this.#isLogged = options.log.isLevelEnabled('info');
+    this.#refusals = new RefusalSums(options.clock, (members) =>
+      options.log.line(members, 'requests refused'),
+    );
+  }
+
+  /** A subscription is followed from here on. */
+  subscribed(summary: RequestSummary, caller: RequestCaller): void {
+    summary.hasStarted = true;
+    if (!this.#isLogged || !this.#isSampled(summary)) return;
+    let members = `${origin(summary)},"document":"${documentOf(summary)}"`;
+    members += this.#account(summary, this.#options.isAccepted(caller)) + client(summary);
+    this.#options.log.line(members, 'subscription started');
+  }
+
+  /** Counts once, however many signs of the end there are. */
+  ended(summary: RequestSummary, caller: RequestCaller, status: number | null): void {
+    if (summary.hasEnded) return;
+    summary.hasEnded = true;
+    const durationMs = performance.now() - summary.startedAtMs;
+    const end = { durationMs, status, isAccepted: this.#options.isAccepted(caller) };
+    this.#options.metrics.requestEnded(summary, end);
+    if (!this.#isLogged) return;
+    const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
+    const { outcome, codes } = summary;
+    if (outcome === 'ok' && !isSlow && !this.#isSampled(summary)) return;
+    const isBlamed = isSlow || outcome === 'refused' || outcome === 'caller';
+    const address = isBlamed ? this.#address(caller) : '';
+    if (
+      outcome === 'refused' &&
+      !this.#refusals.hasLine(`"codes":["${codes.join('","')}"]${address}`)
+    )
+      return;
+    this.#options.log.line(
+      this.#members(summary, end) + address + client(summary) + this.#sample,
+      summary.hasStarted ? 'subscription ended' : 'request',
+    );
+  }
+
+  #isSampled(summary: RequestSummary): boolean {
+    const { sample, random } = this.#options;
+    summary.isSampled ??= sample === 1 || random() < sample;
+    return summary.isSampled;
+  }
+
+  /** The text of the line, which is put together by hand: an object and its serialization take twice as long. */
+  #members(summary: RequestSummary, { durationMs, status, isAccepted }: RequestEnd): string {
+    const { type, outcome, reason, codes, calls, callCount, bytesIn, bytesOut } = summary;
+    let members = origin(summary);
+    if (status !== null) members += `,"status":${status}`;
+    if (type !== null) members += `,"type":"${type}","document":"${documentOf(summary)}"`;
+    members += `,"outcome":"${outcome}"`;
+    if (codes.length > 0) members += `,"codes":["${codes.join('","')}"]`;
+    if (reason !== null) members += `,"reason":"${reason}"`;
+    members += `,"durationMs":${tenths(durationMs)}`;
+    if (callCount > 0) members += `,"gatewayMs":${tenths(summary.callsMs)}`;
+    if (callCount > 0) members += `,"calls":[${callTexts(calls)}]`;
+    if (callCount > calls.length) members += `,"callCount":${callCount}`;
+    if (summary.hasStarted) members += `,"events":${summary.results}`;
+    members += `,"bytesIn":${bytesIn},"bytesOut":${bytesOut}`;
+    return members + this.#account(summary, isAccepted);
+  }
+
+  /** Multiplies each healthy line to the number of requests that it stands for. */
+  get #sample(): string {
+    const { sample } = this.#options;
+    return sample < 1 ? `,"sample":${sample}` : '';
+  }
+
+  /** A token that was not accepted may name somebody else's account. */
+  #account({ claimedAccount }: RequestSummary, isAccepted: boolean): string {
+    if (claimedAccount === null) return '';
+    return `,"${isAccepted ? 'account' : 'claimedAccount'}":"${this.#hashOf(claimedAccount)}"`;
+  }
+
+  /** Of a request that was slow, or refused for whatever reason of its own: who goes on is found by it. */
+  #address({ client }: RequestCaller): string {
+    return client === undefined ? '' : `,"address":"${this.addressHash(client.address)}"`;
+  }
+
+  /** Stands for a client's address in other lines as well. */
+  addressHash(address: string): string {
+    return this.#hashOf(addressKey(address));
+  }
+
+  #hashOf(text: string): string {
+    const known = this.#hashes.get(text);
+    if (known !== undefined) return known;
+    const hash = logHash(this.#key, text);
+    this.#hashes.set(text, hash);
+    return hash;
+  }
+}
+
+/** The members that say which request it was. An id's characters need no escape. */
+function origin({ requestId, trace, transport, method, operationName }: RequestSummary): string {
+  // A client chooses its id, so it may be a token.
+  const id = requestId.includes('eyJ') ? redactTokens(requestId) : requestId;
+  let members = `"requestId":"${id}","transport":"${transport}"`;
+  const traceId = trace?.traceId;
+  if (traceId != null) members += `,"traceId":"${traceId}"`;
+  if (method !== null) members += `,"method":"${method}"`;
+  if (operationName !== null) members += `,"operationName":${JSON.stringify(operationName)}`;
+  return members;
+}
+
+function client({ client: naming }: RequestSummary): string {
+  if (naming === null) return '';
+  const { name, version } = naming;
+  const members = `,"client":${JSON.stringify(name)}`;
+  return version === null ? members : `${members},"clientVersion":${JSON.stringify(version)}`;
+}
+
+/** One text for each call: shorter in the log, and as easy to search, as an object. */
+function callTexts(calls: readonly BackendCall[]): string {
+  let texts = '';
+  for (const { operation, source, outcome, ms } of calls) {
+    const end = source === 'call' ? outcome : source;
+    texts += `${texts === '' ? '' : ','}"${operation} ${end} ${tenths(ms)}ms"`;
+  }
+  return texts;
+}
+
+function documentOf({ isTrusted }: RequestSummary): 'trusted' | 'other' {
+  return isTrusted ? 'trusted' : 'other';
+}
+
+function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

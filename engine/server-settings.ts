@@ -1,0 +1,47 @@
+import type { Clock } from '../lib/clock.ts';
+import type { ClientOf } from '../lib/limits/client.ts';
+import type { Limiter } from '../lib/limits/limiter.ts';
+import type { Log } from '../lib/log.ts';
+import type { Tracing } from '../lib/tracing/tracing.ts';
+import type { SendBuffers } from './back-pressure/send-buffers.ts';
+import type { Graph } from './graph.ts';
+import type { AllowedOrigins } from './http/cors.ts';
+import type { CountMessage } from './receive/message-budget.ts';
+import type { ReceiveBuffers } from './receive/receive-buffers.ts';
+import type { AccessLog } from './request/access-log.ts';
+import type { BearerTokens } from './request/bearer.ts';
+import type { ClientAddresses } from './request/client-address.ts';
+import type { ClientNames } from './request/client-names.ts';
+import type { RequestIds } from './request/request-id.ts';
+import type { ServerMetrics } from './server-metrics.ts';
+
+/** The settings that all transports share. */
+export interface ServerSettings {
+  readonly graph: Graph;
+  readonly log: Log;
+  readonly metrics: ServerMetrics;
+  /** Counts what is over a limit here, and no operation yet. */
+  readonly refused: (limit: string) => void;
+  readonly limiter: Limiter;
+  readonly clientOf: ClientOf;
+  /** Best a steady one: only durations are measured. */
+  readonly clock: Clock;
+  /** The longest that a subscription may be without an event of its own. */
+  readonly longestHeartbeatMs: number;
+  /** Why a socket is closed with 4403 for the error that ended a subscription; null where it is not. */
+  readonly tokenEndOf: (error: unknown) => string | null;
+  /** The interval of what keeps a quiet socket or event stream open. */
+  readonly pingMs: number;
+  readonly origins: AllowedOrigins;
+  readonly addresses: ClientAddresses;
+  readonly maxBodyBytes: number;
+  readonly buffers: SendBuffers;
+  readonly received: ReceiveBuffers;
+  readonly countMessage: CountMessage;
+  readonly tokens: BearerTokens;
+  readonly requestIds: RequestIds;
+  /** Null where tracing is off. */
+  readonly tracing: Tracing | null;
+  readonly accessLog: AccessLog;
+  readonly clientNames: ClientNames;
+}

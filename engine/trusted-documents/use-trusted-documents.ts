@@ -1,0 +1,95 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { growingLru } from '../../lib/growing-lru.ts';
+import type { Log } from '../../lib/log.ts';
+import { GRAPH, type GraphPlugin } from '../admission/plugin.ts';
+import { type Refusal, refused } from '../admission/refusal.ts';
+import { requestError } from '../errors/request-error.ts';
+import type { TrustedDocuments } from './trusted-documents.ts';
+
+export interface TrustedDocumentsOptions {
+  readonly trusted: TrustedDocuments | null;
+  readonly registered: PersistedTexts;
+  /**
+   * `on` refuses it; `log` executes and logs it; `off` executes it, and allows automatic persisted
+   * queries.
+   */
+  readonly trustedOnly: 'off' | 'log' | 'on';
+  readonly log: Pick<Log, 'warn'>;
+}
+
+const MAX_LOGGED = 10_000;
+
+/**
+ * Resolves what a client sent, an id, a text or both, to the text of the document that is executed. Needs `params` of
+ * useParams, and fills in its `query`; fills `document` where a manifest has it.
+ */
+export function useTrustedDocuments(options: TrustedDocumentsOptions): GraphPlugin {
+  const { trusted, registered, trustedOnly, log } = options;
+  const logged = growingLru<string, true>({ maxEntries: MAX_LOGGED, entryBytes: 160 });
+
+  /** Logs each document once, without its text, which may contain a password. */
+  function logOnce(text: string, operationName: string | null): void {
+    const document = hashOf(text);
+    if (logged.has(document)) return;
+    logged.set(document, true);
+    const name = operationName?.slice(0, 100) ?? null;
+    log.warn({ document, operationName: name }, 'a document that is not trusted');
+  }
+
+  return {
+    onAdmit({ operation }) {
+      const { query, documentId } = operation.params;
+      const named = documentId === null ? undefined : trusted?.byId(documentId);
+      const text = query ?? named?.text ?? registered.get(documentId ?? '');
+      // Clients with automatic persisted queries match this message, and then send the text.
+      if (text === undefined)
+        return refusing('PERSISTED_DOCUMENT_NOT_FOUND', 'PersistedQueryNotFound');
+      const isNamed = query === null || documentId === null || named?.text === query;
+      if (!isNamed && hashOf(query) !== documentId) {
+        return refusing('BAD_USER_INPUT', 'The hash is not that of the document beside it.');
+      }
+      const known = named ?? trusted?.byText(text);
+      if (known) {
+        operation.document = known.prepared;
+        operation.transport.record.isTrusted = true;
+      } else if (trustedOnly === 'on') {
+        return refusing('PERSISTED_DOCUMENT_REQUIRED', 'Only trusted documents are answered here.');
+      }
+      // Other plugins see the text, by whatever name the client has sent it.
+      if (query === null) operation.params = { ...operation.params, query: text };
+      return null;
+    },
+    // Only a document that is valid is registered.
+    onValidate({ context }) {
+      const { operation } = context[GRAPH];
+      const { query, documentId, operationName } = operation.params;
+      if (query === null || operation.transport.record.isTrusted) return;
+      if (trustedOnly === 'log') logOnce(query, operationName);
+      else if (documentId !== null && !registered.has(documentId))
+        registered.set(documentId, query);
+    },
+  };
+}
+
+function hashOf(text: string): string {
+  return hash('sha256', text, 'hex');
+}
+
+function refusing(...about: Parameters<typeof requestError>): Refusal {
+  return refused([requestError(...about)]);
+}
+
+const MAX_BYTES = 16 * 1024 * 1024;
+// The measured overhead of an entry, so that a flood of tiny texts counts at its true size.
+const BYTES_PER_TEXT = 150;
+
+/** Automatic persisted queries: texts that clients have registered under their hashes. */
+export class PersistedTexts extends LRUCache<string, string> {
+  constructor() {
+    super({
+      maxSize: MAX_BYTES,
+      sizeCalculation: (text, id) => BYTES_PER_TEXT + 2 * text.length + id.length,
+    });
+  }
+}

@@ -1,0 +1,115 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { isIPv4 } from 'node:net';
+import { type AllowedOrigins, isAllowedPage } from '../../engine/http/cors.ts';
+import type { Reply } from '../../engine/http/reply.ts';
+import type { Site } from '../../engine/http/site.ts';
+import { plainAddress } from '../../lib/address-key.ts';
+
+export interface SandboxProxyOptions {
+  readonly gatewayUrl: string;
+  readonly origins: AllowedOrigins;
+  /** Whether the gateway's own operations are reached too, as `/sandbox/gateway/…`. */
+  readonly offersGateway: boolean;
+  /** Called when the sandbox has another edition of the catalog, or other headers of it. */
+  readonly onCatalogChange: () => void;
+}
+
+// The controls' own paths. A dot segment, however encoded, would lead to the gateway's operations.
+const CONTROL_PATH = /^(?:\/[a-z\d-]+)+$/;
+const GATEWAY = '/sandbox/gateway';
+// Proxies add these headers to the requests that they forward.
+const OF_PROXIES = /^(?:via|forwarded|x-real-ip|x-forwarded-.*)$/;
+// They belong to one connection, not to the message; `vary` is said by the facade for both.
+const NOT_PASSED_ON = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date', 'vary']);
+
+/** Forwards `/sandbox/…` to the sandbox gateway, for clients on this machine only. */
+export class SandboxProxy implements Site {
+  readonly #options: SandboxProxyOptions;
+
+  constructor(options: SandboxProxyOptions) {
+    this.#options = options;
+  }
+
+  route(request: IncomingMessage, path: string): ReturnType<Site['route']> {
+    if (!path.startsWith('/sandbox/') || !this.#isOpenTo(request)) return null;
+    return (reply) => this.#forward(reply);
+  }
+
+  /**
+   * A page of any site can send requests to this machine; it may not use the controls, not even by DNS
+   * rebinding. A client behind a proxy on this machine may not either.
+   */
+  #isOpenTo(request: IncomingMessage): boolean {
+    const { socket, headers, url = '' } = request;
+    return (
+      this.#targetOf(url) !== null &&
+      isLoopback(socket.remoteAddress) &&
+      !Object.keys(headers).some((name) => OF_PROXIES.test(name)) &&
+      isThisMachine(headers.host) &&
+      isAllowedPage(request, this.#options.origins)
+    );
+  }
+
+  #forward(reply: Reply): Promise<void> {
+    const { request } = reply;
+    const target = this.#targetOf(request.url ?? '');
+    if (target === null) throw new TypeError('The path was not checked.');
+    const response = reply.handOver();
+    const isOperation = request.url?.startsWith(`${GATEWAY}/`) === true;
+    return new Promise((resolve, reject) => {
+      const lost = (error: Error) => {
+        // A fault that was set in the sandbox resets connections, which is no failure of the facade.
+        if (!isOperation) return reject(error);
+        if (response.headersSent) response.destroy();
+        else response.writeHead(502).end();
+        resolve();
+      };
+      const { host: _host, connection: _connection, ...headers } = request.headers;
+      const onward = httpRequest(target, { method: request.method, headers }, (answer) => {
+        const { statusCode = 502 } = answer;
+        const isOfCatalog = /^\/sandbox\/(?:catalog|reset)$/.test(target.pathname);
+        if (isOfCatalog && request.method === 'POST' && statusCode === 200) {
+          this.#options.onCatalogChange();
+        }
+        // The sandbox answers with another encoding, length or age than the facade would say by itself.
+        for (const [name, value = ''] of Object.entries(answer.headers)) {
+          if (!NOT_PASSED_ON.has(name)) response.setHeader(name, value);
+        }
+        response.writeHead(statusCode);
+        answer.pipe(response);
+        answer.on('data', () => reply.unread.measureSoon());
+        answer.once('end', resolve);
+        answer.once('error', lost);
+      });
+      onward.once('error', lost);
+      request.pipe(onward);
+    });
+  }
+
+  /** Null for a path that is neither a control's nor, where those are offered, an operation's. */
+  #targetOf(url: string): URL | null {
+    const { gatewayUrl, offersGateway } = this.#options;
+    const path = url.split('?', 1)[0] ?? '';
+    if (!path.startsWith(`${GATEWAY}/`)) {
+      return CONTROL_PATH.test(path) ? new URL(url, gatewayUrl) : null;
+    }
+    if (!offersGateway) return null;
+    const ownPath = path.slice(GATEWAY.length);
+    const target = new URL(gatewayUrl);
+    target.pathname += ownPath.slice(1);
+    target.search = url.slice(path.length);
+    // A path that changes when it is read, by dot segments however encoded, is none of an operation.
+    const isPlain = target.pathname.endsWith(ownPath) && !ownPath.startsWith('//');
+    return isPlain && !ownPath.startsWith('/sandbox') ? target : null;
+  }
+}
+
+function isThisMachine(host: string | undefined): boolean {
+  const name = URL.parse(`http://${host}`)?.hostname.replace(/^\[(.*)\]$/, '$1');
+  return name === 'localhost' || isLoopback(name);
+}
+
+function isLoopback(address: string | undefined): boolean {
+  const plain = plainAddress(address ?? '');
+  return plain === '::1' || (isIPv4(plain) && plain.startsWith('127.'));
+}

@@ -1,0 +1,116 @@
+import type { Operation } from '../../engine/admission/operation.ts';
+import {
+  GRAPH,
+  type OperationContext,
+  type ReadingContext,
+  type RunCost,
+  type Validity,
+} from '../../engine/admission/plugin.ts';
+import { type CostInputs, evaluate } from '../../engine/cost/amount.ts';
+import { after, type Eventually } from '../../lib/eventually.ts';
+import type { Client } from '../../lib/limits/client.ts';
+import type { CatalogView } from '../domain/catalog/catalog-view.ts';
+import type { Caller } from '../gateway/caller.ts';
+import { Context } from '../schema/context.ts';
+import { cachedSize, sizeOf } from '../schema/list-sizes.ts';
+import { EventScope } from '../schema/scope.ts';
+import type { Services } from '../schema/services.ts';
+
+/** A context that other plugins may see and extend. */
+class SharedContext extends Context implements ReadingContext {
+  /** The same as they see it; null where there are none. */
+  forPlugins: object | null = null;
+
+  get [GRAPH](): this {
+    return this;
+  }
+
+  receipt({ cost, fields, waitedMs }: RunCost): Readonly<Record<string, unknown>> {
+    const gateway = this.entries.map(({ operation, ms, source }) => ({
+      operation,
+      ms: Math.round(ms * 10) / 10,
+      source,
+    }));
+    return { gateway, cost, fields, ...(waitedMs > 0 && { waitedMs: Math.round(waitedMs) }) };
+  }
+}
+
+/** The context of one operation: what its resolvers read with, and what plugins ask about trading. */
+export class GraphContext extends SharedContext implements OperationContext {
+  declare readonly caller: Caller;
+  readonly operation: Operation;
+  readonly clientNow: () => Client;
+
+  constructor(services: Services, caller: Caller, operation: Operation) {
+    super(services, caller, operation.transport.record);
+    this.operation = operation;
+    this.clientNow = () => services.clientOf(caller);
+  }
+
+  override get ageLimitSeconds(): number {
+    const { prepared, inputs } = this.operation;
+    return evaluate(prepared.ageLimit, inputs);
+  }
+
+  override get needsRows(): boolean {
+    return this.operation.prepared.needsWholeRead;
+  }
+
+  override neverSignedIn(): void {
+    this.operation.isGivenBack = true;
+  }
+
+  get knownToken(): string | null {
+    const { token } = this.caller;
+    return token && this.services.known.hasHere(token.hash) ? token.hash : null;
+  }
+
+  costInputs(): CostInputs {
+    const { services, operation } = this;
+    const known = (name: string) => cachedSize(services, operation.client.login, name);
+    return { variables: operation.params.variables, sizeOf: (name) => sizeOf(name, known) };
+  }
+
+  /** The version of the catalog for which the viewer is proved. */
+  validity(): Eventually<Validity> {
+    return after(this.scope.catalog(), validityOf);
+  }
+
+  eventContexts(): () => EventContext {
+    const { services, calls, forPlugins } = this;
+    const { trace: _, ...caller } = this.caller;
+    // Without the operation's own context, which must not live as long as the subscription.
+    const given = forPlugins && { ...forPlugins, [GRAPH]: null };
+    return () => {
+      const context = new EventContext(services, caller, calls);
+      if (given) context.forPlugins = { ...given, [GRAPH]: context };
+      return context;
+    };
+  }
+
+  /** The calls of the gateway continue the operation's own span. */
+  protected override callerOfCalls(): Caller {
+    const { trace } = this.operation;
+    const caller = super.callerOfCalls();
+    return trace === null ? caller : { ...caller, trace };
+  }
+}
+
+/**
+ * The context of one event of a subscription. It reads anew, without a call of the gateway for the account, and
+ * for nobody's trace: that of the request ended long ago.
+ */
+export class EventContext extends SharedContext {
+  protected override createScope(caller: Caller): EventScope {
+    return new EventScope(this.services, caller, this);
+  }
+}
+
+/** The lengths keep two keys apart whatever the group's own text contains. */
+function validityOf({ group, version, fetchedAtMs, stale, freshSeconds }: CatalogView): Validity {
+  return {
+    version: `${version.version} ${group.length} ${group}`,
+    copy: `${fetchedAtMs} ${stale}`,
+    freshSeconds,
+  };
+}

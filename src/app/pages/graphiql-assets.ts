@@ -1,0 +1,102 @@
+import { hash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
+import { packFile, type StaticFile } from '../../../engine/http/static-file.ts';
+
+export type Assets = Awaited<ReturnType<typeof loadAssets>>;
+
+interface File {
+  readonly name: string;
+  readonly bytes: Buffer;
+  /** Where it was packed before. */
+  readonly br?: Buffer;
+}
+
+const TYPES = new Map([
+  ['js', 'text/javascript'],
+  ['css', 'text/css'],
+]);
+
+// The browser runs these files as they are, so they are JavaScript, with types in comments.
+const SOURCES = join(import.meta.dirname, '..', '..', '..', 'graphiql');
+const PAGE_FOLDER = join(SOURCES, 'page');
+const BUNDLE_FOLDER = join(SOURCES, 'bundle');
+
+const unpackBrotli = promisify(brotliDecompress);
+
+/**
+ * Reads the page, the files of GraphiQL itself and the project's own by their URL paths: modules import each other by
+ * relative paths.
+ */
+export async function loadAssets() {
+  const [html, graphiql, page] = await Promise.all([
+    readFile(join(PAGE_FOLDER, 'index.html'), 'utf8'),
+    readBundle().then(published),
+    readPage().then(published),
+  ]);
+  return { html, graphiql, page };
+}
+
+/** Reads the files that `npm run graphiql` has made: packed already, so nothing as large is compressed while somebody waits. */
+async function readBundle(): Promise<File[]> {
+  const names = (await readdir(BUNDLE_FOLDER)).filter((name) => name.endsWith('.br'));
+  return Promise.all(
+    names.map(async (name) => {
+      const br = await readFile(join(BUNDLE_FOLDER, name));
+      return { name: name.replace(/\.br$/, ''), bytes: await unpackBrotli(br), br };
+    }),
+  );
+}
+
+async function readPage(): Promise<File[]> {
+  const names = (await readdir(PAGE_FOLDER)).filter((name) => TYPES.has(extensionOf(name)));
+  return Promise.all(
+    names.map(async (name) => ({ name, bytes: await readFile(join(PAGE_FOLDER, name)) })),
+  );
+}
+
+/** Files of one folder, whose path contains a hash of their content, so that they are cached for good. */
+async function published(files: readonly File[]): Promise<Map<string, StaticFile>> {
+  const content = Buffer.concat(files.map(({ bytes }) => bytes));
+  const folder = `/graphiql/${hash('sha256', content, 'hex').slice(0, 16)}`;
+  const entries = files.map(async ({ name, bytes, br }): Promise<[string, StaticFile]> => {
+    const type = `${TYPES.get(extensionOf(name))}; charset=utf-8`;
+    return [`${folder}/${name}`, await packFile(type, bytes, br)];
+  });
+  return new Map(await Promise.all(entries));
+}
+
+function extensionOf(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1);
+}
+
+export interface DocumentationPage {
+  readonly title: string;
+  readonly path: string;
+  readonly text: Buffer;
+}
+
+// Only these are served, by name: the path of a request never becomes the path of a file.
+const PAGES = new Map([
+  ['catalog', 'Catalog: search, page, sync'],
+  ['live', 'Live: positions, orders, the account'],
+  ['orders', 'Orders'],
+  ['errors', 'Errors'],
+  ['limits', 'Limits'],
+  ['sandbox', 'The sandbox gateway'],
+]);
+
+const FOLDER = join(import.meta.dirname, '..', '..', '..', 'docs');
+
+/** The pages of `docs/` that front ends need, as far as they are there: the container image has none. */
+export async function loadDocumentation(): Promise<readonly DocumentationPage[]> {
+  const pages = await Promise.all(
+    [...PAGES].map(async ([name, title]) => {
+      const text = await readFile(join(FOLDER, `${name}.md`)).catch(() => null);
+      return text === null ? [] : [{ title, path: `/graphiql/docs/${name}.md`, text }];
+    }),
+  );
+  return pages.flat();
+}

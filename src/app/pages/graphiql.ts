@@ -1,0 +1,150 @@
+import type { IncomingMessage } from 'node:http';
+import type { Reply } from '../../../engine/http/reply.ts';
+import { type Site, sendNotFound, wantsPage } from '../../../engine/http/site.ts';
+import { sendFile, sendPage } from '../../../engine/http/static-file.ts';
+import { onFirstUse } from '../../../lib/on-first-use.ts';
+import {
+  type Assets,
+  type DocumentationPage,
+  loadAssets,
+  loadDocumentation,
+} from './graphiql-assets.ts';
+
+/** An account of the sandbox to sign in with. */
+interface SandboxUser {
+  readonly email: string;
+  readonly about: string;
+}
+
+export interface GraphiQLOptions {
+  /**
+   * The sandbox's users and the sign-in of the first, so that the first query works; null without the sandbox, where one
+   * has an account of one's own, or pastes a token.
+   */
+  readonly sandbox: {
+    readonly users: readonly SandboxUser[];
+    readonly firstToken: () => Promise<string | null>;
+  } | null;
+  /** Off: the page says what is missing and why, in place of an error. */
+  readonly introspection: boolean;
+}
+
+/** GraphiQL with every asset served from this process, so that it works offline. */
+export class GraphiQL implements Site {
+  readonly #options: GraphiQLOptions;
+  /** Most servers never need them. */
+  readonly #loadAssets = onFirstUse(loadAssets);
+  readonly #loadDocumentation = onFirstUse(loadDocumentation);
+
+  constructor(options: GraphiQLOptions) {
+    this.#options = options;
+  }
+
+  route(request: IncomingMessage, path: string): ReturnType<Site['route']> {
+    if (path === '/graphql' && wantsPage(request)) {
+      return (reply) => reply.whenRoom(() => this.#page(reply));
+    }
+    if (path.startsWith('/graphiql/'))
+      return (reply) => reply.whenRoom(() => this.#file(reply, path));
+    if (path !== '/') return null;
+    return (reply) => {
+      reply.set('location', '/graphql');
+      return reply.sendNothing(302);
+    };
+  }
+
+  async #page(reply: Reply): Promise<void> {
+    const { sandbox } = this.#options;
+    const assets = await this.#loadAssets();
+    const docs = await this.#loadDocumentation();
+    // The page is served even where the sign-in fails, to debug just that.
+    const token = (await sandbox?.firstToken().catch(() => null)) ?? null;
+    // The page may contain a token of the demo user.
+    reply.set('cache-control', 'no-store');
+    await sendPage(reply, shell(this.#options, assets, docs, token), {
+      // GraphiQL sizes its panes by attributes.
+      style: "'self' 'unsafe-inline'",
+      images: "'self' data:",
+    });
+  }
+
+  async #file(reply: Reply, path: string): Promise<void> {
+    const document = (await this.#loadDocumentation()).find((each) => each.path === path);
+    if (document) {
+      reply.set('content-type', 'text/plain; charset=utf-8');
+      return reply.send(200, document.text);
+    }
+    const { graphiql, page } = await this.#loadAssets();
+    const file = graphiql.get(path) ?? page.get(path);
+    return file === undefined ? sendNotFound(reply) : sendFile(reply, file);
+  }
+}
+
+/** The HTML of the page: `graphiql/page/index.html` with what depends on this server. No script is inline. */
+function shell(
+  { sandbox, introspection }: GraphiQLOptions,
+  assets: Assets,
+  docs: readonly DocumentationPage[],
+  /** Of the first user; null where the sign-in failed. */
+  token: string | null,
+): string {
+  const users = sandbox?.users ?? null;
+  const paths = [...assets.graphiql.keys(), ...assets.page.keys()];
+  const url = (name: string) => paths.find((path) => path.endsWith(`/${name}`)) ?? '';
+  const config = {
+    endpoint: '/graphql',
+    graphiql: url('graphiql.js'),
+    introspection,
+    users,
+    token,
+  };
+  const head = [
+    `<link rel="stylesheet" href="${url('graphiql.css')}" />`,
+    `<link rel="stylesheet" href="${url('page.css')}" />`,
+    ...[...assets.page.keys()]
+      .filter(isFirst)
+      .map((path) => `<link rel="modulepreload" href="${path}" />`),
+    ...[...assets.graphiql]
+      .filter(([path]) => isFirst(path))
+      .map(
+        ([path, { br }]) => `<link rel="modulepreload" href="${path}" data-bytes="${br.length}" />`,
+      ),
+    `<script type="application/json" id="config">${inScript(config)}</script>`,
+    `<script type="module" src="${url('main.js')}"></script>`,
+  ];
+  const schema = introspection ? [{ title: 'Schema', path: '/schema.graphql' }] : [];
+  return assets.html
+    .replaceAll(partNamed('real gateway'), users === null ? '$1' : '')
+    .replace(partNamed('no introspection'), introspection ? '' : '$1')
+    .replace('<!-- head -->', () => head.join('\n    '))
+    .replace('<!-- users -->', () => (users ? userSwitch(users) : ''))
+    .replace('<!-- links -->', () => [...schema, ...docs].map(link).join(''));
+}
+
+/** A part of the page that stands between comments with its name. */
+function partNamed(name: string): RegExp {
+  return new RegExp(`<!-- ${name} -->([^]*?)<!-- /${name} -->`, 'g');
+}
+
+function userSwitch(users: readonly SandboxUser[]): string {
+  const options = users.map(
+    ({ email, about }) => `<option value="${email}">${email.split('@')[0]}: ${about}</option>`,
+  );
+  return `<label>User
+          <select id="user" autocomplete="off">${options.join('')}<option value="">nobody: no token</option></select>
+        </label>`;
+}
+
+/** A module that the page starts with; the others come when what they are for is opened. */
+function isFirst(path: string): boolean {
+  return /\/(?!later-)[\w-]+\.js$/.test(path);
+}
+
+function link({ title, path }: Pick<DocumentationPage, 'title' | 'path'>): string {
+  return `<a href="${path}" target="_blank">${title}</a>`;
+}
+
+/** Escapes JSON inside a script element, so that it cannot close the element. */
+function inScript(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c');
+}

@@ -1,0 +1,49 @@
+/**
+ * Counts the work of preparing documents as V8 does for coverage: how often each block of code is entered, which
+ * is the same on any machine. It has to begin before the code is loaded, hence in a process of its own.
+ */
+import { Session } from 'node:inspector';
+
+const session = new Session();
+session.connect();
+session.post('Profiler.enable');
+session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+
+const { buildSchema } = await import('../../../src/schema/schema.ts');
+const { Documents } = await import('../../../engine/documents/documents.ts');
+const { evaluate } = await import('../../../engine/cost/amount.ts');
+const schema = buildSchema();
+
+process.on('message', ({ text, limits }: WorkQuestion) => {
+  // What is compiled or memoized once for the process is no work of a document.
+  prepare(text, limits);
+  takeCounts();
+  prepare(text, limits);
+  process.send?.(takeCounts());
+});
+process.send?.('ready');
+
+export interface WorkQuestion {
+  readonly text: string;
+  readonly limits: import('../../../engine/limits/structure.ts').StructureLimits;
+}
+
+function prepare(text: string, limits: WorkQuestion['limits']): void {
+  const prepared = new Documents({ schema, limits, introspection: true }).prepare(text);
+  if ('errors' in prepared) return;
+  for (const { args, cost } of prepared.operations.values()) {
+    args.read({});
+    evaluate(cost, { variables: {}, sizeOf: () => 1 });
+  }
+}
+
+function takeCounts(): number {
+  let sum = 0;
+  session.post('Profiler.takePreciseCoverage', (error, { result }) => {
+    if (error) throw error;
+    for (const { functions } of result) {
+      for (const { ranges } of functions) for (const { count } of ranges) sum += count;
+    }
+  });
+  return sum;
+}

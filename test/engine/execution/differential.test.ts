@@ -1,0 +1,56 @@
+import { parse, validate } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { createRandom, type Random } from '../../../sandbox/random.ts';
+import { inFull } from '../../support/in-full.ts';
+import { randomDocument } from '../../support/random-documents.ts';
+import { ask, shown } from './both-executors.ts';
+import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';
+
+const DOCUMENTS = inFull(1_000, 200);
+
+describe('generated documents', { timeout: 600_000 }, () => {
+  test.each([
+    ['query', 0],
+    ['query', 0.01],
+    ['query', 0.15],
+    ['subscription', 0],
+    ['subscription', 0.05],
+  ] as const)(
+    'of a %s are answered alike where %d of the values are wrong',
+    async (operation, hostility) => {
+      const random = createRandom(`compiled ${operation} ${hostility}`);
+      const seen = { valid: 0, compiled: 0, whole: 0, failed: 0 };
+      for (let i = 0; i < DOCUMENTS; i += 1) {
+        const { text, variables } = randomDocument(hostileSchema, random, { operation });
+        if (validate(hostileSchema, parse(text)).length > 0) continue;
+        seen.valid += 1;
+        const stage = createStage(random, hostility);
+        const rootValue = operation === 'subscription' ? await eventOf(stage, random) : undefined;
+        const answers = await ask({ text, variables, stage, rootValue });
+        if (answers === null) continue;
+        const { expected, found, isCountedAlike, isCompiled } = answers;
+        expect(shown(found), `${text}\n${JSON.stringify(variables)}`).toBe(shown(expected));
+        // Or an answer would end elsewhere in its budget, once it is compiled.
+        if (hostility === 0 && !expected.errors) expect(isCountedAlike, text).toBe(true);
+        if (isCompiled) seen.compiled += 1;
+        if (isCompiled && !expected.errors) seen.whole += 1;
+        if (expected.errors) seen.failed += 1;
+      }
+      // Or it would compare the reference executor with itself.
+      expect(seen.valid).toBeGreaterThan(DOCUMENTS * 0.8);
+      expect(seen.compiled).toBeGreaterThan(DOCUMENTS * 0.3);
+      expect(seen.whole).toBeGreaterThan(DOCUMENTS * 0.08);
+      if (hostility > 0) expect(seen.failed).toBeGreaterThan(DOCUMENTS * 0.1);
+    },
+  );
+});
+
+async function eventOf(stage: Stage, random: Random): Promise<unknown> {
+  const { nodeMustRead } = hostileSchema.getQueryType()?.getFields() ?? {};
+  try {
+    const event = await nodeMustRead?.resolve?.(undefined, {}, stage, {} as never);
+    return random() < 0.1 ? null : event;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { isJsonType, Negotiation } from '../../../engine/http/negotiation.ts';
+
+const PLAIN = 'application/json';
+const RESPONSE = 'application/graphql-response+json';
+const EVENTS = 'text/event-stream';
+
+function chosen(accept: string | undefined): string {
+  const accepted = new Negotiation().of(accept);
+  if (accepted === null) return 'none';
+  return accepted.takesEvents && accepted.single !== EVENTS
+    ? `${accepted.single}, or events`
+    : accepted.single;
+}
+
+describe('a header', () => {
+  test.each([
+    [undefined, `${PLAIN}, or events`],
+    ['', `${PLAIN}, or events`],
+    [' , ,', `${PLAIN}, or events`],
+    ['*/*', `${PLAIN}, or events`],
+    ['application/*', PLAIN],
+    ['text/*', EVENTS],
+    ['image/*', 'none'],
+    ['json', 'none'],
+    ['application/json;q=0', 'none'],
+    ['*/*;q=0', 'none'],
+    ['multipart/mixed', 'none'],
+    // Equal weights: the type that is named, then the one that stands first.
+    [`*/*, ${RESPONSE}`, `${RESPONSE}, or events`],
+    [`application/*, ${EVENTS}`, `${PLAIN}, or events`],
+    [`${PLAIN}, ${RESPONSE}`, PLAIN],
+    [`${RESPONSE}, ${PLAIN}`, RESPONSE],
+    [`${EVENTS}, ${PLAIN}`, `${PLAIN}, or events`],
+    [`${EVENTS}, */*`, `${PLAIN}, or events`],
+    // Weights.
+    [`${PLAIN};q=0.9, ${RESPONSE}`, RESPONSE],
+    [`${PLAIN};q=0.9, ${RESPONSE};q=0.8`, PLAIN],
+    [`${PLAIN};q=0.001, ${RESPONSE};q=0`, PLAIN],
+    [`${EVENTS}, ${PLAIN};q=0.999`, EVENTS],
+    [`*/*, ${PLAIN};q=0`, `${RESPONSE}, or events`],
+    [`*/*, application/*;q=0`, EVENTS],
+    [`*/*;q=0.1, ${EVENTS};q=0`, PLAIN],
+    [`${PLAIN};q=0, ${PLAIN}`, PLAIN],
+    // Parameters.
+    [`${PLAIN}; charset=utf-8`, PLAIN],
+    [`${PLAIN}; charset="UTF-8"`, PLAIN],
+    [`${PLAIN}; charset=utf8`, PLAIN],
+    [`${PLAIN}; charset=utf-16`, 'none'],
+    [`${PLAIN}; charset=utf-16, */*;q=0.1`, `${PLAIN}, or events`],
+    [`${PLAIN}; charset=utf-8; q=0, ${PLAIN}`, 'none'],
+    [`${PLAIN}; version=1`, PLAIN],
+    [`x/y; a="${PLAIN}, */*"`, 'none'],
+    [`x/y; a="\\"", ${PLAIN}`, PLAIN],
+    // What is no weight counts as none.
+    [`${PLAIN};q=, ${RESPONSE};q=0.5`, PLAIN],
+    [`${PLAIN};q=7, ${RESPONSE};q=0.5`, PLAIN],
+    [`${PLAIN};q=-1, ${RESPONSE};q=0.5`, PLAIN],
+    [`${PLAIN};q=.2, ${RESPONSE};q=0.5`, RESPONSE],
+    [`${PLAIN};q, ${RESPONSE};q=0.5`, PLAIN],
+    // Java's HttpURLConnection.
+    ['text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2', `${PLAIN}, or events`],
+  ])('of %j is answered with %s', (accept, type) => {
+    expect(chosen(accept)).toBe(type);
+  });
+
+  test('as long as a head may be is read in time', () => {
+    for (const text of ['"', ',', ';', 'a/b;"', '"\\', 'q=', ' ']) {
+      expect(chosen(`${text.repeat(16_000 / text.length)},${PLAIN}`)).toMatch(/json|none/);
+    }
+  });
+
+  test('means the same however often it comes, and after thousands of others', () => {
+    const negotiation = new Negotiation();
+    const long = `${PLAIN};q=0.5, ${RESPONSE};x=${'y'.repeat(500)}`;
+    for (let count = 0; count < 2_000; count += 1) {
+      expect(negotiation.of(`${PLAIN};q=0.5, ${RESPONSE}`)?.single).toBe(RESPONSE);
+      expect(negotiation.of(`${EVENTS};x=${count}`)?.single).toBe(EVENTS);
+      expect(negotiation.of(`image/png;x=${count % 7}`)).toBeNull();
+      expect(negotiation.of(long)?.single).toBe(RESPONSE);
+    }
+  });
+});
+
+test.each([
+  ['application/json', true],
+  ['application/json; charset=utf-8', true],
+  ['Application/JSON;charset=UTF-8', true],
+  ['application/json \t; x="y"', true],
+  ['application/json;', true],
+  ['application/jsonp', false],
+  ['application/json, text/plain', false],
+  ['text/plain; a=application/json', false],
+  ['', false],
+  [undefined, false],
+])('a body of the type %j is JSON: %s', (contentType, isJson) => {
+  expect(isJsonType(contentType)).toBe(isJson);
+});

@@ -1,0 +1,88 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { ResponseCache } from '../../../engine/response-cache/response-cache.ts';
+import { isNamed } from '../../../engine/response-cache/use-response-cache.ts';
+import { createRandom } from '../../../sandbox/random.ts';
+import { heldBytes } from '../../support/heap.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+/** A text that does not compress. */
+function noise(bytes: number, seed = 'noise'): Buffer {
+  const random = createRandom(seed);
+  return Buffer.from(Array.from({ length: bytes }, () => Math.floor(random() * 256)));
+}
+
+describe('what is held', () => {
+  test('never weighs more than is allowed, the packed ones included', async () => {
+    const cache = new ResponseCache(MEGABYTE);
+    for (let i = 0; i < 40; i += 1) {
+      const bytes = noise(60_000, `answer ${i}`);
+      cache.set(`key ${i}`, { etag: 'tag', plain: bytes });
+      await cache.packed(`key ${i}`, bytes, 'br');
+      await cache.packed(`key ${i}`, bytes, 'gzip');
+      expect(cache.byteSize).toBeLessThanOrEqual(MEGABYTE);
+    }
+    expect(cache.byteSize).toBeGreaterThan(MEGABYTE / 2);
+    expect(cache.get('key 0')).toBeUndefined();
+    expect(cache.get('key 39')?.plain).toEqual(noise(60_000, 'answer 39'));
+  });
+
+  test('counts the memory it takes, even when it consists of many small parts', async () => {
+    const before = heldBytes();
+    const cache = new ResponseCache(8 * MEGABYTE);
+    for (let i = 0; i < 60_000; i += 1) {
+      // Each is cut out of a larger block, as texts of this size are.
+      const bytes = Buffer.from(`{"data":{"instrument":{"id":"${i}"}}}`);
+      cache.set(String(i), { etag: 'tag', plain: bytes });
+      if (i % 60 === 0) await cache.packed(String(i), bytes, 'gzip');
+    }
+    expect(heldBytes() - before).toBeLessThan(1.5 * 8 * MEGABYTE);
+    expect(cache.byteSize).toBeGreaterThan(7 * MEGABYTE);
+  });
+});
+
+describe('a packed answer', () => {
+  test('of which nothing else is held has no tag', async () => {
+    const cache = new ResponseCache();
+    await cache.packed('key', Buffer.alloc(5_000, 'abc'), 'gzip');
+    expect(cache.get('key')).toBeUndefined();
+  });
+
+  test('is made once for all who ask meanwhile', async () => {
+    const cache = new ResponseCache();
+    const bytes = Buffer.alloc(200_000, 'abc');
+    const all = await Promise.all([1, 2, 3].map(() => cache.packed('key', bytes, 'br')));
+    expect(all[1]).toBe(all[0]);
+    expect(all[2]).toBe(all[0]);
+    expect(brotliDecompressSync(all[0] as Buffer)).toEqual(bytes);
+  });
+
+  test('is held beside the other packings of it', async () => {
+    const cache = new ResponseCache();
+    const bytes = Buffer.alloc(200_000, 'abc');
+    const gzipped = await cache.packed('key', bytes, 'gzip');
+    expect(gunzipSync(gzipped)).toEqual(bytes);
+    expect(await cache.packed('key', bytes, 'br')).not.toEqual(gzipped);
+    expect(cache.packed('key', bytes, 'gzip')).toEqual(gzipped);
+  });
+
+  test('takes the place of the plain one where both are too much', async () => {
+    const cache = new ResponseCache(10_000);
+    const bytes = Buffer.concat([Buffer.alloc(8_500, 'abc'), noise(500)]);
+    cache.set('key', { etag: 'tag', plain: bytes });
+    const packed = await cache.packed('key', bytes, 'gzip');
+    expect(cache.get('key')).toEqual({ etag: 'tag', plain: null });
+    expect(cache.packed('key', bytes, 'gzip')).toBe(packed);
+  });
+});
+
+test.each([
+  [undefined, false],
+  ['W/"a"', true],
+  ['W/"b", W/"a"', true],
+  ['*', true],
+  ['W/"b"', false],
+])('an If-None-Match of %s names W/"a": %s', (given, named) => {
+  expect(isNamed(given, 'W/"a"')).toBe(named);
+});
