@@ -17,7 +17,7 @@ export function plainAddress(address: string): string {
 }
 
 /**
- * What limits per address count, the narrowest first: an IPv4 address; of IPv6 the /64, because a host has
+ * The keys by which limits per address count, the narrowest first: an IPv4 address; of IPv6 the /64, because a host has
  * all of it and could use a new address for each request, and the /56 and /48 that customers are given.
  */
 export function networksOf(address: string): readonly string[] {

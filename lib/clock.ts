@@ -16,7 +16,7 @@ export interface Clock {
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 let latestMs = Date.now();
-/** Of the steady clock; null where the date is the latest one. */
+/** The steady clock's time; null where the date is the latest one. */
 let measuredAtMs: number | null = null;
 
 /**

@@ -65,7 +65,7 @@ export class CompiledCodeCache extends LRUCache<CompiledCode, () => void> {
   }
 }
 
-// Of the documents that clients write, hardly one has as many.
+// Hardly a document that a client writes has as many.
 const LARGE_FIELDS = 150;
 let isOn = true;
 

@@ -14,7 +14,6 @@ import { requestError } from '../errors/request-error.ts';
 type Run = (...args: unknown[]) => unknown;
 type Field = GraphQLField<unknown, unknown>;
 
-/** The context that executors hand to resolvers. */
 /** A function of the schema that plugins may replace. */
 interface Wrappable {
   readonly holder: Record<string, unknown>;

@@ -33,7 +33,7 @@ export interface ClientNaming {
   readonly label: string | null;
 }
 
-// More is counted, not listed.
+// A line of the log stays below 8 kB; more calls are counted, not listed.
 const MOST_LISTED_CALLS = 45;
 const BY_SEVERITY: readonly Outcome[] = ['ok', 'gone', 'caller', 'refused', 'fault'];
 

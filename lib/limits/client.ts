@@ -2,7 +2,7 @@ import { networksOf } from '../address-key.ts';
 import type { RequestCaller } from '../caller.ts';
 import { NETWORK_SHARES, TOKEN_SHARE, type Whom } from './table.ts';
 
-/** Whom something is charged to. */
+/** The one that something is charged to. */
 export interface Client {
   readonly kind: Whom;
   readonly key: string;

@@ -5,7 +5,7 @@ import type { Client } from './client.ts';
 import type { LimitName, LimitTable, Whom } from './table.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** What a client has left, in the scarcest of its shares. */
+/** The rest of a client's budget, in the scarcest of its shares. */
 export interface Taken {
   readonly isOver: boolean;
   /** Below 0: what it owes. */
@@ -79,7 +79,7 @@ export class Limiter {
       const wasEmpty = bucket.tokens.take(0, nowMs) < 0;
       bucket.tokens.take(points, nowMs);
       if (isShared) this.#shareSoon(bucket, points);
-      // What a token or a network uses beyond its share is not taken from the whole.
+      // A token or a network that exceeds its share takes nothing from the whole.
       if (wasEmpty && points > 0) break;
     }
     return scarcest(buckets, 0, nowMs);

@@ -1,4 +1,4 @@
-/** Whom a limit is charged to; a `signed-in pair` is an e-mail with an address, or a token, that signed in lately. */
+/** The kinds of clients that limits are charged to; a `signed-in pair` is an e-mail with an address, or a token, that signed in lately. */
 export type Whom = 'account' | 'address' | 'email' | 'pair' | 'signed-in pair' | 'token';
 
 export interface Limit {
@@ -16,12 +16,12 @@ export interface Limit {
 
 // A revocation is seen only when a token is used: until then the token must not use up its account.
 export const TOKEN_SHARE = 1 / 2;
-/** Of the /64, /56 and /48 of an IPv6 address: providers give customers, or many of them, the larger ones. */
+/** The shares of the /64, /56 and /48 of an IPv6 address: providers give customers, or many of them, the larger ones. */
 export const NETWORK_SHARES = [1, 4, 16];
 /** How long a token is remembered as known, and a pair of address and e-mail as signed in. */
 export const KNOWN_MS = { token: 24 * 3_600_000, pair: 7 * 24 * 3_600_000 };
 
-/** What a token that the gateway refuses is charged: as many calls as a token may make at a time. */
+/** The charge for a token that the gateway refuses: as many calls as a token may make at a time. */
 export const REFUSED_TOKEN_CALLS = 5;
 
 /** Calls that wait for their turn: each with its request in memory. */
@@ -37,7 +37,7 @@ export interface LimitSettings {
 export type LimitTable = ReturnType<typeof limitTable>;
 export type LimitName = keyof LimitTable;
 
-/** Who is charged with what. docs/limits.md says the same in words. */
+/** The limits, and which client is charged by each. docs/limits.md says the same in words. */
 export function limitTable(settings: LimitSettings) {
   const { rateLimitPerMinute: rate, costLimitPerMinute: fields, maxCost } = settings;
   const logins = settings.loginLimitPerMinute;

@@ -45,7 +45,7 @@ export function readVariables<T>(onWarn: (text: string) => void, open: (read: Va
       },
     });
   } finally {
-    // What it says of each export later is counted and logged once.
+    // Its later reports of each export are counted and logged once.
     diag.disable();
   }
 }

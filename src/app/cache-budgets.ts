@@ -1,4 +1,4 @@
-/** What costs most to get again has most: a catalog megabytes of the gateway's, a snapshot a call, a list of positions nothing. */
+/** The cache whose content costs most to get again has most: a catalog costs megabytes of the gateway's, a snapshot a call, a list of positions nothing. */
 const SHARES = {
   catalogs: 0.5,
   sessions: 0.25,

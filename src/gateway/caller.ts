@@ -31,7 +31,7 @@ export interface ReceiptEntry {
   readonly operation: OperationName;
   readonly ms: number;
   readonly source: ReceiptSource;
-  /** Of a call of this request. */
+  /** How a call ended; absent where nothing was called for this request. */
   readonly outcome?: CallOutcome;
 }
 

@@ -10,7 +10,7 @@ import {
   KeyForgottenError,
   KeyNotVoidedError,
   UnprovedOrderError,
-} from '../domain/trading/void-errors.ts';
+} from '../domain/trading/order-errors.ts';
 import {
   GatewayError,
   type GatewayErrorKind,

@@ -66,7 +66,7 @@ export async function openStores(options: StoreOptions) {
       limits,
       /** Versions from other replicas' catalogs; null where there are none. */
       versions,
-      /** Of the accounts, by the orders of all replicas; null without Redis. */
+      /** The versions of accounts, which the orders of all replicas advance; null without Redis. */
       accountVersions,
       /** Whether Redis takes commands; null without Redis. */
       redisIsUp,

@@ -85,7 +85,7 @@ function shell(
   { sandbox, introspection }: GraphiQLOptions,
   assets: Assets,
   docs: readonly DocumentationPage[],
-  /** Of the first user; null where the sign-in failed. */
+  /** The token of the first user; null where the sign-in failed. */
   token: string | null,
 ): string {
   const users = sandbox?.users ?? null;

@@ -49,7 +49,7 @@ export class Catalogs {
     return size;
   }
 
-  /** Of each group whose catalog is in memory: as many as the cache holds. */
+  /** The state of each group whose catalog is in memory: as many as the cache holds. */
   get figures() {
     const nowMs = this.#options.clock.now();
     return [...this.#fetches.catalogs()].flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);

@@ -7,10 +7,10 @@ import type { Viewer } from '../auth/viewer.ts';
 import type { WriteLimits } from '../auth/write-limits.ts';
 import type { DomainMetrics } from '../domain-metrics.ts';
 import { InputError } from '../input-error.ts';
+import { KeyForgottenError, KeyNotVoidedError, UnprovedOrderError } from './order-errors.ts';
 import type { Orders, Placed } from './orders.ts';
 import type { Submission } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
-import { KeyForgottenError, KeyNotVoidedError, UnprovedOrderError } from './void-errors.ts';
 
 type OrderMetrics = Pick<DomainMetrics, 'orders' | 'replays' | 'voids'>;
 

@@ -13,11 +13,11 @@ import type { AccountProof } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
+import { KeyForgottenError } from './order-errors.ts';
 import { isVoided, type Submission, VOIDED } from './outcome.ts';
 import { outcomeOf, Recorder } from './recorder.ts';
 import { Submitter, type SubmitterOptions } from './submitter.ts';
 import { canonical, type Ticket } from './ticket.ts';
-import { KeyForgottenError } from './void-errors.ts';
 
 export interface Placed {
   readonly outcome: Submission;

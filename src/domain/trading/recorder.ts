@@ -30,7 +30,7 @@ const RETRY_MAX_MS = 1_000;
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #unwritten = new Set<Promise<void>>();
-  /** What the store does not have yet, by the id of its record: an outcome; null where the key comes free. */
+  /** The outcomes that the store does not have yet, by the id of their record; null where the key comes free. */
   readonly #waiting = new Map<string, OrderRecord | null>();
   readonly #freeing = new Set<string>();
 
@@ -52,7 +52,7 @@ export class Recorder {
   }
 
   /**
-   * What waits to be written, and precedes the record that is still pending in the store: an outcome, or null where
+   * The outcome that waits to be written, and precedes the record that is still pending in the store; null where
    * its order was never sent and the key comes free.
    */
   waiting(login: string, key: string): OrderRecord | null | undefined {

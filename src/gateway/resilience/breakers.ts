@@ -57,10 +57,10 @@ export class BackendBreakers {
 
   /** Null while the call is to be held back. */
   admit({ operation, caller }: WireCall): Permits | null {
-    const whom = ANYBODYS.has(operation) ? accountOf(caller) : undefined;
-    const shared = this.#shared.admit(whom);
+    const account = ANYBODYS.has(operation) ? accountOf(caller) : undefined;
+    const shared = this.#shared.admit(account);
     if (shared === null) return null;
-    const own = this.#breakerOf(operation).admit(whom);
+    const own = this.#breakerOf(operation).admit(account);
     if (own !== null) return { shared, own };
     // The next call is the probe instead.
     this.#shared.settle(shared, 'none', NOBODY);

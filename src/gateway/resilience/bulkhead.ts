@@ -75,12 +75,12 @@ export class Bulkhead {
   }
 }
 
-/** Of one area. */
+/** The bulkheads of one area. */
 export interface Bulkheads {
   readonly all: Bulkhead;
-  /** Of callers without a proved account, so that what strangers send leaves half of the connections to customers. */
+  /** Callers without a proved account have a share, so that strangers leave half of the connections to customers. */
   readonly unproved: Bulkhead;
-  /** Of the feeds' polls, so that they never take every connection for reads. */
+  /** The feeds' polls have a share, so that they never take every connection for reads. */
   readonly polls: Bulkhead;
 }
 

@@ -38,7 +38,7 @@ export class CircuitBreaker {
   #era = 0;
   #isOpen = false;
   #probeAtMs = 0;
-  /** Who has failed, or tried, since shortly before it opened. */
+  /** The callers that have failed, or tried, since shortly before it opened. */
   #tried = new Set<string>();
 
   constructor(options: CircuitBreakerOptions) {

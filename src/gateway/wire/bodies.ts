@@ -18,7 +18,7 @@ export function toRefusal(body: unknown) {
 
 const LONGEST_WORDS = 2_000;
 
-/** What a refusal says, with personal data redacted; null where it says nothing. */
+/** The text of a refusal, with personal data redacted; null where it has none. */
 export function wordsOf({ error, message }: GatewayRefusal) {
   if (error === null && message === null) return null;
   const redacted = (words: string | null) =>

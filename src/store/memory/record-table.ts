@@ -130,7 +130,7 @@ export class RecordTable {
     const { max, onNearlyFull } = this.#options;
     if (this.size >= max) throw recordsFullError(max);
     const own = this.#accounts.get(login) ?? new Set<Entry>();
-    // Of the records that are over, its own may be far from the oldest, and must not fill its share.
+    // An account's own records that are over may be far from the oldest, and must not fill its share.
     this.#dropOld(own);
     const most = mostOf(this.#options, id);
     if (own.size < NEARLY * most.token) return;

@@ -14,7 +14,7 @@ export async function assertDurable(redis: RedisConnection): Promise<void> {
   throw new StoreError(`${reason}: set appendonly yes, or REDIS_DURABILITY=none to accept that`);
 }
 
-/** What heartbeats and reservations were told of Redis while the service runs. */
+/** The state of Redis as heartbeats and reservations were told of it while the service runs. */
 export class DurabilityWatch {
   readonly #wanted: Durability;
   readonly #onWarn: (message: string) => void;

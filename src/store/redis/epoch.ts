@@ -163,7 +163,7 @@ export class RedisEpoch {
     const { redisMs, sentMs, answeredMs, writes } = this.#last;
     this.#last = { ...now, writes: Math.max(writes, now.writes) };
     const passedMs = now.redisMs - redisMs;
-    // Of two heartbeats the time between is known but for how long they were under way.
+    // The time between two heartbeats is known but for how long they were under way.
     const aheadMs = passedMs - (now.answeredMs - sentMs);
     const behindMs = now.sentMs - answeredMs - passedMs;
     const byMs = aheadMs > STEP_MS ? aheadMs : behindMs > STEP_MS ? -behindMs : 0;

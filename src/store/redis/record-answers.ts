@@ -29,7 +29,7 @@ export function ageOf(answer: readonly unknown[]): number {
   return Math.max(0, RECORD_LIFE_MS - Number(answer[6]));
 }
 
-/** What a script that found no record answers, as an error. */
+/** Turns the answer of a script that found no record into an error. */
 export function refusalIn(
   [status, detail]: readonly unknown[],
   bounds: RecordBounds,

@@ -164,7 +164,7 @@ return {'left'}
 `;
 
 /**
- * What RESERVE and VOID have in common: answers where the key is not free or there is no room, and defines how it is taken.
+ * The beginning of RESERVE and VOID: it answers where the key is not free or there is no room, and defines how it is taken.
  * KEYS 5: the record, 6: its account's records of the same kind, 7: its account's version; likewise in FIND and RELEASE.
  * ARGV: epoch, id, member, reservation, canonical, reserved at, pending ms, life ms, max, `required` where a Redis that
  * forgets takes none, share, max of an account, max of a token, which part of these is nearly all.

@@ -63,7 +63,7 @@ export class OrderDatabase {
     if (this.#isDamaged) {
       const some = problems.slice(0, 10).join(', ');
       options.onWarn(`${options.path} has damaged records, whose keys are refused: ${some}`);
-      // Whose keys they were may be among what was damaged.
+      // Nobody can tell whose keys they were: that may be among what was damaged.
       this.#file.change(() => this.#file.rememberFrom(momentOf(this.#clock)));
     }
   }
@@ -208,7 +208,7 @@ export class OrderDatabase {
     return refusal ?? toOrderRecord(reservation, outcome, 0);
   }
 
-  /** Of a key without a record, or with one that is over. */
+  /** Inserts a record whose key has none, or has one that is over. */
   #insert(content: rows.OrderContent): Refusal | null {
     const { max } = this.#options;
     const old = this.#row(content);

@@ -8,7 +8,7 @@ export type FromThread =
   | ReturnType<OrderDatabase['run']>
   | { readonly refusal: string }
   | { readonly warning: string }
-  /** Of an account, or a token of it. */
+  /** The id of an account, or of a token of it. */
   | { readonly isNearlyFull: true };
 
 /** The worker thread in which order records wait for the disk, so that no other request does. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { KeyForgottenError } from '../../../src/domain/trading/order-errors.ts';
 import type { Placed } from '../../../src/domain/trading/orders.ts';
 import { VOIDED } from '../../../src/domain/trading/outcome.ts';
-import { KeyForgottenError } from '../../../src/domain/trading/void-errors.ts';
 import {
   type OrderRecord,
   RECORD_LIFE_MS,

@@ -1,5 +1,6 @@
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
 import type { Durability } from '../../../src/store/redis/durability.ts';
@@ -34,6 +35,16 @@ async function openReplica(
   });
   await eventually(() => !records.degradedReason()?.includes('written back'));
   return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
+}
+
+const END_EARLY = `for _, id in ipairs(ARGV) do
+  redis.call('DEL', KEYS[2] .. id)
+  redis.call('ZINCRBY', KEYS[1], -${25 * HOUR_MS}, id)
+end`;
+
+function connected({ url }: TestRedis) {
+  const client = new Redis(url);
+  return Object.assign(client, { [Symbol.dispose]: () => client.disconnect() });
 }
 
 type Replica = Awaited<ReturnType<typeof openReplica>>;
@@ -151,13 +162,12 @@ describeWithRedis('a clock of Redis that is set', (serverPath) => {
     await order(one, 'own');
     await gone.records.close();
     await twoBeats(redis);
-    // Nobody can set the clock of one process: instead theirs is behind, and what would have ended is removed.
+    using client = connected(redis);
+    await client.ping();
+    // Nobody can set the clock of one process: instead theirs is behind, and what would have ended is removed, before the
+    // next heartbeat arrives, which finds it out and has it written back.
     uptime.aheadMs = -25 * HOUR_MS;
-    const ids = ['lost', 'own'].map((key) => `1:${key}`);
-    for (const id of ids) {
-      await redis.command('DEL', `${PREFIX}:record:${id}`);
-      await redis.command('ZINCRBY', `${PREFIX}:index`, -25 * HOUR_MS, id);
-    }
+    await client.eval(END_EARLY, 2, KEYS[3] ?? '', `${PREFIX}:record:`, '1:lost', '1:own');
     await eventually(() => one.warnings.some((warning) => /was set by 9\d{4} s/.test(warning)));
     // Until `one` has written its record back, the key is refused as the others' keys are.
     expect(await eventually(() => other.records.reserve(request('1', 'own')))).toMatchObject({

@@ -57,7 +57,7 @@ export function timesOf(
   };
 }
 
-/** Of several members, which caches behind one another add, the first counts; null where it is no number. */
+/** The first of several members, which caches behind one another add, counts; null where it is no number. */
 export function ageSeconds(age: string | undefined): number | null {
   return wholeSeconds(age?.split(',', 1)[0]?.trim());
 }
