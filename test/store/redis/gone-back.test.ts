@@ -1,8 +1,7 @@
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../lib/clock.ts';
+import { type Clock, systemClock } from '../../../lib/clock.ts';
 import type { Durability } from '../../../src/store/redis/durability.ts';
 import type { RedisTiming } from '../../../src/store/redis/epoch.ts';
 import { DECLARE } from '../../../src/store/redis/operator-scripts.ts';
@@ -20,31 +19,44 @@ const KEYS = ['epoch', 'members', 'expected', 'index'].map((name) => `${PREFIX}:
 const HOUR_MS = 3_600_000;
 const INCOMPLETE = 'may be incomplete';
 
+/** The clocks of replicas that share a machine. Their heartbeats can be held back, so that none is under way while time is set. */
+class SharedClocks {
+  aheadMs = 0;
+  #held: (() => void)[] | null = null;
+  readonly clock: Clock = {
+    ...systemClock,
+    after: (ms, task) =>
+      systemClock.after(ms, () => {
+        if (ms === timing.beatMs && this.#held !== null) this.#held.push(task);
+        else task();
+      }),
+  };
+
+  async whileHeld(replicas: number, set: () => Promise<unknown>): Promise<void> {
+    const held: (() => void)[] = [];
+    this.#held = held;
+    await eventually(() => held.length === replicas);
+    await set();
+    this.#held = null;
+    for (const beat of held) beat();
+  }
+}
+
 async function openReplica(
   url: string,
   durability: Durability,
-  uptime = { aheadMs: 0 },
+  clocks = new SharedClocks(),
   leaseMs = timing.leaseMs,
 ) {
   const warnings: string[] = [];
   const records = await openRedisOrderRecords({
-    ...{ url, max: 1_000, clock: systemClock, durability, redisTimeoutMs: 30_000 },
+    ...{ url, max: 1_000, clock: clocks.clock, durability, redisTimeoutMs: 30_000 },
     timing: { ...timing, leaseMs },
-    uptimeMs: () => performance.now() + uptime.aheadMs,
+    uptimeMs: () => performance.now() + clocks.aheadMs,
     onWarn: (warning) => void warnings.push(warning),
   });
   await eventually(() => !records.degradedReason()?.includes('written back'));
   return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
-}
-
-const END_EARLY = `for _, id in ipairs(ARGV) do
-  redis.call('DEL', KEYS[2] .. id)
-  redis.call('ZINCRBY', KEYS[1], -${25 * HOUR_MS}, id)
-end`;
-
-function connected({ url }: TestRedis) {
-  const client = new Redis(url);
-  return Object.assign(client, { [Symbol.dispose]: () => client.disconnect() });
 }
 
 type Replica = Awaited<ReturnType<typeof openReplica>>;
@@ -154,20 +166,22 @@ describeWithRedis('a Redis that came back from an older file', (serverPath) => {
 describeWithRedis('a clock of Redis that is set', (serverPath) => {
   test('25 hours ahead ends records early, which living replicas write back; the others’ keys are refused', async () => {
     await using redis = await startTestRedis(serverPath, DURABLE);
-    const uptime = { aheadMs: 0 };
+    const clocks = new SharedClocks();
     await using gone = await openReplica(redis.url, 'required');
     await order(gone, 'lost');
-    await using one = await openReplica(redis.url, 'required', uptime);
-    await using other = await openReplica(redis.url, 'required', uptime);
+    await using one = await openReplica(redis.url, 'required', clocks);
+    await using other = await openReplica(redis.url, 'required', clocks);
     await order(one, 'own');
     await gone.records.close();
     await twoBeats(redis);
-    using client = connected(redis);
-    await client.ping();
-    // Nobody can set the clock of one process: instead theirs is behind, and what would have ended is removed, before the
-    // next heartbeat arrives, which finds it out and has it written back.
-    uptime.aheadMs = -25 * HOUR_MS;
-    await client.eval(END_EARLY, 2, KEYS[3] ?? '', `${PREFIX}:record:`, '1:lost', '1:own');
+    // Nobody can set the clock of one process: instead theirs is behind, and what would have ended is removed.
+    await clocks.whileHeld(2, async () => {
+      clocks.aheadMs = -25 * HOUR_MS;
+      for (const id of ['1:lost', '1:own']) {
+        await redis.command('DEL', `${PREFIX}:record:${id}`);
+        await redis.command('ZINCRBY', `${PREFIX}:index`, -25 * HOUR_MS, id);
+      }
+    });
     await eventually(() => one.warnings.some((warning) => /was set by 9\d{4} s/.test(warning)));
     // Until `one` has written its record back, the key is refused as the others' keys are.
     expect(await eventually(() => other.records.reserve(request('1', 'own')))).toMatchObject({
@@ -177,8 +191,10 @@ describeWithRedis('a clock of Redis that is set', (serverPath) => {
     await expect(other.records.reserve(request('1', 'lost'))).rejects.toThrow('dropped the record');
     expect(await other.records.reserve(request('1', 'new'))).toMatchObject({ reserved: true });
     // Back again, while an epoch that began in between opens in 25 hours.
-    await redis.command('HSET', KEYS[0] ?? '', 'opensAt', Date.now() + 25 * HOUR_MS);
-    uptime.aheadMs = 0;
+    await clocks.whileHeld(2, async () => {
+      clocks.aheadMs = 0;
+      await redis.command('HSET', KEYS[0] ?? '', 'opensAt', Date.now() + 25 * HOUR_MS);
+    });
     await eventually(() => one.warnings.some((warning) => /was set by -9\d{4} s/.test(warning)));
     expect(await one.records.reserve(request('1', 'newer'))).toMatchObject({ reserved: true });
     await eventually(async () => (await redis.command('ZSCORE', KEYS[3] ?? '', '1:lost')) === null);
