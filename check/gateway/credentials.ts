@@ -1,14 +1,14 @@
 import type { Terminal } from '../../src/cli/dispatch.ts';
 import { givenValue } from '../../src/config/given-value.ts';
-import { text } from '../../src/config/kinds.ts';
+import { plainText } from '../../src/config/kinds.ts';
 import { setting } from '../../src/config/setting.ts';
 
 export type Credentials =
   | { readonly token: string }
   | { readonly email: string; readonly password: string };
 
-const PLAIN = setting(text('any text'), null, 'who signs in');
-const SECRET = setting(text('any text'), null, 'who signs in', { isSecret: true });
+const PLAIN = setting(plainText('any text'), null, 'who signs in');
+const SECRET = setting(plainText('any text'), null, 'who signs in', { isSecret: true });
 
 const NEITHER =
   'CHECK_TOKEN is unset: it, or CHECK_EMAIL and CHECK_PASSWORD, must be set to go through the operations; ' +

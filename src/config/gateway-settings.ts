@@ -5,7 +5,7 @@ import {
   LONGEST_SECONDS,
   oneOf,
   onOff,
-  text,
+  plainText,
   wholeNumber,
 } from './kinds.ts';
 import { setting } from './setting.ts';
@@ -71,14 +71,14 @@ const ms = wholeNumber(1, LONGEST_MS);
 const seconds = wholeNumber(1, LONGEST_SECONDS);
 const secondsOrNone = wholeNumber(0, LONGEST_SECONDS);
 const count = wholeNumber(1);
-const claim = text('the name of a claim');
+const claim = plainText('the name of a claim');
 
 // These are fields of an order's body, which a direction under the same name would overwrite.
-const bodyField = text(
+const bodyField = plainText(
   'the name of a JSON field that the order does not have already',
   /^(?!(symbol|type|amount|sl|tp|price|slAmount|tpAmount|comment|__proto__)$)[\w.-]+$/,
 );
-const pathPart = text('letters, digits and `-`, `.`, `_`, `~`', /^[a-z\d][a-z\d._~-]*$/i);
+const pathPart = plainText('letters, digits and `-`, `.`, `_`, `~`', /^[a-z\d][a-z\d._~-]*$/i);
 
 /** The connection to the trading gateway, and the maximum age of its responses. */
 export const GATEWAY_SETTINGS = {

@@ -45,7 +45,7 @@ export const onOff: Kind<boolean> = {
   allowed: '`on` or `off`',
 };
 
-export function text(allowed: string, pattern = /\S/): Kind<string> {
+export function plainText(allowed: string, pattern = /\S/): Kind<string> {
   return textWhere((value) => value.length <= LONGEST_TEXT && pattern.test(value), allowed);
 }
 

@@ -8,10 +8,10 @@ import {
   oneOf,
   onOff,
   origins,
+  plainText,
   redisUrl,
   share,
   sharedSecret,
-  text,
   textWhere,
   webUrl,
   wholeNumber,
@@ -68,12 +68,12 @@ export const SETTINGS = {
     isSecret: true,
   }),
   JWT_ISSUER: setting(
-    text('the `iss` of the tokens'),
+    plainText('the `iss` of the tokens'),
     null,
     'issuer that a verified token must name; needs a key',
   ),
   JWT_AUDIENCE: setting(
-    text('the `aud` of the tokens'),
+    plainText('the `aud` of the tokens'),
     null,
     'audience that a verified token must name; needs a key',
   ),
@@ -84,7 +84,7 @@ export const SETTINGS = {
     { holdsPassword: true },
   ),
   REDIS_PREFIX: setting(
-    text('1 to 100 letters, digits and marks, no spaces or braces', /^[!-z|~]{1,100}$/),
+    plainText('1 to 100 letters, digits and marks, no spaces or braces', /^[!-z|~]{1,100}$/),
     'trading-graph:',
     'what every key in Redis begins with; replicas share it, deployments do not',
   ),
@@ -94,7 +94,7 @@ export const SETTINGS = {
     'in production a Redis without `appendonly yes`, or one that cannot tell, stops the start; `none` accepts by name that a restart of it forgets orders, whose keys are sent again',
   ),
   ORDER_STORE: setting(
-    text('a file, or the word `memory`'),
+    plainText('a file, or the word `memory`'),
     null,
     'SQLite file of the order records, where there is no Redis; processes of one machine may share it; `memory` forgets them at the end',
     { fallbackText: '`data/orders.db`; with the sandbox gateway `memory`' },
@@ -114,7 +114,7 @@ export const SETTINGS = {
     fallbackText: '`off`; with the sandbox gateway `on`',
   }),
   PERSISTED_DOCUMENTS: setting(
-    text('a file or a folder'),
+    plainText('a file or a folder'),
     null,
     'manifest of trusted documents, or a folder of them; read again when it changes',
   ),
@@ -124,7 +124,7 @@ export const SETTINGS = {
     'refuse (`on`) or only log (`log`) documents that are not in a manifest',
   ),
   PLUGINS: setting(
-    text('a file'),
+    plainText('a file'),
     null,
     'a file whose default export is a list of envelop or yoga plugins (plugins.md)',
   ),
@@ -182,13 +182,13 @@ export const SETTINGS = {
     'share of healthy, quick requests that are logged; each failed or slow one is',
   ),
   LOG_ACCOUNT_KEY: setting(
-    text('16 characters or more', /^.{16,}$/s),
+    plainText('16 characters or more', /^.{16,}$/s),
     null,
     'key of the hashes of accounts and addresses in the log; replicas that share it write the same',
     { fallbackText: 'a random one of the process', isSecret: true },
   ),
   REVISION: setting(
-    text('1 to 100 letters, digits and marks, no spaces', /^[\w.+/:@-]{1,100}$/),
+    plainText('1 to 100 letters, digits and marks, no spaces', /^[\w.+/:@-]{1,100}$/),
     null,
     'the commit that runs, for metrics, log and health (the image has it from its build)',
     { fallbackText: 'the commit of a checkout, else `unknown`' },
@@ -219,7 +219,7 @@ export const SETTINGS = {
     null,
     '`on` allows the embedded sandbox gateway in production; `off` forbids it; `GATEWAY_URL` wins',
   ),
-  SANDBOX_SEED: setting(text('any text'), '1', 'the same seed gives the same market'),
+  SANDBOX_SEED: setting(plainText('any text'), '1', 'the same seed gives the same market'),
   SANDBOX_INSTRUMENTS: setting(wholeNumber(1, 100_000), 500, 'size of the catalog'),
   SANDBOX_TICK_MS: setting(ms, 1_000, 'pace of the market'),
 };

@@ -3,7 +3,7 @@ import { type GatewayRefusal, toRefusal } from './wire/bodies.ts';
 
 /** The body as JSON; undefined where it is none. A page of HTML with status 200 is not an answer. */
 export function jsonOf(answer: Answer, parse: (text: string) => unknown = JSON.parse): unknown {
-  if (!isJsonType(answer.headers['content-type'])) return undefined;
+  if (!isJsonContent(answer.headers['content-type'])) return undefined;
   try {
     return parse(answer.bytes.toString('utf8'));
   } catch {
@@ -33,7 +33,7 @@ export function isLongToParse(bytes: Buffer): boolean {
   return brackets > MOST_BRACKETS || names > MOST_BRACKETS + brackets * NAMES_PER_BRACKET;
 }
 
-export function isJsonType(type: string | undefined): boolean {
+export function isJsonContent(type: string | undefined): boolean {
   if (type === undefined || type === 'application/json') return true;
   return /^\s*[\w.+-]+\/([\w.+-]+\+)?json\b/i.test(type);
 }

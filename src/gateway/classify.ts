@@ -1,4 +1,4 @@
-import { isJsonType, isWorded } from './answer-body.ts';
+import { isJsonContent, isWorded } from './answer-body.ts';
 import type { CallOutcome } from './caller.ts';
 import { DeadlineError, type GatewayErrorKind, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, WireCall } from './exchange.ts';
@@ -95,7 +95,7 @@ function unsent(cause: unknown, isGivenUp: boolean) {
 export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
   const { outcome } = classify(exchange, isGivenUp(call));
   if (!exchange.sent || !exchange.answered || exchange.status === 304) return outcome;
-  if (outcome === 'ok') return isJsonType(exchange.headers['content-type']) ? 'ok' : 'contract';
+  if (outcome === 'ok') return isJsonContent(exchange.headers['content-type']) ? 'ok' : 'contract';
   // A write's 4xx is about its input; a read's without the interface's error body may be a proxy's.
   const isForeign = outcome === '4xx' && isRead(call) && !isWorded(exchange);
   return isForeign ? 'contract' : outcome;

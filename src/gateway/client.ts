@@ -1,7 +1,7 @@
 import { systemClock } from '../../lib/clock.ts';
 import { parseLongIntegers } from '../../lib/exact-json.ts';
 import { jsonItems } from '../../lib/json-items.ts';
-import { isJsonType, jsonOf } from './answer-body.ts';
+import { isJsonContent, jsonOf } from './answer-body.ts';
 import type {
   Acknowledgement,
   CatalogAnswer,
@@ -233,7 +233,7 @@ export class GatewayClient {
 
 /** Null where the body is no list. */
 async function instrumentsOf({ headers, bytes }: Answer) {
-  if (!isJsonType(headers['content-type'])) return null;
+  if (!isJsonContent(headers['content-type'])) return null;
   try {
     return await toInstruments(jsonItems(bytes));
   } catch (error) {

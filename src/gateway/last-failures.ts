@@ -3,7 +3,7 @@ import type { CallOutcome } from './caller.ts';
 import { type ConnectionFault, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 import { type Backend, OPERATIONS } from './operations.ts';
-import { wordsOf } from './wire/bodies.ts';
+import { refusalWords } from './wire/bodies.ts';
 
 /** Why a backend fails, in the words of its newest failure. */
 export interface LastFailure {
@@ -33,7 +33,7 @@ export class LastFailures {
 
   saw({ operation }: WireCall, outcome: CallOutcome, exchange: Exchange): void {
     if (!FAILURES.has(outcome)) return;
-    const words = exchange.sent && exchange.answered ? wordsOf(refusalOf(exchange)) : null;
+    const words = exchange.sent && exchange.answered ? refusalWords(refusalOf(exchange)) : null;
     this.#byBackend.set(OPERATIONS[operation].backend, {
       cause: connectionFault(outcome, exchange) ?? outcome,
       ...(outcome === 'connect' && { tried: addressIn(exchange) ?? this.#host }),

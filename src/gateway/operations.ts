@@ -26,7 +26,7 @@ export type Proves = 'login' | 'token' | 'group' | 'nothing';
  */
 type ErrorShape = 'details' | 'plain' | 'message' | 'submit' | 'sign-in';
 
-export interface Operation {
+export interface GatewayOperation {
   readonly number: number;
   /** A segment `{name}` is filled in, encoded as one segment. */
   readonly path: string;
@@ -163,7 +163,7 @@ export const OPERATIONS = {
     isIdempotent: true,
     errors: 'plain',
   },
-} as const satisfies Record<string, Operation>;
+} as const satisfies Record<string, GatewayOperation>;
 
 export type OperationName = keyof typeof OPERATIONS;
 
@@ -180,7 +180,7 @@ export const READ_NAMES = OPERATION_NAMES.filter(
 
 /** Makes a value for each operation once, so that no call has to compute it. */
 export function byOperation<T>(
-  make: (operation: Operation, name: OperationName) => T,
+  make: (operation: GatewayOperation, name: OperationName) => T,
 ): Readonly<Record<OperationName, T>> {
   const made = OPERATION_NAMES.map((name) => [name, make(OPERATIONS[name], name)] as const);
   return Object.fromEntries(made) as Record<OperationName, T>;

@@ -1,6 +1,6 @@
 import type { Caller } from './caller.ts';
 import { type PathValueSource, UnsafePathError } from './errors.ts';
-import { byOperation, type Operation } from './operations.ts';
+import { byOperation, type GatewayOperation } from './operations.ts';
 
 export interface RequestSettings {
   /** Fixed headers of each call, in lower case. */
@@ -18,7 +18,7 @@ export function requestTemplates(settings: RequestSettings) {
   return byOperation((operation) => templateOf(operation, settings));
 }
 
-function templateOf(operation: Operation, settings: RequestSettings) {
+function templateOf(operation: GatewayOperation, settings: RequestSettings) {
   const maxBytes = settings.gatewayMaxBytes;
   return {
     path: createPath(operation),
@@ -33,7 +33,7 @@ function templateOf(operation: Operation, settings: RequestSettings) {
 }
 
 function createHeaders(
-  { verb }: Operation,
+  { verb }: GatewayOperation,
   { gatewayHeaders: headers, gatewayForwardClient: forwards }: RequestSettings,
 ) {
   const fixed = Object.entries({
@@ -66,7 +66,7 @@ export function forwardsTrace(headers: RequestSettings['gatewayHeaders']): boole
 
 export type PathValues = Readonly<Record<string, string>>;
 
-type PathOperation = Pick<Operation, 'path' | 'effect'>;
+type PathOperation = Pick<GatewayOperation, 'path' | 'effect'>;
 
 /**
  * Fills in the `{name}` segments of an operation's path. Percent-encoding alone is not enough: servers and proxies

@@ -30,7 +30,7 @@ export const LIMITS = [
   'other',
 ] as const;
 
-export type Limit = (typeof LIMITS)[number];
+export type LimitLabel = (typeof LIMITS)[number];
 
 const CACHES = ['response', 'document'] as const;
 

@@ -4,7 +4,7 @@ import type { Viewer } from '../domain/auth/viewer.ts';
 import type { PositionChanges } from '../domain/positions/feed-events.ts';
 import type { PositionsHub, WatchOptions } from '../domain/positions/hub.ts';
 import { readHeartbeatMs, readIntervalMs } from '../domain/positions/subscription.ts';
-import { refusalOf } from '../domain/positions/token-ended-error.ts';
+import { tokenEndBehind } from '../domain/positions/token-ended-error.ts';
 import type { Position } from '../gateway/model.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
@@ -115,6 +115,6 @@ export async function watching<Stream>(
     return await watch(services.hub, await services.prover.account(viewer), viewer);
   } catch (error) {
     // Without a token a refusal is no request for a fresh one.
-    throw (scope.caller.token === null ? null : refusalOf(error)) ?? error;
+    throw (scope.caller.token === null ? null : tokenEndBehind(error)) ?? error;
   }
 }

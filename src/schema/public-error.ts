@@ -18,7 +18,7 @@ import {
   UnsafePathError,
 } from '../gateway/errors.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
-import { wordsOf } from '../gateway/wire/bodies.ts';
+import { refusalWords } from '../gateway/wire/bodies.ts';
 import { AccountRecordsFullError, RecordsUnavailableError } from '../store/order-records.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
 
@@ -155,7 +155,7 @@ const SHORTEST_RETRY_AFTER_SECONDS = 1;
 function describeGateway(error: GatewayError): Described {
   const [code, message] = OF_KIND[error.kind];
   const { refusal } = error;
-  const words = refusal !== null && hasWordsForClients(code, error) ? wordsOf(refusal) : null;
+  const words = refusal !== null && hasWordsForClients(code, error) ? refusalWords(refusal) : null;
   return {
     code,
     message,

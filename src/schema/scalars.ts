@@ -1,6 +1,6 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { INEXACT } from '../../lib/exact-json.ts';
-import { momentOf, momentText } from '../../lib/moment-text.ts';
+import { momentText, parseMoment } from '../../lib/moment-text.ts';
 import { builder } from './builder.ts';
 
 const DateTime = new GraphQLScalarType<number, string>({
@@ -13,7 +13,7 @@ const DateTime = new GraphQLScalarType<number, string>({
   coerceOutputValue: (value) =>
     momentText(typeof value === 'number' || value instanceof Date ? Number(value) : Number.NaN),
   coerceInputValue(value) {
-    const moment = typeof value === 'string' ? momentOf(value) : null;
+    const moment = typeof value === 'string' ? parseMoment(value) : null;
     if (moment === null) {
       throw new GraphQLError('DateTime must be a moment with its offset: 2026-11-20T09:30:00.000Z');
     }

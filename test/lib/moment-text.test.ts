@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { momentOf, momentText } from '../../lib/moment-text.ts';
+import { momentText, parseMoment } from '../../lib/moment-text.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -42,7 +42,7 @@ test.each([
   ['2026-02-28T23:30:00-01:00', Date.UTC(2026, 2, 1, 0, 30)],
   ['2028-02-29T00:00:00Z', Date.UTC(2028, 1, 29)],
 ])('%s is read as the moment that it is', (text, ms) => {
-  expect(momentOf(text)).toBe(ms);
+  expect(parseMoment(text)).toBe(ms);
 });
 
 test.each([
@@ -53,7 +53,7 @@ test.each([
   ...['2026-11-20 09:30:00Z', '2026-11-20t09:30:00z', '+002026-11-20T09:30:00Z', '1795392427840'],
   ...['2026-11-20T09:30:00.Z', ' 2026-11-20T09:30:00Z', '2026-11-20T09:30:00Z\n', '', 'tomorrow'],
 ])('%j is no moment', (text) => {
-  expect(momentOf(text)).toBe(null);
+  expect(parseMoment(text)).toBe(null);
 });
 
 function isoText(ms: number): string {

@@ -10,7 +10,7 @@ import { FirstList } from './first-list.ts';
 import { Poller, type PollerOptions, type PollOutcome } from './poller.ts';
 import type { PositionsBoard } from './positions-board.ts';
 import type { SubscribedFeed, Subscription } from './subscription.ts';
-import { refusalOf, TokenEndedError } from './token-ended-error.ts';
+import { TokenEndedError, tokenEndBehind } from './token-ended-error.ts';
 import { type RingMember, TokenRing, type TokenRingOptions } from './token-ring.ts';
 
 /** Ops 12 and 10, called once: an implementation must not retry, because a feed has its own back-off. */
@@ -182,7 +182,7 @@ export class Feed implements SubscribedFeed {
 
   /** A refusal ends the token's subscriptions. */
   #isRefused(member: RingMember, error: unknown): boolean {
-    const refusal = refusalOf(error);
+    const refusal = tokenEndBehind(error);
     if (refusal !== null) this.#dismiss(member, refusal);
     return refusal !== null;
   }

@@ -14,7 +14,7 @@ export class TokenEndedError extends Error {
 }
 
 /** Null where a failure is not about the token. */
-export function refusalOf(error: unknown): TokenEndedError | null {
+export function tokenEndBehind(error: unknown): TokenEndedError | null {
   if (error instanceof UnauthenticatedError) {
     return new TokenEndedError('UNAUTHENTICATED', error.message, error);
   }

@@ -2,7 +2,7 @@ import { backoffMs } from '../../../lib/backoff.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Subscription } from './subscription.ts';
-import { refusalOf, type TokenEndedError } from './token-ended-error.ts';
+import { type TokenEndedError, tokenEndBehind } from './token-ended-error.ts';
 
 /** The feed's view of the proof of its tokens. */
 export interface TokenProofs {
@@ -119,7 +119,7 @@ export class TokenRing {
       member.renewalsFailed += 1;
       const options = { baseMs: pollMs, maxMs: pollMaxMs, random };
       member.renewAtMs = clock.now() + backoffMs(member.renewalsFailed, options);
-      return refusalOf(error);
+      return tokenEndBehind(error);
     } finally {
       member.isRenewing = false;
     }

@@ -66,7 +66,7 @@ export function idempotencyKey(argument: string, value: unknown): string {
 }
 
 /** GraphQL enforces @oneOf too; an order is worth checking twice. */
-export function oneOf<Name extends string>(
+export function exactlyOneOf<Name extends string>(
   argument: string,
   raw: RawOneOf<Name>,
   names: readonly [Name, Name],

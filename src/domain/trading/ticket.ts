@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import type { OrderCall, Protection, Side } from '../../gateway/model.ts';
 import {
   broken,
+  exactlyOneOf,
   idempotencyKey,
   level,
-  oneOf,
   optional,
   positive,
   type RawOneOf,
@@ -45,7 +45,7 @@ export interface PlaceLimitOrderInput extends OrderInput {
 
 /** The ticket of op 4. Throws an InputError that names the first invalid value. */
 export function marketTicket(input: PlaceOrderInput): MarketTicket {
-  const size = oneOf('input.size', input.size, ['units', 'amount']);
+  const size = exactlyOneOf('input.size', input.size, ['units', 'amount']);
   return {
     operation: 'openPosition',
     ...keyOf(input),
@@ -125,7 +125,7 @@ function protection(
   sizeBy: 'units' | 'amount',
 ): Protection | null {
   return optional(argument, raw, (_, given) => {
-    const { by, value } = oneOf(argument, given, ['price', 'amount']);
+    const { by, value } = exactlyOneOf(argument, given, ['price', 'amount']);
     const checked = level(`${argument}.${by}`, value);
     if (by === 'amount' && sizeBy !== 'amount') {
       throw broken(`${argument}.amount`, 'goes only with a size that is an amount');

@@ -19,7 +19,7 @@ export function toRefusal(body: unknown) {
 const LONGEST_WORDS = 2_000;
 
 /** The text of a refusal, with personal data redacted; null where it has none. */
-export function wordsOf({ error, message }: GatewayRefusal) {
+export function refusalWords({ error, message }: GatewayRefusal) {
   if (error === null && message === null) return null;
   const redacted = (words: string | null) =>
     // More is redacted than is shown, because the half of an e-mail address is not recognised.

@@ -34,7 +34,7 @@ import {
 import { assertDurable, type Durability, DurabilityWatch } from './durability.ts';
 import { REDIS_TIMING, RedisEpoch, type RedisTiming } from './epoch.ts';
 import { type OrderScripts, orderScripts } from './order-scripts.ts';
-import { ageOf, mergeArguments, refusalIn, toRecord } from './record-answers.ts';
+import { ageOf, mergeArguments, readRecord, refusalIn } from './record-answers.ts';
 import { FIND, MERGE, RELEASE, RESERVE, VOID } from './scripts.ts';
 import { isUnwritable } from './trouble.ts';
 
@@ -235,7 +235,7 @@ class RedisOrderRecords implements OrderRecords {
     { login, key, id }: Pick<Reservation, 'login' | 'key' | 'id'>,
   ): OrderRecord {
     if (answer[0] !== 'held') throw refusalIn(answer, this.#settings, id);
-    const record = toRecord(answer);
+    const record = readRecord(answer);
     if (closingOf(record)) {
       // Whoever says of a key that it is closed gives that back to a Redis which has lost it.
       const { outcome, ...reservation } = record;

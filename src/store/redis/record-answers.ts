@@ -18,7 +18,7 @@ export const INCOMPLETE =
   'the order records in Redis may be incomplete (trading-graph orders --help)';
 
 /** The record that a script has answered with. */
-export function toRecord(answer: readonly unknown[]): OrderRecord {
+export function readRecord(answer: readonly unknown[]): OrderRecord {
   const [, id, canonical, reservedAtMs, pendingMs, outcome] = answer;
   const of = { id: String(id), canonical: String(canonical), reservedAtMs: Number(reservedAtMs) };
   return toOrderRecord(of, JSON.parse(String(outcome)), Number(pendingMs));

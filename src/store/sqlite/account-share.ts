@@ -9,7 +9,7 @@ import {
 } from '../order-records.ts';
 import { ageMs, type MachineClock } from './machine-clock.ts';
 import { isIntact, type OrderContent, type OrderRow, type Statements } from './order-rows.ts';
-import type { Refusal } from './order-task.ts';
+import type { TaskRefusal } from './order-task.ts';
 
 interface AccountShareOptions {
   readonly statements: Statements;
@@ -30,10 +30,10 @@ const FORGOTTEN_AT_ONCE = 10;
  * Refuses a record for which its account, or its token, has no room; null where there is. The rows are counted themselves:
  * a count kept beside them could drift.
  */
-export function refusalOf(
+export function shareRefusal(
   { login, reservation }: OrderContent,
   { statements, bounds, clock, forget }: AccountShareOptions,
-): Refusal | null {
+): TaskRefusal | null {
   const most = mostOf(bounds, reservation);
   // The index alone says of nearly every account that it has room.
   if (Number(statements.account.get(login)?.held) < NEARLY * most.token) return null;

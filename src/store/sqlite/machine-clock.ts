@@ -11,7 +11,7 @@ export interface MachineClock {
   nowMs(): number;
 }
 
-export type Moment = Readonly<ReturnType<typeof momentOf>>;
+export type MachineMoment = Readonly<ReturnType<typeof machineMoment>>;
 
 export const machineClock: MachineClock = {
   boot: readBoot(),
@@ -19,13 +19,13 @@ export const machineClock: MachineClock = {
   nowMs: Date.now,
 };
 
-export function momentOf(clock: MachineClock, atMs = clock.nowMs()) {
+export function machineMoment(clock: MachineClock, atMs = clock.nowMs()) {
   const uptimeMs = Math.round(clock.uptimeMs());
   return { at: new Date(atMs).toISOString(), boot: clock.boot, uptimeMs };
 }
 
 /** Computed from the machine's uptime; across a reboot from the date, which may be wrong. */
-export function ageMs({ at, boot, uptimeMs }: Moment, clock: MachineClock): number {
+export function ageMs({ at, boot, uptimeMs }: MachineMoment, clock: MachineClock): number {
   const age = boot === clock.boot ? clock.uptimeMs() - uptimeMs : clock.nowMs() - Date.parse(at);
   // The difference is below 0 where the date was set back.
   return Math.max(0, age);

@@ -9,8 +9,8 @@ import {
   recordId,
   toOrderRecord,
 } from '../order-records.ts';
-import { refusalOf } from './account-share.ts';
-import { ageMs, type MachineClock, momentOf } from './machine-clock.ts';
+import { shareRefusal } from './account-share.ts';
+import { ageMs, type MachineClock, machineMoment } from './machine-clock.ts';
 import {
   incompleteSince,
   OrderFile,
@@ -18,7 +18,7 @@ import {
   rememberedSince,
 } from './order-file.ts';
 import * as rows from './order-rows.ts';
-import type { Answer, Refusal, Task } from './order-task.ts';
+import type { Task, TaskAnswer, TaskRefusal } from './order-task.ts';
 import { scanRows } from './scan-rows.ts';
 import { type SqliteFileError, toFileError } from './sqlite-errors.ts';
 
@@ -64,7 +64,7 @@ export class OrderDatabase {
       const some = problems.slice(0, 10).join(', ');
       options.onWarn(`${options.path} has damaged records, whose keys are refused: ${some}`);
       // Nobody can tell whose keys they were: that may be among what was damaged.
-      this.#file.change(() => this.#file.rememberFrom(momentOf(this.#clock)));
+      this.#file.change(() => this.#file.rememberFrom(machineMoment(this.#clock)));
     }
   }
 
@@ -72,7 +72,7 @@ export class OrderDatabase {
   run(tasks: readonly Task[]) {
     const { path, onWarn } = this.#options;
     const mode = tasks.every((task) => task.do === 'find') ? 'DEFERRED' : 'IMMEDIATE';
-    let answers: readonly Answer[];
+    let answers: readonly TaskAnswer[];
     try {
       if (this.#failure?.isDamage) throw this.#failure;
       answers = this.#file.transact(mode, PATIENCE_MS, () => {
@@ -97,8 +97,8 @@ export class OrderDatabase {
   }
 
   /** Where nothing can be written, the records that can be read answer for their keys. */
-  #answersUnwritten(tasks: readonly Task[], refusal: string): readonly Answer[] {
-    const answerOf = (task: Task): Answer => {
+  #answersUnwritten(tasks: readonly Task[], refusal: string): readonly TaskAnswer[] {
+    const answerOf = (task: Task): TaskAnswer => {
       if (task.do === 'find') return this.#answer(task);
       if (task.do === 'void') return this.#answer({ ...task.request, do: 'find' }) ?? refusal;
       if (task.do !== 'reserve') return refusal;
@@ -115,8 +115,8 @@ export class OrderDatabase {
   /** The operator's mark that records are missing. */
   declareIncomplete(): void {
     this.#file.change(() => {
-      this.#file.state.incompleteFrom = JSON.stringify(momentOf(this.#clock));
-      this.#file.rememberFrom(momentOf(this.#clock));
+      this.#file.state.incompleteFrom = JSON.stringify(machineMoment(this.#clock));
+      this.#file.rememberFrom(machineMoment(this.#clock));
     });
   }
 
@@ -157,7 +157,7 @@ export class OrderDatabase {
       for (const id of ids) {
         const row = this.#byId(id);
         // Its date stays, since it may be the correct one.
-        if (row) this.#update({ ...row, ...momentOf(this.#clock), at: row.at });
+        if (row) this.#update({ ...row, ...machineMoment(this.#clock), at: row.at });
       }
     });
   }
@@ -169,7 +169,7 @@ export class OrderDatabase {
     return this.#isDamaged ? 'order records are damaged' : null;
   }
 
-  #answer(task: Task): Answer {
+  #answer(task: Task): TaskAnswer {
     try {
       if (task.do === 'check') return null;
       if (task.do === 'find') return this.#record(task);
@@ -194,12 +194,12 @@ export class OrderDatabase {
     }
   }
 
-  #reserve(reservation: Reservation): Answer {
+  #reserve(reservation: Reservation): TaskAnswer {
     return this.#record(reservation) ?? this.#insert(rows.toContent(reservation, this.#clock));
   }
 
   /** A key that the file may have lost is closed as well: the outcome tells how far the file remembers. */
-  #void({ reservation, request }: Extract<Task, { do: 'void' }>): Answer {
+  #void({ reservation, request }: Extract<Task, { do: 'void' }>): TaskAnswer {
     const found = this.#row(request);
     if (found && !rows.isOver(found, this.#clock)) return rows.toRecord(found, this.#clock);
     const content = rows.toContent(reservation, this.#clock);
@@ -209,13 +209,13 @@ export class OrderDatabase {
   }
 
   /** Inserts a record whose key has none, or has one that is over. */
-  #insert(content: rows.OrderContent): Refusal | null {
+  #insert(content: rows.OrderContent): TaskRefusal | null {
     const { max } = this.#options;
     const old = this.#row(content);
     if (old) this.#delete(old.id);
     const { state } = this.#file;
     if (state.rows >= max) return { unused: `all ${max} order records are in use` };
-    const refusal = refusalOf(content, {
+    const refusal = shareRefusal(content, {
       ...{ statements: this.#statements, bounds: this.#options, clock: this.#clock },
       forget: (id) => this.#delete(id),
     });
@@ -228,7 +228,7 @@ export class OrderDatabase {
 
   /** Within a transaction that writes. */
   #rememberedMs(): number {
-    const since = rememberedSince(this.#file.state) ?? momentOf(this.#clock);
+    const since = rememberedSince(this.#file.state) ?? machineMoment(this.#clock);
     this.#file.rememberFrom(since);
     return ageMs(since, this.#clock);
   }

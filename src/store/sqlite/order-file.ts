@@ -13,7 +13,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { connect, makeFile, patiently, START_PATIENCE_MS, transact } from './connection.ts';
 import { changesOf, type FileChanges, isRewritten, MODE } from './file-changes.ts';
-import { type MachineClock, type Moment, momentOf } from './machine-clock.ts';
+import { type MachineClock, type MachineMoment, machineMoment } from './machine-clock.ts';
 import { networkFileSystem } from './network-file-system.ts';
 import { SCHEMA } from './order-rows.ts';
 import { DAMAGED, MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
@@ -155,7 +155,7 @@ export class OrderFile {
   }
 
   /** Within a transaction that counts a write: rows from before this moment may be missing. */
-  rememberFrom(moment: Moment): void {
+  rememberFrom(moment: MachineMoment): void {
     this.state.file = withMemory(this.state.file, moment);
   }
 
@@ -179,11 +179,11 @@ export class OrderFile {
       marked.writes >= state.writes || !isSameFile(file, state.file) || isRewritten(found, knownNs);
     if (isCopy) {
       onWarn(`${path} is a copy, perhaps an older one: what it does not know counts as unknown`);
-      state.incompleteFrom = JSON.stringify(momentOf(clock));
+      state.incompleteFrom = JSON.stringify(machineMoment(clock));
     }
     // A new file begins here; what an earlier version did to an older one cannot be known.
     const since = isCopy ? null : rememberedSince(state);
-    state.file = withMemory(file, since ?? momentOf(clock));
+    state.file = withMemory(file, since ?? machineMoment(clock));
     state.writes = Math.max(marked.writes + 1, state.writes);
   }
 
@@ -209,17 +209,17 @@ export class OrderFile {
   }
 }
 
-export function incompleteSince({ incompleteFrom }: FileState): Moment | null {
+export function incompleteSince({ incompleteFrom }: FileState): MachineMoment | null {
   return JSON.parse(incompleteFrom ?? 'null');
 }
 
 /** Null where a process of an earlier version has begun since. */
-export function rememberedSince({ file }: FileState): Moment | null {
+export function rememberedSince({ file }: FileState): MachineMoment | null {
   const at = file.indexOf('{');
   return at < 0 ? null : JSON.parse(file.slice(at));
 }
 
-function withMemory(file: string, since: Moment): string {
+function withMemory(file: string, since: MachineMoment): string {
   const [inode, born = '0'] = file.split(' ');
   return `${inode} ${born} ${JSON.stringify(since)}`;
 }

@@ -9,7 +9,7 @@ import {
   RecordsUnavailableError,
   toReservation,
 } from '../order-records.ts';
-import type { Answer, Task } from './order-task.ts';
+import type { Task, TaskAnswer } from './order-task.ts';
 import { SqliteFileError } from './sqlite-errors.ts';
 import type { FromThread } from './thread.ts';
 
@@ -19,7 +19,7 @@ export interface SqliteOrderRecordsOptions extends RecordBounds {
   readonly onWarn: (message: string) => void;
 }
 
-interface Waiting extends PromiseWithResolvers<Answer> {
+interface Waiting extends PromiseWithResolvers<TaskAnswer> {
   readonly task: Task;
 }
 
@@ -76,7 +76,7 @@ export async function openSqliteOrderRecords({
 
   async function ask(task: Task) {
     if (state !== 'open') throw closed();
-    const waiting = { task, ...Promise.withResolvers<Answer>() };
+    const waiting = { task, ...Promise.withResolvers<TaskAnswer>() };
     queue.push(waiting);
     if (underWay.length === 0) post();
     const answer = await waiting.promise;

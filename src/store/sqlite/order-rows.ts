@@ -8,7 +8,7 @@ import {
   SHARE_CHARACTERS,
   toOrderRecord,
 } from '../order-records.ts';
-import { ageMs, type MachineClock, type Moment, momentOf } from './machine-clock.ts';
+import { ageMs, type MachineClock, type MachineMoment, machineMoment } from './machine-clock.ts';
 
 /**
  * A key stands in the table and, as itself and as a hash, in two indexes: whichever copy is damaged,
@@ -79,7 +79,7 @@ export function toContent(reservation: Reservation, clock: MachineClock) {
     ...{ login, key, keyHash: keyHash(login, key), reservation: id, input: canonical },
     /** JSON; null while pending. */
     outcome: null as string | null,
-    ...{ pendingMs: Math.ceil(pendingMs), ...momentOf(clock, reservedAtMs) },
+    ...{ pendingMs: Math.ceil(pendingMs), ...machineMoment(clock, reservedAtMs) },
   };
 }
 
@@ -93,7 +93,7 @@ export function isFarAhead({ at, boot }: OrderRow, clock: MachineClock): boolean
   return boot !== clock.boot && Date.parse(at) - clock.nowMs() > RECORD_LIFE_MS;
 }
 
-export function isOver(moment: Moment, clock: MachineClock): boolean {
+export function isOver(moment: MachineMoment, clock: MachineClock): boolean {
   return ageMs(moment, clock) >= RECORD_LIFE_MS;
 }
 

@@ -10,13 +10,13 @@ export type Task =
   | { readonly do: 'check' };
 
 /** The record there is, or is from now on of a key that was closed; null, or why the task is refused. */
-export type Answer = OrderRecord | null | Refusal;
+export type TaskAnswer = OrderRecord | null | TaskRefusal;
 
 /**
  * By a sentence, which is `unused` where the key has no record, or until the account or its token has room for one more
  * record of the kind.
  */
-export type Refusal =
+export type TaskRefusal =
   | string
   | { readonly unused: string }
   | { readonly whose: 'account' | 'token'; readonly freeInMs: number };

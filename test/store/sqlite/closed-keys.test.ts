@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { toToken } from '../../../lib/token.ts';
 import { closedReservation, closingOf, RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import type { OrderDatabase } from '../../../src/store/sqlite/order-database.ts';
-import type { Answer } from '../../../src/store/sqlite/order-task.ts';
+import type { TaskAnswer } from '../../../src/store/sqlite/order-task.ts';
 import {
   acceptedAs,
   createFolder,
@@ -17,7 +17,7 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-function close(database: OrderDatabase, key: string, keyAgeMs: number | null = 0): Answer {
+function close(database: OrderDatabase, key: string, keyAgeMs: number | null = 0): TaskAnswer {
   const atMs = Date.parse('2026-11-20T12:00:00Z');
   const request = { login: '1001', key, tokenHash: toToken(key).hash, atMs, keyAgeMs };
   const reservation = closedReservation(request);

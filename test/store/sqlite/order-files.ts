@@ -7,7 +7,7 @@ import {
   OrderDatabase,
   type OrderDatabaseOptions,
 } from '../../../src/store/sqlite/order-database.ts';
-import type { Answer } from '../../../src/store/sqlite/order-task.ts';
+import type { TaskAnswer } from '../../../src/store/sqlite/order-task.ts';
 
 export interface TestClock extends MachineClock {
   boot: string;
@@ -69,7 +69,7 @@ export function acceptedAs(key: string): RecordedOutcome {
 }
 
 /** One answer: null means that the key was free, and is reserved now. */
-export function reserve(database: OrderDatabase, key: string): Answer {
+export function reserve(database: OrderDatabase, key: string): TaskAnswer {
   const [answer = null] = database.run([
     { do: 'reserve', reservation: reservationOf(key, 'another') },
   ]).answers;

@@ -3,7 +3,7 @@ import { compareText, Pace, sortInSlices } from '../sorting.ts';
 import { currencyPairOf, joined } from './currency-pair.ts';
 import { SearchIndex } from './search-index.ts';
 import { WordIndexBuilder } from './word-index.ts';
-import { fold, symbolForms, wordsOf } from './words.ts';
+import { fold, splitWords, symbolForms } from './words.ts';
 
 /** Lookup tables that are built once per version, to keep them off the hot path of a query. */
 export interface CatalogIndex {
@@ -42,8 +42,8 @@ export async function buildIndex(instruments: readonly Instrument[]): Promise<Ca
       currencies.add(pair.base, ordinal);
       currencies.add(pair.quote, ordinal);
     }
-    for (const word of wordsOf(nameKey)) names.add(word, ordinal);
-    for (const word of wordsOf(fold(description))) descriptions.add(word, ordinal);
+    for (const word of splitWords(nameKey)) names.add(word, ordinal);
+    for (const word of splitWords(fold(description))) descriptions.add(word, ordinal);
   }
   const at = (ordinal: number) => instruments[ordinal] as Instrument;
   const byId = (a: number, b: number) => compareText(at(a).id, at(b).id);

@@ -40,7 +40,7 @@ export function bare(chunk: string): string {
 }
 
 /** The words a text is indexed under: each whole, and the parts that punctuation joins, as `cola` of `coca-cola`. */
-export function wordsOf(folded: string): string[] {
+export function splitWords(folded: string): string[] {
   const words: string[] = [];
   for (const chunk of chunks(folded)) {
     const word = bare(chunk);
