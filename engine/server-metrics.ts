@@ -1,16 +1,18 @@
 import type { Count, Counter, Distribution, Histogram, Registry } from '../lib/metrics/registry.ts';
 import { SEND_FAULTS } from './receive/receive-buffer.ts';
 import type { Outcome, RequestEnd, RequestSummary, Transport } from './request/request-summary.ts';
+import { CLOSINGS } from './websocket/closings.ts';
 
 const TRANSPORTS: readonly Transport[] = ['http', 'sse', 'websocket'];
 const OUTCOMES: readonly Outcome[] = ['ok', 'caller', 'refused', 'fault', 'gone'];
 const TYPES = ['query', 'mutation', 'subscription', 'none'] as const;
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const OWN_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
-const CLOSE_CODES = [
-  1000, 1001, 1002, 1005, 1006, 1007, 1008, 1009, 1011, 1012, 1013, 4400, 4401, 4403, 4406, 4408,
-  4409, 4429, 4500,
-];
+// Beside ours those of clients and of `ws` itself.
+const CLOSE_CODES: ReadonlySet<number> = new Set([
+  ...[1000, 1001, 1002, 1005, 1006, 1007, 1011],
+  ...Object.values(CLOSINGS).map(([code]) => code),
+]);
 /** Above this the operations of a manifest count as `other`: each has dozens of series. */
 const MOST_DOCUMENTS = 50;
 const MOST_VERSIONS = 20;
@@ -96,7 +98,7 @@ export class ServerMetrics {
     this.#socketsClosed = registry.counter(
       'sockets_closed_total',
       'WebSockets that were closed, by close code.',
-      { code: [...CLOSE_CODES.map(String), OTHER] },
+      { code: [...CLOSE_CODES, OTHER].map(String) },
     );
     this.sendBufferBytes = registry.gauge('send_buffer_bytes', 'Bytes not taken by their readers.');
     this.receiveBufferBytes = registry.gauge(
@@ -145,7 +147,7 @@ export class ServerMetrics {
   }
 
   socketClosed(code: number): void {
-    this.#socketsClosed.add(CLOSE_CODES.includes(code) ? String(code) : OTHER);
+    this.#socketsClosed.add(CLOSE_CODES.has(code) ? String(code) : OTHER);
   }
 
   /** Versions are the clients' own words: only those sent with an accepted token become labels. */

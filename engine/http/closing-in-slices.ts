@@ -14,10 +14,6 @@ export class LastingConnections<Connection> {
     return this.#remaining.size;
   }
 
-  has(connection: Connection): boolean {
-    return this.#remaining.has(connection);
-  }
-
   /** One that opens during the drain is closed as well, or the drain would wait for it. */
   add(connection: Connection): void {
     if (this.#isDraining) this.#close(connection);

@@ -5,42 +5,48 @@ import type { RequestCaller } from '../../lib/caller.ts';
 import type { Slot } from '../../lib/limits/slot.ts';
 import type { Trace, TraceHeaders } from '../../lib/tracing/tracing.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
-import type { EventText, ResultSink } from '../live/delivery.ts';
-import type { ClientNaming, RequestSummary } from '../request/request-summary.ts';
+import type { ClientNaming } from '../request/request-summary.ts';
 import { forwardedFrom } from '../request/request-trace.ts';
 import type { ServerSettings } from '../server-settings.ts';
-import { type FrameScratch, FrameWriter } from './frame-writer.ts';
-import type { PingTarget } from './keep-alive.ts';
+import { CLOSINGS, type Closing } from './closings.ts';
+import type { FrameScratch } from './frame-writer.ts';
+import type { KeepAlive, PingTarget } from './keep-alive.ts';
 
-/** A WebSocket and its operations, with back-pressure: it is read only as fast as its answers are taken. */
+export interface ConnectionSettings
+  extends Pick<
+    ServerSettings,
+    'addresses' | 'buffers' | 'clientNames' | 'clientOf' | 'clock' | 'tracing'
+  > {
+  readonly keepAlive: KeepAlive;
+  readonly scratch: FrameScratch;
+}
+
+// A close frame holds no more.
+const LONGEST_REASON_BYTES = 123;
+
+/** The line to one WebSocket client, with back-pressure: it is read only as fast as its answers are taken. */
 export class Connection implements Recipient, PingTarget {
   readonly socket: WebSocket;
   readonly stream: Socket;
   readonly slot: Slot;
   readonly scratch: FrameScratch;
+  readonly keepAlive: KeepAlive;
   readonly unread: SendBuffer;
   /** Whether the client takes packed messages, the only extension that is accepted. */
   readonly takesPacked: boolean;
   readonly requestId: string | string[] | undefined;
-  /** The upgrade's, to which operations are linked; or, where tracing is off, what is sent on of them. */
+  /** The upgrade's headers, to which the traces of operations are linked; none where tracing is off. */
   readonly traceHeaders: TraceHeaders;
+  /** The upgrade's trace as it is sent on where tracing is off. */
   readonly forwarded: Trace | undefined;
-  /** The ids of operations other than subscriptions whose answer is still to be sent. */
-  readonly inFlight = new Set<string>();
-  /** The operations that have not ended, by their ids. */
-  readonly summaries = new Map<string, RequestSummary>();
   /** Has no token before `connection_init`. */
   caller: RequestCaller;
   client: ClientNaming | null;
-  /** The size of the message that is handled now. */
-  bytesIn = 0;
-  /** The request that the message begins. */
-  begun: RequestSummary | null = null;
   lastReceivedAtMs: number;
   unansweredPings = 0;
   lastEventAtMs = Number.NEGATIVE_INFINITY;
   lastPingAtMs = Number.NEGATIVE_INFINITY;
-  /** Operations whose answers are not begun yet. */
+  /** The operations that wait until their client has read enough. */
   #waiting = 0;
   readonly #disconnecting = new AbortController();
 
@@ -48,15 +54,16 @@ export class Connection implements Recipient, PingTarget {
     socket: WebSocket,
     request: IncomingMessage,
     slot: Slot,
-    scratch: FrameScratch,
-    { addresses, buffers, clientNames, clientOf, clock, tracing }: ServerSettings,
+    settings: ConnectionSettings,
   ) {
+    const { addresses, buffers, clientNames, clientOf, clock, tracing } = settings;
     const { headers } = request;
     this.socket = socket;
     this.stream = request.socket;
     this.slot = slot;
     slot.owner = () => clientOf(this.caller);
-    this.scratch = scratch;
+    this.scratch = settings.scratch;
+    this.keepAlive = settings.keepAlive;
     this.takesPacked = socket.extensions !== '';
     this.requestId = headers['x-request-id'];
     // The headers alone, so that the request is not retained with them.
@@ -74,27 +81,29 @@ export class Connection implements Recipient, PingTarget {
     return this.socket.readyState === this.socket.OPEN;
   }
 
-  /**
-   * Resolves when the bytes are flushed, or can never be. A producer that awaits it buffers one message
-   * at most for a reader that stalls.
-   */
-  send(text: string): Promise<void> {
-    return new Promise((resolve) => {
-      if (!this.isOpen) {
-        resolve();
-        return;
-      }
-      // `ws` would keep a compressor for each socket.
-      this.socket.send(text, { compress: false }, () => {
-        this.unread.measure();
-        resolve();
-      });
-      this.unread.measure();
-    });
+  /** Sends a message of the protocol. `ws` would keep a compressor for each socket. */
+  say(message: object): void {
+    if (!this.isOpen) return;
+    this.socket.send(JSON.stringify(message), { compress: false }, () => this.unread.measure());
+    this.unread.measure();
+  }
+
+  close(closing: Closing, ownReason?: string): void {
+    const [code, reason] = CLOSINGS[closing];
+    const isTold = ownReason !== undefined && Buffer.byteLength(ownReason) <= LONGEST_REASON_BYTES;
+    this.socket.close(code, isTold ? ownReason : reason);
+  }
+
+  /** Charges the socket to the account that is proved by now. False where that has too many, and this one is closed. */
+  claim(): boolean {
+    if (this.slot.settle()) return true;
+    this.close('sockets');
+    return false;
   }
 
   /** Call it for each message received: a client that reads nothing is not read from either. */
   received(): void {
+    this.keepAlive.received(this);
     this.unread.measure();
     if (!this.unread.isWithinShare) this.socket.pause();
   }
@@ -118,44 +127,5 @@ export class Connection implements Recipient, PingTarget {
   closed(): void {
     this.#disconnecting.abort();
     this.unread.release();
-  }
-}
-
-/** Sends the results of one subscription as `next` messages, each when the one before is flushed. */
-export class PacedResults implements ResultSink {
-  readonly takesPacked: boolean;
-  readonly #connection: Connection;
-  readonly #frames: FrameWriter;
-  readonly #summary: RequestSummary;
-  readonly #sent: () => void;
-  #left: (() => void) | null = null;
-  readonly #taken = () => {
-    this.#connection.unread.measure();
-    this.#left?.();
-  };
-
-  /** Calls `sent` when a result has been written. */
-  constructor(connection: Connection, id: string, summary: RequestSummary, sent: () => void) {
-    this.takesPacked = connection.takesPacked;
-    this.#connection = connection;
-    this.#summary = summary;
-    this.#sent = sent;
-    const head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
-    this.#frames = new FrameWriter(connection.stream, head, connection.scratch);
-  }
-
-  hasRoom(ready: () => void): boolean {
-    return this.#connection.unread.hasRoom(ready);
-  }
-
-  send(result: EventText, left: () => void): void {
-    if (!this.#connection.isOpen) {
-      left();
-      return;
-    }
-    this.#left = left;
-    this.#summary.sent(this.#frames.write(result, this.#taken));
-    this.#sent();
-    this.#connection.unread.measure();
   }
 }

@@ -1,0 +1,33 @@
+import { CloseCode } from 'graphql-ws';
+
+/**
+ * Every way in which this server closes a WebSocket: the close code and the reason that its client reads. `ws` closes by
+ * itself what is no WebSocket any more: 1002, 1007 and 1009 for a frame that is broken, no UTF-8 or too large, 1008 for
+ * one in too many pieces. Without a close frame end a socket that has been silent for too long (`KeepAlive`), one whose
+ * client reads too slowly (`SendBuffers`), the oldest idle one of a crowded address (`ConnectionRoom`), and whatever is
+ * open when a shutdown's time is over.
+ */
+export const CLOSINGS = {
+  // The client breaks the protocol.
+  otherProtocol: [CloseCode.SubprotocolNotAcceptable, 'Subprotocol not acceptable'],
+  noInit: [CloseCode.ConnectionInitialisationTimeout, 'Connection initialisation timeout'],
+  secondInit: [CloseCode.TooManyInitialisationRequests, 'Too many initialisation requests'],
+  longToken: [CloseCode.Forbidden, 'Forbidden'],
+  hastySubscribe: [CloseCode.Unauthorized, 'Unauthorized'],
+  idInUse: [CloseCode.SubscriberAlreadyExists, 'Subscriber already exists'],
+  unreadable: [CloseCode.BadRequest, 'Invalid message received'],
+  // The client sends too much, or holds too many sockets.
+  inflated: [1009, 'Messages unpack to too much'],
+  rate: [1013, 'Too many messages'],
+  process: [1013, 'Too much unfinished'],
+  pieces: [1008, 'Too many pieces'],
+  age: [1008, 'Message took too long'],
+  sockets: [1013, 'Too many sockets'],
+  // Its token has ended: the reason is the error's code.
+  tokenEnd: [CloseCode.Forbidden, 'UNAUTHENTICATED'],
+  // The server restarts, or has failed.
+  restart: [1012, 'restarting'],
+  fault: [CloseCode.InternalServerError, 'Internal server error'],
+} as const satisfies Readonly<Record<string, readonly [code: number, reason: string]>>;
+
+export type Closing = keyof typeof CLOSINGS;

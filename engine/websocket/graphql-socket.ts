@@ -1,0 +1,267 @@
+import type { IncomingMessage } from 'node:http';
+import type { GraphQLError } from 'graphql';
+import { GRAPHQL_TRANSPORT_WS_PROTOCOL, type Message, MessageType } from 'graphql-ws';
+import type { WebSocket } from 'ws';
+import type { Slot } from '../../lib/limits/slot.ts';
+import { TokenBucket } from '../../lib/limits/token-bucket.ts';
+import { OverLimitError } from '../limits/over-limit-error.ts';
+import { tooComplex } from '../limits/structure.ts';
+import { stopAtBrokenFrame } from '../private-fields.ts';
+import type { FrameWatcher, ReceiveBuffer, SendFault } from '../receive/receive-buffer.ts';
+import { bearerToken } from '../request/bearer.ts';
+import { CLIENT_NAME, CLIENT_VERSION } from '../request/client-names.ts';
+import type { ServerSettings } from '../server-settings.ts';
+import { Connection, type ConnectionSettings } from './connection.ts';
+import { readMessage } from './messages.ts';
+import { UnpackedSizes, unpackAtOnce } from './packed-messages.ts';
+import { type OperationSettings, SocketOperation } from './socket-operation.ts';
+
+export type SocketSettings = ConnectionSettings &
+  OperationSettings &
+  Pick<
+    ServerSettings,
+    'countMessage' | 'log' | 'maxBodyBytes' | 'metrics' | 'received' | 'refused'
+  >;
+
+const INIT_TIMEOUT_MS = 3_000;
+// The limit of an HTTP request's headers.
+const LONGEST_AUTHORIZATION = 16_384;
+const LONGEST_ID = 255;
+/** The limit of in-flight operations on one socket, subscriptions included. */
+const MAX_OPERATIONS = 100;
+const TOO_MANY_RETRY_SECONDS = 5;
+// What opens a socket and answers its pings does not count: thousands of them may share one address.
+const FREE_FRAMES = { most: 5, perMs: 10 / 60_000, owed: 5 };
+const LARGE_BYTES = 16_384;
+// Long enough for the close frame to be read.
+const LINGER_MS = 1_000;
+/** After this error `ws` has closed the socket, but would read on for half a minute. */
+const PIECES_ERROR = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
+
+/** A WebSocket that speaks graphql-transport-ws, from its upgrade to its close. `CLOSINGS` lists how it may end. */
+export class GraphQLSocket implements FrameWatcher {
+  readonly #settings: SocketSettings;
+  readonly #connection: Connection;
+  readonly #buffer: ReceiveBuffer;
+  readonly #sizes: UnpackedSizes;
+  readonly #freeFrames: TokenBucket;
+  readonly #initTimer: NodeJS.Timeout;
+  #isInitialized = false;
+  /** The operations whose results the client waits for, by their ids. */
+  readonly #operations = new Map<string, SocketOperation>();
+  /** These, and those from which it has unsubscribed and that have not ended. */
+  readonly #unfinished = new Set<SocketOperation>();
+  #isRestarting = false;
+
+  /** `head`: what came behind the upgrade. */
+  constructor(
+    socket: WebSocket,
+    request: IncomingMessage,
+    head: Buffer,
+    slot: Slot,
+    settings: SocketSettings,
+  ) {
+    const { clock, keepAlive, maxBodyBytes, received } = settings;
+    stopAtBrokenFrame(socket);
+    unpackAtOnce(socket, maxBodyBytes);
+    const connection = new Connection(socket, request, slot, settings);
+    this.#settings = settings;
+    this.#connection = connection;
+    this.#sizes = new UnpackedSizes(maxBodyBytes);
+    this.#freeFrames = new TokenBucket(FREE_FRAMES, clock.now());
+    this.#buffer = received.of(connection.stream);
+    this.#buffer.address = connection.caller.client?.address ?? '';
+    this.#buffer.upgraded(head, this);
+    const leaveKeepAlive = keepAlive.join(connection);
+    this.#initTimer = setTimeout(() => connection.close('noInit'), INIT_TIMEOUT_MS);
+    socket.on('message', (data) => this.#received(String(data)));
+    socket.on('pong', () => keepAlive.received(connection));
+    socket.on('error', (error) => this.#broke(error));
+    socket.once('close', (code) => {
+      leaveKeepAlive();
+      this.#closed(code);
+    });
+    if (socket.protocol !== GRAPHQL_TRANSPORT_WS_PROTOCOL) connection.close('otherProtocol');
+  }
+
+  /** Counts a frame, or a part of one, against its client. */
+  arrived(bytes: number): void {
+    const { clock, countMessage, received, refused } = this.#settings;
+    if (bytes < LARGE_BYTES && this.#freeFrames.take(1, clock.now()) >= 0) return;
+    if (countMessage(this.#connection.caller, bytes) === 'within') return;
+    refused('messages');
+    received.cut(this.#buffer, 'rate');
+  }
+
+  #received(text: string): void {
+    const connection = this.#connection;
+    // The answer could no longer be sent, so the operation is not begun.
+    if (!connection.isOpen) return;
+    connection.received();
+    if (this.#sizes.isInflated(text.length, connection.stream.bytesRead)) {
+      connection.close('inflated');
+      return;
+    }
+    // A packed message is charged for what it has unpacked to, as well.
+    if (connection.takesPacked && text.length >= LARGE_BYTES) this.arrived(text.length);
+    if (this.#buffer.isStopped) return;
+    const message = readMessage(text);
+    try {
+      if (message === null) connection.close('unreadable');
+      else this.#handle(message, text.length);
+    } catch (error) {
+      // The payload of a ping nests too deep to be echoed.
+      if (error instanceof RangeError) connection.close('unreadable');
+      else this.#failed(error);
+    }
+  }
+
+  #handle(message: Message, bytes: number): void {
+    switch (message.type) {
+      case MessageType.ConnectionInit:
+        this.#initialize(message.payload);
+        return;
+      case MessageType.Ping: {
+        const { payload } = message;
+        this.#connection.say({ type: MessageType.Pong, ...(payload && { payload }) });
+        return;
+      }
+      case MessageType.Pong:
+        return;
+      case MessageType.Subscribe:
+        this.#subscribe(message.id, message.payload, bytes);
+        return;
+      case MessageType.Complete:
+        this.#leave(this.#operations.get(message.id));
+        return;
+      default:
+        // A message that only a server may send.
+        this.#connection.close('unreadable');
+    }
+  }
+
+  /** The token is judged by the operations that use it. */
+  #initialize(params: unknown): void {
+    const connection = this.#connection;
+    if (this.#isInitialized) {
+      connection.close('secondInit');
+      return;
+    }
+    this.#isInitialized = true;
+    clearTimeout(this.#initTimer);
+    const authorization = textIn(params, 'authorization');
+    if (authorization.length > LONGEST_AUTHORIZATION) {
+      connection.close('longToken');
+      return;
+    }
+    connection.caller = { ...connection.caller, token: bearerToken(authorization) };
+    connection.client ??= this.#settings.clientNames.of(
+      textIn(params, CLIENT_NAME),
+      textIn(params, CLIENT_VERSION),
+    );
+    connection.say({ type: MessageType.ConnectionAck });
+  }
+
+  #subscribe(id: string, payload: object, bytes: number): void {
+    const connection = this.#connection;
+    if (!this.#isInitialized) {
+      connection.close('hastySubscribe');
+      return;
+    }
+    if (this.#operations.has(id)) {
+      connection.close('idInUse', `Subscriber for ${id} already exists`);
+      return;
+    }
+    const operation = new SocketOperation(id, bytes, connection, this.#settings);
+    const refusal = this.#refusalOf(id);
+    if (refusal !== null) {
+      operation.refuse(refusal);
+      return;
+    }
+    this.#operations.set(id, operation);
+    this.#unfinished.add(operation);
+    operation
+      .begin(payload)
+      .then((results) => {
+        this.#closeIfIdle();
+        // What it was begun with is not retained while its events are followed.
+        return results === null ? undefined : operation.follow(results);
+      })
+      .catch((error: unknown) => this.#failed(error, operation))
+      .finally(() => {
+        // The client may have begun another operation under the same id.
+        if (this.#operations.get(id) === operation) this.#operations.delete(id);
+        this.#unfinished.delete(operation);
+        this.#closeIfIdle();
+      });
+  }
+
+  #refusalOf(id: string): GraphQLError | null {
+    // The id is retained as long as its operation lasts.
+    if (id.length > LONGEST_ID) return tooComplex('characters of an id', id.length, LONGEST_ID);
+    const open = this.#operations.size + 1;
+    if (open > MAX_OPERATIONS) return tooComplex('operations of a socket', open, MAX_OPERATIONS);
+    return this.#connection.claim() ? null : new OverLimitError('sockets', TOO_MANY_RETRY_SECONDS);
+  }
+
+  #leave(operation: SocketOperation | undefined): void {
+    if (operation === undefined) return;
+    this.#operations.delete(operation.id);
+    operation.leave().catch((error: unknown) => this.#failed(error));
+  }
+
+  /** Closes the socket, once its answers are sent: its client reconnects, and reaches another replica. */
+  restart(): void {
+    this.#isRestarting = true;
+    this.#closeIfIdle();
+  }
+
+  #closeIfIdle(): void {
+    if (!this.#isRestarting) return;
+    for (const { isAwaited } of this.#unfinished) if (isAwaited) return;
+    this.#connection.close('restart');
+  }
+
+  /** Whether nobody has proved whose it is, and it waits for nothing: then it makes room for others. */
+  get isIdle(): boolean {
+    return this.#connection.slot.owner().kind === 'address' && this.#unfinished.size === 0;
+  }
+
+  /** Closes it for what it sends. */
+  cut(fault: SendFault): void {
+    this.#connection.close(fault);
+    this.#settings.clock.after(LINGER_MS, () => this.terminate());
+  }
+
+  /** A frame is too large or malformed: `ws` has closed the socket with the right code already. */
+  #broke(error: NodeJS.ErrnoException): void {
+    const { log, received } = this.#settings;
+    log.debug({ err: error }, 'a WebSocket failed');
+    if (error.code === PIECES_ERROR) received.cut(this.#buffer, 'pieces');
+  }
+
+  #failed(error: unknown, operation: SocketOperation | null = null): void {
+    const requestId = operation?.summary.requestId;
+    this.#settings.log.error({ err: error, requestId }, 'a WebSocket message could not be handled');
+    operation?.failed();
+    this.#connection.close('fault');
+  }
+
+  terminate(): void {
+    this.#connection.socket.terminate();
+  }
+
+  #closed(code: number): void {
+    clearTimeout(this.#initTimer);
+    this.#settings.metrics.socketClosed(code);
+    this.#connection.closed();
+    for (const operation of this.#operations.values()) this.#leave(operation);
+  }
+}
+
+/** A text of `connectionParams`, or an empty one. Client libraries differ in the case of the key. */
+function textIn(params: unknown, name: string): string {
+  if (typeof params !== 'object' || params === null) return '';
+  const entry = Object.entries(params).find(([key]) => key.toLowerCase() === name);
+  return typeof entry?.[1] === 'string' ? entry[1] : '';
+}

@@ -1,0 +1,198 @@
+import type { ExecutionResult, GraphQLError } from 'graphql';
+import { MessageType } from 'graphql-ws';
+import type { OperationContext } from '../admission/plugin.ts';
+import { OverLimitError } from '../limits/over-limit-error.ts';
+import type { EventText, ResultSink } from '../live/delivery.ts';
+import { RequestSummary } from '../request/request-summary.ts';
+import { jsonText } from '../results/json-text.ts';
+import type { ServerSettings } from '../server-settings.ts';
+import type { Connection } from './connection.ts';
+import { FrameWriter } from './frame-writer.ts';
+
+export type OperationSettings = Pick<
+  ServerSettings,
+  'accessLog' | 'graph' | 'requestIds' | 'tokenEndOf' | 'tracing'
+>;
+
+const RETRY_SECONDS = 5;
+
+/** The results of a subscription, as its transport iterates them: ours bypass the iterator. */
+type Results = AsyncIterableIterator<ExecutionResult>;
+
+/** One operation of a WebSocket, from its `subscribe` to its `complete` or `error`. */
+export class SocketOperation implements ResultSink {
+  readonly id: string;
+  readonly summary: RequestSummary;
+  readonly takesPacked: boolean;
+  readonly #connection: Connection;
+  readonly #settings: OperationSettings;
+  /** Whether its client has unsubscribed, or has left. */
+  #isLeft = false;
+  #results: Results | null = null;
+  #frames: FrameWriter | null = null;
+  #taken: (() => void) | null = null;
+  readonly #flushed = () => {
+    this.#connection.unread.measure();
+    this.#taken?.();
+  };
+
+  constructor(id: string, bytesIn: number, connection: Connection, settings: OperationSettings) {
+    this.id = id;
+    this.summary = new RequestSummary({
+      requestId: settings.requestIds.from(connection.requestId),
+      transport: 'websocket',
+      method: null,
+      client: connection.client,
+      bytesIn,
+      trace: null,
+    });
+    this.takesPacked = connection.takesPacked;
+    this.#connection = connection;
+    this.#settings = settings;
+  }
+
+  /** Whether a shutdown waits for its answer. Nobody waits for the end of a subscription. */
+  get isAwaited(): boolean {
+    return this.summary.type !== 'subscription' && !this.summary.hasEnded;
+  }
+
+  /**
+   * Executes the operation. Returns the results of a subscription, which are to be followed; null where it has been
+   * answered. Rejects with a fault of the server.
+   */
+  async begin(payload: object): Promise<Results | null> {
+    const connection = this.#connection;
+    const { graph, accessLog } = this.#settings;
+    await connection.room();
+    if (!connection.isOpen) {
+      this.refuse(new OverLimitError('unread answers', RETRY_SECONDS));
+      return null;
+    }
+    const opened = await graph.open(this.#contextOf(payload));
+    if ('errors' in opened) {
+      this.#fail(opened.errors);
+      return null;
+    }
+    const outcome = await opened.execute();
+    // It may have proved its token, so the socket's account is known now.
+    connection.claim();
+    if ('isWellFormed' in outcome) {
+      this.#fail(outcome.errors);
+      return null;
+    }
+    const { events, meter } = opened.operation;
+    if (Symbol.asyncIterator in outcome) {
+      if (this.summary.outcome === 'ok') accessLog.subscribed(this.summary, connection.caller);
+      return events === null ? (outcome as Results) : events.deliver(this, outcome);
+    }
+    await this.#send(await jsonText(outcome, meter));
+    this.#complete();
+    return null;
+  }
+
+  /** Sends the results of a subscription until there are no more. */
+  async follow(results: Results): Promise<void> {
+    this.#results = results;
+    if (this.#isLeft) await this.leave();
+    try {
+      // Ours go to `send`; those of another plugin's own come by the iterator.
+      for await (const result of results) await this.#send(JSON.stringify(result));
+    } catch (error) {
+      this.#fail(this.#settings.graph.codes.refusal(error, this.summary).errors);
+      return;
+    }
+    this.#complete();
+  }
+
+  /** Answers an operation of which nothing is executed. */
+  refuse(error: GraphQLError): void {
+    this.#settings.graph.codes.refused([error], this.summary);
+    this.#fail([error]);
+  }
+
+  /** Ends a subscription, and has nothing more sent. */
+  async leave(): Promise<void> {
+    this.#isLeft = true;
+    await this.#results?.return?.();
+  }
+
+  /** Notes that the server has failed at it. */
+  failed(): void {
+    this.summary.failed('INTERNAL', 'fault');
+    this.#end();
+  }
+
+  hasRoom(ready: () => void): boolean {
+    return this.#connection.unread.hasRoom(ready);
+  }
+
+  send(result: EventText, taken: () => void): void {
+    const connection = this.#connection;
+    if (!connection.isOpen) {
+      taken();
+      return;
+    }
+    this.#frames ??= this.#newFrames();
+    this.#taken = taken;
+    this.summary.sent(this.#frames.write(result, this.#flushed));
+    if (this.summary.type === 'subscription') connection.keepAlive.sentEvent(connection);
+    connection.unread.measure();
+  }
+
+  #newFrames(): FrameWriter {
+    const { stream, scratch } = this.#connection;
+    const head = `{"id":${JSON.stringify(this.id)},"type":"${MessageType.Next}","payload":`;
+    return new FrameWriter(stream, head, scratch);
+  }
+
+  #contextOf(payload: object): OperationContext {
+    const connection = this.#connection;
+    const { graph, tokenEndOf, tracing } = this.#settings;
+    const { summary } = this;
+    // The trace of the upgrade is linked: continued, it would grow for as long as the socket lives.
+    const { traceHeaders: headers, forwarded: trace } = connection;
+    summary.trace = tracing?.receive({ headers, isContinued: false, span: null }) ?? null;
+    return graph.context(
+      { ...connection.caller, requestId: summary.requestId, trace },
+      {
+        sent: payload,
+        record: summary,
+        mayMutate: true,
+        takesEvents: true,
+        takesBytes: false,
+        isOver: false,
+        ifNoneMatch: undefined,
+        // The close code alone says that a token has ended: after an `error` message client libraries would end the
+        // subscription for good instead of reconnecting.
+        reportsEnd: (error) => {
+          const code = tokenEndOf(error);
+          if (code !== null) connection.close('tokenEnd', code);
+          return code !== null;
+        },
+        toRequest: undefined,
+      },
+    );
+  }
+
+  #send(text: EventText): Promise<void> | undefined {
+    return this.#isLeft ? undefined : new Promise((taken) => this.send(text, taken));
+  }
+
+  #complete(): void {
+    if (!this.#isLeft) this.#connection.say({ id: this.id, type: MessageType.Complete });
+    this.#end();
+  }
+
+  #fail(payload: readonly GraphQLError[]): void {
+    if (!this.#isLeft) this.#connection.say({ id: this.id, type: MessageType.Error, payload });
+    this.#end();
+  }
+
+  /** A client that has left had no answer, unless it was a subscription's. */
+  #end(): void {
+    const { summary } = this;
+    const { isOpen, caller } = this.#connection;
+    if (!isOpen && summary.type !== 'subscription') summary.worsen('gone');
+    this.#settings.accessLog.ended(summary, caller, null);
+  }
+}

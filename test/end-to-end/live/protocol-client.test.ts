@@ -1,0 +1,81 @@
+import { type Client, createClient } from 'graphql-ws';
+import { expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { eventually } from '../../support/eventually.ts';
+import { sharedApp } from '../../support/shared-app.ts';
+import { frame, OPCODES } from '../../support/websocket-frames.ts';
+import { openSocket } from './raw-socket.ts';
+
+const app = sharedApp({ POSITIONS_POLL_MS: '100' });
+const EVENTS = 'subscription { positionChanges(intervalMs: 100) { cursor } }';
+
+/** A client of the protocol's own library, and the messages that it receives. */
+function clientOf(payload: object, options: { readonly keepAlive?: number } = {}) {
+  const received: { readonly type: string; readonly id?: string }[] = [];
+  const client = createClient({
+    url: app.webSocketUrl,
+    webSocketImpl: WebSocket,
+    connectionParams: { ...payload },
+    lazy: false,
+    retryAttempts: 0,
+    onNonLazyError: () => {},
+    on: { message: (message) => received.push(message) },
+    ...options,
+  });
+  return { client, received, closed: new Promise((resolve) => client.on('closed', resolve)) };
+}
+
+async function resultsOf(client: Client, query: string) {
+  const results = [];
+  for await (const result of client.iterate({ query })) results.push(result);
+  return results;
+}
+
+test('graphql-ws’s own client gets every message of the protocol, and ends each way', async () => {
+  const { client, received, closed } = clientOf(
+    { authorization: `Bearer ${await app.signIn()}` },
+    { keepAlive: 50 },
+  );
+  expect(await resultsOf(client, '{ customerId }')).toMatchObject([
+    { data: { customerId: 'cus_700001' } },
+  ]);
+  const write = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
+  expect(await resultsOf(client, write)).toMatchObject([
+    { data: { setValue: { __typename: 'Acknowledged' } } },
+  ]);
+  await expect(resultsOf(client, '{ nothing }')).rejects.toMatchObject([
+    { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } },
+  ]);
+  const events = client.iterate({ query: EVENTS });
+  expect(await events.next()).toMatchObject({ done: false, value: { data: expect.anything() } });
+  await events.return?.();
+  await eventually(() => received.some(({ type }) => type === 'pong'));
+  // Its id is free again, and nothing more comes of it.
+  const last = received.findLastIndex(({ type }) => type === 'next');
+  expect(await resultsOf(client, '{ __typename }')).toMatchObject([
+    { data: { __typename: 'Query' } },
+  ]);
+  const ofEvents = received.slice(last + 1).filter(({ id }) => id === received[last]?.id);
+  expect(ofEvents).toEqual([]);
+  const types = new Set(received.map(({ type }) => type));
+  expect([...types].sort()).toEqual(['complete', 'connection_ack', 'error', 'next', 'pong']);
+  await client.dispose();
+  expect(await closed).toMatchObject({ code: 1000 });
+  const cut = clientOf({});
+  await new Promise((connected) => cut.client.on('connected', connected));
+  cut.client.terminate();
+  expect(await cut.closed).toMatchObject({ code: 4499 });
+});
+
+test('a subscribe in one flight with connection_init is judged by its token', async () => {
+  const token = await app.signIn();
+  using raw = await openSocket(app);
+  const messages = [
+    { type: 'connection_init', payload: { authorization: `Bearer ${token}` } },
+    { type: 'subscribe', id: '1', payload: { query: '{ customerId }' } },
+  ];
+  raw.stream.write(
+    Buffer.concat(messages.map((each) => frame(OPCODES.text, Buffer.from(JSON.stringify(each))))),
+  );
+  expect((await raw.until('1', 'next')).payload.data).toEqual({ customerId: 'cus_700001' });
+});
