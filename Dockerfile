@@ -46,7 +46,8 @@ ENV NODE_ENV=production \
     SHUTDOWN_DELAY_MS=5000
 COPY package.json ./
 COPY --from=bundle /app/dist ./dist
-COPY --from=bundle /app/graphiql ./graphiql
+COPY --from=bundle /app/graphiql/bundle ./graphiql/bundle
+COPY --from=bundle /app/graphiql/page ./graphiql/page
 # It belongs to root, so that nobody in the container can put code into it.
 COPY --from=bundle /app/compile-cache ./compile-cache
 # The order records live here; without a volume they end with the container.

@@ -16,10 +16,10 @@ import {
   openLogOutput,
 } from '../../lib/log.ts';
 import type { LogOutput } from '../../lib/log-output.ts';
-import { openFilesLimit } from '../../lib/open-files-limit.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { buildSchema } from '../schema/schema.ts';
 import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
+import { openFilesLimit } from './open-files-limit.ts';
 
 export interface AppOptions {
   readonly log?: Log;

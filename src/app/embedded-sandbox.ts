@@ -1,7 +1,7 @@
+import type { GraphiQLOptions } from '../../graphiql/server/graphiql.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/start.ts';
 import type { Config } from '../config.ts';
 import type { GatewayClient } from '../gateway/client.ts';
-import type { GraphiQLOptions } from './pages/graphiql.ts';
 
 /** Starts a sandbox gateway that fits the configuration. Its files are loaded only here. */
 export async function startEmbeddedSandbox(

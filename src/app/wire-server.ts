@@ -11,6 +11,7 @@ import { ClientNames } from '../../engine/request/client-names.ts';
 import { RequestIds } from '../../engine/request/request-id.ts';
 import type { ServerSettings } from '../../engine/server-settings.ts';
 import { WebSocketEndpoint } from '../../engine/websocket/websocket-endpoint.ts';
+import { GraphiQL } from '../../graphiql/server/graphiql.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
 import { DemoPage } from '../../sandbox/page/demo-page.ts';
 import { SandboxProxy } from '../../sandbox/page/sandbox-proxy.ts';
@@ -21,7 +22,6 @@ import { printedSchema } from '../schema/schema.ts';
 import type { StartOptions } from './app-options.ts';
 import { graphiqlUsers } from './embedded-sandbox.ts';
 import type { Resources } from './open-resources.ts';
-import { GraphiQL } from './pages/graphiql.ts';
 
 export type WiredServer = ReturnType<typeof wireServer>;
 

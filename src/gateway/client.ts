@@ -1,6 +1,5 @@
 import { systemClock } from '../../lib/clock.ts';
 import { parseLongIntegers } from '../../lib/exact-json.ts';
-import { jsonItems } from '../../lib/json-items.ts';
 import { isJsonContent, jsonOf } from './answer-body.ts';
 import type {
   Acknowledgement,
@@ -13,6 +12,7 @@ import type {
 import type { Caller } from './caller.ts';
 import type { GatewayError } from './errors.ts';
 import type { Answer, Exchange, Send, WireCall } from './exchange.ts';
+import { jsonItems } from './json-items.ts';
 import { contractError, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
 import type { LimitOrder, MarketOrder } from './model.ts';
 import type { OperationName } from './operations.ts';

@@ -7,7 +7,7 @@ const PAGES = globSync(['*.md', 'docs/**/*.md', 'bench/*.md'], { cwd: root }).so
 
 /** Files and folders of the project that a page names in code, from the root: `src/app.ts`, `test/lib/`. */
 function namedFiles(text: string): string[] {
-  const folders = 'src|page|test|docs|bench|scripts|\\.ci';
+  const folders = 'src|engine|lib|sandbox|check|page|test|docs|bench|scripts|\\.ci';
   const files = new RegExp(`\`((?:${folders})/[\\w./*-]*)\``, 'g');
   return [...text.matchAll(files)].map(([, path = '']) => path);
 }

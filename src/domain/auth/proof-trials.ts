@@ -3,12 +3,12 @@ import { growingLru } from '../../../lib/growing-lru.ts';
 import { addressClient, singleClient } from '../../../lib/limits/client.ts';
 import type { KnownKeys } from '../../../lib/limits/known-keys.ts';
 import type { Limiter } from '../../../lib/limits/limiter.ts';
-import { Queue } from '../../../lib/limits/queue.ts';
 import { REFUSED_TOKEN_CALLS } from '../../../lib/limits/table.ts';
 import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import { TooManyAttemptsError } from './errors.ts';
 import type { ProofLedger } from './proof.ts';
+import { Queue } from './queue.ts';
 import type { Viewer } from './viewer.ts';
 
 const REMEMBERED_MS = 5_000;

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import { MOST_WAITING } from './table.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { MOST_WAITING } from '../../../lib/limits/table.ts';
 
 /** Those who wait until they may go, for each key in the order of their arrival, for a bounded time. */
 export class Queue {

@@ -1,14 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { Reply } from '../../../engine/http/reply.ts';
-import { type Site, sendNotFound, wantsPage } from '../../../engine/http/site.ts';
-import { sendFile, sendPage } from '../../../engine/http/static-file.ts';
-import { onFirstUse } from '../../../lib/on-first-use.ts';
-import {
-  type Assets,
-  type DocumentationPage,
-  loadAssets,
-  loadDocumentation,
-} from './graphiql-assets.ts';
+import type { Reply } from '../../engine/http/reply.ts';
+import { type Site, sendNotFound, wantsPage } from '../../engine/http/site.ts';
+import { sendFile, sendPage } from '../../engine/http/static-file.ts';
+import { onFirstUse } from '../../lib/on-first-use.ts';
+import { type Assets, type DocumentationPage, loadAssets, loadDocumentation } from './assets.ts';
 
 /** An account of the sandbox to sign in with. */
 interface SandboxUser {

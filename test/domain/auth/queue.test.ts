@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Queue } from '../../../lib/limits/queue.ts';
+import { Queue } from '../../../src/domain/auth/queue.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 function stage() {

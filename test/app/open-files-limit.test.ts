@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openFilesLimit } from '../../lib/open-files-limit.ts';
 import { withDefaults } from '../../src/app/app-options.ts';
+import { openFilesLimit } from '../../src/app/open-files-limit.ts';
 import { readConfig } from '../../src/config.ts';
 
 const source = join(import.meta.dirname, '..', '..', 'src');

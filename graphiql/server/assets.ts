@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
-import { packFile, type StaticFile } from '../../../engine/http/static-file.ts';
+import { packFile, type StaticFile } from '../../engine/http/static-file.ts';
 
 export type Assets = Awaited<ReturnType<typeof loadAssets>>;
 
@@ -20,7 +20,7 @@ const TYPES = new Map([
 ]);
 
 // The browser runs these files as they are, so they are JavaScript, with types in comments.
-const SOURCES = join(import.meta.dirname, '..', '..', '..', 'graphiql');
+const SOURCES = join(import.meta.dirname, '..');
 const PAGE_FOLDER = join(SOURCES, 'page');
 const BUNDLE_FOLDER = join(SOURCES, 'bundle');
 
@@ -88,7 +88,7 @@ const PAGES = new Map([
   ['sandbox', 'The sandbox gateway'],
 ]);
 
-const FOLDER = join(import.meta.dirname, '..', '..', '..', 'docs');
+const FOLDER = join(import.meta.dirname, '..', '..', 'docs');
 
 /** The pages of `docs/` that front ends need, as far as they are there: the container image has none. */
 export async function loadDocumentation(): Promise<readonly DocumentationPage[]> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonItems } from '../../lib/json-items.ts';
+import { jsonItems } from '../../src/gateway/json-items.ts';
 
 const ROWS = [
   { id: 'a', hours: { regular: ['1-2'], swaps: [{ long: 1 }, { long: 2 }] } },
