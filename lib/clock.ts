@@ -49,7 +49,10 @@ export const systemClock: Clock = {
 /** A monotonic clock for durations, which ignores changes of the date. It starts at 0 with the process. */
 export const steadyClock: Clock = { ...systemClock, now: () => performance.now() };
 
-/** Orders events by a counter, because a wall clock may stand still between two of them, or jump back. */
+/**
+ * Orders events by a counter, because a wall clock may stand still between two of them, or jump back. A process has
+ * one, so that the times of its calls, refusals and changes may be compared with each other.
+ */
 export class LogicalClock {
   #last = 0;
 

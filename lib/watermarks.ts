@@ -1,6 +1,6 @@
 import { growingLru } from './growing-lru.ts';
 
-/** A number that grows with time: a logical time, or the sequence of a call. */
+/** A logical time. */
 interface Watermark {
   readonly at: number;
 }

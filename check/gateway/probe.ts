@@ -1,3 +1,4 @@
+import { LogicalClock } from '../../lib/clock.ts';
 import { toToken } from '../../lib/token.ts';
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import type { ReadName } from '../../src/gateway/operations.ts';
@@ -41,7 +42,7 @@ export function createProbe(options: ProbeOptions): Probe {
     connections: 1,
     connectTimeoutMs: options.gatewayTimeoutMs * CONNECT_SHARE,
   });
-  const send = createTransport(pools, () => {});
+  const send = createTransport(pools, () => {}, new LogicalClock());
   const templates = requestTemplates(options);
   return {
     async call(operation, { token, path = {}, body, headers = [] }) {

@@ -4,7 +4,7 @@ import { Graph } from '../../engine/graph.ts';
 import { createEventPace } from '../../engine/live/event-pace.ts';
 import { ResponseCache } from '../../engine/response-cache/response-cache.ts';
 import { PersistedTexts } from '../../engine/trusted-documents/use-trusted-documents.ts';
-import { steadyClock, systemClock } from '../../lib/clock.ts';
+import { LogicalClock, steadyClock, systemClock } from '../../lib/clock.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
@@ -58,10 +58,12 @@ export async function openResources(
       onDropped: (reason, spans) => metrics.spansDropped.register(reason).add(spans),
     });
   started.defer(() => tracing?.close());
+  const logicalClock = new LogicalClock();
   const gatewayUrl = sandbox?.url ?? config.gatewayUrl ?? '';
   const gateway = createGateway({
     ...config,
     url: gatewayUrl,
+    logicalClock,
     metrics: metrics.gateway,
     log,
     tracing,
@@ -79,7 +81,7 @@ export async function openResources(
   const limiter = new Limiter(table, steadyClock, stores.limits?.share);
   const domain = createDomain({
     client: gateway.client,
-    lastSequence: gateway.lastSequence,
+    logicalClock,
     clockSkew: gateway.clockSkew,
     stores,
     limiter,

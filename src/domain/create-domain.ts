@@ -1,4 +1,4 @@
-import { LogicalClock, steadyClock, systemClock } from '../../lib/clock.ts';
+import { type LogicalClock, steadyClock, systemClock } from '../../lib/clock.ts';
 import { createKnownKeys } from '../../lib/limits/known-keys.ts';
 import type { Limiter } from '../../lib/limits/limiter.ts';
 import { KNOWN_MS } from '../../lib/limits/table.ts';
@@ -44,8 +44,7 @@ export interface DomainSettings {
 
 export interface DomainParts {
   readonly client: GatewayClient;
-  /** The sequence of the gateway call that was sent last. */
-  readonly lastSequence: () => number;
+  readonly logicalClock: LogicalClock;
   readonly stores: Stores;
   readonly limiter: Limiter;
   readonly metrics: DomainMetrics;
@@ -62,7 +61,7 @@ export interface DomainParts {
 /** Creates the process-wide domain services and connects them to each other. */
 export function createDomain({
   client,
-  lastSequence,
+  logicalClock,
   stores,
   limiter,
   metrics,
@@ -76,7 +75,6 @@ export function createDomain({
   const { records, versions, accountVersions, limits } = stores;
   const clock = systemClock;
   const random = Math.random;
-  const logicalClock = new LogicalClock();
   /** Whether a token that is so far past its time, or below 0 before it, is in time by the gateway's clock. */
   const isOfSkew = (offByMs: number) => {
     const skewMs = clockSkew.ms ?? 0;
@@ -84,6 +82,7 @@ export function createDomain({
   };
   const ledger = new ProofLedger({
     clock,
+    logicalClock,
     proofMs: settings.authProofSeconds * 1000,
     keptMs: settings.catalogStaleSeconds * 1000,
     onJudged(verdict, { expiresAtMs }) {
@@ -169,7 +168,7 @@ export function createDomain({
     onRead: (source) => metrics.catalogReads.add(source),
     onFetched: (outcome) => metrics.catalogFetches.add(outcome),
   });
-  const board = new PositionsBoard({ lastSequence, maxBytes: cacheBytes.positions });
+  const board = new PositionsBoard({ logicalClock, maxBytes: cacheBytes.positions });
   const hub: PositionsHub = new PositionsHub({
     source: {
       getOpenPositions(viewer, previous) {

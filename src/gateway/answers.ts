@@ -4,9 +4,9 @@ import type { GatewayRefusal } from './wire/bodies.ts';
 import type { toInstruments } from './wire/instrument.ts';
 import type { Reading } from './wire/scalars.ts';
 
-/** When a read was sent: of two answers the one with the higher sequence is newer. */
+/** When a read was sent: of two answers the one of the later logical time is newer. */
 export interface Sent {
-  readonly sequence: number;
+  readonly logicalTime: number;
   readonly sentAtMs: number;
   readonly receivedAtMs: number;
 }

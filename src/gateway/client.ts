@@ -247,6 +247,6 @@ function entityTag(header: string | undefined): string | null {
   return header !== undefined && /^(?!\*$)[\x21-\x7e]+$/.test(header) ? header : null;
 }
 
-function sentOf({ sequence, sentAtMs }: Answer): Sent {
-  return { sequence, sentAtMs, receivedAtMs: systemClock.now() };
+function sentOf({ logicalTime, sentAtMs }: Answer): Sent {
+  return { logicalTime, sentAtMs, receivedAtMs: systemClock.now() };
 }

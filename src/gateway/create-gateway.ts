@@ -1,4 +1,4 @@
-import { steadyClock, systemClock } from '../../lib/clock.ts';
+import { type LogicalClock, steadyClock, systemClock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Tracing } from '../../lib/tracing/tracing.ts';
 import type { CallOutcome } from './caller.ts';
@@ -17,6 +17,7 @@ import { createTransport } from './transport.ts';
 export interface GatewayOptions
   extends Omit<GatewayClientOptions, 'send' | 'onBroken' | 'onInexact'> {
   readonly url: string;
+  readonly logicalClock: LogicalClock;
   /** The most connections over all areas. */
   readonly gatewayConnections: number;
   readonly metrics: GatewayMetrics;
@@ -34,7 +35,6 @@ export function createGateway(options: GatewayOptions) {
     connections,
     connectTimeoutMs: options.gatewayTimeoutMs * CONNECT_SHARE,
   });
-  const counter = { sent: 0 };
   const failures = new LastFailures(url);
   const clockSkew = new ClockSkew(systemClock);
   const transport = createTransport(
@@ -44,7 +44,7 @@ export function createGateway(options: GatewayOptions) {
       clockSkew.saw(call, exchange, endedAtMs);
       failures.saw(call, outcome, exchange);
     },
-    counter,
+    options.logicalClock,
   );
   const send =
     tracing === null
@@ -80,8 +80,6 @@ export function createGateway(options: GatewayOptions) {
       onInexact: (operation, figures) => metrics.inexactFigures[operation]?.add(figures),
     }),
     resilience,
-    /** The sequence of the call that was sent last. */
-    lastSequence: () => counter.sent,
     clockSkew,
     /** The backends that fail, and how, else a clock that is wrong; null: neither. */
     degradedReason: () =>

@@ -37,7 +37,7 @@ export interface NoAnswer {
   readonly answered: false;
   readonly reason: 'timeout' | 'connection' | 'protocol' | 'oversize' | 'aborted' | 'encoding';
   readonly cause: unknown;
-  readonly sequence: number;
+  readonly logicalTime: number;
   readonly sentAtMs: number;
 }
 
@@ -49,7 +49,7 @@ export interface Answer {
   /** The whole body, unpacked. */
   readonly bytes: Buffer;
   /** Process-wide order of sending: of two answers the one with the higher number is newer. */
-  readonly sequence: number;
+  readonly logicalTime: number;
   readonly sentAtMs: number;
 }
 

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { type Dispatcher, errors } from 'undici';
 import { ByteCollector } from '../../lib/byte-collector.ts';
-import { systemClock } from '../../lib/clock.ts';
+import { type LogicalClock, systemClock } from '../../lib/clock.ts';
 import { OversizeError, unpack } from '../../lib/unpack.ts';
 import { isLongToParse } from './answer-body.ts';
 import { callOutcome } from './classify.ts';
@@ -10,17 +10,17 @@ import type { Answer, Exchange, NoAnswer, ObserveCall, Send, WireCall } from './
 import { OPERATIONS } from './operations.ts';
 import type { Pools } from './pools.ts';
 
-/** `counter` numbers the calls in the order in which they are sent. */
+/** Each call has the logical time at which it was sent. */
 export function createTransport(
   pools: Pools,
   observe: ObserveCall,
-  counter: { sent: number } = { sent: 0 },
+  logicalClock: LogicalClock,
 ): Send {
   const late: LateReads = { left: pools.mostLate };
   return (call) => {
     const { verb, area } = OPERATIONS[call.operation];
     const { promise, resolve } = Promise.withResolvers<Exchange>();
-    const dispatch = new Dispatch(call, counter, late, observe, resolve);
+    const dispatch = new Dispatch(call, logicalClock, late, observe, resolve);
     if (dispatch.isOver) return promise;
     try {
       pools[area].dispatch(
@@ -59,8 +59,7 @@ const NO_HEADERS: Answer['headers'] = Object.freeze({});
 /** One dispatch through undici, which ends exactly once. */
 class Dispatch implements Dispatcher.DispatchHandler {
   readonly #call: WireCall;
-  /** The number of dispatches so far, which orders them. */
-  readonly #counter: { sent: number };
+  readonly #logicalClock: LogicalClock;
   readonly #late: LateReads;
   readonly #observe: ObserveCall;
   // The promise's own function: a closure kept here would tie each dispatch to the next one's.
@@ -72,7 +71,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   readonly #onAbort = () => this.fail('aborted', new Error('the request was aborted'));
   #controller: Dispatcher.DispatchController | null = null;
   #sentAtMs = 0;
-  #sequence = 0;
+  #logicalTime = 0;
   /** The informational answers so far. */
   #interims = 0;
   #status = 0;
@@ -87,13 +86,13 @@ class Dispatch implements Dispatcher.DispatchHandler {
 
   constructor(
     call: WireCall,
-    counter: { sent: number },
+    logicalClock: LogicalClock,
     late: LateReads,
     observe: ObserveCall,
     resolve: (exchange: Exchange) => void,
   ) {
     this.#call = call;
-    this.#counter = counter;
+    this.#logicalClock = logicalClock;
     this.#late = late;
     this.#observe = observe;
     this.#resolve = resolve;
@@ -135,8 +134,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
       throw error;
     }
     this.#controller = controller;
-    this.#counter.sent += 1;
-    this.#sequence = this.#counter.sent;
+    this.#logicalTime = this.#logicalClock.next();
     this.#sentAtMs = systemClock.now();
   }
 
@@ -177,7 +175,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
       status: this.#status,
       headers: this.#headers,
       bytes: this.#collector?.take() ?? EMPTY,
-      sequence: this.#sequence,
+      logicalTime: this.#logicalTime,
       sentAtMs: this.#sentAtMs,
     });
   }
@@ -215,8 +213,8 @@ class Dispatch implements Dispatcher.DispatchHandler {
   }
 
   #noAnswer(reason: NoAnswer['reason'], cause: unknown): NoAnswer {
-    const [sequence, sentAtMs] = [this.#sequence, this.#sentAtMs];
-    return { sent: true, answered: false, reason, cause, sequence, sentAtMs };
+    const [logicalTime, sentAtMs] = [this.#logicalTime, this.#sentAtMs];
+    return { sent: true, answered: false, reason, cause, logicalTime, sentAtMs };
   }
 
   #newCollector(): ByteCollector {
@@ -289,8 +287,8 @@ async function unpacked(answer: Answer, maxBytes: number): Promise<Exchange> {
     const bytes = await unpack(answer.bytes, answer.headers['content-encoding'], maxBytes);
     return { ...answer, bytes };
   } catch (cause) {
-    const { sequence, sentAtMs } = answer;
+    const { logicalTime, sentAtMs } = answer;
     const reason = cause instanceof OversizeError ? 'oversize' : 'encoding';
-    return { sent: true, answered: false, reason, cause, sequence, sentAtMs };
+    return { sent: true, answered: false, reason, cause, logicalTime, sentAtMs };
   }
 }

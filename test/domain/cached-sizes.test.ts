@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { LogicalClock } from '../../lib/clock.ts';
 import { Watermarks } from '../../lib/watermarks.ts';
 import { createInstruments } from '../../sandbox/instruments.ts';
 import { digestOf, Membership } from '../../src/domain/account/membership.ts';
@@ -68,7 +69,7 @@ test('a watermark weighs what it says, with a hash for its key', async () => {
   const hash = (at: number) => createHash('sha256').update(String(at)).digest('base64url');
   const share = await weighed(50_000, watermarks, (at) => watermarks.set(hash(at), { at }));
   const shareOfSeen = await weighed(50_000, membership, (at) =>
-    membership.saw(hash(at), { sequence: at }, digestOf([String(at)])),
+    membership.saw(hash(at), { logicalTime: at }, digestOf([String(at)])),
   );
   for (const each of [share, shareOfSeen]) {
     expect(each).toBeGreaterThan(0.8);
@@ -131,13 +132,13 @@ test.each([
 );
 
 test('a list of positions weighs what it says', async () => {
-  const board = new PositionsBoard({ maxBytes: 1e9 });
+  const board = new PositionsBoard({ logicalClock: new LogicalClock(), maxBytes: 1e9 });
   const share = await weighed(ENTRIES, board, (at) => {
     const text = JSON.stringify(rows(25, 'x'.repeat(200)));
     const positions = toPositions(JSON.parse(text), readingIn('auto')) ?? [];
     const bytes = Buffer.allocUnsafeSlow(text.length);
     bytes.write(text);
-    const sent = { sequence: at, sentAtMs: 1.7e12 + at, receivedAtMs: 1.7e12 + at };
+    const sent = { logicalTime: at, sentAtMs: 1.7e12 + at, receivedAtMs: 1.7e12 + at };
     const tokenHash = `hash of the token ${at} in its forty letters`;
     board.offer({ proof: null, tokenHash }, { positions, bytes, ...sent });
   });

@@ -14,7 +14,7 @@ function open() {
     operation: OperationName = 'getSession',
     tookMs = 0,
   ) => {
-    const sent = { sent: true, sequence: 1, sentAtMs: clock.now() - tookMs } as const;
+    const sent = { sent: true, logicalTime: 1, sentAtMs: clock.now() - tookMs } as const;
     const exchange: Exchange = { ...sent, answered: true, status: 200, headers, bytes: NOTHING };
     skew.saw(callOf(operation), exchange, clock.now());
   };

@@ -1,3 +1,4 @@
+import { LogicalClock } from '../../lib/clock.ts';
 import { toToken } from '../../lib/token.ts';
 import type { Caller } from '../../src/gateway/caller.ts';
 import { GatewayClient, type GatewayClientOptions } from '../../src/gateway/client.ts';
@@ -23,7 +24,7 @@ export function openClient(url: string, settings: ClientSettings = {}) {
   const { connections = 128, connectTimeoutMs = FAR_MS, observe = () => {}, ...options } = settings;
   const pools = settings.pools ?? createPools({ gatewayUrl: url, connections, connectTimeoutMs });
   const client = new GatewayClient({
-    send: createTransport(pools, observe),
+    send: createTransport(pools, observe, new LogicalClock()),
     gatewayHeaders: {},
     gatewayForwardClient: false,
     gatewayDirectionField: 'direction',

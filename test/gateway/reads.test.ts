@@ -18,7 +18,7 @@ describe('the catalog', () => {
     expect(second).toStrictEqual({
       modified: false,
       headers: expect.objectContaining({ 'cache-control': expect.any(String) }),
-      sequence: expect.any(Number),
+      logicalTime: expect.any(Number),
       sentAtMs: expect.any(Number),
       receivedAtMs: expect.any(Number),
     });
@@ -86,7 +86,7 @@ describe('the open positions', () => {
     const first = await open.client.getOpenPositions(caller, null);
     const second = await open.client.getOpenPositions(caller, first);
     expect(second.positions).toBe(first.positions);
-    expect(second.sequence).toBeGreaterThan(first.sequence);
+    expect(second.logicalTime).toBeGreaterThan(first.logicalTime);
 
     place.sandbox.tick(5);
     const third = await open.client.getOpenPositions(caller, second);

@@ -34,7 +34,7 @@ const ROWS: readonly Row[] = [
     (reason): Row => [
       reason,
       'unknown',
-      { sent: true, answered: false, reason, cause: null, sequence: 1, sentAtMs },
+      { sent: true, answered: false, reason, cause: null, logicalTime: 1, sentAtMs },
     ],
   ),
   ...STATUSES.flatMap((status) =>
@@ -47,7 +47,7 @@ const ROWS: readonly Row[] = [
 
 function answered(status: number, body: string): Exchange {
   const bytes = Buffer.from(body);
-  return { sent: true, answered: true, status, headers: {}, bytes, sequence: 1, sentAtMs };
+  return { sent: true, answered: true, status, headers: {}, bytes, logicalTime: 1, sentAtMs };
 }
 
 function codeOf(judge: () => unknown): Code | null {

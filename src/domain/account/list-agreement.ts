@@ -6,7 +6,9 @@ import type { Viewer } from '../auth/viewer.ts';
 type Source = 'session' | 'positions';
 
 interface Account {
-  readonly lists: { [source in Source]?: { readonly isEmpty: boolean; readonly sequence: number } };
+  readonly lists: {
+    [source in Source]?: { readonly isEmpty: boolean; readonly logicalTime: number };
+  };
   /** Which of the two was read last when they began to differ; null while they agree. */
   since: Source | null;
   differs: boolean;
@@ -29,13 +31,13 @@ export class ListAgreement {
     this.#clock = clock;
   }
 
-  positionsAnswered({ login }: Viewer, { positions, sequence }: PositionsAnswer): void {
-    this.#saw(login, 'positions', positions.length === 0, sequence);
+  positionsAnswered({ login }: Viewer, { positions, logicalTime }: PositionsAnswer): void {
+    this.#saw(login, 'positions', positions.length === 0, logicalTime);
   }
 
-  sessionAnswered({ login }: Viewer, { session, sequence }: SessionAnswer): void {
+  sessionAnswered({ login }: Viewer, { session, logicalTime }: SessionAnswer): void {
     if (session.positions === null) return;
-    this.#saw(login, 'session', session.positions.ids.length === 0, sequence);
+    this.#saw(login, 'session', session.positions.ids.length === 0, logicalTime);
   }
 
   /** The accounts whose two lists were read lately. */
@@ -49,11 +51,11 @@ export class ListAgreement {
     return counts;
   }
 
-  #saw(login: string, source: Source, isEmpty: boolean, sequence: number): void {
+  #saw(login: string, source: Source, isEmpty: boolean, logicalTime: number): void {
     const account = this.#accounts.get(login) ?? this.#add(login);
     const { lists } = account;
-    if (sequence < (lists[source]?.sequence ?? 0)) return;
-    lists[source] = { isEmpty, sequence };
+    if (logicalTime < (lists[source]?.logicalTime ?? 0)) return;
+    lists[source] = { isEmpty, logicalTime };
     account.readAtMs = this.#clock.now();
     const { session, positions } = lists;
     if (session?.isEmpty !== false || positions?.isEmpty !== true) {
@@ -61,7 +63,7 @@ export class ListAgreement {
       account.differs = false;
       return;
     }
-    const latest = session.sequence > positions.sequence ? 'session' : 'positions';
+    const latest = session.logicalTime > positions.logicalTime ? 'session' : 'positions';
     account.since ??= latest;
     account.differs ||= account.since !== latest;
   }

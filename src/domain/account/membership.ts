@@ -1,7 +1,7 @@
 import { Watermarks } from '../../../lib/watermarks.ts';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
 
-/** `at` is the sequence of the last call, `members` the digest of the ids that it brought. */
+/** `at` is the logical time of the last call, `members` the digest of the ids that it brought. */
 interface Seen {
   readonly at: number;
   readonly members: number;
@@ -18,16 +18,16 @@ export class Membership {
     return this.#seen.byteSize;
   }
 
-  saw(scope: string, { sequence }: Pick<PositionsAnswer, 'sequence'>, members: number): void {
+  saw(scope: string, { logicalTime }: Pick<PositionsAnswer, 'logicalTime'>, members: number): void {
     const before = this.#seen.get(scope);
-    if (before === undefined || before.at <= sequence) {
-      this.#seen.set(scope, { at: sequence, members });
+    if (before === undefined || before.at <= logicalTime) {
+      this.#seen.set(scope, { at: logicalTime, members });
     }
   }
 
   /** A snapshot may contradict a list that is forgotten. */
-  contradicts(scope: string, sequence: number, members: number): boolean {
-    return sequence < this.#seen.at(scope) && this.#seen.get(scope)?.members !== members;
+  contradicts(scope: string, logicalTime: number, members: number): boolean {
+    return logicalTime < this.#seen.at(scope) && this.#seen.get(scope)?.members !== members;
   }
 }
 

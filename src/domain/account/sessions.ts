@@ -250,11 +250,11 @@ export class Sessions {
    * Without proof the positions seen with a token count for it alone: a claim must not make others' snapshots
    * stale. With proof both the account's and its own count, because some may be older than the proof.
    */
-  #isCurrent(viewer: Viewer, { answer: { sequence }, members }: CachedSnapshot): boolean {
+  #isCurrent(viewer: Viewer, { answer: { logicalTime }, members }: CachedSnapshot): boolean {
     if (members === null) return true;
-    if (this.#seenByToken.contradicts(viewer.tokenHash, sequence, members)) return false;
+    if (this.#seenByToken.contradicts(viewer.tokenHash, logicalTime, members)) return false;
     const proof = this.#options.ledger.account(viewer);
-    return !proof || !this.#seenByAccount.contradicts(proof.login, sequence, members);
+    return !proof || !this.#seenByAccount.contradicts(proof.login, logicalTime, members);
   }
 
   #addReceipt(viewer: Viewer, startedAtMs: number, source: 'cache' | 'shared'): void {

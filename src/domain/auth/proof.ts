@@ -1,5 +1,5 @@
 import type { LRUCache } from 'lru-cache';
-import { type Clock, LogicalClock } from '../../../lib/clock.ts';
+import type { Clock, LogicalClock } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
 import {
   accountClient,
@@ -81,6 +81,7 @@ interface TokenRefusal {
 
 export interface ProofLedgerOptions {
   readonly clock: Clock;
+  readonly logicalClock: LogicalClock;
   readonly proofMs: number;
   /** How much longer a group's evidence serves while the gateway cannot be asked again. */
   readonly keptMs?: number;
@@ -97,7 +98,7 @@ export class ProofLedger {
   readonly #keptMs: number;
   readonly #entries: LRUCache<string, Entry>;
   readonly #onJudged: NonNullable<ProofLedgerOptions['onJudged']>;
-  readonly #logicalClock = new LogicalClock();
+  readonly #logicalClock: LogicalClock;
   /** Apart from the evidence, so that no number of accepted tokens makes a refusal forgotten. */
   readonly #refusals: LRUCache<string, TokenRefusal>;
   /** Until then a signature may be that of a token whose refusal is forgotten. */
@@ -105,7 +106,9 @@ export class ProofLedger {
   /** A call that began before may be that of a token whose refusal is forgotten. */
   #forgottenAtTime = 0;
 
-  constructor({ clock, proofMs, keptMs = 0, maxTokens = 100_000, onJudged }: ProofLedgerOptions) {
+  constructor(options: ProofLedgerOptions) {
+    const { clock, logicalClock, proofMs, keptMs = 0, maxTokens = 100_000, onJudged } = options;
+    this.#logicalClock = logicalClock;
     this.#onJudged = onJudged ?? (() => {});
     this.#clock = clock;
     this.#proofMs = proofMs;

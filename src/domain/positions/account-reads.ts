@@ -70,7 +70,7 @@ export class AccountReads {
   #retryAtMs = Number.POSITIVE_INFINITY;
   #hold: { readonly sinceMs: number; readonly cancel: () => void } | null = null;
   /** The members whose event waits no longer. */
-  #releasedSequence = -1;
+  #releasedTime = -1;
 
   constructor(options: AccountReadsOptions, feed: AccountReadsFeed) {
     this.#options = options;
@@ -172,16 +172,16 @@ export class AccountReads {
 
   /** Shows a snapshot unless a list still to come decides on it, and drops one that a change has made outdated. */
   #judge(answer: SessionAnswer): void {
-    const { list, membersSequence, session } = this.#feed.state;
+    const { list, membersTime, session } = this.#feed.state;
     const { positions } = answer.session;
     const agrees = list !== null && sameMembers(positions, list.positions);
     this.#candidate = null;
     if (!agrees && (list === null || this.#mayBeBehind(list, answer))) {
       this.#candidate = answer;
-      if (list !== null && list.sequence < answer.sequence) this.#feed.pollNow();
+      if (list !== null && list.logicalTime < answer.logicalTime) this.#feed.pollNow();
       return;
     }
-    const isOutdated = !agrees && answer.sequence < membersSequence;
+    const isOutdated = !agrees && answer.logicalTime < membersTime;
     // Once the first event has waited long enough, any snapshot is better than none.
     if (isOutdated && (session !== null || this.#hold !== null)) return;
     const isDisputed = !agrees && !isOutdated && positions !== null;
@@ -194,11 +194,11 @@ export class AccountReads {
    * appears in the other would be nowhere; once lists have lacked it for long enough it is believed to be gone.
    */
   #mayBeBehind(list: PositionsAnswer, answer: SessionAnswer): boolean {
-    if (list.sequence < answer.sequence) return true;
+    if (list.logicalTime < answer.logicalTime) return true;
     const { state } = this.#feed;
     const isEarly =
       list.sentAtMs < answer.receivedAtMs + INTERVALS_UNTIL_GONE * this.#options.pollMs;
-    if (!isEarly || answer.sequence < state.membersSequence) return false;
+    if (!isEarly || answer.logicalTime < state.membersTime) return false;
     const { orders, positions } = answer.session;
     const listed = new Set([...list.positions, ...(orders ?? state.orders)].map(({ id }) => id));
     const said = [...(positions?.ids ?? []), ...state.orders.map(({ id }) => id)];
@@ -217,9 +217,9 @@ export class AccountReads {
 
   /** Whether the list has had other members since the snapshot that is shown. */
   #isUnsettled(): boolean {
-    const { list, session, membersSequence } = this.#feed.state;
+    const { list, session, membersTime } = this.#feed.state;
     if (list === null || session === null) return false;
-    if (session.sequence > membersSequence) return false;
+    if (session.logicalTime > membersTime) return false;
     return !sameMembers(session.session.positions, list.positions);
   }
 
@@ -240,8 +240,8 @@ export class AccountReads {
 
   #withholdMembers(): void {
     const { pollMs, clock } = this.#options;
-    const { membersSequence } = this.#feed.state;
-    if (this.#releasedSequence === membersSequence) return;
+    const { membersTime } = this.#feed.state;
+    if (this.#releasedTime === membersTime) return;
     const sinceMs = this.#hold?.sinceMs ?? clock.now();
     const leftMs = sinceMs + MOST_INTERVALS_WITHHELD * pollMs - clock.now();
     this.#withhold(Math.min(pollMs, leftMs));
@@ -259,7 +259,7 @@ export class AccountReads {
     if (this.#hold === null) return;
     this.#hold.cancel();
     this.#hold = null;
-    this.#releasedSequence = this.#feed.state.membersSequence;
+    this.#releasedTime = this.#feed.state.membersTime;
     this.#feed.state.accountChanges.isWithheld = false;
     this.#feed.wake();
   }

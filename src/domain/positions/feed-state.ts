@@ -23,7 +23,7 @@ export class FeedState {
   readonly #orders = new Timeline<Order>({ isSame: isDeepStrictEqual });
   #version = 0;
   #list: PositionsAnswer | null = null;
-  #membersSequence = 0;
+  #membersTime = 0;
   #totals: PositionTotals | null = null;
   #session: SessionAnswer | null = null;
   #sessionVersion = 0;
@@ -81,9 +81,9 @@ export class FeedState {
     return this.#positions.arrangement;
   }
 
-  /** The sequence of the list that first had the present members. */
-  get membersSequence(): number {
-    return this.#membersSequence;
+  /** The logical time of the list that first had the present members. */
+  get membersTime(): number {
+    return this.#membersTime;
   }
 
   /** The snapshot that is shown; null before the first. */
@@ -112,7 +112,7 @@ export class FeedState {
 
   /** Takes a list unless a newer one is shown; returns whether its members are others, or of another size. */
   take(list: PositionsAnswer): boolean {
-    if (this.#list !== null && list.sequence <= this.#list.sequence) return false;
+    if (this.#list !== null && list.logicalTime <= this.#list.logicalTime) return false;
     // Equal bytes are mapped to the same array, which needs no comparison.
     const isUnchanged = this.#list?.positions === list.positions;
     this.#list = list;
@@ -125,7 +125,7 @@ export class FeedState {
       this.#version += 1;
       this.#totals = null;
     }
-    if (isMembers) this.#membersSequence = list.sequence;
+    if (isMembers) this.#membersTime = list.logicalTime;
     this.#changed();
     return isMembers;
   }

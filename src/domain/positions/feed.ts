@@ -114,10 +114,10 @@ export class Feed implements SubscribedFeed {
   }
 
   /** Op 10 may be behind op 12, so a snapshot is only a hint: op 12 is asked what has changed. */
-  snapshotAnswered({ sequence, session }: SessionAnswer): void {
+  snapshotAnswered({ logicalTime, session }: SessionAnswer): void {
     const { list } = this.state;
     const rows = session.positions?.rows;
-    if (list === null || !rows || sequence < list.sequence) return;
+    if (list === null || !rows || logicalTime < list.logicalTime) return;
     if (!sameRows(rows, list.positions)) this.#poller.pollNow();
   }
 

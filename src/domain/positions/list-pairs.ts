@@ -45,7 +45,8 @@ export class ListPairs {
       await pause(clock, waitMs, viewer.caller.signal);
       const { ids = [] } = answer.session.positions ?? {};
       // A snapshot that has the position already is the newer one, whenever it was asked for.
-      const isListOlder = list.sequence < answer.sequence || nowhere.some((id) => ids.includes(id));
+      const isListOlder =
+        list.logicalTime < answer.logicalTime || nowhere.some((id) => ids.includes(id));
       if (isListOlder) list = await openPositions.read(viewer, { live: false });
       else answer = await this.#readAgain(viewer);
     }
@@ -59,7 +60,7 @@ export class ListPairs {
     list: PositionsAnswer,
   ): SessionAnswer | Promise<SessionAnswer> {
     const own = answer.session.positions;
-    if (own === null || list.sequence < answer.sequence) return answer;
+    if (own === null || list.logicalTime < answer.logicalTime) return answer;
     return digestOf(own.ids) === digestOf(idsOf(list)) ? answer : this.#readAgain(viewer);
   }
 

@@ -59,14 +59,14 @@ export class OpenPositions {
     if (positions === null) return null;
     const newer = this.newerThan(viewer, answer);
     if (newer !== null) return newer.positions;
-    const isForgotten = this.#options.board.hasNewer(this.#scope(viewer), answer.sequence);
+    const isForgotten = this.#options.board.hasNewer(this.#scope(viewer), answer.logicalTime);
     return isForgotten ? undefined : (positions.rows ?? undefined);
   }
 
   /** The newest list that was served or polled for the viewer's account, where it is newer than this snapshot. */
-  newerThan(viewer: Viewer, { sequence }: SessionAnswer): PositionsAnswer | null {
+  newerThan(viewer: Viewer, { logicalTime }: SessionAnswer): PositionsAnswer | null {
     const list = this.#options.board.newest(this.#scope(viewer));
-    return list !== null && list.sequence > sequence ? list : null;
+    return list !== null && list.logicalTime > logicalTime ? list : null;
   }
 
   async #running(viewer: Viewer): Promise<PositionsAnswer | null> {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { LogicalClock } from '../../../lib/clock.ts';
 import { Watermarks } from '../../../lib/watermarks.ts';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
 import type { AccountProof } from '../auth/proof.ts';
@@ -16,8 +17,7 @@ export interface BoardWatcher {
 }
 
 export interface PositionsBoardOptions {
-  /** The number of the newest call to the gateway. */
-  readonly lastSequence?: () => number;
+  readonly logicalClock: LogicalClock;
   /** Estimated heap of all lists. */
   readonly maxBytes?: number;
 }
@@ -48,15 +48,11 @@ export class PositionsBoard {
   readonly #newestByToken = new Watermarks();
   readonly #newestByAccount = new Watermarks();
   readonly #watchers = new Map<string, BoardWatcher>();
-  readonly #lastSequence: () => number;
-  /** The last call that was sent before the account changed. */
-  readonly #changedAfter = new Watermarks();
+  readonly #logicalClock: LogicalClock;
+  readonly #changedAt = new Watermarks();
 
-  constructor({
-    lastSequence = () => 0,
-    maxBytes = DEFAULT_MAX_BYTES,
-  }: PositionsBoardOptions = {}) {
-    this.#lastSequence = lastSequence;
+  constructor({ logicalClock, maxBytes = DEFAULT_MAX_BYTES }: PositionsBoardOptions) {
+    this.#logicalClock = logicalClock;
     const options = {
       maxSize: Math.ceil(maxBytes / 2),
       sizeCalculation: ({ size }: CacheEntry) => size,
@@ -69,7 +65,7 @@ export class PositionsBoard {
   get byteSize(): number {
     const lists = Math.max(this.#byToken.calculatedSize, this.#byAccount.calculatedSize);
     const newest = this.#newestByToken.byteSize + this.#newestByAccount.byteSize;
-    return lists + newest + this.#changedAfter.byteSize;
+    return lists + newest + this.#changedAt.byteSize;
   }
 
   /** The newest list that this scope's readers may see. */
@@ -82,23 +78,23 @@ export class PositionsBoard {
   }
 
   /** Whether this scope's readers were served a list whose call was sent later, which may be forgotten. */
-  hasNewer({ proof, tokenHash }: BoardScope, sequence: number): boolean {
-    if (sequence < this.#newestByToken.at(tokenHash)) return true;
-    return proof !== null && sequence < this.#newestByAccount.at(proof.login);
+  hasNewer({ proof, tokenHash }: BoardScope, logicalTime: number): boolean {
+    if (logicalTime < this.#newestByToken.at(tokenHash)) return true;
+    return proof !== null && logicalTime < this.#newestByAccount.at(proof.login);
   }
 
   /** Lists whose calls were sent before may lack what an order has changed. */
   accountChanged(login: string): void {
-    this.#changedAfter.set(login, { at: this.#lastSequence() });
+    this.#changedAt.set(login, { at: this.#logicalClock.next() });
   }
 
   anyAccountChanged(): void {
-    this.#changedAfter.setAll(this.#lastSequence());
+    this.#changedAt.setAll(this.#logicalClock.next());
   }
 
   /** Whether the list was asked for after the account's last known change. */
-  isCurrent({ login }: AccountProof, { sequence }: PositionsAnswer): boolean {
-    return sequence > this.#changedAfter.at(login);
+  isCurrent({ login }: AccountProof, { logicalTime }: PositionsAnswer): boolean {
+    return logicalTime > this.#changedAt.at(login);
   }
 
   /** The number of positions in an account's newest list; 0 where none is known. */
@@ -122,14 +118,14 @@ export class PositionsBoard {
   keep(scope: BoardScope, offered: PositionsAnswer): PositionsAnswer | null {
     const { proof, tokenHash } = scope;
     const list = newer(this.newest(scope), offered);
-    const { sequence } = list;
-    if (this.hasNewer(scope, sequence)) return null;
+    const { logicalTime } = list;
+    if (this.hasNewer(scope, logicalTime)) return null;
     // Stored under the token as well: it must not be shown an older list should its proof lapse.
     store(this.#byToken, tokenHash, list);
-    this.#newestByToken.set(tokenHash, { at: sequence });
+    this.#newestByToken.set(tokenHash, { at: logicalTime });
     if (proof === null) return list;
     store(this.#byAccount, proof.login, list);
-    this.#newestByAccount.set(proof.login, { at: sequence });
+    this.#newestByAccount.set(proof.login, { at: logicalTime });
     return list;
   }
 
@@ -154,7 +150,7 @@ function newer<T extends PositionsAnswer | null>(
   b: T,
 ): PositionsAnswer | T {
   if (a === null) return b;
-  return b === null || a.sequence > b.sequence ? a : b;
+  return b === null || a.logicalTime > b.logicalTime ? a : b;
 }
 
 function sizeOf({ positions, bytes }: PositionsAnswer): number {

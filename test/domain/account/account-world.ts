@@ -25,14 +25,13 @@ export function openAccountWorld(
   // The client takes the time of answers from the system clock.
   const clock = createScriptedClock(Date.now());
   const logicalClock = new LogicalClock();
-  const ledger = new ProofLedger({ clock, proofMs: PROOF_MS });
+  const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
   const calls: OpenCall[] = [];
-  let sequence = 0;
   const client = new GatewayClient({
     send: ({ operation }) =>
       new Promise<Exchange>((resolve) => {
-        sequence += 1;
-        const sent = { sent: true, sequence, sentAtMs: clock.now() } as const;
+        const logicalTime = logicalClock.next();
+        const sent = { sent: true, logicalTime, sentAtMs: clock.now() } as const;
         calls.push({
           operation,
           answer: (body, status = 200) =>

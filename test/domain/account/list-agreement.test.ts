@@ -10,10 +10,10 @@ const FIVE_MINUTES_MS = 5 * 60_000;
 function stage() {
   const clock = createScriptedClock();
   const agreement = new ListAgreement(clock);
-  let sequence = 0;
-  const read = (letter: string, viewer = viewerOf('token-1'), at = ++sequence) => {
+  let logicalTime = 0;
+  const read = (letter: string, viewer = viewerOf('token-1'), at = ++logicalTime) => {
     const ids = letter === letter.toUpperCase() ? [] : ['p-1'];
-    const sent = { sequence: at, sentAtMs: 0, receivedAtMs: 0 };
+    const sent = { logicalTime: at, sentAtMs: 0, receivedAtMs: 0 };
     const positions = letter === '-' ? null : { ids };
     if (letter.toLowerCase() === 'p') {
       agreement.positionsAnswered(viewer, {

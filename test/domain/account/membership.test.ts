@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
 import { digestOf, Membership } from '../../../src/domain/account/membership.ts';
 
-const saw = (membership: Membership, scope: string, sequence: number, ...ids: string[]) =>
-  membership.saw(scope, { sequence }, digestOf(ids));
+const saw = (membership: Membership, scope: string, logicalTime: number, ...ids: string[]) =>
+  membership.saw(scope, { logicalTime }, digestOf(ids));
 
-const contradicts = (membership: Membership, scope: string, sequence: number, ...ids: string[]) =>
-  membership.contradicts(scope, sequence, digestOf(ids));
+const contradicts = (
+  membership: Membership,
+  scope: string,
+  logicalTime: number,
+  ...ids: string[]
+) => membership.contradicts(scope, logicalTime, digestOf(ids));
 
 test.each([
   ['the same positions', ['a', 'b'], false],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { LogicalClock } from '../../../lib/clock.ts';
 import { toToken } from '../../../lib/token.ts';
 import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
@@ -11,7 +12,7 @@ const NOW = NOW_MS / 1000;
 
 function setUp(names = { login: 'login', group: 'group' }) {
   const clock = createScriptedClock(NOW_MS);
-  const ledger = new ProofLedger({ clock, proofMs: 1_000 });
+  const ledger = new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 1_000 });
   const identify = createIdentity({ clock, ledger, claimNames: names, verify: null });
   return {
     clock,
@@ -140,7 +141,7 @@ test('the error of an invalid token does not quote it', () => {
 
 test('a token that could not be verified has no proof, however often it is sent', async () => {
   const clock = createScriptedClock(NOW_MS);
-  const ledger = new ProofLedger({ clock, proofMs: 1_000 });
+  const ledger = new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 1_000 });
   const answers = [false, false, true];
   const verify = async () => answers.shift() ?? false;
   const identify = createIdentity({
@@ -160,7 +161,12 @@ test('a token that could not be verified has no proof, however often it is sent'
 
 test('a verified token is verified once, also where the ledger has forgotten it', async () => {
   const clock = createScriptedClock(NOW_MS);
-  const ledger = new ProofLedger({ clock, proofMs: 1_000, maxTokens: 1 });
+  const ledger = new ProofLedger({
+    clock,
+    logicalClock: new LogicalClock(),
+    proofMs: 1_000,
+    maxTokens: 1,
+  });
   let checks = 0;
   const verify = async () => {
     checks += 1;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { LogicalClock } from '../../../lib/clock.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -6,11 +7,12 @@ import { viewerOf } from '../viewer.ts';
 
 const PROOF_MS = 300_000;
 const KEPT_MS = 60_000;
+const logicalClock = new LogicalClock();
 
 function setUp() {
   // A process that has just started: nothing is as recent as its clock’s 0.
   const clock = createScriptedClock(0);
-  const ledger = new ProofLedger({ clock, proofMs: PROOF_MS, keptMs: KEPT_MS });
+  const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS, keptMs: KEPT_MS });
   /** A gateway call that begins and is answered immediately. */
   const answers = {
     session: (viewer: Viewer, group: string | null = 'standard') =>
@@ -191,6 +193,7 @@ test('a verdict is told when it is news: the first acceptance, and each refusal 
   const told: string[] = [];
   const ledger = new ProofLedger({
     clock: createScriptedClock(),
+    logicalClock,
     proofMs: PROOF_MS,
     onJudged: (verdict, { login }) => void told.push(`${verdict} ${login}`),
   });
@@ -214,7 +217,8 @@ test('a verdict is told when it is news: the first acceptance, and each refusal 
 });
 
 test('evicting a token loses its proof, and no other token’s', () => {
-  const ledger = new ProofLedger({ clock: createScriptedClock(), proofMs: PROOF_MS, maxTokens: 2 });
+  const clock = createScriptedClock();
+  const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS, maxTokens: 2 });
   for (const token of ['a', 'b', 'c']) {
     ledger.answered(viewerOf(token), 'getSession', ledger.beginCall(), 'standard');
   }
@@ -225,7 +229,7 @@ test('evicting a token loses its proof, and no other token’s', () => {
 describe('however many tokens come after a token that was refused', () => {
   const few = () => {
     const clock = createScriptedClock();
-    const ledger = new ProofLedger({ clock, proofMs: PROOF_MS, maxTokens: 2 });
+    const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS, maxTokens: 2 });
     return { clock, ledger };
   };
 

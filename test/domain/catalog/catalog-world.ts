@@ -60,7 +60,8 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     catalogMaxBytes: 256 * 1024 * 1024,
   });
   const { staleMs: keptMs = HOUR_MS } = settings;
-  const ledger = new ProofLedger({ clock, proofMs, keptMs });
+  const logicalClock = new LogicalClock();
+  const ledger = new ProofLedger({ clock, logicalClock, proofMs, keptMs });
   const gateway = new ViewerGateway({
     client,
     ledger,
@@ -68,7 +69,6 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     refusals: { accepted() {}, refused() {} },
     onPositions: () => {},
   });
-  const logicalClock = new LogicalClock();
   const sessions = new Sessions({ gateway, ledger, clock, logicalClock, maxAgeMs: MINUTE_MS });
   const log: LogLine[] = [];
   const write = (fields: unknown, message?: unknown) =>

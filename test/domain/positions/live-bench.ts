@@ -23,9 +23,10 @@ export function createLiveBench({
   ...hubOptions
 }: Partial<PositionsHubOptions> & { readonly proofMs?: number } = {}) {
   const clock = createScriptedClock();
-  const ledger = new ProofLedger({ clock, proofMs });
-  const board = new PositionsBoard();
-  const gateway = new ScriptedGateway(clock, ledger);
+  const logicalClock = new LogicalClock();
+  const ledger = new ProofLedger({ clock, logicalClock, proofMs });
+  const board = new PositionsBoard({ logicalClock });
+  const gateway = new ScriptedGateway(clock, ledger, logicalClock);
   const hub = new PositionsHub({
     source: gateway,
     board,
@@ -35,7 +36,7 @@ export function createLiveBench({
       holds: (viewer) => ledger.account(viewer) !== null,
       renew: (viewer) => gateway.getSession(viewer),
     },
-    logicalClock: new LogicalClock(),
+    logicalClock,
     sessionMaxAgeMs: 60_000,
     pollMs: 1_000,
     pollMaxMs: 30_000,

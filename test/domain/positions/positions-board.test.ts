@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import { LogicalClock } from '../../../lib/clock.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import type { PositionsAnswer } from '../../../src/gateway/answers.ts';
 import { createLiveBench } from './live-bench.ts';
 import { answerOf, position } from './scripted-gateway.ts';
 
+const logicalClock = new LogicalClock();
 const bench = createLiveBench();
 const phone = bench.viewer('phone');
 const tablet = bench.viewer('tablet');
@@ -11,15 +13,15 @@ const proof = bench.prove(phone);
 const proved = { proof, tokenHash: phone.tokenHash };
 const otherProved = { proof: bench.prove(tablet), tokenHash: tablet.tokenHash };
 
-function list(sequence: number, ...ids: string[]): PositionsAnswer {
+function list(logicalTime: number, ...ids: string[]): PositionsAnswer {
   return answerOf(
     ids.map((id) => position(id)),
-    { sequence, atMs: sequence },
+    { logicalTime, atMs: logicalTime },
   );
 }
 
 test('an answer that was sent earlier and received later is not served', () => {
-  const board = new PositionsBoard();
+  const board = new PositionsBoard({ logicalClock });
   const newer = list(2, 'b');
   expect(board.offer(proved, newer)).toBe(newer);
   expect(board.offer(proved, list(1, 'a'))).toBe(newer);
@@ -30,7 +32,7 @@ test('an answer that was sent earlier and received later is not served', () => {
 });
 
 test('a token without proof neither gets the account’s lists nor adds to them', () => {
-  const board = new PositionsBoard();
+  const board = new PositionsBoard({ logicalClock });
   board.offer(proved, list(5, 'secret'));
   const forged = { proof: null, tokenHash: bench.viewer('forged').tokenHash };
   expect(board.newest(forged)).toBeNull();
@@ -41,7 +43,7 @@ test('a token without proof neither gets the account’s lists nor adds to them'
 });
 
 test('a token keeps its newest list when its proof lapses and returns', () => {
-  const board = new PositionsBoard();
+  const board = new PositionsBoard({ logicalClock });
   const scope = { proof: null, tokenHash: phone.tokenHash };
   const before = list(2, 'a');
   board.offer(scope, before);
@@ -52,19 +54,19 @@ test('a token keeps its newest list when its proof lapses and returns', () => {
 });
 
 test('a login that spells a token hash reads nothing of that token', () => {
-  const board = new PositionsBoard();
+  const board = new PositionsBoard({ logicalClock });
   const viewer = bench.viewer('other', { login: '42' });
   board.offer({ proof: null, tokenHash: '42' }, list(1, 'a'));
   expect(board.newest({ proof: bench.prove(viewer), tokenHash: viewer.tokenHash })).toBeNull();
 });
 
 test('a watcher gets every list served to its account, and has the newest after eviction', () => {
-  const board = new PositionsBoard({ maxBytes: 800 });
+  const board = new PositionsBoard({ logicalClock, maxBytes: 800 });
   const received: number[] = [];
   const live = list(7, 'live');
   const unwatch = board.watch(proof, {
     newest: () => live,
-    onList: ({ sequence }) => received.push(sequence),
+    onList: ({ logicalTime }) => received.push(logicalTime),
   });
   expect(board.offer(proved, list(3))).toBe(live);
   board.offer(otherProved, list(8));
@@ -75,20 +77,20 @@ test('a watcher gets every list served to its account, and has the newest after 
 });
 
 test('no number of changed accounts makes a list from before an order current again', () => {
-  let sequence = 5;
-  const board = new PositionsBoard({ lastSequence: () => sequence });
+  const board = new PositionsBoard({ logicalClock });
+  const before = list(logicalClock.next());
   board.accountChanged(proof.login);
-  sequence = 9;
+  const between = list(logicalClock.next());
   for (let at = 0; at < 100_000; at += 1) board.accountChanged(`other ${at}`);
-  expect(board.isCurrent(proof, list(5))).toBe(false);
-  expect(board.isCurrent(proof, list(6))).toBe(true);
+  expect(board.isCurrent(proof, before)).toBe(false);
+  expect(board.isCurrent(proof, between)).toBe(true);
   board.anyAccountChanged();
-  expect(board.isCurrent(proof, list(9))).toBe(false);
-  expect(board.isCurrent(proof, list(10))).toBe(true);
+  expect(board.isCurrent(proof, between)).toBe(false);
+  expect(board.isCurrent(proof, list(logicalClock.next()))).toBe(true);
 });
 
 test('a list that is evicted brings no older one back, for its token nor for its account', () => {
-  const board = new PositionsBoard({ maxBytes: 4_000 });
+  const board = new PositionsBoard({ logicalClock, maxBytes: 4_000 });
   board.offer(proved, list(5, 'newest'));
   const others = (from: number) => {
     for (let at = from; at < from + 20; at += 1) {

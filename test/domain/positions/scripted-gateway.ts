@@ -1,4 +1,4 @@
-import type { Clock } from '../../../lib/clock.ts';
+import type { Clock, LogicalClock } from '../../../lib/clock.ts';
 import type { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { FeedSource } from '../../../src/domain/positions/feed.ts';
@@ -35,9 +35,10 @@ export class ScriptedGateway implements FeedSource {
   readonly #accounts = new Map<string, ScriptedAccount>();
   readonly #clock: Clock;
   readonly #ledger: ProofLedger;
-  #sequence = 0;
+  readonly #logicalClock: LogicalClock;
 
-  constructor(clock: Clock, ledger: ProofLedger) {
+  constructor(clock: Clock, ledger: ProofLedger, logicalClock: LogicalClock) {
+    this.#logicalClock = logicalClock;
     this.#clock = clock;
     this.#ledger = ledger;
   }
@@ -59,16 +60,11 @@ export class ScriptedGateway implements FeedSource {
     this.fault = () => null;
   }
 
-  nextSequence(): number {
-    this.#sequence += 1;
-    return this.#sequence;
-  }
-
   async getOpenPositions(
     viewer: Viewer,
     previous: PositionsAnswer | null,
   ): Promise<PositionsAnswer> {
-    const sent = { sequence: this.nextSequence(), sentAtMs: this.#clock.now() };
+    const sent = { logicalTime: this.#logicalClock.next(), sentAtMs: this.#clock.now() };
     this.polls.push(this.#poll(viewer));
     const logicalTime = this.#ledger.beginCall();
     const error = this.fault(viewer);
@@ -95,7 +91,7 @@ export class ScriptedGateway implements FeedSource {
   }
 
   async getSession(viewer: Viewer): Promise<SessionAnswer> {
-    const sent = { sequence: this.nextSequence(), sentAtMs: this.#clock.now() };
+    const sent = { logicalTime: this.#logicalClock.next(), sentAtMs: this.#clock.now() };
     this.sessions.push(this.#poll(viewer));
     const logicalTime = this.#ledger.beginCall();
     const error = this.sessionFault(viewer);
@@ -123,11 +119,11 @@ export class ScriptedGateway implements FeedSource {
 /** An answer of op 12 that another call than a poll has brought. */
 export function answerOf(
   positions: readonly Position[],
-  sent: { readonly sequence: number; readonly atMs: number },
+  sent: { readonly logicalTime: number; readonly atMs: number },
 ): PositionsAnswer {
-  const { sequence, atMs } = sent;
+  const { logicalTime, atMs } = sent;
   const bytes = Buffer.from(JSON.stringify(positions));
-  return { positions, bytes, sequence, sentAtMs: atMs, receivedAtMs: atMs };
+  return { positions, bytes, logicalTime, sentAtMs: atMs, receivedAtMs: atMs };
 }
 
 export function inSnapshot(rows: readonly Position[]): SnapshotPositions {

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../lib/clock.ts';
+import { LogicalClock, systemClock } from '../../../lib/clock.ts';
 import { AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { Orders } from '../../../src/domain/trading/orders.ts';
@@ -37,7 +37,11 @@ export function createScriptedGateway() {
 }
 
 export function proofOf(viewer: Viewer): AccountProof {
-  const ledger = new ProofLedger({ clock: systemClock, proofMs: 1_000 });
+  const ledger = new ProofLedger({
+    clock: systemClock,
+    logicalClock: new LogicalClock(),
+    proofMs: 1_000,
+  });
   ledger.verified(viewer);
   const proof = ledger.account(viewer);
   if (!(proof instanceof AccountProof)) throw new Error('a verified token is proved');
@@ -57,14 +61,14 @@ export function answered(status: number, body: object = {}): Exchange {
     status,
     headers: {},
     bytes: Buffer.from(JSON.stringify(body)),
-    sequence: 1,
+    logicalTime: 1,
     sentAtMs: 1_000,
   };
 }
 
 export const unanswered: Exchange = {
   ...{ sent: true, answered: false, reason: 'timeout', cause: new Error('late') },
-  ...{ sequence: 1, sentAtMs: 1_000 },
+  ...{ logicalTime: 1, sentAtMs: 1_000 },
 };
 
 export const acceptedAs = (orderId: string) => answered(200, { success: true, orderId });

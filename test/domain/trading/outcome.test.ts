@@ -13,13 +13,13 @@ function answer(status: number, body: unknown, headers: Record<string, string> =
     status,
     headers,
     bytes: Buffer.from(text),
-    sequence: 1,
+    logicalTime: 1,
     sentAtMs,
   };
 }
 
 function silence(reason: NoAnswer['reason']): Exchange {
-  return { sent: true, answered: false, reason, cause: null, sequence: 1, sentAtMs };
+  return { sent: true, answered: false, reason, cause: null, logicalTime: 1, sentAtMs };
 }
 
 /** The outcome's name, or the kind of the error. */

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { LogicalClock } from '../../../lib/clock.ts';
 import { toToken } from '../../../lib/token.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import { createPools, type Pools } from '../../../src/gateway/pools.ts';
@@ -29,7 +30,7 @@ export function openResilient(
   const circuits: string[] = [];
   const retries: string[] = [];
   const resilience = new Resilience(
-    createTransport(pools, () => {}),
+    createTransport(pools, () => {}, new LogicalClock()),
     {
       clock,
       random: () => 0.5,
