@@ -20,6 +20,8 @@ export interface FieldTraits {
   readonly listSize?: string;
   /** How often an operation may select a field of the root. */
   readonly mostSelected?: number;
+  /** The field of the root signs a user in, who has no token yet: it may use the reserve of an address over its limit. */
+  readonly isSignIn?: boolean;
 }
 
 interface Extended {
@@ -63,4 +65,8 @@ export function listSizeOf({ extensions: { listSize } }: Extended): string | nul
 
 export function mostSelected({ extensions }: Extended): number {
   return typeof extensions.mostSelected === 'number' ? extensions.mostSelected : Infinity;
+}
+
+export function isSignIn({ extensions }: Extended): boolean {
+  return extensions.isSignIn === true;
 }

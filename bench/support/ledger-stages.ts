@@ -42,42 +42,30 @@ export const STAGES: readonly Stage[] = [
     };`,
   },
   {
-    name: 'admission by plugins',
-    file: 'engine/admission/plugin.ts',
+    name: 'admission',
+    file: 'engine/admission/admission.ts',
     code: `{
-      const create = createAdmission;
-      createAdmission = (...given) => {
-        const admit = create(...given);
-        let kept = null;
-        const keeping = (context) => {
-          const result = admit(context);
-          kept ??= context.operation;
-          return result;
-        };
-        return off('admission by plugins', keeping, ({ operation }) => {
-          operation.headers = kept.headers;
-          operation.client = kept.client;
-          operation.params = kept.params;
-          operation.document = kept.document;
-          operation.prepared = kept.prepared;
-          operation.values = kept.values;
-          operation.cost = kept.cost;
-          operation.inputs = kept.inputs;
-          const { maxFields, scheduler, client } = kept.meter;
-          operation.meter = new kept.meter.constructor({ maxFields, scheduler, client, estimate: 1 });
-          return null;
-        });
-      };
+      const { admit } = Admission.prototype;
+      let kept = null;
+      Admission.prototype.admit = off('admission', function (...given) {
+        const operation = admit.apply(this, given);
+        kept ??= operation;
+        return operation;
+      }, (_caller, transport) => {
+        const { maxFields, scheduler, client } = kept.meter;
+        const meter = new kept.meter.constructor({ maxFields, scheduler, client, estimate: 1 });
+        return { ...kept, transport, meter };
+      });
     }`,
   },
   {
     name: 'execution with its call',
-    file: 'graph.ts',
+    file: 'engine/execution/execution.ts',
     code: `{
-      const { execute } = EnvelopedOperation.prototype;
+      const { start } = Execution.prototype;
       let kept = null;
-      EnvelopedOperation.prototype.execute = off('execution with its call', function () {
-        const result = execute.call(this);
+      Execution.prototype.start = off('execution with its call', function (context) {
+        const result = start.call(this, context);
         kept ??= result;
         return result;
       }, () => kept);

@@ -6,8 +6,7 @@ import type { Meter } from '../cost/meter.ts';
 import type { PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { Attribution } from '../errors/codes.ts';
 import type { FollowedEvents } from '../live/delivery.ts';
-import type { Params } from '../params/params.ts';
-import type { Refusal } from './refusal.ts';
+import type { RequestedDocument } from '../params/params.ts';
 
 /** A call of a backend that an operation made, or that it shared or was spared. */
 export interface BackendCall {
@@ -53,42 +52,31 @@ export interface TransportContext {
   readonly toRequest: (() => Request) | undefined;
 }
 
-/**
- * One operation on its way through the plugins. It is an object of its own in the context, because
- * yoga gives plugins a context that inherits from the transport's, which would not see what they set.
- */
-export class Operation {
+/** An operation that was admitted. Its run may note more of it, and changes nothing of what was decided before. */
+export interface Operation {
   readonly transport: TransportContext;
   /** Aborted once no client waits for the answer. */
   readonly signal: AbortSignal | undefined;
-  /** The parameters from the transport; yoga reads them later. */
-  sent: unknown;
   /** The headers of the response, whatever it is. */
-  headers: Readonly<Record<string, string>> = NO_HEADERS;
-  /** The rest is set on admission, in the order of the plugins. */
-  client!: Client;
-  /** The refusal of an operation whose address is over a limit, unless the reserve lets it pass. */
-  overLimit: Refusal | null = null;
-  params!: Params;
-  document: PreparedDocument | null = null;
-  prepared!: PreparedOperation;
-  values!: VariableValues;
-  /** A sign-in that never went out: it costs its client no request. */
-  isGivenBack = false;
-  /** The fields that the answer can contain, as estimated. */
-  cost = 0;
+  readonly headers: Readonly<Record<string, string>>;
+  /** True where its address is over a limit, and the reserve has let it pass. */
+  readonly isReserved: boolean;
+  readonly params: RequestedDocument;
+  readonly document: PreparedDocument;
+  readonly prepared: PreparedOperation;
+  readonly values: VariableValues;
   /** The values beside the document on which its amounts depend. */
-  inputs!: CostInputs;
-  meter!: Meter;
-  trace: TraceSpan | null = null;
+  readonly inputs: CostInputs;
+  /** The fields that the answer can contain, as estimated. */
+  readonly cost: number;
+  readonly meter: Meter;
+  /** Returns the client that is charged from now on: the account, once it is proved. */
+  readonly clientNow: () => Client;
+  /** The client that has been charged so far. */
+  client: Client;
+  /** A sign-in that never went out: it costs its client no request. */
+  isGivenBack: boolean;
+  trace: TraceSpan | null;
   /** The events of a subscription that has begun, which its transport delivers. */
-  events: FollowedEvents | null = null;
-
-  constructor(transport: TransportContext, signal: AbortSignal | undefined) {
-    this.transport = transport;
-    this.signal = signal;
-    this.sent = transport.sent;
-  }
+  events: FollowedEvents | null;
 }
-
-const NO_HEADERS: Readonly<Record<string, string>> = {};

@@ -18,6 +18,11 @@ export function refused(
   return { errors, status, headers, isWellFormed: true };
 }
 
+/** The refusal with headers that the response has in any case. */
+export function withHeaders(refusal: Refusal, headers: Refusal['headers']): Refusal {
+  return { ...refusal, headers: { ...headers, ...refusal.headers } };
+}
+
 /** The code and the status of an error that has none of its own, and whether the request itself conforms. */
 export type Fallback = readonly [RequestCode, number, isWellFormed: boolean];
 export const OF_OPERATION: Fallback = ['GRAPHQL_VALIDATION_FAILED', 200, true];

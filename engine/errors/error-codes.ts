@@ -1,10 +1,8 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
-import { after } from '../../lib/eventually.ts';
 import type { Log } from '../../lib/log.ts';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
 import type { OperationRecord } from '../admission/operation.ts';
-import { GRAPH, type GraphPlugin, type PluginContext } from '../admission/plugin.ts';
 import { type Fallback, OF_OPERATION, type Refusal } from '../admission/refusal.ts';
 import type { Attribution, CodeTraits, RequestCode } from './codes.ts';
 import { isGraphQLError, placesOf } from './request-error.ts';
@@ -66,6 +64,12 @@ export class ErrorCodes {
       const places = { ...placesOf(error), path: error.path };
       return withoutStack(() => new GraphQLError(message, { ...places, extensions }));
     });
+  }
+
+  /** The result, or the events in its place, with masked errors. */
+  maskedResult<Result extends object>(result: Result, record: OperationRecord): Result {
+    const { errors } = result as ExecutionResult;
+    return errors === undefined ? result : { ...result, errors: this.masked(errors, record) };
   }
 
   /**
@@ -198,22 +202,4 @@ export function asGraphQLError(error: unknown): GraphQLError {
 /** True for errors whose messages are written for clients. */
 function isPublic({ originalError, extensions }: GraphQLError): boolean {
   return originalError === undefined && typeof extensions.retryable === 'boolean';
-}
-
-/** Masks the errors of what is executed here, before any other plugin sees them. */
-export function useErrorCodes(codes: ErrorCodes): GraphPlugin {
-  const masked = <Result>(result: Result, contextValue: PluginContext): Result => {
-    const { errors } = result as ExecutionResult;
-    if (errors === undefined) return result;
-    const { record } = contextValue[GRAPH].operation.transport;
-    return { ...result, errors: codes.masked(errors, record) };
-  };
-  return {
-    onExecute({ executeFn, setExecuteFn }) {
-      setExecuteFn((args) => after(executeFn(args), (result) => masked(result, args.contextValue)));
-    },
-    onSubscribe({ subscribeFn, setSubscribeFn }) {
-      setSubscribeFn(async (args) => masked(await subscribeFn(args), args.contextValue));
-    },
-  };
 }

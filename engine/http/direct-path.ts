@@ -5,8 +5,8 @@ import { parseExactJson } from '../../lib/exact-json.ts';
 import type { Body } from '../../lib/pack.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { Refusal } from '../admission/refusal.ts';
+import { isNamed } from '../response-cache/cached-responses.ts';
 import { CachedResult } from '../response-cache/response-cache.ts';
-import { isNamed } from '../response-cache/use-response-cache.ts';
 import { jsonText } from '../results/json-text.ts';
 import { asOnlyEvent } from './event-stream.ts';
 import { EVENT_STREAM, type MediaType, PLAIN_JSON, RESPONSE_JSON } from './negotiation.ts';
@@ -66,11 +66,11 @@ export function sendRefusal(
 export function sendAnswer(
   reply: Reply,
   result: ExecutionResult,
-  { meter }: Operation,
+  operation: Operation | null,
   media: MediaType,
 ): Eventually<void> {
   if (result instanceof CachedResult) return sendCached(reply, result, media);
-  return after(jsonText(result, meter), (text) => sendResult(reply, 200, text, media));
+  return after(jsonText(result, operation?.meter), (text) => sendResult(reply, 200, text, media));
 }
 
 /** Sends a result that may be cached; after a GET the client may cache it for its TTL. */

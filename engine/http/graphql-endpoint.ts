@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
-import type { OperationContext } from '../admission/plugin.ts';
-import { OF_REQUEST, type Refusal } from '../admission/refusal.ts';
+import type { Operation, TransportContext } from '../admission/operation.ts';
+import type { Refusal } from '../admission/refusal.ts';
 import { requestError } from '../errors/request-error.ts';
-import type { EnvelopedOperation } from '../graph.ts';
+import type { OpenedOperation } from '../execution/execution.ts';
 import type { FollowedEvents } from '../live/delivery.ts';
 import { RequestSummary } from '../request/request-summary.ts';
 import { endRequestTrace, forwardedFrom, requestTrace } from '../request/request-trace.ts';
@@ -24,7 +24,7 @@ import {
   RESPONSE_JSON,
 } from './negotiation.ts';
 import type { Reply } from './reply.ts';
-import type { YogaAnswer, YogaHandler } from './yoga.ts';
+import type { YogaHandler } from './yoga.ts';
 
 export interface EndpointSettings extends ServerSettings {
   /** Whether ordinary requests are answered without yoga. */
@@ -76,7 +76,7 @@ export function createGraphQLEndpoint(
     const isCacheable = method === 'GET' && single !== EVENT_STREAM;
     // The result of an event stream has the status of plain JSON.
     const asked = single === RESPONSE_JSON ? RESPONSE_JSON : PLAIN_JSON;
-    const context = graph.context(reply.caller, {
+    const transport: TransportContext = {
       sent: ordinary?.sent ?? null,
       record: summary,
       mayMutate: method === 'POST',
@@ -86,30 +86,32 @@ export function createGraphQLEndpoint(
       ifNoneMatch: isCacheable ? headers['if-none-match'] : undefined,
       reportsEnd: undefined,
       toRequest: () => toFetchRequest(request, body, asked),
-    });
-    if (ordinary === null) return answerByYoga(reply, context, single);
-    return after(graph.open(context), (opened) => answerDirectly(reply, context, opened, single));
+    };
+    if (ordinary === null) return answerByYoga(reply, transport, single);
+    const opening = graph.open(reply.caller, transport);
+    return after(opening, (opened) => answerDirectly(reply, opened, single));
   }
 
   function answerDirectly(
     reply: Reply,
-    context: OperationContext,
-    opened: EnvelopedOperation | Refusal,
+    opened: OpenedOperation | Refusal,
     media: MediaType,
   ): Eventually<void> {
-    reply.setAll(context.operation.headers);
     if ('errors' in opened) return sendRefusal(reply, opened, media);
-    return after(opened.execute(), (settled) => sendOutcome(reply, settled, context, media));
+    const { operation } = opened;
+    reply.setAll(operation.headers);
+    return after(opened.start(), (outcome) => sendOutcome(reply, outcome, operation, media));
   }
 
+  /** `operation` is null for an outcome of a plugin's own. */
   function sendOutcome(
     reply: Reply,
     outcome: object,
-    { operation }: OperationContext,
+    operation: Operation | null,
     media: MediaType,
   ): Eventually<void> {
     if ('isWellFormed' in outcome) return sendRefusal(reply, outcome as Refusal, media);
-    return operation.events === null
+    return operation === null || operation.events === null
       ? sendAnswer(reply, outcome as ExecutionResult, operation, media)
       : sendEvents(reply, operation.events, outcome as AsyncIterable<never>);
   }
@@ -141,22 +143,16 @@ export function createGraphQLEndpoint(
 
   async function answerByYoga(
     reply: Reply,
-    context: OperationContext,
+    transport: TransportContext,
     media: MediaType,
   ): Promise<void> {
     metrics.generalPath.add();
-    const { operation } = context;
-    // Where a hook has failed that yoga does not guard, its error is the outcome.
-    const failed = (error: unknown): YogaAnswer => ({
-      response: new Response(null),
-      outcome: graph.pluginErrors.failed(operation, error, OF_REQUEST),
-    });
-    const { response, outcome } = await (await yoga())(context).catch(failed);
-    reply.setAll(operation.headers);
+    const { response, outcome, operation } = await (await yoga())(reply.caller, transport);
+    if (operation !== null) reply.setAll(operation.headers);
     for (const [name, value] of response.headers) if (!OURS.has(name)) reply.set(name, value);
-    if (outcome !== undefined) return sendOutcome(reply, outcome, context, media);
+    if (outcome !== undefined) return sendOutcome(reply, outcome, operation, media);
     // A response of a plugin's own has no events in it.
-    await operation.events?.leave();
+    await operation?.events?.leave();
     reply.set('content-type', response.headers.get('content-type') ?? PLAIN_JSON);
     return reply.send(response.status, Buffer.from(await response.arrayBuffer()));
   }

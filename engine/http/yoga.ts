@@ -1,10 +1,11 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
+import type { RequestCaller } from '../../lib/caller.ts';
 import { parseExactJson } from '../../lib/exact-json.ts';
-import { GRAPH, type OperationContext } from '../admission/plugin.ts';
+import type { Operation, OperationRecord, TransportContext } from '../admission/operation.ts';
 import { OF_REQUEST, type Refusal } from '../admission/refusal.ts';
 import type { Graph } from '../graph.ts';
-import { PluginView } from '../plugins/plugin-view.ts';
+import { PluginView, REQUEST } from '../plugins/plugin-view.ts';
 import { readQueryString } from './query-string.ts';
 
 /** The result or the refusal that a response stands for, and the events of a subscription. */
@@ -14,9 +15,14 @@ export interface YogaAnswer {
   readonly response: Response;
   /** The outcome that the response was made of; undefined for one that a plugin, or yoga, made by itself. */
   readonly outcome: Outcome | undefined;
+  /** Null where nothing was admitted. */
+  readonly operation: Operation | null;
 }
 
-export type YogaHandler = (context: OperationContext) => Promise<YogaAnswer>;
+export type YogaHandler = (
+  caller: RequestCaller,
+  transport: TransportContext,
+) => Promise<YogaAnswer>;
 
 /** Yoga's handler of HTTP, whose hooks other plugins have; the graph itself executes, as it does for every transport. */
 export function createYogaHandler(graph: Graph): YogaHandler {
@@ -38,10 +44,16 @@ export function createYogaHandler(graph: Graph): YogaHandler {
     maxRequestBodySize: false,
     logging: false,
   });
-  return async (context) => {
-    const view = new PluginView(context);
-    const response = await yoga.fetch(view.request as Request, view);
-    return { response, outcome: outcomes.get(response) };
+  return async (caller, transport) => {
+    const view = new PluginView(caller, transport);
+    const fetch = async () => yoga.fetch(view.request as Request, view);
+    const response = await fetch().catch((error: unknown) => {
+      // A hook has failed that yoga does not guard.
+      const none = new Response(null);
+      outcomes.set(none, graph.pluginErrors.failed(transport.record, error, OF_REQUEST));
+      return none;
+    });
+    return { response, outcome: outcomes.get(response), operation: view[REQUEST].operation };
   };
 }
 
@@ -60,19 +72,17 @@ function useGraph(
     onParams({ setParamsHandler }) {
       setParamsHandler(async ({ request, params: known, context }) => {
         const view = context as unknown as PluginView;
-        const inner = view[GRAPH];
+        const { caller, transport } = view[REQUEST];
         const params = (sent.has(known) ? sent.get(known) : known) as typeof known;
-        inner.operation.sent = params;
-        inner.forPlugins = Object.assign(view, { request, params });
-        const opened = await graph.open(inner);
-        if ('errors' in opened) return opened;
-        return opened.execute();
+        Object.assign(view, { request, params });
+        const opened = await graph.open(caller, { ...transport, sent: params }, view);
+        return 'errors' in opened ? opened : opened.start();
       });
     },
     onResultProcess({ setResultProcessor, serverContext }) {
-      const inner = (serverContext as unknown as PluginView)[GRAPH];
+      const { record } = (serverContext as unknown as PluginView)[REQUEST].transport;
       setResultProcessor((result, { Response: Made }) => {
-        const outcome = settled(graph, inner, result as Outcome);
+        const outcome = settled(graph, record, result as Outcome);
         const response = new Made(graph.plugins.http.length > 0 ? bodyOf(outcome) : null, {
           status: 'status' in outcome ? outcome.status : 200,
           headers: { 'content-type': 'application/json' },
@@ -85,9 +95,9 @@ function useGraph(
 }
 
 /** What hooks of HTTP have thrown, or put in a result's place, by the one conversion of errors. */
-function settled(graph: Graph, context: OperationContext, result: Outcome): Outcome {
+function settled(graph: Graph, record: OperationRecord, result: Outcome): Outcome {
   if (Symbol.asyncIterator in result || 'isWellFormed' in result) return result;
-  return graph.pluginErrors.checked(context.operation, result, OF_REQUEST);
+  return graph.pluginErrors.checked(record, result, OF_REQUEST);
 }
 
 function bodyOf(outcome: Outcome): string | null {

@@ -4,7 +4,7 @@ import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import type { OperationRecord } from '../admission/operation.ts';
-import type { ReadingContext, RunCost } from '../admission/plugin.ts';
+import type { ReadingContext, RunCost } from '../admission/operation-context.ts';
 import { extraForText, Meter } from '../cost/meter.ts';
 import { asGraphQLError, type ErrorCodes } from '../errors/error-codes.ts';
 import { type JsonText, jsonText } from '../results/json-text.ts';

@@ -1,5 +1,8 @@
-import type { GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
+import { type Refusal, refused } from '../admission/refusal.ts';
+import type { PreparedDocument } from '../documents/documents.ts';
 import { requestError } from '../errors/request-error.ts';
+import { tooComplex } from '../limits/structure.ts';
 
 /** The parameters of GraphQL over HTTP, whichever transport brought them: a document, its id, or both. */
 export interface Params {
@@ -10,12 +13,30 @@ export interface Params {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
+/** The parameters with the text of the document, by whatever name the client has sent it. */
+export interface RequestedDocument extends Params {
+  readonly query: string;
+  /** Null where no manifest has it. */
+  readonly trusted: PreparedDocument | null;
+}
+
+// No form nests deeper than this.
+const MAX_DEPTH = 100;
+// This counts the keys of all objects together, because messages print an unfit value repeatedly.
+const MAX_KEYS = 10_000;
 const LONGEST_ID = 512;
 const PREFIX = 'sha256:';
 const SHA256 = /^[0-9a-f]{64}$/i;
 
 /** Parameters are JSON of any shape, so they are checked once, for every transport. */
-export function readParams(params: unknown): Params | GraphQLError {
+export function readParams(sent: unknown): Params | Refusal {
+  const params = checkedParams(sent);
+  if (params instanceof GraphQLError) return { ...refused([params]), isWellFormed: false };
+  const error = variablesError(params.variables);
+  return error === null ? params : refused([error]);
+}
+
+function checkedParams(params: unknown): Params | GraphQLError {
   if (!isObject(params)) return malformed('The request is one object.');
   const { query, operationName, variables, extensions } = params;
   if (operationName != null && typeof operationName !== 'string') {
@@ -72,4 +93,27 @@ function malformed(message: string): GraphQLError {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Bounds the variables before anything recurses into them. Coercion does, and a body of any size can nest
+ * deeply enough to overflow the stack; this check is iterative.
+ */
+function variablesError(variables: Readonly<Record<string, unknown>>): GraphQLError | null {
+  let level: object[] = [variables];
+  let keys = 0;
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return tooComplex('depth of variables', depth, MAX_DEPTH);
+    const below: object[] = [];
+    for (const one of level) {
+      const values = Object.values(one);
+      if (!Array.isArray(one)) keys += values.length;
+      for (const value of values) {
+        if (typeof value === 'object' && value !== null) below.push(value);
+      }
+    }
+    if (keys > MAX_KEYS) return tooComplex('keys of variables', keys, MAX_KEYS);
+    level = below;
+  }
+  return null;
 }

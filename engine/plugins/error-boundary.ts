@@ -1,15 +1,23 @@
+import type { Plugin } from '@envelop/core';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
-import type { Operation } from '../admission/operation.ts';
-import { GRAPH, type GraphPlugin, type OperationContext } from '../admission/plugin.ts';
+import type { Operation, OperationRecord } from '../admission/operation.ts';
+import type { OperationContext } from '../admission/operation-context.ts';
 import { type Fallback, OF_OPERATION, type Refusal } from '../admission/refusal.ts';
 import { fragmentsOf, responseKey, unfold } from '../documents/selections.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
 import { requestError } from '../errors/request-error.ts';
 import { keepsOutcome } from '../field-traits.ts';
 import type { FollowedEvents } from '../live/delivery.ts';
-import type { Subscribed } from '../live/use-live-results.ts';
+import type { Subscribed } from '../live/live-results.ts';
+import { GRAPH, type PluginContext } from './plugin-view.ts';
 import { unknownOutcome, type WrappableSchema } from './wrappable-schema.ts';
+
+interface ExecutedMutation {
+  readonly operation: Operation;
+  /** Null while it is being executed. */
+  readonly result: ExecutionResult | null;
+}
 
 /**
  * Keeps the faults of other plugins to their operation, by one conversion for every hook and transport. After a mutation was
@@ -19,8 +27,7 @@ export class PluginErrorBoundary {
   readonly #schema: GraphQLSchema;
   readonly #codes: ErrorCodes;
   readonly #wrappable: WrappableSchema;
-  /** The results of mutations; null for one that is being executed. */
-  readonly #executed = new WeakMap<Operation, ExecutionResult | null>();
+  readonly #executed = new WeakMap<OperationRecord, ExecutedMutation>();
 
   constructor(schema: GraphQLSchema, codes: ErrorCodes, wrappable: WrappableSchema) {
     this.#schema = schema;
@@ -29,16 +36,17 @@ export class PluginErrorBoundary {
   }
 
   /** Notes the result of a mutation, inside of all that other plugins wrap around its execution. */
-  useOutcomes(): GraphPlugin {
+  useOutcomes(): Plugin<PluginContext> {
     return {
       onExecute: ({ args, executeFn, setExecuteFn }) => {
         const { operation } = args.contextValue[GRAPH];
+        const { record } = operation.transport;
         if (operation.prepared.node.operation !== 'mutation') return;
         setExecuteFn((given) => {
           const executing: Eventually<ExecutionResult> = executeFn(given);
-          this.#executed.set(operation, null);
+          this.#executed.set(record, { operation, result: null });
           return after(executing, (result) => {
-            this.#executed.set(operation, result);
+            this.#executed.set(record, { operation, result });
             return result;
           });
         });
@@ -46,13 +54,12 @@ export class PluginErrorBoundary {
     };
   }
 
-  /** The answer to an operation of which a hook has failed. */
-  failed(operation: Operation, error: unknown, fallback: Fallback = OF_OPERATION) {
-    const executed = this.#executed.get(operation);
-    if (executed === undefined)
-      return this.#codes.refusal(error, operation.transport.record, fallback);
+  /** The answer to a request of which a hook has failed, whether it was admitted or not. */
+  failed(record: OperationRecord, error: unknown, fallback: Fallback = OF_OPERATION) {
+    const executed = this.#executed.get(record);
+    if (executed === undefined) return this.#codes.refusal(error, record, fallback);
     this.#codes.pluginFailed(error);
-    return this.#outcomes(operation, executed);
+    return this.#outcomes(executed);
   }
 
   execute(
@@ -60,17 +67,18 @@ export class PluginErrorBoundary {
     run: () => Eventually<ExecutionResult>,
   ): Eventually<ExecutionResult | Refusal> {
     const { operation } = context;
+    const { record } = operation.transport;
     const done = (result: ExecutionResult) =>
       this.#wrappable.hasFailed(context)
-        ? this.#outcomes(operation, this.#executed.get(operation) ?? null)
-        : this.checked(operation, result);
+        ? this.#outcomes(this.#executed.get(record) ?? { operation, result: null })
+        : this.checked(record, result);
     try {
       const result = run();
       return result instanceof Promise
-        ? result.then(done).catch((error) => this.failed(operation, error))
+        ? result.then(done).catch((error) => this.failed(record, error))
         : done(result);
     } catch (error) {
-      return this.failed(operation, error);
+      return this.failed(record, error);
     }
   }
 
@@ -87,36 +95,37 @@ export class PluginErrorBoundary {
   }
 
   async #handed(operation: Operation, run: () => Eventually<Subscribed>) {
+    const { transport } = operation;
+    const { record } = transport;
     try {
       const outcome = await run();
-      const { events, transport } = operation;
+      const { events } = operation;
       if (outcome === events) return outcome;
-      if (!(Symbol.asyncIterator in outcome)) return this.checked(operation, outcome);
+      if (!(Symbol.asyncIterator in outcome)) return this.checked(record, outcome);
       if (events !== null) {
         return containedEvents(outcome, events, (error) => this.#codes.pluginFailed(error));
       }
       if (transport.reportsEnd === undefined) throw new TypeError('events that are a plugin’s own');
       return outcome;
     } catch (error) {
-      return this.failed(operation, error);
+      return this.failed(record, error);
     }
   }
 
   /** A result as plugins hand it on: their errors get our codes, and without data they are a refusal. */
-  checked(operation: Operation, result: ExecutionResult, fallback: Fallback = OF_OPERATION) {
+  checked(record: OperationRecord, result: ExecutionResult, fallback: Fallback = OF_OPERATION) {
     if (typeof result !== 'object' || result === null || Symbol.asyncIterator in result) {
-      return this.failed(operation, new TypeError('no result'));
+      return this.failed(record, new TypeError('no result'));
     }
     const { errors } = result;
     if (errors === undefined || errors.every(isOurs)) return result;
     const meant = new AggregateError(errors);
-    if (result.data == null) return this.failed(operation, meant, fallback);
-    const { record } = operation.transport;
+    if (result.data == null) return this.failed(record, meant, fallback);
     const { errors: coded } = this.#codes.refusal(meant, record, fallback);
     return { ...result, errors: coded };
   }
 
-  #outcomes(operation: Operation, executed: ExecutionResult | null): ExecutionResult {
+  #outcomes({ operation, result: executed }: ExecutedMutation): ExecutionResult {
     const written = executed?.data;
     if (executed !== null && written == null) return executed;
     const { record } = operation.transport;
@@ -155,7 +164,6 @@ export class PluginErrorBoundary {
   #fieldsOf({ prepared: { node }, document }: Operation): ReadonlyMap<string, boolean | null> {
     const fields = this.#schema.getMutationType()?.getFields() ?? {};
     const found = new Map<string, boolean | null>();
-    if (document === null) return found;
     unfold(node.selectionSet, fragmentsOf(document.document), (selection) => {
       if (selection.kind !== Kind.FIELD) return;
       const field = fields[selection.name.value];

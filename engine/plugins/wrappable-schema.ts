@@ -8,8 +8,9 @@ import {
   isObjectType,
 } from 'graphql';
 import type { Log } from '../../lib/log.ts';
-import { GRAPH, type OperationContext } from '../admission/plugin.ts';
+import type { OperationContext } from '../admission/operation-context.ts';
 import { requestError } from '../errors/request-error.ts';
+import { GRAPH, viewOf } from './plugin-view.ts';
 
 type Run = (...args: unknown[]) => unknown;
 type Field = GraphQLField<unknown, unknown>;
@@ -68,7 +69,7 @@ export class WrappableSchema {
         return null;
       }
       if (now) {
-        const theirs = withContext(now, name, seen);
+        const theirs = withContext(now, name, viewOf);
         holder[name] = isWrite ? this.#surviving(theirs) : theirs;
       }
       return { holder, name, about, isWrite };
@@ -130,11 +131,6 @@ function withContext(run: Run, name: Wrappable['name'], of: (context: unknown) =
   return name === 'resolve' || name === 'subscribe'
     ? (source, args, context, info) => run(source, args, of(context), info)
     : (value, context, info, type) => run(value, of(context), info, type);
-}
-
-/** The context that plugins see. */
-function seen(context: unknown): unknown {
-  return (context as OperationContext).forPlugins ?? context;
 }
 
 function* wrappablesOf(schema: GraphQLSchema): Generator<Wrappable> {

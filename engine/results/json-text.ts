@@ -12,9 +12,9 @@ export type JsonText = string | readonly Buffer[];
 
 const PIECES_BETWEEN_LOOKS = 32;
 
-/** Serializes the result: synchronously, or in slices where it is large. */
-export function jsonText(result: ExecutionResult, meter: Meter): Eventually<JsonText> {
-  return meter.isCostly ? chunksInSlices(result, meter) : JSON.stringify(result);
+/** Serializes the result: synchronously, or in slices where it is large. A plugin's own has no meter. */
+export function jsonText(result: ExecutionResult, meter?: Meter): Eventually<JsonText> {
+  return meter?.isCostly ? chunksInSlices(result, meter) : JSON.stringify(result);
 }
 
 async function chunksInSlices(result: ExecutionResult, meter: Meter): Promise<readonly Buffer[]> {

@@ -1,6 +1,8 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import { MessageType } from 'graphql-ws';
-import type { OperationContext } from '../admission/plugin.ts';
+import type { Eventually } from '../../lib/eventually.ts';
+import type { Refusal } from '../admission/refusal.ts';
+import type { OpenedOperation } from '../execution/execution.ts';
 import { OverLimitError } from '../limits/over-limit-error.ts';
 import type { EventText, ResultSink } from '../live/delivery.ts';
 import { RequestSummary } from '../request/request-summary.ts';
@@ -62,18 +64,18 @@ export class SocketOperation implements ResultSink {
    */
   async begin(payload: object): Promise<Results | null> {
     const connection = this.#connection;
-    const { graph, accessLog } = this.#settings;
+    const { accessLog } = this.#settings;
     await connection.room();
     if (!connection.isOpen) {
       this.refuse(new OverLimitError('unread answers', RETRY_SECONDS));
       return null;
     }
-    const opened = await graph.open(this.#contextOf(payload));
+    const opened = await this.#open(payload);
     if ('errors' in opened) {
       this.#fail(opened.errors);
       return null;
     }
-    const outcome = await opened.execute();
+    const outcome = await opened.start();
     // It may have proved its token, so the socket's account is known now.
     connection.claim();
     if ('isWellFormed' in outcome) {
@@ -145,14 +147,14 @@ export class SocketOperation implements ResultSink {
     return new FrameWriter(stream, head, scratch);
   }
 
-  #contextOf(payload: object): OperationContext {
+  #open(payload: object): Eventually<OpenedOperation | Refusal> {
     const connection = this.#connection;
     const { graph, tokenEndOf, tracing } = this.#settings;
     const { summary } = this;
     // The trace of the upgrade is linked: continued, it would grow for as long as the socket lives.
     const { traceHeaders: headers, forwarded: trace } = connection;
     summary.trace = tracing?.receive({ headers, isContinued: false, span: null }) ?? null;
-    return graph.context(
+    return graph.open(
       { ...connection.caller, requestId: summary.requestId, trace },
       {
         sent: payload,

@@ -5,7 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
 import { LastingConnections } from '../http/closing-in-slices.ts';
 import { isAllowedPage } from '../http/cors.ts';
-import { MEMORY_RETRY_SECONDS } from '../limits/use-memory-limit.ts';
+import { MEMORY_RETRY_SECONDS } from '../limits/memory-limit.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { FrameScratch } from './frame-writer.ts';

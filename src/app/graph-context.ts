@@ -1,30 +1,20 @@
 import type { Operation } from '../../engine/admission/operation.ts';
-import {
-  GRAPH,
-  type OperationContext,
-  type ReadingContext,
-  type RunCost,
-  type Validity,
-} from '../../engine/admission/plugin.ts';
-import { type CostInputs, evaluate } from '../../engine/cost/amount.ts';
+import type {
+  OperationContext,
+  ReadingContext,
+  RunCost,
+  Validity,
+} from '../../engine/admission/operation-context.ts';
+import { evaluate } from '../../engine/cost/amount.ts';
 import { after, type Eventually } from '../../lib/eventually.ts';
-import type { Client } from '../../lib/limits/client.ts';
 import type { CatalogView } from '../domain/catalog/catalog-view.ts';
 import type { Caller } from '../gateway/caller.ts';
 import { Context } from '../schema/context.ts';
-import { cachedSize, sizeOf } from '../schema/list-sizes.ts';
 import { EventScope } from '../schema/scope.ts';
 import type { Services } from '../schema/services.ts';
 
 /** A context that other plugins may see and extend. */
 class SharedContext extends Context implements ReadingContext {
-  /** The same as they see it; null where there are none. */
-  forPlugins: object | null = null;
-
-  get [GRAPH](): this {
-    return this;
-  }
-
   receipt({ cost, fields, waitedMs }: RunCost): Readonly<Record<string, unknown>> {
     const gateway = this.entries.map(({ operation, ms, source }) => ({
       operation,
@@ -35,16 +25,13 @@ class SharedContext extends Context implements ReadingContext {
   }
 }
 
-/** The context of one operation: what its resolvers read with, and what plugins ask about trading. */
+/** The context of one operation: the means by which its resolvers read, and what the response cache asks about the catalog. */
 export class GraphContext extends SharedContext implements OperationContext {
-  declare readonly caller: Caller;
   readonly operation: Operation;
-  readonly clientNow: () => Client;
 
   constructor(services: Services, caller: Caller, operation: Operation) {
     super(services, caller, operation.transport.record);
     this.operation = operation;
-    this.clientNow = () => services.clientOf(caller);
   }
 
   override get ageLimitSeconds(): number {
@@ -60,32 +47,16 @@ export class GraphContext extends SharedContext implements OperationContext {
     this.operation.isGivenBack = true;
   }
 
-  get knownToken(): string | null {
-    const { token } = this.caller;
-    return token && this.services.known.hasHere(token.hash) ? token.hash : null;
-  }
-
-  costInputs(): CostInputs {
-    const { services, operation } = this;
-    const known = (name: string) => cachedSize(services, operation.client.login, name);
-    return { variables: operation.params.variables, sizeOf: (name) => sizeOf(name, known) };
-  }
-
   /** The version of the catalog for which the viewer is proved. */
   validity(): Eventually<Validity> {
     return after(this.scope.catalog(), validityOf);
   }
 
   eventContexts(): () => EventContext {
-    const { services, calls, forPlugins } = this;
+    const { services, calls } = this;
     const { trace: _, ...caller } = this.caller;
     // Without the operation's own context, which must not live as long as the subscription.
-    const given = forPlugins && { ...forPlugins, [GRAPH]: null };
-    return () => {
-      const context = new EventContext(services, caller, calls);
-      if (given) context.forPlugins = { ...given, [GRAPH]: context };
-      return context;
-    };
+    return () => new EventContext(services, caller, calls);
   }
 
   /** The calls of the gateway continue the operation's own span. */

@@ -1,9 +1,18 @@
+import { Admission } from '../../engine/admission/admission.ts';
 import { Documents } from '../../engine/documents/documents.ts';
 import { ErrorCodes } from '../../engine/errors/error-codes.ts';
+import { Execution } from '../../engine/execution/execution.ts';
 import { Graph } from '../../engine/graph.ts';
+import { ClientLimits } from '../../engine/limits/client-limits.ts';
 import { createEventPace } from '../../engine/live/event-pace.ts';
+import { LiveResults } from '../../engine/live/live-results.ts';
+import { CachedResponses } from '../../engine/response-cache/cached-responses.ts';
 import { ResponseCache } from '../../engine/response-cache/response-cache.ts';
-import { PersistedTexts } from '../../engine/trusted-documents/use-trusted-documents.ts';
+import { OperationTraces } from '../../engine/traces/operation-traces.ts';
+import {
+  PersistedDocuments,
+  PersistedTexts,
+} from '../../engine/trusted-documents/persisted-documents.ts';
 import { LogicalClock, steadyClock, systemClock } from '../../lib/clock.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { FairScheduler } from '../../lib/fair-scheduler.ts';
@@ -15,6 +24,7 @@ import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import { ERROR_CODES } from '../schema/error-codes.ts';
+import { cachedSize, sizeOf } from '../schema/list-sizes.ts';
 import { publicCause } from '../schema/public-error.ts';
 import { measuredOrderRecords } from '../store/measured-order-records.ts';
 import type { StartOptions } from './app-options.ts';
@@ -93,28 +103,52 @@ export async function openResources(
     heartbeatMs,
   });
   started.defer(() => domain.hub.close());
+  const limits = new ClientLimits({
+    limiter,
+    schema,
+    clientOf: domain.clientOf,
+    isKnown: (tokenHash) => domain.known.hasHere(tokenHash),
+  });
+  const codes = new ErrorCodes({
+    log,
+    metrics: metrics.graph,
+    traits: ERROR_CODES,
+    describe: publicCause,
+  });
+  const scheduler = new FairScheduler();
   const responses = new ResponseCache(cacheBytes.answers, metrics.graph.cacheReads.response);
   const registered = new PersistedTexts();
+  const trustedOnly = config.persistedDocumentsOnly;
+  const persisted = new PersistedDocuments({ trusted, registered, trustedOnly, log });
+  const { maxCost, sandbox: receipts } = config;
+  const { plugins } = options;
+  const seesResults = plugins.hooks.length > 0;
+  const pace = createEventPace(limiter, systemClock);
   const graph = new Graph({
     schema,
-    createContext: (caller, operation) => new GraphContext(domain, caller, operation),
-    limiter,
-    trusted: { trusted, registered, trustedOnly: config.persistedDocumentsOnly, log },
-    documents,
-    maxCost: config.maxCost,
-    scheduler: new FairScheduler(),
-    pace: createEventPace(limiter, systemClock),
-    responses,
-    codes: new ErrorCodes({
-      log,
-      metrics: metrics.graph,
-      traits: ERROR_CODES,
-      describe: publicCause,
+    admission: new Admission({
+      limits,
+      persisted,
+      documents,
+      scheduler,
+      maxCost,
+      sizeOf: (name, { login }) => sizeOf(name, (one) => cachedSize(domain, login, one)),
+      keepsTree: seesResults,
+      isMemoryShort: () => memory.isShort,
     }),
-    traces: tracing !== null,
-    receipts: config.sandbox,
-    plugins: options.plugins,
-    isMemoryShort: () => memory.isShort,
+    execution: new Execution({
+      limits,
+      scheduler,
+      codes,
+      responses: new CachedResponses({ cache: responses, limits, confirms: !seesResults }),
+      live: new LiveResults({ codes, limits, scheduler, pace, maxCost, receipts }),
+      traces: tracing && new OperationTraces(schema, codes),
+      receipts,
+    }),
+    persisted,
+    codes,
+    plugins,
+    createContext: (caller, operation) => new GraphContext(domain, caller, operation),
   });
   return {
     sandbox,

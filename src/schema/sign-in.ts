@@ -96,7 +96,7 @@ const ForgotPasswordInput = builder.inputType('ForgotPasswordInput', {
 builder.mutationFields((t) => ({
   login: t.field({
     // Each is an attempt to guess a password.
-    ...traits({ mostSelected: 1 }),
+    ...traits({ mostSelected: 1, isSignIn: true }),
     type: LoginResult,
     nullable: true,
     description:

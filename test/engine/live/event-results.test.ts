@@ -11,7 +11,7 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { RunCost } from '../../../engine/admission/plugin.ts';
+import type { RunCost } from '../../../engine/admission/operation-context.ts';
 import { COSTLY_FIELDS, type Meter } from '../../../engine/cost/meter.ts';
 import type { PreparedOperation } from '../../../engine/documents/documents.ts';
 import { ErrorCodes } from '../../../engine/errors/error-codes.ts';

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { isNamed } from '../../../engine/response-cache/cached-responses.ts';
 import { ResponseCache } from '../../../engine/response-cache/response-cache.ts';
-import { isNamed } from '../../../engine/response-cache/use-response-cache.ts';
 import { createRandom } from '../../../sandbox/random.ts';
 import { heldBytes } from '../../support/heap.ts';
 

@@ -1,32 +1,32 @@
-import type { DocumentNode, GraphQLError } from 'graphql';
+import type { DocumentNode, GraphQLError, VariableValues } from 'graphql';
 import { INEXACT } from '../../lib/exact-json.ts';
-import type { GraphPlugin } from '../admission/plugin.ts';
-import { refused } from '../admission/refusal.ts';
+import { type Refusal, refused } from '../admission/refusal.ts';
+import type { SelectedOperation } from '../admission/select-operation.ts';
 import { requestError } from '../errors/request-error.ts';
-import type { PreparedDocument } from './documents.ts';
 import { redactTexts, textsIn } from './redact-literals.ts';
 import { blamedArgument, isAboutNullMember, nullMemberError } from './refused-literals.ts';
 
-/** Coerces the variables once, for the cost and for the executors. Needs `prepared` of usePreparedDocuments; fills `values`. */
-export function useVariables(): GraphPlugin {
-  return {
-    onAdmit({ operation }) {
-      const { prepared, params, document } = operation;
-      const read = prepared.args.read(params.variables);
-      if ('errors' in read) {
-        const blame = blaming((document as PreparedDocument).document, params.variables);
-        return refused(read.errors.map(blame));
-      }
-      operation.values = read.values;
-      return null;
-    },
-  };
+type Variables = Readonly<Record<string, unknown>>;
+
+export interface CoercedVariables {
+  readonly variables: Variables;
+  readonly values: VariableValues;
+}
+
+/** Coerces the variables once, for the cost and for the executors. */
+export function coerceVariables(
+  { document, prepared }: SelectedOperation,
+  variables: Variables,
+): CoercedVariables | Refusal {
+  const read = prepared.args.read(variables);
+  if ('errors' in read) return refused(read.errors.map(blaming(document.document, variables)));
+  return { variables, values: read.values };
 }
 
 /** Rewrites the errors of variables so that they name the argument and quote no value. */
 function blaming(
   document: DocumentNode,
-  variables: Readonly<Record<string, unknown>>,
+  variables: Variables,
 ): (error: GraphQLError) => GraphQLError {
   const texts = textsIn(variables);
   return ({ message }) => {

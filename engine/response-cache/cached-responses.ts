@@ -1,59 +1,61 @@
 import { hash } from 'node:crypto';
 import type { ExecutionResult } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
-import type { Limiter } from '../../lib/limits/limiter.ts';
 import type { Encoding } from '../../lib/pack.ts';
 import type { Operation } from '../admission/operation.ts';
-import {
-  GRAPH,
-  type GraphPlugin,
-  type OperationContext,
-  type Validity,
-} from '../admission/plugin.ts';
+import type { OperationContext, Validity } from '../admission/operation-context.ts';
 import type { SharedUse } from '../documents/sharing-marks.ts';
-import { currentClient } from '../limits/use-client-limits.ts';
+import type { ClientLimits } from '../limits/client-limits.ts';
 import { jsonBytes, jsonText } from '../results/json-text.ts';
 import { CachedResult, type ResponseCache } from './response-cache.ts';
 
-interface ResponseCacheOptions {
+interface CachedResponsesOptions {
   readonly cache: ResponseCache;
-  readonly limiter: Limiter;
+  readonly limits: ClientLimits;
   /** Whether 304 may be sent without the result, which others might change. */
   readonly confirms: boolean;
 }
 
-interface Question {
-  readonly context: OperationContext;
-  readonly use: SharedUse;
-  readonly run: () => Eventually<ExecutionResult>;
-}
+type Execute = (context: OperationContext) => Eventually<ExecutionResult>;
 
 /**
  * A result that failed, or that read anything of the viewer's, is returned without being cached.
  * Cached bytes and 304s are sent only under a name whose earlier response proved to be shared by all:
- * confirming an ETag discloses content as well. Needs `prepared` of usePreparedDocuments, `values` of useVariables,
- * `cost` and `meter` of useCostLimit.
+ * confirming an ETag discloses content as well.
  */
-export function useResponseCache(options: ResponseCacheOptions): GraphPlugin {
-  const { cache, limiter, confirms } = options;
+export class CachedResponses {
+  readonly #options: CachedResponsesOptions;
 
-  function answer(question: Question): Eventually<ExecutionResult> {
-    const { context, use, run } = question;
-    if (use.isBarred) return run();
+  constructor(options: CachedResponsesOptions) {
+    this.#options = options;
+  }
+
+  answer(context: OperationContext, execute: Execute): Eventually<ExecutionResult> {
+    const { transport, prepared } = context.operation;
+    const use = prepared.sharedUse;
+    if (use === null || use.isBarred || !transport.takesBytes) return execute(context);
     let validity: Eventually<Validity>;
     try {
       validity = context.validity();
     } catch {
       // Execution reports the error, at the path of each field.
-      return run();
+      return execute(context);
     }
     return validity instanceof Promise
-      ? validity.then((known) => answerFrom(known, question), run)
-      : answerFrom(validity, question);
+      ? validity.then(
+          (known) => this.#answerFrom(known, context, use, execute),
+          () => execute(context),
+        )
+      : this.#answerFrom(validity, context, use, execute);
   }
 
-  function answerFrom(validity: Validity, question: Question): Eventually<ExecutionResult> {
-    const { context, use, run } = question;
+  #answerFrom(
+    validity: Validity,
+    context: OperationContext,
+    use: SharedUse,
+    execute: Execute,
+  ): Eventually<ExecutionResult> {
+    const { cache, limits, confirms } = this.#options;
     const { operation } = context;
     const { freshSeconds } = validity;
     const name = nameOf(validity, operation, use);
@@ -73,7 +75,7 @@ export function useResponseCache(options: ResponseCacheOptions): GraphPlugin {
       cache.reads?.hit.add();
       operation.meter.fields = operation.cost;
       // It is charged the estimate, as a measure of the bytes that are sent.
-      limiter.spend('fields', currentClient(context, limiter), operation.cost);
+      limits.limiter.spend('fields', limits.currentClient(operation), operation.cost);
       return found(known.plain);
     }
     cache.reads?.miss.add();
@@ -81,24 +83,13 @@ export function useResponseCache(options: ResponseCacheOptions): GraphPlugin {
       cache.set(name, { etag, plain: use.selectsTime ? null : bytes });
       return found(bytes);
     };
-    const made = (result: ExecutionResult): Eventually<ExecutionResult> => {
+    return after(execute(context), (result): Eventually<ExecutionResult> => {
       // Only some runs may read it, so the operation is never cached again.
       use.isBarred ||= context.isPersonal;
       if (use.isBarred || result.errors) return result;
       return after(bytesOf(result, operation), written);
-    };
-    return after(run(), made);
+    });
   }
-
-  return {
-    onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
-      const context = contextValue[GRAPH];
-      const { transport, prepared } = context.operation;
-      const use = prepared.sharedUse;
-      if (use === null || !transport.takesBytes) return;
-      setExecuteFn((args) => answer({ context, use, run: () => executeFn(args) }));
-    },
-  };
 }
 
 function bytesOf({ data }: ExecutionResult, { meter }: Operation): Eventually<Buffer> {

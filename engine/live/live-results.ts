@@ -1,16 +1,16 @@
-import type { SubscribeFunction } from '@envelop/core';
 import { createSourceEventStream, type ExecutionResult } from 'graphql';
-import type { Limiter } from '../../lib/limits/limiter.ts';
 import { takeSlot } from '../../lib/limits/slot.ts';
 import { PullStream } from '../../lib/pull-stream.ts';
-import { admitted, type GivenArgs, type GraphPlugin } from '../admission/plugin.ts';
+import type { OperationContext } from '../admission/operation-context.ts';
+import type { ErrorCodes } from '../errors/error-codes.ts';
+import type { ClientLimits } from '../limits/client-limits.ts';
 import { overLimit } from '../limits/over-limit-error.ts';
-import { currentClient } from '../limits/use-client-limits.ts';
+import { eventContexts } from '../plugins/plugin-view.ts';
 import type { FollowedEvents } from './delivery.ts';
 import { EventResults, type EventResultsOptions } from './event-results.ts';
 
 interface LiveResultsOptions extends EventResultsOptions {
-  readonly limiter: Limiter;
+  readonly limits: ClientLimits;
 }
 
 // A client at the limit has to close a subscription before it can open another.
@@ -20,18 +20,24 @@ const RETRY_SECONDS = 5;
 export type Subscribed = FollowedEvents | AsyncGenerator<never> | ExecutionResult;
 
 /**
- * Executes the events of a subscription, once for all subscribers who may share them. Their texts are
- * shared as well, and bypass the iterator: they pass no hook `onNext`. Needs `prepared` of usePreparedDocuments,
- * `values` of useVariables and the `cost` of useCostLimit; fills `events`, which a transport delivers.
+ * Executes the events of a subscription, once for all subscribers who may share them. Their texts are shared as well,
+ * and bypass the iterator: they pass no hook `onNext`.
  */
-export function useLiveResults(options: LiveResultsOptions): GraphPlugin {
-  const { codes, limiter } = options;
-  const results = new EventResults(options);
+export class LiveResults {
+  readonly #codes: ErrorCodes;
+  readonly #limits: ClientLimits;
+  readonly #results: EventResults;
 
-  async function subscribe(given: GivenArgs): Promise<Subscribed> {
-    const context = admitted(given);
-    const { operation, clientNow } = context;
-    const { prepared, params, values, cost, signal, transport } = operation;
+  constructor(options: LiveResultsOptions) {
+    this.#codes = options.codes;
+    this.#limits = options.limits;
+    this.#results = new EventResults(options);
+  }
+
+  /** Begins a subscription, and leaves its events for its transport to deliver. */
+  async subscribe(context: OperationContext): Promise<Subscribed> {
+    const { operation } = context;
+    const { prepared, params, values, cost, signal, transport, clientNow } = operation;
     const { record, reportsEnd = () => false } = transport;
     const args = prepared.args.of(context, values, params.variables);
     // Either a stream, or a result with the error: the executor throws nothing.
@@ -44,17 +50,17 @@ export function useLiveResults(options: LiveResultsOptions): GraphPlugin {
       }
       const cause = events.errors?.[0]?.originalError;
       if (!reportsEnd(cause)) return events;
-      codes.ended(cause, record);
+      this.#codes.ended(cause, record);
       return nothing();
     }
     // The subscription may have proved its account by now.
-    currentClient(context, limiter);
-    const slot = takeSlot(limiter, 'subscriptions', clientNow);
+    this.#limits.currentClient(operation);
+    const slot = takeSlot(this.#limits.limiter, 'subscriptions', clientNow);
     if (slot === null) {
       await events.return();
       return { errors: overLimit('subscriptions', RETRY_SECONDS).errors };
     }
-    const live = {
+    operation.events = this.#results.follow(events, {
       prepared,
       // Each event has a context of its own; this one must not live as long as the subscription.
       args: { ...args, contextValue: null },
@@ -63,21 +69,14 @@ export function useLiveResults(options: LiveResultsOptions): GraphPlugin {
       reportsEnd,
       ended: slot.release,
       record,
-      newContext: context.eventContexts(),
+      newContext: eventContexts(context),
       clientNow,
       client: clientNow(),
       expected: cost,
       reserved: 0,
-    };
-    operation.events = results.follow(events, live);
+    });
     return operation.events;
   }
-
-  return {
-    onSubscribe({ setSubscribeFn }) {
-      setSubscribeFn(subscribe as unknown as SubscribeFunction);
-    },
-  };
 }
 
 async function* nothing(): AsyncGenerator<never> {}

@@ -1,0 +1,49 @@
+import type { PreparedDocument, PreparedOperation } from '../documents/documents.ts';
+import { requestError } from '../errors/request-error.ts';
+import type { TransportContext } from './operation.ts';
+import { type Refusal, refused } from './refusal.ts';
+
+export interface SelectedOperation {
+  readonly document: PreparedDocument;
+  readonly prepared: PreparedOperation;
+}
+
+/**
+ * Finds the operation of a document that is meant. Refuses a mutation by GET, which caches and links may repeat, and
+ * events that are not accepted.
+ */
+export function selectOperation(
+  document: PreparedDocument,
+  name: string | null,
+  { record, mayMutate, takesEvents }: TransportContext,
+): SelectedOperation | Refusal {
+  const prepared = operationOf(document, name);
+  if (prepared === null) {
+    const message =
+      name === null
+        ? 'The document has several operations: `operationName` says which one is meant.'
+        : 'The document has no operation of that name.';
+    return refused([requestError('GRAPHQL_VALIDATION_FAILED', message)]);
+  }
+  const { node, logName } = prepared;
+  record.type = node.operation;
+  record.operationName = record.isTrusted ? (node.name?.value ?? null) : logName;
+  if (node.operation === 'mutation' && !mayMutate) {
+    const error = requestError('BAD_USER_INPUT', 'Mutations are sent by POST.');
+    return refused([error], 405, { allow: 'POST' });
+  }
+  if (node.operation === 'subscription' && !takesEvents) {
+    const message = 'The answer is JSON, or an event stream.';
+    return refused([requestError('GRAPHQL_PARSE_FAILED', message)], 406);
+  }
+  return { document, prepared };
+}
+
+function operationOf(
+  { operations }: PreparedDocument,
+  name: string | null,
+): PreparedOperation | null {
+  if (name !== null) return operations.get(name) ?? null;
+  const [only, ...others] = operations.values();
+  return only && others.length === 0 ? only : null;
+}

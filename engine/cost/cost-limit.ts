@@ -1,0 +1,49 @@
+import type { OperationTypeNode } from 'graphql';
+import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import type { Client } from '../../lib/limits/client.ts';
+import { type Refusal, refused } from '../admission/refusal.ts';
+import type { CoercedVariables } from '../documents/coerce-variables.ts';
+import type { PreparedOperation } from '../documents/documents.ts';
+import type { PassedRequest } from '../limits/client-limits.ts';
+import { tooComplex } from '../limits/structure.ts';
+import { type CostInputs, evaluate } from './amount.ts';
+import { Meter } from './meter.ts';
+
+export interface CostLimitOptions {
+  /** The most fields that an answer may contain. */
+  readonly maxCost: number;
+  readonly scheduler: FairScheduler;
+  /** How many entries a list has whose size the schema names, as far as its client may learn it. */
+  readonly sizeOf: (name: string, client: Client) => number;
+  /** Whether others see the result, as a tree, before it is serialized. */
+  readonly keepsTree: boolean;
+}
+
+export interface OperationPrice {
+  readonly type: OperationTypeNode;
+  readonly inputs: CostInputs;
+  readonly cost: number;
+  readonly meter: Meter;
+}
+
+/** Refuses an operation whose answer could be too large, and makes the meter that counts the fields of all others. */
+export function priceOperation(
+  { maxCost, scheduler, sizeOf, keepsTree }: CostLimitOptions,
+  { node, cost: amount }: PreparedOperation,
+  { variables }: CoercedVariables,
+  { client, caller }: Pick<PassedRequest, 'client' | 'caller'>,
+): OperationPrice | Refusal {
+  const type = node.operation;
+  const inputs: CostInputs = { variables, sizeOf: (name) => sizeOf(name, client) };
+  const cost = evaluate(amount, inputs);
+  if (cost > maxCost) return refused([tooComplex('MAX_COST', cost, maxCost)]);
+  const meter = new Meter({
+    maxFields: maxCost,
+    scheduler,
+    client: client.key,
+    estimate: cost,
+    keepsTree,
+    signal: type === 'query' ? caller.signal : undefined,
+  });
+  return { type, inputs, cost, meter };
+}

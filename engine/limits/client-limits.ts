@@ -1,0 +1,153 @@
+import type { GraphQLSchema } from 'graphql';
+import type { RequestCaller } from '../../lib/caller.ts';
+import { type Client, type ClientOf, singleClient } from '../../lib/limits/client.ts';
+import type { Limiter, Taken } from '../../lib/limits/limiter.ts';
+import type { Operation, TransportContext } from '../admission/operation.ts';
+import { type Refusal, withHeaders } from '../admission/refusal.ts';
+import { isSignIn } from '../field-traits.ts';
+import type { RequestedDocument } from '../params/params.ts';
+import { overLimit, tooManyMessages } from './over-limit-error.ts';
+
+interface ClientLimitsOptions {
+  readonly limiter: Limiter;
+  readonly schema: GraphQLSchema;
+  readonly clientOf: ClientOf;
+  /** Whether the token, by its hash, is surely no forged one. */
+  readonly isKnown: (tokenHash: string) => boolean;
+}
+
+/** A request that was charged to its client before anything of it is read. */
+export interface ChargedRequest {
+  readonly caller: RequestCaller;
+  readonly client: Client;
+  /** The parameters, which are JSON of any shape. */
+  readonly sent: unknown;
+  readonly mayMutate: boolean;
+  /** The headers of the response, whatever it is. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The refusal of a request whose address is over a limit, unless the reserve lets it pass. */
+  readonly overLimit: Refusal | null;
+}
+
+/** A request that its client may send, with the text of its document. */
+export interface PassedRequest extends ChargedRequest {
+  readonly text: string;
+}
+
+/**
+ * Limits the operations that a client may start in a minute, over all transports, and the fields of its answers. Those
+ * are known only once an answer is complete, so the one that exceeds the limit is still sent, and the next is refused.
+ */
+export class ClientLimits {
+  readonly limiter: Limiter;
+  readonly #clientOf: ClientOf;
+  readonly #isKnown: (tokenHash: string) => boolean;
+  readonly #signIn: RegExp | null;
+
+  constructor({ limiter, schema, clientOf, isKnown }: ClientLimitsOptions) {
+    this.limiter = limiter;
+    this.#clientOf = clientOf;
+    this.#isKnown = isKnown;
+    this.#signIn = signInPattern(schema);
+  }
+
+  /** Refuses an account over its limit at once; an address may have its reserve, once the document is known. */
+  charge(
+    caller: RequestCaller,
+    { sent, mayMutate, isOver }: TransportContext,
+  ): ChargedRequest | Refusal {
+    const { limiter } = this;
+    const client = this.#clientOf(caller);
+    const requests = limiter.take('requests', client, isOver ? 0 : 1);
+    const headers = headersOf(requests);
+    const refusal = isOver
+      ? tooManyMessages()
+      : requests.isOver
+        ? overLimit(limiter.table.requests.label, secondsOf(requests))
+        : this.#owing('fields', client);
+    if (refusal !== null && client.kind === 'account') return withHeaders(refusal, headers);
+    return { caller, client, sent, mayMutate, headers, overLimit: refusal };
+  }
+
+  /**
+   * Lets a request pass although its address is over a limit, where it signs in, or has a known token to prove: nobody
+   * is locked out by what neighbours send.
+   */
+  pass(charged: ChargedRequest, { query: text }: RequestedDocument): PassedRequest | Refusal {
+    const passed = { ...charged, text };
+    return this.#unlessReserved(charged.overLimit, passed) ?? passed;
+  }
+
+  /** Refuses a document that nobody has prepared, where the client's former ones had more tokens than it may send. */
+  overDocuments(passed: PassedRequest): Refusal | null {
+    return this.#unlessReserved(this.#owing('documents', passed.client), passed);
+  }
+
+  /** The client as it is known by now: what was counted for its address moves to the account that it has proved. */
+  currentClient(operation: Operation): Client {
+    const before = operation.client;
+    const client = operation.clientNow();
+    if (client.key === before.key) return before;
+    operation.client = client;
+    if (client.kind === 'account') {
+      this.limiter.move('requests', before, client);
+      this.limiter.move('messages', before, client);
+    }
+    return client;
+  }
+
+  /** The function by which a caller's client is asked for again; it holds nothing but the caller. */
+  clientNow(caller: RequestCaller): () => Client {
+    return () => this.#clientOf(caller);
+  }
+
+  /** Refuses a costly operation: hundreds may have been admitted before the first of them was charged. */
+  overFields({ meter, client }: Operation): Refusal | null {
+    return meter.isCostly ? this.#owing('fields', client) : null;
+  }
+
+  /** Charges the fields of a result, which are known once it is made. */
+  chargeFields(operation: Operation): void {
+    const { limiter } = this;
+    limiter.spend('fields', this.currentClient(operation), operation.meter.fields);
+    if (!operation.isGivenBack) return;
+    limiter.giveBack(operation.isReserved ? 'reserve' : 'requests', operation.client);
+  }
+
+  #unlessReserved(refusal: Refusal | null, passed: PassedRequest): Refusal | null {
+    if (refusal === null) return null;
+    const { caller, client, mayMutate, text } = passed;
+    const spare = (from: Client) => (this.limiter.take('reserve', from).isOver ? refusal : null);
+    if (mayMutate && this.#signIn?.test(text)) return spare(client);
+    const hash = caller.token?.hash;
+    return hash !== undefined && this.#isKnown(hash) ? spare(singleClient('token', hash)) : refusal;
+  }
+
+  /** What is known only once it was used is refused to those who owe some. */
+  #owing(name: 'fields' | 'documents', client: Client): Refusal | null {
+    const taken = this.limiter.take(name, client, 0);
+    return taken.isOver ? overLimit(this.limiter.table[name].label, secondsOf(taken)) : null;
+  }
+}
+
+/**
+ * Finds a sign-in in the text of a document that is not prepared yet. With its bracket, since other types may have fields
+ * of these names; null where the schema marks no field.
+ */
+function signInPattern(schema: GraphQLSchema): RegExp | null {
+  const fields = Object.values(schema.getMutationType()?.getFields() ?? {}).filter(isSignIn);
+  if (fields.length === 0) return null;
+  return new RegExp(`\\b(?:${fields.map(({ name }) => name).join('|')})\\s*\\(`);
+}
+
+function headersOf(taken: Taken): Readonly<Record<string, string>> {
+  const left = Math.max(0, Math.floor(taken.left));
+  return {
+    ratelimit: `"default";r=${left};t=${secondsOf(taken)}`,
+    'ratelimit-policy': `"default";q=${taken.most};w=60`,
+  };
+}
+
+function secondsOf({ waitMs }: Taken): number {
+  return Math.max(1, Math.ceil(waitMs / 1000));
+}

@@ -1,0 +1,133 @@
+import { envelop, type Plugin, useSchema } from '@envelop/core';
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLSchema,
+  print,
+  validate,
+} from 'graphql';
+import type { Eventually } from '../../lib/eventually.ts';
+import type { OperationContext } from '../admission/operation-context.ts';
+import { type Fallback, OF_DOCUMENT, type Refusal, withHeaders } from '../admission/refusal.ts';
+import type { ErrorCodes } from '../errors/error-codes.ts';
+import type { Execution, OpenedOperation } from '../execution/execution.ts';
+import type { Subscribed } from '../live/live-results.ts';
+import type { PersistedDocuments } from '../trusted-documents/persisted-documents.ts';
+import type { PluginErrorBoundary } from './error-boundary.ts';
+import type { OpenPlugins } from './open-plugins.ts';
+import { admittedView, GRAPH, type PluginContext, type PluginView } from './plugin-view.ts';
+
+interface EnvelopedOperationsParts {
+  readonly schema: GraphQLSchema;
+  readonly execution: Execution;
+  readonly persisted: PersistedDocuments;
+  readonly codes: ErrorCodes;
+  readonly plugins: OpenPlugins;
+  readonly pluginErrors: PluginErrorBoundary;
+}
+
+/** Envelop's functions for one operation; they return a promise only where a plugin waits. */
+interface Enveloped {
+  parse(query: string): DocumentNode;
+  validate(schema: GraphQLSchema, document: DocumentNode): readonly Error[];
+  contextFactory(): Eventually<unknown>;
+  execute(args: ExecutionArgs): Eventually<ExecutionResult>;
+  subscribe(args: ExecutionArgs): Eventually<Subscribed>;
+}
+
+/** Runs the hooks of other people's plugins around the execution of what was admitted, by envelop. */
+export class EnvelopedOperations {
+  readonly #parts: EnvelopedOperationsParts;
+  readonly #getEnveloped: (view: object) => Enveloped;
+
+  constructor(parts: EnvelopedOperationsParts) {
+    this.#parts = parts;
+    const { schema, pluginErrors, plugins } = parts;
+    // A plugin that wraps is run before those that stand before it in the list.
+    const all = [useSchema(schema), useExecution(parts), pluginErrors.useOutcomes()];
+    const enveloped = envelop({ plugins: [...(all as Plugin[]), ...plugins.hooks] });
+    this.#getEnveloped = enveloped as unknown as (view: object) => Enveloped;
+  }
+
+  /** Has plugins parse and validate an operation further, synchronously unless one has to wait. */
+  open(context: OperationContext, view: PluginView): Eventually<OpenedOperation | Refusal> {
+    const { schema, codes } = this.#parts;
+    const { operation } = context;
+    const { params, headers, transport } = operation;
+    const failed = (error: unknown, fallback?: Fallback) =>
+      withHeaders(codes.refusal(error, transport.record, fallback), headers);
+    try {
+      const enveloped = this.#getEnveloped(admittedView(view, context));
+      const document = enveloped.parse(params.query);
+      const errors = enveloped.validate(schema, document);
+      if (errors.length > 0) return failed(new AggregateError(errors), OF_DOCUMENT);
+      const ready = (contextValue: unknown) => {
+        const { variables, operationName } = params;
+        const args = { schema, document, contextValue, variableValues: variables, operationName };
+        return { operation, start: () => this.#start(enveloped, context, args) };
+      };
+      const building = enveloped.contextFactory();
+      return building instanceof Promise ? building.then(ready).catch(failed) : ready(building);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  #start(
+    enveloped: Enveloped,
+    context: OperationContext,
+    args: ExecutionArgs,
+  ): Eventually<Subscribed | Refusal> {
+    const { pluginErrors } = this.#parts;
+    return context.operation.prepared.node.operation === 'subscription'
+      ? pluginErrors.subscribe(context, () => enveloped.subscribe(args))
+      : pluginErrors.execute(context, () => enveloped.execute(args));
+  }
+}
+
+/** The innermost plugin, which executes. */
+function useExecution({ execution, persisted }: EnvelopedOperationsParts): Plugin<PluginContext> {
+  return {
+    onParse({ context, setParsedDocument }) {
+      setParsedDocument(context[GRAPH].operation.document.document);
+    },
+    onValidate({ context, setValidationFn }) {
+      setValidationFn(validateFurther);
+      persisted.register(context[GRAPH].operation.params);
+    },
+    onExecute({ args, setExecuteFn }) {
+      execution.begin(args.contextValue[GRAPH].operation);
+      setExecuteFn((given) => execution.execute(admittedContext(given)));
+      return {
+        onExecuteDone: ({ result, setResult }) =>
+          setResult(execution.ended(args.contextValue[GRAPH], result)),
+      };
+    },
+    onSubscribe({ args, setSubscribeFn }) {
+      execution.begin(args.contextValue[GRAPH].operation);
+      setSubscribeFn((given) => execution.subscribe(admittedContext(given)));
+      return {
+        onSubscribeResult: ({ result }) => void execution.ended(args.contextValue[GRAPH], result),
+      };
+    },
+  };
+}
+
+/** The specification's own rules have passed. */
+const validateFurther: typeof validate = (schema, document, rules = [], ...more) =>
+  rules.length === 0 ? [] : validate(schema, document, rules, ...more);
+
+/** The context of what was admitted: a plugin may copy its document, but neither change it nor the variables. */
+function admittedContext({
+  document,
+  variableValues,
+  contextValue,
+}: ExecutionArgs): OperationContext {
+  const { [GRAPH]: context } = contextValue as PluginContext;
+  const { document: prepared, params } = context.operation;
+  const known = prepared.document;
+  const isKnown = document === known || print(document) === print(known);
+  if (isKnown && variableValues === params.variables) return context;
+  throw new Error('another document, or other variables, than were admitted');
+}
