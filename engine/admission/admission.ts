@@ -39,7 +39,7 @@ export class Admission {
 
   #read(charged: ChargedRequest, transport: TransportContext): Eventually<Operation | Refusal> {
     const { limits, persisted } = this.#parts;
-    const params = readParams(charged.sent);
+    const params = readParams(charged);
     if ('errors' in params) return params;
     const requested = persisted.find(params, transport.record);
     if ('errors' in requested) return requested;

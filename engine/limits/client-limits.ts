@@ -5,7 +5,6 @@ import type { Limiter, Taken } from '../../lib/limits/limiter.ts';
 import type { Operation, TransportContext } from '../admission/operation.ts';
 import { type Refusal, withHeaders } from '../admission/refusal.ts';
 import { isSignIn } from '../field-traits.ts';
-import type { RequestedDocument } from '../params/params.ts';
 import { overLimit, tooManyMessages } from './over-limit-error.ts';
 
 interface ClientLimitsOptions {
@@ -73,7 +72,10 @@ export class ClientLimits {
    * Lets a request pass although its address is over a limit, where it signs in, or has a known token to prove: nobody
    * is locked out by what neighbours send.
    */
-  pass(charged: ChargedRequest, { query: text }: RequestedDocument): PassedRequest | Refusal {
+  pass(
+    charged: ChargedRequest,
+    { query: text }: { readonly query: string },
+  ): PassedRequest | Refusal {
     const passed = { ...charged, text };
     return this.#unlessReserved(charged.overLimit, passed) ?? passed;
   }

@@ -2,6 +2,7 @@ import { GraphQLError } from 'graphql';
 import { type Refusal, refused } from '../admission/refusal.ts';
 import type { PreparedDocument } from '../documents/documents.ts';
 import { requestError } from '../errors/request-error.ts';
+import type { ChargedRequest } from '../limits/client-limits.ts';
 import { tooComplex } from '../limits/structure.ts';
 
 /** The parameters of GraphQL over HTTP, whichever transport brought them: a document, its id, or both. */
@@ -29,7 +30,7 @@ const PREFIX = 'sha256:';
 const SHA256 = /^[0-9a-f]{64}$/i;
 
 /** Parameters are JSON of any shape, so they are checked once, for every transport. */
-export function readParams(sent: unknown): Params | Refusal {
+export function readParams({ sent }: ChargedRequest): Params | Refusal {
   const params = checkedParams(sent);
   if (params instanceof GraphQLError) return { ...refused([params]), isWellFormed: false };
   const error = variablesError(params.variables);
