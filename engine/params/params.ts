@@ -1,8 +1,8 @@
 import { GraphQLError } from 'graphql';
+import type { Client } from '../../lib/limits/client.ts';
 import { type Refusal, refused } from '../admission/refusal.ts';
 import type { PreparedDocument } from '../documents/documents.ts';
 import { requestError } from '../errors/request-error.ts';
-import type { ChargedRequest } from '../limits/client-limits.ts';
 import { tooComplex } from '../limits/structure.ts';
 
 /** The parameters of GraphQL over HTTP, whichever transport brought them: a document, its id, or both. */
@@ -29,8 +29,14 @@ const LONGEST_ID = 512;
 const PREFIX = 'sha256:';
 const SHA256 = /^[0-9a-f]{64}$/i;
 
+/** The parameters of a request whose client was charged for it: before that nothing of it is read. */
+interface Charged {
+  readonly client: Client;
+  readonly sent: unknown;
+}
+
 /** Parameters are JSON of any shape, so they are checked once, for every transport. */
-export function readParams({ sent }: ChargedRequest): Params | Refusal {
+export function readParams({ sent }: Charged): Params | Refusal {
   const params = checkedParams(sent);
   if (params instanceof GraphQLError) return { ...refused([params]), isWellFormed: false };
   const error = variablesError(params.variables);
