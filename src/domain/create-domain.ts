@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { type LogicalClock, steadyClock, systemClock } from '../../lib/clock.ts';
 import { createKnownKeys } from '../../lib/limits/known-keys.ts';
 import type { Limiter } from '../../lib/limits/limiter.ts';
@@ -6,6 +7,7 @@ import type { Log } from '../../lib/log.ts';
 import type { GatewayClient } from '../gateway/client.ts';
 import type { ClockSkew } from '../gateway/clock-skew.ts';
 import type { Stores } from '../store/open-stores.ts';
+import type { AccountEvents } from './account/account-events.ts';
 import { AccountFreshness } from './account/account-freshness.ts';
 import { ListAgreement } from './account/list-agreement.ts';
 import { Prover } from './account/prover.ts';
@@ -101,36 +103,29 @@ export function createDomain({
     gatewayNow: () => clock.date() + clockSkew.aheadMs,
     known,
   });
+  const accounts: AccountEvents = new EventEmitter();
   const lists = new ListAgreement(steadyClock);
+  accounts.on('positionsAnswered', (viewer, answer) => lists.positionsAnswered(viewer, answer));
+  accounts.on('snapshotAnswered', (viewer, answer) => lists.snapshotAnswered(viewer, answer));
   const gateway = new ViewerGateway({
     client,
     ledger,
     trials,
     refusals: tokenRefusals,
-    onPositions(viewer, answer) {
-      sessions.positionsAnswered(viewer, answer);
-      lists.positionsAnswered(viewer, answer);
-    },
-    onSession(viewer, answer) {
-      hub.snapshotAnswered(viewer, answer);
-      lists.sessionAnswered(viewer, answer);
-    },
+    onPositions: (viewer, answer) => accounts.emit('positionsAnswered', viewer, answer),
+    onSession: (viewer, answer) => accounts.emit('snapshotAnswered', viewer, answer),
   });
-  const accountChanged = (login: string) => {
-    sessions.accountChanged(login);
-    board.accountChanged(login);
-    hub.accountChanged(login);
-  };
   const freshness = new AccountFreshness({
     versions: accountVersions,
-    onChanged: accountChanged,
-    onAnyChanged() {
-      sessions.anyAccountChanged();
-      board.anyAccountChanged();
-    },
+    onChanged: (login) => accounts.emit('changed', login),
+    onAnyChanged: () => accounts.emit('anyChanged'),
   });
-  const sessions: Sessions = new Sessions({
+  const board = new PositionsBoard({ logicalClock, maxBytes: cacheBytes.positions });
+  accounts.on('changed', (login) => board.accountChanged(login));
+  accounts.on('anyChanged', () => board.anyAccountChanged());
+  const sessions = new Sessions({
     freshness,
+    board,
     gateway,
     ledger,
     clock,
@@ -139,6 +134,8 @@ export function createDomain({
     maxBytes: cacheBytes.sessions,
     onRead: (source) => metrics.sessionReads.add(source),
   });
+  accounts.on('changed', (login) => sessions.accountChanged(login));
+  accounts.on('anyChanged', () => sessions.anyAccountChanged());
   const prover = new Prover(ledger, sessions, logicalClock);
   const knownTokens = createKnownTokens();
   const identify = createIdentity({
@@ -168,8 +165,7 @@ export function createDomain({
     onRead: (source) => metrics.catalogReads.add(source),
     onFetched: (outcome) => metrics.catalogFetches.add(outcome),
   });
-  const board = new PositionsBoard({ logicalClock, maxBytes: cacheBytes.positions });
-  const hub: PositionsHub = new PositionsHub({
+  const hub = new PositionsHub({
     source: {
       getOpenPositions(viewer, previous) {
         // Not awaited: where another replica's order has changed the account, the feed reads it once more.
@@ -199,6 +195,8 @@ export function createDomain({
     },
     onUnexpected: (error) => log.error({ err: error }, 'a poll failed with an unexpected error'),
   });
+  accounts.on('changed', (login) => hub.accountChanged(login));
+  accounts.on('snapshotAnswered', (viewer, answer) => hub.snapshotAnswered(viewer, answer));
   const openPositions = new OpenPositions({
     gateway,
     ledger,
@@ -214,7 +212,7 @@ export function createDomain({
     clock,
     log,
     orderTimeoutMs: settings.orderTimeoutMs,
-    onAccountChanged: accountChanged,
+    onAccountChanged: (login) => accounts.emit('changed', login),
     gatewayAheadMs: () => clockSkew.aheadMs,
     onNumberTwice: () => metrics.numbersTwice.add(),
     onSettledLate: (outcome) => metrics.lateOrders.add(outcome),
@@ -238,7 +236,7 @@ export function createDomain({
     hub,
     /** Resolves when reads of the account can no longer be older than its last order at any replica. */
     async catchUp(login: string) {
-      if (!(await freshness.catchUp(login))) accountChanged(login);
+      if (!(await freshness.catchUp(login))) accounts.emit('changed', login);
     },
     /** How many an account has. Callers must have proof of the account. */
     holdings: {

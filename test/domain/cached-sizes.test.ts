@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { LogicalClock } from '../../lib/clock.ts';
 import { Watermarks } from '../../lib/watermarks.ts';
 import { createInstruments } from '../../sandbox/instruments.ts';
-import { digestOf, Membership } from '../../src/domain/account/membership.ts';
+import { digestOf } from '../../src/domain/account/relation.ts';
 import { buildVersion } from '../../src/domain/catalog/catalog-version.ts';
 import { PositionsBoard } from '../../src/domain/positions/positions-board.ts';
 import { toPositions } from '../../src/gateway/wire/holding.ts';
@@ -65,13 +65,13 @@ async function weighed(
 // The first one, or what the others' accounts held would be given back meanwhile.
 test('a watermark weighs what it says, with a hash for its key', async () => {
   const watermarks = new Watermarks();
-  const membership = new Membership();
   const hash = (at: number) => createHash('sha256').update(String(at)).digest('base64url');
   const share = await weighed(50_000, watermarks, (at) => watermarks.set(hash(at), { at }));
-  const shareOfSeen = await weighed(50_000, membership, (at) =>
-    membership.saw(hash(at), { logicalTime: at }, digestOf([String(at)])),
+  const served = new Watermarks<{ readonly at: number; readonly members: number }>();
+  const shareOfServed = await weighed(50_000, served, (at) =>
+    served.set(hash(at), { at, members: digestOf([String(at)]) }),
   );
-  for (const each of [share, shareOfSeen]) {
+  for (const each of [share, shareOfServed]) {
     expect(each).toBeGreaterThan(0.8);
     expect(each).toBeLessThan(1.2);
   }

@@ -35,7 +35,7 @@ export class ListAgreement {
     this.#saw(login, 'positions', positions.length === 0, logicalTime);
   }
 
-  sessionAnswered({ login }: Viewer, { session, logicalTime }: SessionAnswer): void {
+  snapshotAnswered({ login }: Viewer, { session, logicalTime }: SessionAnswer): void {
     if (session.positions === null) return;
     this.#saw(login, 'session', session.positions.ids.length === 0, logicalTime);
   }

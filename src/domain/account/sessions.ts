@@ -2,19 +2,21 @@ import { LRUCache } from 'lru-cache';
 import type { Clock, LogicalClock } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
 import { Watermarks } from '../../../lib/watermarks.ts';
-import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
+import type { SessionAnswer } from '../../gateway/answers.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
-import type { Position } from '../../gateway/model.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import { detached, polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
+import type { PositionsBoard } from '../positions/positions-board.ts';
 import type { AccountFreshness } from './account-freshness.ts';
-import { digestOf, Membership } from './membership.ts';
+import { type Awaited, digestOf, NOTHING_AWAITED, ordersLeft } from './relation.ts';
 import { bytesOfSnapshot, withoutRows } from './snapshot-size.ts';
 
 export interface SessionsOptions {
   readonly gateway: ViewerGateway;
   readonly ledger: ProofLedger;
+  /** The lists of positions that were served since a snapshot was asked for. */
+  readonly board: Pick<PositionsBoard, 'contradicts'>;
   readonly clock: Clock;
   readonly logicalClock: LogicalClock;
   readonly maxAgeMs: number;
@@ -39,18 +41,16 @@ interface InFlightRead {
 }
 
 interface CachedSnapshot {
-  readonly logicalTime: number;
   readonly answer: SessionAnswer;
   /** The digest of its positions' ids; null where it has no list. */
   readonly members: number | null;
-  /** Orders of the snapshots before it that it lacks, and since when. */
-  readonly left: ReadonlyMap<string, number>;
+  /** Orders of the snapshots before it that it lacks. */
+  readonly left: Awaited;
   usedAtMs: number;
 }
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const ACCOUNTS = { maxEntries: 100_000, entryBytes: 110 };
-const NO_ORDERS: ReadonlyMap<string, number> = new Map();
 
 /**
  * Account snapshots, each cached for the one token that fetched it: the gateway decides what two devices of an
@@ -65,17 +65,14 @@ export class Sessions {
   readonly #staleSince = new Watermarks();
   /** The newest snapshot that was evicted, or not kept: a call from before may bring an older one. */
   #forgottenTime = 0;
-  // Separate from the accounts', so that a login is never read as the hash of a token.
-  readonly #seenByToken = new Membership();
-  readonly #seenByAccount = new Membership();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
     this.#cache = new LRUCache({
       maxSize: options.maxBytes ?? MAX_BYTES,
       sizeCalculation: ({ answer }) => bytesOfSnapshot(answer),
-      dispose: ({ logicalTime }, _key, reason) => {
-        if (reason === 'evict') this.#forget(logicalTime);
+      dispose: ({ answer }, _key, reason) => {
+        if (reason === 'evict') this.#forget(answer);
       },
     });
   }
@@ -112,7 +109,7 @@ export class Sessions {
     const cached = this.#cachedFor(viewer);
     const isServable =
       cached &&
-      cached.logicalTime > this.#earliestTime(viewer, demand) &&
+      cached.answer.logicalTime > this.#earliestTime(viewer, demand) &&
       this.#isYoung(cached, demand) &&
       this.#isCurrent(viewer, cached) &&
       (demand.hasRows?.(cached.answer) ?? true);
@@ -128,18 +125,13 @@ export class Sessions {
   async poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
     const demand = { after };
     const known = this.cached(viewer, demand) ?? this.#sharable(viewer, demand);
-    return known ?? this.#call(polling(viewer), this.#options.logicalClock.next(), false);
+    return known ?? this.#call(polling(viewer), false);
   }
 
   /** The size of all cached snapshots, and of what is remembered of accounts beside them. */
   get byteSize(): number {
-    return (
-      this.#cache.calculatedSize +
-      this.#orderCounts.calculatedSize +
-      this.#staleSince.byteSize +
-      this.#seenByToken.byteSize +
-      this.#seenByAccount.byteSize
-    );
+    const snapshots = this.#cache.calculatedSize;
+    return snapshots + this.#orderCounts.calculatedSize + this.#staleSince.byteSize;
   }
 
   /** Whether a snapshot for this token is in flight, which a read now would most likely share. */
@@ -148,8 +140,8 @@ export class Sessions {
   }
 
   /** The orders that this token's snapshots had lately and no longer have, and since when. */
-  leftOrders({ tokenHash }: Viewer): ReadonlyMap<string, number> {
-    return this.#cache.peek(tokenHash)?.left ?? NO_ORDERS;
+  leftOrders({ tokenHash }: Viewer): Awaited {
+    return this.#cache.peek(tokenHash)?.left ?? NOTHING_AWAITED;
   }
 
   /** The number of orders in an account's newest snapshot; 0 where none is known. */
@@ -167,14 +159,6 @@ export class Sessions {
     this.#staleSince.setAll(this.#options.logicalClock.next());
   }
 
-  /** Called with every answer of op 12: a cached snapshot with other positions is out of date. */
-  positionsAnswered(viewer: Viewer, answer: PositionsAnswer): void {
-    const members = membersOf(answer.positions);
-    this.#seenByToken.saw(viewer.tokenHash, answer, members);
-    const proof = this.#options.ledger.account(viewer);
-    if (proof) this.#seenByAccount.saw(proof.login, answer, members);
-  }
-
   #earliestTime(viewer: Viewer, { after = 0 }: SessionDemand): number {
     return Math.max(after, this.#staleSince.at(viewer.login));
   }
@@ -185,15 +169,12 @@ export class Sessions {
     return isLateEnough ? inFlight.answer : null;
   }
 
-  async #call(viewer: Viewer, logicalTime: number, keepsRows: boolean): Promise<SessionAnswer> {
-    const key = viewer.tokenHash;
+  async #call(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
     const answer = await this.#options.gateway.getSession(detached(viewer));
-    // A read that began before a change answers its own readers, and is not cached for later ones.
-    if (
-      logicalTime > this.#staleSince.at(viewer.login) &&
-      logicalTime > (this.#cache.peek(key)?.logicalTime ?? this.#forgottenTime)
-    ) {
-      this.#keep(key, logicalTime, keepsRows ? answer : withoutRows(answer));
+    const newest = this.#cache.peek(viewer.tokenHash)?.answer.logicalTime ?? this.#forgottenTime;
+    // An answer from before a change is its own readers', and is not cached for later ones.
+    if (answer.logicalTime > Math.max(newest, this.#staleSince.at(viewer.login))) {
+      this.#keep(viewer.tokenHash, keepsRows ? answer : withoutRows(answer));
       // The gateway has just answered this very token for this login.
       this.#orderCounts.set(viewer.login, answer.session.orders?.length ?? 0);
     }
@@ -204,29 +185,30 @@ export class Sessions {
    * A snapshot is not kept where all in memory have been read within their age: by least recent use alone a few
    * users more than there is room for, who come in turn, would leave nobody a snapshot.
    */
-  #keep(key: string, logicalTime: number, answer: SessionAnswer): void {
+  #keep(key: string, answer: SessionAnswer): void {
     const { clock, maxAgeMs } = this.#options;
-    const ids = answer.session.positions?.ids;
+    const { positions } = answer.session;
+    const { left = NOTHING_AWAITED, answer: before } = this.#cache.peek(key) ?? {};
     const usedAtMs = clock.now();
     const entry = {
-      ...{ logicalTime, answer, usedAtMs },
-      members: ids ? digestOf(ids) : null,
-      left: leftBehind(this.#cache.peek(key), answer, maxAgeMs),
+      ...{ answer, usedAtMs },
+      members: positions && digestOf(positions.ids),
+      left: ordersLeft(left, before?.session.orders ?? [], answer, maxAgeMs),
     };
     const isFull = this.#cache.calculatedSize + bytesOfSnapshot(answer) > this.#cache.maxSize;
     const [eldest] = isFull && !this.#cache.has(key) ? this.#cache.rvalues() : [];
     if (!eldest || usedAtMs - eldest.usedAtMs >= maxAgeMs) this.#cache.set(key, entry);
-    if (!this.#cache.has(key)) this.#forget(logicalTime);
+    if (!this.#cache.has(key)) this.#forget(answer);
   }
 
-  #forget(logicalTime: number): void {
+  #forget({ logicalTime }: SessionAnswer): void {
     this.#forgottenTime = Math.max(this.#forgottenTime, logicalTime);
   }
 
   #fetch(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
     const key = viewer.tokenHash;
     const logicalTime = this.#options.logicalClock.next();
-    const answer = this.#call(viewer, logicalTime, keepsRows);
+    const answer = this.#call(viewer, keepsRows);
     const inFlight = { logicalTime, answer };
     this.#inFlight.set(key, inFlight);
     const onSettled = () => {
@@ -246,39 +228,15 @@ export class Sessions {
     return ageMs < Math.min(maxAgeMs, this.#options.maxAgeMs);
   }
 
-  /**
-   * Without proof the positions seen with a token count for it alone: a claim must not make others' snapshots
-   * stale. With proof both the account's and its own count, because some may be older than the proof.
-   */
   #isCurrent(viewer: Viewer, { answer: { logicalTime }, members }: CachedSnapshot): boolean {
     if (members === null) return true;
-    if (this.#seenByToken.contradicts(viewer.tokenHash, logicalTime, members)) return false;
-    const proof = this.#options.ledger.account(viewer);
-    return !proof || !this.#seenByAccount.contradicts(proof.login, logicalTime, members);
+    const { board, ledger } = this.#options;
+    const scope = { proof: ledger.account(viewer), tokenHash: viewer.tokenHash };
+    return !board.contradicts(scope, logicalTime, members);
   }
 
   #addReceipt(viewer: Viewer, startedAtMs: number, source: 'cache' | 'shared'): void {
     const ms = this.#options.clock.now() - startedAtMs;
     viewer.caller.receipt?.({ operation: 'getSession', ms, source });
   }
-}
-
-/** An older snapshot's lack of an order is no news. */
-function leftBehind(
-  before: CachedSnapshot | undefined,
-  { session: { orders }, receivedAtMs }: SessionAnswer,
-  maxAgeMs: number,
-): ReadonlyMap<string, number> {
-  if (before === undefined || orders === null) return before?.left ?? NO_ORDERS;
-  const left = new Map<string, number>();
-  for (const [id, sinceMs] of before.left) {
-    if (receivedAtMs - sinceMs < maxAgeMs) left.set(id, sinceMs);
-  }
-  for (const { id } of before.answer.session.orders ?? []) left.set(id, receivedAtMs);
-  for (const { id } of orders) left.delete(id);
-  return left.size > 0 ? left : NO_ORDERS;
-}
-
-function membersOf(positions: readonly Position[]): number {
-  return digestOf(positions.map(({ id }) => id));
 }

@@ -79,7 +79,6 @@ export class ChangesReader<Event extends FeedSummary, Summary extends FeedSummar
 
 /** Emits the whole list, in the gateway's order, whenever it has changed. */
 export class ListReader implements FeedReader<readonly Position[]> {
-  #arrangement: number | null = null;
   #lastSent: readonly Position[] | undefined;
 
   isWithheld(): boolean {
@@ -87,11 +86,10 @@ export class ListReader implements FeedReader<readonly Position[]> {
   }
 
   next(state: FeedState): readonly Position[] | undefined {
-    return this.#arrangement === state.arrangement ? undefined : this.repeat(state);
+    return this.#lastSent === state.positions ? undefined : this.repeat(state);
   }
 
   repeat(state: FeedState): readonly Position[] {
-    this.#arrangement = state.arrangement;
     this.#lastSent = state.positions;
     return this.#lastSent;
   }

@@ -68,6 +68,7 @@ export class FeedState {
     return this.#list;
   }
 
+  /** The same array as long as the list has not changed by members, order or values. */
   get positions(): readonly Position[] {
     return this.#positions.items;
   }
@@ -75,10 +76,6 @@ export class FeedState {
   /** As far as they are shown. */
   get orders(): readonly Order[] {
     return this.#orders.items;
-  }
-
-  get arrangement(): number {
-    return this.#positions.arrangement;
   }
 
   /** The logical time of the list that first had the present members. */

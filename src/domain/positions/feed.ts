@@ -153,11 +153,11 @@ export class Feed implements SubscribedFeed {
       return this.#failed(member, error);
     }
     this.#previous = answer;
-    const { arrangement } = this.state;
+    const { positions } = this.state;
     // A call sent later may have been answered sooner: then its list is shown.
     const newest = board.keep({ proof: this.#proof, tokenHash: viewer.tokenHash }, answer);
     this.#publish('LIVE', newest);
-    onPoll(this.state.arrangement === arrangement ? 'unchanged' : 'changed');
+    onPoll(this.state.positions === positions ? 'unchanged' : 'changed');
     this.#accepted(member);
     return { kind: 'answered' };
   }
@@ -195,12 +195,12 @@ export class Feed implements SubscribedFeed {
 
   /** Shows a list unless it shows a newer one; wakes the subscriptions where that changes anything for them. */
   #publish(status: FeedStatus, list: PositionsAnswer | null): void {
-    const { arrangement, status: lastStatus } = this.state;
+    const { positions, status: lastStatus } = this.state;
     this.state.status = status;
     if (list !== null && this.state.take(list)) this.#firstList.received();
     // Before anybody is woken, because what has to be read may withhold the account's events.
     this.#account.changed();
-    if (this.state.arrangement === arrangement && status === lastStatus) return;
+    if (this.state.positions === positions && status === lastStatus) return;
     this.#wake(() => true);
   }
 

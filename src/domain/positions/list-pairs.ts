@@ -1,6 +1,6 @@
 import { type Clock, type LogicalClock, pause } from '../../../lib/clock.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
-import { digestOf } from '../account/membership.ts';
+import { BELIEVED_AFTER_MS, NOTHING_AWAITED, relate } from '../account/relation.ts';
 import type { Sessions } from '../account/sessions.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { OpenPositions } from './open-positions.ts';
@@ -18,9 +18,8 @@ export interface ListPairsOptions {
   readonly logicalClock: LogicalClock;
 }
 
-const REREAD_AFTER_MS = [250, 1_000];
-/** From then on a list of positions that lacks an order says that it is no position, rather than not yet. */
-const BELIEVED_AFTER_MS = 1_000;
+const FIRST_MS = 250;
+const REREAD_AFTER_MS = [FIRST_MS, BELIEVED_AFTER_MS - FIRST_MS];
 
 /** Sees to it that an order which is triggered between the two calls of a pair is in one of its lists. */
 export class ListPairs {
@@ -31,54 +30,24 @@ export class ListPairs {
   }
 
   /**
-   * Reads the older list again while an order that was shown is in neither; after the last time it is believed to
-   * be cancelled. An order in both is left there: its position is right, and the next snapshot lacks it.
+   * Reads an outdated snapshot again at once, and then the older list while an order that was shown is in neither; after the last
+   * time it is believed to be cancelled. An order in both is left there: its position is right, and the next snapshot lacks it.
    */
   async settle(viewer: Viewer, { answer: first, list: positions }: ListPair): Promise<ListPair> {
-    const { clock, openPositions } = this.#options;
-    let [answer, list] = [await this.#agreeing(viewer, first, positions), positions];
+    const { sessions, openPositions, clock, logicalClock } = this.#options;
+    const readAgain = () => sessions.read(viewer, { after: logicalClock.next() });
+    const relation = relate(positions, first, NOTHING_AWAITED, clock.now());
+    const isOutdated = relation === 'snapshot-outdated';
+    let [answer, list] = [isOutdated ? await readAgain() : first, positions];
     const left = new Map<string, number>();
     for (const waitMs of REREAD_AFTER_MS) {
-      for (const [id, sinceMs] of this.#options.sessions.leftOrders(viewer)) left.set(id, sinceMs);
-      const nowhere = missing(left, { answer, list });
-      if (nowhere.length === 0) break;
+      for (const [id, sinceMs] of sessions.leftOrders(viewer)) left.set(id, sinceMs);
+      const relation = relate(list, answer, left, clock.now());
+      if (relation === 'agree' || relation === 'differ') break;
       await pause(clock, waitMs, viewer.caller.signal);
-      const { ids = [] } = answer.session.positions ?? {};
-      // A snapshot that has the position already is the newer one, whenever it was asked for.
-      const isListOlder =
-        list.logicalTime < answer.logicalTime || nowhere.some((id) => ids.includes(id));
-      if (isListOlder) list = await openPositions.read(viewer, { live: false });
-      else answer = await this.#readAgain(viewer);
+      if (relation === 'list-behind') list = await openPositions.read(viewer, { live: false });
+      else answer = await readAgain();
     }
     return { answer, list };
   }
-
-  /** A snapshot from before the list may have an order that is a position by now; one behind it is taken as it is. */
-  #agreeing(
-    viewer: Viewer,
-    answer: SessionAnswer,
-    list: PositionsAnswer,
-  ): SessionAnswer | Promise<SessionAnswer> {
-    const own = answer.session.positions;
-    if (own === null || list.logicalTime < answer.logicalTime) return answer;
-    return digestOf(own.ids) === digestOf(idsOf(list)) ? answer : this.#readAgain(viewer);
-  }
-
-  #readAgain(viewer: Viewer): SessionAnswer | Promise<SessionAnswer> {
-    const { sessions, logicalClock } = this.#options;
-    return sessions.read(viewer, { after: logicalClock.next() });
-  }
-}
-
-/** The orders that left the snapshots and are in neither list, where the list of positions may still be to have them. */
-function missing(left: ReadonlyMap<string, number>, { answer, list }: ListPair): string[] {
-  const { orders } = answer.session;
-  if (orders === null) return [];
-  const listed = new Set([...idsOf(list), ...orders.map(({ id }) => id)]);
-  const isEarly = (sinceMs: number) => list.sentAtMs < sinceMs + BELIEVED_AFTER_MS;
-  return [...left].filter(([id, since]) => isEarly(since) && !listed.has(id)).map(([id]) => id);
-}
-
-function idsOf({ positions }: PositionsAnswer): string[] {
-  return positions.map(({ id }) => id);
 }

@@ -1,15 +1,9 @@
-import { backoffMs } from '../../../lib/backoff.ts';
-import type { Clock } from '../../../lib/clock.ts';
-import { GatewayError } from '../../gateway/errors.ts';
 import type { PollScheduler, PollTurn } from './poll-scheduler.ts';
+import { Rest, type RestOptions } from './rest.ts';
 import type { RingMember, TokenRing } from './token-ring.ts';
 
-export interface PollerOptions {
+export interface PollerOptions extends RestOptions {
   readonly scheduler: PollScheduler;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly pollMs: number;
-  readonly pollMaxMs: number;
 }
 
 /** A poll's outcome, which decides when the next one is due. A refusal concerns one token, a failure the gateway. */
@@ -24,14 +18,13 @@ export class Poller {
   readonly #ring: TokenRing;
   readonly #poll: (member: RingMember) => Promise<PollOutcome>;
   readonly #turn: PollTurn;
+  readonly #rest: Rest;
   #isRunning = false;
   /** The call under way; it is outdated once a poll was requested after it was sent. */
   #inFlight: { isOutdated: boolean } | null = null;
   /** False until the first answer: the interval has no phase yet. */
   #hasPhase = false;
-  #failures = 0;
   #startedAtMs = Number.NEGATIVE_INFINITY;
-  #restsUntilMs = Number.NEGATIVE_INFINITY;
 
   /** `poll` makes one call; it must not reject. */
   constructor(
@@ -42,6 +35,7 @@ export class Poller {
     this.#options = options;
     this.#ring = ring;
     this.#poll = poll;
+    this.#rest = new Rest(options);
     this.#turn = options.scheduler.join(() => this.#start());
   }
 
@@ -58,7 +52,7 @@ export class Poller {
     this.#isRunning = true;
     if (this.#inFlight) return;
     const rhythmMs = this.#startedAtMs + this.#options.pollMs;
-    const dueMs = Math.max(rhythmMs, this.#restsUntilMs);
+    const dueMs = Math.max(rhythmMs, this.#rest.untilMs);
     if (dueMs <= this.#options.clock.now()) this.#turn.soon();
     else this.#turn.at(dueMs);
   }
@@ -70,7 +64,7 @@ export class Poller {
 
   /** The list has surely changed. A gateway that asked for a pause is not polled before its end. */
   pollNow(): void {
-    if (!this.#isRunning || this.#failures > 0) return;
+    if (!this.#isRunning || this.#rest.hasFailed) return;
     if (this.#inFlight) this.#inFlight.isOutdated = true;
     else this.#turn.soon();
   }
@@ -87,21 +81,15 @@ export class Poller {
 
   #polled(outcome: PollOutcome, isOutdated: boolean): void {
     this.#inFlight = null;
-    if (outcome.kind === 'answered') {
-      this.#failures = 0;
-      this.#restsUntilMs = Number.NEGATIVE_INFINITY;
-    } else if (outcome.kind === 'failed') {
-      this.#failures += 1;
-      this.#restsUntilMs =
-        this.#options.clock.now() + restMs(this.#failures, outcome.error, this.#options);
-    }
+    if (outcome.kind === 'answered') this.#rest.succeeded();
+    else if (outcome.kind === 'failed') this.#rest.failed(outcome.error);
     if (this.#isRunning) this.#plan(outcome, isOutdated);
   }
 
   #plan({ kind }: PollOutcome, isOutdated: boolean): void {
     // A refusal is about the token alone: the next token polls immediately, so that no subscription misses a poll.
     if (kind === 'refused') this.#turn.soon();
-    else if (kind === 'failed') this.#turn.at(this.#restsUntilMs);
+    else if (kind === 'failed') this.#turn.at(this.#rest.untilMs);
     else if (isOutdated || this.#ring.unproved(this.#options.clock.now())) this.#turn.soon();
     else this.#planSteady(this.#startedAtMs);
   }
@@ -113,15 +101,4 @@ export class Poller {
     this.#hasPhase = true;
     this.#turn.every(pollMs, sinceMs + phaseMs);
   }
-}
-
-/** How long a feed makes no further call of this kind after so many failures: what the gateway asks for too, up to the ceiling. */
-export function restMs(
-  failures: number,
-  error: unknown,
-  { random, pollMs, pollMaxMs }: Pick<PollerOptions, 'random' | 'pollMs' | 'pollMaxMs'>,
-): number {
-  const options = { baseMs: pollMs, maxMs: pollMaxMs, random };
-  const retryAfterSeconds = error instanceof GatewayError ? error.retryAfterSeconds : null;
-  return Math.min(pollMaxMs, backoffMs(failures, options, retryAfterSeconds));
 }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { LogicalClock } from '../../../lib/clock.ts';
 import { Watermarks } from '../../../lib/watermarks.ts';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
+import { digestOf } from '../account/relation.ts';
 import type { AccountProof } from '../auth/proof.ts';
 
 /** The readers of a list: with proof all of the account's tokens, else this one token. */
@@ -22,9 +23,16 @@ export interface PositionsBoardOptions {
   readonly maxBytes?: number;
 }
 
+/** A list that was served: when it was asked for, and the digest of its ids. */
+interface Served {
+  readonly at: number;
+  readonly members: number;
+}
+
 /** A mutable cache entry, because a feed replaces the list at each poll. */
 interface CacheEntry {
   list: PositionsAnswer;
+  members: number;
   readonly size: number;
 }
 
@@ -45,8 +53,8 @@ export class PositionsBoard {
   // login is never read as the hash of a token.
   readonly #byToken: LRUCache<string, CacheEntry>;
   readonly #byAccount: LRUCache<string, CacheEntry>;
-  readonly #newestByToken = new Watermarks();
-  readonly #newestByAccount = new Watermarks();
+  readonly #newestByToken = new Watermarks<Served>();
+  readonly #newestByAccount = new Watermarks<Served>();
   readonly #watchers = new Map<string, BoardWatcher>();
   readonly #logicalClock: LogicalClock;
   readonly #changedAt = new Watermarks();
@@ -81,6 +89,17 @@ export class PositionsBoard {
   hasNewer({ proof, tokenHash }: BoardScope, logicalTime: number): boolean {
     if (logicalTime < this.#newestByToken.at(tokenHash)) return true;
     return proof !== null && logicalTime < this.#newestByAccount.at(proof.login);
+  }
+
+  /**
+   * Whether this scope's readers were served a list that was asked for after a snapshot, and has other ids than the snapshot: then it
+   * was taken before a position opened or closed, and its balance and orders are outdated too. A list that is forgotten may have others.
+   */
+  contradicts({ proof, tokenHash }: BoardScope, logicalTime: number, members: number): boolean {
+    const differs = (newest: Watermarks<Served>, key: string) =>
+      logicalTime < newest.at(key) && newest.get(key)?.members !== members;
+    if (differs(this.#newestByToken, tokenHash)) return true;
+    return proof !== null && differs(this.#newestByAccount, proof.login);
   }
 
   /** Lists whose calls were sent before may lack what an order has changed. */
@@ -118,14 +137,18 @@ export class PositionsBoard {
   keep(scope: BoardScope, offered: PositionsAnswer): PositionsAnswer | null {
     const { proof, tokenHash } = scope;
     const list = newer(this.newest(scope), offered);
-    const { logicalTime } = list;
-    if (this.hasNewer(scope, logicalTime)) return null;
+    const { logicalTime: at, positions } = list;
+    if (this.hasNewer(scope, at)) return null;
+    const cached = this.#byToken.get(tokenHash);
+    // Equal bytes are mapped to the same array.
+    const isUnchanged = cached?.list.positions === positions;
+    const members = isUnchanged ? cached.members : digestOf(positions.map(({ id }) => id));
     // Stored under the token as well: it must not be shown an older list should its proof lapse.
-    store(this.#byToken, tokenHash, list);
-    this.#newestByToken.set(tokenHash, { at: logicalTime });
+    store(this.#byToken, tokenHash, list, members);
+    this.#newestByToken.set(tokenHash, { at, members });
     if (proof === null) return list;
-    store(this.#byAccount, proof.login, list);
-    this.#newestByAccount.set(proof.login, { at: logicalTime });
+    store(this.#byAccount, proof.login, list, members);
+    this.#newestByAccount.set(proof.login, { at, members });
     return list;
   }
 
@@ -138,11 +161,17 @@ export class PositionsBoard {
   }
 }
 
-function store(lists: LRUCache<string, CacheEntry>, key: string, list: PositionsAnswer): void {
+function store(
+  lists: LRUCache<string, CacheEntry>,
+  key: string,
+  list: PositionsAnswer,
+  members: number,
+): void {
   const cached = lists.get(key);
   const size = sizeOf(list);
-  if (cached && Math.abs(size - cached.size) <= cached.size * SIZE_SLACK) cached.list = list;
-  else lists.set(key, { list, size });
+  if (cached && Math.abs(size - cached.size) <= cached.size * SIZE_SLACK) {
+    Object.assign(cached, { list, members });
+  } else lists.set(key, { list, members, size });
 }
 
 function newer<T extends PositionsAnswer | null>(

@@ -42,7 +42,6 @@ export class Timeline<T extends Item> {
   #version = 0;
   #versionBefore = 0;
   #firstVersion = 0;
-  #arrangement = 0;
   #pass = 0;
   /** The delta of the latest change, which is all that most readers need. */
   #latest: Delta<T> = NOTHING;
@@ -52,7 +51,7 @@ export class Timeline<T extends Item> {
     this.#closings = new Closings(options.closingsKept ?? CLOSINGS_KEPT);
   }
 
-  /** In the gateway's own order. */
+  /** In the gateway's own order; the same array as long as nothing has changed, not even the order. */
   get items(): readonly T[] {
     return this.#items;
   }
@@ -60,11 +59,6 @@ export class Timeline<T extends Item> {
   /** The version of the last change of the list's content; 0 before the first list. */
   get version(): number {
     return this.#version;
-  }
-
-  /** Increases also where only the order of the list changed. */
-  get arrangement(): number {
-    return this.#arrangement;
   }
 
   /**
@@ -112,7 +106,6 @@ export class Timeline<T extends Item> {
       return { isContent, isMembers };
     }
     this.#items = list;
-    this.#arrangement += 1;
     return { isContent, isMembers };
   }
 

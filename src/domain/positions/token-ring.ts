@@ -1,6 +1,5 @@
-import { backoffMs } from '../../../lib/backoff.ts';
-import type { Clock } from '../../../lib/clock.ts';
 import type { Viewer } from '../auth/viewer.ts';
+import { Rest, type RestOptions } from './rest.ts';
 import type { Subscription } from './subscription.ts';
 import { type TokenEndedError, tokenEndBehind } from './token-ended-error.ts';
 
@@ -12,13 +11,9 @@ export interface TokenProofs {
   renew(viewer: Viewer): Promise<unknown>;
 }
 
-export interface TokenRingOptions {
+/** A token without proof polls out of turn, but not more often than every `pollMs`. */
+export interface TokenRingOptions extends RestOptions {
   readonly proofs: TokenProofs;
-  readonly clock: Clock;
-  readonly random: () => number;
-  /** A token without proof polls out of turn, but not more often than this. */
-  readonly pollMs: number;
-  readonly pollMaxMs: number;
 }
 
 /** One token with subscriptions to a feed. */
@@ -28,9 +23,8 @@ export interface RingMember {
   polledAtMs: number;
   /** Its proof is being renewed. */
   isRenewing: boolean;
-  renewalsFailed: number;
-  /** No renewal is tried before this time. */
-  renewAtMs: number;
+  /** The pause between renewals that fail. */
+  readonly rest: Rest;
   /** An event was withheld from one of its subscriptions for lack of proof. */
   hasWithheldEvent: boolean;
   cancelExpiry: (() => void) | null;
@@ -63,8 +57,7 @@ export class TokenRing {
       subscriptions: new Set(),
       polledAtMs: Number.NEGATIVE_INFINITY,
       isRenewing: false,
-      renewalsFailed: 0,
-      renewAtMs: Number.NEGATIVE_INFINITY,
+      rest: new Rest(this.#options),
       hasWithheldEvent: false,
       cancelExpiry: null,
     };
@@ -96,7 +89,7 @@ export class TokenRing {
   unproved(nowMs: number): RingMember | null {
     const { proofs, pollMs } = this.#options;
     for (const member of this.#members.values()) {
-      const dueMs = Math.max(member.polledAtMs + pollMs, member.renewAtMs);
+      const dueMs = Math.max(member.polledAtMs + pollMs, member.rest.untilMs);
       if (member.isRenewing || nowMs < dueMs) continue;
       if (!proofs.holds(member.viewer)) return member;
     }
@@ -108,17 +101,14 @@ export class TokenRing {
    * operation. Resolves to the gateway's refusal, or to null.
    */
   async renew(member: RingMember): Promise<TokenEndedError | null> {
-    const { proofs, clock, random, pollMs, pollMaxMs } = this.#options;
-    if (member.isRenewing || clock.now() < member.renewAtMs) return null;
+    if (member.isRenewing || !member.rest.isOver) return null;
     member.isRenewing = true;
     try {
-      await proofs.renew(member.viewer);
-      member.renewalsFailed = 0;
+      await this.#options.proofs.renew(member.viewer);
+      member.rest.succeeded();
       return null;
     } catch (error) {
-      member.renewalsFailed += 1;
-      const options = { baseMs: pollMs, maxMs: pollMaxMs, random };
-      member.renewAtMs = clock.now() + backoffMs(member.renewalsFailed, options);
+      member.rest.failed(error);
       return tokenEndBehind(error);
     } finally {
       member.isRenewing = false;

@@ -3,6 +3,7 @@ import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
+import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
@@ -26,6 +27,7 @@ export function openAccountWorld(
   const clock = createScriptedClock(Date.now());
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
+  const board = new PositionsBoard({ logicalClock });
   const calls: OpenCall[] = [];
   const client = new GatewayClient({
     send: ({ operation }) =>
@@ -60,10 +62,13 @@ export function openAccountWorld(
     ledger,
     trials: createTestTrials(clock, ledger),
     refusals: { accepted() {}, refused() {} },
-    onPositions: (viewer, answer) => sessions.positionsAnswered(viewer, answer),
+    onPositions: (viewer, answer) => {
+      board.offer({ proof: ledger.account(viewer), tokenHash: viewer.tokenHash }, answer);
+    },
   });
-  const sessions: Sessions = new Sessions({
+  const sessions = new Sessions({
     gateway,
+    board,
     ledger,
     clock,
     logicalClock,

@@ -21,7 +21,7 @@ function stage() {
         positions: ids,
       } as unknown as PositionsAnswer);
     } else {
-      agreement.sessionAnswered(viewer, { ...sent, session: { positions } } as SessionAnswer);
+      agreement.snapshotAnswered(viewer, { ...sent, session: { positions } } as SessionAnswer);
     }
   };
   return { clock, agreement, read };

@@ -9,6 +9,7 @@ import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { Catalogs } from '../../../src/domain/catalog/catalogs.ts';
 import type { VersionStore } from '../../../src/domain/catalog/sync/version-archive.ts';
+import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
 import { openClient } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -69,7 +70,15 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     refusals: { accepted() {}, refused() {} },
     onPositions: () => {},
   });
-  const sessions = new Sessions({ gateway, ledger, clock, logicalClock, maxAgeMs: MINUTE_MS });
+  const board = new PositionsBoard({ logicalClock });
+  const sessions = new Sessions({
+    gateway,
+    ledger,
+    board,
+    clock,
+    logicalClock,
+    maxAgeMs: MINUTE_MS,
+  });
   const log: LogLine[] = [];
   const write = (fields: unknown, message?: unknown) =>
     void log.push({ fields: fields as LogLine['fields'], message: String(message) });

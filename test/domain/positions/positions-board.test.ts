@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { LogicalClock } from '../../../lib/clock.ts';
-import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
+import { digestOf } from '../../../src/domain/account/relation.ts';
+import { type BoardScope, PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import type { PositionsAnswer } from '../../../src/gateway/answers.ts';
 import { createLiveBench } from './live-bench.ts';
 import { answerOf, position } from './scripted-gateway.ts';
@@ -110,4 +111,50 @@ test('a list that is evicted brings no older one back, for its token nor for its
   expect(board.offer({ proof: bench.prove(viewer), tokenHash: viewer.tokenHash }, own)).toBe(own);
   const same = list(5, 'newest');
   expect(board.offer(proved, same)).toBe(same);
+});
+
+const contradicts = (board: PositionsBoard, scope: BoardScope, at: number, ...ids: string[]) =>
+  board.contradicts(scope, at, digestOf(ids));
+
+test.each([
+  ['the same positions', ['a', 'b'], false],
+  ['the same in another order', ['b', 'a'], false],
+  ['one more', ['a', 'b', 'c'], true],
+  ['one less', ['a'], true],
+  ['another one', ['a', 'c'], true],
+  ['others alone', ['c', 'd'], true],
+  ['both as one', ['a,b'], true],
+  ['none', [], true],
+])('a snapshot from before the newest list, with %s', (_, ids, isContradicted) => {
+  const board = new PositionsBoard({ logicalClock });
+  board.offer(proved, list(5, 'x'));
+  board.offer(proved, list(7, 'a', 'b'));
+  // The list sent last counts, not the one received last.
+  board.offer(proved, list(6, 'y'));
+  expect(contradicts(board, proved, 6, ...ids)).toBe(isContradicted);
+  expect(contradicts(board, otherProved, 6, ...ids)).toBe(isContradicted);
+  // Without proof the account’s lists count for nobody, and from then on the snapshot is the newer one.
+  expect(contradicts(board, { ...otherProved, proof: null }, 6, ...ids)).toBe(false);
+  expect(contradicts(board, { ...proved, proof: null }, 6, ...ids)).toBe(isContradicted);
+  expect(contradicts(board, proved, 7, ...ids)).toBe(false);
+});
+
+test('a list that is served again has the members that it has, whatever came for its token between', () => {
+  const board = new PositionsBoard({ logicalClock });
+  const first = list(1, 'a');
+  board.offer(proved, first);
+  board.offer(proved, { ...first, logicalTime: 3 });
+  expect(contradicts(board, proved, 2, 'a')).toBe(false);
+  board.offer(proved, list(5, 'b'));
+  expect(contradicts(board, proved, 4, 'a')).toBe(true);
+  expect(contradicts(board, proved, 4, 'b')).toBe(false);
+});
+
+test('a list that is forgotten makes all older snapshots doubtful, and no newer one', () => {
+  const board = new PositionsBoard({ logicalClock, maxBytes: 8_000 });
+  const scope = (at: number) => ({ proof: null, tokenHash: `token ${at}` });
+  for (let at = 0; at <= 100_000; at += 1) board.offer(scope(at), list(10 + at, 'a'));
+  expect(contradicts(board, scope(0), 9, 'a')).toBe(true);
+  expect(contradicts(board, scope(0), 10, 'a')).toBe(false);
+  expect(contradicts(board, scope(99_999), 9, 'a')).toBe(false);
 });

@@ -1,0 +1,18 @@
+import type { EventEmitter } from 'node:events';
+import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
+import type { Viewer } from '../auth/viewer.ts';
+
+/**
+ * All that is heard of accounts, whoever hears it. It is made before everything that remembers something of an account, which
+ * listens from then on; they hear in the order in which they were made.
+ */
+export type AccountEvents = EventEmitter<{
+  /** An order has changed the account, or may have: what was asked for before is outdated. */
+  changed: [login: string];
+  /** The same may be true of any account. */
+  anyChanged: [];
+  /** Op 12 has answered, a poll too. */
+  positionsAnswered: [viewer: Viewer, answer: PositionsAnswer];
+  /** Op 10 has answered. */
+  snapshotAnswered: [viewer: Viewer, answer: SessionAnswer];
+}>;
