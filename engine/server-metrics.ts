@@ -1,14 +1,19 @@
 import type { Count, Counter, Distribution, Histogram, Registry } from '../lib/metrics/registry.ts';
 import { SEND_FAULTS } from './receive/receive-buffer.ts';
-import type { Outcome, RequestEnd, RequestSummary, Transport } from './request/request-summary.ts';
+import type {
+  RequestEnd,
+  RequestOutcome,
+  RequestSummary,
+  Transport,
+} from './request/request-summary.ts';
 import { CLOSINGS } from './websocket/closings.ts';
 
 const TRANSPORTS: readonly Transport[] = ['http', 'sse', 'websocket'];
-const OUTCOMES: readonly Outcome[] = ['ok', 'caller', 'refused', 'fault', 'gone'];
+const OUTCOMES: readonly RequestOutcome[] = ['ok', 'caller', 'refused', 'fault', 'gone'];
 const TYPES = ['query', 'mutation', 'subscription', 'none'] as const;
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const OWN_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
-// Beside ours those of clients and of `ws` itself.
+// Clients and `ws` itself close with others than ours.
 const CLOSE_CODES: ReadonlySet<number> = new Set([
   ...[1000, 1001, 1002, 1005, 1006, 1007, 1011],
   ...Object.values(CLOSINGS).map(([code]) => code),
@@ -20,7 +25,7 @@ const OTHER = 'other';
 
 interface DocumentSeries {
   readonly seconds: Distribution;
-  readonly outcomes: Readonly<Record<Transport, Readonly<Record<Outcome, Count>>>>;
+  readonly outcomes: Readonly<Record<Transport, Readonly<Record<RequestOutcome, Count>>>>;
 }
 
 /** The metrics of requests and connections. */
@@ -36,7 +41,9 @@ export class ServerMetrics {
   readonly sendersCut: Counter;
   readonly #operations: Counter;
   readonly #seconds: Histogram;
-  readonly #requestSeconds: Readonly<Record<Transport, Readonly<Record<Outcome, Distribution>>>>;
+  readonly #requestSeconds: Readonly<
+    Record<Transport, Readonly<Record<RequestOutcome, Distribution>>>
+  >;
   readonly #ownSeconds: Readonly<Record<(typeof TYPES)[number], Distribution>>;
   readonly #clients: Counter;
   readonly #versions = new Map<string, Map<string, Count>>();
@@ -79,7 +86,7 @@ export class ServerMetrics {
     );
     const ownSeconds = registry.histogram(
       'own_seconds',
-      'The part of a query or mutation with no gateway call under way.',
+      'The part of a query or mutation with no call of a backend under way.',
       OWN_SECONDS,
       { type: TYPES },
     );

@@ -24,7 +24,7 @@ export interface ServerSettings {
   readonly refused: (limit: string) => void;
   readonly limiter: Limiter;
   readonly clientOf: ClientOf;
-  /** Best a steady one: only durations are measured. */
+  /** A steady one is best: only durations are measured. */
   readonly clock: Clock;
   /** The longest that a subscription may be without an event of its own. */
   readonly longestHeartbeatMs: number;

@@ -1,10 +1,8 @@
-/** The part of the service that is degraded; the only words about it that the public may read. */
-export const DEGRADED_CODES = ['gateway', 'order-store', 'redis', 'memory'] as const;
-
-type DegradedCode = (typeof DEGRADED_CODES)[number];
-
-/** By its part, the current reason for `degraded` in words for an operator, or null. */
-type Checks = Readonly<Record<DegradedCode, () => string | null>>;
+/**
+ * The parts of the service by their codes, which are all that the public may read about them. Each says in words for an
+ * operator why it is degraded; null where it is not.
+ */
+type Checks = Readonly<Record<string, () => string | null>>;
 
 /** The state that health checks report: whether to send traffic here, and the reasons for `degraded`. */
 export class Readiness {
@@ -31,12 +29,13 @@ export class Readiness {
     return this.#phase === 'draining';
   }
 
-  isDegradedBy(code: DegradedCode): boolean {
-    return this.#checks[code]() !== null;
+  /** Whether each part is degraded, by its code. */
+  get parts(): [code: string, isDegraded: () => boolean][] {
+    return Object.entries(this.#checks).map(([code, check]) => [code, () => check() !== null]);
   }
 
   /**
-   * A gateway that is down makes no replica worse than the next: only starting and draining turn traffic away. The
+   * A backend that is down makes no replica worse than the next: only starting and draining turn traffic away. The
    * details are for operators alone: they name hosts and settings.
    */
   report() {

@@ -30,7 +30,7 @@ export interface BufferSums {
 export class SendBuffer {
   readonly socket: Socket;
   readonly recipient: Recipient;
-  /** As of the last measurement. */
+  /** The unread bytes, as of the last measurement. */
   bytes = 0;
   /** Null where nothing is unread. */
   client: ClientBytes | null = null;

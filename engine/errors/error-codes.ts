@@ -116,11 +116,6 @@ export class ErrorCodes {
     }
   }
 
-  /** Counts the end of a subscription that its transport reports otherwise than by an error. */
-  ended(cause: unknown, record: OperationRecord): void {
-    this.#count(this.#describe(cause), record);
-  }
-
   #publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {
     if (isPublic(error)) return error;
     // The library's own have no code: they may quote the value that a field cannot have.

@@ -6,32 +6,28 @@ import type { ReceiveBuffer } from '../receive/receive-buffer.ts';
 /** Why the body of a request was not taken; `too many pieces`: more than its size explains. */
 export type BodyFault = 'too large' | 'too many pieces' | 'unreadable';
 
-/** As long as the head of a request may take. */
+/** The time is that of a request's head. */
 const PASS_OVER_MS = 10_000;
 
-export interface BodyTaker {
-  /** The most bytes, as they come and unpacked. */
-  readonly maxBytes: number;
-  readonly received: ReceiveBuffer;
-  taken(body: Buffer): void;
-  failed(fault: BodyFault): void;
-}
-
-/** Passes on the whole body, unpacked, or why it was not taken. */
-export function takeBody(request: IncomingMessage, taker: BodyTaker): void {
-  const collector = new ByteCollector({ maxBytes: taker.maxBytes });
+/** Passes on the whole body, unpacked, or why it was not taken. `maxBytes`: the most, as they come and unpacked. */
+export function takeBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  received: ReceiveBuffer,
+  done: (taken: Buffer | BodyFault) => void,
+): void {
+  const { 'content-length': announced, 'content-encoding': encoding } = request.headers;
+  const collector = new ByteCollector({ maxBytes });
   let isOver = false;
   const fail = (fault: BodyFault) => {
+    if (isOver) return;
     isOver = true;
-    taker.received.requestTaken(request);
+    received.requestTaken(request);
     if (fault !== 'too many pieces') passOver(request);
-    taker.failed(fault);
+    done(fault);
   };
-  const broken = () => {
-    if (!isOver) fail('unreadable');
-  };
-  const announcedBytes = Number(request.headers['content-length'] ?? Number.NaN);
-  if (announcedBytes > taker.maxBytes) {
+  const broken = () => fail('unreadable');
+  if (Number(announced ?? Number.NaN) > maxBytes) {
     fail('too large');
     return;
   }
@@ -44,8 +40,14 @@ export function takeBody(request: IncomingMessage, taker: BodyTaker): void {
   request.on('end', () => {
     if (isOver) return;
     isOver = true;
-    taker.received.requestTaken(request);
-    handOn(collector.take(), request.headers['content-encoding'], taker);
+    received.requestTaken(request);
+    const bytes = collector.take();
+    if (encoding === undefined) done(bytes);
+    else {
+      unpack(bytes, encoding, maxBytes).then(done, (cause: unknown) =>
+        done(cause instanceof OversizeError ? 'too large' : 'unreadable'),
+      );
+    }
   });
   request.on('error', broken);
   request.on('close', broken);
@@ -59,15 +61,4 @@ function passOver(request: IncomingMessage): void {
   request.resume();
   const cut = setTimeout(() => request.complete || request.socket.destroy(), PASS_OVER_MS);
   request.once('close', () => clearTimeout(cut));
-}
-
-function handOn(bytes: Buffer, encoding: string | undefined, taker: BodyTaker): void {
-  if (encoding === undefined) {
-    taker.taken(bytes);
-    return;
-  }
-  unpack(bytes, encoding, taker.maxBytes).then(
-    (body) => taker.taken(body),
-    (cause: unknown) => taker.failed(cause instanceof OversizeError ? 'too large' : 'unreadable'),
-  );
 }

@@ -4,6 +4,8 @@ import { GzipSegments, PackedText } from '../../lib/packed-text.ts';
 import type { SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { EventText, FollowedEvents, ResultSink } from '../live/delivery.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
+import { EVENT_STREAM } from './negotiation.ts';
+import type { Reply } from './reply.ts';
 
 const HEAD = Buffer.from('event: next\ndata: ');
 const END = Buffer.from('\n\n');
@@ -12,16 +14,6 @@ const COMPLETE = Buffer.from('event: complete\ndata:\n\n');
 const PING = Buffer.from(':\n\n');
 // Some proxies close a connection that was quiet for a minute; more pings than that would wake a phone's radio between its events.
 const QUIET_PINGS = 2.5;
-
-export interface EventStreamOptions {
-  /** Its headers are sent. */
-  readonly response: ServerResponse;
-  readonly unread: SendBuffer;
-  /** Whether the client unpacks gzip. */
-  readonly takesPacked: boolean;
-  readonly summary: RequestSummary;
-  readonly pingMs: number;
-}
 
 /** The body of a subscription's response, by graphql-sse's protocol in its distinct connections mode. */
 export class EventStream implements ResultSink {
@@ -34,12 +26,15 @@ export class EventStream implements ResultSink {
   readonly #pings: NodeJS.Timeout;
   #lastWriteAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor({ response, unread, takesPacked, summary, pingMs }: EventStreamOptions) {
-    this.takesPacked = takesPacked;
-    this.#response = response;
-    this.#unread = unread;
+  constructor(reply: Reply, summary: RequestSummary, pingMs: number) {
+    this.takesPacked = reply.takesGzip;
+    reply.set('content-type', EVENT_STREAM);
+    reply.set('x-accel-buffering', 'no');
+    if (this.takesPacked) reply.set('content-encoding', 'gzip');
+    this.#response = reply.begin(200);
+    this.#unread = reply.unread;
     this.#summary = summary;
-    this.#gzip = takesPacked ? new GzipSegments() : null;
+    this.#gzip = this.takesPacked ? new GzipSegments() : null;
     if (this.#gzip !== null) this.#write(this.#gzip.begin());
     // Some browsers hand the response to the page with its first bytes only.
     this.#piece(PING);
@@ -63,6 +58,11 @@ export class EventStream implements ResultSink {
     if (this.#response.destroyed) return;
     this.#piece(COMPLETE);
     this.#response.end(this.#gzip?.end());
+  }
+
+  /** Ends it so that its client reconnects. */
+  cut(): void {
+    this.#response.destroy();
   }
 
   hasRoom(ready: () => void): boolean {

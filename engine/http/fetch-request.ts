@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-// They say how the body came, which is read already.
+// These headers say how the body came, which is read already.
 const OF_THE_BODY = new Set(['content-length', 'content-encoding', 'transfer-encoding']);
 
 /** A request in the form that yoga and its plugins take, with the media type that was negotiated. */
@@ -14,7 +14,7 @@ export function toFetchRequest(
     if (!OF_THE_BODY.has(name)) headers.set(name, String(value));
   }
   headers.set('accept', accept);
-  // Of its spellings yoga knows one.
+  // Yoga knows one spelling of it.
   if (body !== null) headers.set('content-type', 'application/json');
   return new Request(addressOf(url, sent.host), {
     // Fetch has no TRACE, which is not allowed here either.

@@ -1,13 +1,19 @@
 import type { IncomingMessage } from 'node:http';
+import type { RequestCaller } from '../../lib/caller.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { tooManyMessages } from '../limits/over-limit-error.ts';
 import type { Standing } from '../receive/message-budget.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import type { Reply } from './reply.ts';
 
+export type FloodSettings = Pick<
+  ServerSettings,
+  'addresses' | 'countMessage' | 'received' | 'refused'
+>;
+
 // No sign-in is larger.
 const SMALL_BODY = 4_096;
-// To whoever signs in behind a flooded address, and never reads that it is.
+// A client that signs in behind a flooded address may never read these refusals.
 const MOST_REFUSALS = 5;
 
 /**
@@ -17,13 +23,13 @@ const MOST_REFUSALS = 5;
  */
 export function countRequest(
   request: IncomingMessage,
-  { addresses, countMessage, received, refused, tokens }: ServerSettings,
+  caller: RequestCaller,
+  { addresses, countMessage, received, refused }: FloodSettings,
   isCrossSite: boolean,
 ): 'within' | 'over' | null {
   const { method, socket } = request;
   const buffer = received.of(socket);
   if (buffer.isStopped) return null;
-  const caller = { ...addresses.caller(request), token: tokens.of(request) };
   const count = () => countMessage(caller, 0, isCrossSite ? 'cross-site' : null);
   buffer.requestBegan(request, count);
   buffer.address = caller.client?.address ?? '';
@@ -43,7 +49,7 @@ export function countRequest(
 /** Counts what a packed body has unpacked to: a few bytes on the wire may hold the largest one. */
 export function countUnpacked(
   { request, caller }: Reply,
-  { countMessage }: ServerSettings,
+  { countMessage }: FloodSettings,
   body: Buffer | null,
 ): Standing {
   if (body === null || request.headers['content-encoding'] === undefined) return 'within';
@@ -61,7 +67,7 @@ export function mayPass({ method, headers, url = '' }: IncomingMessage): boolean
   return !isPacked && Number(headers['content-length'] ?? Infinity) <= SMALL_BODY;
 }
 
-export function refuseFlood(reply: Reply, { refused }: ServerSettings): Eventually<void> {
+export function refuseFlood(reply: Reply, { refused }: FloodSettings): Eventually<void> {
   refused('messages');
   const { errors, headers } = tooManyMessages();
   reply.setAll(headers);

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
 import type { Operation, TransportContext } from '../admission/operation.ts';
@@ -7,14 +6,14 @@ import { requestError } from '../errors/request-error.ts';
 import type { OpenedOperation } from '../execution/execution.ts';
 import type { FollowedEvents } from '../live/delivery.ts';
 import { RequestSummary } from '../request/request-summary.ts';
-import { endRequestTrace, forwardedFrom, requestTrace } from '../request/request-trace.ts';
+import { endRequestTrace, requestTrace } from '../request/request-trace.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { type BodyFault, takeBody } from './body.ts';
 import type { LastingConnections } from './closing-in-slices.ts';
 import { readOrdinary, sendAnswer, sendRefusal } from './direct-path.ts';
 import { EventStream } from './event-stream.ts';
 import { toFetchRequest } from './fetch-request.ts';
-import { countUnpacked, refuseFlood } from './flood-guard.ts';
+import { countUnpacked, type FloodSettings, refuseFlood } from './flood-guard.ts';
 import {
   EVENT_STREAM,
   isJsonType,
@@ -26,7 +25,12 @@ import {
 import type { Reply } from './reply.ts';
 import type { YogaHandler } from './yoga.ts';
 
-export interface EndpointSettings extends ServerSettings {
+export interface EndpointSettings
+  extends FloodSettings,
+    Pick<
+      ServerSettings,
+      'accessLog' | 'clientNames' | 'graph' | 'maxBodyBytes' | 'metrics' | 'pingMs' | 'tracing'
+    > {
   /** Whether ordinary requests are answered without yoga. */
   readonly directPath: boolean;
   readonly yoga: () => Promise<YogaHandler>;
@@ -38,25 +42,14 @@ export interface EndpointSettings extends ServerSettings {
  */
 export function createGraphQLEndpoint(
   settings: EndpointSettings,
-  streams: LastingConnections<ServerResponse>,
+  streams: LastingConnections<EventStream>,
 ): (reply: Reply) => Eventually<void> {
   const { graph, addresses, maxBodyBytes, directPath, yoga, pingMs, metrics } = settings;
-  const { accessLog, clientNames, received, tokens, tracing } = settings;
+  const { accessLog, clientNames, received, tracing } = settings;
   const negotiation = new Negotiation();
 
   function answer(reply: Reply, summary: RequestSummary, body: Buffer | null): Eventually<void> {
-    const { request, requestId } = reply;
     if (body !== null) summary.bytesIn = body.length;
-    reply.caller = {
-      token: tokens.of(request),
-      signal: reply.disconnected,
-      client: {
-        address: addresses.of(request),
-        userAgent: request.headers['user-agent'] ?? null,
-      },
-      requestId,
-      trace: tracing === null ? forwardedFrom(request, addresses) : undefined,
-    };
     if (countUnpacked(reply, settings, body) !== 'within') return refuseFlood(reply, settings);
     return reply.whenRoom(() => answerRequest(reply, summary, body));
   }
@@ -122,22 +115,17 @@ export function createGraphQLEndpoint(
     followed: FollowedEvents,
     outcome: AsyncIterable<never>,
   ): Promise<void> {
-    const { takesGzip: takesPacked, unread } = reply;
     const summary = reply.summary as RequestSummary;
     summary.transport = 'sse';
     accessLog.subscribed(summary, reply.caller);
-    reply.set('content-type', EVENT_STREAM);
-    reply.set('x-accel-buffering', 'no');
-    if (takesPacked) reply.set('content-encoding', 'gzip');
-    const response = reply.begin(200);
+    const stream = new EventStream(reply, summary, pingMs);
     // The span is that of the start.
     if (summary.trace !== null) endRequestTrace(summary.trace, 200);
-    streams.add(response);
-    const events = new EventStream({ response, unread, takesPacked, summary, pingMs });
+    streams.add(stream);
     try {
-      await events.carry(followed, outcome);
+      await stream.carry(followed, outcome);
     } finally {
-      streams.delete(response);
+      streams.delete(stream);
     }
   }
 
@@ -195,12 +183,11 @@ export function createGraphQLEndpoint(
     if (!isJsonType(headers['content-type'])) {
       return refuse(reply, 415, 'The body is JSON, and its type says so.');
     }
-    return takeBody(request, {
-      maxBytes: maxBodyBytes,
-      received: received.of(request.socket),
-      taken: (body) => reply.guard(() => answer(reply, summary, body)),
-      failed: (fault) => reply.guard(() => refuseUntaken(reply, fault)),
-    });
+    return takeBody(request, maxBodyBytes, received.of(request.socket), (body) =>
+      reply.guard(() =>
+        typeof body === 'string' ? refuseUntaken(reply, body) : answer(reply, summary, body),
+      ),
+    );
   };
 }
 

@@ -7,11 +7,13 @@ import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
 import type { Readiness } from '../admin/readiness.ts';
 import { requestError } from '../errors/request-error.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
-import { endRequestTrace } from '../request/request-trace.ts';
+import { endRequestTrace, forwardedFrom } from '../request/request-trace.ts';
+import type { ServerSettings } from '../server-settings.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { LastingConnections } from './closing-in-slices.ts';
 import { ConnectionRoom } from './connection-room.ts';
 import { allowedRequestHeaders, answerPreflight, isCrossSite, setCorsHeaders } from './cors.ts';
+import type { EventStream } from './event-stream.ts';
 import { countRequest, mayPass, refuseFlood } from './flood-guard.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
 import { listen } from './listen.ts';
@@ -19,7 +21,9 @@ import { PipelinedRequests } from './pipelined-requests.ts';
 import { Reply, type ReplyWatcher } from './reply.ts';
 import { type Site, sendNotFound, wantsPage } from './site.ts';
 
-export interface HttpServerSettings extends EndpointSettings {
+export interface HttpServerSettings
+  extends EndpointSettings,
+    Pick<ServerSettings, 'buffers' | 'limiter' | 'log' | 'origins' | 'requestIds' | 'tokens'> {
   readonly readiness: Readiness;
   readonly webSockets: WebSocketEndpoint;
   /** The first that a request is for answers it. */
@@ -42,11 +46,9 @@ const TIMES = {
   keepAliveTimeout: 65_000,
 };
 
-const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
-
 /** The public listener. */
 export class HttpServer {
-  readonly eventStreams = new LastingConnections<ServerResponse>((stream) => stream.destroy());
+  readonly eventStreams = new LastingConnections<EventStream>((stream) => stream.cut());
   readonly #settings: HttpServerSettings;
   readonly #server: Server;
   readonly #requestHeaders: string;
@@ -65,7 +67,7 @@ export class HttpServer {
     const dropped = () => refused('connections');
     this.room = new ConnectionRoom(maxConnections, received, dropped);
     this.#watcher = {
-      ...{ addresses, buffers, requestIds },
+      ...{ buffers, requestIds },
       closed: (reply) => this.#closed(reply),
       failed: (reply, error) => this.#failed(reply, error),
     };
@@ -128,18 +130,20 @@ export class HttpServer {
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
-    const { readiness, origins } = this.#settings;
+    const { addresses, origins, readiness, received, tokens, tracing } = this.#settings;
     const isForeign = isCrossSite(request, origins);
-    const standing = countRequest(request, this.#settings, isForeign);
+    const sender = {
+      token: tokens.of(request),
+      client: { address: addresses.of(request), userAgent: request.headers['user-agent'] ?? null },
+      trace: tracing === null ? forwardedFrom(request, addresses) : undefined,
+    };
+    const standing = countRequest(request, sender, this.#settings, isForeign);
     if (standing === null) return;
-    const reply = new Reply(request, response, this.#watcher, standing === 'over');
-    reply.set('vary', VARY);
-    reply.set('cache-control', 'no-store');
-    reply.set('x-content-type-options', 'nosniff');
+    const reply = new Reply(request, response, sender, this.#watcher, standing === 'over');
     if (readiness.isDraining) reply.set('connection', 'close');
     setCorsHeaders(reply, origins);
     this.#inFlight += 1;
-    this.#settings.received.of(request.socket).underWay += 1;
+    received.of(request.socket).underWay += 1;
     const isRefused =
       reply.isOver && !pathOf(request).startsWith('/health/') && (isForeign || !mayPass(request));
     const begin = () =>
@@ -160,7 +164,7 @@ export class HttpServer {
     this.#settings.metrics.http.add(`${Math.floor(status / 100)}xx`);
     if (summary === null) return;
     if (summary.trace) endRequestTrace(summary.trace, reply.isBegun ? status : null);
-    // To leave is how a subscription over SSE ends.
+    // A client ends a subscription over SSE by leaving.
     const isLeft = reply.disconnected.aborted && summary.type !== 'subscription';
     if (isLeft) summary.worsen('gone');
     this.#settings.accessLog.ended(summary, reply.caller, status);

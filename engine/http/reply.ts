@@ -11,7 +11,6 @@ import {
 } from '../../lib/pack.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { SendBuffers } from '../back-pressure/send-buffers.ts';
-import type { ClientAddresses } from '../request/client-address.ts';
 import type { RequestIds } from '../request/request-id.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
 
@@ -22,9 +21,10 @@ const LARGE_TEXT_BYTES = 65_536;
 const BROTLI = /(?:^|,)\s*br\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 
+const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
+
 /** Receives the end of each reply. */
 export interface ReplyWatcher {
-  readonly addresses: ClientAddresses;
   readonly buffers: SendBuffers;
   readonly requestIds: RequestIds;
   /** The last byte is sent, or the client has disconnected. */
@@ -36,6 +36,7 @@ export interface ReplyWatcher {
 export class Reply implements Recipient {
   readonly request: IncomingMessage;
   readonly requestId: string;
+  readonly caller: RequestCaller;
   /** Null for what is no GraphQL request. */
   summary: RequestSummary | null = null;
   /** Whether its client has sent too much, so that nothing but the reserve lets it pass. */
@@ -45,39 +46,32 @@ export class Reply implements Recipient {
   readonly #watcher: ReplyWatcher;
   /** Names and values alternate: node writes such a list without any lookup. */
   readonly #head: string[];
-  #caller: RequestCaller | null = null;
   #unread: SendBuffer | null = null;
 
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
+    sender: RequestCaller,
     watcher: ReplyWatcher,
     isOver: boolean,
   ) {
+    const requestId = watcher.requestIds.from(request.headers['x-request-id']);
     this.request = request;
     this.isOver = isOver;
-    this.requestId = watcher.requestIds.from(request.headers['x-request-id']);
+    this.requestId = requestId;
+    this.caller = { ...sender, signal: this.disconnected, requestId };
     this.#response = response;
     this.#watcher = watcher;
-    this.#head = ['x-request-id', this.requestId];
+    this.#head = [
+      ...['x-request-id', requestId, 'vary', VARY, 'cache-control', 'no-store'],
+      ...['x-content-type-options', 'nosniff'],
+    ];
     response.on('close', () => this.#closed());
   }
 
   /** Aborts the work for a client that has disconnected. */
   get disconnected(): AbortSignal {
     return this.#disconnecting.signal;
-  }
-
-  get caller(): RequestCaller {
-    this.#caller ??= {
-      ...this.#watcher.addresses.caller(this.request),
-      signal: this.disconnected,
-    };
-    return this.#caller;
-  }
-
-  set caller(caller: RequestCaller) {
-    this.#caller = caller;
   }
 
   /** The bytes of this connection that the client has not read. */
@@ -165,14 +159,6 @@ export class Reply implements Recipient {
   /** For a body that is streamed: the headers go with its first bytes. */
   begin(status: number): ServerResponse {
     this.#response.writeHead(status, this.#head);
-    return this.#response;
-  }
-
-  /** Returns the raw response with these headers set, for code that writes the head itself. */
-  handOver(): ServerResponse {
-    for (let at = 0; at < this.#head.length; at += 2) {
-      this.#response.setHeader(this.#head[at] as string, this.#head[at + 1] as string);
-    }
     return this.#response;
   }
 

@@ -9,12 +9,12 @@ import { PluginView, REQUEST } from '../plugins/plugin-view.ts';
 import { readQueryString } from './query-string.ts';
 
 /** The result or the refusal that a response stands for, and the events of a subscription. */
-type Outcome = ExecutionResult | Refusal | AsyncIterable<unknown>;
+type Settled = ExecutionResult | Refusal | AsyncIterable<unknown>;
 
 export interface YogaAnswer {
   readonly response: Response;
   /** The outcome that the response was made of; undefined for one that a plugin, or yoga, made by itself. */
-  readonly outcome: Outcome | undefined;
+  readonly outcome: Settled | undefined;
   /** Null where nothing was admitted. */
   readonly operation: Operation | null;
 }
@@ -26,7 +26,7 @@ export type YogaHandler = (
 
 /** Yoga's handler of HTTP, whose hooks other plugins have; the graph itself executes, as it does for every transport. */
 export function createYogaHandler(graph: Graph): YogaHandler {
-  const outcomes = new WeakMap<Response, Outcome>();
+  const outcomes = new WeakMap<Response, Settled>();
   const sent = new WeakMap<object, unknown>();
   const yoga = createYoga({
     graphqlEndpoint: '/graphql',
@@ -61,7 +61,7 @@ export function createYogaHandler(graph: Graph): YogaHandler {
 function useGraph(
   graph: Graph,
   sent: WeakMap<object, unknown>,
-  outcomes: WeakMap<Response, Outcome>,
+  outcomes: WeakMap<Response, Settled>,
 ): Plugin {
   return {
     onRequestParse({ request: { method }, requestParser, setRequestParser }) {
@@ -82,7 +82,7 @@ function useGraph(
     onResultProcess({ setResultProcessor, serverContext }) {
       const { record } = (serverContext as unknown as PluginView)[REQUEST].transport;
       setResultProcessor((result, { Response: Made }) => {
-        const outcome = settled(graph, record, result as Outcome);
+        const outcome = settled(graph, record, result as Settled);
         const response = new Made(graph.plugins.http.length > 0 ? bodyOf(outcome) : null, {
           status: 'status' in outcome ? outcome.status : 200,
           headers: { 'content-type': 'application/json' },
@@ -94,13 +94,13 @@ function useGraph(
   };
 }
 
-/** What hooks of HTTP have thrown, or put in a result's place, by the one conversion of errors. */
-function settled(graph: Graph, record: OperationRecord, result: Outcome): Outcome {
+/** Hooks of HTTP may have thrown, or put something in a result's place: the one conversion of errors takes it. */
+function settled(graph: Graph, record: OperationRecord, result: Settled): Settled {
   if (Symbol.asyncIterator in result || 'isWellFormed' in result) return result;
   return graph.pluginErrors.checked(record, result, OF_REQUEST);
 }
 
-function bodyOf(outcome: Outcome): string | null {
+function bodyOf(outcome: Settled): string | null {
   if (Symbol.asyncIterator in outcome) return null;
   const { errors, data, extensions } = outcome as ExecutionResult;
   return JSON.stringify({ errors, data, extensions });

@@ -28,12 +28,17 @@ type Over = IteratorReturnResult<void>;
 
 const OVER: Over = { done: true, value: undefined };
 
+/** Events that a transport follows to their end; they themselves go to its sink. */
+interface Delivery extends AsyncIterableIterator<never, void> {
+  return(): Promise<Over>;
+}
+
 /**
  * The results of a subscription, delivered to a transport in the same turn of the event loop in which an event
  * is published. As an iterator it yields nothing and completes with the stream: other plugins learn of the
  * end by it.
  */
-export class FollowedEvents implements AsyncGenerator<never, void, void>, StreamListener {
+export class FollowedEvents implements Delivery, StreamListener {
   readonly #events: PullStream<unknown>;
   readonly #source: ResultSource;
   readonly #over = Promise.withResolvers<Over>();
@@ -55,12 +60,9 @@ export class FollowedEvents implements AsyncGenerator<never, void, void>, Stream
    * Delivers to a transport that writes results itself, and iterates. `outcome` is what other plugins
    * have made of these events.
    */
-  deliver(
-    sink: ResultSink,
-    outcome: AsyncIterable<never> = this,
-  ): AsyncGenerator<never, void, void> {
+  deliver(sink: ResultSink, outcome: AsyncIterable<never> = this): Delivery {
     this.#sink = sink;
-    return outcome[Symbol.asyncIterator]() as AsyncGenerator<never, void, void>;
+    return outcome[Symbol.asyncIterator]() as Delivery;
   }
 
   /** Ends with a last result that says that it has failed. */
@@ -91,24 +93,15 @@ export class FollowedEvents implements AsyncGenerator<never, void, void>, Stream
     return OVER;
   }
 
-  async throw(error: unknown): Promise<Over> {
-    await this.return();
-    throw error;
-  }
-
   [Symbol.asyncIterator](): this {
     return this;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.return();
   }
 
   woken(): void {
     // Events published in the meantime are merged behind the one in progress.
     this.#isWoken = this.#isBusy;
     if (this.#isBusy || this.#isOver) return;
-    if (!this.#taken().hasRoom(this.#left)) {
+    if (!this.#reader.hasRoom(this.#left)) {
       this.#isBusy = true;
       this.#isWoken = true;
       return;
@@ -126,7 +119,7 @@ export class FollowedEvents implements AsyncGenerator<never, void, void>, Stream
 
   #send(event: unknown): void {
     try {
-      const sink = this.#taken();
+      const sink = this.#reader;
       const text = this.#source.text(event, sink.takesPacked);
       if (text instanceof Promise) this.#sendLater(text);
       else sink.send(text, this.#left);
@@ -142,7 +135,7 @@ export class FollowedEvents implements AsyncGenerator<never, void, void>, Stream
         if (this.#isOver) return;
         // Its token may have been refused: then it is sent nothing more of the account's.
         if (this.#end?.error) this.#finish(this.#end.error);
-        else this.#taken().send(written, this.#left);
+        else this.#reader.send(written, this.#left);
       })
       // A stream that has ended has said why to its listener alone.
       .catch((error: unknown) => this.#finish(this.#end === null ? error : this.#end.error));
@@ -157,11 +150,11 @@ export class FollowedEvents implements AsyncGenerator<never, void, void>, Stream
   #finish(error: unknown): void {
     this.#isBusy = true;
     const last = error === null ? null : this.#source.failure(error);
-    if (last !== null) this.#taken().send(JSON.stringify(last), () => void this.return());
+    if (last !== null) this.#reader.send(JSON.stringify(last), () => void this.return());
     else void this.return();
   }
 
-  #taken(): ResultSink {
+  get #reader(): ResultSink {
     if (this.#sink === null) throw new Error('events are delivered to a transport');
     return this.#sink;
   }

@@ -21,9 +21,9 @@ export interface LiveOperation extends SharingOperation {
   readonly ended: () => void;
   readonly record: OperationRecord;
   readonly newContext: () => ReadingContext;
-  /** Whom its events are charged to: once its token has ended, its account no more. */
+  /** Returns the client that its events are charged to: once its token has ended, its account no more. */
   readonly clientNow: () => Client;
-  /** Whom the present event is charged to. */
+  /** The client that the present event is charged to. */
   client: Client;
   /** The estimated fields of the next event, and the tokens reserved for the present one. */
   expected: number;

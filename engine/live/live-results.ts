@@ -2,11 +2,9 @@ import { createSourceEventStream, type ExecutionResult } from 'graphql';
 import { takeSlot } from '../../lib/limits/slot.ts';
 import { PullStream } from '../../lib/pull-stream.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
-import type { ErrorCodes } from '../errors/error-codes.ts';
 import type { ClientLimits } from '../limits/client-limits.ts';
 import { overLimit } from '../limits/over-limit-error.ts';
 import { eventContexts } from '../plugins/plugin-view.ts';
-import type { FollowedEvents } from './delivery.ts';
 import { EventResults, type EventResultsOptions } from './event-results.ts';
 
 interface LiveResultsOptions extends EventResultsOptions {
@@ -16,20 +14,18 @@ interface LiveResultsOptions extends EventResultsOptions {
 // A client at the limit has to close a subscription before it can open another.
 const RETRY_SECONDS = 5;
 
-/** The events; or a result where there are none, and nothing where the transport has said why. */
-export type Subscribed = FollowedEvents | AsyncGenerator<never> | ExecutionResult;
+/** The events, as other plugins may hand them on; or a result where there are none. */
+export type Subscribed = AsyncIterableIterator<never, void> | ExecutionResult;
 
 /**
  * Executes the events of a subscription, once for all subscribers who may share them. Their texts are shared as well,
  * and bypass the iterator: they pass no hook `onNext`.
  */
 export class LiveResults {
-  readonly #codes: ErrorCodes;
   readonly #limits: ClientLimits;
   readonly #results: EventResults;
 
   constructor(options: LiveResultsOptions) {
-    this.#codes = options.codes;
     this.#limits = options.limits;
     this.#results = new EventResults(options);
   }
@@ -48,10 +44,8 @@ export class LiveResults {
       if (Symbol.asyncIterator in events) {
         throw new TypeError('a subscription field of the schema must return a PullStream');
       }
-      const cause = events.errors?.[0]?.originalError;
-      if (!reportsEnd(cause)) return events;
-      this.#codes.ended(cause, record);
-      return nothing();
+      reportsEnd(events.errors?.[0]?.originalError);
+      return events;
     }
     // The subscription may have proved its account by now.
     this.#limits.currentClient(operation);
@@ -78,5 +72,3 @@ export class LiveResults {
     return operation.events;
   }
 }
-
-async function* nothing(): AsyncGenerator<never> {}

@@ -191,7 +191,7 @@ function containedEvents(
   theirs: AsyncIterable<unknown>,
   events: FollowedEvents,
   fault: (error: unknown) => void,
-): AsyncGenerator<never, void, void> {
+): AsyncIterableIterator<never, void> {
   const iterator = theirs[Symbol.asyncIterator]();
   let running: Promise<typeof OVER> | null = null;
   async function run() {
@@ -217,10 +217,8 @@ function containedEvents(
       return running;
     },
     return: leave,
-    throw: (error) => leave().then(() => Promise.reject(error)),
     [Symbol.asyncIterator]() {
       return this;
     },
-    [Symbol.asyncDispose]: () => leave().then(() => undefined),
   };
 }

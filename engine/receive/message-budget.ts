@@ -7,8 +7,8 @@ import type { Limiter } from '../../lib/limits/limiter.ts';
 export type Standing = 'within' | 'over' | 'far over';
 
 /**
- * What counts apart from a client's other messages: what pages of other sites make a browser send, and upgrades, which
- * cannot say whose they are, so that no neighbour's requests keep customers from their sockets.
+ * Two kinds of messages count apart from a client's others: those that pages of other sites make a browser send, and
+ * upgrades, which cannot say whose they are, so that no neighbour's requests keep clients from their sockets.
  */
 export type Apart = 'cross-site' | 'upgrades';
 

@@ -117,7 +117,7 @@ export class AccessLog {
     return `,"${isAccepted ? 'account' : 'claimedAccount'}":"${this.#hashOf(claimedAccount)}"`;
   }
 
-  /** Of a request that was slow, or refused for whatever reason of its own: who goes on is found by it. */
+  /** It shows which client goes on with what is slow, or is refused for a reason of its own. */
   #address({ client }: RequestCaller): string {
     return client === undefined ? '' : `,"address":"${this.addressHash(client.address)}"`;
   }

@@ -9,7 +9,7 @@ export type Transport = 'http' | 'sse' | 'websocket';
  * The side that caused the end of a request: `caller` (a wrong document, token or input), `refused` (over
  * a limit here), `fault` (a backend or the service), `gone` (the client left before its answer).
  */
-export type Outcome = 'ok' | Attribution | 'gone';
+export type RequestOutcome = 'ok' | Attribution | 'gone';
 
 /** The facts about a request that are known before its document is read. */
 type RequestOrigin = Pick<
@@ -35,7 +35,7 @@ export interface ClientNaming {
 
 // A line of the log stays below 8 kB; more calls are counted, not listed.
 const MOST_LISTED_CALLS = 45;
-const BY_SEVERITY: readonly Outcome[] = ['ok', 'gone', 'caller', 'refused', 'fault'];
+const BY_SEVERITY: readonly RequestOutcome[] = ['ok', 'gone', 'caller', 'refused', 'fault'];
 
 /** A request and its outcome, collected while it runs, for its line in the log and its metrics. */
 export class RequestSummary {
@@ -50,11 +50,11 @@ export class RequestSummary {
   trace: RequestTrace | null;
   operationName: string | null = null;
   type: OperationTypeNode | null = null;
-  /** From a manifest, so that its name is the operators' own. */
+  /** Whether its document is from a manifest, so that its name is the operators' own. */
   isTrusted = false;
   /** The account that the token claims. */
   claimedAccount: string | null = null;
-  outcome: Outcome = 'ok';
+  outcome: RequestOutcome = 'ok';
   /** Why it failed, where the codes do not say it. */
   reason: string | null = null;
   bytesOut = 0;
@@ -101,7 +101,7 @@ export class RequestSummary {
     this.reason ??= reason;
   }
 
-  worsen(outcome: Outcome): void {
+  worsen(outcome: RequestOutcome): void {
     const isWorse = BY_SEVERITY.indexOf(outcome) > BY_SEVERITY.indexOf(this.outcome);
     if (isWorse) this.outcome = outcome;
   }

@@ -44,7 +44,7 @@ export function endRequestTrace(trace: RequestTrace, status: number | null): voi
   }
 }
 
-/** The part of a request's trace that its gateway calls forward where tracing is off. */
+/** The part of a request's trace that is sent on to backends where tracing is off. */
 export function forwardedFrom(
   { headers, socket }: IncomingMessage,
   addresses: Addresses,

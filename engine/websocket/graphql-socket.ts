@@ -30,7 +30,7 @@ const LONGEST_ID = 255;
 /** The limit of in-flight operations on one socket, subscriptions included. */
 const MAX_OPERATIONS = 100;
 const TOO_MANY_RETRY_SECONDS = 5;
-// What opens a socket and answers its pings does not count: thousands of them may share one address.
+// The frames that open a socket and answer its pings do not count: thousands of sockets may share one address.
 const FREE_FRAMES = { most: 5, perMs: 10 / 60_000, owed: 5 };
 const LARGE_BYTES = 16_384;
 // Long enough for the close frame to be read.

@@ -13,16 +13,22 @@ import { GraphQLSocket, type SocketSettings } from './graphql-socket.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { acceptableOffer, PER_MESSAGE_DEFLATE } from './packed-messages.ts';
 
-type EndpointSettings = Omit<SocketSettings, 'keepAlive' | 'scratch'> &
+type WebSocketSettings = Omit<SocketSettings, 'keepAlive' | 'scratch'> &
   Pick<ServerSettings, 'limiter' | 'longestHeartbeatMs' | 'origins' | 'pingMs'>;
 
 /** Options of `ws` that its types lack. Browsers send fragments of 128 kB, and a slow network parts of 500 bytes. */
 const LARGEST_IN_PIECES: object = { maxFragments: 64, maxBufferedChunks: 1_024 };
 const NOTHING = Buffer.alloc(0);
 
+/** The status line, and the headers that go with it. */
+type UpgradeRefusal = `${number} ${string}`;
+const BAD_REQUEST: UpgradeRefusal = '400 Bad Request';
+const TOO_MANY: UpgradeRefusal = '429 Too Many Requests';
+const UNAVAILABLE: UpgradeRefusal = '503 Service Unavailable';
+
 /** The WebSockets: accepts upgrades, and closes the sockets in a shutdown. */
 export class WebSocketEndpoint {
-  readonly #settings: EndpointSettings & SocketSettings;
+  readonly #settings: WebSocketSettings & SocketSettings;
   readonly #isMemoryShort: () => boolean;
   readonly #server: WebSocketServer;
   readonly #sockets = new Set<GraphQLSocket>();
@@ -30,7 +36,7 @@ export class WebSocketEndpoint {
   readonly lasting = new LastingConnections<GraphQLSocket>((socket) => socket.restart());
   #draining = false;
 
-  constructor(settings: EndpointSettings, isMemoryShort: () => boolean) {
+  constructor(settings: WebSocketSettings, isMemoryShort: () => boolean) {
     const { clock, pingMs, longestHeartbeatMs, maxBodyBytes } = settings;
     const keepAlive = new KeepAlive(clock, pingMs, longestHeartbeatMs);
     this.#settings = { ...settings, keepAlive, scratch: new FrameScratch() };
@@ -50,7 +56,7 @@ export class WebSocketEndpoint {
   /** `held`: the slot of the connection; null where it comes from a trusted proxy, so that this is another's. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, held: Slot | null): void {
     const slot = this.#refusalOf(request, socket) ?? this.#slotFor(request, held);
-    if ('status' in slot) {
+    if (typeof slot === 'string') {
       refuseUpgrade(socket, slot);
       return;
     }
@@ -65,8 +71,8 @@ export class WebSocketEndpoint {
   #refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
     const { addresses, countMessage, origins, refused } = this.#settings;
     if (hasDoubledHeader(request.rawHeaders)) return BAD_REQUEST;
-    if (!isAllowedPage(request, origins)) return { status: '403 Forbidden' };
-    if (this.#draining) return { status: UNAVAILABLE };
+    if (!isAllowedPage(request, origins)) return '403 Forbidden';
+    if (this.#draining) return UNAVAILABLE;
     // With a body `ws` would not read the connection itself.
     if (socket !== request.socket) return BAD_REQUEST;
     if (countMessage(addresses.caller(request), 0, 'upgrades') !== 'within') {
@@ -75,7 +81,7 @@ export class WebSocketEndpoint {
     }
     if (!this.#isMemoryShort()) return null;
     refused('memory');
-    return { status: UNAVAILABLE, retryAfter: MEMORY_RETRY_SECONDS };
+    return `${UNAVAILABLE}\r\nretry-after: ${MEMORY_RETRY_SECONDS}`;
   }
 
   #slotFor(request: IncomingMessage, held: Slot | null): Slot | UpgradeRefusal {
@@ -110,19 +116,9 @@ export class WebSocketEndpoint {
   }
 }
 
-interface UpgradeRefusal {
-  readonly status: string;
-  readonly retryAfter?: number;
-}
-
-const BAD_REQUEST: UpgradeRefusal = { status: '400 Bad Request' };
-const TOO_MANY: UpgradeRefusal = { status: '429 Too Many Requests' };
-const UNAVAILABLE = '503 Service Unavailable';
-
-function refuseUpgrade(socket: Duplex, { status, retryAfter }: UpgradeRefusal): void {
+function refuseUpgrade(socket: Duplex, refusal: UpgradeRefusal): void {
   socket.on('error', () => {});
   // Node has given the connection away with all its deadlines: one that its client keeps open would stay.
   socket.once('finish', () => socket.destroy());
-  const retry = retryAfter === undefined ? '' : `retry-after: ${retryAfter}\r\n`;
-  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n${retry}content-length: 0\r\n\r\n`);
+  socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }

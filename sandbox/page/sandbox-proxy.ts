@@ -54,14 +54,13 @@ export class SandboxProxy implements Site {
     const { request } = reply;
     const target = this.#targetOf(request.url ?? '');
     if (target === null) throw new TypeError('The path was not checked.');
-    const response = reply.handOver();
     const isOperation = request.url?.startsWith(`${GATEWAY}/`) === true;
     return new Promise((resolve, reject) => {
       const lost = (error: Error) => {
         // A fault that was set in the sandbox resets connections, which is no failure of the facade.
         if (!isOperation) return reject(error);
-        if (response.headersSent) response.destroy();
-        else response.writeHead(502).end();
+        if (reply.isBegun) reply.abort();
+        else reply.sendNothing(502);
         resolve();
       };
       const { host: _host, connection: _connection, ...headers } = request.headers;
@@ -73,10 +72,9 @@ export class SandboxProxy implements Site {
         }
         // The sandbox answers with another encoding, length or age than the facade would say by itself.
         for (const [name, value = ''] of Object.entries(answer.headers)) {
-          if (!NOT_PASSED_ON.has(name)) response.setHeader(name, value);
+          if (!NOT_PASSED_ON.has(name)) reply.set(name, String(value));
         }
-        response.writeHead(statusCode);
-        answer.pipe(response);
+        answer.pipe(reply.begin(statusCode));
         answer.on('data', () => reply.unread.measureSoon());
         answer.once('end', resolve);
         answer.once('error', lost);

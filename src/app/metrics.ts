@@ -1,4 +1,4 @@
-import { DEGRADED_CODES, type Readiness } from '../../engine/admin/readiness.ts';
+import type { Readiness } from '../../engine/admin/readiness.ts';
 import { ServerMetrics } from '../../engine/server-metrics.ts';
 import { Registry } from '../../lib/metrics/registry.ts';
 import { DomainMetrics } from '../domain/domain-metrics.ts';
@@ -45,8 +45,8 @@ export class Metrics {
   );
 
   showReadiness(readiness: Readiness): void {
-    for (const code of DEGRADED_CODES) {
-      this.degraded.from(() => (readiness.isDegradedBy(code) ? 1 : 0), code);
+    for (const [code, isDegraded] of readiness.parts) {
+      this.degraded.from(() => Number(isDegraded()), code);
     }
     this.ready.from(() => (readiness.isServing ? 1 : 0));
   }

@@ -37,9 +37,9 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     (await import('../../engine/http/yoga.ts')).createYogaHandler(resources.graph),
   );
   const readiness = new Readiness({
+    gateway: () => gateway.degradedReason(),
     'order-store': () => stores.records.degradedReason(),
     redis: () => stores.limits?.degradedReason() ?? null,
-    gateway: () => gateway.degradedReason(),
     memory: () => memory.degradedReason(),
   });
   const webSockets = new WebSocketEndpoint(settings, () => memory.isShort);
