@@ -42,20 +42,10 @@ export function isPostponable(field: Extended & { readonly args: readonly unknow
   return field.args.length > 0 && sharingOf(field) !== null;
 }
 
-export function isAgeLimit({ extensions }: Extended): boolean {
-  return extensions.isAgeLimit === true;
-}
+type Flag = 'isAgeLimit' | 'needsWholeRead' | 'isAlwaysTraced' | 'keepsOutcome' | 'isSignIn';
 
-export function needsWholeRead({ extensions }: Extended): boolean {
-  return extensions.needsWholeRead === true;
-}
-
-export function isAlwaysTraced({ extensions }: Extended): boolean {
-  return extensions.isAlwaysTraced === true;
-}
-
-export function keepsOutcome({ extensions }: Extended): boolean {
-  return extensions.keepsOutcome === true;
+export function hasTrait({ extensions }: Extended, trait: Flag): boolean {
+  return extensions[trait] === true;
 }
 
 /** Null for a list like any other. */
@@ -65,8 +55,4 @@ export function listSizeOf({ extensions: { listSize } }: Extended): string | nul
 
 export function mostSelected({ extensions }: Extended): number {
   return typeof extensions.mostSelected === 'number' ? extensions.mostSelected : Infinity;
-}
-
-export function isSignIn({ extensions }: Extended): boolean {
-  return extensions.isSignIn === true;
 }

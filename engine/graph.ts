@@ -11,13 +11,11 @@ import { EnvelopedOperations } from './plugins/enveloped-operations.ts';
 import { PluginErrorBoundary } from './plugins/error-boundary.ts';
 import type { OpenPlugins } from './plugins/open-plugins.ts';
 import { PluginView, REQUEST } from './plugins/plugin-view.ts';
-import type { PersistedDocuments } from './trusted-documents/persisted-documents.ts';
 
 export interface GraphParts {
   readonly schema: GraphQLSchema;
   readonly admission: Admission;
   readonly execution: Execution;
-  readonly persisted: PersistedDocuments;
   readonly codes: ErrorCodes;
   /** Other people's. */
   readonly plugins: OpenPlugins;
@@ -57,7 +55,7 @@ export class Graph {
     transport: TransportContext,
     view?: PluginView,
   ): Eventually<OpenedOperation | Refusal> {
-    const { admission, codes, createContext, execution, persisted } = this.#parts;
+    const { admission, codes, createContext, execution } = this.#parts;
     return after(
       admission.admit(caller, transport),
       (operation): Eventually<OpenedOperation | Refusal> => {
@@ -70,7 +68,6 @@ export class Graph {
         if (this.#enveloped !== null) {
           return this.#enveloped.open(context, view ?? new PluginView(caller, transport));
         }
-        persisted.register(operation.params);
         return { operation, start: () => execution.start(context) };
       },
     );

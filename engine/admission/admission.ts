@@ -2,25 +2,29 @@ import type { RequestCaller } from '../../lib/caller.ts';
 import { after, type Eventually } from '../../lib/eventually.ts';
 import { type CostLimitOptions, priceOperation } from '../cost/cost-limit.ts';
 import { coerceVariables } from '../documents/coerce-variables.ts';
-import type { PreparedDocument } from '../documents/documents.ts';
-import type { ChargedRequest, PassedRequest } from '../limits/client-limits.ts';
+import type { Documents, PreparedDocument } from '../documents/documents.ts';
+import type { ClientLimits, PassedRequest } from '../limits/client-limits.ts';
 import { overMemory } from '../limits/memory-limit.ts';
 import { type RequestedDocument, readParams } from '../params/params.ts';
 import type { PersistedDocuments } from '../trusted-documents/persisted-documents.ts';
 import type { Operation, TransportContext } from './operation.ts';
-import { type PreparationParts, prepareDocument } from './prepare-document.ts';
-import { type Refusal, withHeaders } from './refusal.ts';
+import { type Refusal, refused, withHeaders } from './refusal.ts';
 import { selectOperation } from './select-operation.ts';
 
-export interface AdmissionParts extends PreparationParts, CostLimitOptions {
+// A comment is no token, but what is remembered of its document holds it.
+const CHARACTERS_PER_TOKEN = 64;
+
+export interface AdmissionParts extends CostLimitOptions {
+  readonly limits: ClientLimits;
+  readonly documents: Documents;
   readonly persisted: PersistedDocuments;
   readonly isMemoryShort: () => boolean;
 }
 
 /**
  * Decides whether an operation is executed, before any plugin sees it, whichever transport brings it. The cheapest step
- * comes first, and nothing of a request is read before its client may send one. It waits only where a new document
- * waits for its turn.
+ * comes first, and nothing of a request is read before its client may send one. Each step takes what the step before it
+ * has made, so that no other order compiles.
  */
 export class Admission {
   readonly #parts: AdmissionParts;
@@ -29,26 +33,23 @@ export class Admission {
     this.#parts = parts;
   }
 
+  /** Waits only where a new document waits for its turn. */
   admit(caller: RequestCaller, transport: TransportContext): Eventually<Operation | Refusal> {
-    const charged = this.#parts.limits.charge(caller, transport);
-    if ('errors' in charged) return charged;
-    return after(this.#read(charged, transport), (outcome) =>
-      'errors' in outcome ? withHeaders(outcome, charged.headers) : outcome,
-    );
-  }
-
-  #read(charged: ChargedRequest, transport: TransportContext): Eventually<Operation | Refusal> {
     const { limits, persisted } = this.#parts;
+    const charged = limits.charge(caller, transport);
+    if ('errors' in charged) return charged;
+    const refuse = (refusal: Refusal) => withHeaders(refusal, charged.headers);
     const params = readParams(charged);
-    if ('errors' in params) return params;
+    if ('errors' in params) return refuse(params);
     const requested = persisted.find(params, transport.record);
-    if ('errors' in requested) return requested;
+    if ('errors' in requested) return refuse(requested);
     const passed = limits.pass(charged, requested);
-    if ('errors' in passed) return passed;
-    const preparing = prepareDocument(this.#parts, requested, passed);
-    return after(preparing, (document) =>
-      'errors' in document ? document : this.#judge(transport, requested, passed, document),
-    );
+    if ('errors' in passed) return refuse(passed);
+    return after(prepareDocument(this.#parts, requested, passed), (document) => {
+      if ('errors' in document) return refuse(document);
+      const operation = this.#judge(transport, requested, passed, document);
+      return 'errors' in operation ? refuse(operation) : operation;
+    });
   }
 
   #judge(
@@ -57,15 +58,16 @@ export class Admission {
     passed: PassedRequest,
     document: PreparedDocument,
   ): Operation | Refusal {
+    const { limits, persisted, isMemoryShort } = this.#parts;
     const selected = selectOperation(document, requested.operationName, transport);
     if ('errors' in selected) return selected;
     const coerced = coerceVariables(selected, requested.variables);
     if ('errors' in coerced) return coerced;
     const price = priceOperation(this.#parts, selected.prepared, coerced, passed);
     if ('errors' in price) return price;
-    const refusal = this.#parts.isMemoryShort() ? overMemory(price) : null;
+    const refusal = isMemoryShort() ? overMemory(price) : null;
     if (refusal !== null) return refusal;
-    const { inputs, cost, meter } = price;
+    persisted.register(requested);
     const { caller, client, headers, overLimit } = passed;
     return {
       transport,
@@ -76,14 +78,36 @@ export class Admission {
       document,
       prepared: selected.prepared,
       values: coerced.values,
-      inputs,
-      cost,
-      meter,
-      clientNow: this.#parts.limits.clientNow(caller),
+      inputs: price.inputs,
+      cost: price.cost,
+      meter: price.meter,
+      clientNow: limits.clientNow(caller),
       client,
       isGivenBack: false,
       trace: null,
       events: null,
     };
   }
+}
+
+/** Prepares a new document in a turn of its own: a hundred may be received in one turn of the event loop. */
+export function prepareDocument(
+  parts: Pick<AdmissionParts, 'limits' | 'documents' | 'scheduler'>,
+  { trusted, query }: RequestedDocument,
+  passed: PassedRequest,
+): Eventually<PreparedDocument | Refusal> {
+  const { limits, documents, scheduler } = parts;
+  if (trusted !== null) return trusted;
+  const prepare = () => {
+    const isNew = !documents.isPrepared(query);
+    const refusal = isNew ? limits.overDocuments(passed) : null;
+    if (refusal !== null) return refusal;
+    const result = documents.prepare(query);
+    const tokens = Math.max(result.tokens, Math.ceil(query.length / CHARACTERS_PER_TOKEN));
+    if (isNew) limits.limiter.spend('documents', passed.client, tokens);
+    return 'errors' in result ? refused(result.errors) : result;
+  };
+  return documents.isPrepared(query) || !scheduler.isSliceOver()
+    ? prepare()
+    : scheduler.turn(passed.client.key).then(prepare);
 }

@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { DocumentValues } from '../documents/document-values.ts';
 import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
-import { isAgeLimit, needsWholeRead } from '../field-traits.ts';
+import { hasTrait } from '../field-traits.ts';
 import { type Amount, largest, lowest, product, provided, sum, whereAny } from './amount.ts';
 import { type ListSizes, pageSize, requestedSize } from './list-sizes.ts';
 
@@ -23,6 +23,8 @@ export interface OperationCost {
    * field is resolved, so it is determined ahead, whatever variables include or skip.
    */
   readonly needsWholeRead: boolean;
+  /** Whether it may select a field that is always traced. */
+  readonly isAlwaysTraced: boolean;
   /**
    * The lowest age limit that the root's fields ask for, in seconds; Infinity where none does. It is determined before
    * execution: an executor that works in slices resolves some fields when the read that they share has long been answered.
@@ -41,13 +43,14 @@ export function costOf(
   sizes: ListSizes,
 ): OperationCost {
   const root = selections.schema.getRootType(operation.operation);
-  if (!root) return { cost: 0, needsWholeRead: false, ageLimit: Infinity };
+  if (!root) return { cost: 0, needsWholeRead: false, isAlwaysTraced: false, ageLimit: Infinity };
   const compiler = new CostCompiler(selections, operation, sizes);
   const from = [{ node: operation, when: true }];
   const cost = compiler.of(root, from);
   return {
     cost,
     needsWholeRead: compiler.needsWholeRead,
+    isAlwaysTraced: compiler.isAlwaysTraced,
     ageLimit: compiler.ageLimitOf(root, from),
   };
 }
@@ -57,6 +60,7 @@ class CostCompiler {
   readonly #sizes: ListSizes;
   readonly #values: DocumentValues;
   needsWholeRead = false;
+  isAlwaysTraced = false;
 
   constructor(selections: Selections, operation: OperationDefinitionNode, sizes: ListSizes) {
     this.#selections = selections;
@@ -77,7 +81,9 @@ class CostCompiler {
       .flat()
       .flatMap(({ node, when }) => {
         const field = this.#selections.schema.getField(root, node.name.value);
-        const names = new Set(field?.args.filter(isAgeLimit).map(({ name }) => name));
+        const names = new Set(
+          field?.args.filter((each) => hasTrait(each, 'isAgeLimit')).map(({ name }) => name),
+        );
         return (node.arguments ?? [])
           .filter(({ name }) => names.has(name.value))
           .map(({ value }) => provided(when, limitIn(this.#values.read(value)), Infinity));
@@ -97,7 +103,8 @@ class CostCompiler {
     const [first] = same;
     const field = first && this.#selections.schema.getField(type, first.node.name.value);
     if (!first || !field) return 0;
-    this.needsWholeRead ||= needsWholeRead(field);
+    this.needsWholeRead ||= hasTrait(field, 'needsWholeRead');
+    this.isAlwaysTraced ||= hasTrait(field, 'isAlwaysTraced');
     const conditions = same.map(({ when }) => when);
     const inner = getNamedType(field.type);
     if (!isCompositeType(inner)) return whereAny(conditions, 1);

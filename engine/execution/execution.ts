@@ -6,11 +6,13 @@ import type { OperationContext } from '../admission/operation-context.ts';
 import type { Refusal } from '../admission/refusal.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
 import type { ClientLimits } from '../limits/client-limits.ts';
+import { overLimit } from '../limits/over-limit-error.ts';
 import type { LiveResults, Subscribed } from '../live/live-results.ts';
 import type { CachedResponses } from '../response-cache/cached-responses.ts';
 import { CachedResult } from '../response-cache/response-cache.ts';
-import type { OperationTraces } from '../traces/operation-traces.ts';
-import { inFairTurn } from './fair-turns.ts';
+import { beginTrace, endTrace } from '../traces/operation-traces.ts';
+
+const CROWDED_RETRY_SECONDS = 5;
 
 export interface ExecutionParts {
   readonly limits: ClientLimits;
@@ -18,8 +20,6 @@ export interface ExecutionParts {
   readonly codes: ErrorCodes;
   readonly responses: CachedResponses;
   readonly live: LiveResults;
-  /** Null where tracing is off. */
-  readonly traces: OperationTraces | null;
   /** True when results report what they cost. */
   readonly receipts: boolean;
 }
@@ -44,14 +44,9 @@ export class Execution {
 
   /** The result, or the events of a subscription. */
   start(context: OperationContext): Eventually<Subscribed> {
-    this.begin(context.operation);
+    beginTrace(context.operation);
     const started = isSubscription(context) ? this.subscribe(context) : this.execute(context);
     return after<Subscribed, Subscribed>(started, (result) => this.ended(context, result));
-  }
-
-  /** Call it before anything executes the operation, other plugins included. */
-  begin(operation: Operation): void {
-    this.#parts.traces?.begin(operation);
   }
 
   /** The result of a query or a mutation, with its errors masked. */
@@ -75,9 +70,9 @@ export class Execution {
     context: OperationContext,
     result: Result,
   ): Result | ExecutionResult {
-    const { traces, receipts } = this.#parts;
+    const { codes, receipts } = this.#parts;
     const { operation } = context;
-    traces?.end(operation, result);
+    endTrace(operation, result, codes);
     if (!receipts || isSubscription(context)) return result;
     const { cost, meter } = operation;
     const extensions = context.receipt({ cost, fields: meter.fields, waitedMs: 0 });
@@ -85,11 +80,19 @@ export class Execution {
     return { ...result, extensions };
   }
 
+  /** Executes a costly operation in a turn of its own: a hundred may be received in one. */
   readonly #computed = (context: OperationContext): Eventually<ExecutionResult> => {
     const { scheduler, limits } = this.#parts;
+    const { limiter } = limits;
     const { operation } = context;
     if (!operation.meter.isCostly) return this.#charged(context);
-    return inFairTurn(operation, scheduler, limits, () => this.#charged(context));
+    // Its account may have been proved meanwhile, to look into a cache.
+    const client = limits.currentClient(operation);
+    if (limiter.take('largeAnswers', client).isOver) {
+      return { errors: overLimit('costly operations', CROWDED_RETRY_SECONDS).errors };
+    }
+    const release = () => limiter.giveBack('largeAnswers', client);
+    return scheduler.run(client.key, () => this.#charged(context)).finally(release);
   };
 
   #charged(context: OperationContext): Eventually<ExecutionResult> {

@@ -4,7 +4,7 @@ import { type Client, type ClientOf, singleClient } from '../../lib/limits/clien
 import type { Limiter, Taken } from '../../lib/limits/limiter.ts';
 import type { Operation, TransportContext } from '../admission/operation.ts';
 import { type Refusal, withHeaders } from '../admission/refusal.ts';
-import { isSignIn } from '../field-traits.ts';
+import { hasTrait } from '../field-traits.ts';
 import { overLimit, tooManyMessages } from './over-limit-error.ts';
 
 interface ClientLimitsOptions {
@@ -137,9 +137,9 @@ export class ClientLimits {
  * of these names; null where the schema marks no field.
  */
 function signInPattern(schema: GraphQLSchema): RegExp | null {
-  const fields = Object.values(schema.getMutationType()?.getFields() ?? {}).filter(isSignIn);
-  if (fields.length === 0) return null;
-  return new RegExp(`\\b(?:${fields.map(({ name }) => name).join('|')})\\s*\\(`);
+  const fields = Object.values(schema.getMutationType()?.getFields() ?? {});
+  const names = fields.filter((each) => hasTrait(each, 'isSignIn')).map(({ name }) => name);
+  return names.length > 0 ? new RegExp(`\\b(?:${names.join('|')})\\s*\\(`) : null;
 }
 
 function headersOf(taken: Taken): Readonly<Record<string, string>> {

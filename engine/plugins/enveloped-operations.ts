@@ -13,7 +13,7 @@ import { type Fallback, OF_DOCUMENT, type Refusal, withHeaders } from '../admiss
 import type { ErrorCodes } from '../errors/error-codes.ts';
 import type { Execution, OpenedOperation } from '../execution/execution.ts';
 import type { Subscribed } from '../live/live-results.ts';
-import type { PersistedDocuments } from '../trusted-documents/persisted-documents.ts';
+import { beginTrace } from '../traces/operation-traces.ts';
 import type { PluginErrorBoundary } from './error-boundary.ts';
 import type { OpenPlugins } from './open-plugins.ts';
 import { admittedView, GRAPH, type PluginContext, type PluginView } from './plugin-view.ts';
@@ -21,7 +21,6 @@ import { admittedView, GRAPH, type PluginContext, type PluginView } from './plug
 interface EnvelopedOperationsParts {
   readonly schema: GraphQLSchema;
   readonly execution: Execution;
-  readonly persisted: PersistedDocuments;
   readonly codes: ErrorCodes;
   readonly plugins: OpenPlugins;
   readonly pluginErrors: PluginErrorBoundary;
@@ -87,17 +86,16 @@ export class EnvelopedOperations {
 }
 
 /** The innermost plugin, which executes. */
-function useExecution({ execution, persisted }: EnvelopedOperationsParts): Plugin<PluginContext> {
+function useExecution({ execution }: EnvelopedOperationsParts): Plugin<PluginContext> {
   return {
     onParse({ context, setParsedDocument }) {
       setParsedDocument(context[GRAPH].operation.document.document);
     },
-    onValidate({ context, setValidationFn }) {
+    onValidate({ setValidationFn }) {
       setValidationFn(validateFurther);
-      persisted.register(context[GRAPH].operation.params);
     },
     onExecute({ args, setExecuteFn }) {
-      execution.begin(args.contextValue[GRAPH].operation);
+      beginTrace(args.contextValue[GRAPH].operation);
       setExecuteFn((given) => execution.execute(admittedContext(given)));
       return {
         onExecuteDone: ({ result, setResult }) =>
@@ -105,7 +103,7 @@ function useExecution({ execution, persisted }: EnvelopedOperationsParts): Plugi
       };
     },
     onSubscribe({ args, setSubscribeFn }) {
-      execution.begin(args.contextValue[GRAPH].operation);
+      beginTrace(args.contextValue[GRAPH].operation);
       setSubscribeFn((given) => execution.subscribe(admittedContext(given)));
       return {
         onSubscribeResult: ({ result }) => void execution.ended(args.contextValue[GRAPH], result),

@@ -7,7 +7,7 @@ import { type Fallback, OF_OPERATION, type Refusal } from '../admission/refusal.
 import { fragmentsOf, responseKey, unfold } from '../documents/selections.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
 import { requestError } from '../errors/request-error.ts';
-import { keepsOutcome } from '../field-traits.ts';
+import { hasTrait } from '../field-traits.ts';
 import type { FollowedEvents } from '../live/delivery.ts';
 import type { Subscribed } from '../live/live-results.ts';
 import { GRAPH, type PluginContext } from './plugin-view.ts';
@@ -167,7 +167,7 @@ export class PluginErrorBoundary {
     unfold(node.selectionSet, fragmentsOf(document.document), (selection) => {
       if (selection.kind !== Kind.FIELD) return;
       const field = fields[selection.name.value];
-      found.set(responseKey(selection), field ? keepsOutcome(field) : null);
+      found.set(responseKey(selection), field ? hasTrait(field, 'keepsOutcome') : null);
     });
     return found;
   }

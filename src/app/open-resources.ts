@@ -8,7 +8,6 @@ import { createEventPace } from '../../engine/live/event-pace.ts';
 import { LiveResults } from '../../engine/live/live-results.ts';
 import { CachedResponses } from '../../engine/response-cache/cached-responses.ts';
 import { ResponseCache } from '../../engine/response-cache/response-cache.ts';
-import { OperationTraces } from '../../engine/traces/operation-traces.ts';
 import {
   PersistedDocuments,
   PersistedTexts,
@@ -142,10 +141,8 @@ export async function openResources(
       codes,
       responses: new CachedResponses({ cache: responses, limits, confirms: !seesResults }),
       live: new LiveResults({ codes, limits, scheduler, pace, maxCost, receipts }),
-      traces: tracing && new OperationTraces(schema, codes),
       receipts,
     }),
-    persisted,
     codes,
     plugins,
     createContext: (caller, operation) => new GraphContext(domain, caller, operation),

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Admission, AdmissionParts } from '../../../engine/admission/admission.ts';
+import {
+  type Admission,
+  type AdmissionParts,
+  prepareDocument,
+} from '../../../engine/admission/admission.ts';
 import type { TransportContext } from '../../../engine/admission/operation.ts';
-import { prepareDocument } from '../../../engine/admission/prepare-document.ts';
+
 import type { Refusal } from '../../../engine/admission/refusal.ts';
 import { selectOperation } from '../../../engine/admission/select-operation.ts';
 import { priceOperation } from '../../../engine/cost/cost-limit.ts';
