@@ -5,6 +5,7 @@ import type { Log } from '../lib/log.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
 import type { SendBuffers } from './back-pressure/send-buffers.ts';
 import type { Graph } from './graph.ts';
+import type { LastingConnections } from './http/closing-in-slices.ts';
 import type { AllowedOrigins } from './http/cors.ts';
 import type { CountMessage } from './receive/message-budget.ts';
 import type { ReceiveBuffers } from './receive/receive-buffers.ts';
@@ -12,12 +13,13 @@ import type { AccessLog } from './request/access-log.ts';
 import type { BearerTokens } from './request/bearer.ts';
 import type { ClientAddresses } from './request/client-address.ts';
 import type { ClientNames } from './request/client-names.ts';
-import type { RequestIds } from './request/request-id.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
 /** The settings that all transports share. */
 export interface ServerSettings {
   readonly graph: Graph;
+  /** A shutdown closes them little by little. */
+  readonly lasting: LastingConnections;
   readonly log: Log;
   readonly metrics: ServerMetrics;
   /** Counts what is over a limit here, and no operation yet. */
@@ -39,7 +41,6 @@ export interface ServerSettings {
   readonly received: ReceiveBuffers;
   readonly countMessage: CountMessage;
   readonly tokens: BearerTokens;
-  readonly requestIds: RequestIds;
   /** Null where tracing is off. */
   readonly tracing: Tracing | null;
   readonly accessLog: AccessLog;

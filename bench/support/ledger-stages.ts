@@ -19,7 +19,6 @@ export const STAGES: readonly Stage[] = [
   call('count of messages', 'engine/http/flood-guard.ts', 'countRequest', `() => 'within'`),
   call('CORS headers', 'engine/http/cors.ts', 'setCorsHeaders', '() => {}'),
   call('doubled headers', 'engine/request/doubled-headers.ts', 'hasDoubledHeader', '() => false'),
-  method('request id', 'engine/request/request-id.ts', 'RequestIds', { from: `() => 'bench'` }),
   method('client name', 'engine/request/client-names.ts', 'ClientNames', {
     fromHeaders: '() => null',
   }),

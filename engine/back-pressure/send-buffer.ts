@@ -21,9 +21,9 @@ export interface BufferSums {
   readonly perConnection: number;
   changed(buffer: SendBuffer, bytes: number): void;
   hasRoom(caller: RequestCaller, connectionBytes: number): boolean;
-  room(caller: RequestCaller, buffer: SendBuffer): Promise<void>;
+  room(buffer: SendBuffer): Promise<void>;
   /** Calls back once when there may be room. */
-  wait(caller: RequestCaller, buffer: SendBuffer, ready: () => void): unknown;
+  wait(buffer: SendBuffer, ready: () => void): unknown;
 }
 
 /** Measures the bytes that were written to one connection and that its client has not read. */
@@ -79,15 +79,14 @@ export class SendBuffer {
 
   /** Where there is none, `ready` is called once there may be room: its caller checks again then. */
   hasRoom(ready?: () => void): boolean {
-    const { caller } = this.recipient;
-    const hasRoom = this.#sums.hasRoom(caller, this.bytes);
-    if (!hasRoom && ready) this.#sums.wait(caller, this, ready);
+    const hasRoom = this.#sums.hasRoom(this.recipient.caller, this.bytes);
+    if (!hasRoom && ready) this.#sums.wait(this, ready);
     return hasRoom;
   }
 
   /** Resolves when the next answer may begin, or the client has disconnected. */
   room(): Promise<void> {
-    return this.#sums.room(this.recipient.caller, this);
+    return this.#sums.room(this);
   }
 
   release(): void {

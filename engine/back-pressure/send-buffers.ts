@@ -20,7 +20,7 @@ interface SendBuffersOptions {
 }
 
 interface Waiter {
-  readonly buffer: SendBuffer | null;
+  readonly buffer: SendBuffer;
   readonly client: ClientBytes;
   readonly sinceMs: number;
   readonly ready: () => void;
@@ -78,12 +78,12 @@ export class SendBuffers implements BufferSums {
     return client === undefined || this.#isWithinShare(client);
   }
 
-  async room(caller: RequestCaller, buffer: SendBuffer | null = null): Promise<void> {
-    const { signal } = caller;
-    while (!signal?.aborted && !this.hasRoom(caller, buffer?.bytes)) {
+  async room(buffer: SendBuffer): Promise<void> {
+    const { signal } = buffer.recipient.caller;
+    while (!signal?.aborted && !buffer.hasRoom()) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const wake = () => resolve();
-      const waiter = this.wait(caller, buffer, wake);
+      const waiter = this.wait(buffer, wake);
       signal?.addEventListener('abort', wake);
       await promise;
       signal?.removeEventListener('abort', wake);
@@ -97,9 +97,8 @@ export class SendBuffers implements BufferSums {
     return parts[0]?.key ?? key;
   }
 
-  wait(caller: RequestCaller, buffer: SendBuffer | null, ready: () => void): Waiter {
-    const key = this.#keyOf(caller);
-    const client = this.#clients.get(key) ?? { key, bytes: 0 };
+  wait(buffer: SendBuffer, ready: () => void): Waiter {
+    const client = this.#clientOf(buffer);
     const waiter = { buffer, client, ready, sinceMs: this.#options.clock.now() };
     this.#waiting.add(waiter);
     return waiter;
@@ -123,10 +122,14 @@ export class SendBuffers implements BufferSums {
     this.#wakeSoon();
   }
 
+  #clientOf({ recipient }: SendBuffer): ClientBytes {
+    const key = this.#keyOf(recipient.caller);
+    return this.#clients.get(key) ?? { key, bytes: 0 };
+  }
+
   #enter(buffer: SendBuffer): ClientBytes {
-    const key = this.#keyOf(buffer.recipient.caller);
-    const client = this.#clients.get(key) ?? { key, bytes: 0 };
-    this.#clients.set(key, client);
+    const client = this.#clientOf(buffer);
+    this.#clients.set(client.key, client);
     this.#unread.add(buffer);
     buffer.client = client;
     buffer.begin(this.#options.clock.now());
@@ -171,11 +174,6 @@ export class SendBuffers implements BufferSums {
     return client.bytes <= (this.#isHalfFull() ? 0 : this.#perClient);
   }
 
-  #mayGo({ buffer, client }: Waiter): boolean {
-    const isOwnFull = buffer !== null && !buffer.isWithinShare;
-    return !isOwnFull && this.#isWithinShare(client);
-  }
-
   /** Deferred by setImmediate: the waiters write, which changes the sums that are being iterated. */
   #wakeSoon(): void {
     if (this.#isWaking || this.#waiting.size === 0) return;
@@ -183,7 +181,7 @@ export class SendBuffers implements BufferSums {
     setImmediate(() => {
       this.#isWaking = false;
       for (const waiter of [...this.#waiting]) {
-        if (!this.#mayGo(waiter)) continue;
+        if (!waiter.buffer.isWithinShare || !this.#isWithinShare(waiter.client)) continue;
         this.#waiting.delete(waiter);
         waiter.ready();
       }

@@ -1,26 +1,27 @@
 import type { Clock } from '../../lib/clock.ts';
 
-/** Connections that last until one side closes them, sockets or event streams, and have not been asked to close. */
-export class LastingConnections<Connection> {
-  readonly #remaining = new Set<Connection>();
-  readonly #close: (connection: Connection) => void;
-  #isDraining = false;
+/** A connection that lasts until one side closes it: a WebSocket or an event stream. */
+interface LastingConnection {
+  /** Closes it, so that its client reconnects and reaches another replica. */
+  restart(): void;
+}
 
-  constructor(close: (connection: Connection) => void) {
-    this.#close = close;
-  }
+/** The lasting connections that have not been asked to close. */
+export class LastingConnections {
+  readonly #remaining = new Set<LastingConnection>();
+  #isDraining = false;
 
   get size(): number {
     return this.#remaining.size;
   }
 
   /** One that opens during the drain is closed as well, or the drain would wait for it. */
-  add(connection: Connection): void {
-    if (this.#isDraining) this.#close(connection);
+  add(connection: LastingConnection): void {
+    if (this.#isDraining) connection.restart();
     else this.#remaining.add(connection);
   }
 
-  delete(connection: Connection): void {
+  delete(connection: LastingConnection): void {
     this.#remaining.delete(connection);
   }
 
@@ -28,19 +29,16 @@ export class LastingConnections<Connection> {
     this.#isDraining = true;
   }
 
-  /** Clients reconnect, and reach another replica. */
-  closeOldest(count: number): void {
+  restartOldest(count: number): void {
     let left = count;
     for (const connection of this.#remaining) {
       if (left === 0) return;
       left -= 1;
       this.#remaining.delete(connection);
-      this.#close(connection);
+      connection.restart();
     }
   }
 }
-
-type Kinds = readonly Pick<LastingConnections<unknown>, 'size' | 'closeOldest'>[];
 
 interface SlicesOptions {
   readonly clock: Clock;
@@ -57,7 +55,7 @@ const SLICE_MS = 20;
  * Connections that open meanwhile are closed as well, after the older ones.
  */
 export function closeInSlices(
-  kinds: Kinds,
+  connections: LastingConnections,
   { clock, overMs, endsEarly }: SlicesOptions,
 ): Promise<void> {
   const endsAtMs = clock.now() + overMs;
@@ -65,29 +63,20 @@ export function closeInSlices(
   let due = 0;
   return new Promise((resolve) => {
     const closeSlice = () => {
-      const remaining = kinds.reduce((sum, { size }) => sum + size, 0);
+      const remaining = connections.size;
       // Computed from the clock each time, so that slices delayed by a busy event loop are caught up with.
       const slicesLeft = Math.ceil((endsAtMs - clock.now()) / SLICE_MS);
       if (slicesLeft <= 0 || (endsEarly && remaining === 0)) {
-        closeOldest(kinds, remaining);
+        connections.restartOldest(remaining);
         resolve();
         return;
       }
       due += Math.max(remaining / slicesLeft, endsEarly ? 1 : 0);
       const count = Math.min(Math.floor(due), remaining);
       due -= Math.floor(due);
-      closeOldest(kinds, count);
+      connections.restartOldest(count);
       clock.after(Math.min(SLICE_MS, endsAtMs - clock.now()), closeSlice);
     };
     closeSlice();
   });
-}
-
-function closeOldest(kinds: Kinds, count: number): void {
-  let left = count;
-  for (const kind of kinds) {
-    const part = Math.min(left, kind.size);
-    kind.closeOldest(part);
-    left -= part;
-  }
 }

@@ -60,8 +60,7 @@ export class EventStream implements ResultSink {
     this.#response.end(this.#gzip?.end());
   }
 
-  /** Ends it so that its client reconnects. */
-  cut(): void {
+  restart(): void {
     this.#response.destroy();
   }
 

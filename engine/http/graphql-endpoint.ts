@@ -9,7 +9,6 @@ import { RequestSummary } from '../request/request-summary.ts';
 import { endRequestTrace, requestTrace } from '../request/request-trace.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { type BodyFault, takeBody } from './body.ts';
-import type { LastingConnections } from './closing-in-slices.ts';
 import { readOrdinary, sendAnswer, sendRefusal } from './direct-path.ts';
 import { EventStream } from './event-stream.ts';
 import { toFetchRequest } from './fetch-request.ts';
@@ -29,7 +28,14 @@ export interface EndpointSettings
   extends FloodSettings,
     Pick<
       ServerSettings,
-      'accessLog' | 'clientNames' | 'graph' | 'maxBodyBytes' | 'metrics' | 'pingMs' | 'tracing'
+      | 'accessLog'
+      | 'clientNames'
+      | 'graph'
+      | 'lasting'
+      | 'maxBodyBytes'
+      | 'metrics'
+      | 'pingMs'
+      | 'tracing'
     > {
   /** Whether ordinary requests are answered without yoga. */
   readonly directPath: boolean;
@@ -42,10 +48,9 @@ export interface EndpointSettings
  */
 export function createGraphQLEndpoint(
   settings: EndpointSettings,
-  streams: LastingConnections<EventStream>,
 ): (reply: Reply) => Eventually<void> {
   const { graph, addresses, maxBodyBytes, directPath, yoga, pingMs, metrics } = settings;
-  const { accessLog, clientNames, received, tracing } = settings;
+  const { accessLog, clientNames, lasting, received, tracing } = settings;
   const negotiation = new Negotiation();
 
   function answer(reply: Reply, summary: RequestSummary, body: Buffer | null): Eventually<void> {
@@ -121,11 +126,11 @@ export function createGraphQLEndpoint(
     const stream = new EventStream(reply, summary, pingMs);
     // The span is that of the start.
     if (summary.trace !== null) endRequestTrace(summary.trace, 200);
-    streams.add(stream);
+    lasting.add(stream);
     try {
       await stream.carry(followed, outcome);
     } finally {
-      streams.delete(stream);
+      lasting.delete(stream);
     }
   }
 

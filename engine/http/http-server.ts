@@ -10,10 +10,8 @@ import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import { endRequestTrace, forwardedFrom } from '../request/request-trace.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
-import { LastingConnections } from './closing-in-slices.ts';
 import { ConnectionRoom } from './connection-room.ts';
 import { allowedRequestHeaders, answerPreflight, isCrossSite, setCorsHeaders } from './cors.ts';
-import type { EventStream } from './event-stream.ts';
 import { countRequest, mayPass, refuseFlood } from './flood-guard.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
 import { listen } from './listen.ts';
@@ -23,7 +21,7 @@ import { type Site, sendNotFound, wantsPage } from './site.ts';
 
 export interface HttpServerSettings
   extends EndpointSettings,
-    Pick<ServerSettings, 'buffers' | 'limiter' | 'log' | 'origins' | 'requestIds' | 'tokens'> {
+    Pick<ServerSettings, 'buffers' | 'limiter' | 'log' | 'origins' | 'tokens'> {
   readonly readiness: Readiness;
   readonly webSockets: WebSocketEndpoint;
   /** The first that a request is for answers it. */
@@ -48,7 +46,6 @@ const TIMES = {
 
 /** The public listener. */
 export class HttpServer {
-  readonly eventStreams = new LastingConnections<EventStream>((stream) => stream.cut());
   readonly #settings: HttpServerSettings;
   readonly #server: Server;
   readonly #requestHeaders: string;
@@ -63,17 +60,17 @@ export class HttpServer {
 
   constructor(settings: HttpServerSettings) {
     this.#settings = settings;
-    const { addresses, buffers, requestIds, maxConnections, received, refused } = settings;
+    const { addresses, buffers, maxConnections, received, refused } = settings;
     const dropped = () => refused('connections');
     this.room = new ConnectionRoom(maxConnections, received, dropped);
     this.#watcher = {
-      ...{ buffers, requestIds },
+      buffers,
       closed: (reply) => this.#closed(reply),
       failed: (reply, error) => this.#failed(reply, error),
     };
     this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
     this.#pipelined = new PipelinedRequests(received);
-    this.#graphql = createGraphQLEndpoint(settings, this.eventStreams);
+    this.#graphql = createGraphQLEndpoint(settings);
     const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
     this.#server = createServer(options, (request, response) => this.#handle(request, response));
     this.#server.maxConnections = maxConnections;
@@ -90,13 +87,13 @@ export class HttpServer {
     return listen(this.#server, port, host);
   }
 
-  /** No new connections; in-flight requests are answered. The caller closes `eventStreams` and sockets, which are waited for. */
+  /** No new connections; in-flight requests are answered. The caller closes the lasting ones, which are waited for. */
   async drain(): Promise<void> {
     // `http.Server.close` would cut idle connections on which a request may be on its way.
     const stopped = new Promise((resolve) =>
       NetServer.prototype.close.call(this.#server, () => resolve(undefined)),
     );
-    this.eventStreams.drain();
+    this.#settings.lasting.drain();
     await Promise.race([stopped, delay(this.#settings.lingerMs)]);
     if (this.#inFlight > 0) {
       await new Promise<void>((resolve) => {

@@ -11,7 +11,7 @@ import {
 } from '../../lib/pack.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { SendBuffers } from '../back-pressure/send-buffers.ts';
-import type { RequestIds } from '../request/request-id.ts';
+import { requestIdOf } from '../request/request-id.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
 
 // Node counts a waiting string by its characters, which is near enough for small ones.
@@ -26,7 +26,6 @@ const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
 /** Receives the end of each reply. */
 export interface ReplyWatcher {
   readonly buffers: SendBuffers;
-  readonly requestIds: RequestIds;
   /** The last byte is sent, or the client has disconnected. */
   closed(reply: Reply): void;
   failed(reply: Reply, error: unknown): void;
@@ -37,6 +36,8 @@ export class Reply implements Recipient {
   readonly request: IncomingMessage;
   readonly requestId: string;
   readonly caller: RequestCaller;
+  /** The bytes of this connection that the client has not read. */
+  readonly unread: SendBuffer;
   /** Null for what is no GraphQL request. */
   summary: RequestSummary | null = null;
   /** Whether its client has sent too much, so that nothing but the reserve lets it pass. */
@@ -46,7 +47,6 @@ export class Reply implements Recipient {
   readonly #watcher: ReplyWatcher;
   /** Names and values alternate: node writes such a list without any lookup. */
   readonly #head: string[];
-  #unread: SendBuffer | null = null;
 
   constructor(
     request: IncomingMessage,
@@ -55,13 +55,14 @@ export class Reply implements Recipient {
     watcher: ReplyWatcher,
     isOver: boolean,
   ) {
-    const requestId = watcher.requestIds.from(request.headers['x-request-id']);
+    const requestId = requestIdOf(request.headers['x-request-id']);
     this.request = request;
     this.isOver = isOver;
     this.requestId = requestId;
     this.caller = { ...sender, signal: this.disconnected, requestId };
     this.#response = response;
     this.#watcher = watcher;
+    this.unread = watcher.buffers.open(request.socket, this);
     this.#head = [
       ...['x-request-id', requestId, 'vary', VARY, 'cache-control', 'no-store'],
       ...['x-content-type-options', 'nosniff'],
@@ -74,17 +75,10 @@ export class Reply implements Recipient {
     return this.#disconnecting.signal;
   }
 
-  /** The bytes of this connection that the client has not read. */
-  get unread(): SendBuffer {
-    this.#unread ??= this.#watcher.buffers.open(this.request.socket, this);
-    return this.#unread;
-  }
-
   /** Begins the work as soon as the client has read enough of its earlier responses. */
   whenRoom(task: () => Eventually<void>): Eventually<void> {
-    const { buffers } = this.#watcher;
-    if (buffers.hasRoom(this.caller)) return task();
-    return buffers.room(this.caller).then(() => (this.disconnected.aborted ? undefined : task()));
+    if (this.unread.hasRoom()) return task();
+    return this.unread.room().then(() => (this.disconnected.aborted ? undefined : task()));
   }
 
   get isBegun(): boolean {
@@ -181,7 +175,7 @@ export class Reply implements Recipient {
   }
 
   #closed(): void {
-    this.#unread?.release();
+    this.unread.release();
     if (!this.#response.writableFinished) this.#disconnecting.abort();
     this.#watcher.closed(this);
   }

@@ -226,7 +226,8 @@ export class ReceiveBuffer {
       this.#uncounted = 0;
       this.#countPart();
     }
-    this.socket.emit('data', held.subarray(start, this.#at));
+    const isWhole = start === 0 && this.#at === held.length;
+    this.socket.emit('data', isWhole ? held : held.subarray(start, this.#at));
     const isBusy = this.#requests - before > 1;
     this.#sliceBytes = isBusy ? SMALLEST_SLICE : Math.min(2 * this.#sliceBytes, LARGEST_SLICE);
   }

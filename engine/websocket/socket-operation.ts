@@ -5,6 +5,7 @@ import type { Refusal } from '../admission/refusal.ts';
 import type { OpenedOperation } from '../execution/execution.ts';
 import { OverLimitError } from '../limits/over-limit-error.ts';
 import type { EventText, ResultSink } from '../live/delivery.ts';
+import { requestIdOf } from '../request/request-id.ts';
 import { RequestSummary } from '../request/request-summary.ts';
 import { jsonText } from '../results/json-text.ts';
 import type { ServerSettings } from '../server-settings.ts';
@@ -13,7 +14,7 @@ import { FrameWriter } from './frame-writer.ts';
 
 export type OperationSettings = Pick<
   ServerSettings,
-  'accessLog' | 'graph' | 'requestIds' | 'tokenEndOf' | 'tracing'
+  'accessLog' | 'graph' | 'tokenEndOf' | 'tracing'
 >;
 
 const RETRY_SECONDS = 5;
@@ -41,7 +42,7 @@ export class SocketOperation implements ResultSink {
   constructor(id: string, bytesIn: number, connection: Connection, settings: OperationSettings) {
     this.id = id;
     this.summary = new RequestSummary({
-      requestId: settings.requestIds.from(connection.requestId),
+      requestId: requestIdOf(connection.requestId),
       transport: 'websocket',
       method: null,
       client: connection.client,

@@ -3,7 +3,6 @@ import type { Duplex } from 'node:stream';
 import { handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
-import { LastingConnections } from '../http/closing-in-slices.ts';
 import { isAllowedPage } from '../http/cors.ts';
 import { MEMORY_RETRY_SECONDS } from '../limits/memory-limit.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
@@ -14,7 +13,7 @@ import { KeepAlive } from './keep-alive.ts';
 import { acceptableOffer, PER_MESSAGE_DEFLATE } from './packed-messages.ts';
 
 type WebSocketSettings = Omit<SocketSettings, 'keepAlive' | 'scratch'> &
-  Pick<ServerSettings, 'limiter' | 'longestHeartbeatMs' | 'origins' | 'pingMs'>;
+  Pick<ServerSettings, 'lasting' | 'limiter' | 'longestHeartbeatMs' | 'origins' | 'pingMs'>;
 
 /** Options of `ws` that its types lack. Browsers send fragments of 128 kB, and a slow network parts of 500 bytes. */
 const LARGEST_IN_PIECES: object = { maxFragments: 64, maxBufferedChunks: 1_024 };
@@ -32,8 +31,6 @@ export class WebSocketEndpoint {
   readonly #isMemoryShort: () => boolean;
   readonly #server: WebSocketServer;
   readonly #sockets = new Set<GraphQLSocket>();
-  /** In-flight answers are sent before a socket is closed. */
-  readonly lasting = new LastingConnections<GraphQLSocket>((socket) => socket.restart());
   #draining = false;
 
   constructor(settings: WebSocketSettings, isMemoryShort: () => boolean) {
@@ -95,10 +92,10 @@ export class WebSocketEndpoint {
 
   #opened(webSocket: WebSocket, socket: GraphQLSocket): void {
     this.#sockets.add(socket);
-    this.lasting.add(socket);
+    this.#settings.lasting.add(socket);
     webSocket.once('close', () => {
       this.#sockets.delete(socket);
-      this.lasting.delete(socket);
+      this.#settings.lasting.delete(socket);
     });
   }
 

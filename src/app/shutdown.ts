@@ -11,11 +11,9 @@ export function createShutdown(
   { shutdownDelayMs: delayMs, shutdownGraceMs: graceMs }: Config,
   { log, plugins }: StartOptions,
   { orders }: Resources['domain'],
-  { readiness, webSockets, server }: WiredServer,
+  { lasting, readiness, webSockets, server }: WiredServer,
   resources: AsyncDisposable,
 ): () => Promise<void> {
-  const lasting = [webSockets.lasting, server.eventStreams];
-
   async function drain(closeOverMs: number): Promise<void> {
     webSockets.drain();
     await Promise.all([

@@ -1,5 +1,6 @@
 import { Readiness } from '../../engine/admin/readiness.ts';
 import { SendBuffers } from '../../engine/back-pressure/send-buffers.ts';
+import { LastingConnections } from '../../engine/http/closing-in-slices.ts';
 import { HttpServer } from '../../engine/http/http-server.ts';
 import type { Site } from '../../engine/http/site.ts';
 import { messageBudget } from '../../engine/receive/message-budget.ts';
@@ -8,7 +9,6 @@ import { AccessLog } from '../../engine/request/access-log.ts';
 import { BearerTokens } from '../../engine/request/bearer.ts';
 import { ClientAddresses } from '../../engine/request/client-address.ts';
 import { ClientNames } from '../../engine/request/client-names.ts';
-import { RequestIds } from '../../engine/request/request-id.ts';
 import type { ServerSettings } from '../../engine/server-settings.ts';
 import { WebSocketEndpoint } from '../../engine/websocket/websocket-endpoint.ts';
 import { GraphiQL } from '../../graphiql/server/graphiql.ts';
@@ -68,6 +68,7 @@ function settingsOf(config: Config, options: StartOptions, resources: Resources)
   const refused = (limit: string) => metrics.graph.refusal(limit);
   return {
     graph,
+    lasting: new LastingConnections(),
     log,
     metrics: metrics.server,
     refused,
@@ -96,7 +97,6 @@ function settingsOf(config: Config, options: StartOptions, resources: Resources)
     }),
     countMessage: messageBudget(limiter, clientOf),
     tokens: new BearerTokens(),
-    requestIds: new RequestIds(),
     tracing,
     clientNames: new ClientNames(config.clientNames),
     accessLog: new AccessLog({

@@ -3,6 +3,7 @@ import { eventually } from '../../support/eventually.ts';
 import { extendedSchema } from '../../support/extended-schema.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
 import { postOf } from './slow-reader.ts';
 
 const TIMES = 20;
@@ -26,17 +27,28 @@ const MUTATION = `mutation Left { login(input: { email: "demo@example.com", pass
   ... on LoginSuccess { ${catalogs} }
 } }`;
 
+async function sendRaw(text: string, token: string) {
+  const { socket } = await openRaw(app.url);
+  onRead = () => void socket.destroy();
+  socket.write(postOf(text, { token }));
+}
+
+async function subscribe(text: string, token: string) {
+  const raw = await initializedSocket(app, token);
+  onRead = () => raw.stream.destroy();
+  raw.subscribe('1', text);
+}
+
 test.each([
-  ['a query', QUERY, false],
-  ['a mutation', MUTATION, true],
+  ['a query', QUERY, false, sendRaw],
+  ['a mutation', MUTATION, true, sendRaw],
+  ['a query of a WebSocket', QUERY, false, subscribe],
 ])(
   'of %s no more is made for a client that has left than has to be',
-  async (_what, text, isMade) => {
+  async (_what, text, isMade, begin) => {
     const token = await app.signIn();
-    using client = await openRaw(app.url);
     reads = 0;
-    onRead = () => void client.socket.destroy();
-    client.socket.write(postOf(text, { token }));
+    await begin(text, token);
     await eventually(() => reads > 0);
     // The log tells at once that a client has left, and not when its answer has ended.
     let [seen, times] = [0, 0];

@@ -139,7 +139,7 @@ test('beyond its share a client waits, others do not; after 5 s its slowest read
   expect(buffers.hasRoom(slow.caller)).toBe(false);
   const other = connect('192.0.2.2');
   expect(other.buffer.hasRoom()).toBe(true);
-  const room = buffers.room(slow.caller);
+  const room = connect('192.0.2.1').buffer.room();
   await clock.advance(4_900);
   expect(await isOver(room)).toBe(false);
   expect(cuts).toEqual([]);
