@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { RequestCaller } from '../../lib/caller.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, recurring } from '../../lib/clock.ts';
 import type { ClientOf } from '../../lib/limits/client.ts';
 import { type BufferSums, type ClientBytes, type Recipient, SendBuffer } from './send-buffer.ts';
 
@@ -47,10 +47,10 @@ export class SendBuffers implements BufferSums {
   readonly #unread = new Set<SendBuffer>();
   readonly #clients = new Map<string, ClientBytes>();
   readonly #waiting = new Set<Waiter>();
+  readonly #lookFromNowOn: () => void;
   #bytes = 0;
   /** The number of clients beyond their share. */
   #crowded = 0;
-  #isLooking = false;
   #isWaking = false;
 
   constructor(options: SendBuffersOptions) {
@@ -59,6 +59,8 @@ export class SendBuffers implements BufferSums {
     this.perConnection = options.maxBytes / CONNECTION_SHARE;
     this.#unreadMs = options.unreadMs ?? UNREAD_MS;
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
+    const everyMs = Math.min(LOOK_MS, this.#unreadMs / 10);
+    this.#lookFromNowOn = recurring(options.clock, everyMs, () => this.#look());
   }
 
   /** The unread bytes of all connections. */
@@ -133,7 +135,7 @@ export class SendBuffers implements BufferSums {
     this.#unread.add(buffer);
     buffer.client = client;
     buffer.begin(this.#options.clock.now());
-    if (!this.#isLooking) this.#planLook();
+    this.#lookFromNowOn();
     return client;
   }
 
@@ -188,19 +190,7 @@ export class SendBuffers implements BufferSums {
     });
   }
 
-  #planLook(): void {
-    this.#isLooking = true;
-    const look = () => {
-      this.#look();
-      this.#isLooking = this.#unread.size > 0;
-      if (this.#isLooking) this.#planLook();
-    };
-    // Sockets are read first: a reader may have made progress while the whole process was paused.
-    const ms = Math.min(LOOK_MS, this.#unreadMs / 10);
-    this.#options.clock.after(ms, () => setImmediate(look));
-  }
-
-  #look(): void {
+  #look(): boolean {
     const nowMs = this.#options.clock.now();
     for (const buffer of this.#unread) {
       buffer.look(nowMs);
@@ -212,6 +202,7 @@ export class SendBuffers implements BufferSums {
       if (nowMs - sinceMs >= this.#patienceMs) this.#makeRoom(client);
     }
     this.#wakeSoon();
+    return this.#unread.size > 0;
   }
 
   #makeRoom(client: ClientBytes): void {

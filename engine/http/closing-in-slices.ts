@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, pause } from '../../lib/clock.ts';
 
 /** A connection that lasts until one side closes it: a WebSocket or an event stream. */
 interface LastingConnection {
@@ -54,29 +54,21 @@ const SLICE_MS = 20;
  * Closes connections in slices, because clients that are disconnected together reconnect together.
  * Connections that open meanwhile are closed as well, after the older ones.
  */
-export function closeInSlices(
+export async function closeInSlices(
   connections: LastingConnections,
   { clock, overMs, endsEarly }: SlicesOptions,
 ): Promise<void> {
   const endsAtMs = clock.now() + overMs;
   // The part of a connection that a slice is short of is carried over to the next.
   let due = 0;
-  return new Promise((resolve) => {
-    const closeSlice = () => {
-      const remaining = connections.size;
-      // Computed from the clock each time, so that slices delayed by a busy event loop are caught up with.
-      const slicesLeft = Math.ceil((endsAtMs - clock.now()) / SLICE_MS);
-      if (slicesLeft <= 0 || (endsEarly && remaining === 0)) {
-        connections.restartOldest(remaining);
-        resolve();
-        return;
-      }
-      due += Math.max(remaining / slicesLeft, endsEarly ? 1 : 0);
-      const count = Math.min(Math.floor(due), remaining);
-      due -= Math.floor(due);
-      connections.restartOldest(count);
-      clock.after(Math.min(SLICE_MS, endsAtMs - clock.now()), closeSlice);
-    };
-    closeSlice();
-  });
+  while (!(endsEarly && connections.size === 0)) {
+    // Computed from the clock each time, so that slices delayed by a busy event loop are caught up with.
+    const leftMs = endsAtMs - clock.now();
+    if (leftMs <= 0) break;
+    due += Math.max(connections.size / Math.ceil(leftMs / SLICE_MS), endsEarly ? 1 : 0);
+    connections.restartOldest(Math.floor(due));
+    due %= 1;
+    await pause(clock, Math.min(SLICE_MS, leftMs));
+  }
+  connections.restartOldest(connections.size);
 }

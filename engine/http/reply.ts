@@ -22,6 +22,7 @@ const BROTLI = /(?:^|,)\s*br\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 
 const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
+const SAFE_HEAD = ['vary', VARY, 'cache-control', 'no-store', 'x-content-type-options', 'nosniff'];
 
 /** Receives the end of each reply. */
 export interface ReplyWatcher {
@@ -63,10 +64,7 @@ export class Reply implements Recipient {
     this.#response = response;
     this.#watcher = watcher;
     this.unread = watcher.buffers.open(request.socket, this);
-    this.#head = [
-      ...['x-request-id', requestId, 'vary', VARY, 'cache-control', 'no-store'],
-      ...['x-content-type-options', 'nosniff'],
-    ];
+    this.#head = [...SAFE_HEAD, 'x-request-id', requestId];
     response.on('close', () => this.#closed());
   }
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, recurring } from '../../lib/clock.ts';
 import { ReceiveBuffer, type ReceiveSums, type SendFault } from './receive-buffer.ts';
 
 export interface ReceiveBuffersOptions {
@@ -31,13 +31,15 @@ export class ReceiveBuffers implements ReceiveSums {
   /** The client whose bytes were handed on last: probably its are what ends the process. */
   lastAddress: string | null = null;
   #bytes = 0;
-  #isLooking = false;
+  readonly #lookFromNowOn: () => void;
   #roundBeganAtMs: number | null = null;
 
   constructor(options: ReceiveBuffersOptions) {
     this.#options = options;
     this.clock = options.clock;
     this.#unfinishedMs = options.unfinishedMs ?? UNFINISHED_MS;
+    const everyMs = Math.min(LOOK_MS, this.#unfinishedMs / 10);
+    this.#lookFromNowOn = recurring(options.clock, everyMs, () => this.#look());
   }
 
   /** The bytes of all connections that have not arrived whole. */
@@ -63,7 +65,7 @@ export class ReceiveBuffers implements ReceiveSums {
     const added = bytes - buffer.bytes;
     if (buffer.bytes === 0) {
       this.#unfinished.add(buffer);
-      if (!this.#isLooking) this.#planLook();
+      this.#lookFromNowOn();
     }
     buffer.bytes = bytes;
     this.#bytes += added;
@@ -115,18 +117,10 @@ export class ReceiveBuffers implements ReceiveSums {
     this.#options.onCut?.(fault);
   }
 
-  #planLook(): void {
-    this.#isLooking = true;
-    this.clock.after(Math.min(LOOK_MS, this.#unfinishedMs / 10), () => {
-      this.#look();
-      this.#isLooking = this.#unfinished.size > 0;
-      if (this.#isLooking) this.#planLook();
-    });
-  }
-
-  #look(): void {
+  #look(): boolean {
     for (const buffer of this.#unfinished) {
       if (buffer.isOverdue(this.#unfinishedMs)) this.cut(buffer, 'age');
     }
+    return this.#unfinished.size > 0;
   }
 }

@@ -1,11 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP, isIPv4, isIPv6, type Socket } from 'node:net';
+import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import { plainAddress } from '../../lib/address-key.ts';
 import type { RequestCaller } from '../../lib/caller.ts';
 import type { Log } from '../../lib/log.ts';
-
-// The length of the prefix `::ffff:` of an IPv4-mapped IPv6 address.
-const MAPPED_PREFIX_BITS = 96;
 
 /** Finds a request's client address: the socket's peer, or what a trusted proxy forwards. */
 export class ClientAddresses {
@@ -18,7 +15,13 @@ export class ClientAddresses {
   /** `trustedProxies`: addresses and networks whose X-Forwarded-For is believed. */
   constructor(trustedProxies: readonly string[], log: Pick<Log, 'warn'>) {
     this.#log = log;
-    for (const network of trustedProxies) trust(this.#trusted, network);
+    for (const network of trustedProxies) {
+      const [address = '', bits] = network.split('/');
+      const family = familyOf(address);
+      // It knows IPv4-mapped addresses and networks as those of IPv4.
+      if (bits === undefined) this.#trusted.addAddress(address, family);
+      else this.#trusted.addSubnet(address, Number(bits), family);
+    }
   }
 
   of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
@@ -73,19 +76,6 @@ export class ClientAddresses {
     this.#hasIgnored = true;
     this.#log.warn({ peer }, 'X-Forwarded-For is ignored: TRUSTED_PROXIES does not name this peer');
   }
-}
-
-/** Peers are compared by their IPv4 form, so mapped networks are converted to it too. */
-function trust(trusted: BlockList, network: string): void {
-  const [address = '', bits] = network.split('/');
-  const plain = plainAddress(address);
-  if (bits === undefined) {
-    trusted.addAddress(plain, familyOf(plain));
-    return;
-  }
-  const mappedBits = isIPv6(address) && isIPv4(plain) ? Number(bits) - MAPPED_PREFIX_BITS : null;
-  if (mappedBits !== null && mappedBits >= 0) trusted.addSubnet(plain, mappedBits, 'ipv4');
-  else trusted.addSubnet(address, Number(bits), familyOf(address));
 }
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, recurring } from '../../lib/clock.ts';
 import type { Slot } from '../../lib/limits/slot.ts';
 
 /** A socket, when it last received anything, and how many pings fell due since. One that waits for an answer counts again with each interval. */
@@ -33,12 +33,13 @@ export class KeepAlive {
   readonly #groups: readonly Set<PingTarget>[] = Array.from({ length: GROUPS }, () => new Set());
   #joined = 0;
   #current = 0;
-  #isScheduled = false;
+  readonly #pingFromNowOn: () => void;
 
   constructor(clock: Clock, pingMs: number, longestHeartbeatMs: number) {
     this.#clock = clock;
     this.#pingMs = pingMs;
     this.#longestHeartbeatMs = longestHeartbeatMs;
+    this.#pingFromNowOn = recurring(clock, pingMs / GROUPS, () => this.#pingGroup());
     this.#pingsOfSilence = Math.max(1, Math.ceil(SILENCE_MS / pingMs) - 1);
   }
 
@@ -47,7 +48,7 @@ export class KeepAlive {
     const group = this.#groups[this.#joined % GROUPS] as Set<PingTarget>;
     this.#joined += 1;
     group.add(target);
-    if (!this.#isScheduled) this.#schedule();
+    this.#pingFromNowOn();
     return () => group.delete(target);
   }
 
@@ -66,16 +67,8 @@ export class KeepAlive {
     this.#ping(target, nowMs);
   }
 
-  #schedule(): void {
-    this.#isScheduled = true;
-    this.#clock.after(this.#pingMs / GROUPS, () => {
-      this.#pingGroup();
-      this.#isScheduled = this.#groups.some(({ size }) => size > 0);
-      if (this.#isScheduled) this.#schedule();
-    });
-  }
-
-  #pingGroup(): void {
+  /** Returns whether there are any sockets left. */
+  #pingGroup(): boolean {
     const nowMs = this.#clock.now();
     const silentSinceMs = nowMs - SILENCE_MS;
     this.#current = (this.#current + 1) % GROUPS;
@@ -92,6 +85,7 @@ export class KeepAlive {
       if (!isCarried || unansweredPings > 0) target.unansweredPings += 1;
       if (!isCarried) this.#ping(target, nowMs);
     }
+    return this.#groups.some(({ size }) => size > 0);
   }
 
   /** A ping behind unread bytes would only add to them. It counts all the same: a peer acknowledges those too. */
