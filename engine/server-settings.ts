@@ -30,7 +30,7 @@ export interface ServerSettings {
   readonly clock: Clock;
   /** The longest that a subscription may be without an event of its own. */
   readonly longestHeartbeatMs: number;
-  /** Why a socket is closed with 4403 for the error that ended a subscription; null where it is not. */
+  /** Returns the reason with which an error that ends a subscription closes its socket by 4403; null where it does not. */
   readonly tokenEndOf: (error: unknown) => string | null;
   /** The interval of what keeps a quiet socket or event stream open. */
   readonly pingMs: number;

@@ -3,7 +3,7 @@ import { ByteCollector } from '../../lib/byte-collector.ts';
 import { OversizeError, unpack } from '../../lib/unpack.ts';
 import type { ReceiveBuffer } from '../receive/receive-buffer.ts';
 
-/** Why the body of a request was not taken; `too many pieces`: more than its size explains. */
+/** The reason why the body of a request is not taken; `too many pieces`: more than its size explains. */
 export type BodyFault = 'too large' | 'too many pieces' | 'unreadable';
 
 /** The time is that of a request's head. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Reply } from './reply.ts';
+import type { HttpReply } from './reply.ts';
 
 export interface AllowedOrigins {
   readonly origins: readonly string[];
@@ -8,18 +8,10 @@ export interface AllowedOrigins {
 
 // GraphQL clients send these by themselves: the token, Apollo's names and CSRF header, W3C and Sentry tracing.
 const REQUEST_HEADERS = [
-  'authorization',
-  'content-type',
-  'x-request-id',
-  'apollographql-client-name',
-  'apollographql-client-version',
-  'traceparent',
-  'tracestate',
-  'baggage',
-  'sentry-trace',
-  'apollo-require-preflight',
-  'x-apollo-operation-name',
-  'x-apollo-operation-id',
+  ...['authorization', 'content-type', 'x-request-id'],
+  ...['apollographql-client-name', 'apollographql-client-version'],
+  ...['traceparent', 'tracestate', 'baggage', 'sentry-trace'],
+  ...['apollo-require-preflight', 'x-apollo-operation-name', 'x-apollo-operation-id'],
 ];
 const RESPONSE_HEADERS = 'date, x-request-id, retry-after, ratelimit';
 const PREFLIGHT_SECONDS = '600';
@@ -58,7 +50,7 @@ export function isCrossSite(request: IncomingMessage, allowed: AllowedOrigins): 
   return !Object.keys(request.headers).some((name) => PREFLIGHTED_HEADER.test(name));
 }
 
-export function setCorsHeaders(reply: Reply, allowed: AllowedOrigins): void {
+export function setCorsHeaders(reply: HttpReply, allowed: AllowedOrigins): void {
   const { origin } = reply.request.headers;
   if (origin === undefined || !isAllowedOrigin(origin, allowed)) return;
   reply.set('access-control-allow-origin', origin);
@@ -70,7 +62,7 @@ export function allowedRequestHeaders(added: readonly string[]): string {
   return [...new Set([...REQUEST_HEADERS, ...added])].join(', ');
 }
 
-export function answerPreflight(reply: Reply, requestHeaders: string): void {
+export function answerPreflight(reply: HttpReply, requestHeaders: string): void {
   if (reply.has('access-control-allow-origin')) {
     reply.set('access-control-allow-methods', 'GET, POST, OPTIONS');
     reply.set('access-control-allow-headers', requestHeaders);

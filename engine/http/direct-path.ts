@@ -11,7 +11,7 @@ import { jsonText } from '../results/json-text.ts';
 import { asOnlyEvent } from './event-stream.ts';
 import { EVENT_STREAM, type MediaType, PLAIN_JSON, RESPONSE_JSON } from './negotiation.ts';
 import { readQueryString } from './query-string.ts';
-import type { Reply } from './reply.ts';
+import type { HttpReply } from './reply.ts';
 
 /** The parameters that a request sends, or why they cannot be read. */
 type Reading = { readonly sent: unknown } | { readonly fault: string };
@@ -49,7 +49,7 @@ function readBody(body: Buffer): Reading {
 
 /** Answers a request that is refused, by the status that GraphQL over HTTP gives it. */
 export function sendRefusal(
-  reply: Reply,
+  reply: HttpReply,
   { status, headers, isWellFormed, errors }: Refusal,
   media: MediaType,
 ): Eventually<void> {
@@ -64,7 +64,7 @@ export function sendRefusal(
 
 /** Sends the result of a query or a mutation. */
 export function sendAnswer(
-  reply: Reply,
+  reply: HttpReply,
   result: ExecutionResult,
   operation: Operation | null,
   media: MediaType,
@@ -75,7 +75,7 @@ export function sendAnswer(
 
 /** Sends a result that may be cached; after a GET the client may cache it for its TTL. */
 function sendCached(
-  reply: Reply,
+  reply: HttpReply,
   { sent: { etag, freshSeconds, bytes, packed } }: CachedResult,
   media: MediaType,
 ): Eventually<void> {
@@ -96,7 +96,7 @@ function sendCached(
 
 /** Sends a serialized result as the media type that was negotiated. */
 function sendResult(
-  reply: Reply,
+  reply: HttpReply,
   status: number,
   result: Body,
   media: MediaType,

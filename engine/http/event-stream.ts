@@ -5,7 +5,7 @@ import type { SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { EventText, FollowedEvents, ResultSink } from '../live/delivery.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
 import { EVENT_STREAM } from './negotiation.ts';
-import type { Reply } from './reply.ts';
+import type { HttpReply } from './reply.ts';
 
 const HEAD = Buffer.from('event: next\ndata: ');
 const END = Buffer.from('\n\n');
@@ -26,7 +26,7 @@ export class EventStream implements ResultSink {
   readonly #pings: NodeJS.Timeout;
   #lastWriteAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(reply: Reply, summary: RequestSummary, pingMs: number) {
+  constructor(reply: HttpReply, summary: RequestSummary, pingMs: number) {
     this.takesPacked = reply.takesGzip;
     reply.set('content-type', EVENT_STREAM);
     reply.set('x-accel-buffering', 'no');

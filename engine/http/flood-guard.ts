@@ -4,7 +4,7 @@ import type { Eventually } from '../../lib/eventually.ts';
 import { tooManyMessages } from '../limits/over-limit-error.ts';
 import type { Standing } from '../receive/message-budget.ts';
 import type { ServerSettings } from '../server-settings.ts';
-import type { Reply } from './reply.ts';
+import type { HttpReply } from './reply.ts';
 
 export type FloodSettings = Pick<
   ServerSettings,
@@ -48,7 +48,7 @@ export function countRequest(
 
 /** Counts what a packed body has unpacked to: a few bytes on the wire may hold the largest one. */
 export function countUnpacked(
-  { request, caller }: Reply,
+  { request, caller }: HttpReply,
   { countMessage }: FloodSettings,
   body: Buffer | null,
 ): Standing {
@@ -67,7 +67,7 @@ export function mayPass({ method, headers, url = '' }: IncomingMessage): boolean
   return !isPacked && Number(headers['content-length'] ?? Infinity) <= SMALL_BODY;
 }
 
-export function refuseFlood(reply: Reply, { refused }: FloodSettings): Eventually<void> {
+export function refuseFlood(reply: HttpReply, { refused }: FloodSettings): Eventually<void> {
   refused('messages');
   const { errors, headers } = tooManyMessages();
   reply.setAll(headers);

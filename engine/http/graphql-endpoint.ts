@@ -3,7 +3,6 @@ import { after, type Eventually } from '../../lib/eventually.ts';
 import type { Operation, TransportContext } from '../admission/operation.ts';
 import type { Refusal } from '../admission/refusal.ts';
 import { requestError } from '../errors/request-error.ts';
-import type { OpenedOperation } from '../execution/execution.ts';
 import type { FollowedEvents } from '../live/delivery.ts';
 import { RequestSummary } from '../request/request-summary.ts';
 import { endRequestTrace, requestTrace } from '../request/request-trace.ts';
@@ -21,7 +20,7 @@ import {
   PLAIN_JSON,
   RESPONSE_JSON,
 } from './negotiation.ts';
-import type { Reply } from './reply.ts';
+import type { HttpReply } from './reply.ts';
 import type { YogaHandler } from './yoga.ts';
 
 export interface EndpointSettings
@@ -48,19 +47,23 @@ export interface EndpointSettings
  */
 export function createGraphQLEndpoint(
   settings: EndpointSettings,
-): (reply: Reply) => Eventually<void> {
+): (reply: HttpReply) => Eventually<void> {
   const { graph, addresses, maxBodyBytes, directPath, yoga, pingMs, metrics } = settings;
   const { accessLog, clientNames, lasting, received, tracing } = settings;
   const negotiation = new Negotiation();
 
-  function answer(reply: Reply, summary: RequestSummary, body: Buffer | null): Eventually<void> {
+  function answer(
+    reply: HttpReply,
+    summary: RequestSummary,
+    body: Buffer | null,
+  ): Eventually<void> {
     if (body !== null) summary.bytesIn = body.length;
     if (countUnpacked(reply, settings, body) !== 'within') return refuseFlood(reply, settings);
     return reply.whenRoom(() => answerRequest(reply, summary, body));
   }
 
   function answerRequest(
-    reply: Reply,
+    reply: HttpReply,
     summary: RequestSummary,
     body: Buffer | null,
   ): Eventually<void> {
@@ -86,24 +89,17 @@ export function createGraphQLEndpoint(
       toRequest: () => toFetchRequest(request, body, asked),
     };
     if (ordinary === null) return answerByYoga(reply, transport, single);
-    const opening = graph.open(reply.caller, transport);
-    return after(opening, (opened) => answerDirectly(reply, opened, single));
-  }
-
-  function answerDirectly(
-    reply: Reply,
-    opened: OpenedOperation | Refusal,
-    media: MediaType,
-  ): Eventually<void> {
-    if ('errors' in opened) return sendRefusal(reply, opened, media);
-    const { operation } = opened;
-    reply.setAll(operation.headers);
-    return after(opened.start(), (outcome) => sendOutcome(reply, outcome, operation, media));
+    return after(graph.open(reply.caller, transport), (opened) => {
+      if ('errors' in opened) return sendRefusal(reply, opened, single);
+      const { operation } = opened;
+      reply.setAll(operation.headers);
+      return after(opened.start(), (outcome) => sendOutcome(reply, outcome, operation, single));
+    });
   }
 
   /** `operation` is null for an outcome of a plugin's own. */
   function sendOutcome(
-    reply: Reply,
+    reply: HttpReply,
     outcome: object,
     operation: Operation | null,
     media: MediaType,
@@ -116,7 +112,7 @@ export function createGraphQLEndpoint(
 
   /** Answers a subscription by an event stream, which may last for hours. `outcome`: as other plugins hand it on. */
   async function sendEvents(
-    reply: Reply,
+    reply: HttpReply,
     followed: FollowedEvents,
     outcome: AsyncIterable<never>,
   ): Promise<void> {
@@ -135,7 +131,7 @@ export function createGraphQLEndpoint(
   }
 
   async function answerByYoga(
-    reply: Reply,
+    reply: HttpReply,
     transport: TransportContext,
     media: MediaType,
   ): Promise<void> {
@@ -152,7 +148,7 @@ export function createGraphQLEndpoint(
 
   /** Answers a request that is refused before there is an operation. */
   function refuse(
-    reply: Reply,
+    reply: HttpReply,
     status: number,
     message: string,
     media: MediaType = PLAIN_JSON,
@@ -163,7 +159,7 @@ export function createGraphQLEndpoint(
     return sendRefusal(reply, { status, headers: {}, isWellFormed: false, errors }, media);
   }
 
-  function refuseUntaken(reply: Reply, fault: BodyFault): Eventually<void> {
+  function refuseUntaken(reply: HttpReply, fault: BodyFault): Eventually<void> {
     if (fault === 'unreadable') return refuse(reply, 400, 'The body cannot be read.');
     if (fault === 'too large') return refuse(reply, 413, 'The body is too large.');
     received.stop(received.of(reply.request.socket), 'pieces');

@@ -16,7 +16,7 @@ import { countRequest, mayPass, refuseFlood } from './flood-guard.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
 import { listen } from './listen.ts';
 import { PipelinedRequests } from './pipelined-requests.ts';
-import { Reply, type ReplyWatcher } from './reply.ts';
+import { HttpReply, type ReplyWatcher } from './reply.ts';
 import { type Site, sendNotFound, wantsPage } from './site.ts';
 
 export interface HttpServerSettings
@@ -136,7 +136,7 @@ export class HttpServer {
     };
     const standing = countRequest(request, sender, this.#settings, isForeign);
     if (standing === null) return;
-    const reply = new Reply(request, response, sender, this.#watcher, standing === 'over');
+    const reply = new HttpReply(request, response, sender, this.#watcher, standing === 'over');
     if (readiness.isDraining) reply.set('connection', 'close');
     setCorsHeaders(reply, origins);
     this.#inFlight += 1;
@@ -151,7 +151,7 @@ export class HttpServer {
     else this.#pipelined.wait(request, response, begin);
   }
 
-  #closed(reply: Reply): void {
+  #closed(reply: HttpReply): void {
     const { request, status, summary } = reply;
     const buffer = this.#settings.received.of(request.socket);
     buffer.underWay -= 1;
@@ -167,7 +167,7 @@ export class HttpServer {
     this.#settings.accessLog.ended(summary, reply.caller, status);
   }
 
-  #failed(reply: Reply, error: unknown): void {
+  #failed(reply: HttpReply, error: unknown): void {
     const { requestId } = reply;
     reply.summary?.failed('INTERNAL', 'fault');
     this.#settings.log.error({ requestId, err: error }, 'a request failed');
@@ -183,7 +183,7 @@ export class HttpServer {
     }
   }
 
-  #route(reply: Reply, isForeign: boolean): Eventually<void> {
+  #route(reply: HttpReply, isForeign: boolean): Eventually<void> {
     const { request } = reply;
     if (hasDoubledHeader(request.rawHeaders)) {
       // The connection is closed unread: such a head may smuggle a second request behind it.
@@ -215,7 +215,7 @@ export class HttpServer {
     return null;
   }
 
-  #routeElsewhere(reply: Reply, path: string): Eventually<void> {
+  #routeElsewhere(reply: HttpReply, path: string): Eventually<void> {
     const { readiness, sdl } = this.#settings;
     if (path === '/graphql/') {
       // 308 keeps the method and the body of a POST.

@@ -45,18 +45,22 @@ const ANYTHING: Accepted = { single: PLAIN_JSON, takesEvents: true };
 /** One element of the header. */
 interface MediaRange {
   readonly type: string;
-  /** How exactly it names a type; of two that match, the more specific one counts. */
+  /** The higher, the more exactly it names a type; of two that match, the more specific one counts. */
   readonly specificity: number;
   readonly weight: number;
   readonly at: number;
 }
+
+// The parts of a list, whose separators may stand in quoted strings as well.
+const ELEMENTS = /(?:[^,"]|"(?:\\.|[^"\\])*"?)+/g;
+const PARAMETERS = /(?:[^;"]|"(?:\\.|[^"\\])*"?)+/g;
 
 const ANY_TYPE = 0;
 const ANY_SUBTYPE = 2;
 const NAMED = 4;
 
 function acceptedBy(header: string): Accepted | null {
-  const elements = splitUnquoted(header, ',').filter((element) => element.trim() !== '');
+  const elements = (header.match(ELEMENTS) ?? []).filter((element) => element.trim() !== '');
   // An empty list is no preference.
   if (elements.length === 0) return ANYTHING;
   const ranges = elements.map(readRange).filter((range) => range !== null);
@@ -99,7 +103,7 @@ function isBetter(one: MediaRange, other: MediaRange): boolean {
 
 /** Null for a range of another charset: responses are UTF-8. Other parameters are unknown to JSON, and ignored. */
 function readRange(element: string, at: number): MediaRange | null {
-  const [name = '', ...parameters] = splitUnquoted(element, ';');
+  const [name = '', ...parameters] = element.match(PARAMETERS) ?? [];
   const written = name.trim().toLowerCase();
   // Java's HttpURLConnection sends the short form.
   const type = written === '*' ? '*/*' : written;
@@ -108,15 +112,11 @@ function readRange(element: string, at: number): MediaRange | null {
   for (const parameter of parameters) {
     const equals = parameter.indexOf('=');
     const value = unquoted(parameter.slice(equals + 1).trim());
-    switch (parameter.slice(0, Math.max(0, equals)).trim().toLowerCase()) {
-      case 'q':
-        weight = readWeight(value);
-        break;
-      case 'charset':
-        if (!/^utf-?8$/i.test(value)) return null;
-        specificity += 1;
-        break;
-    }
+    const key = parameter.slice(0, Math.max(0, equals)).trim().toLowerCase();
+    if (key === 'q') weight = readWeight(value);
+    if (key !== 'charset') continue;
+    if (!/^utf-?8$/i.test(value)) return null;
+    specificity += 1;
   }
   return { type, specificity, weight, at };
 }
@@ -124,25 +124,6 @@ function readRange(element: string, at: number): MediaRange | null {
 /** A weight that is none counts as left out, which is 1. */
 function readWeight(text: string): number {
   return /^(?:0?\.\d+|0\.?|1\.?0*)$/.test(text) ? Number(text) : 1;
-}
-
-/** Splits at a separator that is in no quoted string. */
-function splitUnquoted(text: string, separator: string): string[] {
-  if (!text.includes('"')) return text.split(separator);
-  const parts: string[] = [];
-  let from = 0;
-  let isQuoted = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text[at];
-    if (isQuoted && char === '\\') at += 1;
-    else if (char === '"') isQuoted = !isQuoted;
-    else if (char === separator && !isQuoted) {
-      parts.push(text.slice(from, at));
-      from = at + 1;
-    }
-  }
-  parts.push(text.slice(from));
-  return parts;
 }
 
 function unquoted(text: string): string {

@@ -28,12 +28,12 @@ const SAFE_HEAD = ['vary', VARY, 'cache-control', 'no-store', 'x-content-type-op
 export interface ReplyWatcher {
   readonly buffers: SendBuffers;
   /** The last byte is sent, or the client has disconnected. */
-  closed(reply: Reply): void;
-  failed(reply: Reply, error: unknown): void;
+  closed(reply: HttpReply): void;
+  failed(reply: HttpReply, error: unknown): void;
 }
 
 /** The response to one HTTP request: headers are collected, then sent with the body. */
-export class Reply implements Recipient {
+export class HttpReply implements Recipient {
   readonly request: IncomingMessage;
   readonly requestId: string;
   readonly caller: RequestCaller;
@@ -148,7 +148,7 @@ export class Reply implements Recipient {
     this.#ended();
   }
 
-  /** For a body that is streamed: the headers go with its first bytes. */
+  /** Begins a body that is streamed: the headers go with its first bytes. */
   begin(status: number): ServerResponse {
     this.#response.writeHead(status, this.#head);
     return this.#response;

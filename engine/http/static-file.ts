@@ -1,6 +1,6 @@
 import type { Eventually } from '../../lib/eventually.ts';
 import { pack } from '../../lib/pack.ts';
-import type { Reply } from './reply.ts';
+import type { HttpReply } from './reply.ts';
 
 /** A file of a page, compressed once for all that ask for it. */
 export interface StaticFile {
@@ -24,7 +24,7 @@ export async function packFile(
 }
 
 /** Sends a file whose path contains a hash of its content, so that it can be cached for good. */
-export function sendFile(reply: Reply, file: StaticFile): void {
+export function sendFile(reply: HttpReply, file: StaticFile): void {
   reply.set('content-type', file.type);
   reply.set('cache-control', 'public, max-age=31536000, immutable');
   reply.set('vary', 'accept-encoding');
@@ -35,7 +35,7 @@ export function sendFile(reply: Reply, file: StaticFile): void {
 
 /** Sends a page for which nothing but what this server serves may be loaded, run or asked, and which nobody may frame. */
 export function sendPage(
-  reply: Reply,
+  reply: HttpReply,
   html: string,
   { scripts = "'self'", style = "'self'", images = 'data:' },
 ): Eventually<void> {

@@ -9,7 +9,7 @@ export type EventPace = ReturnType<typeof createEventPace>;
  * earned, and later ones are merged behind it.
  */
 export function createEventPace(limiter: Limiter, clock: Clock) {
-  /** In the line of its token first: before that it takes nothing from the other tokens of its account. */
+  /** An event waits in the line of its token first: before that it takes nothing from the other tokens of its account. */
   async function wait(client: Client, fields: number, ending?: AbortSignal): Promise<number> {
     const sinceMs = clock.now();
     for (const [at, part] of client.parts.entries()) {

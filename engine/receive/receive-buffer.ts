@@ -5,8 +5,8 @@ import { isPausedByNode } from '../private-fields.ts';
 import { FrameMeter } from './frame-meter.ts';
 
 /**
- * Why a connection was closed for what it sent: too much of it, too many pieces of one message or body, too long
- * for one, or more than the process holds of unfinished ones.
+ * The reasons for which a connection is closed: it sends too much, one message or body in too many pieces or for too
+ * long, or more than the process holds of unfinished ones.
  */
 export const SEND_FAULTS = ['rate', 'pieces', 'age', 'process'] as const;
 
@@ -57,7 +57,7 @@ export class ReceiveBuffer {
   address: string;
   /** The HTTP requests that are not answered. */
   underWay = 0;
-  /** How often a client that has long sent too much was answered on it. */
+  /** The answers on it to a client that has long sent too much. */
   refusals = 0;
   readonly #sums: ReceiveSums;
   /** Passes on the end of the connection. */

@@ -55,7 +55,7 @@ export class RequestSummary {
   /** The account that the token claims. */
   claimedAccount: string | null = null;
   outcome: RequestOutcome = 'ok';
-  /** Why it failed, where the codes do not say it. */
+  /** The cause of its failure, where the codes do not say it. */
   reason: string | null = null;
   bytesOut = 0;
   /** The results that were sent: one, or the events of a subscription. */

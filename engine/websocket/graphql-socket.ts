@@ -184,7 +184,7 @@ export class GraphQLSocket implements FrameWatcher {
       .begin(payload)
       .then((results) => {
         this.#closeIfIdle();
-        // What it was begun with is not retained while its events are followed.
+        // Its payload is not retained while its events are followed.
         return results === null ? undefined : operation.follow(results);
       })
       .catch((error: unknown) => this.#failed(error, operation))

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Reply } from '../../engine/http/reply.ts';
+import type { HttpReply } from '../../engine/http/reply.ts';
 import { type Site, sendNotFound, wantsPage } from '../../engine/http/site.ts';
 import { sendFile, sendPage } from '../../engine/http/static-file.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
@@ -48,7 +48,7 @@ export class GraphiQL implements Site {
     };
   }
 
-  async #page(reply: Reply): Promise<void> {
+  async #page(reply: HttpReply): Promise<void> {
     const { sandbox } = this.#options;
     const assets = await this.#loadAssets();
     const docs = await this.#loadDocumentation();
@@ -63,7 +63,7 @@ export class GraphiQL implements Site {
     });
   }
 
-  async #file(reply: Reply, path: string): Promise<void> {
+  async #file(reply: HttpReply, path: string): Promise<void> {
     const document = (await this.#loadDocumentation()).find((each) => each.path === path);
     if (document) {
       reply.set('content-type', 'text/plain; charset=utf-8');

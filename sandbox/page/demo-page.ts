@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Reply } from '../../engine/http/reply.ts';
+import type { HttpReply } from '../../engine/http/reply.ts';
 import { type Site, sendNotFound, wantsPage } from '../../engine/http/site.ts';
 import { packFile, type StaticFile, sendFile, sendPage } from '../../engine/http/static-file.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
@@ -36,12 +36,12 @@ export class DemoPage implements Site {
     return (reply) => reply.whenRoom(() => this.#file(reply, path));
   }
 
-  async #page(reply: Reply): Promise<void> {
+  async #page(reply: HttpReply): Promise<void> {
     const { html, scripts } = await this.#load();
     await sendPage(reply, html, { scripts });
   }
 
-  async #file(reply: Reply, path: string): Promise<void> {
+  async #file(reply: HttpReply, path: string): Promise<void> {
     const file = (await this.#load()).files.get(path);
     return file === undefined ? sendNotFound(reply) : sendFile(reply, file);
   }

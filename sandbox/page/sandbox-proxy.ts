@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';
 import { type AllowedOrigins, isAllowedPage } from '../../engine/http/cors.ts';
-import type { Reply } from '../../engine/http/reply.ts';
+import type { HttpReply } from '../../engine/http/reply.ts';
 import type { Site } from '../../engine/http/site.ts';
 import { plainAddress } from '../../lib/address-key.ts';
 
@@ -50,7 +50,7 @@ export class SandboxProxy implements Site {
     );
   }
 
-  #forward(reply: Reply): Promise<void> {
+  #forward(reply: HttpReply): Promise<void> {
     const { request } = reply;
     const target = this.#targetOf(request.url ?? '');
     if (target === null) throw new TypeError('The path was not checked.');
