@@ -10,8 +10,10 @@ export interface FieldTraits {
   readonly sharing?: Sharing;
   /** Of an argument: it limits the age of a read that several fields of an operation share. */
   readonly isAgeLimit?: boolean;
-  /** The field needs the whole of a read of which only a part is cached. */
-  readonly needsWholeRead?: boolean;
+  /** Names what the field reads: the plan of an operation has the names that its fields state. */
+  readonly reads?: string;
+  /** Of a field of a query's root, as of any of a mutation's: what it selects is read apart, by a plan of its own. */
+  readonly readsApart?: boolean;
   /** Operations that select the field are traced, whatever the share of those that are. */
   readonly isAlwaysTraced?: boolean;
   /** The result of a write is sent, as far as it has scalars, whatever fails after the write. */
@@ -36,16 +38,21 @@ export function sharingOf({ extensions: { sharing } }: Extended): Sharing | null
 /**
  * Whether the field may be resolved in a later turn of the event loop, where an answer is made in
  * slices: with arguments it may compute much and return little. A read of the viewer's own computes
- * nothing, and begins at once, because the proof of its token may wait for the reads that have begun.
+ * nothing, and is better begun than put off.
  */
 export function isPostponable(field: Extended & { readonly args: readonly unknown[] }): boolean {
   return field.args.length > 0 && sharingOf(field) !== null;
 }
 
-type Flag = 'isAgeLimit' | 'needsWholeRead' | 'isAlwaysTraced' | 'keepsOutcome' | 'isSignIn';
+type Flag = 'isAgeLimit' | 'readsApart' | 'isAlwaysTraced' | 'keepsOutcome' | 'isSignIn';
 
 export function hasTrait({ extensions }: Extended, trait: Flag): boolean {
   return extensions[trait] === true;
+}
+
+/** Null where the field reads nothing that a plan has to have. */
+export function readOf({ extensions: { reads } }: Extended): string | null {
+  return typeof reads === 'string' ? reads : null;
 }
 
 /** Null for a list like any other. */

@@ -10,7 +10,7 @@ import { after, type Eventually } from '../../lib/eventually.ts';
 import type { CatalogView } from '../domain/catalog/catalog-view.ts';
 import type { Caller } from '../gateway/caller.ts';
 import { Context } from '../schema/context.ts';
-import { EventScope } from '../schema/scope.ts';
+import { EventScope, type Plan } from '../schema/scope.ts';
 import type { Services } from '../schema/services.ts';
 
 /** A context that other plugins may see and extend. */
@@ -34,13 +34,13 @@ export class GraphContext extends SharedContext implements OperationContext {
     this.operation = operation;
   }
 
-  override get ageLimitSeconds(): number {
+  override planOf(field = ''): Plan {
     const { prepared, inputs } = this.operation;
-    return evaluate(prepared.ageLimit, inputs);
-  }
-
-  override get needsRows(): boolean {
-    return this.operation.prepared.needsWholeRead;
+    const plan = prepared.plans.get(field);
+    return {
+      maxAgeSeconds: evaluate(prepared.ageLimit, inputs),
+      has: (read) => evaluate(plan?.get(read) ?? 0, inputs) > 0,
+    };
   }
 
   override neverSignedIn(): void {

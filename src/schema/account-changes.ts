@@ -1,14 +1,3 @@
-import {
-  type FieldNode,
-  type FragmentSpreadNode,
-  GraphQLIncludeDirective,
-  type GraphQLResolveInfo,
-  GraphQLSkipDirective,
-  getDirectiveValues,
-  type InlineFragmentNode,
-  Kind,
-  type SelectionSetNode,
-} from 'graphql';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import type {
   AccountChanges,
@@ -17,6 +6,7 @@ import type {
 } from '../domain/positions/feed-events.ts';
 import type { Delta } from '../domain/positions/timeline.ts';
 import type { Position } from '../gateway/model.ts';
+import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 import { OrderRef, PositionRef } from './holding.ts';
@@ -24,15 +14,14 @@ import { changesArgs, FeedStatus, watching } from './live.ts';
 import { PositionTotalsRef } from './position-totals.ts';
 import { SessionRef } from './session.ts';
 import { nonNull, perAccount } from './sharing.ts';
+import { traits } from './traits.ts';
 
 /** Without orders and session selected an event is one of the positions alone. */
 type Changes = AccountChanges | PositionChanges;
 type Stream = PullStream<AccountChanges> | PullStream<PositionChanges>;
 
-/** The fields for which op 10 has to be read as well. */
-const OF_SNAPSHOT: Readonly<
-  Record<Exclude<keyof AccountChanges, keyof PositionChanges | 'positions'>, true>
-> = { orders: true, session: true };
+/** Marks the fields for which op 10 has to be read as well. */
+const ofSnapshots = traits({ ...perAccount.extensions, ...reads('snapshots').extensions });
 
 const ChangedPositionsRef = builder.objectRef<Delta<Position>>('ChangedPositions').implement({
   description: 'What turns the list of positions that the client holds into the present one.',
@@ -82,7 +71,7 @@ const AccountChangesRef = builder.objectRef<Changes>('AccountChanges').implement
       resolve: (changes) => ('positions' in changes ? changes.positions : changes),
     }),
     orders: t.field({
-      ...perAccount,
+      ...ofSnapshots,
       type: ChangedOrdersRef,
       nullable: true,
       description:
@@ -90,7 +79,7 @@ const AccountChangesRef = builder.objectRef<Changes>('AccountChanges').implement
       resolve: (changes) => ('orders' in changes ? changes.orders : null),
     }),
     session: t.field({
-      ...perAccount,
+      ...ofSnapshots,
       type: SessionRef,
       nullable: true,
       description:
@@ -116,29 +105,12 @@ builder.subscriptionField('accountChanges', (t) =>
     description:
       'The whole account as a snapshot, then as what changed: open positions, pending orders and the figures of the session. An event comes every `heartbeatSeconds` at least. Without `orders` and `session` it costs the gateway what `positionChanges` costs.',
     args: changesArgs,
-    subscribe: async (_root, args, context, info): Promise<Stream> =>
+    subscribe: async (_root, args, context): Promise<Stream> =>
       watching(context, args, async (hub, proof, viewer): Promise<Stream> => {
-        if (!selects(info, Object.keys(OF_SNAPSHOT))) {
-          return hub.watchChanges(proof, viewer, args);
-        }
+        if (!context.planOf().has('snapshots')) return hub.watchChanges(proof, viewer, args);
         await context.services.catchUp(proof.login);
         return hub.watchAccount(proof, viewer, args);
       }),
     resolve: (changes: Changes) => changes,
   }),
 );
-
-/** Whether a field's selection has one of these names, where the variables do not leave it out. */
-function selects(info: GraphQLResolveInfo, names: readonly string[]): boolean {
-  const isIncluded = (node: FieldNode | FragmentSpreadNode | InlineFragmentNode): boolean =>
-    getDirectiveValues(GraphQLSkipDirective, node, info.variableValues)?.if !== true &&
-    getDirectiveValues(GraphQLIncludeDirective, node, info.variableValues)?.if !== false;
-  const has = (selectionSet: SelectionSetNode | undefined): boolean =>
-    selectionSet?.selections.some((node) => {
-      if (!isIncluded(node)) return false;
-      if (node.kind === Kind.FIELD) return names.includes(node.name.value);
-      if (node.kind === Kind.INLINE_FRAGMENT) return has(node.selectionSet);
-      return has(info.fragments[node.name.value]?.selectionSet);
-    }) ?? false;
-  return info.fieldNodes.some(({ selectionSet }) => has(selectionSet));
-}

@@ -1,5 +1,5 @@
 import type { Caller, ReceiptEntry } from '../gateway/caller.ts';
-import { type ReadRecord, Scope } from './scope.ts';
+import { NO_PLAN, type Plan, type ReadRecord, Scope } from './scope.ts';
 import type { Services } from './services.ts';
 
 // A receipt lists the gateway's calls, and what was held back here is none.
@@ -32,12 +32,9 @@ export class Context implements ReadRecord {
     this.calls = calls;
   }
 
-  get ageLimitSeconds(): number {
-    return Infinity;
-  }
-
-  get needsRows(): boolean {
-    return false;
+  /** The plan of the operation, or of a field of its root that reads apart, such as any of a mutation. */
+  planOf(_field = ''): Plan {
+    return NO_PLAN;
   }
 
   identified(login: string): void {
@@ -63,15 +60,15 @@ export class Context implements ReadRecord {
 
   /**
    * Every mutation field runs through here. They run serially, so the scope that a write leaves
-   * behind serves only the fields selected on its own result.
+   * behind serves only the fields selected on its own result, which is in the answer under `field`.
    */
-  async write<T>(send: (scope: Scope) => Promise<T>): Promise<T> {
+  async write<T>(send: (scope: Scope) => Promise<T>, field?: string): Promise<T> {
     const own = this.ownScope();
     this.current = own;
     try {
       return await send(own);
     } finally {
-      this.own = own.renewed();
+      this.own = own.renewed(this.planOf(field));
       this.current = this.own;
     }
   }
@@ -90,7 +87,7 @@ export class Context implements ReadRecord {
   }
 
   protected createScope(caller: Caller): Scope {
-    return new Scope(this.services, caller, this);
+    return new Scope(this.services, caller, this, this.planOf());
   }
 
   protected callerOfCalls(): Caller {

@@ -1,5 +1,5 @@
 import type { Order, Position } from '../gateway/model.ts';
-import { ageLimit } from './age-limit.ts';
+import { ageLimit, checkAge, reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 import { InstrumentRef } from './instrument.ts';
@@ -111,6 +111,7 @@ OrderRef.implement({
 
 builder.queryFields((t) => ({
   positions: t.field({
+    ...reads('positions'),
     type: [PositionRef],
     nullable: true,
     description:
@@ -118,6 +119,7 @@ builder.queryFields((t) => ({
     resolve: (_root, _args, { scope }) => scope.positions(),
   }),
   position: t.field({
+    ...reads('positions'),
     type: PositionRef,
     nullable: true,
     description: 'One open position; null where none of that id is open.',
@@ -126,6 +128,7 @@ builder.queryFields((t) => ({
       (await scope.positions()).find((position) => position.id === id),
   }),
   orders: t.field({
+    ...reads('orders'),
     type: [OrderRef],
     nullable: true,
     description:
@@ -137,9 +140,13 @@ builder.queryFields((t) => ({
         description: 'How old the snapshot may be, in seconds; 0 forces a fresh one.',
       }),
     },
-    resolve: (_root, { maxAge }, { scope }) => scope.orders(maxAge),
+    resolve: (_root, { maxAge }, { scope }) => {
+      checkAge(maxAge);
+      return scope.orders();
+    },
   }),
   order: t.field({
+    ...reads('orders'),
     type: OrderRef,
     nullable: true,
     description: 'One pending order; null where none of that id is pending.',
@@ -153,12 +160,14 @@ const own = 'only the viewer’s own; one read for all instruments of a request.
 
 builder.objectFields(InstrumentRef, (t) => ({
   positions: t.field({
+    ...reads('positions'),
     type: [PositionRef],
     nullable: true,
     description: `Open positions in this instrument: ${own}`,
     resolve: ({ symbol }, _args, { scope }) => scope.positionsIn(symbol),
   }),
   orders: t.field({
+    ...reads('orders'),
     type: [OrderRef],
     nullable: true,
     description: `Pending orders for this instrument: ${own}`,

@@ -3,6 +3,7 @@ import {
   type WithdrawalMethod,
   withdrawalMethodsRead,
 } from '../gateway/wire/payments.ts';
+import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 
@@ -30,12 +31,14 @@ export const WithdrawalMethodRef = builder
 
 builder.queryFields((t) => ({
   withdrawalMethods: t.field({
+    ...reads('getWithdrawalMethods'),
     type: [WithdrawalMethodRef],
     nullable: true,
     description: 'The saved ways to be paid out, as one list.',
     resolve: (_root, _args, { scope }) => scope.read(withdrawalMethodsRead),
   }),
   customerId: t.id({
+    ...reads('getCustomerId'),
     nullable: true,
     description: 'The customer’s id with the payments side.',
     resolve: (_root, _args, { scope }) => scope.read(customerIdRead),

@@ -1,4 +1,5 @@
 import type { PositionTotals } from '../domain/positions/totals.ts';
+import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 import { perAccount } from './sharing.ts';
@@ -18,6 +19,7 @@ export const PositionTotalsRef = builder.objectRef<PositionTotals>('PositionTota
 
 builder.queryField('positionTotals', (t) =>
   t.field({
+    ...reads('positions'),
     type: PositionTotalsRef,
     nullable: true,
     description: 'Sums over the open positions, from the same read as `positions`.',

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import { after, type Eventually } from '../../lib/eventually.ts';
 import { toToken } from '../../lib/token.ts';
-import type { Viewer } from '../domain/auth/viewer.ts';
+import type { OwnReads, Viewer } from '../domain/auth/viewer.ts';
 import type { CatalogView } from '../domain/catalog/catalog-view.ts';
 import type { InstrumentConnection } from '../domain/catalog/paging/instrument-connection.ts';
 import { pageOf } from '../domain/catalog/paging/page.ts';
@@ -13,6 +13,8 @@ import { type PositionTotals, totalsOf } from '../domain/positions/totals.ts';
 import type { PositionsAnswer, Read, SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Instrument, Order, Position } from '../gateway/model.ts';
+import { customerIdRead, withdrawalMethodsRead } from '../gateway/wire/payments.ts';
+import type { AccountRead } from './account-read.ts';
 import type { Services } from './services.ts';
 
 const MOST_IDS = 500;
@@ -26,54 +28,64 @@ export interface ReadRecord {
   isPersonal: boolean;
   /** True once the run has read the catalog of a group for which the viewer is proved. */
   readsShared: boolean;
-  /** How old a snapshot may be for the strictest of the operation's fields. */
-  readonly ageLimitSeconds: number;
-  /** Whether the operation selects a snapshot's positions, whose rows are not cached with it. */
-  readonly needsRows: boolean;
   /** Called with the login that the token claims. */
   identified(login: string): void;
 }
+
+/** The reads of the account that the fields of a scope make for the values of their request, known before the first of them. */
+export interface Plan {
+  /** How old a snapshot may be for the strictest of the fields. */
+  readonly maxAgeSeconds: number;
+  has(read: AccountRead): boolean;
+}
+
+export const NO_PLAN: Plan = { maxAgeSeconds: Infinity, has: () => false };
+
+const PROVING_READS: readonly Read<unknown>[] = [withdrawalMethodsRead, customerIdRead];
 
 /**
  * The memoized reads of one viewer between two writes: each gateway operation is called at most
  * once, however often a document selects it. After a write a new scope begins, whose reads are sent
  * after it.
  */
-export class Scope {
+export class Scope implements OwnReads {
   readonly #services: Services;
   readonly #caller: Caller;
   readonly #record: ReadRecord;
+  readonly #plan: Plan;
   readonly #after: number;
   #viewer: Eventually<Viewer> | undefined;
   #session: Promise<SessionAnswer> | undefined;
   #list: Promise<PositionsAnswer> | undefined;
   #positions: Promise<readonly Position[]> | undefined;
-  /** Read where orders are selected; its list is null where positions are neither selected nor newer. */
+  /** Its list is null where positions are neither selected nor newer. */
   #pair: Promise<ListPair | SnapshotAlone> | undefined;
   #catalog: Eventually<CatalogView> | undefined;
   #reads: Map<Read<unknown>, Promise<unknown>> | undefined;
   /** Created where the catalog is not cached, which is once an hour. */
   #instruments: DataLoader<string, Instrument | null> | undefined;
 
-  constructor(services: Services, caller: Caller, record: ReadRecord, after = 0) {
+  constructor(services: Services, caller: Caller, record: ReadRecord, plan: Plan, after = 0) {
     this.#services = services;
     this.#caller = caller;
     this.#record = record;
+    this.#plan = plan;
     this.#after = after;
   }
 
   /** The scope after a write: the same caller, without memoized reads. */
-  renewed(): Scope {
-    return this.#next(this.caller);
+  renewed(plan: Plan): Scope {
+    return this.#next(this.caller, plan);
   }
 
   /** The same request, with a token that it has just received. */
   withToken(token: string): Scope {
-    return this.#next({ ...this.caller, token: toToken(token) });
+    return this.#next({ ...this.caller, token: toToken(token) }, this.#plan);
   }
 
-  #next(caller: Caller): Scope {
-    return new Scope(this.#services, caller, this.#record, this.#services.logicalClock.next());
+  #next(caller: Caller, plan: Plan): Scope {
+    const { logicalClock } = this.#services;
+    return new Scope(this.#services, caller, this.#record, plan, logicalClock.next());
   }
 
   get caller(): Caller {
@@ -88,28 +100,35 @@ export class Scope {
   }
 
   #identify(): Eventually<Viewer> {
-    this.#viewer ??= after(this.#services.identify(this.#caller), (viewer) => {
+    this.#viewer ??= after(this.#services.identify(this.#caller, this), (viewer) => {
       this.#record.identified(viewer.login);
       return viewer;
     });
     return this.#viewer;
   }
 
-  /** The age that one field asks for is checked here, and limits them all by the record. */
-  session(maxAgeSeconds?: number | null): Promise<SessionAnswer> {
-    if (typeof maxAgeSeconds === 'number' && maxAgeSeconds < 0) {
-      throw new InputError('maxAge', 'maxAge must be 0 or more seconds.');
-    }
+  plannedSession(): Promise<SessionAnswer> | null {
+    return this.#plan.has('session') || this.#plan.has('orders') ? this.session() : null;
+  }
+
+  plannedProofs(): readonly Promise<unknown>[] {
+    const reads = PROVING_READS.filter(({ operation }) => this.#plan.has(operation));
+    const proofs: Promise<unknown>[] = reads.map((read) => this.read(read));
+    return this.#plan.has('positions') ? [this.#readList(), ...proofs] : proofs;
+  }
+
+  /** It is as young as the strictest of the scope's fields asks for. */
+  session(): Promise<SessionAnswer> {
     this.#session ??= this.#readSession();
     return this.#session;
   }
 
   async #readSession(): Promise<SessionAnswer> {
     const { sessions, openPositions, logicalClock } = this.#services;
-    const maxAgeMs = this.#record.ageLimitSeconds * 1000;
+    const maxAgeMs = this.#plan.maxAgeSeconds * 1000;
     const after = maxAgeMs === 0 ? logicalClock.next() - 1 : this.#after;
     const viewer = await this.viewer();
-    const hasRows = this.#record.needsRows
+    const hasRows = this.#plan.has('rows')
       ? (cached: SessionAnswer) => openPositions.newest(viewer, cached) !== undefined
       : undefined;
     return sessions.read(viewer, { maxAgeMs, after, hasRows });
@@ -121,14 +140,18 @@ export class Scope {
   }
 
   async #readPositions(): Promise<readonly Position[]> {
-    this.#list ??= this.#readList();
-    const list = await this.#list;
-    // By now every sibling field has registered whether it reads orders.
-    const pair = await this.#pair?.catch(() => null);
+    const planned = this.#plan.has('orders') ? this.#readPair().catch(() => null) : null;
+    const list = await this.#readList();
+    const pair = await (planned ?? this.#pair?.catch(() => null));
     return (pair?.list ?? list).positions;
   }
 
-  async #readList(): Promise<PositionsAnswer> {
+  #readList(): Promise<PositionsAnswer> {
+    this.#list ??= this.#fetchList();
+    return this.#list;
+  }
+
+  async #fetchList(): Promise<PositionsAnswer> {
     // A running feed's list may predate a write of this request.
     const live = this.#after === 0;
     return this.#services.openPositions.read(await this.viewer(), { live });
@@ -144,20 +167,25 @@ export class Scope {
     return positions === undefined ? this.positions() : positions;
   }
 
-  async orders(maxAgeSeconds?: number | null): Promise<readonly Order[] | null> {
-    const session = this.session(maxAgeSeconds);
-    this.#pair ??= this.#readPair(session);
-    const { answer } = await this.#pair;
+  async orders(): Promise<readonly Order[] | null> {
+    const { answer } = await this.#readPair();
     return answer.session.orders;
   }
 
-  async #readPair(reading: Promise<SessionAnswer>): Promise<ListPair | SnapshotAlone> {
+  #readPair(): Promise<ListPair | SnapshotAlone> {
+    this.#pair ??= this.#settlePair();
+    return this.#pair;
+  }
+
+  async #settlePair(): Promise<ListPair | SnapshotAlone> {
+    const { openPositions, listPairs } = this.#services;
+    // The snapshot is asked for first: then the list, which is the newer of the two, tells whether it agrees.
+    const reading = this.session();
+    const planned = this.#plan.has('positions') ? this.#readList().catch(() => null) : null;
     const answer = await reading;
     const viewer = await this.viewer();
-    const { openPositions, listPairs } = this.#services;
-    // By now every sibling field has registered whether it reads positions: a read of the gateway is
-    // never postponed.
-    const read = await this.#list?.catch(() => null);
+    // Positions below a list of instruments are in no plan, and may have been begun since.
+    const read = await (planned ?? this.#list?.catch(() => null));
     const list = read ?? openPositions.newerThan(viewer, answer);
     return list === null ? { answer, list } : listPairs.settle(viewer, { answer, list });
   }
@@ -251,7 +279,7 @@ export class EventScope extends Scope {
   readonly #hub: Services['hub'];
 
   constructor(services: Services, caller: Caller, record: ReadRecord) {
-    super(services, caller, record);
+    super(services, caller, record, NO_PLAN);
     this.#hub = services.hub;
   }
 

@@ -1,11 +1,10 @@
 import type { SessionAnswer } from '../gateway/answers.ts';
 import type { AccountAccess } from '../gateway/model.ts';
-import { ageLimit } from './age-limit.ts';
+import { ageLimit, checkAge, reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed, exposedOf } from './exposed.ts';
 import { OrderRef, PositionRef } from './holding.ts';
 import { nonNull, nullable, perAccount } from './sharing.ts';
-import { traits } from './traits.ts';
 
 const AccountAccessRef = builder.objectRef<AccountAccess>('AccountAccess').implement({
   description: 'What kind of account this is and what it may do.',
@@ -62,7 +61,7 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
       resolve: ({ session }) => session.access,
     }),
     positions: t.field({
-      ...traits({ needsWholeRead: true }),
+      ...reads('rows'),
       type: [PositionRef],
       nullable: true,
       description:
@@ -80,6 +79,7 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
 
 builder.queryField('session', (t) =>
   t.field({
+    ...reads('session'),
     type: SessionRef,
     nullable: true,
     description:
@@ -91,6 +91,9 @@ builder.queryField('session', (t) =>
         description: 'How old it may be, in seconds; 0 forces a fresh one.',
       }),
     },
-    resolve: (_root, { maxAge }, { scope }) => scope.session(maxAge),
+    resolve: (_root, { maxAge }, { scope }) => {
+      checkAge(maxAge);
+      return scope.session();
+    },
   }),
 );

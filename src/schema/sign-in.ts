@@ -2,12 +2,14 @@ import { TooManyAttemptsError } from '../domain/auth/errors.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayRefusal, LoginGrant } from '../gateway/wire/bodies.ts';
 import { customerIdRead, withdrawalMethodsRead } from '../gateway/wire/payments.ts';
+import { reads } from './account-read.ts';
 import { AcknowledgeResult, RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import { CatalogRef } from './catalog.ts';
 import { exposed } from './exposed.ts';
 import { OrderRef, PositionRef } from './holding.ts';
 import { WithdrawalMethodRef } from './payments.ts';
+import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
 import { traits } from './traits.ts';
 
@@ -20,6 +22,7 @@ const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement(
       Boolean: { passkey: 'The gateway’s flag of that name.' },
     }),
     session: t.field({
+      ...reads('session'),
       type: SessionRef,
       nullable: true,
       description: 'The account’s snapshot, read with the new token in the same round-trip.',
@@ -32,24 +35,28 @@ const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement(
       resolve: (_grant, _args, { scope }) => scope.catalog(),
     }),
     positions: t.field({
+      ...reads('positions'),
       type: [PositionRef],
       nullable: true,
       description: 'The open positions, read with the new token.',
       resolve: (_grant, _args, { scope }) => scope.positions(),
     }),
     orders: t.field({
+      ...reads('orders'),
       type: [OrderRef],
       nullable: true,
       description: 'The pending orders, read with the new token.',
       resolve: (_grant, _args, { scope }) => scope.orders(),
     }),
     withdrawalMethods: t.field({
+      ...reads('getWithdrawalMethods'),
       type: [WithdrawalMethodRef],
       nullable: true,
       description: 'The saved ways to be paid out, read with the new token.',
       resolve: (_grant, _args, { scope }) => scope.read(withdrawalMethodsRead),
     }),
     customerId: t.id({
+      ...reads('getCustomerId'),
       nullable: true,
       description: 'The customer’s id with the payments side, read with the new token.',
       resolve: (_grant, _args, { scope }) => scope.read(customerIdRead),
@@ -102,14 +109,14 @@ builder.mutationFields((t) => ({
     description:
       'Signs in. A token sent along may have ended: it is that of an earlier sign-in, by which a device has attempts of its own. At most one `login` in an operation.',
     args: { input: t.arg({ type: LoginInput, required: true, description: 'The credentials.' }) },
-    resolve: async (_root, { input }, context) => {
+    resolve: async (_root, { input }, context, { path }) => {
       const { client, writeLimits, onSignIn } = context.services;
       const { email, password } = input;
-      const signIn = context.write(({ caller }) =>
+      const send = ({ caller }: Scope) =>
         writeLimits.login(caller, email, () =>
           client.login({ ...caller, token: null }, email, password),
-        ),
-      );
+        );
+      const signIn = context.write(send, String(path.key));
       const result = await signIn.catch((error: unknown) => {
         onSignIn(error instanceof TooManyAttemptsError ? 'limited' : 'failed');
         // In an outage people try again and again, and would be refused for it when it is over.

@@ -1,7 +1,9 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import { idempotencyKey } from '../domain/trading/input-rules.ts';
 import type { Placed } from '../domain/trading/orders.ts';
 import type { Submission } from '../domain/trading/outcome.ts';
 import { limitTicket, marketTicket, type Ticket } from '../domain/trading/ticket.ts';
+import { reads } from './account-read.ts';
 import { RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
@@ -80,18 +82,21 @@ const OrderOutcomeUnknownRef = builder
 for (const ref of [OrderAcceptedRef, OrderOutcomeUnknownRef]) {
   builder.objectFields(ref as typeof OrderAcceptedRef, (t) => ({
     positions: t.field({
+      ...reads('positions'),
       type: [PositionRef],
       nullable: true,
       description: 'The open positions, read after the order.',
       resolve: ({ afterwards }, _args, { scope }) => (afterwards ?? scope).positions(),
     }),
     orders: t.field({
+      ...reads('orders'),
       type: [OrderRef],
       nullable: true,
       description: 'The pending orders, read after the order.',
       resolve: ({ afterwards }, _args, { scope }) => (afterwards ?? scope).orders(),
     }),
     session: t.field({
+      ...reads('session'),
       type: SessionRef,
       nullable: true,
       description: 'The account’s snapshot, read after the order.',
@@ -124,7 +129,7 @@ builder.mutationFields((t) => ({
     description:
       'Opens a position at the market, or where `price` is given places a pending order.',
     args: { input: t.arg({ type: PlaceOrderInput, required: true, description: 'The order.' }) },
-    resolve: (_root, { input }, context) => place(context, marketTicket(input)),
+    resolve: (_root, { input }, context, info) => place(context, marketTicket(input), info),
   }),
   placeLimitOrder: t.field({
     ...ofOrder,
@@ -134,7 +139,7 @@ builder.mutationFields((t) => ({
     args: {
       input: t.arg({ type: PlaceLimitOrderInput, required: true, description: 'The order.' }),
     },
-    resolve: (_root, { input }, context) => place(context, limitTicket(input)),
+    resolve: (_root, { input }, context, info) => place(context, limitTicket(input), info),
   }),
   voidOrder: t.field({
     ...ofOrder,
@@ -151,17 +156,18 @@ builder.mutationFields((t) => ({
           'When the key was made, or earlier, by the date of this server; left out: 24 hours ago. Where the order records do not reach back so far, the key is closed and the answer is `IDEMPOTENCY_UNAVAILABLE`.',
       }),
     },
-    resolve: (_root, { idempotencyKey: given, since }, context) => {
+    resolve: (_root, { idempotencyKey: given, since }, context, { path }) => {
       const key = idempotencyKey('idempotencyKey', given);
-      return context.write(async (scope) =>
-        toResult(await context.services.orderDesk.void(await scope.viewer(), key, since ?? null)),
-      );
+      const send = async (scope: Scope) =>
+        toResult(await context.services.orderDesk.void(await scope.viewer(), key, since ?? null));
+      return context.write(send, String(path.key));
     },
   }),
 }));
 
 builder.queryField('placedOrder', (t) =>
   t.field({
+    ...traits({ readsApart: true }),
     type: PlaceOrderResult,
     nullable: true,
     description:
@@ -169,20 +175,21 @@ builder.queryField('placedOrder', (t) =>
     args: {
       idempotencyKey: t.arg.string({ required: true, description: 'The key it was sent with.' }),
     },
-    resolve: async (_root, args, { scope, services }) => {
+    resolve: async (_root, args, context, { path }) => {
+      const { scope, services } = context;
       const key = idempotencyKey('idempotencyKey', args.idempotencyKey);
       const placed = await services.orderDesk.placed(await scope.viewer(), key);
       if (placed === null) return null;
       // The scope's memoized reads may be older than the order that the query asks for.
-      return { ...toResult(placed), afterwards: scope.renewed() };
+      return { ...toResult(placed), afterwards: scope.renewed(context.planOf(String(path.key))) };
     },
   }),
 );
 
-function place(context: Context, ticket: Ticket): Promise<Result> {
-  return context.write(async (scope) =>
-    toResult(await context.services.orderDesk.place(await scope.viewer(), ticket)),
-  );
+function place(context: Context, ticket: Ticket, { path }: GraphQLResolveInfo): Promise<Result> {
+  const send = async (scope: Scope) =>
+    toResult(await context.services.orderDesk.place(await scope.viewer(), ticket));
+  return context.write(send, String(path.key));
 }
 
 /** Returns the same object: its outcome determines the variant, which the type alone cannot express. */

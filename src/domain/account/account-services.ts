@@ -62,7 +62,7 @@ export function createAccountServices({
   });
   accounts.on('changed', (login) => sessions.accountChanged(login));
   accounts.on('anyChanged', () => sessions.anyAccountChanged());
-  const prover = new Prover(ledger, sessions, logicalClock);
+  const prover = new Prover({ ledger, sessions, logicalClock });
   const hub = new PositionsHub({
     source: {
       getOpenPositions(viewer, previous) {

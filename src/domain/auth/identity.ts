@@ -7,7 +7,7 @@ import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './cl
 import { UnauthenticatedError } from './errors.ts';
 import type { ProofLedger } from './proof.ts';
 import type { Verify } from './verifier.ts';
-import type { Viewer } from './viewer.ts';
+import type { OwnReads, Viewer } from './viewer.ts';
 
 export interface IdentityOptions {
   readonly clock: Clock;
@@ -22,7 +22,8 @@ export interface IdentityOptions {
   readonly onVerified?: (viewer: Viewer) => void;
 }
 
-export type Identify = (caller: Caller) => Viewer | Promise<Viewer>;
+/** `own`: the reads that the caller's document makes anyway. */
+export type Identify = (caller: Caller, own?: OwnReads) => Viewer | Promise<Viewer>;
 
 interface KnownToken {
   readonly claims: Claims;
@@ -54,7 +55,7 @@ export function createIdentity(options: IdentityOptions): Identify {
     return error;
   }
 
-  function identify(caller: Caller, token: Token): Viewer | Promise<Viewer> {
+  function identify(caller: Caller, token: Token, own?: OwnReads): Viewer | Promise<Viewer> {
     const entry = read(token);
     assertNotExpired(entry.claims, clock.date());
     const viewer: Viewer = {
@@ -63,7 +64,7 @@ export function createIdentity(options: IdentityOptions): Identify {
       login: entry.claims.login,
       claimedGroup: entry.claims.group,
       expiresAtMs: entry.claims.expiresAtMs,
-      provingReads: new Set(),
+      own,
     };
     if (verify === null) return viewer;
     if (entry.verified) {
@@ -85,11 +86,11 @@ export function createIdentity(options: IdentityOptions): Identify {
     );
   }
 
-  return (caller) => {
+  return (caller, own) => {
     const { token } = caller;
     if (token === null) throw new UnauthenticatedError('no token was sent');
     try {
-      return identify(caller, token);
+      return identify(caller, token, own);
     } catch (error) {
       throw noted(error);
     }

@@ -10,7 +10,7 @@ import type { GatewayClient, Writes } from '../../gateway/client.ts';
 import { isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { OrderCall } from '../../gateway/model.ts';
-import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
+import type { OperationName } from '../../gateway/operations.ts';
 import type { ProofLedger } from './proof.ts';
 import type { ProofTrials } from './proof-trials.ts';
 import type { TokenRefusals } from './token-refusals.ts';
@@ -45,9 +45,7 @@ export class ViewerGateway {
   read<T>(viewer: Viewer, read: Read<T>): Promise<T> {
     const { operation } = read;
     const call: Call<T> = (client, caller) => client.read(caller, read, { login: viewer.login });
-    return OPERATIONS[operation].proves === 'token'
-      ? this.#proving(viewer, operation, call)
-      : this.#read(viewer, operation, call, () => null);
+    return this.#read(viewer, operation, call, () => null);
   }
 
   async getAllTickers(viewer: Viewer, group: string, etag: string | null): Promise<CatalogAnswer> {
@@ -88,9 +86,9 @@ export class ViewerGateway {
     viewer: Viewer,
     previous: PositionsAnswer | null,
   ): Promise<PositionsAnswer> {
-    const answer = await this.#proving(viewer, 'getOpenPositions', (client, caller) =>
-      client.getOpenPositions(caller, previous),
-    );
+    const call: Call<PositionsAnswer> = (client, caller) =>
+      client.getOpenPositions(caller, previous);
+    const answer = await this.#read(viewer, 'getOpenPositions', call, () => null);
     this.#parts.onPositions(viewer, answer);
     return answer;
   }
@@ -121,18 +119,6 @@ export class ViewerGateway {
   ): Promise<Acknowledgement> {
     const send: Call<Acknowledgement> = (client, caller) => client.write(caller, operation, input);
     return this.#call(viewer, operation, send, this.#parts.ledger.isAccepted(viewer));
-  }
-
-  /** A read whose 200 proves its token, for the other fields of its request as well. */
-  #proving<T>(viewer: Viewer, operation: OperationName, read: Call<T>): Promise<T> {
-    const answer = this.#read(viewer, operation, read, () => null);
-    const { provingReads } = viewer;
-    if (provingReads) {
-      const settled = () => void provingReads.delete(ended);
-      const ended = answer.then(settled, settled);
-      provingReads.add(ended);
-    }
-    return answer;
   }
 
   async #read<T>(

@@ -1,3 +1,4 @@
+import type { SessionAnswer } from '../../gateway/answers.ts';
 import type { Caller } from '../../gateway/caller.ts';
 
 /**
@@ -11,8 +12,16 @@ export interface Viewer {
   readonly login: string;
   readonly claimedGroup: string | null;
   readonly expiresAtMs: number | null;
-  /** In-flight reads of this viewer's request that prove the token when answered with 200. */
-  readonly provingReads?: Set<Promise<void>>;
+  /** Left out for work that no document waits for. */
+  readonly own?: OwnReads | undefined;
+}
+
+/** The reads that the viewer's own document makes anyway: each begins when it is first asked for. */
+export interface OwnReads {
+  /** Null where the document does not read the snapshot. */
+  plannedSession(): Promise<SessionAnswer> | null;
+  /** The other reads whose 200 proves the token. */
+  plannedProofs(): readonly Promise<unknown>[];
 }
 
 /**
@@ -25,7 +34,7 @@ export function detached(viewer: Viewer): Viewer {
 }
 
 /** Keeps the identity only, for work that outlives the request by hours. */
-export function lasting({ caller, provingReads: _, ...viewer }: Viewer): Viewer {
+export function lasting({ caller, own: _, ...viewer }: Viewer): Viewer {
   const { token, client, provedLogin } = caller;
   const kept = { token, ...(client && { client }), ...(provedLogin && { provedLogin }) };
   return { ...viewer, caller: kept };

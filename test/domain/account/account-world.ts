@@ -75,7 +75,7 @@ export function openAccountWorld(
     maxAgeMs: MAX_AGE_MS,
     ...options,
   });
-  const prover = new Prover(ledger, sessions, logicalClock);
+  const prover = new Prover({ ledger, sessions, logicalClock });
   return { clock, logicalClock, ledger, gateway, sessions, prover, calls };
 }
 

@@ -8,13 +8,12 @@ const demo = viewerOf('demo');
 /** A world in which the token of `asking` was proved, and its proof has lapsed. */
 async function openLapsedWorld() {
   const world = openAccountWorld();
-  const asking = { ...demo, provingReads: new Set<Promise<void>>() };
-  const proved = world.prover.account(asking);
+  const proved = world.prover.account(demo);
   await world.clock.advance(0);
   world.calls[0]?.answer(snapshot(1));
   await proved;
   await world.clock.advance(PROOF_MS);
-  return { ...world, asking };
+  return world;
 }
 
 describe('an account’s proof', () => {
@@ -30,15 +29,14 @@ describe('an account’s proof', () => {
   });
 
   test('that has lapsed is renewed by a read of the same request at no further cost', async () => {
-    const { asking, prover, gateway, calls, clock } = await openLapsedWorld();
-    const again = prover.account(asking);
-    const [failing, succeeding] = [
-      gateway.read(asking, withdrawalMethodsRead).catch(() => null),
-      gateway.read(asking, customerIdRead),
+    const { prover, gateway, calls, clock } = await openLapsedWorld();
+    const plannedProofs = () => [
+      gateway.read(demo, withdrawalMethodsRead),
+      gateway.read(demo, customerIdRead),
     ];
+    const again = prover.account({ ...demo, own: { plannedSession: () => null, plannedProofs } });
     await clock.advance(0);
     calls[1]?.answer({}, 500);
-    await failing;
     await clock.advance(0);
     expect(calls.map(({ operation }) => operation)).toEqual([
       'getSession',
@@ -46,22 +44,20 @@ describe('an account’s proof', () => {
       'getCustomerId',
     ]);
     calls[2]?.answer({ customerId: 'c1' });
-    await succeeding;
     expect((await again).login).toBe('1001');
     expect(calls).toHaveLength(3);
-    expect(asking.provingReads.size).toBe(0);
   });
 
   test('that has lapsed is renewed by the snapshot in flight, whatever other read hangs', async () => {
-    const { asking, prover, gateway, sessions, calls, clock } = await openLapsedWorld();
-    void gateway.read(asking, customerIdRead);
-    const read = sessions.read(asking);
-    const again = prover.account(asking);
+    const { prover, gateway, sessions, calls, clock } = await openLapsedWorld();
+    const plannedProofs = () => [gateway.read(demo, customerIdRead)];
+    const read = sessions.read(demo);
+    const again = prover.account({ ...demo, own: { plannedSession: () => null, plannedProofs } });
     await clock.advance(0);
     calls.at(-1)?.answer(snapshot(2));
     await read;
     expect((await again).login).toBe('1001');
-    expect(calls.filter(({ operation }) => operation === 'getSession')).toHaveLength(2);
+    expect(calls.map(({ operation }) => operation)).toEqual(['getSession', 'getSession']);
   });
 
   test.each([
@@ -84,13 +80,48 @@ describe('an account’s proof', () => {
   );
 });
 
-test('a group’s proof that has lapsed is renewed by a snapshot alone, which the request’s own read shares', async () => {
-  const { asking, prover, sessions, calls, clock } = await openLapsedWorld();
-  const again = prover.group(asking);
-  const read = sessions.read(asking, { maxAgeMs: 0 });
-  await clock.advance(0);
-  calls[1]?.answer({ ...snapshot(2), group: 'vip' });
-  await read;
-  expect((await again)?.group).toBe('vip');
-  expect(calls).toHaveLength(2);
+describe('the snapshot that the document reads anyway', () => {
+  async function openOwn(proof: 'account' | 'group') {
+    const world = await openLapsedWorld();
+    const plannedSession = () => Promise.resolve(world.sessions.read(demo, { maxAgeMs: 60_000 }));
+    const asking = { ...demo, own: { plannedSession, plannedProofs: () => [] } };
+    const asked = world.prover[proof](asking);
+    await world.clock.advance(0);
+    return { ...world, asking, asked };
+  }
+
+  test.each(['account', 'group'] as const)('renews the proof of the %s alone', async (proof) => {
+    const { asked, calls } = await openOwn(proof);
+    calls[1]?.answer({ ...snapshot(2), group: 'vip' });
+    expect(await asked).toMatchObject(proof === 'group' ? { group: 'vip' } : { login: '1001' });
+    expect(calls).toHaveLength(2);
+  });
+
+  test.each(['account', 'group'] as const)(
+    'is not read again for the proof of the %s where it fails',
+    async (proof) => {
+      const { asked, calls } = await openOwn(proof);
+      calls[1]?.answer({}, 500);
+      await expect(asked).rejects.toMatchObject({ kind: 'unavailable' });
+      expect(calls).toHaveLength(2);
+    },
+  );
+
+  test('is not read again where it names no group', async () => {
+    const { asked, calls } = await openOwn('group');
+    calls[1]?.answer({ ...snapshot(2), group: undefined });
+    expect(await asked).toBeNull();
+    expect(calls).toHaveLength(2);
+  });
+
+  test('proves no group where it is from before the group was forbidden', async () => {
+    const { asked, asking, calls, clock, ledger, prover } = await openOwn('group');
+    calls[1]?.answer({ ...snapshot(2), group: 'vip' });
+    await asked;
+    ledger.catalogForbidden(demo, 'vip');
+    const again = prover.group(asking);
+    await clock.advance(0);
+    calls[2]?.answer({ ...snapshot(3), group: 'moved' });
+    expect((await again)?.group).toBe('moved');
+  });
 });

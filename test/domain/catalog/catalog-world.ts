@@ -90,7 +90,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
       },
     },
     ledger,
-    prover: new Prover(ledger, sessions, logicalClock),
+    prover: new Prover({ ledger, sessions, logicalClock }),
     clock,
     random: () => 0.5,
     log: { warn: write },

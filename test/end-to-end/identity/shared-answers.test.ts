@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
 import type { Context } from '../../../src/schema/context.ts';
+import { NO_PLAN } from '../../../src/schema/scope.ts';
 import type { TestApp } from '../../support/app.ts';
 import { type AddedField, extendedSchema, KINDS, selected } from '../../support/extended-schema.ts';
 import { RunCounts } from '../../support/run-counts.ts';
@@ -45,7 +46,7 @@ const READS: Readonly<Record<string, (context: Context) => unknown>> = {
   readsOrdersFor: async ({ scope }) => (await scope.ordersFor('AAPL'))?.length,
   readsWithdrawalMethods: async ({ scope }) => (await scope.read(withdrawalMethodsRead)).length,
   readsCustomerId: ({ scope }) => scope.read(customerIdRead),
-  readsRenewed: async ({ scope }) => (await scope.renewed().catalog()).group,
+  readsRenewed: async ({ scope }) => (await scope.renewed(NO_PLAN).catalog()).group,
   readsAsAnother: ({ scope }) => scope.withToken('another') && 'x',
   readsRequestId: ({ requestId }) => requestId,
   readsReceipts: ({ receipts }) => receipts.length,

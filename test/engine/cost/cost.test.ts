@@ -12,17 +12,20 @@ const sizes = new ListSizes(schema);
 const HELD = 700;
 
 function cost(text: string, variables: Record<string, unknown> = {}, held = HELD): number {
+  return evaluate(costsOf(text).cost, {
+    variables,
+    sizeOf: (name) => sizeOf(name, (one) => (one === 'instruments' ? held : 0)),
+  });
+}
+
+function costsOf(text: string) {
   const document = parse(text);
   const operation = document.definitions.find(
     (definition): definition is OperationDefinitionNode =>
       definition.kind === Kind.OPERATION_DEFINITION,
   );
   if (!operation) throw new Error('no operation');
-  const { cost: amount } = costOf(new Selections(schema, document), operation, sizes);
-  return evaluate(amount, {
-    variables,
-    sizeOf: (name) => sizeOf(name, (one) => (one === 'instruments' ? held : 0)),
-  });
+  return costOf(new Selections(schema, document), operation, sizes);
 }
 
 describe('the cost of a document is the fields that its answer can hold:', () => {
@@ -136,4 +139,67 @@ test('introspection costs what the schema holds, within what is allowed', () => 
   const full = cost(getIntrospectionQuery());
   expect(full).toBeGreaterThan(5_000);
   expect(full).toBeLessThan(100_000);
+});
+
+describe('the plan of a document has the reads of its fields:', () => {
+  const on = 'query Asked($on: Boolean = true)';
+  const session = 'session { positions { id } }';
+  const fragments = 'fragment F on Query { ...G } fragment G on Query { a: orders { id } }';
+  test.each<[text: string, reads: string[], off?: string[]]>([
+    ['{ __typename catalog { size } }', []],
+    ['{ orders { id } order(id: "1") { id } positionTotals { count } }', ['orders', 'positions']],
+    [`{ ${session} customerId }`, ['getCustomerId', 'rows', 'session']],
+    [
+      `${on} { ...F @include(if: $on) positions { id } } ${fragments}`,
+      ['orders', 'positions'],
+      ['positions'],
+    ],
+    [
+      `${on} { ... @skip(if: $on) { positions { id } } customerId }`,
+      ['getCustomerId'],
+      ['getCustomerId', 'positions'],
+    ],
+    [
+      `${on} { ${session.replace('positions', 'positions @include(if: $on)')} }`,
+      ['rows', 'session'],
+      ['session'],
+    ],
+    [`${on} { a: orders @include(if: $on) { id } b: orders @skip(if: $on) { id } }`, ['orders']],
+    // An instrument is one object; a list of them may be empty.
+    ['{ instrument(id: "A") { positions { id } orders { id } } }', ['orders', 'positions']],
+    ['{ instruments { nodes { positions { id } } } orders { id } }', ['orders']],
+    ['{ positions { instrument { orders { id } } } }', ['positions']],
+    // What is selected on the outcome of an order is read after that order alone.
+    [
+      '{ placedOrder(idempotencyKey: "k") { ... on OrderAccepted { orders { id } } } positions { id } }',
+      ['positions'],
+    ],
+    ['subscription { accountChanges { positions { opened } orders { closed } } }', ['snapshots']],
+    ['subscription { accountChanges { positions { opened } status } }', []],
+  ])('%s', (text, reads, off = reads) => {
+    const planned = (value: boolean, key = '') => {
+      const inputs = { variables: { on: value }, sizeOf: () => 0 };
+      const plan = [...(costsOf(text).plans.get(key) ?? [])];
+      return plan
+        .filter(([, count]) => evaluate(count, inputs) > 0)
+        .map(([read]) => read)
+        .sort();
+    };
+    expect(planned(true)).toEqual(reads);
+    expect(planned(false)).toEqual(off);
+  });
+
+  test('for each field of a mutation one of its own', () => {
+    const { plans } = costsOf(`mutation {
+      a: placeOrder(input: {}) { ... on OrderAccepted { orders { id } } ... on OrderRejected { error } }
+      b: placeOrder(input: {}) { ... on OrderOutcomeUnknown { positions { id } session { login } } }
+      setValue(input: { key: "k" }) { __typename }
+    }`);
+    const reads = [...plans].map(([key, plan]) => [key, [...plan.keys()]]);
+    expect(reads).toEqual([
+      ['a', ['orders']],
+      ['b', ['positions', 'session']],
+      ['setValue', []],
+    ]);
+  });
 });
