@@ -68,8 +68,9 @@ export class Context implements ReadRecord {
     try {
       return await send(own);
     } finally {
-      this.own = own.renewed(this.planOf(field));
-      this.current = this.own;
+      this.current = own.renewed(this.planOf(field));
+      // What this result read, or failed to, is no proof for the next write.
+      this.own = own.renewed(NO_PLAN);
     }
   }
 
@@ -78,7 +79,7 @@ export class Context implements ReadRecord {
 
   /** Used for the fields of a login's own result: until the next write they read with the new token. */
   actAs(token: string): void {
-    this.current = this.ownScope().withToken(token);
+    this.current = this.scope.withToken(token);
   }
 
   protected ownScope(): Scope {
