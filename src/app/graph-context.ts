@@ -10,7 +10,8 @@ import { after, type Eventually } from '../../lib/eventually.ts';
 import type { CatalogView } from '../domain/catalog/catalog-view.ts';
 import type { Caller } from '../gateway/caller.ts';
 import { Context } from '../schema/context.ts';
-import { EventScope, type Plan } from '../schema/scope.ts';
+import { EventScope } from '../schema/event-scope.ts';
+import type { Plan } from '../schema/scope.ts';
 import type { Services } from '../schema/services.ts';
 
 /** A context that other plugins may see and extend. */

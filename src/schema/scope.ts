@@ -8,7 +8,6 @@ import { pageOf } from '../domain/catalog/paging/page.ts';
 import type { PageRequest } from '../domain/catalog/paging/page-request.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { ListPair } from '../domain/positions/list-pairs.ts';
-import { NotInEventsError } from '../domain/positions/not-in-events-error.ts';
 import { type PositionTotals, totalsOf } from '../domain/positions/totals.ts';
 import type { PositionsAnswer, Read, SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
@@ -269,46 +268,4 @@ function groupBySymbol<T extends Holding>(list: readonly T[]): ReadonlyMap<strin
   const grouped = Map.groupBy(list, ({ symbol }) => symbol);
   groups.set(list, grouped);
   return grouped;
-}
-
-/**
- * The reads of one event. Of the account they have what its feed shows and make no call: a call for each event
- * and subscriber would pass every ceiling of the feed.
- */
-export class EventScope extends Scope {
-  readonly #hub: Services['hub'];
-
-  constructor(services: Services, caller: Caller, record: ReadRecord) {
-    super(services, caller, record, NO_PLAN);
-    this.#hub = services.hub;
-  }
-
-  override async positions(): Promise<readonly Position[]> {
-    return this.#shown(await this.viewer()).positions;
-  }
-
-  override positionsOf(): Promise<readonly Position[]> {
-    return this.positions();
-  }
-
-  override async session(): Promise<SessionAnswer> {
-    const { session } = this.#shown(await this.viewer());
-    if (session === null) throw new NotInEventsError();
-    return session;
-  }
-
-  override async orders(): Promise<readonly Order[] | null> {
-    const { session } = await this.session();
-    return session.orders;
-  }
-
-  override async read(): Promise<never> {
-    throw new NotInEventsError();
-  }
-
-  #shown(viewer: Viewer) {
-    const state = this.#hub.shown(viewer);
-    if (state === null) throw new NotInEventsError();
-    return state;
-  }
 }

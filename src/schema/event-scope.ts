@@ -1,0 +1,49 @@
+import type { Viewer } from '../domain/auth/viewer.ts';
+import { NotInEventsError } from '../domain/positions/not-in-events-error.ts';
+import type { SessionAnswer } from '../gateway/answers.ts';
+import type { Caller } from '../gateway/caller.ts';
+import type { Order, Position } from '../gateway/model.ts';
+import { NO_PLAN, type ReadRecord, Scope } from './scope.ts';
+import type { Services } from './services.ts';
+
+/**
+ * The reads of one event. Of the account they have what its feed shows and make no call: a call for each event
+ * and subscriber would pass every ceiling of the feed.
+ */
+export class EventScope extends Scope {
+  readonly #hub: Services['hub'];
+
+  constructor(services: Services, caller: Caller, record: ReadRecord) {
+    super(services, caller, record, NO_PLAN);
+    this.#hub = services.hub;
+  }
+
+  override async positions(): Promise<readonly Position[]> {
+    return this.#shown(await this.viewer()).positions;
+  }
+
+  override positionsOf(): Promise<readonly Position[]> {
+    return this.positions();
+  }
+
+  override async session(): Promise<SessionAnswer> {
+    const { session } = this.#shown(await this.viewer());
+    if (session === null) throw new NotInEventsError();
+    return session;
+  }
+
+  override async orders(): Promise<readonly Order[] | null> {
+    const { session } = await this.session();
+    return session.orders;
+  }
+
+  override async read(): Promise<never> {
+    throw new NotInEventsError();
+  }
+
+  #shown(viewer: Viewer) {
+    const state = this.#hub.shown(viewer);
+    if (state === null) throw new NotInEventsError();
+    return state;
+  }
+}
