@@ -34,13 +34,18 @@ export function malformed(operation: OperationName, field: string, problem: stri
   return refuse(operation, 400, 'VALIDATION_FAILED', message, { field, problem });
 }
 
-/** Wraps an operation that needs a token: any other call gets a 401. */
+/** Wraps an operation that needs a token: any other call gets a 401, and one for the path of another user a 403. */
 export function authenticated(
   handle: (call: UserCall, context: Context) => Reply | Promise<Reply>,
 ): Handler {
   return (call, context) => {
     const user = call.claims && findUserByLogin(call.claims.login);
     if (!user) return unauthorized(call.operation);
+    const { login = String(user.login), group = user.group } = call.params;
+    if (login !== String(user.login) || group !== user.group) {
+      const message = 'The path names another login or group than the token has.';
+      return refuse(call.operation, 403, 'FORBIDDEN', message, call.params);
+    }
     return handle({ ...call, user }, context);
   };
 }

@@ -1,12 +1,7 @@
 import type { Context, UserCall } from '../call.ts';
 import { json, type Reply } from '../http.ts';
 import { authenticated, bodyRow, malformed, refuse } from '../refusals.ts';
-import {
-  cryptoWallet,
-  mobileWallet,
-  nested,
-  type WithdrawalMethod,
-} from '../withdrawal-methods.ts';
+import { cryptoWallet, mobileWallet, type WithdrawalMethod } from '../withdrawal-methods.ts';
 
 const ADDRESS = /^[A-Za-z0-9:]{20,100}$/;
 const PHONE = /^\+?[0-9][0-9 ()-]{4,18}[0-9]$/;
@@ -35,16 +30,6 @@ export const addMobileWallet = authenticated((call, context) => {
   }
   return save(call, context, (id) => mobileWallet(id, context.mobileWallet, phone));
 });
-
-/** Operation 11. */
-export const getWithdrawalMethods = authenticated(({ user }, { world }) =>
-  json(200, nested(world.account(user).methods)),
-);
-
-/** Operation 13. */
-export const getCustomerId = authenticated(({ user }) =>
-  json(200, { customerId: `cus_${user.login}` }),
-);
 
 function save(
   { operation, user }: UserCall,

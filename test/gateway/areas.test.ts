@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { OPERATION_CASES } from '../operations/all.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { CALLS, wordFor } from './calls.ts';
 import { openClient } from './open-client.ts';
+import { wordFor } from './word-for.ts';
 
 test('an area has no more connections than its share, and at least one', async () => {
   await using place = await openSandbox();
@@ -15,9 +16,9 @@ test('an area has no more connections than its share, and at least one', async (
     place.sandbox.fail({ operation: '*', kind: 'hang' });
     place.sandbox.clearCalls();
     const calls = Array.from({ length: 20 }, () => [
-      wordFor(CALLS.getOpenPositions(open.client, caller)),
-      wordFor(CALLS.openPosition(open.client, caller)),
-      wordFor(CALLS.getCustomerId(open.client, caller)),
+      wordFor(OPERATION_CASES.getOpenPositions.call(open.client, caller)),
+      wordFor(OPERATION_CASES.openPosition.call(open.client, caller)),
+      wordFor(OPERATION_CASES.getCustomerId.call(open.client, caller)),
     ]).flat();
     const total = shares.reads + shares.orders + shares.rest;
     await eventually(() => place.sandbox.calls() === total);

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { FaultKind } from '../../sandbox/faults.ts';
+import { OPERATION_CASES } from '../operations/all.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { turnsDuring } from '../support/turns.ts';
-import { CALLS, wordFor } from './calls.ts';
 import { anyCaller, marketOrder, openClient } from './open-client.ts';
+import { wordFor } from './word-for.ts';
 
 const MEGABYTE = 1_048_576;
 
@@ -22,7 +23,7 @@ describe('an answer in chunks of one byte', () => {
     await using open = openClient(gateway.url);
     const peak = watchMemory();
     const turns = await turnsDuring(async () => {
-      const answered = await CALLS.getOpenPositions(open.client, anyCaller);
+      const answered = await OPERATION_CASES.getOpenPositions.call(open.client, anyCaller);
       expect(answered).toMatchObject({ positions: [] });
     });
     expect(turns).toBeGreaterThan(whole.length / 2_000);
@@ -32,13 +33,15 @@ describe('an answer in chunks of one byte', () => {
   test('is read no further than its bound', async () => {
     await using gateway = await startScriptedGateway((socket) => void socket.write(inChunks));
     await using open = openClient(gateway.url, { gatewayMaxBytes: 10_000 });
-    expect(await wordFor(CALLS.getOpenPositions(open.client, anyCaller))).toBe('contract');
+    expect(await wordFor(OPERATION_CASES.getOpenPositions.call(open.client, anyCaller))).toBe(
+      'contract',
+    );
     await eventually(() => gateway.openConnections === 0);
   });
 });
 
 describe('a catalog', () => {
-  const catalog = CALLS.getAllTickers;
+  const catalog = OPERATION_CASES.getAllTickers.call;
 
   test.each<[FaultKind, string, number | undefined]>([
     ['oversize', 'contract', 1024 * MEGABYTE],
@@ -100,7 +103,9 @@ test('a catalog with an item of megabytes is not parsed', async () => {
     (socket) => void socket.write(answer(200, items)),
   );
   await using open = openClient(gateway.url);
-  expect(await wordFor(CALLS.getAllTickers(open.client, anyCaller))).toBe('contract');
+  expect(await wordFor(OPERATION_CASES.getAllTickers.call(open.client, anyCaller))).toBe(
+    'contract',
+  );
 });
 
 /** The peak of the heap above its present size. */

@@ -3,10 +3,11 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { toToken } from '../../lib/token.ts';
 import type { GatewayClient } from '../../src/gateway/client.ts';
+import { OPERATION_CASES } from '../operations/all.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
-import { CALLS, wordFor } from './calls.ts';
 import { anyCaller, type ClientSettings, openClient } from './open-client.ts';
+import { wordFor } from './word-for.ts';
 
 /** Of calls that end by their deadline. */
 const HASTY = { gatewayTimeoutMs: 400, orderTimeoutMs: 400 };
@@ -213,9 +214,9 @@ function openSmallClient(url: string, settings: ClientSettings = {}) {
 
 function allThree(client: GatewayClient, caller = anyCaller) {
   return Promise.all([
-    wordFor(CALLS.getOpenPositions(client, caller)),
-    wordFor(CALLS.setValue(client, caller)),
-    wordFor(CALLS.openPosition(client, caller)),
+    wordFor(OPERATION_CASES.getOpenPositions.call(client, caller)),
+    wordFor(OPERATION_CASES.setValue.call(client, caller)),
+    wordFor(OPERATION_CASES.openPosition.call(client, caller)),
   ]);
 }
 

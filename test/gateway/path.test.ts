@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { UnsafePathError } from '../../src/gateway/errors.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { createPath } from '../../src/gateway/request-templates.ts';
+import { OPERATION_CASES } from '../operations/all.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
-import { CALLS } from './calls.ts';
 import { anyCaller, openClient } from './open-client.ts';
 
 const HARMLESS = [
@@ -94,7 +94,7 @@ test('nothing is sent for a value that is refused, whichever operation takes it'
 test('the path part of the gateway address stands before every path', async () => {
   await using place = await openSandbox({ pathPrefix: '/api/v1' });
   await using open = openClient(`${place.sandbox.url}/`);
-  await CALLS.getCustomerId(open.client, place.caller());
+  await OPERATION_CASES.getCustomerId.call(open.client, place.caller());
   expect(place.sandbox.requests().map(({ path }) => path)).toEqual([
     '/api/v1/payments/client/customer-id',
   ]);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
+import { OPERATION_CASES } from '../operations/all.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
-import { CALLS, wordFor } from './calls.ts';
 import { openClient } from './open-client.ts';
+import { wordFor } from './word-for.ts';
 
 type Group = 'read' | 'write' | 'order' | 'login' | 'forgotPassword';
 
@@ -55,7 +56,7 @@ test.each(OPERATION_NAMES)('%s gives each status its meaning', async (name) => {
   const words = new Map<number, string>();
   for (const [status] of STATUSES) {
     place.sandbox.fail({ operation: name, kind: 'status', status, times: 1 });
-    words.set(status, await wordFor(CALLS[name](open.client, place.caller())));
+    words.set(status, await wordFor(OPERATION_CASES[name].call(open.client, place.caller())));
   }
   const expected = STATUSES.map(([status, byGroup]) => [status, byGroup[groupOf(name)]] as const);
   expect(Object.fromEntries(words)).toEqual(Object.fromEntries(expected));
@@ -80,7 +81,7 @@ describe('a 429', () => {
       ...(header !== undefined && { headers: { 'retry-after': header } }),
     });
     for (const name of OPERATION_NAMES) {
-      await expect(CALLS[name](open.client, place.caller())).rejects.toMatchObject({
+      await expect(OPERATION_CASES[name].call(open.client, place.caller())).rejects.toMatchObject({
         kind: 'rate-limited',
         retryAfterSeconds: seconds,
       });
@@ -93,7 +94,7 @@ test('a 503 tells how long to wait, though what became of a small write is unkno
   await using open = openClient(place.sandbox.url);
   const headers = { 'retry-after': '7' };
   place.sandbox.fail({ operation: 'setValue', kind: 'status', status: 503, headers });
-  await expect(CALLS.setValue(open.client, place.caller())).rejects.toMatchObject({
+  await expect(OPERATION_CASES.setValue.call(open.client, place.caller())).rejects.toMatchObject({
     kind: 'unknown',
     retryAfterSeconds: 7,
   });
@@ -105,7 +106,8 @@ test.each([301, 302, 303, 307, 308])(
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url);
     place.sandbox.fail({ operation: '*', kind: 'redirect', status });
-    for (const name of OPERATION_NAMES) await wordFor(CALLS[name](open.client, place.caller()));
+    for (const name of OPERATION_NAMES)
+      await wordFor(OPERATION_CASES[name].call(open.client, place.caller()));
     const paths = place.sandbox.requests().map(({ path }) => path);
     expect(paths).toHaveLength(OPERATION_NAMES.length);
     expect(paths).not.toContain('/sandbox/redirected');
@@ -123,5 +125,5 @@ test.each([
   await using place = await openSandbox();
   await using open = openClient(place.sandbox.url);
   place.sandbox.fail({ operation: 'setValue', kind: 'status', status: 200, body });
-  expect(await wordFor(CALLS.setValue(open.client, place.caller()))).toBe(word);
+  expect(await wordFor(OPERATION_CASES.setValue.call(open.client, place.caller()))).toBe(word);
 });

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect, test } from 'vitest';
+import { OPERATION_CASES } from '../operations/all.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { startTlsFront } from '../support/tls-front.ts';
-import { CALLS, wordFor } from './calls.ts';
 import { openClient } from './open-client.ts';
+import { wordFor } from './word-for.ts';
 
 test('a gateway behind TLS is called where its certificate is trusted, and a further connection resumes the session', async () => {
   await using place = await openSandbox();
@@ -15,7 +16,7 @@ test('a gateway behind TLS is called where its certificate is trusted, and a fur
   const called = async ({ client }: ReturnType<typeof openClient>) => {
     const words = [];
     for (let call = 0; call < 3; call += 1) {
-      words.push(await wordFor(CALLS.getCustomerId(client, place.caller())));
+      words.push(await wordFor(OPERATION_CASES.getCustomerId.call(client, place.caller())));
       front.disconnect();
     }
     return words;

@@ -49,6 +49,11 @@ function createSandboxClient(sandbox: Sandbox, token: string | null) {
     get: (path: string, headers?: Record<string, string>) => send('GET', path, undefined, headers),
     post: (path: string, body?: unknown) => send('POST', path, body),
     put: (path: string, body?: unknown) => send('PUT', path, body),
+    /** Sends a verb and a path, with an object that lacks every field where there is a body. */
+    ask(line: string) {
+      const [verb = '', path = ''] = line.split(' ');
+      return send(verb, path, verb === 'GET' ? undefined : {});
+    },
     session,
     async positions() {
       const { body } = await send('GET', '/trading/positions');

@@ -1,47 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { ANSWER_SHAPES } from '../../../check/gateway/answer-shapes.ts';
 import { compare } from '../../../check/gateway/compare.ts';
-import type { ReadName } from '../../../src/gateway/operations.ts';
-import { toPositions } from '../../../src/gateway/wire/holding.ts';
-import { toInstruments } from '../../../src/gateway/wire/instrument.ts';
-import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
-import { isRow, readingIn } from '../../../src/gateway/wire/scalars.ts';
-import { toSession } from '../../../src/gateway/wire/session.ts';
-import { instrumentRow, positionRow, sessionRow } from '../../gateway/wire/rows.ts';
+import { READ_NAMES } from '../../../src/gateway/operations.ts';
+import { isRow } from '../../../src/gateway/wire/scalars.ts';
+import { positionRow } from '../../gateway/wire/rows.ts';
+import { OPERATION_CASES } from '../../operations/all.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
-
-const method = {
-  ...{ id: 1, title: 'Bank', icon: 'bank', type: 'bank' },
-  ...{ crmType: 'bank', status: 'APPROVED', subtitle: '…' },
-};
-
-const WHOLE: Readonly<Record<ReadName, unknown>> = {
-  getAllTickers: [
-    {
-      ...instrumentRow,
-      tradingHours: { ...instrumentRow.tradingHours, overnight: ['20:00-04:00'] },
-    },
-  ],
-  getSession: sessionRow,
-  getOpenPositions: { positions: [positionRow] },
-  getWithdrawalMethods: [[method]],
-  getCustomerId: { customerId: 'c-1' },
-};
-
-/** The gateway's readers by operation: each returns everything that it keeps of a body, or null. */
-const READERS: Readonly<Record<ReadName, (body: unknown) => Promise<unknown> | unknown>> = {
-  async getAllTickers(body) {
-    const { instruments } = await toInstruments(body as unknown[]);
-    return instruments.length === 0 ? null : instruments;
-  },
-  getSession: (body) => toSession(body, '700001', readingIn('auto')),
-  getOpenPositions: (body) => (isRow(body) ? toPositions(body.positions, readingIn('auto')) : null),
-  getWithdrawalMethods: (body) => withdrawalMethodsRead.map(body, readingIn('auto')),
-  getCustomerId: (body) => customerIdRead.map(body, readingIn('auto')),
-};
-
-const OPERATIONS = Object.keys(WHOLE) as ReadName[];
 
 type Path = readonly (string | number)[];
 
@@ -72,35 +37,51 @@ function nullsIn(value: unknown): number {
   return JSON.stringify(value).split('null').length;
 }
 
+/** How many values differ. */
+function differencesIn(one: unknown, other: unknown): number {
+  if (typeof one !== 'object' || one === null) return Number(one !== other);
+  const entries = Object.entries(one);
+  const names = new Map(Object.entries(other ?? {}));
+  return entries.reduce((sum, [name, value]) => sum + differencesIn(value, names.get(name)), 0);
+}
+
 const DAMAGES: readonly unknown[] = [undefined, null, 'x', 7, true, { a: 1 }, [1], 1.5, ''];
 
-test.each(OPERATIONS)(
-  '%s: a whole answer is as described, and every property of it is',
-  (operation) => {
-    const { fields, unknown } = compare(ANSWER_SHAPES[operation], WHOLE[operation], NOW);
+describe.each(READ_NAMES)('%s', (operation) => {
+  const shape = ANSWER_SHAPES[operation];
+  const { answer: whole, read } = OPERATION_CASES[operation];
+
+  test('a whole answer is as described, and every property of it is', () => {
+    const { fields, unknown } = compare(shape, whole, NOW);
     expect(unknown).toEqual([]);
     expect(fields.filter(({ loss, isWrong }) => isWrong || loss !== 'nothing')).toEqual([]);
     expect(fields.filter(({ seen }) => Object.keys(seen).length === 0)).toEqual([]);
-  },
-);
-
-describe.each(OPERATIONS)('%s: the description loses what the readers lose', (operation) => {
-  const whole = WHOLE[operation];
-  const paths = pathsIn(whole).filter((path) => path.join('.') !== COMPARED_OTHERWISE);
-  test.each(paths.map((path) => [path.join('.'), path] as const))('%s', async (_, path) => {
-    const intact = await READERS[operation](whole);
-    for (const damage of DAMAGES) {
-      const body = withValue(whole, path, damage);
-      const losses = compare(ANSWER_SHAPES[operation], body, NOW).fields.map(({ loss }) => loss);
-      const isRefused = losses.includes('answer') || losses.includes('row');
-      const read = await READERS[operation](body);
-      expect({ damage, isRefused }).toEqual({ damage, isRefused: read === null });
-      // An instrument's fields are never lost by themselves: what it may lack is null anyway.
-      if (operation === 'getAllTickers' || read === null) continue;
-      const isLost = nullsIn(read) > nullsIn(intact);
-      expect({ damage, isLost }).toEqual({ damage, isLost: losses.includes('value') });
-    }
   });
+
+  test('the times of the description are those that are read in the unit of times', async () => {
+    const [inSeconds, inMs] = await Promise.all([read(whole, 's'), read(whole, 'ms')]);
+    const described = Object.values(compare(shape, whole, NOW).times);
+    expect(differencesIn(inSeconds, inMs)).toBe(described.reduce((sum, times) => sum + times, 0));
+  });
+
+  const paths = pathsIn(whole).filter((path) => path.join('.') !== COMPARED_OTHERWISE);
+  test.each(paths.map((path) => [path.join('.'), path] as const))(
+    'the description loses what the readers lose: %s',
+    async (_, path) => {
+      const intact = await read(whole, 'auto');
+      for (const damage of DAMAGES) {
+        const body = withValue(whole, path, damage);
+        const losses = compare(shape, body, NOW).fields.map(({ loss }) => loss);
+        const isRefused = losses.includes('answer') || losses.includes('row');
+        const found = await read(body, 'auto');
+        expect({ damage, isRefused }).toEqual({ damage, isRefused: found === null });
+        // An instrument's fields are never lost by themselves: what it may lack is null anyway.
+        if (operation === 'getAllTickers' || found === null) continue;
+        const isLost = nullsIn(found) > nullsIn(intact);
+        expect({ damage, isLost }).toEqual({ damage, isLost: losses.includes('value') });
+      }
+    },
+  );
 });
 
 describe('the unit of times', () => {

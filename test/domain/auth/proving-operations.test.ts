@@ -1,62 +1,17 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import type { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
-import { OPERATIONS, type OperationName, type Proves } from '../../../src/gateway/operations.ts';
-import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
-import { limitOrder, marketOrder } from '../../gateway/open-client.ts';
+import {
+  OPERATION_NAMES,
+  OPERATIONS,
+  type OperationName,
+} from '../../../src/gateway/operations.ts';
+import { customerIdRead } from '../../../src/gateway/wire/payments.ts';
+import { OPERATION_CASES } from '../../operations/all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openAccountWorld, PROOF_MS, snapshot } from '../account/account-world.ts';
 import { viewerOf } from '../viewer.ts';
 
-type Anonymous = 'login' | 'forgotPassword';
-type Ask = (gateway: ViewerGateway, viewer: Viewer) => Promise<unknown>;
-
-const WRITTEN = { success: true };
-
-type Writes = Parameters<ViewerGateway['write']>;
-type Row = readonly [Proves, Ask, unknown];
-
-const written = (operation: Writes[1], input: Writes[2]): Row => [
-  'nothing',
-  (gateway, who) => gateway.write(who, operation, input),
-  WRITTEN,
-];
-const ordered = (ask: Parameters<ViewerGateway['order']>[1]): Row => [
-  'nothing',
-  (gateway, who) => gateway.order(who, ask),
-  WRITTEN,
-];
-
-/**
- * Repeats what a 200 proves: a new row that copies another's `proves` fails. Then a call of
- * every operation that is made on a viewer's behalf, and a body that is a success.
- */
-const ASKS: Readonly<Record<Exclude<OperationName, Anonymous>, Row>> = {
-  getAllTickers: ['group', (gateway, who) => gateway.getAllTickers(who, 'standard', null), []],
-  getSession: ['login', (gateway, who) => gateway.getSession(who), snapshot(1)],
-  getWithdrawalMethods: ['token', (gateway, who) => gateway.read(who, withdrawalMethodsRead), []],
-  getOpenPositions: [
-    'token',
-    (gateway, who) => gateway.getOpenPositions(who, null),
-    { positions: [] },
-  ],
-  getCustomerId: [
-    'token',
-    (gateway, who) => gateway.read(who, customerIdRead),
-    { customerId: 'c1' },
-  ],
-  openPosition: ordered({ operation: 'openPosition', order: marketOrder, sendBeforeMs: null }),
-  placeLimitOrder: ordered({ operation: 'placeLimitOrder', order: limitOrder, sendBeforeMs: null }),
-  resetTradingAccountPassword: written('resetTradingAccountPassword', { accountExternalId: '1' }),
-  addCryptoWallet: written('addCryptoWallet', { address: 'b' }),
-  addMobileWallet: written('addMobileWallet', { phone: '1' }),
-  setValue: written('setValue', { key: 'k', value: 1 }),
-  markNotificationsRead: written('markNotificationsRead', { ids: [1] }),
-  registerDevice: written('registerDevice', { deviceId: 'd' }),
-};
-
-const WITHOUT_A_VIEWER: readonly Anonymous[] = ['login', 'forgotPassword'];
-const NAMES = Object.keys(ASKS) as Exclude<OperationName, Anonymous>[];
+const WITHOUT_A_VIEWER = OPERATION_NAMES.filter((name) => OPERATION_CASES[name].ask === null);
+const NAMES = OPERATION_NAMES.filter((name) => OPERATION_CASES[name].ask !== null);
 const demo = viewerOf('demo');
 
 let world: ReturnType<typeof openAccountWorld>;
@@ -65,11 +20,13 @@ beforeEach(() => {
 });
 
 /** Makes the operation's one call, and answers it. */
-async function ask(operation: keyof typeof ASKS, status = 200, body?: unknown): Promise<void> {
+async function ask(operation: OperationName, status = 200, body?: unknown): Promise<void> {
   const { gateway, calls, clock } = world;
-  const [, send, success] = ASKS[operation];
+  const { ask: send, answer } = OPERATION_CASES[operation];
+  // The snapshot is the viewer's own.
+  const success = operation === 'getSession' ? snapshot(1) : answer;
   const before = calls.length;
-  const done = send(gateway, demo).catch((error: unknown) => error);
+  const done = send?.(gateway, demo).catch((error: unknown) => error);
   await clock.advance(0);
   expect(calls.slice(before).map((call) => call.operation)).toEqual([operation]);
   calls.at(-1)?.answer(body ?? (status === 200 ? success : { message: 'no' }), status);
@@ -114,7 +71,7 @@ test('a write that is refused from memory ends no proof of a read that was sent 
 
 describe('a 200 of', () => {
   test.each(NAMES)('%s proves what its row says, and no more', async (operation) => {
-    const [proves] = ASKS[operation];
+    const { proves } = OPERATION_CASES[operation];
     expect(OPERATIONS[operation].proves).toBe(proves);
     await ask(operation);
     expect(world.ledger.account(demo) !== null, 'a new token').toBe(proves === 'login');
@@ -123,7 +80,7 @@ describe('a 200 of', () => {
   });
 
   test.each(NAMES)('%s renews lapsed proof if it proves the token', async (operation) => {
-    const [proves] = ASKS[operation];
+    const { proves } = OPERATION_CASES[operation];
     await ask('getSession');
     await world.clock.advance(PROOF_MS);
     expect(world.ledger.account(demo)).toBeNull();

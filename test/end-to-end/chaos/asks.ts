@@ -1,56 +1,17 @@
-import type { OperationName } from '../../../src/gateway/operations.ts';
+import { OPERATION_NAMES, type OperationName } from '../../../src/gateway/operations.ts';
+import { OPERATION_CASES } from '../../operations/all.ts';
+import type { OperationCase } from '../../operations/operation-case.ts';
 import type { GraphQLAnswer, TestApp } from '../../support/app.ts';
 
-export interface Ask {
+export interface Ask extends Pick<OperationCase, 'document' | 'field'> {
   readonly operation: OperationName;
-  /** The same text each time, so that it is compiled; only `$key` differs. */
-  readonly document: string;
-  readonly field: string;
 }
 
-const ORDER = 'symbol: "AAPL", side: BUY, idempotencyKey: $key';
-const ask = (operation: OperationName, field: string, document: string): Ask => ({
+/** One request for each operation. */
+export const ASKS: readonly Ask[] = OPERATION_NAMES.map((operation) => ({
   operation,
-  field,
-  document,
-});
-const mutation = (field: string, input: string) =>
-  `mutation${input.includes('$key') ? ' ($key: String!)' : ''} {
-  ${field}(input: { ${input} }) { __typename }
-}`;
-const write = (operation: OperationName, input: string) =>
-  ask(operation, operation, mutation(operation, input));
-
-/** One request for each operation, which calls no other once the token is proved. */
-const ASK_OF: Readonly<Record<OperationName, Ask>> = {
-  getAllTickers: ask('getAllTickers', 'catalog', '{ catalog { size } }'),
-  login: write('login', 'email: "demo@example.com", password: "demo"'),
-  forgotPassword: write('forgotPassword', 'email: "demo@example.com"'),
-  openPosition: ask(
-    'openPosition',
-    'placeOrder',
-    mutation('placeOrder', `${ORDER}, size: { amount: 20 }`),
-  ),
-  placeLimitOrder: write('placeLimitOrder', `${ORDER}, amount: 20, price: 1`),
-  resetTradingAccountPassword: write('resetTradingAccountPassword', 'accountExternalId: "700001"'),
-  addCryptoWallet: write(
-    'addCryptoWallet',
-    'address: "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"',
-  ),
-  addMobileWallet: write('addMobileWallet', 'phone: "+4915112345678"'),
-  setValue: write('setValue', 'key: "theme", value: "dark"'),
-  getSession: ask('getSession', 'session', '{ session(maxAge: 0) { login } }'),
-  getWithdrawalMethods: ask(
-    'getWithdrawalMethods',
-    'withdrawalMethods',
-    '{ withdrawalMethods { id } }',
-  ),
-  getOpenPositions: ask('getOpenPositions', 'positions', '{ positions { id } }'),
-  getCustomerId: ask('getCustomerId', 'customerId', '{ customerId }'),
-  markNotificationsRead: write('markNotificationsRead', 'ids: [1]'),
-  registerDevice: write('registerDevice', 'deviceId: "phone"'),
-};
-export const ASKS: readonly Ask[] = Object.values(ASK_OF);
+  ...OPERATION_CASES[operation],
+}));
 
 let asked = 0;
 

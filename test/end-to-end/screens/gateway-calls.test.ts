@@ -1,139 +1,22 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
-import { OPERATIONS, type OperationName } from '../../../src/gateway/operations.ts';
+import { OPERATION_NAMES, OPERATIONS } from '../../../src/gateway/operations.ts';
+import { OPERATION_CASES } from '../../operations/all.ts';
 import { startTestApp } from '../../support/app.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-
-interface Expected {
-  readonly document: string;
-  readonly call: string;
-  /** The body on the wire; null without one. */
-  readonly body: unknown;
-  readonly email?: string;
-  readonly isAnonymous?: boolean;
-}
-
-const EXPECTED: Record<OperationName, Expected> = {
-  getAllTickers: {
-    document: '{ instrument(id: "AAPL") { id } }',
-    call: 'GET /trading/tickers/retail%5Cswap-free%20usd',
-    body: null,
-    email: 'swapfree@example.com',
-  },
-  login: {
-    document:
-      'mutation { login(input: { email: "demo@example.com", password: "demo" }) { __typename } }',
-    call: 'POST /auth/login',
-    body: { email: 'demo@example.com', password: 'demo' },
-    isAnonymous: true,
-  },
-  forgotPassword: {
-    document: 'mutation { forgotPassword(input: { email: "demo@example.com" }) { __typename } }',
-    call: 'POST /auth/forgot-password',
-    body: { email: 'demo@example.com' },
-    isAnonymous: true,
-  },
-  openPosition: {
-    document: `mutation { placeOrder(input: {
-      symbol: "AAPL", side: SELL, size: { amount: 250.5 }, price: 99.5, stopLoss: { amount: 10 }
-      takeProfit: { price: 1.25 }, comment: "c", idempotencyKey: "op4"
-    }) { __typename } }`,
-    call: 'POST /trading/positions',
-    body: {
-      symbol: 'AAPL',
-      direction: 'sell',
-      type: 'amount',
-      amount: 250.5,
-      price: 99.5,
-      slAmount: 10,
-      tp: 1.25,
-      comment: 'c',
-    },
-  },
-  placeLimitOrder: {
-    document: `mutation { placeLimitOrder(input: {
-      symbol: "AAPL", side: BUY, amount: 100, price: 150, stopLoss: 0, takeProfit: 200
-      comment: "c", idempotencyKey: "op5"
-    }) { __typename } }`,
-    call: 'POST /trading/positions/limit',
-    body: {
-      symbol: 'AAPL',
-      direction: 'buy',
-      amount: 100,
-      price: 150,
-      sl: 0,
-      tp: 200,
-      comment: 'c',
-    },
-  },
-  resetTradingAccountPassword: {
-    document:
-      'mutation { resetTradingAccountPassword(input: { accountExternalId: "700001" }) { __typename } }',
-    call: 'POST /user/trading-accounts/reset-password',
-    body: { account_external_id: '700001' },
-  },
-  addCryptoWallet: {
-    document: 'mutation { addCryptoWallet(input: { address: "bc1q" }) { __typename } }',
-    call: 'POST /payments/client/add-crm-crypto-wallet',
-    body: { address: 'bc1q' },
-  },
-  addMobileWallet: {
-    document: 'mutation { addMobileWallet(input: { phone: "+49 151" }) { __typename } }',
-    call: 'POST /payments/client/add-crm-mobile-wallet',
-    body: { phone: '+49 151' },
-  },
-  setValue: {
-    document:
-      'mutation { setValue(input: { key: "a/b c?d=é#%2F", value: { a: [1, null, "x"] } }) { __typename } }',
-    call: 'PUT /user/kv/a%2Fb%20c%3Fd%3D%C3%A9%23%252F',
-    body: { value: { a: [1, null, 'x'] } },
-  },
-  getSession: {
-    document: '{ session { balance } }',
-    call: 'GET /trading/session/700001',
-    body: null,
-  },
-  getWithdrawalMethods: {
-    document: '{ withdrawalMethods { id } }',
-    call: 'GET /payments/client/withdrawal-methods',
-    body: null,
-  },
-  getOpenPositions: {
-    document: '{ positions { id } }',
-    call: 'GET /trading/positions',
-    body: null,
-  },
-  getCustomerId: {
-    document: '{ customerId }',
-    call: 'GET /payments/client/customer-id',
-    body: null,
-  },
-  markNotificationsRead: {
-    document: 'mutation { markNotificationsRead(input: { ids: [1, "-2"] }) { __typename } }',
-    call: 'PUT /user/notifications/mark-read',
-    body: { ids: [1, -2] },
-  },
-  registerDevice: {
-    document: `mutation { registerDevice(input: {
-      deviceId: "d", token: "t", platform: MACOS, enabled: false
-    }) { __typename } }`,
-    call: 'POST /user/notifications/v2/token',
-    body: { deviceId: 'd', token: 't', platform: 'macos', enabled: false },
-  },
-};
 
 const app = sharedApp();
 
 beforeEach(() => app.sandbox.clearCalls());
 
-test.each(Object.entries(EXPECTED))('%s as the gateway receives it', async (name, expected) => {
-  const { document, call, body, email = 'demo@example.com', isAnonymous = false } = expected;
+test.each(OPERATION_NAMES)('%s as the gateway receives it', async (name) => {
+  const { document, sends, body, email, errors } = OPERATION_CASES[name];
   const token = app.sandbox.token({ email });
-  const answer = await app.query(document, { token });
+  const answer = await app.query(document, { token, variables: { key: name } });
   expect(answer.errors).toEqual([]);
-  const [request, ...others] = app.sandbox.requests(name as OperationName);
+  const [request, ...others] = app.sandbox.requests(name);
   expect(others).toEqual([]);
-  expect(`${request?.method} ${request?.path}`).toBe(call);
+  expect(`${request?.method} ${request?.path}`).toBe(sends);
   expect(request?.body === '' ? null : JSON.parse(request?.body ?? '')).toEqual(body);
   // No other header is sent: no cookie, address or user agent of the client.
   expect(request?.headers).toEqual({
@@ -146,7 +29,7 @@ test.each(Object.entries(EXPECTED))('%s as the gateway receives it', async (name
       'content-type': 'application/json',
       'content-length': String(request?.body.length),
     }),
-    ...(!isAnonymous && { authorization: fingerprint(token) }),
+    ...(errors !== 'sign-in' && { authorization: fingerprint(token) }),
     ...(name === 'getAllTickers' && { 'accept-encoding': 'gzip' }),
   });
 });

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { READ_NAMES } from '../../../src/gateway/operations.ts';
+import { OPERATION_CASES } from '../../operations/all.ts';
 import { startTestApp } from '../../support/app.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
@@ -171,11 +173,12 @@ test('the catalog has its group, age and size', async () => {
   expect(catalog.size).toBeGreaterThanOrEqual(500);
 });
 
-test('withdrawal methods have every field of the gateway’s', async () => {
-  const document = '{ withdrawalMethods { id group title icon type crmType status subtitle } }';
-  const { withdrawalMethods } = await read(document);
-  expect(nullsIn(withdrawalMethods)).toEqual([]);
-  expect(withdrawalMethods).toMatchObject([{ group: 0, crmType: 'bank', status: 'APPROVED' }]);
+test.each(
+  READ_NAMES.map((name) => OPERATION_CASES[name]).filter(({ shows }) => shows !== undefined),
+)('$field has every field of the gateway’s', async ({ document, field, shows }) => {
+  const data = await read(document);
+  expect(nullsIn(data)).toEqual([]);
+  expect(data).toMatchObject({ [field]: shows });
 });
 
 test('answers list the gateway calls that they cost', async () => {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { OPERATION_NAMES, OPERATIONS } from '../../../src/gateway/operations.ts';
 import { customerIdRead } from '../../../src/gateway/wire/payments.ts';
+import { OPERATION_CASES } from '../../operations/all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
-import { CALLS, wordFor } from '../calls.ts';
+import { wordFor } from '../word-for.ts';
 import { caller, openResilient } from './open-resilient.ts';
 
 const FAILURES: Readonly<Record<string, Script>> = {
@@ -29,7 +30,7 @@ describe.each(Object.entries(FAILURES))('after %s', (_, fail) => {
     async (name) => {
       await using gateway = await startScriptedGateway(fail);
       await using open = openResilient(gateway.url);
-      await open.hurry(wordFor(CALLS[name](open.client, caller(1))));
+      await open.hurry(wordFor(OPERATION_CASES[name].call(open.client, caller(1))));
       await open.clock.advance(60_000);
       expect(gateway.requests).toHaveLength(OPERATIONS[name].effect === 'read' ? 3 : 1);
     },
@@ -89,9 +90,9 @@ test('a read is repeated twice where nobody listens', async () => {
   const gateway = await startScriptedGateway(inTurn(positions));
   await gateway[Symbol.asyncDispose]();
   await using open = openResilient(gateway.url);
-  expect(await open.hurry(wordFor(CALLS.getOpenPositions(open.client, caller(1))))).toBe(
-    'unavailable',
-  );
+  expect(
+    await open.hurry(wordFor(OPERATION_CASES.getOpenPositions.call(open.client, caller(1)))),
+  ).toBe('unavailable');
   expect(open.retries).toHaveLength(2);
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
+import { withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
 import { readingIn } from '../../../src/gateway/wire/scalars.ts';
 
 const methodsIn = (body: unknown) => withdrawalMethodsRead.map(body, readingIn('auto'));
@@ -37,22 +37,4 @@ describe('withdrawal methods', () => {
     expect(methodsIn([[{ ...row, [field]: undefined }]])).toStrictEqual([change]);
     expect(methodsIn([[{ ...row, [field]: [] }]])).toStrictEqual([change]);
   });
-
-  test.each([[[row]], [{}], [null], [[[null]]], [[['x']]], ['[[]]']])('are not %j', (body) => {
-    expect(methodsIn(body)).toBeNull();
-  });
-
-  test.each([[[]], [[[]]]])('may be none, as in %j', (body) => {
-    expect(methodsIn(body)).toEqual([]);
-  });
-});
-
-test.each([
-  [{ customerId: 'cus_1' }, 'cus_1'],
-  [{ customerId: 7 }, null],
-  [{}, null],
-  [null, null],
-  ['cus_1', null],
-])('the customer id in %j is %j', (body, expected) => {
-  expect(customerIdRead.map(body, readingIn('auto'))).toBe(expected);
 });

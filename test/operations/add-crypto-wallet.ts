@@ -1,0 +1,9 @@
+import { write } from './operation-case.ts';
+
+const address = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
+
+export const addCryptoWallet = write(
+  'addCryptoWallet',
+  { address },
+  { sends: 'POST /payments/client/add-crm-crypto-wallet', fields: `address: "${address}"` },
+);

@@ -1,0 +1,7 @@
+import { SIGN_IN, write } from './operation-case.ts';
+
+export const forgotPassword = write(
+  'forgotPassword',
+  { email: 'demo@example.com' },
+  { ...SIGN_IN, sends: 'POST /auth/forgot-password', fields: 'email: "demo@example.com"' },
+);

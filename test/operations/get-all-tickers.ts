@@ -1,0 +1,21 @@
+import { toInstruments } from '../../src/gateway/wire/instrument.ts';
+import { instrumentRow } from '../gateway/wire/rows.ts';
+import { READ, type ReadCase } from './operation-case.ts';
+
+const tradingHours = { ...instrumentRow.tradingHours, overnight: ['20:00-04:00'] };
+
+export const getAllTickers: ReadCase = {
+  ...READ,
+  call: (client, caller) => client.getAllTickers(caller, 'standard-usd', null),
+  ask: (gateway, viewer) => gateway.getAllTickers(viewer, 'standard', null),
+  field: 'catalog',
+  document: '{ catalog { size } }',
+  email: 'swapfree@example.com',
+  sends: 'GET /trading/tickers/retail%5Cswap-free%20usd',
+  proves: 'group',
+  answer: [{ ...instrumentRow, tradingHours }],
+  async read(body) {
+    const { instruments } = await toInstruments(body as unknown[]);
+    return instruments.length === 0 ? null : instruments;
+  },
+};

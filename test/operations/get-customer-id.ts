@@ -1,0 +1,17 @@
+import { customerIdRead } from '../../src/gateway/wire/payments.ts';
+import { plainRead } from './operation-case.ts';
+
+export const getCustomerId = plainRead(customerIdRead, {
+  field: 'customerId',
+  document: '{ customerId }',
+  shows: 'cus_700001',
+  sends: 'GET /payments/client/customer-id',
+  answer: { customerId: 'c-1' },
+  odd: [
+    [{ customerId: 'cus_1' }, 'cus_1'],
+    [{ customerId: 7 }, null],
+    [{}, null],
+    [null, null],
+    ['cus_1', null],
+  ],
+});

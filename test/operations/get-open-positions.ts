@@ -1,0 +1,16 @@
+import { toPositions } from '../../src/gateway/wire/holding.ts';
+import { isRow, readingIn } from '../../src/gateway/wire/scalars.ts';
+import { positionRow } from '../gateway/wire/rows.ts';
+import { READ, type ReadCase } from './operation-case.ts';
+
+export const getOpenPositions: ReadCase = {
+  ...READ,
+  call: (client, caller) => client.getOpenPositions(caller, null),
+  ask: (gateway, viewer) => gateway.getOpenPositions(viewer, null),
+  field: 'positions',
+  document: '{ positions { id } }',
+  sends: 'GET /trading/positions',
+  answer: { positions: [positionRow] },
+  times: 12,
+  read: (body, unit) => (isRow(body) ? toPositions(body.positions, readingIn(unit)) : null),
+};

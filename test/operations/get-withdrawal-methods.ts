@@ -1,0 +1,21 @@
+import { withdrawalMethodsRead } from '../../src/gateway/wire/payments.ts';
+import { plainRead } from './operation-case.ts';
+
+const row = {
+  ...{ id: 7, title: 'Bank', icon: 'bank', type: 'bank-transfer' },
+  ...{ crmType: 'bank', status: 'APPROVED', subtitle: '**** 1' },
+};
+
+export const getWithdrawalMethods = plainRead(withdrawalMethodsRead, {
+  field: 'withdrawalMethods',
+  document: '{ withdrawalMethods { id group title icon type crmType status subtitle } }',
+  shows: [{ group: 0, crmType: 'bank', status: 'APPROVED' }],
+  sends: 'GET /payments/client/withdrawal-methods',
+  answer: [[row]],
+  odd: [
+    ...[[row], {}, null, [[null]], ['x'], '[[]]'].map((body) => [body, null] as const),
+    [[], []],
+    [[[]], []],
+    [[[row]], [{ ...row, id: '7', group: 0 }]],
+  ],
+});

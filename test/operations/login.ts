@@ -1,0 +1,10 @@
+import { mutation, type OperationCase, SIGN_IN } from './operation-case.ts';
+
+export const login: OperationCase = {
+  ...SIGN_IN,
+  call: (client, caller) => client.login(caller, 'demo@example.com', 'demo'),
+  field: 'login',
+  document: mutation('login', 'email: "demo@example.com", password: "demo"'),
+  sends: 'POST /auth/login',
+  body: { email: 'demo@example.com', password: 'demo' },
+};

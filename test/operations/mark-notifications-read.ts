@@ -1,0 +1,12 @@
+import { write } from './operation-case.ts';
+
+export const markNotificationsRead = write(
+  'markNotificationsRead',
+  { ids: [1, -2] },
+  {
+    sends: 'PUT /user/notifications/mark-read',
+    fields: 'ids: [1, "-2"]',
+    errors: 'plain',
+    statuses: [400, 400],
+  },
+);

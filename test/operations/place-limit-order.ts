@@ -1,0 +1,22 @@
+import { judgeOrder } from '../../src/domain/trading/outcome.ts';
+import { limitOrder } from '../gateway/open-client.ts';
+import { mutation, type OperationCase, ORDER } from './operation-case.ts';
+
+export const placeLimitOrder: OperationCase = {
+  ...ORDER,
+  call: async (client, caller) =>
+    judgeOrder('placeLimitOrder', await client.placeLimitOrder(caller, limitOrder)),
+  ask: (gateway, viewer) =>
+    gateway.order(viewer, { operation: 'placeLimitOrder', order: limitOrder, sendBeforeMs: null }),
+  field: 'placeLimitOrder',
+  document: mutation(
+    'placeLimitOrder',
+    `symbol: "AAPL", side: BUY, amount: 100, price: 150, stopLoss: 0, takeProfit: 200
+     comment: "c", idempotencyKey: $key`,
+  ),
+  sends: 'POST /trading/positions/limit',
+  body: {
+    ...{ symbol: 'AAPL', direction: 'buy', amount: 100, price: 150 },
+    ...{ sl: 0, tp: 200, comment: 'c' },
+  },
+};

@@ -1,0 +1,12 @@
+import { write } from './operation-case.ts';
+
+export const registerDevice = write(
+  'registerDevice',
+  { deviceId: 'd', token: 't', platform: 'macos', enabled: false },
+  {
+    sends: 'POST /user/notifications/v2/token',
+    fields: 'deviceId: "d", token: "t", platform: MACOS, enabled: false',
+    errors: 'plain',
+    statuses: [400, 400],
+  },
+);
