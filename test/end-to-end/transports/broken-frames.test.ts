@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import type { TestApp } from '../../support/app.ts';
+import { describeWithHaproxy } from '../../support/describe-with.ts';
+import { CONFIGURATION, startHaproxy } from '../../support/replicas.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { FRAMES, UPGRADE } from '../../support/websocket-frames.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
@@ -10,8 +11,10 @@ const app = sharedApp({ RATE_LIMIT_PER_MINUTE: '1000000' });
 
 type Writing = (socket: Socket, frames: readonly Buffer[]) => void;
 
+const inOneWrite: Writing = (socket, frames) => void socket.write(Buffer.concat(frames));
+
 const WRITINGS: Readonly<Record<string, Writing>> = {
-  'in one write': (socket, frames) => void socket.write(Buffer.concat(frames)),
+  'in one write': inOneWrite,
   'frame by frame': (socket, frames) => {
     for (const each of frames) socket.write(each);
   },
@@ -28,7 +31,7 @@ const WRITINGS: Readonly<Record<string, Writing>> = {
 
 /** Sends frames on a connection of their own, and its end. Resolves when the server has closed it. */
 async function send(
-  { url }: TestApp,
+  url: string,
   names: readonly string[],
   writing: Writing,
   isWithUpgrade: boolean,
@@ -57,8 +60,17 @@ const TRIPLES = PAIRS.flatMap((pair) => ['packedText', 'ping'].map((first) => [f
 test.each(Object.entries(WRITINGS))('no frames end the process, %s', async (_name, writing) => {
   using innocent = await initializedSocket(app);
   for (const [at, names] of [...PAIRS, ...TRIPLES].entries()) {
-    await send(app, names, writing, at % 2 === 0);
+    await send(app.url, names, writing, at % 2 === 0);
   }
   innocent.subscribe('1', '{ __typename }');
   expect((await innocent.until('1', 'next')).payload.data).toEqual({ __typename: 'Query' });
+});
+
+describeWithHaproxy('over the load balancer that is shipped', (haproxyPath) => {
+  test('no frames in one write end the process', async () => {
+    const environment = { REPLICA_1: new URL(app.url).host };
+    await using front = await startHaproxy(haproxyPath, CONFIGURATION, environment);
+    for (const names of TRIPLES) await send(front.url, names, inOneWrite, false);
+    expect((await app.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
+  });
 });
