@@ -166,6 +166,15 @@ test.each(['onRequest', 'onResponse'])(
   },
 );
 
+test('a result that onParams puts in the place of an operation is sent as it is', async () => {
+  const result = { data: { __typename: 'Mine' } };
+  const plugin = {
+    onParams: ({ setResult }: { setResult(given: object): void }) => setResult(result),
+  };
+  await using app = await startWith([{ plugin, httpOnly: true }]);
+  expect(await send(app, 'POST', '{ __typename }')).toMatchObject({ status: 200, ...result });
+});
+
 describe('onDispose', () => {
   test('runs at the shutdown, of every plugin, whatever one of them fails with', async () => {
     const seen: string[] = [];
