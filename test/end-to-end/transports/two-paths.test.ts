@@ -125,7 +125,7 @@ function comparable(headers: IncomingMessage['headers']): Readonly<Record<string
     'ratelimit-policy': policy !== undefined,
     date: typeof date,
     ratelimit: ratelimit !== undefined,
-    'x-request-id': String(id).replace(/^[\w-]{16}$/, 'one of ours'),
+    'x-request-id': String(id).replace(/^[\w-]{36}$/, 'one of ours'),
     'cache-control': rest['cache-control']?.replace(/max-age=\d+/, 'max-age=some'),
   };
 }
