@@ -8,7 +8,7 @@ export type Sharing = 'group' | 'copy' | 'account';
 export interface FieldTraits {
   /** Without it the value of the field is the viewer's own. */
   readonly sharing?: Sharing;
-  /** Of an argument: it limits the age of a read that several fields of an operation share. */
+  /** The argument limits the age of a read that several fields of an operation share. */
   readonly isAgeLimit?: boolean;
   /** Names what the field reads: the plan of an operation has the names that its fields state. */
   readonly reads?: string;
@@ -18,7 +18,7 @@ export interface FieldTraits {
   readonly isAlwaysTraced?: boolean;
   /** The result of a write is sent, as far as it has scalars, whatever fails after the write. */
   readonly keepsOutcome?: boolean;
-  /** Of a field or a type: names the things that a list of it has one entry for. */
+  /** Names the things that a list of it has one entry for. */
   readonly listSize?: string;
   /** How often an operation may select a field of the root. */
   readonly mostSelected?: number;

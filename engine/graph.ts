@@ -23,7 +23,7 @@ export interface GraphParts {
   readonly createContext: (caller: RequestCaller, operation: Operation) => OperationContext;
 }
 
-/** What answers the operations of all transports: it admits each, and then executes it. */
+/** Answers the operations of all transports: it admits each, and then executes it. */
 export class Graph {
   readonly schema: GraphQLSchema;
   readonly plugins: OpenPlugins;

@@ -13,7 +13,7 @@ export interface BackendCall {
   readonly operation: string;
   readonly ms: number;
   readonly source: 'call' | 'cache' | 'shared';
-  /** How a call of the operation's own ended. */
+  /** The end of a call of the operation's own. */
   readonly outcome?: string;
 }
 
@@ -23,7 +23,7 @@ export interface OperationRecord {
   /** Null where tracing is off. */
   readonly trace: RequestTrace | null;
   type: PreparedOperation['node']['operation'] | null;
-  /** From a manifest, so that its name is the operators' own. */
+  /** True for one from a manifest, so that its name is the operators' own. */
   isTrusted: boolean;
   operationName: string | null;
   /** The account that the token claims. */

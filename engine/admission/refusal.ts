@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import type { RequestCode } from '../errors/codes.ts';
 
-/** Why nothing is executed: the request itself is at fault, or its client is over a limit. */
+/** The answer where nothing is executed: the request itself is at fault, or its client is over a limit. */
 export interface Refusal {
   readonly errors: readonly GraphQLError[];
   readonly status: number;

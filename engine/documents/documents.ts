@@ -67,7 +67,7 @@ type Refused = { readonly errors: readonly GraphQLError[] };
 type DocumentResult = PreparedDocument | (Refused & Measured);
 
 const MAX_BYTES = 32 * 1024 * 1024;
-// As measured: 150 to 320 for a token of a prepared document, and nothing for one of a document that is refused.
+// Measured are 150 to 320 for a token of a prepared document, and nothing for one of a document that is refused.
 const BYTES_PER_TOKEN = 280;
 const BYTES_PER_CHARACTER = 2;
 const BYTES_PER_DOCUMENT = 4_096;
@@ -143,7 +143,7 @@ export class Documents {
     return { document, operations: this.#operationsOf(document, text) };
   }
 
-  /** One more than the most errors where there are as many: the last says so. */
+  /** Returns one more than the most errors where there are as many: the last says so. */
   #invalid(document: DocumentNode, rules: readonly ValidationRule[]): readonly GraphQLError[] {
     const { schema, introspection } = this.#options;
     const options = { maxErrors: MAX_ERRORS, hideSuggestions: !introspection };

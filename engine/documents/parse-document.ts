@@ -13,7 +13,7 @@ import { located, requestError } from '../errors/request-error.ts';
 import { tooComplex } from '../limits/structure.ts';
 import { redactSyntax } from './redact-literals.ts';
 
-// Far beyond any document that a person or a tool writes, and far below the depth of the stack.
+// It is far beyond any document that a person or a tool writes, and far below the depth of the stack.
 const MAX_NESTING = 500;
 
 const OPENING: ReadonlySet<string> = new Set([

@@ -59,7 +59,7 @@ export function literalsOf(document: DocumentNode): Set<string> {
   return texts;
 }
 
-// Enough for any form; what an attacker adds beyond it is no secret.
+// They are enough for any form; what an attacker adds beyond it is no secret.
 const MOST_TEXTS = 500;
 
 export function textsIn(value: unknown): Set<string> {

@@ -70,7 +70,7 @@ function firstRefused(
   let variable: string | null = null;
   const check = (node: ValueNode) => {
     if (!isRefused(node, types)) return;
-    // Only now: to find the place of each variable would take a visit of the whole document for each.
+    // It is looked for only now: to find the place of each variable would take a visit of the whole document for each.
     const base = variable === null ? [] : [placeOf(variable, document)];
     found = located(error([...base, ...trail.names].join('.')), { nodes: [node] });
     return BREAK;

@@ -10,7 +10,7 @@ import { isGraphQLError, placesOf } from './request-error.ts';
 /** The part of a failure that clients are told, and what operators' figures go by beside its code. */
 export interface PublicCause extends Pick<GraphQLError, 'message' | 'extensions'> {
   readonly outcome?: Attribution;
-  /** Why it failed, where the code does not say it. */
+  /** The reason of the failure, where the code does not say it. */
   readonly reason?: string | null;
 }
 
@@ -29,21 +29,15 @@ interface ErrorCodesOptions {
 
 /** Gives errors their codes: they are masked and counted, and the log keeps their causes. */
 export class ErrorCodes {
-  readonly #log: Log;
-  readonly #metrics: ErrorMetrics;
-  readonly #traits: Readonly<Record<string, CodeTraits>>;
-  readonly #describe: (cause: unknown) => PublicCause;
+  readonly #options: ErrorCodesOptions;
 
-  constructor({ log, metrics, traits, describe }: ErrorCodesOptions) {
-    this.#log = log;
-    this.#metrics = metrics;
-    this.#traits = traits;
-    this.#describe = describe;
+  constructor(options: ErrorCodesOptions) {
+    this.#options = options;
   }
 
   /** True for the code of an error of which neither the client nor the user is the cause. */
   isFault(code: unknown): boolean {
-    return typeof code === 'string' && this.#traits[code]?.outcome === 'fault';
+    return typeof code === 'string' && this.#options.traits[code]?.outcome === 'fault';
   }
 
   masked(errors: readonly GraphQLError[], record: OperationRecord): GraphQLError[] {
@@ -105,7 +99,7 @@ export class ErrorCodes {
 
   /** Logs what another plugin failed with where its operation is answered all the same. */
   pluginFailed(error: unknown): void {
-    this.#log.error({ err: error }, 'a plugin failed');
+    this.#options.log.error({ err: error }, 'a plugin failed');
   }
 
   /** Counts the errors of a request of which nothing is executed. */
@@ -122,7 +116,7 @@ export class ErrorCodes {
     if (isGraphQLError(cause) && typeof cause.extensions.code === 'string') {
       return this.#ofPlugin(cause, 'INTERNAL');
     }
-    const described = this.#describe(cause);
+    const described = this.#options.describe(cause);
     const { extensions } = described;
     return extensions.code === 'INTERNAL'
       ? { ...described, extensions: { ...extensions, requestId } }
@@ -134,24 +128,25 @@ export class ErrorCodes {
     const { http, ...given } = error.extensions;
     if (typeof given.retryable === 'boolean' && http === undefined) return error;
     const code = isCode(given.code) ? given.code : fallback;
-    const retryable = given.retryable ?? this.#traits[code]?.retryable ?? false;
+    const retryable = given.retryable ?? this.#options.traits[code]?.retryable ?? false;
     const extensions = { ...given, code, retryable };
     return new GraphQLError(error.message, { ...placesOf(error), path: error.path, extensions });
   }
 
   #count({ extensions, outcome, reason = null }: PublicCause, record: OperationRecord): void {
     const { code, operation, limit } = extensions;
-    this.#metrics.error(code, operation);
-    const attributed = outcome ?? this.#traits[String(code)]?.outcome ?? 'caller';
+    this.#options.metrics.error(code, operation);
+    const attributed = outcome ?? this.#options.traits[String(code)]?.outcome ?? 'caller';
     // An account that is over a limit here is no fault.
     const isOverLimit = attributed === 'fault' && limit !== undefined;
     record.failed(String(code), isOverLimit ? 'refused' : attributed, reason);
   }
 
   #countLimit(cause: unknown, { code, limit }: GraphQLError['extensions']): void {
-    if (cause instanceof Error && 'limit' in cause) this.#metrics.refusal(cause.limit);
-    else if (code === 'QUERY_TOO_COMPLEX' || limit !== undefined) this.#metrics.refusal(limit);
-    else if (code === 'PAYLOAD_TOO_LARGE') this.#metrics.refusal('MAX_BODY_BYTES');
+    if (cause instanceof Error && 'limit' in cause) this.#options.metrics.refusal(cause.limit);
+    else if (code === 'QUERY_TOO_COMPLEX' || limit !== undefined)
+      this.#options.metrics.refusal(limit);
+    else if (code === 'PAYLOAD_TOO_LARGE') this.#options.metrics.refusal('MAX_BODY_BYTES');
   }
 
   /**
@@ -161,10 +156,10 @@ export class ErrorCodes {
   #logCause(cause: unknown, { extensions, reason }: PublicCause, requestId: string): void {
     const { code, operation } = extensions;
     if (code === 'INTERNAL') {
-      this.#log.error({ requestId, code, err: cause }, 'a fault of the facade');
-    } else if (this.#log.isLevelEnabled('debug') && reason == null) {
+      this.#options.log.error({ requestId, code, err: cause }, 'a fault of the facade');
+    } else if (this.#options.log.isLevelEnabled('debug') && reason == null) {
       const message = cause instanceof Error ? redact(cause.message) : '';
-      this.#log.debug({ requestId, code, operation, reason: message }, 'a field failed');
+      this.#options.log.debug({ requestId, code, operation, reason: message }, 'a field failed');
     }
   }
 }

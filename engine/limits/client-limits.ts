@@ -125,7 +125,7 @@ export class ClientLimits {
     return hash !== undefined && this.#isKnown(hash) ? spare(singleClient('token', hash)) : refusal;
   }
 
-  /** What is known only once it was used is refused to those who owe some. */
+  /** Refuses a client that owes some of what is counted only once it was used. */
   #owing(name: 'fields' | 'documents', client: Client): Refusal | null {
     const taken = this.limiter.take(name, client, 0);
     return taken.isOver ? overLimit(this.limiter.table[name].label, secondsOf(taken)) : null;

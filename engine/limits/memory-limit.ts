@@ -2,7 +2,7 @@ import type { Refusal } from '../admission/refusal.ts';
 import type { OperationPrice } from '../cost/cost-limit.ts';
 import { overLimit } from './over-limit-error.ts';
 
-// Until then a part of the clients has gone elsewhere, and garbage was collected.
+// By then a part of the clients has gone elsewhere, and garbage was collected.
 export const MEMORY_RETRY_SECONDS = 10;
 // A screen of one account's; a list of what all share is more.
 const CHEAP_COST = 1_000;

@@ -51,9 +51,9 @@ export class EnvelopedOperations {
 
   /** Has plugins parse and validate an operation further, synchronously unless one has to wait. */
   open(context: OperationContext, view: PluginView): Eventually<OpenedOperation | Refusal> {
-    const { schema, codes } = this.#parts;
+    const { schema, codes, pluginErrors } = this.#parts;
     const { operation } = context;
-    const { params, headers, transport } = operation;
+    const { params, prepared, headers, transport } = operation;
     const failed = (error: unknown, fallback?: Fallback) =>
       withHeaders(codes.refusal(error, transport.record, fallback), headers);
     try {
@@ -64,24 +64,17 @@ export class EnvelopedOperations {
       const ready = (contextValue: unknown) => {
         const { variables, operationName } = params;
         const args = { schema, document, contextValue, variableValues: variables, operationName };
-        return { operation, start: () => this.#start(enveloped, context, args) };
+        const start = () =>
+          prepared.node.operation === 'subscription'
+            ? pluginErrors.subscribe(context, () => enveloped.subscribe(args))
+            : pluginErrors.execute(context, () => enveloped.execute(args));
+        return { operation, start };
       };
       const building = enveloped.contextFactory();
       return building instanceof Promise ? building.then(ready).catch(failed) : ready(building);
     } catch (error) {
       return failed(error);
     }
-  }
-
-  #start(
-    enveloped: Enveloped,
-    context: OperationContext,
-    args: ExecutionArgs,
-  ): Eventually<Subscribed | Refusal> {
-    const { pluginErrors } = this.#parts;
-    return context.operation.prepared.node.operation === 'subscription'
-      ? pluginErrors.subscribe(context, () => enveloped.subscribe(args))
-      : pluginErrors.execute(context, () => enveloped.execute(args));
   }
 }
 

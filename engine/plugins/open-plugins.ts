@@ -31,7 +31,7 @@ const ONCE = ['onPluginInit', 'onSchemaChange', 'onDispose'];
 const KNOWN = new Set([...OF_ENVELOP, ...OF_HTTP, ...ONCE]);
 const HTTP_SPANS = ['request', 'requestParse', 'operation', 'resultProcess'];
 
-/** Why the start stops: a plugin that cannot be what it says. */
+/** Stops the start: a plugin cannot be what it says. */
 export class PluginError extends Error {
   override readonly name = 'PluginError';
 }
