@@ -54,6 +54,8 @@ CREATE TABLE state (
 const MARK_DIGITS = 16;
 // Two counts and a time in nanoseconds.
 const MARK_BYTES = 64;
+/** In the place of the second count, which then is not that of the ctime behind it. */
+const NO_CHANGE = ` ${'0'.repeat(MARK_DIGITS)} `;
 const BIG = { bigint: true } as const;
 
 /** The file of the order records, which detects lost data: an older copy of itself, or missing rows. */
@@ -90,8 +92,9 @@ export class OrderFile {
         throw new SqliteFileError('is empty: restore it, or move it away');
       }
       this.#inode = inodeOf(path) ?? '';
-      // A hot journal is rolled back by whoever opens the file.
+      // A hot journal is rolled back by whoever opens the file, which changes it before the commit that marks it.
       const found = changesOf(path);
+      if (found.isHot) forgetChange(`${path}.mark`);
       this.database = opened.adopt(connect(path, APPLICATION_ID), (each) => each.close());
       verify(this.database);
       const flags = constants.O_RDWR | constants.O_CREAT;
@@ -206,6 +209,16 @@ export class OrderFile {
     } catch {
       // The commit itself is durable, and a mark that lags behind only detects less.
     }
+  }
+}
+
+/** Another process may begin between that change and the commit, or this one end: to it the file would be rewritten. */
+function forgetChange(mark: string): void {
+  try {
+    using opened = new DisposableStack();
+    writeSync(opened.adopt(openSync(mark, 'r+'), closeSync), NO_CHANGE, MARK_DIGITS);
+  } catch {
+    // There is no mark yet, or it cannot be written.
   }
 }
 

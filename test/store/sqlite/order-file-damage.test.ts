@@ -1,7 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import { keyHash } from '../../../src/store/sqlite/order-rows.ts';
 import { inFull } from '../../support/in-full.ts';
@@ -286,6 +293,24 @@ describe('a hot rollback journal', AMPLE, () => {
     other.run([{ do: 'find', login: '1001', key: 'none' }]);
     expect(statSync(`${folder.path}-journal`).size).toBe(0);
     using restarted = openDatabase(folder.path);
+    expect(restarted.run([]).degradedReason).toBe(null);
+  });
+
+  test('is no sign of a copy where a start ended between the rollback and its first commit', () => {
+    using crash = crashed();
+    crash.restore(crash.journal);
+    const { prepare } = DatabaseSync.prototype;
+    const killed = vi.spyOn(DatabaseSync.prototype, 'prepare').mockImplementation(function (
+      this: DatabaseSync,
+      sql: string,
+    ) {
+      if (sql.includes('quick_check')) throw new Error('killed');
+      return prepare.call(this, sql);
+    });
+    expect(() => openDatabase(crash.path)).toThrow('killed');
+    killed.mockRestore();
+    expect(existsSync(`${crash.path}-journal`)).toBe(false);
+    using restarted = openDatabase(crash.path);
     expect(restarted.run([]).degradedReason).toBe(null);
   });
 
