@@ -1,3 +1,4 @@
+import { isTriedNode } from '../../lib/heap-limit.ts';
 import { DemoPage } from '../../sandbox/page/demo-page.ts';
 import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/setting.ts';
@@ -22,6 +23,7 @@ export async function runApp(
 ): Promise<App> {
   const output = openAppLogOutput(config);
   const log = createAppLog(config, output);
+  const { version: node } = process;
   let serving: App | null = null;
   let isEnding = false;
   process.on('uncaughtException', (error) => {
@@ -36,6 +38,7 @@ export async function runApp(
   const app = await startApp(config, { log, logOutput: output, plugins }).finally(() => {
     // The log begins with who serves HTTP, and a start that fails has its warnings as well.
     for (const warning of warnings) log.warn({}, warning);
+    if (!isTriedNode(node)) log.warn({ node }, 'this version of Node was not tried');
   });
 
   serving = app;
@@ -67,7 +70,8 @@ export async function runApp(
   const { redisUrl, orderStore } = config;
   const gateway = config.gatewayUrl ?? 'sandbox';
   const store = redisUrl === null ? orderStore : withoutPassword(redisUrl);
-  log.info({ ...app.build, gateway, store, adminUrl: app.adminUrl, url: app.url }, 'serving');
+  const { adminUrl, url } = app;
+  log.info({ ...app.build, node, gateway, store, adminUrl, url }, 'serving');
   if (config.sandbox) output.write(welcome(config, app));
   return app;
 }

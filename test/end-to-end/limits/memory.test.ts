@@ -15,60 +15,64 @@ const ORDER = `mutation { placeOrder(input: { symbol: "TEST.REJECT", side: BUY, 
   __typename ... on OrderAccepted { ${['a', 'b', 'c'].map((name) => `${name}: positions { id symbol side units profit priceOpen priceCurrent instrument { id name } }`).join(' ')} } } }`;
 const COSTLY = '{ instruments(first: 500) { nodes { id name description } } }';
 
-test('memory that runs short refuses what would hold more of it, and ends neither the process nor the rest', async () => {
-  await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
-  await using facade = await startFacadeProcess({
-    GATEWAY_URL: gateway.url,
-    ORDER_STORE: 'memory',
-    NODE_OPTIONS: '--max-old-space-size=96',
-    RATE_LIMIT_PER_MINUTE: '100000',
-  });
-  const ask = (document: string, token: string | null = null) =>
-    postQuery(`${facade.url}/graphql`, document, { token });
-  const readiness = async () => (await fetch(`${facade.adminUrl}/health/ready`)).json();
-  const token = gateway.token({ email: USERS[0] as string });
-  expect((await ask(COSTLY, token)).status).toBe(200);
+// Each leaves 96 MB to what lives for long.
+test.each(['--max-old-space-size=96', '--max-heap-size=288 --max-semi-space-size=64'])(
+  'memory that runs short under %s refuses what would hold more of it, and ends neither the process nor the rest',
+  async (flags) => {
+    await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+    await using facade = await startFacadeProcess({
+      GATEWAY_URL: gateway.url,
+      ORDER_STORE: 'memory',
+      NODE_OPTIONS: flags,
+      RATE_LIMIT_PER_MINUTE: '100000',
+    });
+    const ask = (document: string, token: string | null = null) =>
+      postQuery(`${facade.url}/graphql`, document, { token });
+    const readiness = async () => (await fetch(`${facade.adminUrl}/health/ready`)).json();
+    const token = gateway.token({ email: USERS[0] as string });
+    expect((await ask(COSTLY, token)).status).toBe(200);
 
-  // 190 MB by three accounts, where the process may hold 96.
-  const sockets: RawSocket[] = [];
-  for (const email of [...USERS, ...USERS, ...USERS]) {
-    const socket = await openSocketOf(facade, gateway.token({ email }));
-    if (socket === null) break;
-    sockets.push(socket);
-    await subscribeOften(socket);
-  }
-  expect(await readiness()).toMatchObject({ status: 'degraded', reasons: ['memory'] });
-  const refusals = sockets
-    .flatMap(({ messages }) => messages)
-    .filter(({ type }) => type === 'error');
-  expect(refusals.length).toBeGreaterThan(0);
-  for (const { payload } of refusals) {
-    const retry = { retryable: true, retryAfter: 10 };
-    expect(payload[0].extensions).toEqual({ code: 'RATE_LIMITED', ...retry });
-  }
-  expect((await ask('{ __typename }')).data).toEqual({ __typename: 'Query' });
-  expect((await ask('{ positions { id symbol } }', token)).status).toBe(200);
-  expect((await ask(ORDER, token)).data.placeOrder.__typename).toBe('OrderRejected');
-  const costly = await ask(COSTLY, token);
-  expect([costly.status, costly.headers.get('retry-after')]).toEqual([503, '10']);
-  const metrics = async () => (await fetch(`${facade.adminUrl}/metrics`)).text();
-  const limit = /_refusals_total\{limit="memory"\} (\d+)/;
-  const counted = async () => Number(limit.exec(await metrics())?.[1]);
-  const before = await counted();
-  expect(await refusedUpgrade(facade)).toEqual([503, '10']);
-  expect([before > 0, await counted()]).toEqual([true, before + 1]);
-  expect(await metrics()).toMatch(/^trading_graph_memory_held_share 0\.[89]/m);
+    // 190 MB by three accounts, where the process may hold 96.
+    const sockets: RawSocket[] = [];
+    for (const email of [...USERS, ...USERS, ...USERS]) {
+      const socket = await openSocketOf(facade, gateway.token({ email }));
+      if (socket === null) break;
+      sockets.push(socket);
+      await subscribeOften(socket);
+    }
+    expect(await readiness()).toMatchObject({ status: 'degraded', reasons: ['memory'] });
+    const refusals = sockets
+      .flatMap(({ messages }) => messages)
+      .filter(({ type }) => type === 'error');
+    expect(refusals.length).toBeGreaterThan(0);
+    for (const { payload } of refusals) {
+      const retry = { retryable: true, retryAfter: 10 };
+      expect(payload[0].extensions).toEqual({ code: 'RATE_LIMITED', ...retry });
+    }
+    expect((await ask('{ __typename }')).data).toEqual({ __typename: 'Query' });
+    expect((await ask('{ positions { id symbol } }', token)).status).toBe(200);
+    expect((await ask(ORDER, token)).data.placeOrder.__typename).toBe('OrderRejected');
+    const costly = await ask(COSTLY, token);
+    expect([costly.status, costly.headers.get('retry-after')]).toEqual([503, '10']);
+    const metrics = async () => (await fetch(`${facade.adminUrl}/metrics`)).text();
+    const limit = /_refusals_total\{limit="memory"\} (\d+)/;
+    const counted = async () => Number(limit.exec(await metrics())?.[1]);
+    const before = await counted();
+    expect(await refusedUpgrade(facade)).toEqual([503, '10']);
+    expect([before > 0, await counted()]).toEqual([true, before + 1]);
+    expect(await metrics()).toMatch(/^trading_graph_memory_held_share 0\.[89]/m);
 
-  for (const { socket } of sockets) socket.terminate();
-  const isOk = async () => expect(await readiness()).toMatchObject({ status: 'ok' });
-  await eventually(isOk, { withinMs: 60_000 });
-  expect((await ask(COSTLY, token)).status).toBe(200);
-  for (const line of ['memory is short', 'memory is no longer short']) {
-    const found = () => facade.logged.filter((logged) => logged.includes(line));
-    await eventually(() => found().length > 0);
-    expect(found()).toHaveLength(1);
-  }
-});
+    for (const { socket } of sockets) socket.terminate();
+    const isOk = async () => expect(await readiness()).toMatchObject({ status: 'ok' });
+    await eventually(isOk, { withinMs: 60_000 });
+    expect((await ask(COSTLY, token)).status).toBe(200);
+    for (const line of ['memory is short', 'memory is no longer short']) {
+      const found = () => facade.logged.filter((logged) => logged.includes(line));
+      await eventually(() => found().length > 0);
+      expect(found()).toHaveLength(1);
+    }
+  },
+);
 
 /** Null where no more sockets are taken. */
 async function openSocketOf(facade: FacadeProcess, token: string): Promise<RawSocket | null> {

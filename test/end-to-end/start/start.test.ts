@@ -139,6 +139,7 @@ test('the process says when it serves what it is, where it listens and what it r
   expect(record).toMatchObject({
     version,
     revision: 'build-of-monday',
+    node: process.version,
     gateway: gateway.url,
     store: path,
     url: facade.url,
