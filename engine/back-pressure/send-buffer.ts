@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { RequestCaller } from '../../lib/caller.ts';
-import { acceptedBytes } from '../private-fields.ts';
+import { acceptedBytes } from '../../lib/private-node.ts';
 
 /** The client of a connection. */
 export interface Recipient {

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Eventually } from '../../lib/eventually.ts';
 import { addressClient } from '../../lib/limits/client.ts';
 import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
+import { stopListening } from '../../lib/private-node.ts';
 import type { Readiness } from '../admin/readiness.ts';
 import { requestError } from '../errors/request-error.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
@@ -89,10 +90,7 @@ export class HttpServer {
 
   /** No new connections; in-flight requests are answered. The caller closes the lasting ones, which are waited for. */
   async drain(): Promise<void> {
-    // `http.Server.close` would cut idle connections on which a request may be on its way.
-    const stopped = new Promise((resolve) =>
-      NetServer.prototype.close.call(this.#server, () => resolve(undefined)),
-    );
+    const stopped = stopListening(this.#server);
     this.#settings.lasting.drain();
     await Promise.race([stopped, delay(this.#settings.lingerMs)]);
     if (this.#inFlight > 0) {

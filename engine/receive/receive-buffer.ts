@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
-import { isPausedByNode } from '../private-fields.ts';
+import { isPausedByNode, readOn, readThroughStream, takeReads } from '../../lib/private-node.ts';
 import { FrameMeter } from './frame-meter.ts';
 
 /**
@@ -44,7 +44,7 @@ const LARGE_PART = 16_384;
 /**
  * The bytes that one connection hands in. One read of a socket, up to 64 kB, may hold two thousand requests or
  * ten thousand frames. They are handed on in slices, as many as fit into a turn; the rest waits, unread bytes
- * stay in the kernel, and other connections go first. It takes the place of the socket's `push`, so that
+ * stay in the kernel, and other connections go first. It takes the reads in place of the socket's stream, so that
  * whoever reads the socket, node's parser or `ws`, needs to know nothing of it.
  */
 export class ReceiveBuffer {
@@ -60,8 +60,6 @@ export class ReceiveBuffer {
   /** The answers on it to a client that has long sent too much. */
   refusals = 0;
   readonly #sums: ReceiveSums;
-  /** Passes on the end of the connection. */
-  readonly #end: () => void;
   #watcher: FrameWatcher | null = null;
   #meter: FrameMeter | null = null;
   #messages = 0;
@@ -81,18 +79,15 @@ export class ReceiveBuffer {
   #requestBytes = 0;
   /** The bytes that are being handed on at this moment. */
   #handingBytes = 0;
-  #hasEnded = false;
+  /** Passes on the end of the connection, which has come behind what is held. */
+  #end: (() => void) | null = null;
 
   constructor(sums: ReceiveSums, socket: Socket, address: string) {
     this.#sums = sums;
     this.socket = socket;
     this.address = address;
-    // Node's HTTP server reads the handle behind the stream's back until there is such a listener.
-    socket.on('data', ignore);
-    socket.off('data', ignore);
-    const { push } = socket;
-    this.#end = () => void push.call(socket, null);
-    socket.push = (bytes: Buffer | null) => this.#push(bytes);
+    readThroughStream(socket);
+    takeReads(socket, (bytes, push) => this.#taken(bytes, push));
     socket.on('resume', () => this.#resumed());
     socket.once('close', () => this.#drop());
   }
@@ -160,20 +155,20 @@ export class ReceiveBuffer {
     this.#handOn();
     this.#measure();
     if (this.#held !== null || this.isStopped || this.socket.destroyed) return;
-    if (this.#hasEnded) {
+    if (this.#end === null) {
+      readOn(this.socket);
+    } else {
       this.#end();
       this.socket.read(0);
-    } else {
-      // Reading was stopped when `push` returned false.
-      this.socket._read(0);
     }
   }
 
-  #push(bytes: Buffer | null): boolean {
+  /** Returns whether to read on at once. */
+  #taken(bytes: Buffer | null, push: (end: null) => boolean): boolean {
     if (this.isStopped) return false;
     if (bytes === null) {
-      if (this.#held === null) this.#end();
-      else this.#hasEnded = true;
+      if (this.#held === null) push(null);
+      else this.#end = () => void push(null);
       return false;
     }
     // Nothing is read while there is something held, but for what was on its way.

@@ -6,7 +6,7 @@ import type { Slot } from '../../lib/limits/slot.ts';
 import { TokenBucket } from '../../lib/limits/token-bucket.ts';
 import { OverLimitError } from '../limits/over-limit-error.ts';
 import { tooComplex } from '../limits/structure.ts';
-import { stopAtBrokenFrame } from '../private-fields.ts';
+import { stopAtBrokenFrame } from '../private-ws.ts';
 import type { FrameWatcher, ReceiveBuffer, SendFault } from '../receive/receive-buffer.ts';
 import { bearerToken } from '../request/bearer.ts';
 import { CLIENT_NAME, CLIENT_VERSION } from '../request/client-names.ts';

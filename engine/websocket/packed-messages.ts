@@ -1,6 +1,6 @@
 import { constants, inflateRawSync } from 'node:zlib';
 import type { PerMessageDeflateOptions, WebSocket } from 'ws';
-import { replaceUnpacker } from '../private-fields.ts';
+import { replaceUnpacker } from '../private-ws.ts';
 
 /** Each message is packed by itself, in both directions, so that nothing is kept for a socket in between. */
 export const PER_MESSAGE_DEFLATE: PerMessageDeflateOptions = {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
+import { takeReads } from '../../lib/private-node.ts';
 import type { Area } from './operations.ts';
 
 interface PoolOptions {
@@ -101,15 +102,15 @@ function createConnector(url: URL, timeoutMs: number): buildConnector.connector 
  */
 function readContinueAsProcessing(socket: Socket): void {
   const heads = new InterimHeads();
-  const { push, write } = socket;
+  const { write } = socket;
   socket.write = function (this: Socket, ...args: Parameters<Socket['write']>) {
     heads.expect();
     return Reflect.apply(write, this, args);
   } as Socket['write'];
-  socket.push = function (this: Socket, chunk: Buffer | null, ...rest) {
+  takeReads(socket, (chunk, push) => {
     if (chunk !== null && heads.isExpected) heads.read(chunk);
-    return Reflect.apply(push, this, [chunk, ...rest]);
-  };
+    return push(chunk);
+  });
 }
 
 /** Follows the informational heads before an answer, however they are cut into chunks. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWithHaproxy } from '../../support/describe-with.ts';
 import { CONFIGURATION, startHaproxy } from '../../support/replicas.ts';
 import { sharedApp } from '../../support/shared-app.ts';
@@ -56,7 +56,12 @@ const PAIRS = NAMES.flatMap((first) => NAMES.map((second) => [first, second]));
 // What ended the process took three: a packed one, whose unpacking lets the others wait, a broken one, and any.
 const TRIPLES = PAIRS.flatMap((pair) => ['packedText', 'ping'].map((first) => [first, ...pair]));
 
-// What is thrown on the event loop belongs to no test, but Vitest fails the run for it.
+// What is thrown on the event loop ends a process, and belongs to no test of Vitest's.
+const thrown: unknown[] = [];
+const note = (error: unknown) => void thrown.push(error);
+beforeAll(() => void process.on('uncaughtException', note));
+afterAll(() => void process.off('uncaughtException', note));
+
 test.each(Object.entries(WRITINGS))('no frames end the process, %s', async (_name, writing) => {
   using innocent = await initializedSocket(app);
   for (const [at, names] of [...PAIRS, ...TRIPLES].entries()) {
@@ -64,6 +69,7 @@ test.each(Object.entries(WRITINGS))('no frames end the process, %s', async (_nam
   }
   innocent.subscribe('1', '{ __typename }');
   expect((await innocent.until('1', 'next')).payload.data).toEqual({ __typename: 'Query' });
+  expect(thrown).toEqual([]);
 });
 
 describeWithHaproxy('over the load balancer that is shipped', (haproxyPath) => {

@@ -125,6 +125,40 @@ test('every byte arrives once and in its order, however often the reader pauses'
   await once(socket, 'close');
 });
 
+test('a connection whose answers nobody reads stays paused by node, whoever resumes it', async () => {
+  const { received } = receiveBuffers();
+  const answer = 'x'.repeat(5_000_000);
+  let requests = 0;
+  let reader: Socket | null = null;
+  const server = createServer((request, response) => {
+    requests += 1;
+    received.of(request.socket).requestBegan(request);
+    response.end(answer);
+  });
+  server.on('connection', (socket) => {
+    received.open(socket);
+    reader = socket;
+  });
+  await using listener = await listening(server);
+  const socket = await listener.open();
+  const get = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
+  for (const count of [1, 2]) {
+    socket.write(get);
+    await eventually(() => requests === count);
+  }
+  expect((reader as unknown as Socket).isPaused()).toBe(true);
+  // Node's parser would throw at these bytes, and end the process.
+  (reader as unknown as Socket).resume();
+  socket.write(get);
+  let bytes = 0;
+  socket.on('data', ({ length }) => {
+    bytes += length;
+  });
+  await eventually(() => bytes > 3 * answer.length);
+  expect(requests).toBe(3);
+  socket.destroy();
+});
+
 test('the end of a connection comes after its last bytes', async () => {
   const { received } = receiveBuffers();
   const seen: string[] = [];
