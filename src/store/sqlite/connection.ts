@@ -6,8 +6,11 @@ import { isBusy, SqliteFileError } from './sqlite-errors.ts';
 export const START_PATIENCE_MS = 10_000;
 const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
 
-/** Creates the file atomically, even across a crash, and never over one that another process has made. */
-export function makeFile(path: string, fill: (database: DatabaseSync, draft: string) => void) {
+/** Creates the file atomically, even across a crash; false where another process has made it meanwhile. */
+export function makeFile(
+  path: string,
+  fill: (database: DatabaseSync, draft: string) => void,
+): boolean {
   const draft = `${path}.new-${randomUUID()}`;
   try {
     closeSync(openSync(draft, 'wx', 0o600));
@@ -18,8 +21,10 @@ export function makeFile(path: string, fill: (database: DatabaseSync, draft: str
       database.exec('COMMIT');
     }
     linkSync(draft, path);
+    return true;
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    return false;
   } finally {
     for (const each of [draft, `${draft}-journal`]) rmSync(each, { force: true });
   }
@@ -67,6 +72,12 @@ export function transact<T>(
       throw error;
     }
   });
+}
+
+/** Waits for another process, but no longer than that. */
+export function waitUntil(isSo: () => boolean, patienceMs: number): void {
+  const giveUpAtMs = performance.now() + patienceMs;
+  while (!isSo() && performance.now() < giveUpAtMs) Atomics.wait(SLEEPER, 0, 0, 1);
 }
 
 export function patiently<T>(patienceMs: number, task: () => T): T {

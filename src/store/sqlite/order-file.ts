@@ -11,7 +11,14 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { connect, makeFile, patiently, START_PATIENCE_MS, transact } from './connection.ts';
+import {
+  connect,
+  makeFile,
+  patiently,
+  START_PATIENCE_MS,
+  transact,
+  waitUntil,
+} from './connection.ts';
 import { changesOf, type FileChanges, isRewritten, MODE } from './file-changes.ts';
 import { type MachineClock, type MachineMoment, machineMoment } from './machine-clock.ts';
 import { networkFileSystem } from './network-file-system.ts';
@@ -51,6 +58,8 @@ CREATE TABLE state (
   writes REAL NOT NULL, rows REAL NOT NULL, file TEXT NOT NULL, incompleteFrom TEXT,
   digest TEXT NOT NULL
 ) STRICT`;
+/** A file without a mark may also be one that was restored without it. */
+const MAKER_PATIENCE_MS = 500;
 const MARK_DIGITS = 16;
 // Two counts and a time in nanoseconds.
 const MARK_BYTES = 64;
@@ -86,7 +95,9 @@ export class OrderFile {
     try {
       if (mustExist && inodeOf(path) === null) throw new SqliteFileError('does not exist');
       prepareFolder(dirname(path), onWarn);
-      if (inodeOf(path) === null) makeFile(path, fill);
+      const isMaker = inodeOf(path) === null && makeFile(path, fill);
+      // Until then its maker removes the name of the draft, which changes the ctime, as a copy over the file does.
+      if (!isMaker) waitUntil(() => isMarked(path), MAKER_PATIENCE_MS);
       // SQLite would treat an empty file as a new database.
       if (statSync(path).size === 0) {
         throw new SqliteFileError('is empty: restore it, or move it away');
@@ -301,6 +312,11 @@ function isSameFile(one: string, other: string): boolean {
   const [inode, born = '0'] = one.split(' ');
   const [otherInode, otherBorn = '0'] = other.split(' ');
   return inode === otherInode && (born === otherBorn || born === '0' || otherBorn === '0');
+}
+
+function isMarked(path: string): boolean {
+  const mark = statSync(`${path}.mark`, { throwIfNoEntry: false });
+  return mark !== undefined && mark.size > 0;
 }
 
 function inodeOf(path: string): string | null {
