@@ -10,7 +10,7 @@ import { keepTestDeadlines } from './test/support/test-deadlines.ts';
 
 const suites = leftOut();
 if (suites.length > 0) {
-  process.stderr.write(`Left out here, and run by npm run test:all: ${suites.join(', ')}\n`);
+  process.stderr.write(`Left out here, and run by npm test -- --all: ${suites.join(', ')}\n`);
 }
 const exclude = [...configDefaults.exclude, ...suites];
 const others = [...LONG_SUITES, ...SUITES_OF_THEIR_OWN, ...SUITES_ALONE];

@@ -1,5 +1,5 @@
 /**
- * Makes the files of GraphiQL that the service serves: `npm run graphiql`, after a change of `graphiql/`. They are
+ * Makes the files of GraphiQL that the service serves: `npm run docs -- graphiql`, after a change of `graphiql/`. They are
  * packed once, here, as tightly as it goes, and kept in the repository: a start has nothing to install or to make.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // Asks the registry for known vulnerabilities of the packages used in production. It fails for those
 // of high or critical severity alone. A registry that does not answer is reported, but fails nothing:
-// many mirrors have no such service, and a release must not wait for it.
+// many mirrors have no such service, and a release must not wait for it. `node scripts/audit.ts [folder]`
 import { spawnSync } from 'node:child_process';
 
 const FAILING = ['high', 'critical'];
@@ -19,10 +19,11 @@ interface Vulnerability {
   readonly via: readonly (string | { readonly title: string; readonly url: string })[];
 }
 
+const [folder = '.'] = process.argv.slice(2);
 const { stdout, error } = spawnSync(
   'npm',
   ['audit', '--package-lock-only', '--omit=dev', '--omit=optional', '--json', '--fetch-retries=1'],
-  { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 120_000 },
+  { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 120_000 },
 );
 const report = parse(stdout);
 if (report?.metadata === undefined) {

@@ -1,5 +1,5 @@
 // Sends what no client should, documents, HTTP, frames of WebSockets, and answers of a gateway, for as long as you like, and
-// fails where the process ends or something is INTERNAL. `node scripts/fuzz.ts [--minutes 10] [--seed 1] [--case websocket:7]`
+// fails where the process ends or something is INTERNAL. `npm run soak -- fuzz [--minutes 10] [--seed 1] [--case websocket:7]`
 import { parseArgs } from 'node:util';
 import { TARGETS } from '../test/support/fuzz/cases.ts';
 import { fuzz } from '../test/support/fuzz/fuzz.ts';
@@ -32,7 +32,7 @@ while (!isOver) {
   if (problem !== null) {
     console.error(problem);
     for (const each of cases) {
-      console.error(`npm run fuzz -- --seed ${seed} --case ${each.target}:${each.index}`);
+      console.error(`npm run soak -- fuzz --seed ${seed} --case ${each.target}:${each.index}`);
     }
     process.exitCode = 1;
   }

@@ -1,5 +1,5 @@
 // The ledger rehearsal for as long as you like: random orders, faults, kills and restarts, then the
-// clients' ledger against the gateway's. `node scripts/ledger.ts [--minutes 10] [--seed 1]`
+// clients' ledger against the gateway's. `npm run soak -- ledger [--minutes 10] [--seed 1]`
 import { parseArgs } from 'node:util';
 import type { LedgerReport } from '../test/end-to-end/orders/ledger-run.ts';
 import {

@@ -1,5 +1,5 @@
 // Runs the suite, or the files that are named, several times beside busy loops, and prints what failed, how often: a test that
-// waits for a clock fails here sooner or later. `npm run test:repeat -- [--times 3] [--busy 4] [--all] [file or folder …]`
+// waits for a clock fails here sooner or later. `npm run soak -- tests [--times 3] [--busy 4] [--all] [file or folder …]`
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -16,8 +16,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
 const stampFile = join(modules, '.setup-stamp');
 const lockFile = join(root, '.setup.lock');
-// The scripts end with `exec node_modules/.run-node …`: by name a shell would run the old `node`
-// it has remembered, and without `exec` a SIGTERM would stop npm but leave the server running.
+// What scripts/run.mjs hands over to: the `node` that was found by name before may be an older one.
 const runNode = join(modules, '.run-node');
 
 const PRODUCTION = 'production';

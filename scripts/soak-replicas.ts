@@ -1,6 +1,6 @@
 // Replicas under faults: orders while their Redis fails in every way of docs/redis.md, and lists that are followed
 // by cursor while the replicas themselves die. Fails where an order is sent twice or a list is not the gateway's.
-// `node scripts/soak-replicas.ts [orders] [cursors] [--orders 10000] [--faults 1000] [--seed 1]`
+// `npm run soak -- replicas [orders] [cursors] [--orders 10000] [--faults 1000] [--seed 1]`
 import { parseArgs } from 'node:util';
 import { rehearseWithFailingRedis } from '../test/end-to-end/orders/ledger-world.ts';
 import { POLL_MS, runCursors } from '../test/end-to-end/scale/cursors-run.ts';

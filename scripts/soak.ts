@@ -1,5 +1,5 @@
 // The facade under changing documents, variables and catalog versions: prints its heap
-// after each pause, and fails where that goes on growing. `node scripts/soak.ts [--seconds 60]`
+// after each pause, and fails where that goes on growing. `npm run soak -- [--seconds 60]`
 import { parseArgs } from 'node:util';
 import { growthOf } from '../test/support/growth.ts';
 import { soak } from '../test/support/soak.ts';

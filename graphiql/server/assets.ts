@@ -39,7 +39,7 @@ export async function loadAssets() {
   return { html, graphiql, page };
 }
 
-/** Reads the files that `npm run graphiql` has made: packed already, so nothing as large is compressed while somebody waits. */
+/** Reads the files that `npm run docs -- graphiql` has made: packed already, so nothing as large is compressed while somebody waits. */
 async function readBundle(): Promise<File[]> {
   const names = (await readdir(BUNDLE_FOLDER)).filter((name) => name.endsWith('.br'));
   return Promise.all(

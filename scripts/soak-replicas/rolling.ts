@@ -1,6 +1,6 @@
 /**
  * A rolling restart of three processes behind haproxy, under sockets and requests: counts failed requests, lists that differ from
- * the gateway's, stretched feeds and polls. `npm run soak:rolling -- [--sockets 5000] [--accounts 1000] [--rate 200]`
+ * the gateway's, stretched feeds and polls. `npm run soak -- rolling [--sockets 5000] [--accounts 1000] [--rate 200]`
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

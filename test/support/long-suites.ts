@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 /**
  * Suites that take minutes: pages and guides in a browser beside those that the other suites load, and rehearsals that repeat with
- * random faults or for long what other suites show once. `npm test` leaves them out, CI and `npm run test:all` run them.
+ * random faults or for long what other suites show once. `npm test` leaves them out, CI and `npm test -- --all` run them.
  */
 export const LONG_SUITES: readonly string[] = [
   'client/test/examples/**/*.test.ts',
@@ -24,7 +24,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/store/sqlite/order-file-damage.test.ts',
 ];
 
-/** Suites for which a machine needs more than CI brings in: `npm run test:all` alone runs them, and whoever names them. */
+/** Suites for which a machine needs more than CI brings in: `npm test -- --all` alone runs them, and whoever names them. */
 const SUITES_IN_FULL: readonly string[] = ['client/test/examples/jvm.test.ts'];
 
 /** Suites that measure or set what their process holds, or keep a core busy: other tests in their process would disturb them, and they others. */

@@ -17,9 +17,9 @@ const bin = join(root, manifest.bin['trading-graph'] ?? '');
 const folder = ownFolder();
 
 /** Runs the command as npx does: by a link, in a folder of the caller's. */
-function start(...args: string[]) {
+function start(command: string, ...args: string[]) {
   const link = join(mkdtempSync(join(folder.path, 'bin-')), 'trading-graph');
-  symlinkSync(bin, link);
+  symlinkSync(command, link);
   return spawn(process.execPath, [link, ...args], {
     cwd: folder.path,
     env: { PATH: process.env.PATH, ...compileCache(), SANDBOX_INSTRUMENTS: '10' },
@@ -28,7 +28,7 @@ function start(...args: string[]) {
 }
 
 async function run(...args: string[]) {
-  const child = start(...args);
+  const child = start(bin, ...args);
   child.stdin.end();
   const [out, err, [code]] = await Promise.all([
     text(child.stdout),
@@ -54,16 +54,17 @@ test('the exit code is that of the command', async () => {
   expect((await run('documents', 'check', 'missing.json')).code).toBe(1);
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)(
-  '%s ends the program behind it in order',
-  async (signal) => {
-    const child = start('sandbox', '--port', '0');
-    const ended = once(child, 'exit');
-    const [line] = await once(createInterface({ input: child.stdout }), 'line');
-    const url = String(line).split(' ').at(-1) ?? '';
-    expect((await fetch(`${url}/sandbox/calls`)).status).toBe(200);
-    child.kill(signal);
-    expect(await ended).toEqual([0, null]);
-    await expect(fetch(url)).rejects.toThrow('fetch failed');
-  },
-);
+test.each([
+  ['SIGTERM', bin],
+  ['SIGINT', bin],
+  ['SIGTERM', join(root, 'scripts', 'run.mjs')],
+] as const)('%s ends the program behind %s in order', async (signal, command) => {
+  const child = start(command, 'sandbox', '--port', '0');
+  const ended = once(child, 'exit');
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  const url = String(line).split(' ').at(-1) ?? '';
+  expect((await fetch(`${url}/sandbox/calls`)).status).toBe(200);
+  child.kill(signal);
+  expect(await ended).toEqual([0, null]);
+  await expect(fetch(url)).rejects.toThrow('fetch failed');
+});

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -19,6 +20,20 @@ test('docs/configuration.md lists every variable as the program reads it (else: 
 
 test('docs/metrics.md lists every metric that the program registers (else: npm run docs)', () => {
   expect(page('docs/metrics.md')).toBe(metricsPage());
+});
+
+test('every npm script is told of with a sentence', () => {
+  const { scripts } = JSON.parse(page('package.json')) as { scripts: Record<string, string> };
+  const names = Object.keys(scripts);
+  expect(names.length).toBeLessThanOrEqual(16);
+  expect(scripts).toEqual(
+    Object.fromEntries(names.map((name) => [name, `exec node scripts/run.mjs ${name}`])),
+  );
+  const run = join(root, 'scripts', 'run.mjs');
+  const lines = execFileSync(process.execPath, [run, 'help'], { encoding: 'utf8' })
+    .trim()
+    .split('\n');
+  expect(lines.map((line) => /^npm run (\S+) +\S.*\.$/.exec(line)?.[1])).toEqual(names);
 });
 
 describe.each(['README.md', 'CONTRIBUTING.md'])('%s', (name) => {

@@ -9,7 +9,7 @@ test('nothing that clients or the gateway send ends the process, or is INTERNAL'
   const seed = Math.floor(Math.random() * 2 ** 31);
   const { counts, problem, cases } = await fuzz({ seed, cases: CASES });
   const again = cases.map(({ target, index }) => `--case ${target}:${index}`).join(', or ');
-  expect(problem, `npm run fuzz -- --seed ${seed} ${again}`).toBe(null);
+  expect(problem, `npm run soak -- fuzz --seed ${seed} ${again}`).toBe(null);
   for (const target of TARGETS) expect(counts.get(target)).toBe(CASES);
   // Or it would send what is refused at the door alone.
   const answers = ['101', '200', '400', 'BAD_USER_INPUT', 'UNAUTHENTICATED', 'GATEWAY_CONTRACT'];
