@@ -1,6 +1,6 @@
-// Writes the bill of materials of the production packages to stdout, as CycloneDX, from the lock file.
-// `npm sbom --omit=dev` would leave out production packages that a package of development needs too,
-// GraphQL itself among them; so npm lists all, and the lock file tells which of them to leave out.
+// Writes the bill of materials of what ships to stdout, as CycloneDX, from the lock files: the production packages, and those
+// of GraphiQL, whose files the service serves. `npm sbom --omit=dev` would leave out production packages that a package of
+// development needs too, GraphQL itself among them; so npm lists all, and the lock file tells which of them to leave out.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,42 +26,73 @@ interface LockFile {
   >;
 }
 
+interface Dependency {
+  readonly ref: string;
+  readonly dependsOn: readonly string[];
+}
+
 interface Bill {
   readonly metadata: { readonly component: Component };
   components: Component[];
-  dependencies: { readonly ref: string; dependsOn: string[] }[];
+  dependencies: Dependency[];
 }
 
 const DEVELOPMENT = 'cdx:npm:package:development';
 
 const root = join(import.meta.dirname, '..');
-const bill = JSON.parse(
-  execFileSync(
-    'npm',
-    ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'],
-    { cwd: root, encoding: 'utf8', maxBuffer: 100_000_000 },
-  ),
-) as Bill;
-
-const lockFile = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as LockFile;
-const inProduction = new Set(
-  Object.entries(lockFile.packages)
-    // The one optional package is Node, which a container has of its own.
-    .filter(([path, { dev, optional, link }]) => path !== '' && !dev && !optional && !link)
-    .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`),
+const bill = billOf(root);
+const graphiql = billOf(join(root, 'graphiql'));
+bill.components = distinct(
+  [...bill.components, graphiql.metadata.component, ...graphiql.components],
+  (one) => one['bom-ref'],
 );
-bill.components = bill.components.filter(({ name, version }) =>
-  inProduction.has(`${name}@${version}`),
+const { 'bom-ref': served } = graphiql.metadata.component;
+const serving: Dependency = { ref: bill.metadata.component['bom-ref'], dependsOn: [served] };
+// A package of both depends on what it needs in either.
+bill.dependencies = distinct(
+  [...bill.dependencies, serving, ...graphiql.dependencies].map(({ ref }, _at, all) => ({
+    ref,
+    dependsOn: [...new Set(all.flatMap((one) => (one.ref === ref ? one.dependsOn : [])))],
+  })),
+  ({ ref }) => ref,
 );
-for (const component of bill.components) {
-  // npm describes only one copy of each version, which may be one of development.
-  component.properties = component.properties.filter(({ name }) => name !== DEVELOPMENT);
-}
-const kept = new Set([bill.metadata.component, ...bill.components].map((one) => one['bom-ref']));
-bill.dependencies = bill.dependencies
-  .filter(({ ref }) => kept.has(ref))
-  .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((one) => kept.has(one)) }));
-// npm names the project after its folder, which may be called anything.
-const { name } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name: string };
-bill.metadata.component.name = name;
 process.stdout.write(`${JSON.stringify(bill, null, 2)}\n`);
+
+/** What a folder's lock file has for production. */
+function billOf(folder: string): Bill {
+  const bill = JSON.parse(
+    execFileSync(
+      'npm',
+      ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'],
+      { cwd: folder, encoding: 'utf8', maxBuffer: 100_000_000 },
+    ),
+  ) as Bill;
+  const lockFile = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as LockFile;
+  const inProduction = new Set(
+    Object.entries(lockFile.packages)
+      // The one optional package is Node, which a container has of its own.
+      .filter(([path, { dev, optional, link }]) => path !== '' && !dev && !optional && !link)
+      .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`),
+  );
+  bill.components = bill.components.filter(({ name, version }) =>
+    inProduction.has(`${name}@${version}`),
+  );
+  for (const component of bill.components) {
+    // npm describes only one copy of each version, which may be one of development.
+    component.properties = component.properties.filter(({ name }) => name !== DEVELOPMENT);
+  }
+  const kept = new Set([bill.metadata.component, ...bill.components].map((one) => one['bom-ref']));
+  bill.dependencies = bill.dependencies
+    .filter(({ ref }) => kept.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((one) => kept.has(one)) }));
+  // npm names the project after its folder, which may be called anything.
+  const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    name: string;
+  };
+  bill.metadata.component.name = name;
+  return bill;
+}
+
+function distinct<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  return [...new Map(items.map((item) => [keyOf(item), item])).values()];
+}

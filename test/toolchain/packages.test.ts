@@ -75,7 +75,7 @@ interface Component {
   readonly licenses?: readonly unknown[];
 }
 
-test('the bill of materials holds the production packages, with licences, and no others', () => {
+test('the bill of materials holds the production packages and those of GraphiQL, with licences, and no others', () => {
   const output = execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: root, encoding: 'utf8' });
   const bill = JSON.parse(output) as {
     bomFormat: string;
@@ -84,12 +84,15 @@ test('the bill of materials holds the production packages, with licences, and no
     dependencies: { ref: string; dependsOn: string[] }[];
   };
   expect(bill.bomFormat).toBe('CycloneDX');
-  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
-    readonly packages: Readonly<Record<string, LockEntry & { readonly version: string }>>;
-  };
-  const inProduction = Object.entries(packages)
-    .filter(([path, { dev, optional, link }]) => path !== '' && !dev && !optional && !link)
-    .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`);
+  const inProduction = ['.', 'graphiql'].flatMap((of) => {
+    const { packages } = JSON.parse(readFileSync(join(root, of, 'package-lock.json'), 'utf8')) as {
+      readonly packages: Readonly<Record<string, LockEntry & { readonly version: string }>>;
+    };
+    return Object.entries(packages)
+      .filter(([path, { dev, optional, link }]) => path !== '' && !dev && !optional && !link)
+      .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`);
+  });
+  inProduction.push('trading-graph-graphiql@0.0.0');
   const listed = bill.components.map(({ name, version }) => `${name}@${version}`);
   expect(listed.sort()).toEqual([...new Set(inProduction)].sort());
   expect(bill.metadata.component.name).toBe('trading-graph');
@@ -100,6 +103,16 @@ test('the bill of materials holds the production packages, with licences, and no
   expect(references.filter((one) => !known.includes(one))).toEqual([]);
   expect(references.length).toBeGreaterThan(bill.components.length);
   expect(bill.components.filter(({ licenses }) => !licenses?.length)).toEqual([]);
+});
+
+test('the client is packed with the licence', () => {
+  const options = { cwd: join(root, 'client'), encoding: 'utf8' } as const;
+  const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], options);
+  expect(packed).toMatch(/"path": "LICENSE"/);
+  const [own, whole] = ['client/LICENSE', 'LICENSE'].map((name) =>
+    readFileSync(join(root, name), 'utf8'),
+  );
+  expect(own).toBe(whole);
 });
 
 describe('the audit', () => {

@@ -25,7 +25,7 @@ export async function packClient() {
   const app = join(temporary, 'app');
   mkdirSync(folder);
   mkdirSync(app);
-  for (const name of ['package.json', 'README.md', 'trusted-documents.json']) {
+  for (const name of ['package.json', 'LICENSE', 'README.md', 'trusted-documents.json']) {
     cpSync(join(root, 'client', name), join(folder, name));
   }
   cpSync(await builtClient(), join(folder, 'dist'), { recursive: true });
