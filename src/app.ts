@@ -28,7 +28,7 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
   // Disposal closes what was opened where a later part cannot start.
   await using started = new AsyncDisposableStack();
 
-  // These are opened first: the sandbox, tracing, the gateway, stores, trusted documents, live feeds, and the graph over them.
+  // These are opened first: the sandbox, tracing, the gateway, stores, trusted documents and live feeds.
   const opened = await openResources(config, options, started);
 
   // Then its transports are wired, and what operators see of all.

@@ -23,6 +23,8 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
   'engine/trade.ts': ["import type { A } from '../src/gateway/client.ts';", 'noRestrictedImports'],
   'engine/http/page.ts': ["import '../../sandbox/page/demo-page.ts';", 'noRestrictedImports'],
   'engine/package.ts': ["import '@pothos/core';", 'noRestrictedImports'],
+  'engine/example/package.ts': ["import '@pothos/core';", null],
+  'engine/example/facade.ts': ["import '../../src/schema/builder.ts';", 'noRestrictedImports'],
   'engine/cost/own.ts': ["import '../../lib/backoff.ts';\nimport '../graph.ts';", null],
   'src/store/left.ts': ["import '../gateway/client.ts';", 'noRestrictedImports'],
   'src/store/engine.ts': ["import '../../engine/graph.ts';", 'noRestrictedImports'],
@@ -94,4 +96,19 @@ test('every file is in a layer, no file above it is imported as an inline type, 
     ),
   );
   expect(broken).toEqual([]);
+});
+
+test('the engine speaks of nobody’s business', () => {
+  const business =
+    /catalog|login|idempotenc|gateway|trading|instrument(?!ation)|position(?!s\b)|\borders?\b|orderKey/i;
+  // A sequence, and the places of GraphQL’s own errors.
+  const english =
+    /\bin (?:the )?(?:reference executor's )?order\b|no other order|executor's order|the order of/gi;
+  const said = globSync('engine/**/*.ts', { cwd: ROOT }).flatMap((file) =>
+    readFileSync(join(ROOT, file), 'utf8')
+      .split('\n')
+      .filter((line) => business.test(line.replace(english, '')))
+      .map((line) => `${file}: ${line.trim()}`),
+  );
+  expect(said).toEqual([]);
 });

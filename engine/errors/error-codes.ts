@@ -19,7 +19,7 @@ interface ErrorMetrics {
   refusal(limit: unknown): void;
 }
 
-interface ErrorCodesOptions {
+export interface ErrorCodesOptions {
   readonly log: Log;
   readonly metrics: ErrorMetrics;
   readonly traits: Readonly<Record<string, CodeTraits>>;

@@ -28,7 +28,7 @@ export function isGraphQLError(error: unknown): error is GraphQLError {
 
 /** The first locations in the document that an error is about. */
 export function placesOf({ nodes, source, positions }: Places): Places {
-  // Nodes carry their source and position.
+  // Nodes have theirs themselves.
   if (nodes && nodes.length > 0) return { nodes: nodes.slice(0, MOST_LOCATIONS) };
   return { source, positions: positions?.slice(0, MOST_LOCATIONS) };
 }

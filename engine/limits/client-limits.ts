@@ -7,7 +7,7 @@ import { type Refusal, withHeaders } from '../admission/refusal.ts';
 import { hasTrait } from '../field-traits.ts';
 import { overLimit, tooManyMessages } from './over-limit-error.ts';
 
-interface ClientLimitsOptions {
+export interface ClientLimitsOptions {
   readonly limiter: Limiter;
   readonly schema: GraphQLSchema;
   readonly clientOf: ClientOf;

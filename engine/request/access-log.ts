@@ -11,7 +11,7 @@ import type { ServerMetrics } from '../server-metrics.ts';
 import { RefusalSums } from './refusal-sums.ts';
 import type { RequestEnd, RequestSummary } from './request-summary.ts';
 
-interface AccessLogOptions {
+export interface AccessLogOptions {
   readonly log: Pick<Log, 'line' | 'isLevelEnabled'>;
   readonly clock: Clock;
   /** The share of healthy, quick requests that is logged. */
@@ -22,6 +22,8 @@ interface AccessLogOptions {
   readonly isAccepted: (caller: RequestCaller) => boolean;
   /** A number from 0 up to 1. */
   readonly random: () => number;
+  /** The member of a line that has the time with a backend's call under way. */
+  readonly callsMember: string;
   /** Counts each request that has ended, logged or not. */
   readonly metrics: Pick<ServerMetrics, 'requestEnded'>;
 }
@@ -90,6 +92,7 @@ export class AccessLog {
   /** The text of the line, which is put together by hand: an object and its serialization take twice as long. */
   #members(summary: RequestSummary, { durationMs, status, isAccepted }: RequestEnd): string {
     const { type, outcome, reason, codes, calls, callCount, bytesIn, bytesOut } = summary;
+    const { callsMember } = this.#options;
     let members = origin(summary);
     if (status !== null) members += `,"status":${status}`;
     if (type !== null) members += `,"type":"${type}","document":"${documentOf(summary)}"`;
@@ -97,7 +100,7 @@ export class AccessLog {
     if (codes.length > 0) members += `,"codes":["${codes.join('","')}"]`;
     if (reason !== null) members += `,"reason":"${reason}"`;
     members += `,"durationMs":${tenths(durationMs)}`;
-    if (callCount > 0) members += `,"gatewayMs":${tenths(summary.callsMs)}`;
+    if (callCount > 0) members += `,"${callsMember}":${tenths(summary.callsMs)}`;
     if (callCount > 0) members += `,"calls":[${callTexts(calls)}]`;
     if (callCount > calls.length) members += `,"callCount":${callCount}`;
     if (summary.hasStarted) members += `,"events":${summary.results}`;

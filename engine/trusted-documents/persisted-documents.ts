@@ -8,7 +8,7 @@ import { requestError } from '../errors/request-error.ts';
 import type { Params, RequestedDocument } from '../params/params.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
 
-interface PersistedDocumentsOptions {
+export interface PersistedDocumentsOptions {
   readonly trusted: TrustedDocuments | null;
   readonly registered: PersistedTexts;
   /**

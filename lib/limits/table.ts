@@ -30,7 +30,8 @@ export const MOST_WAITING = { line: 1_000, all: 10_000 };
 export interface LimitSettings {
   readonly rateLimitPerMinute: number;
   readonly costLimitPerMinute: number;
-  readonly loginLimitPerMinute: number;
+  /** Of a schema that signs users in. */
+  readonly loginLimitPerMinute?: number;
   readonly maxCost: number;
 }
 
@@ -40,7 +41,7 @@ export type LimitName = keyof LimitTable;
 /** The limits, and which client is charged by each. docs/limits.md says the same in words. */
 export function limitTable(settings: LimitSettings) {
   const { rateLimitPerMinute: rate, costLimitPerMinute: fields, maxCost } = settings;
-  const logins = settings.loginLimitPerMinute;
+  const logins = settings.loginLimitPerMinute ?? 10;
   const messages = 2 * Math.max(rate, 1_200);
   // Sixty screens of a thousand tokens, or all operations of those who write values into short documents.
   const tokens = 50 * Math.max(rate, 1_200);

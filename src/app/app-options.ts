@@ -1,11 +1,11 @@
 import type { GraphQLSchema } from 'graphql';
+import { CONNECTIONS, type ConnectionBounds } from '../../engine/create-engine.ts';
 import {
   type GivenPlugin,
   type OpenPlugins,
   openPlugins,
   PluginError,
 } from '../../engine/plugins/open-plugins.ts';
-import { steadyClock } from '../../lib/clock.ts';
 import { oldHeapLimit } from '../../lib/heap-limit.ts';
 import type { LimitTable } from '../../lib/limits/table.ts';
 import {
@@ -31,7 +31,7 @@ export interface AppOptions {
   readonly schema?: GraphQLSchema;
   /** The bytes of single caches, in place of their shares; tests lower them. */
   readonly cacheBytes?: Partial<CacheBudgets>;
-  readonly connections?: ConnectionLimits;
+  readonly connections?: ConnectionBounds;
   /** Limits in place of those of the table; tests lower them. */
   readonly limits?: Partial<LimitTable>;
   /** How long a subscription is silent at most; tests shorten it. */
@@ -40,32 +40,8 @@ export interface AppOptions {
   readonly plugins?: readonly GivenPlugin[];
 }
 
-const MAX_BYTES = 134_217_728;
 /** Files of the order store, connections of Redis and of the admin port, the log, and what Node has for itself. */
 const FILES_BESIDE = 256;
-
-const CONNECTIONS = {
-  /** Sockets among them; where the process may open fewer files, fewer. Further ones are closed as soon as they are accepted. */
-  most: 20_000,
-  /** The bytes that wait for readers, and those of messages and bodies that have not arrived whole. */
-  unreadBytes: MAX_BYTES,
-  unfinishedBytes: MAX_BYTES,
-  /** The interval between two pings of a connection. */
-  pingMs: 12_000,
-  /** How long a connection without a request stays open while the service drains. */
-  lingerMs: 300,
-  /** The monotonic clock of all that is here and of what a client may send in a minute. */
-  clock: steadyClock,
-};
-
-/** Limits that are the same for every installation; tests lower them. */
-export interface ConnectionLimits extends Partial<typeof CONNECTIONS> {
-  /** How long a reader may take no byte, and how long a response waits for its client's other readers. */
-  readonly unreadMs?: number;
-  readonly patienceMs?: number;
-  /** The time within which a message has to arrive whole. */
-  readonly unfinishedMs?: number;
-}
 
 /** The options with their defaults. */
 export type StartOptions = ReturnType<typeof withDefaults>;

@@ -8,9 +8,9 @@ export function watchGauges(
   config: Config,
   { logOutput }: StartOptions,
   resources: Resources,
-  { server, webSockets, buffers, received, readiness }: WiredServer,
+  { server, webSockets, buffers, received, readiness, responses, registered }: WiredServer,
 ): void {
-  const { metrics, domain, documents, trusted, limiter, memory, responses, registered } = resources;
+  const { metrics, domain, documents, trusted, limiter, memory } = resources;
   const { records, redisIsUp } = resources.stores;
   metrics.server.listClients(config.clientNames);
   metrics.server.connections.from(() => server.room.count, 'open');

@@ -1,20 +1,6 @@
-import { Admission } from '../../engine/admission/admission.ts';
 import { Documents } from '../../engine/documents/documents.ts';
-import { ErrorCodes } from '../../engine/errors/error-codes.ts';
-import { Execution } from '../../engine/execution/execution.ts';
-import { Graph } from '../../engine/graph.ts';
-import { ClientLimits } from '../../engine/limits/client-limits.ts';
-import { createEventPace } from '../../engine/live/event-pace.ts';
-import { LiveResults } from '../../engine/live/live-results.ts';
-import { CachedResponses } from '../../engine/response-cache/cached-responses.ts';
-import { ResponseCache } from '../../engine/response-cache/response-cache.ts';
-import {
-  PersistedDocuments,
-  PersistedTexts,
-} from '../../engine/trusted-documents/persisted-documents.ts';
-import { LogicalClock, steadyClock, systemClock } from '../../lib/clock.ts';
+import { LogicalClock, steadyClock } from '../../lib/clock.ts';
 import type { Eventually } from '../../lib/eventually.ts';
-import { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
 import { limitTable } from '../../lib/limits/table.ts';
 import { MemoryWatch } from '../../lib/memory-watch.ts';
@@ -22,13 +8,9 @@ import type { Config } from '../config.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
-import { ERROR_CODES } from '../schema/error-codes.ts';
-import { cachedSize, sizeOf } from '../schema/list-sizes.ts';
-import { publicCause } from '../schema/public-error.ts';
 import { measuredOrderRecords } from '../store/measured-order-records.ts';
 import type { StartOptions } from './app-options.ts';
 import { startEmbeddedSandbox } from './embedded-sandbox.ts';
-import { GraphContext } from './graph-context.ts';
 import { Metrics } from './metrics.ts';
 import {
   openAll,
@@ -44,7 +26,7 @@ interface Closable {
 export type Resources = Awaited<ReturnType<typeof openResources>>;
 
 /**
- * Opens what has to be closed again, up to the domain, and the graph over it. `started` closes it in the reverse order: nothing
+ * Opens what has to be closed again, up to the domain. `started` closes it in the reverse order: nothing
  * is closed before what uses it.
  */
 export async function openResources(
@@ -102,51 +84,6 @@ export async function openResources(
     heartbeatMs,
   });
   started.defer(() => domain.hub.close());
-  const limits = new ClientLimits({
-    limiter,
-    schema,
-    clientOf: domain.clientOf,
-    isKnown: (tokenHash) => domain.known.hasHere(tokenHash),
-  });
-  const codes = new ErrorCodes({
-    log,
-    metrics: metrics.graph,
-    traits: ERROR_CODES,
-    describe: publicCause,
-  });
-  const scheduler = new FairScheduler();
-  const responses = new ResponseCache(cacheBytes.answers, metrics.graph.cacheReads.response);
-  const registered = new PersistedTexts();
-  const trustedOnly = config.persistedDocumentsOnly;
-  const persisted = new PersistedDocuments({ trusted, registered, trustedOnly, log });
-  const { maxCost, sandbox: receipts } = config;
-  const { plugins } = options;
-  const seesResults = plugins.hooks.length > 0;
-  const pace = createEventPace(limiter, systemClock);
-  const graph = new Graph({
-    schema,
-    admission: new Admission({
-      limits,
-      persisted,
-      documents,
-      scheduler,
-      maxCost,
-      sizeOf: (name, { login }) => sizeOf(name, (one) => cachedSize(domain, login, one)),
-      keepsTree: seesResults,
-      isMemoryShort: () => memory.isShort,
-    }),
-    execution: new Execution({
-      limits,
-      scheduler,
-      codes,
-      responses: new CachedResponses({ cache: responses, limits, confirms: !seesResults }),
-      live: new LiveResults({ codes, limits, scheduler, pace, maxCost, receipts }),
-      receipts,
-    }),
-    codes,
-    plugins,
-    createContext: (caller, operation) => new GraphContext(domain, caller, operation),
-  });
   return {
     sandbox,
     metrics,
@@ -158,9 +95,6 @@ export async function openResources(
     trusted,
     limiter,
     domain,
-    responses,
-    registered,
-    graph,
   };
 }
 

@@ -1,115 +1,60 @@
 import { Readiness } from '../../engine/admin/readiness.ts';
-import { SendBuffers } from '../../engine/back-pressure/send-buffers.ts';
-import { LastingConnections } from '../../engine/http/closing-in-slices.ts';
-import { HttpServer } from '../../engine/http/http-server.ts';
+import { createEngine } from '../../engine/create-engine.ts';
 import type { Site } from '../../engine/http/site.ts';
-import { messageBudget } from '../../engine/receive/message-budget.ts';
-import { ReceiveBuffers } from '../../engine/receive/receive-buffers.ts';
-import { AccessLog } from '../../engine/request/access-log.ts';
-import { BearerTokens } from '../../engine/request/bearer.ts';
-import { ClientAddresses } from '../../engine/request/client-address.ts';
-import { ClientNames } from '../../engine/request/client-names.ts';
-import type { ServerSettings } from '../../engine/server-settings.ts';
-import { WebSocketEndpoint } from '../../engine/websocket/websocket-endpoint.ts';
 import { GraphiQL } from '../../graphiql/server/graphiql.ts';
-import { onFirstUse } from '../../lib/on-first-use.ts';
 import { DemoPage } from '../../sandbox/page/demo-page.ts';
 import { SandboxProxy } from '../../sandbox/page/sandbox-proxy.ts';
 import type { Config } from '../config.ts';
 import { LONGEST_HEARTBEAT_MS } from '../domain/positions/subscription.ts';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
+import { ERROR_CODES } from '../schema/error-codes.ts';
+import { cachedSize, sizeOf } from '../schema/list-sizes.ts';
+import { publicCause } from '../schema/public-error.ts';
 import { printedSchema } from '../schema/schema.ts';
 import type { StartOptions } from './app-options.ts';
 import { graphiqlUsers } from './embedded-sandbox.ts';
+import { GraphContext } from './graph-context.ts';
 import type { Resources } from './open-resources.ts';
 
 export type WiredServer = ReturnType<typeof wireServer>;
 
-/** The transports: none listens yet. */
+/** Hands the schema, and what the engine has to know of its domain, to the engine. */
 export function wireServer(config: Config, options: StartOptions, resources: Resources) {
-  const { gateway, memory, stores } = resources;
-  const { schema, directPath } = options;
-  const { most, lingerMs } = options.connections;
-  const settings = settingsOf(config, options, resources);
-  // Loaded with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
-  // the image's bundle for some 50 ms, from the sources for 200.
-  const yoga = onFirstUse(async () =>
-    (await import('../../engine/http/yoga.ts')).createYogaHandler(resources.graph),
-  );
-  const readiness = new Readiness({
-    gateway: () => gateway.degradedReason(),
-    'order-store': () => stores.records.degradedReason(),
-    redis: () => stores.limits?.degradedReason() ?? null,
-    memory: () => memory.degradedReason(),
-  });
-  const webSockets = new WebSocketEndpoint(settings, () => memory.isShort);
-  const server = new HttpServer({
-    ...settings,
-    sites: sitesOf(config, resources),
-    readiness,
-    webSockets,
-    maxConnections: most,
-    corsHeaders: config.corsHeaders,
-    directPath,
-    yoga,
-    lingerMs,
-    sdl: config.introspection ? printedSchema(schema) : null,
-  });
-  return { ...settings, readiness, webSockets, server, yoga };
-}
-
-/** Makes the settings that all transports share. */
-function settingsOf(config: Config, options: StartOptions, resources: Resources): ServerSettings {
-  const { domain, graph, limiter, metrics, tracing } = resources;
-  const { log } = options;
-  const { unreadBytes, unfinishedBytes, unreadMs, patienceMs, unfinishedMs, pingMs, clock } =
-    options.connections;
-  const { clientOf } = domain;
-  const refused = (limit: string) => metrics.graph.refusal(limit);
-  return {
-    graph,
-    lasting: new LastingConnections(),
-    log,
-    metrics: metrics.server,
-    refused,
-    limiter,
-    clientOf,
-    clock,
-    pingMs,
+  const { documents, domain, gateway, limiter, memory, metrics, stores } = resources;
+  const { tracing, trusted } = resources;
+  const { schema, plugins, log, connections, directPath, cacheBytes } = options;
+  const { maxCost, maxBodyBytes, corsHeaders, clientNames, trustedProxies } = config;
+  return createEngine({
+    ...{ schema, documents, plugins, trusted, limiter, maxCost, maxBodyBytes },
+    ...{ log, metrics, tracing, connections, directPath },
+    ...{ corsHeaders, clientNames, trustedProxies },
+    clientOf: domain.clientOf,
+    createContext: (caller, operation) => new GraphContext(domain, caller, operation),
+    traits: ERROR_CODES,
+    describe: publicCause,
+    sizeOf: (name, { login }) => sizeOf(name, (one) => cachedSize(domain, login, one)),
+    isMemoryShort: () => memory.isShort,
+    isKnown: (tokenHash) => domain.known.hasHere(tokenHash),
+    isAccepted: ({ token }) =>
+      token !== null && domain.ledger.isAccepted({ tokenHash: token.hash }),
+    sample: config.logSample,
+    accountKey: config.logAccountKey,
+    callsMember: 'gatewayMs',
+    trustedOnly: config.persistedDocumentsOnly,
+    origins: config.corsOrigins,
     longestHeartbeatMs: LONGEST_HEARTBEAT_MS,
     tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
-    addresses: new ClientAddresses(config.trustedProxies, log),
-    origins: config.corsOrigins,
-    maxBodyBytes: config.maxBodyBytes,
-    buffers: new SendBuffers({
-      maxBytes: unreadBytes,
-      clientOf,
-      clock,
-      unreadMs,
-      patienceMs,
-      onCut: (reason) => metrics.server.readersCut.add(reason),
+    cachedResponsesBytes: cacheBytes.answers,
+    receipts: config.sandbox,
+    readiness: new Readiness({
+      gateway: () => gateway.degradedReason(),
+      'order-store': () => stores.records.degradedReason(),
+      redis: () => stores.limits?.degradedReason() ?? null,
+      memory: () => memory.degradedReason(),
     }),
-    received: new ReceiveBuffers({
-      maxBytes: unfinishedBytes,
-      clock,
-      unfinishedMs,
-      onCut: (reason) => metrics.server.sendersCut.add(reason),
-    }),
-    countMessage: messageBudget(limiter, clientOf),
-    tokens: new BearerTokens(),
-    tracing,
-    clientNames: new ClientNames(config.clientNames),
-    accessLog: new AccessLog({
-      log,
-      clock,
-      sample: config.logSample,
-      accountKey: config.logAccountKey,
-      isAccepted: ({ token }) =>
-        token !== null && domain.ledger.isAccepted({ tokenHash: token.hash }),
-      random: Math.random,
-      metrics: metrics.server,
-    }),
-  };
+    sites: sitesOf(config, resources),
+    sdl: config.introspection ? printedSchema(schema) : null,
+  });
 }
 
 /** Makes the pages that the HTTP server serves beside GraphQL. */

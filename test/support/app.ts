@@ -1,9 +1,9 @@
 import type { GraphQLSchema } from 'graphql';
+import type { ConnectionBounds } from '../../engine/create-engine.ts';
 import type { GivenPlugin } from '../../engine/plugins/open-plugins.ts';
 import { type LimitTable, limitTable } from '../../lib/limits/table.ts';
 import { createLog } from '../../lib/log.ts';
 import type { Sandbox } from '../../sandbox/start.ts';
-import type { ConnectionLimits } from '../../src/app/app-options.ts';
 import type { CacheBudgets } from '../../src/app/cache-budgets.ts';
 import { type App, startApp } from '../../src/app.ts';
 import { type Config, type Environment, readConfig } from '../../src/config.ts';
@@ -55,7 +55,7 @@ export interface TestAppOptions {
   /** A graph with fields of the test's own. */
   readonly schema?: GraphQLSchema;
   readonly cacheBytes?: Partial<CacheBudgets>;
-  readonly connections?: ConnectionLimits;
+  readonly connections?: ConnectionBounds;
   readonly limits?: Partial<LimitTable>;
   /** Where false, what is used of a limit per minute stays used. */
   readonly refills?: boolean;

@@ -3,13 +3,19 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
-const PAGES = globSync(['*.md', 'docs/**/*.md', 'bench/*.md'], { cwd: root }).sort();
+const PAGES = globSync(['*.md', '{docs,engine}/**/*.md', 'bench/*.md'], { cwd: root }).sort();
 
 /** Files and folders of the project that a page names in code, from the root: `src/app.ts`, `test/lib/`. */
 function namedFiles(text: string): string[] {
   const folders = 'src|engine|lib|sandbox|check|page|test|docs|bench|scripts|\\.ci';
   const files = new RegExp(`\`((?:${folders})/[\\w./*-]*)\``, 'g');
   return [...text.matchAll(files)].map(([, path = '']) => path);
+}
+
+/** What a page in the engine's folder names from there: `http/reply.ts`, `cost/`. */
+function namedInEngine(text: string): string[] {
+  const names = [...text.matchAll(/`((?:[\w-]+\/)*[\w-]+(?:\.ts|\/))`/g)];
+  return names.map(([, path = '']) => (isThere(path) ? path : `engine/${path}`));
 }
 
 /** Targets of links, from the page's own folder, without what stays on the page or leaves the project. */
@@ -35,7 +41,9 @@ describe.each(PAGES)('%s', (page) => {
 
   test('names only files that there are', () => {
     // Client guides also name files of the reader's app.
-    const named = page.startsWith('docs/clients/') ? [] : namedFiles(text);
+    const isClients = page.startsWith('docs/clients/');
+    const inEngine = page.startsWith('engine/') ? namedInEngine(text) : [];
+    const named = isClients ? [] : [...namedFiles(text), ...inEngine];
     expect(named.filter((path) => !isThere(path))).toEqual([]);
   });
 

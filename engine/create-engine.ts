@@ -1,0 +1,220 @@
+import type { GraphQLSchema } from 'graphql';
+import { steadyClock, systemClock } from '../lib/clock.ts';
+import { FairScheduler } from '../lib/fair-scheduler.ts';
+import { addressClient } from '../lib/limits/client.ts';
+import type { Limiter } from '../lib/limits/limiter.ts';
+import type { Log } from '../lib/log.ts';
+import { type CacheReads, Registry } from '../lib/metrics/registry.ts';
+import { onFirstUse } from '../lib/on-first-use.ts';
+import type { Tracing } from '../lib/tracing/tracing.ts';
+import { Readiness } from './admin/readiness.ts';
+import { Admission, type AdmissionParts } from './admission/admission.ts';
+import { PlainContext } from './admission/plain-context.ts';
+import { SendBuffers } from './back-pressure/send-buffers.ts';
+import { REQUEST_CODES } from './errors/codes.ts';
+import { ErrorCodes, type ErrorCodesOptions } from './errors/error-codes.ts';
+import { Execution } from './execution/execution.ts';
+import { Graph, type GraphParts } from './graph.ts';
+import { LastingConnections } from './http/closing-in-slices.ts';
+import { HttpServer, type HttpServerSettings } from './http/http-server.ts';
+import { ClientLimits, type ClientLimitsOptions } from './limits/client-limits.ts';
+import { createEventPace } from './live/event-pace.ts';
+import { LiveResults } from './live/live-results.ts';
+import { openPlugins } from './plugins/open-plugins.ts';
+import { messageBudget } from './receive/message-budget.ts';
+import { ReceiveBuffers } from './receive/receive-buffers.ts';
+import { AccessLog, type AccessLogOptions } from './request/access-log.ts';
+import { BearerTokens } from './request/bearer.ts';
+import { ClientAddresses } from './request/client-address.ts';
+import { ClientNames } from './request/client-names.ts';
+import { CachedResponses } from './response-cache/cached-responses.ts';
+import { ResponseCache } from './response-cache/response-cache.ts';
+import { ServerMetrics } from './server-metrics.ts';
+import type { ServerSettings } from './server-settings.ts';
+import {
+  PersistedDocuments,
+  type PersistedDocumentsOptions,
+  PersistedTexts,
+} from './trusted-documents/persisted-documents.ts';
+import { WebSocketEndpoint } from './websocket/websocket-endpoint.ts';
+
+const MAX_BYTES = 134_217_728;
+
+/** The bounds of connections that are the same for every installation; tests lower them. */
+export const CONNECTIONS = {
+  /** Sockets among them. Further ones are closed as soon as they are accepted. */
+  most: 20_000,
+  /** The bytes that wait for readers, and those of messages and bodies that have not arrived whole. */
+  unreadBytes: MAX_BYTES,
+  unfinishedBytes: MAX_BYTES,
+  /** The interval between two pings of a connection. */
+  pingMs: 12_000,
+  /** How long a connection without a request stays open while the service drains. */
+  lingerMs: 300,
+  /** The monotonic clock of all that is here and of what a client may send in a minute. */
+  clock: steadyClock,
+};
+
+export interface ConnectionBounds extends Partial<typeof CONNECTIONS> {
+  /** How long a reader may take no byte, and how long a response waits for its client's other readers. */
+  readonly unreadMs?: number;
+  readonly patienceMs?: number;
+  /** The time within which a message has to arrive whole. */
+  readonly unfinishedMs?: number;
+}
+
+interface Metrics {
+  readonly server: ServerMetrics;
+  readonly graph: ErrorCodesOptions['metrics'] & {
+    readonly cacheReads?: { readonly response: CacheReads };
+  };
+}
+
+/** What has no default: the schema, and how much of it a client may ask for. */
+interface Required extends Pick<AdmissionParts, 'documents' | 'maxCost'> {
+  readonly schema: GraphQLSchema;
+  readonly limiter: Limiter;
+  readonly maxBodyBytes: number;
+  readonly log: Log;
+}
+
+interface Optional
+  extends Pick<GraphParts, 'createContext' | 'plugins'>,
+    Pick<ErrorCodesOptions, 'traits' | 'describe'>,
+    Pick<AdmissionParts, 'sizeOf' | 'isMemoryShort'>,
+    Pick<ClientLimitsOptions, 'clientOf' | 'isKnown'>,
+    Pick<PersistedDocumentsOptions, 'trusted' | 'trustedOnly'>,
+    Pick<AccessLogOptions, 'sample' | 'accountKey' | 'isAccepted' | 'callsMember'>,
+    Pick<ServerSettings, 'origins' | 'longestHeartbeatMs' | 'tokenEndOf'>,
+    Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'directPath'> {
+  readonly metrics: Metrics;
+  readonly tracing: Tracing | null;
+  readonly readiness: Readiness;
+  readonly connections: ConnectionBounds;
+  readonly trustedProxies: readonly string[];
+  readonly clientNames: readonly string[];
+  readonly cachedResponsesBytes: number;
+  /** True when results report what they cost. */
+  readonly receipts: boolean;
+}
+
+export interface EngineOptions extends Required, Partial<Optional> {}
+
+export type Engine = ReturnType<typeof createEngine>;
+
+/** Serves a schema over HTTP, event streams and WebSockets. Nothing listens yet. */
+export function createEngine(given: EngineOptions) {
+  const options = { ...defaults(given), ...given };
+  const { sites, sdl, corsHeaders, directPath, readiness, isMemoryShort } = options;
+  const { most, lingerMs } = { ...CONNECTIONS, ...options.connections };
+  const caches = {
+    responses: new ResponseCache(
+      options.cachedResponsesBytes,
+      options.metrics.graph.cacheReads?.response,
+    ),
+    registered: new PersistedTexts(),
+  };
+  const graph = createGraph(options, caches);
+  // Loaded with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
+  // a bundle for some 50 ms, from the sources for 200.
+  const yoga = onFirstUse(async () => (await import('./http/yoga.ts')).createYogaHandler(graph));
+  const settings = settingsOf(options, graph);
+  const webSockets = new WebSocketEndpoint(settings, isMemoryShort);
+  const server = new HttpServer({
+    ...settings,
+    ...{ sites, sdl, corsHeaders, directPath, readiness, webSockets, yoga, lingerMs },
+    maxConnections: most,
+  });
+  return { ...settings, ...caches, readiness, webSockets, server, yoga };
+}
+
+function defaults({ schema, log }: Required): Optional {
+  return {
+    createContext: (_caller, operation) => new PlainContext(operation),
+    plugins: openPlugins(schema, [], log),
+    traits: REQUEST_CODES,
+    describe: () => ({ message: 'Something went wrong here.', extensions: { code: 'INTERNAL' } }),
+    sizeOf: () => 100,
+    isMemoryShort: () => false,
+    clientOf: ({ client }) => addressClient(client?.address),
+    isKnown: () => false,
+    ...{ trusted: null, trustedOnly: 'off' },
+    ...{ sample: 1, accountKey: null, isAccepted: () => false, callsMember: 'callsMs' },
+    origins: { origins: [], anyLocalhost: false },
+    longestHeartbeatMs: 60_000,
+    tokenEndOf: () => null,
+    ...{ sites: [], sdl: null, corsHeaders: [], directPath: true },
+    metrics: {
+      server: new ServerMetrics(new Registry()),
+      graph: { error() {}, refusal() {} },
+    },
+    tracing: null,
+    readiness: new Readiness({}),
+    connections: {},
+    ...{ trustedProxies: [], clientNames: [] },
+    cachedResponsesBytes: MAX_BYTES / 4,
+    receipts: false,
+  };
+}
+
+function createGraph(
+  options: Required & Optional,
+  { responses, registered }: { responses: ResponseCache; registered: PersistedTexts },
+): Graph {
+  const { schema, documents, limiter, log, metrics, plugins, maxCost, receipts } = options;
+  const { createContext, traits, describe, sizeOf, isMemoryShort, trusted, trustedOnly } = options;
+  const limits = new ClientLimits(options);
+  const codes = new ErrorCodes({ log, metrics: metrics.graph, traits, describe });
+  const scheduler = new FairScheduler();
+  const pace = createEventPace(limiter, systemClock);
+  const seesResults = plugins.hooks.length > 0;
+  return new Graph({
+    ...{ schema, codes, plugins, createContext },
+    admission: new Admission({
+      ...{ limits, documents, scheduler, maxCost, sizeOf, isMemoryShort },
+      persisted: new PersistedDocuments({ trusted, registered, trustedOnly, log }),
+      keepsTree: seesResults,
+    }),
+    execution: new Execution({
+      ...{ limits, scheduler, codes, receipts },
+      responses: new CachedResponses({ cache: responses, limits, confirms: !seesResults }),
+      live: new LiveResults({ codes, limits, scheduler, pace, maxCost, receipts }),
+    }),
+  });
+}
+
+/** Makes the settings that all transports share. */
+function settingsOf(options: Required & Optional, graph: Graph): ServerSettings {
+  const { log, metrics, limiter, clientOf, origins, maxBodyBytes, tracing } = options;
+  const { longestHeartbeatMs, tokenEndOf, trustedProxies, clientNames } = options;
+  const { sample, accountKey, isAccepted, callsMember } = options;
+  const bounds = { ...CONNECTIONS, ...options.connections };
+  const { unreadBytes, unfinishedBytes, unreadMs, patienceMs, unfinishedMs } = bounds;
+  const { pingMs, clock } = bounds;
+  return {
+    ...{ graph, log, limiter, clientOf, origins, maxBodyBytes, tracing, pingMs, clock },
+    ...{ longestHeartbeatMs, tokenEndOf },
+    lasting: new LastingConnections(),
+    metrics: metrics.server,
+    refused: (limit) => metrics.graph.refusal(limit),
+    addresses: new ClientAddresses(trustedProxies, log),
+    buffers: new SendBuffers({
+      ...{ clientOf, clock, unreadMs, patienceMs },
+      maxBytes: unreadBytes,
+      onCut: (reason) => metrics.server.readersCut.add(reason),
+    }),
+    received: new ReceiveBuffers({
+      ...{ clock, unfinishedMs },
+      maxBytes: unfinishedBytes,
+      onCut: (reason) => metrics.server.sendersCut.add(reason),
+    }),
+    countMessage: messageBudget(limiter, clientOf),
+    tokens: new BearerTokens(),
+    clientNames: new ClientNames(clientNames),
+    accessLog: new AccessLog({
+      ...{ log, clock, sample, accountKey, isAccepted, callsMember },
+      random: Math.random,
+      metrics: metrics.server,
+    }),
+  };
+}
