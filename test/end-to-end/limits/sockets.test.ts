@@ -101,6 +101,8 @@ test('subscriptions that fail to start leave room for others, however many they 
   await watch(raw, 'good');
 });
 
+const MAJOR = Number.parseInt(process.versions.node, 10);
+
 describe('a message of a hundred thousand levels', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 
@@ -110,12 +112,13 @@ describe('a message of a hundred thousand levels', () => {
     await eventually(() => raw.messages.some(({ type }) => type === 'connection_ack'));
   });
 
-  test('as a ping is answered, and affects its own socket alone', async () => {
+  test('as a ping is answered, or closes its own socket alone', async () => {
     using other = await initializedSocket(app);
     using raw = await initializedSocket(app);
     raw.say(`{"type":"ping","payload":{"deep":${deep}}}`);
-    await eventually(() => raw.messages.some(({ type }) => type === 'pong'));
-    expect(raw.closed).toBeNull();
+    await eventually(() => raw.closed !== null || raw.messages.some(({ type }) => type === 'pong'));
+    // Node 24 has no stack for an echo so deep.
+    expect(raw.closed?.code ?? null).toBe(MAJOR < 26 ? 4400 : null);
     other.subscribe('1', '{ __typename }');
     expect((await other.until('1', 'next')).payload.data).toEqual({ __typename: 'Query' });
   });
