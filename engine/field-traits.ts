@@ -12,7 +12,7 @@ export interface FieldTraits {
   readonly isAgeLimit?: boolean;
   /** Names what the field reads: the plan of an operation has the names that its fields state. */
   readonly reads?: string;
-  /** Of a field of a query's root, as of any of a mutation's: what it selects is read apart, by a plan of its own. */
+  /** What a field of the root selects is read by a plan of its own, as under any field of a mutation's root. */
   readonly readsApart?: boolean;
   /** Operations that select the field are traced, whatever the share of those that are. */
   readonly isAlwaysTraced?: boolean;
@@ -20,7 +20,7 @@ export interface FieldTraits {
   readonly keepsOutcome?: boolean;
   /** Names the things that a list of it has one entry for. */
   readonly listSize?: string;
-  /** How often an operation may select a field of the root. */
+  /** An operation may select the field of the root this often. */
   readonly mostSelected?: number;
   /** The field of the root signs a user in, who has no token yet: it may use the reserve of an address over its limit. */
   readonly isSignIn?: boolean;

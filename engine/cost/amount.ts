@@ -4,7 +4,7 @@ export type SizeOf = (name: string) => number;
 /** Inputs of a cost beside the document. */
 export interface CostInputs {
   readonly variables: Readonly<Record<string, unknown>>;
-  /** How many entries a list has whose size the schema names. */
+  /** Returns the number of entries of a list whose size the schema names. */
   readonly sizeOf: SizeOf;
 }
 

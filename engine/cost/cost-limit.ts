@@ -13,7 +13,7 @@ export interface CostLimitOptions {
   /** The most fields that an answer may contain. */
   readonly maxCost: number;
   readonly scheduler: FairScheduler;
-  /** How many entries a list has whose size the schema names, as far as its client may learn it. */
+  /** Returns the number of entries of a list whose size the schema names, as far as its client may learn it. */
   readonly sizeOf: (name: string, client: Client) => number;
   /** Whether others see the result, as a tree, before it is serialized. */
   readonly keepsTree: boolean;
