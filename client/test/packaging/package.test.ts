@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { publint } from 'publint';
@@ -115,6 +116,44 @@ describe('an app outside the workspace that has installed the package', () => {
   });
 });
 
+describe('what reads CommonJS alone', () => {
+  const entries = entryPoints().filter((path) => !path.endsWith('.json'));
+
+  test.each(entries)('has all of %s', async (entry) => {
+    packed.write('names.js', `console.log(Object.keys(await import('${entry}')).sort().join());`);
+    packed.write('names.cjs', `console.log(Object.keys(require('${entry}')).sort().join());`);
+    expect(await packed.run('names.cjs')).toBe(await packed.run('names.js'));
+  });
+
+  test.each(entries)('finds %s without `exports`, by the folder of its name', async (entry) => {
+    // A path to a folder is resolved by its `main`, as Metro before 0.82 resolves all.
+    packed.write(
+      'folder.cjs',
+      `console.log(require('./node_modules/${entry}') === require('${entry}'));`,
+    );
+    expect(await packed.run('folder.cjs')).toBe('true\n');
+  });
+
+  test('runs', async () => {
+    const ending = "require('trading-graph-client')";
+    const text = RUN.replace(/^import .* from .*$/m, `const { createClient } = ${ending};`);
+    const run = 'follow(...process.argv.slice(2)).then(console.log);';
+    packed.write('run.cjs', `${text.replace('export ', '')}\n${run}`);
+    const printed = await packed.run('run.cjs', `${app.url}/graphql`, await app.signIn());
+    expect(JSON.parse(printed)).toEqual(ANSWER);
+  });
+});
+
+test('source maps have their sources with them', () => {
+  const maps = globSync('dist/**/*.map', { cwd: packed.folder });
+  const bare = maps.filter((map) => {
+    const { sources, sourcesContent } = JSON.parse(readFileSync(join(packed.folder, map), 'utf8'));
+    return sourcesContent?.length !== sources.length;
+  });
+  expect(maps.length).toBeGreaterThan(100);
+  expect(bare).toEqual([]);
+});
+
 describeWithChromium('an app in a browser', (executablePath) => {
   test('runs', async () => {
     const bundle = await rolldown({ input: join(packed.app, 'follow.js'), platform: 'browser' });
@@ -140,13 +179,13 @@ test('publint finds nothing to mend', async () => {
   expect(messages).toEqual([]);
 });
 
-test('the types are right for all who can import an ES module', async () => {
+test('the types are right, whether or not `exports` is read', async () => {
   const json = entryPoints().filter((path) => path.endsWith('.json'));
   const excluded = json.flatMap((path) => ['--exclude-entrypoints', path.replace(/^[^/]+\//, '')]);
   await runTool('@arethetypeswrong/cli/dist/index.js', [
     packed.tarball,
     '--profile',
-    'esm-only',
+    'strict',
     ...excluded,
   ]);
 });

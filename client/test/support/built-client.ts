@@ -5,12 +5,12 @@ import { runTool } from './run-tool.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-/** The folder of the client's build, which is made once for each state of the sources, however many files need it. */
+/** The folder of the package as it is built, with `dist` and a folder for each entry; it is made once for each state of the sources, however many files need it. */
 export async function builtClient(): Promise<string> {
   const folder = join(root, 'node_modules', `.client-${digestOfSources()}`);
   if (existsSync(folder)) return folder;
   const own = mkdtempSync(join(root, 'node_modules', '.client-'));
-  await runTool('typescript/bin/tsc', ['-p', 'client', '--outDir', own]);
+  await runTool('../client/build.mjs', [own, join(root, 'node_modules/typescript/bin/tsc')]);
   try {
     renameSync(own, folder);
   } catch (error) {
@@ -23,7 +23,10 @@ export async function builtClient(): Promise<string> {
 
 function digestOfSources(): string {
   const hash = createHash('sha256');
-  const files = ['client/tsconfig.json', ...globSync('client/src/**/*.ts', { cwd: root }).sort()];
+  const files = [
+    ...['client/tsconfig.json', 'client/build.mjs', 'client/package.json'],
+    ...globSync('client/src/**/*.ts', { cwd: root }).sort(),
+  ];
   for (const file of files) hash.update(file).update(readFileSync(join(root, file)));
   return hash.digest('hex').slice(0, 16);
 }

@@ -7,7 +7,9 @@ const root = join(import.meta.dirname, '..', '..', '..');
 /** Resolves the client's entry points to its sources, so that nothing has to be built and installed first. */
 export function clientSources(): Plugin {
   const text = readFileSync(join(root, 'client', 'package.json'), 'utf8');
-  const { exports } = JSON.parse(text) as { exports: Record<string, { default?: string }> };
+  const { exports } = JSON.parse(text) as {
+    exports: Record<string, { import?: { default: string } }>;
+  };
   return {
     name: 'client-sources',
     resolveId(id) {
@@ -15,7 +17,7 @@ export function clientSources(): Plugin {
       const path = id.startsWith('trading-graph-client')
         ? id.replace('trading-graph-client', '.')
         : id;
-      const target = path === id ? undefined : exports[path]?.default;
+      const target = path === id ? undefined : exports[path]?.import?.default;
       if (target === undefined) return null;
       return join(root, 'client', target.replace('./dist/', './src/').replace(/\.js$/, '.ts'));
     },

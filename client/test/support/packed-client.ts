@@ -28,7 +28,7 @@ export async function packClient() {
   for (const name of ['package.json', 'LICENSE', 'README.md', 'trusted-documents.json']) {
     cpSync(join(root, 'client', name), join(folder, name));
   }
-  cpSync(await builtClient(), join(folder, 'dist'), { recursive: true });
+  cpSync(await builtClient(), folder, { recursive: true });
   const packed = await run('npm', ['pack', '--json', '--ignore-scripts'], { cwd: folder });
   const name = /"filename":\s*"([^"]+)"/.exec(packed.stdout)?.[1] ?? '';
   const tarball = join(folder, name);

@@ -144,5 +144,5 @@ async function installPackages(folder: string): Promise<void> {
   for (const name of ['package.json', 'trusted-documents.json']) {
     await cp(join(root, 'client', name), join(client, name));
   }
-  await cp(await builtClient(), join(client, 'dist'), { recursive: true });
+  await cp(await builtClient(), client, { recursive: true });
 }
