@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { lostOfWs } from '../../engine/private-ws.ts';
 import { isTriedNode } from '../../lib/heap-limit.ts';
 import { lostOfNode } from '../../lib/private-node.ts';
@@ -78,6 +79,8 @@ export async function runApp(
   const { adminUrl, url } = app;
   log.info({ ...app.build, node, gateway, store, adminUrl, url }, 'serving');
   if (config.sandbox) output.write(welcome(config, app));
+  // Node writes it at a clean exit alone: after a process that was killed the next would compile all again.
+  setImmediate(flushCompileCache);
   return app;
 }
 

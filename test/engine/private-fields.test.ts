@@ -11,6 +11,7 @@ import { acceptedBytes, isPausedByNode, lostOfNode } from '../../lib/private-nod
 import { startSandbox } from '../../sandbox/start.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFacadeProcess } from '../support/facade-process.ts';
+import { SOURCES } from '../support/program.ts';
 
 test('a version without the fields loses no more than what each is for', () => {
   const bare = {} as Socket & ws.WebSocket;
@@ -46,6 +47,8 @@ test('a line at the start names each field that is gone, with what is off withou
   await using facade = await startFacadeProcess(
     { GATEWAY_URL: gateway.url, ORDER_STORE: 'memory' },
     ['--import', WITHOUT_FIELDS.replaceAll('\n', '')],
+    // The bundle has a copy of ws of its own.
+    SOURCES,
   );
   const fields = ['_paused of a socket', '_receiver of ws'];
   await eventually(() => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -48,6 +48,17 @@ describe('a file of the order records', () => {
     await using _app = await startTestApp({ ORDER_STORE: path });
     expect((await readFile(path)).length).toBeGreaterThan(0);
   });
+});
+
+test('what Node has compiled is kept for the start after a kill', async () => {
+  const path = join(folder.path, 'compile-cache');
+  await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+  const environment = { GATEWAY_URL: gateway.url, ORDER_STORE: 'memory', NODE_COMPILE_CACHE: path };
+  await using facade = await startFacadeProcess(environment);
+  // The folder is made at the start, its files are written once.
+  await eventually(async () => (await readdir(path, { recursive: true })).length > 2);
+  await facade.kill();
+  await facade.start();
 });
 
 describe('manifests of trusted documents', () => {
