@@ -29,6 +29,8 @@ export function freshSocket(environment: Environment): Exchanger | undefined {
       const line = new SocketLine({
         environment,
         WebSocket,
+        // A line that died while it was opened has no acknowledgement: an order that nobody got is better not sent.
+        sendsAfter: 'acknowledgement',
         url,
         token: token ?? '',
         heartbeatMs: timeoutMs,

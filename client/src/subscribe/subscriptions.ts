@@ -61,7 +61,10 @@ export class Subscriptions {
       new Connection({
         ...this.#connectionOptions(),
         open: (token, events) =>
-          new SocketLine({ ...options, url: url(), WebSocket, token, events, onSlow }),
+          new SocketLine({
+            ...{ ...options, url: url(), WebSocket, token, events, onSlow },
+            sendsAfter: 'opening',
+          }),
         prepare: async (token) => {
           this.#isLastTry = this.#canStream;
           this.#recalling ??= this.#recall();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SocketLine } from '../../src/subscribe/socket-line.ts';
+import { SocketLine, type SocketLineOptions } from '../../src/subscribe/socket-line.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 
 /** A WebSocket on which the test is the server. */
@@ -14,32 +14,53 @@ class ScriptedSocket extends EventTarget {
   }
 }
 
+function open(sendsAfter: SocketLineOptions['sendsAfter']) {
+  const socket = new ScriptedSocket();
+  const environment = countedEnvironment();
+  const line = new SocketLine({
+    environment,
+    WebSocket: class {
+      constructor() {
+        // biome-ignore lint/correctness/noConstructorReturn: it stands for the platform's class
+        return socket;
+      }
+    } as unknown as typeof WebSocket,
+    sendsAfter,
+    url: 'http://127.0.0.1:9/graphql',
+    token: 'token',
+    heartbeatMs: 15_000,
+    events: { acknowledged() {}, lost() {} },
+    onSlow() {},
+  });
+  let ends = 0;
+  line.start({ document: { query: '{ a }' }, variables: {} }, { next() {}, ended: () => ends++ });
+  return { socket, environment, line, ends: () => ends };
+}
+
 test.each(['error', 'complete'])(
   'a request that ends by %s before the acknowledgement is not sent after it',
   (type) => {
-    const socket = new ScriptedSocket();
-    const environment = countedEnvironment();
-    const line = new SocketLine({
-      environment,
-      WebSocket: class {
-        constructor() {
-          // biome-ignore lint/correctness/noConstructorReturn: it stands for the platform's class
-          return socket;
-        }
-      } as unknown as typeof WebSocket,
-      url: 'http://127.0.0.1:9/graphql',
-      token: 'token',
-      heartbeatMs: 15_000,
-      events: { acknowledged() {}, lost() {} },
-      onSlow() {},
-    });
-    let ends = 0;
-    line.start({ document: { query: '{ a }' }, variables: {} }, { next() {}, ended: () => ends++ });
+    const { socket, environment, line, ends } = open('acknowledgement');
     socket.say({ id: '1', type, ...(type === 'error' && { payload: [{ message: 'no' }] }) });
     socket.say({ type: 'connection_ack' });
-    expect(ends).toBe(1);
+    expect(ends()).toBe(1);
     expect(socket.sent).toEqual([]);
     line.close();
     expect(environment.timers.size).toBe(0);
   },
 );
+
+test('a request goes out in one flight with the first message, once; one that shall wait does not', () => {
+  for (const [sendsAfter, before] of [
+    ['opening', ['connection_init', 'subscribe']],
+    ['acknowledgement', ['connection_init']],
+  ] as const) {
+    const { socket, line } = open(sendsAfter);
+    expect(socket.sent).toEqual([]);
+    socket.dispatchEvent(new Event('open'));
+    expect(socket.sent).toMatchObject(before.map((type) => ({ type })));
+    socket.say({ type: 'connection_ack' });
+    expect(socket.sent).toMatchObject([{ type: 'connection_init' }, { id: '1' }]);
+    line.close();
+  }
+});
