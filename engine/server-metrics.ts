@@ -61,7 +61,7 @@ export class ServerMetrics {
     );
     this.crossSiteRefused = registry.counter(
       'cross_site_refused_total',
-      'Requests that pages of other sites made browsers send; they are charged to nobody.',
+      'Requests and upgrades that pages of other sites made browsers send; they are charged to nobody.',
     );
     this.#operations = registry.counter(
       'operations_total',

@@ -17,6 +17,8 @@ type WebSocketSettings = Omit<SocketSettings, 'keepAlive' | 'scratch'> &
 
 /** Options of `ws` that its types lack. Browsers send fragments of 128 kB, and a slow network parts of 500 bytes. */
 const LARGEST_IN_PIECES: object = { maxFragments: 64, maxBufferedChunks: 1_024 };
+const QUIET_MS = 60_000;
+const LONGEST_NAME = 200;
 const NOTHING = Buffer.alloc(0);
 
 /** The status line, and the headers that go with it. */
@@ -32,6 +34,7 @@ export class WebSocketEndpoint {
   readonly #server: WebSocketServer;
   readonly #sockets = new Set<GraphQLSocket>();
   #draining = false;
+  #quietUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(settings: WebSocketSettings, isMemoryShort: () => boolean) {
     const { clock, pingMs, longestHeartbeatMs, maxBodyBytes } = settings;
@@ -68,7 +71,7 @@ export class WebSocketEndpoint {
   #refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
     const { addresses, countMessage, origins, refused } = this.#settings;
     if (hasDoubledHeader(request.rawHeaders)) return BAD_REQUEST;
-    if (!isAllowedPage(request, origins)) return '403 Forbidden';
+    if (!isAllowedPage(request, origins)) return this.#foreign(request);
     if (this.#draining) return UNAVAILABLE;
     // With a body `ws` would not read the connection itself.
     if (socket !== request.socket) return BAD_REQUEST;
@@ -79,6 +82,18 @@ export class WebSocketEndpoint {
     if (!this.#isMemoryShort()) return null;
     refused('memory');
     return `${UNAVAILABLE}\r\nretry-after: ${MEMORY_RETRY_SECONDS}`;
+  }
+
+  /** Says so once in a while: behind a proxy that rewrites `Host`, the pages of this server itself are foreign ones. */
+  #foreign({ headers: { origin = '', host = '' } }: IncomingMessage): UpgradeRefusal {
+    const { clock, log, metrics } = this.#settings;
+    metrics.crossSiteRefused.add();
+    if (clock.now() >= this.#quietUntilMs) {
+      this.#quietUntilMs = clock.now() + QUIET_MS;
+      const named = { origin: origin.slice(0, LONGEST_NAME), host: host.slice(0, LONGEST_NAME) };
+      log.warn(named, 'a WebSocket for a page of another site was refused');
+    }
+    return '403 Forbidden';
   }
 
   #slotFor(request: IncomingMessage, held: Slot | null): Slot | UpgradeRefusal {

@@ -3,6 +3,7 @@ import { WebSocket } from 'ws';
 import type { TestApp } from '../../support/app.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
+import { seriesValue } from '../operations/scraped.ts';
 
 const OURS = 'https://app.example.com';
 const NOT_OURS = [
@@ -124,8 +125,15 @@ describe('a WebSocket', () => {
     expect(await connect(local, { origin: 'http://localhost:3000' })).toBe(101);
   });
 
-  test('is refused to all others', async () => {
+  test('is refused to all others, counted, and told of once in a while with both names', async () => {
+    const counted = () => seriesValue(listed, 'cross_site_refused_total');
+    const before = await counted();
     for (const origin of NOT_OURS) expect(await connect(listed, { origin }), origin).toBe(403);
+    expect(await counted()).toBe(before + NOT_OURS.length);
+    const lines = listed.logged.map((line) => JSON.parse(line));
+    expect(lines.filter(({ msg }) => msg.startsWith('a WebSocket for a page'))).toMatchObject([
+      { level: 'warn', origin: NOT_OURS[0], host: new URL(listed.url).host },
+    ]);
     expect(await connect(local, { origin: 'https://evil.example' })).toBe(403);
   });
 
