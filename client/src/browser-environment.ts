@@ -12,6 +12,9 @@ export function browserEnvironment(): Environment {
 }
 
 function randomId(): string {
+  if (typeof crypto === 'undefined') {
+    throw new Error('This platform has no `crypto`: give `environment: { randomId }`.');
+  }
   // Only pages of a secure origin have `randomUUID`.
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));

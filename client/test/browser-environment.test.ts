@@ -63,3 +63,8 @@ test('ids are random, also on a page that is not of a secure origin', () => {
   expect(first).toMatch(/^[\da-f]{32}$/);
   expect(second).not.toBe(first);
 });
+
+test('a platform without `crypto` is told what to give', () => {
+  vi.stubGlobal('crypto', undefined);
+  expect(() => browserEnvironment().randomId()).toThrow('environment: { randomId }');
+});
