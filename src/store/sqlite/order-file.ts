@@ -1,14 +1,5 @@
 import { hash } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  mkdirSync,
-  openSync,
-  readSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import {
@@ -22,6 +13,7 @@ import {
 import { changesOf, type FileChanges, isRewritten, MODE } from './file-changes.ts';
 import { type MachineClock, type MachineMoment, machineMoment } from './machine-clock.ts';
 import { networkFileSystem } from './network-file-system.ts';
+import { forgetChange, isMarked, OrderMark } from './order-mark.ts';
 import { SCHEMA } from './order-rows.ts';
 import { DAMAGED, MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 
@@ -60,11 +52,6 @@ CREATE TABLE state (
 ) STRICT`;
 /** A file without a mark may also be one that was restored without it. */
 const MAKER_PATIENCE_MS = 500;
-const MARK_DIGITS = 16;
-// Two counts and a time in nanoseconds.
-const MARK_BYTES = 64;
-/** In the place of the second count, which then is not that of the ctime behind it. */
-const NO_CHANGE = ` ${'0'.repeat(MARK_DIGITS)} `;
 const BIG = { bigint: true } as const;
 
 /** The file of the order records, which detects lost data: an older copy of itself, or missing rows. */
@@ -77,12 +64,7 @@ export class OrderFile {
   readonly #inode: string;
   /** The ctime that the mark names. */
   #changedNs = 0n;
-  /**
-   * A count of the file's changes, kept beside it: a file with fewer is an older copy. It is written after
-   * each commit without fsync, so it may lag behind and is never ahead. Behind it the count again, since
-   * earlier versions overwrite the first alone, and the ctime of the file at that commit.
-   */
-  readonly #mark: number;
+  readonly #mark: OrderMark;
   readonly #get: StatementSync;
   readonly #set: StatementSync;
   readonly #opened: DisposableStack;
@@ -105,11 +87,10 @@ export class OrderFile {
       this.#inode = inodeOf(path) ?? '';
       // A hot journal is rolled back by whoever opens the file, which changes it before the commit that marks it.
       const found = changesOf(path);
-      if (found.isHot) forgetChange(`${path}.mark`);
+      if (found.isHot) forgetChange(path);
       this.database = opened.adopt(connect(path, APPLICATION_ID), (each) => each.close());
       verify(this.database);
-      const flags = constants.O_RDWR | constants.O_CREAT;
-      this.#mark = opened.adopt(openSync(`${path}.mark`, flags, MODE), closeSync);
+      this.#mark = opened.adopt(new OrderMark(path), (each) => each.close());
       this.#get = this.database.prepare('SELECT * FROM state');
       this.#set = this.database.prepare(`UPDATE state SET writes = :writes, rows = :rows,
         file = :file, incompleteFrom = :incompleteFrom, digest = :digest`);
@@ -184,7 +165,7 @@ export class OrderFile {
     if (counted?.rows !== state.rows) {
       throw new SqliteFileError(`has ${counted?.rows} rows of ${state.rows}, so it ${DAMAGED}`);
     }
-    const marked = this.#readMark();
+    const marked = this.#mark.read();
     // The first commit of this start comes at once, so that a crash leaves no later ctime behind.
     if (found.mode !== MODE || found.isFresh) chmodSync(path, MODE);
     const file = identityOf(path);
@@ -201,35 +182,14 @@ export class OrderFile {
     state.writes = Math.max(marked.writes + 1, state.writes);
   }
 
-  /** Counts 0 where there is none; the ctime is null where it is not that of this count. */
-  #readMark() {
-    const bytes = Buffer.alloc(MARK_BYTES);
-    readSync(this.#mark, bytes, 0, MARK_BYTES, 0);
-    const text = bytes.toString('latin1');
-    const writes = Number.parseInt(text.slice(0, MARK_DIGITS), 10) || 0;
-    const [, of, changedNs] = / (\d+) (\d+)\n/.exec(text) ?? [];
-    return { writes, changedNs: changedNs && Number(of) === writes ? BigInt(changedNs) : null };
-  }
-
   #writeMark(): void {
     try {
-      const writes = Math.max(this.state.writes, this.#readMark().writes);
-      const count = String(writes).padStart(MARK_DIGITS, '0');
+      const writes = Math.max(this.state.writes, this.#mark.read().writes);
       this.#changedNs = statSync(this.#path, BIG).ctimeNs;
-      writeSync(this.#mark, `${count} ${count} ${this.#changedNs}\n`, 0);
+      this.#mark.write(writes, this.#changedNs);
     } catch {
       // The commit itself is durable, and a mark that lags behind only detects less.
     }
-  }
-}
-
-/** Another process may begin between that change and the commit, or this one end: to it the file would be rewritten. */
-function forgetChange(mark: string): void {
-  try {
-    using opened = new DisposableStack();
-    writeSync(opened.adopt(openSync(mark, 'r+'), closeSync), NO_CHANGE, MARK_DIGITS);
-  } catch {
-    // There is no mark yet, or it cannot be written.
   }
 }
 
@@ -312,11 +272,6 @@ function isSameFile(one: string, other: string): boolean {
   const [inode, born = '0'] = one.split(' ');
   const [otherInode, otherBorn = '0'] = other.split(' ');
   return inode === otherInode && (born === otherBorn || born === '0' || otherBorn === '0');
-}
-
-function isMarked(path: string): boolean {
-  const mark = statSync(`${path}.mark`, { throwIfNoEntry: false });
-  return mark !== undefined && mark.size > 0;
 }
 
 function inodeOf(path: string): string | null {
