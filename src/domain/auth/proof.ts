@@ -1,13 +1,9 @@
 import type { LRUCache } from 'lru-cache';
 import type { Clock, LogicalClock } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
-import {
-  accountClient,
-  addressClient,
-  type Client,
-  type ClientOf,
-} from '../../../lib/limits/client.ts';
+import { accountClient, addressClient, type ClientOf } from '../../../lib/limits/client.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
+import { evidenceAtMs, forgetGroup, noEvidence, type TokenEvidence } from './token-evidence.ts';
 import type { Viewer } from './viewer.ts';
 
 // Not exported, so that no other file can make a proof and no claim can become the key of a shared cache.
@@ -48,26 +44,6 @@ export class GroupProof {
   }
 }
 
-/** The evidence about one token. */
-interface Entry {
-  readonly login: string;
-  readonly expiresAtMs: number | null;
-  /** The client that limits are charged to while it is proved. */
-  client: Client | null;
-  /** The signature was verified here against a configured key. */
-  verified: boolean;
-  /** The gateway has answered the snapshot of the token's own login with 200. */
-  ownsLogin: boolean;
-  /** The time of the last 200 that proves the token. */
-  acceptedAtMs: number;
-  snapshotGroup: string | null;
-  snapshotAtMs: number;
-  /** The time of the last 200 that proves a group, by group. */
-  catalogAtMs: Map<string, number>;
-  /** When the group was last to be proved again, and the gateway could not say. */
-  groupFailedAtMs: number;
-}
-
 /** A gateway that fails is asked by a few readers of a token, and not by each. */
 const GROUP_RETRY_MS = 10_000;
 
@@ -96,7 +72,7 @@ export class ProofLedger {
   readonly #clock: Clock;
   readonly #proofMs: number;
   readonly #keptMs: number;
-  readonly #entries: LRUCache<string, Entry>;
+  readonly #entries: LRUCache<string, TokenEvidence>;
   readonly #onJudged: NonNullable<ProofLedgerOptions['onJudged']>;
   readonly #logicalClock: LogicalClock;
   /** Apart from the evidence, so that no number of accepted tokens makes a refusal forgotten. */
@@ -257,21 +233,10 @@ export class ProofLedger {
     this.#refusals.set(tokenHash, { atTime: this.beginCall(), expiresAtMs, isSigned });
   }
 
-  #entry({ tokenHash, login, expiresAtMs }: Viewer): Entry {
+  #entry({ tokenHash, login, expiresAtMs }: Viewer): TokenEvidence {
     const known = this.#entries.get(tokenHash);
     if (known) return known;
-    const entry: Entry = {
-      login,
-      expiresAtMs,
-      client: null,
-      verified: false,
-      ownsLogin: false,
-      acceptedAtMs: -Infinity,
-      snapshotGroup: null,
-      snapshotAtMs: -Infinity,
-      catalogAtMs: new Map(),
-      groupFailedAtMs: -Infinity,
-    };
+    const entry = noEvidence(login, expiresAtMs);
     this.#entries.set(tokenHash, entry);
     return entry;
   }
@@ -280,12 +245,12 @@ export class ProofLedger {
     return this.#refusals.get(tokenHash)?.atTime ?? this.#forgottenAtTime;
   }
 
-  #isProved({ verified, ownsLogin, acceptedAtMs }: Entry): boolean {
+  #isProved({ verified, ownsLogin, acceptedAtMs }: TokenEvidence): boolean {
     return verified || (ownsLogin && this.#isFresh(acceptedAtMs));
   }
 
   /** A signed claim counts, unless a snapshot that is young enough names another group. */
-  #groupIn(entry: Entry | undefined, { claimedGroup }: Viewer): string | null {
+  #groupIn(entry: TokenEvidence | undefined, { claimedGroup }: Viewer): string | null {
     const isSnapshotOld = entry?.verified === true && !this.#isFresh(entry.snapshotAtMs);
     return (isSnapshotOld ? claimedGroup : null) ?? entry?.snapshotGroup ?? claimedGroup;
   }
@@ -293,15 +258,4 @@ export class ProofLedger {
   #isFresh(atMs: number): boolean {
     return this.#clock.now() - atMs < this.#proofMs;
   }
-}
-
-function evidenceAtMs(group: string, { snapshotGroup, snapshotAtMs, catalogAtMs }: Entry): number {
-  const bySnapshotMs = snapshotGroup === group ? snapshotAtMs : -Infinity;
-  return Math.max(bySnapshotMs, catalogAtMs.get(group) ?? -Infinity);
-}
-
-function forgetGroup(entry: Entry): void {
-  entry.snapshotGroup = null;
-  entry.snapshotAtMs = -Infinity;
-  entry.catalogAtMs.clear();
 }
