@@ -77,7 +77,7 @@ export function sizeOfText(text: string, maxTokens: number): TextSize {
 
 /**
  * Frees the tokens that the parser links to every node: a prepared document weighs a third less
- * without them. Errors need the positions alone.
+ * without them. Errors need the places alone.
  */
 export function freeTokens(node: ASTNode): void {
   const parent = node as unknown as Record<string, unknown> & { loc?: Location };
