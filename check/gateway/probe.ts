@@ -2,7 +2,7 @@ import { LogicalClock } from '../../lib/clock.ts';
 import { toToken } from '../../lib/token.ts';
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import type { ReadName } from '../../src/gateway/operations.ts';
-import { CONNECT_SHARE, createPools } from '../../src/gateway/pools.ts';
+import { CONNECT_SHARE, createPools, gatewayWidths } from '../../src/gateway/pools.ts';
 import {
   type PathValues,
   type RequestSettings,
@@ -39,7 +39,7 @@ export interface Probe extends AsyncDisposable {
 export function createProbe(options: ProbeOptions): Probe {
   const pools = createPools({
     gatewayUrl: options.url,
-    connections: 1,
+    widths: gatewayWidths(1),
     connectTimeoutMs: options.gatewayTimeoutMs * CONNECT_SHARE,
   });
   const send = createTransport(pools, () => {}, new LogicalClock());
@@ -47,10 +47,11 @@ export function createProbe(options: ProbeOptions): Probe {
   return {
     async call(operation, { token, path = {}, body, headers = [] }) {
       const template = templates[operation];
-      const caller = { token: template.isAnonymous || token === null ? null : toToken(token) };
+      const caller = { token: template.row.isAnonymous || token === null ? null : toToken(token) };
       const startedAt = performance.now();
       const exchange = await send({
         operation,
+        row: template.row,
         path: template.path(path),
         headers: template.headers(caller, headers),
         body: body === undefined ? null : JSON.stringify(body),

@@ -1,5 +1,4 @@
 import type { RequestCaller } from '../../lib/caller.ts';
-import type { OperationName } from './operations.ts';
 
 /** Where an answer came from: a call of this request, the cache, or another request's in-flight call. */
 export type ReceiptSource = 'call' | 'cache' | 'shared';
@@ -28,7 +27,7 @@ export const CALL_OUTCOMES = [
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 
 export interface ReceiptEntry {
-  readonly operation: OperationName;
+  readonly operation: string;
   readonly ms: number;
   readonly source: ReceiptSource;
   /** How a call ended; absent where nothing was called for this request. */

@@ -2,7 +2,6 @@ import { isJsonContent, isWorded } from './answer-body.ts';
 import type { CallOutcome } from './caller.ts';
 import { DeadlineError, type GatewayErrorKind, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, WireCall } from './exchange.ts';
-import { OPERATIONS } from './operations.ts';
 
 /** The consequences of an exchange, in one table, so that metrics, breakers, retries and errors never disagree about it. */
 interface Judgement {
@@ -107,7 +106,7 @@ export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
  */
 export function healthShown(call: WireCall, exchange: Exchange): Health {
   const { health } = classify(exchange, isGivenUp(call));
-  if (OPERATIONS[call.operation].effect !== 'order') return health;
+  if (call.row.effect !== 'order') return health;
   if (exchange.sent) return isForeign(exchange) ? 'failure' : 'success';
   return health === 'unreachable' ? health : 'none';
 }
@@ -131,8 +130,8 @@ export function isGivenUp(call: WireCall): boolean {
   return isRead(call) && call.caller.signal?.aborted === true;
 }
 
-function isRead({ operation }: WireCall): boolean {
-  return OPERATIONS[operation].effect === 'read';
+function isRead({ row }: WireCall): boolean {
+  return row.effect === 'read';
 }
 
 export function wasNotAttempted(exchange: Exchange): boolean {

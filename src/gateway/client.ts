@@ -216,9 +216,10 @@ export class GatewayClient {
     { path = {}, body, headers = [], sendBeforeMs = null, onLate }: CallDetails = {},
   ): Promise<Exchange> {
     const template = this.#templates[operation];
-    const sender = template.isAnonymous ? { ...caller, token: null } : caller;
+    const sender = template.row.isAnonymous ? { ...caller, token: null } : caller;
     return this.#options.send({
       operation,
+      row: template.row,
       path: template.path(path),
       headers: template.headers(sender, headers),
       body: body === undefined ? null : JSON.stringify(body),

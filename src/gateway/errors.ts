@@ -1,5 +1,4 @@
 import { StacklessError } from '../../lib/stackless-error.ts';
-import type { OperationName } from './operations.ts';
 import type { GatewayRefusal } from './wire/bodies.ts';
 
 /**
@@ -27,7 +26,7 @@ type Details = Pick<GatewayError, 'status' | 'refusal' | 'retryAfterSeconds' | '
 export class GatewayError extends StacklessError {
   override readonly name = 'GatewayError';
   readonly kind: GatewayErrorKind;
-  readonly operation: OperationName;
+  readonly operation: string;
   /** Null where no status line was read. */
   readonly status: number | null;
   readonly refusal: GatewayRefusal | null;
@@ -37,7 +36,7 @@ export class GatewayError extends StacklessError {
 
   constructor(
     kind: GatewayErrorKind,
-    operation: OperationName,
+    operation: string,
     message: string,
     details: Partial<Details> = {},
   ) {

@@ -1,9 +1,11 @@
 import type { Caller, CallOutcome } from './caller.ts';
-import type { OperationName } from './operations.ts';
+import type { GatewayOperation } from './operations.ts';
 
 /** One call as it goes onto the wire. */
 export interface WireCall {
-  readonly operation: OperationName;
+  /** The name of the operation, and all that is true of it. */
+  readonly operation: string;
+  readonly row: GatewayOperation;
   readonly path: string;
   /** Names and values alternate. */
   readonly headers: readonly string[];

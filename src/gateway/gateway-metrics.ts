@@ -2,15 +2,7 @@ import type { Count, Distribution, Registry } from '../../lib/metrics/registry.t
 import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
 import { CONNECTION_FAULTS, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
-import {
-  type Area,
-  type Backend,
-  byOperation,
-  OPERATION_NAMES,
-  OPERATIONS,
-  type OperationName,
-  READ_NAMES,
-} from './operations.ts';
+import { type GatewayOperation, type OperationName, READ_NAMES } from './operations.ts';
 import type { Pools } from './pools.ts';
 import type { Resilience } from './resilience/resilience.ts';
 
@@ -20,14 +12,11 @@ interface CallSeries {
 }
 
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-const AREAS: readonly Area[] = ['reads', 'orders', 'rest'];
-const BACKENDS: readonly Backend[] = [
-  ...new Set(OPERATION_NAMES.map((name) => OPERATIONS[name].backend)),
-];
 
 /** The metrics of gateway calls. A live feed's polls are counted apart from calls that clients wait for. */
 export class GatewayMetrics {
-  readonly #ofRequests: Readonly<Record<OperationName, CallSeries>>;
+  readonly #register: (operation: string, origin: string) => CallSeries;
+  readonly #ofRequests = new Map<string, CallSeries>();
   readonly #ofPolls: CallSeries;
   readonly #retries;
   readonly #lost;
@@ -36,7 +25,7 @@ export class GatewayMetrics {
   readonly #circuits;
   readonly #connections;
   readonly #queued;
-  readonly #pollsWaiting;
+  readonly pollsWaiting;
   readonly clockSkew;
 
   constructor(registry: Registry) {
@@ -51,7 +40,7 @@ export class GatewayMetrics {
       'Calls of the gateway and what came of each attempt; circuit, busy and expired: held back here.',
       { operation: [], origin: [], outcome: [] },
     );
-    const seriesOf = (operation: string, origin: string): CallSeries => {
+    this.#register = (operation, origin) => {
       const outcomes = CALL_OUTCOMES.map((outcome) => [
         outcome,
         calls.register(operation, origin, outcome),
@@ -61,13 +50,11 @@ export class GatewayMetrics {
         outcomes: Object.fromEntries(outcomes) as Record<CallOutcome, Count>,
       };
     };
-    this.#ofRequests = byOperation((_, name) => seriesOf(name, 'request'));
-    this.#ofPolls = seriesOf('getOpenPositions', 'poll');
+    this.#ofPolls = this.#register('getOpenPositions', 'poll');
     this.#retries = registry.counter(
       'gateway_retries_total',
       'Repeated calls of the gateway, each counted in gateway_calls_total too.',
-      // Writes are never repeated here.
-      { operation: READ_NAMES },
+      { operation: [] },
     );
     this.#lost = registry.counter(
       'gateway_connections_lost_total',
@@ -103,7 +90,7 @@ export class GatewayMetrics {
       'Calls that wait for a connection.',
       'area',
     );
-    this.#pollsWaiting = registry.gauge(
+    this.pollsWaiting = registry.gauge(
       'gateway_polls_waiting',
       'Polls that wait for a connection that polls may use.',
     );
@@ -115,35 +102,43 @@ export class GatewayMetrics {
 
   called(call: WireCall, outcome: CallOutcome, ms: number, exchange: Exchange): void {
     const series = this.#seriesOf(call);
-    series.seconds.observe(ms / 1000);
-    series.outcomes[outcome].add();
+    series?.seconds.observe(ms / 1000);
+    series?.outcomes[outcome].add();
     const fault = connectionFault(outcome, exchange);
     if (fault !== null) this.#lost.add(fault);
   }
 
   heldBack(call: WireCall, outcome: CallOutcome): void {
-    this.#seriesOf(call).outcomes[outcome].add();
+    this.#seriesOf(call)?.outcomes[outcome].add();
   }
 
   readonly retried = ({ operation }: WireCall): void => {
     this.#retries.add(operation);
   };
 
-  watch(resilience: Resilience, pools: Pools, maxConnections: (area: Area) => number): void {
-    for (const backend of BACKENDS) {
+  /** Adds the series of all operations of one origin. */
+  watch(
+    operations: Readonly<Record<string, GatewayOperation>>,
+    resilience: Resilience,
+    pools: Pools,
+  ): void {
+    for (const [name, { effect }] of Object.entries(operations)) {
+      this.#ofRequests.set(name, this.#register(name, 'request'));
+      // Writes are never repeated here.
+      if (effect === 'read') this.#retries.register(name);
+    }
+    for (const backend of new Set(Object.values(operations).map((row) => row.backend))) {
       this.#circuits.from(() => (resilience.isOpen(backend) ? 1 : 0), backend);
     }
-    for (const area of AREAS) {
-      const pool = pools[area];
+    for (const [area, pool] of pools.byArea) {
       this.#connections.from(() => pool.stats.running, area, 'used');
       this.#connections.from(() => pool.stats.connected, area, 'open');
-      this.#connections.from(() => maxConnections(area), area, 'max');
+      this.#connections.from(() => pools.widths[area] ?? 0, area, 'max');
       this.#queued.from(() => pool.stats.queued + resilience.waiting(area), area);
     }
-    this.#pollsWaiting.from(() => resilience.pollsWaiting);
   }
 
-  #seriesOf({ operation, caller }: WireCall): CallSeries {
-    return caller.priority === 'poll' ? this.#ofPolls : this.#ofRequests[operation];
+  #seriesOf({ operation, caller }: WireCall): CallSeries | undefined {
+    return caller.priority === 'poll' ? this.#ofPolls : this.#ofRequests.get(operation);
   }
 }

@@ -3,19 +3,19 @@ import type { Acknowledgement } from './answers.ts';
 import { classify, isSuccess } from './classify.ts';
 import { GatewayError, type GatewayErrorKind } from './errors.ts';
 import type { Answer, Exchange } from './exchange.ts';
-import { OPERATIONS, type OperationName } from './operations.ts';
+import { isSignIn } from './operations.ts';
 import { type GatewayRefusal, type LoginGrant, toLoginGrant, toRefusal } from './wire/bodies.ts';
 import { isRow, type Row } from './wire/scalars.ts';
 
 /** Returns a read's answer where the status is 2xx (or 304), and throws the reason otherwise. */
-export function judgeRead(operation: OperationName, exchange: Exchange): Answer {
+export function judgeRead(operation: string, exchange: Exchange): Answer {
   const { error } = classify(exchange);
   if (error !== null || !exchange.sent || !exchange.answered) throw failure(operation, exchange);
   return exchange;
 }
 
 /** Returns the outcome of a small write. In doubt it is `unknown`: whether to retry is the client's choice. */
-export function judgeWrite(operation: OperationName, exchange: Exchange): Acknowledgement {
+export function judgeWrite(operation: string, exchange: Exchange): Acknowledgement {
   const answer = answerOf(operation, exchange, 'unknown');
   const body = jsonOf(answer);
   if (isSuccess(answer.status) && isRow(body)) {
@@ -33,7 +33,7 @@ export function judgeWrite(operation: OperationName, exchange: Exchange): Acknow
 
 /** Returns a sign-in's grant, or the gateway's refusal of the input; null where the body is neither. */
 export function judgeSignIn(
-  operation: OperationName,
+  operation: string,
   exchange: Exchange,
 ): LoginGrant | GatewayRefusal | null {
   const answer = answerOf(operation, exchange);
@@ -49,7 +49,7 @@ export function judgeSignIn(
   throw failure(operation, answer);
 }
 
-export function contractError(operation: OperationName, message: string): GatewayError {
+export function contractError(operation: string, message: string): GatewayError {
   return new GatewayError('contract', operation, message);
 }
 
@@ -66,16 +66,12 @@ function passkeyRefusal(body: Row): GatewayRefusal {
 }
 
 /** A sign-in is also refused by a 200 that names an error. */
-function isSignInRefusal(operation: OperationName, body: Row): boolean {
-  return OPERATIONS[operation].errors === 'sign-in' && typeof body.error === 'string';
+function isSignInRefusal(operation: string, body: Row): boolean {
+  return isSignIn(operation) && typeof body.error === 'string';
 }
 
 /** The answer of a call, unless its status is about the sender or its rate. */
-function answerOf(
-  operation: OperationName,
-  exchange: Exchange,
-  unanswered?: GatewayErrorKind,
-): Answer {
+function answerOf(operation: string, exchange: Exchange, unanswered?: GatewayErrorKind): Answer {
   if (!exchange.sent || !exchange.answered) throw failure(operation, exchange, unanswered);
   const refusal = commonRefusal(operation, exchange);
   if (refusal) throw refusal;
@@ -83,16 +79,16 @@ function answerOf(
 }
 
 /** The statuses that are about the sender or its rate; a sign-in's 401 and 403 are about the input. */
-export function commonRefusal(operation: OperationName, answer: Answer): GatewayError | null {
+export function commonRefusal(operation: string, answer: Answer): GatewayError | null {
   const { status } = answer;
   const isAboutSender = status === 401 || status === 403;
-  if (isAboutSender && OPERATIONS[operation].errors === 'sign-in') return null;
+  if (isAboutSender && isSignIn(operation)) return null;
   return isAboutSender || status === 429 ? failure(operation, answer) : null;
 }
 
 /** `unanswered`: its kind where no answer came, if that is not a read's. */
 function failure(
-  operation: OperationName,
+  operation: string,
   exchange: Exchange,
   unanswered?: GatewayErrorKind,
 ): GatewayError {

@@ -2,7 +2,7 @@ import { refusalOf } from './answer-body.ts';
 import type { CallOutcome } from './caller.ts';
 import { type ConnectionFault, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
-import { type Backend, OPERATIONS } from './operations.ts';
+import type { Backend } from './operations.ts';
 import { refusalWords } from './wire/bodies.ts';
 
 /** Why a backend fails, in the words of its newest failure. */
@@ -31,10 +31,10 @@ export class LastFailures {
     this.#host = new URL(url).host;
   }
 
-  saw({ operation }: WireCall, outcome: CallOutcome, exchange: Exchange): void {
+  saw({ row }: WireCall, outcome: CallOutcome, exchange: Exchange): void {
     if (!FAILURES.has(outcome)) return;
     const words = exchange.sent && exchange.answered ? refusalWords(refusalOf(exchange)) : null;
-    this.#byBackend.set(OPERATIONS[operation].backend, {
+    this.#byBackend.set(row.backend, {
       cause: connectionFault(outcome, exchange) ?? outcome,
       ...(outcome === 'connect' && { tried: addressIn(exchange) ?? this.#host }),
       ...(words !== null && { gatewayError: words }),

@@ -1,13 +1,13 @@
 /** The operations of the interface, each with all that is true of it: no other file repeats a column. */
 
 /** Areas are bulkheads: each has a pool of its own, so that a slow one leaves the others alone. */
-export type Area = 'reads' | 'orders' | 'rest';
+export type Area = string;
 
 /**
  * The units of failure, each with a breaker and a retry budget of its own. One breaker for the whole
  * area `rest` would keep people from signing in because payments are down.
  */
-export type Backend = 'reads' | 'orders' | 'auth' | 'user' | 'payments';
+export type Backend = string;
 
 /** The settings that bound the time of a call and the size of its answer. */
 export type Bounds = 'usual' | 'order' | 'catalog';
@@ -27,7 +27,6 @@ export type Proves = 'login' | 'token' | 'group' | 'nothing';
 type ErrorShape = 'details' | 'plain' | 'message' | 'submit' | 'sign-in';
 
 export interface GatewayOperation {
-  readonly number: number;
   /** A segment `{name}` is filled in, encoded as one segment. */
   readonly path: string;
   readonly verb: 'GET' | 'POST' | 'PUT';
@@ -163,11 +162,19 @@ export const OPERATIONS = {
     isIdempotent: true,
     errors: 'plain',
   },
-} as const satisfies Record<string, GatewayOperation>;
+} as const satisfies Record<string, GatewayOperation & { readonly number: number }>;
 
 export type OperationName = keyof typeof OPERATIONS;
 
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[];
+
+export function isOperation(name: string): name is OperationName {
+  return Object.hasOwn(OPERATIONS, name);
+}
+
+export function isSignIn(name: string): boolean {
+  return isOperation(name) && OPERATIONS[name].errors === 'sign-in';
+}
 
 /** The operations that change nothing. */
 export type ReadName = {

@@ -6,7 +6,8 @@ import type { Area } from './operations.ts';
 
 interface PoolOptions {
   readonly gatewayUrl: string;
-  readonly connections: number;
+  /** The most connections of each area. */
+  readonly widths: Readonly<Record<Area, number>>;
   readonly connectTimeoutMs: number;
 }
 
@@ -14,8 +15,6 @@ export type Pools = ReturnType<typeof createPools>;
 
 // A share of a read's deadline: a host that drops packets fails at connecting, before the deadline blurs why.
 export const CONNECT_SHARE = 0.7;
-
-const SHARES: Readonly<Record<Area, number>> = { reads: 0.5, orders: 0.25, rest: 0.25 };
 
 // A connection made for an order that was given up meanwhile is soon closed: if the gateway closes one just as an order
 // is written, the order's outcome is unknown.
@@ -25,12 +24,12 @@ const LONGEST_IDLE_MS = 30_000;
 /** Past it a connection takes no new call, so that a gateway whose name has moved is left by all calls at once. */
 const OLDEST_MS = 10_000;
 
-export function createPools({ gatewayUrl, connections, connectTimeoutMs }: PoolOptions) {
+export function createPools({ gatewayUrl, widths, connectTimeoutMs }: PoolOptions) {
   const url = new URL(gatewayUrl);
   const connect = createConnector(url, connectTimeoutMs);
-  const pool = (area: Area, options: Pool.Options) =>
+  const pool = (connections: number, options: Pool.Options) =>
     new Pool(url.origin, {
-      connections: connectionsOf(area, connections),
+      connections,
       pipelining: 1,
       allowH2: false,
       connect,
@@ -46,26 +45,32 @@ export function createPools({ gatewayUrl, connections, connectTimeoutMs }: PoolO
   };
   // On a connection that serves one order no other answer can be taken for the order's.
   const own = { keepAliveTimeout: ORDER_IDLE_MS, maxRequestsPerClient: 1 };
-  const pools = {
-    reads: pool('reads', kept),
-    orders: pool('orders', own),
-    rest: pool('rest', kept),
-  };
+  const byArea = new Map<Area, Pool>();
+  for (const [area, most] of Object.entries(widths)) {
+    byArea.set(area, pool(most, area === 'orders' ? own : kept));
+  }
   return {
-    ...pools,
+    byArea,
+    widths,
+    of(area: Area): Pool {
+      const pool = byArea.get(area);
+      if (pool === undefined) throw new Error(`no pool for ${area}`);
+      return pool;
+    },
     /** The most orders that are read on past their deadlines, so that half of the connections are left to new ones. */
-    mostLate: Math.floor(connectionsOf('orders', connections) / 2),
+    mostLate: Math.floor((widths.orders ?? 0) / 2),
     /** The path part of the gateway's address, without a slash at its end. */
     prefix: url.pathname.replace(/\/+$/, ''),
     async close() {
-      await Promise.all(Object.values(pools).map((each) => each.destroy()));
+      await Promise.all([...byArea.values()].map((each) => each.destroy()));
     },
   };
 }
 
-/** The connections of an area, as a share of all. */
-export function connectionsOf(area: Area, connections: number): number {
-  return Math.max(1, Math.floor(connections * SHARES[area]));
+/** The most connections of each of the gateway's areas, as shares of all. */
+export function gatewayWidths(connections: number) {
+  const width = (share: number) => Math.max(1, Math.floor(connections * share));
+  return { reads: width(0.5), orders: width(0.25), rest: width(0.25) };
 }
 
 const CR = 0x0d;

@@ -23,7 +23,7 @@ function templateOf(operation: GatewayOperation, settings: RequestSettings) {
   return {
     path: createPath(operation),
     headers: createHeaders(operation, settings),
-    isAnonymous: operation.isAnonymous,
+    row: operation,
     ...{
       usual: { deadlineMs: settings.gatewayTimeoutMs, maxBytes },
       order: { deadlineMs: settings.orderTimeoutMs, maxBytes },

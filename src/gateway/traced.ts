@@ -1,7 +1,6 @@
 import type { SpanEnd, Tracing } from '../../lib/tracing/tracing.ts';
 import { isGivenUp } from './classify.ts';
 import type { Exchange, Send, WireCall } from './exchange.ts';
-import { byOperation } from './operations.ts';
 
 interface TracedOptions {
   readonly tracing: Tracing;
@@ -15,24 +14,20 @@ const FIRST_FAILURE = 400;
 /** One span for each attempt that is made, by which the gateway continues the trace. */
 export function withSpans(send: Send, { tracing, url, forwardsTrace }: TracedOptions): Send {
   const { hostname, port, protocol } = new URL(url);
-  // The path itself names a login, so spans have its template alone, and no address of the call.
-  const starts = byOperation(({ verb, path }) => ({
-    name: `${verb} ${path}`,
-    attributes: {
-      'http.request.method': verb,
-      'url.template': path,
-      'server.address': hostname,
-      'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
-    },
-  }));
+  const server = {
+    'server.address': hostname,
+    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+  };
 
   return async (call) => {
-    const { operation, caller, resends } = call;
-    const { name, attributes } = starts[operation];
+    const { row, caller, resends } = call;
+    // The path of a call names a login, so spans have its template alone.
     const span = tracing.call(caller.trace, {
-      name,
+      name: `${row.verb} ${row.path}`,
       attributes: {
-        ...attributes,
+        'http.request.method': row.verb,
+        'url.template': row.path,
+        ...server,
         ...(resends && { 'http.request.resend_count': resends }),
         ...(caller.priority === 'poll' && { 'trading_graph.poll': true }),
       },

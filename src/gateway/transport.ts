@@ -7,7 +7,6 @@ import { isLongToParse } from './answer-body.ts';
 import { callOutcome } from './classify.ts';
 import { DeadlineError, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, ObserveCall, Send, WireCall } from './exchange.ts';
-import { OPERATIONS } from './operations.ts';
 import type { Pools } from './pools.ts';
 
 /** Each call has the logical time at which it was sent. */
@@ -18,12 +17,12 @@ export function createTransport(
 ): Send {
   const late: LateReads = { left: pools.mostLate };
   return (call) => {
-    const { verb, area } = OPERATIONS[call.operation];
+    const { verb, area } = call.row;
     const { promise, resolve } = Promise.withResolvers<Exchange>();
     const dispatch = new Dispatch(call, logicalClock, late, observe, resolve);
     if (dispatch.isOver) return promise;
     try {
-      pools[area].dispatch(
+      pools.of(area).dispatch(
         {
           path: pools.prefix + call.path,
           method: verb,
@@ -97,7 +96,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     this.#observe = observe;
     this.#resolve = resolve;
     // A write is never aborted: a client that disconnects cannot make its outcome unknown.
-    const signal = OPERATIONS[call.operation].effect === 'read' ? call.caller.signal : undefined;
+    const signal = call.row.effect === 'read' ? call.caller.signal : undefined;
     this.#signal = signal;
     this.#deadline = setTimeout(Dispatch.expire, call.deadlineMs, this);
     if (signal?.aborted) this.#onAbort();
@@ -249,7 +248,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   /** A catalog is parsed in pieces. */
   #isTooLong(exchange: Exchange): boolean {
     if (!exchange.sent || !exchange.answered) return false;
-    return this.#call.operation !== 'getAllTickers' && isLongToParse(exchange.bytes);
+    return this.#call.row.bounds !== 'catalog' && isLongToParse(exchange.bytes);
   }
 
   #settle(exchange: Exchange): void {

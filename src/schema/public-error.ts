@@ -17,7 +17,7 @@ import {
   NotAttemptedError,
   UnsafePathError,
 } from '../gateway/errors.ts';
-import { OPERATIONS } from '../gateway/operations.ts';
+import { isOperation, OPERATIONS } from '../gateway/operations.ts';
 import { refusalWords } from '../gateway/wire/bodies.ts';
 import { AccountRecordsFullError, RecordsUnavailableError } from '../store/order-records.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
@@ -162,7 +162,9 @@ function describeGateway(error: GatewayError): Described {
     more: {
       operation: error.operation,
       ...(error instanceof UnprovedOrderError && { earlierUnknown: true }),
-      ...(code === 'OUTCOME_UNKNOWN' && { retryable: OPERATIONS[error.operation].isIdempotent }),
+      ...(code === 'OUTCOME_UNKNOWN' && {
+        retryable: isOperation(error.operation) && OPERATIONS[error.operation].isIdempotent,
+      }),
       ...((code === 'RATE_LIMITED' || error.retryAfterSeconds !== null) && {
         retryAfter: Math.max(SHORTEST_RETRY_AFTER_SECONDS, error.retryAfterSeconds ?? 0),
       }),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ClockSkew } from '../../src/gateway/clock-skew.ts';
 import type { Exchange } from '../../src/gateway/exchange.ts';
-import type { OperationName } from '../../src/gateway/operations.ts';
+import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 5, 12);
@@ -26,7 +26,8 @@ const NOTHING = Buffer.alloc(0);
 
 function callOf(operation: OperationName) {
   const caller = { token: null };
-  return { operation, path: '/', headers: [], body: null, deadlineMs: 1, maxBytes: 1, caller };
+  const row = OPERATIONS[operation];
+  return { operation, row, path: '/', headers: [], body: null, deadlineMs: 1, maxBytes: 1, caller };
 }
 
 test('the median of ten answers counts, and nothing before there were ten', () => {

@@ -2,9 +2,18 @@ import { expect, test } from 'vitest';
 import type { CallOutcome } from '../../src/gateway/caller.ts';
 import type { WireCall } from '../../src/gateway/exchange.ts';
 import { LastFailures } from '../../src/gateway/last-failures.ts';
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 
 const CALL: WireCall = {
-  ...{ operation: 'getSession', path: '/', headers: [], body: null, deadlineMs: 1, maxBytes: 1 },
+  ...{
+    operation: 'getSession',
+    row: OPERATIONS.getSession,
+    path: '/',
+    headers: [],
+    body: null,
+    deadlineMs: 1,
+    maxBytes: 1,
+  },
   caller: { token: null },
 };
 

@@ -4,7 +4,7 @@ import type { Caller } from '../../src/gateway/caller.ts';
 import { GatewayClient, type GatewayClientOptions } from '../../src/gateway/client.ts';
 import type { ObserveCall } from '../../src/gateway/exchange.ts';
 import type { LimitOrder, MarketOrder } from '../../src/gateway/model.ts';
-import { createPools, type Pools } from '../../src/gateway/pools.ts';
+import { createPools, gatewayWidths, type Pools } from '../../src/gateway/pools.ts';
 import { createTransport } from '../../src/gateway/transport.ts';
 
 export interface ClientSettings extends Partial<Omit<GatewayClientOptions, 'send'>> {
@@ -22,7 +22,9 @@ const FAR_MS = 30_000;
 /** The client as the program wires it, on connections of its own. */
 export function openClient(url: string, settings: ClientSettings = {}) {
   const { connections = 128, connectTimeoutMs = FAR_MS, observe = () => {}, ...options } = settings;
-  const pools = settings.pools ?? createPools({ gatewayUrl: url, connections, connectTimeoutMs });
+  const pools =
+    settings.pools ??
+    createPools({ gatewayUrl: url, widths: gatewayWidths(connections), connectTimeoutMs });
   const client = new GatewayClient({
     send: createTransport(pools, observe, new LogicalClock()),
     gatewayHeaders: {},

@@ -162,7 +162,8 @@ test('a request that undici would resend after a lost connection is not resent',
   await using gateway = await startScriptedGateway(silence);
   const pool = new PipeliningPool(gateway.url, { connections: 1, pipelining: 2 });
   const close = () => pool.destroy();
-  const pools: Pools = { reads: pool, orders: pool, rest: pool, mostLate: 0, prefix: '', close };
+  const none = { byArea: new Map(), widths: {}, mostLate: 0, prefix: '' };
+  const pools: Pools = { ...none, of: () => pool, close };
   await using open = openClient(gateway.url, { pools });
   const reads = [
     open.client.read(anyCaller, customerIdRead, {}),

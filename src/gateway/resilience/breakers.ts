@@ -4,7 +4,7 @@ import type { Caller } from '../caller.ts';
 import { type Health, healthShown } from '../classify.ts';
 import { NotAttemptedError } from '../errors.ts';
 import type { Send, WireCall } from '../exchange.ts';
-import { type Backend, byOperation, OPERATIONS, type OperationName } from '../operations.ts';
+import type { Backend } from '../operations.ts';
 import {
   type Account,
   CircuitBreaker,
@@ -13,7 +13,8 @@ import {
   WINDOW_MS,
 } from './circuit-breaker.ts';
 
-export type CircuitName = Backend | OperationName;
+/** A backend or one of its operations. */
+export type CircuitName = string;
 
 export interface BreakersOptions {
   readonly clock: Clock;
@@ -25,7 +26,7 @@ const MINIMUM_CALLS = 10;
 const MINIMUM_ORDERS = 5;
 
 /** Without a token: an e-mail at which the gateway stumbles must not keep others from signing in. */
-const ANYBODYS: ReadonlySet<OperationName> = new Set(['login', 'forgotPassword']);
+const ANYBODYS: ReadonlySet<string> = new Set(['login', 'forgotPassword']);
 
 interface Permits {
   readonly shared: Permit;
@@ -39,7 +40,7 @@ interface Permits {
 export class BackendBreakers {
   readonly #options: BreakersOptions;
   readonly #shared: CircuitBreaker;
-  readonly #own = new Map<OperationName, CircuitBreaker>();
+  readonly #own = new Map<string, CircuitBreaker>();
   readonly #name: Backend;
   #provedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -74,7 +75,7 @@ export class BackendBreakers {
     this.#breakerOf(operation).settle(own, healthFor(own, health, 'unreachable'), account);
   }
 
-  #breakerOf(operation: OperationName): CircuitBreaker {
+  #breakerOf(operation: string): CircuitBreaker {
     const onOpen = () => {
       if (this.#openOperations().length > 1) this.#shared.trip();
     };
@@ -84,7 +85,7 @@ export class BackendBreakers {
     return breaker;
   }
 
-  #openOperations(): OperationName[] {
+  #openOperations(): string[] {
     const open = [...this.#own].filter(([, { isOpen }]) => isOpen);
     return open.map(([name]) => name);
   }
@@ -112,9 +113,8 @@ function healthFor({ isProbe }: Permit, health: Health, ofAnother: Health): Coun
 
 /** Sends only the calls that the breakers of their backend and operation admit. */
 export function withBreakers(send: Send, breakers: ReadonlyMap<Backend, BackendBreakers>): Send {
-  const breakersOf = byOperation(({ backend }) => breakers.get(backend));
   return async (call) => {
-    const backend = breakersOf[call.operation];
+    const backend = breakers.get(call.row.backend);
     if (backend === undefined) return send(call);
     const permits = backend.admit(call);
     if (permits === null) return { sent: false, cause: circuitOpen(call.operation) };
@@ -125,14 +125,14 @@ export function withBreakers(send: Send, breakers: ReadonlyMap<Backend, BackendB
   };
 }
 
-function circuitOpen(name: OperationName): NotAttemptedError {
+function circuitOpen(name: string): NotAttemptedError {
   const message = `the gateway's ${name} has failed a moment ago and is left alone for now`;
   return new NotAttemptedError('circuit', message);
 }
 
 /** A probe serves every client: the one whose call it is must not abort it by disconnecting. */
 function unending(call: WireCall): WireCall {
-  if (OPERATIONS[call.operation].effect !== 'read') return call;
+  if (call.row.effect !== 'read') return call;
   const { signal: _, ...caller } = call.caller;
   return { ...call, caller };
 }

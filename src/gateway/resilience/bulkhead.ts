@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { NotAttemptedError } from '../errors.ts';
 import type { Exchange, Send } from '../exchange.ts';
-import { type Area, OPERATIONS } from '../operations.ts';
+import type { Area } from '../operations.ts';
 import { accountOf } from './breakers.ts';
 
 const FULL =
@@ -91,8 +91,8 @@ export function withBulkheads(
   clock: Clock,
 ): Send {
   return async (call): Promise<Exchange> => {
-    const { operation, caller, deadlineMs } = call;
-    const area = areas[OPERATIONS[operation].area];
+    const { row, caller, deadlineMs } = call;
+    const area = areas[row.area];
     if (area === undefined) return send(call);
     const { key, isProved } = accountOf(caller);
     const endsAtMs = clock.now() + deadlineMs;

@@ -1,6 +1,5 @@
 import type { Send, WireCall } from '../exchange.ts';
-import { type Area, type Backend, OPERATION_NAMES, OPERATIONS } from '../operations.ts';
-import { connectionsOf } from '../pools.ts';
+import type { Area, Backend, GatewayOperation } from '../operations.ts';
 import { BackendBreakers, type BreakersOptions, withBreakers } from './breakers.ts';
 import { Bulkhead, type Bulkheads, withBulkheads } from './bulkhead.ts';
 import { RetryBudget, withRetries } from './retries.ts';
@@ -8,7 +7,9 @@ import { RetryBudget, withRetries } from './retries.ts';
 /** Its clock is monotonic. */
 interface ResilienceOptions extends BreakersOptions {
   readonly random: () => number;
-  readonly connections: number;
+  readonly rows: readonly GatewayOperation[];
+  /** The connections of each area. */
+  readonly widths: Readonly<Record<Area, number>>;
   /** Called with each repeated call that was sent. */
   readonly onRetry?: (call: WireCall) => void;
 }
@@ -20,9 +21,9 @@ export class Resilience {
   readonly #bulkheads: Readonly<Partial<Record<Area, Bulkheads>>>;
 
   constructor(send: Send, options: ResilienceOptions) {
-    const { clock, random, connections, onRetry = () => {} } = options;
+    const { clock, random, rows, widths, onRetry = () => {} } = options;
     const budgets = new Map<Backend, RetryBudget>();
-    for (const { backend, effect } of OPERATION_NAMES.map((name) => OPERATIONS[name])) {
+    for (const { backend, effect } of rows) {
       if (!this.#breakers.has(backend)) {
         this.#breakers.set(backend, new BackendBreakers(backend, options));
       }
@@ -31,8 +32,7 @@ export class Resilience {
         budgets.set(backend, new RetryBudget(clock));
       }
     }
-    const bulkheadsOf = (area: Area): Bulkheads => {
-      const width = connectionsOf(area, connections);
+    const bulkheadsOf = (width: number): Bulkheads => {
       const half = Math.ceil(width / 2);
       return {
         all: new Bulkhead(clock, width),
@@ -41,7 +41,10 @@ export class Resilience {
       };
     };
     // An order waits for no connection but those of other orders.
-    this.#bulkheads = { reads: bulkheadsOf('reads'), rest: bulkheadsOf('rest') };
+    const shared = Object.entries(widths).filter(([area]) => area !== 'orders');
+    this.#bulkheads = Object.fromEntries(
+      shared.map(([area, width]) => [area, bulkheadsOf(width)] as const),
+    );
     // From the inside out: each attempt asks the breakers, once it has its place in a bulkhead.
     const guarded = withBulkheads(withBreakers(send, this.#breakers), this.#bulkheads, clock);
     this.send = withRetries(guarded, { clock, random, budgets, onRetry });

@@ -4,7 +4,7 @@ import { RollingWindow } from '../../../lib/rolling-window.ts';
 import { isWorthRepeating, wasNotAttempted } from '../classify.ts';
 import type { Exchange, Send, WireCall } from '../exchange.ts';
 import { retryAfterSeconds } from '../judge.ts';
-import { type Backend, byOperation } from '../operations.ts';
+import type { Backend } from '../operations.ts';
 
 interface RetryOptions {
   readonly clock: Clock;
@@ -21,11 +21,6 @@ const SHORTEST_ATTEMPT_MS = 50;
 
 /** Retries reads that may succeed a moment later, all within the one deadline of the call. */
 export function withRetries(send: Send, { clock, random, budgets, onRetry }: RetryOptions): Send {
-  // An idempotent write may be harmless to retry, but that is for its sender to decide.
-  const budgetOf = byOperation(({ effect, backend }) =>
-    effect === 'read' ? budgets.get(backend) : undefined,
-  );
-
   async function sendRepeatable(call: WireCall, budget: RetryBudget): Promise<Exchange> {
     const endsAtMs = clock.now() + call.deadlineMs;
     let exchange = await send(call);
@@ -52,8 +47,10 @@ export function withRetries(send: Send, { clock, random, budgets, onRetry }: Ret
   }
 
   return (call) => {
-    // A feed polls again at its own interval anyway.
-    const budget = call.caller.priority === 'poll' ? undefined : budgetOf[call.operation];
+    const { effect, backend } = call.row;
+    // An idempotent write may be harmless to retry, but that is for its sender to decide. A feed polls again anyway.
+    const isRetried = effect === 'read' && call.caller.priority !== 'poll';
+    const budget = isRetried ? budgets.get(backend) : undefined;
     return budget === undefined ? send(call) : sendRepeatable(call, budget);
   };
 }

@@ -6,7 +6,6 @@ import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
-import type { OperationName } from '../../../src/gateway/operations.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestTrials } from '../../support/trials.ts';
 
@@ -15,7 +14,7 @@ export const PROOF_MS = 300_000;
 
 /** A gateway call that the test answers. */
 export interface OpenCall {
-  readonly operation: OperationName;
+  readonly operation: string;
   answer(body: unknown, status?: number): void;
 }
 

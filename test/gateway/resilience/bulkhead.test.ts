@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { toToken } from '../../../lib/token.ts';
 import type { Exchange, WireCall } from '../../../src/gateway/exchange.ts';
+import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { Bulkhead, withBulkheads } from '../../../src/gateway/resilience/bulkhead.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
@@ -23,6 +24,7 @@ function openBulkhead(width: number) {
 function poll(options: { signal?: AbortSignal; priority?: 'poll' } = { priority: 'poll' }) {
   return {
     operation: 'getOpenPositions',
+    row: OPERATIONS.getOpenPositions,
     path: '/trading/positions',
     headers: [],
     body: null,

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LogicalClock } from '../../../lib/clock.ts';
 import { toToken } from '../../../lib/token.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
-import { createPools, type Pools } from '../../../src/gateway/pools.ts';
+import { OPERATIONS } from '../../../src/gateway/operations.ts';
+import { createPools, gatewayWidths, type Pools } from '../../../src/gateway/pools.ts';
 import { Resilience } from '../../../src/gateway/resilience/resilience.ts';
 import { createTransport } from '../../../src/gateway/transport.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -23,7 +24,11 @@ export function openResilient(
   {
     timeoutMs = 30_000,
     connections = 128,
-    pools = createPools({ gatewayUrl, connections, connectTimeoutMs: timeoutMs }),
+    pools = createPools({
+      gatewayUrl,
+      widths: gatewayWidths(connections),
+      connectTimeoutMs: timeoutMs,
+    }),
   }: ResilientSettings = {},
 ) {
   const clock = createScriptedClock();
@@ -34,7 +39,8 @@ export function openResilient(
     {
       clock,
       random: () => 0.5,
-      connections,
+      rows: Object.values(OPERATIONS),
+      widths: gatewayWidths(connections),
       onCircuit: (name, state) => circuits.push(`${name} ${state}`),
       onRetry: ({ operation }) => retries.push(operation),
     },

@@ -1,0 +1,92 @@
+import { type LogicalClock, steadyClock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Tracing } from '../../lib/tracing/tracing.ts';
+import type { CallOutcome } from './caller.ts';
+import { callOutcome } from './classify.ts';
+import type { ObserveCall, Send, WireCall } from './exchange.ts';
+import type { GatewayMetrics } from './gateway-metrics.ts';
+import { LastFailures } from './last-failures.ts';
+import type { Area, GatewayOperation } from './operations.ts';
+import { CONNECT_SHARE, createPools } from './pools.ts';
+import { forwardsTrace, type RequestSettings } from './request-templates.ts';
+import { Resilience } from './resilience/resilience.ts';
+import { withSpans } from './traced.ts';
+import { createTransport } from './transport.ts';
+
+/** What the wires of all origins have in common. */
+export interface WireParts {
+  readonly logicalClock: LogicalClock;
+  readonly metrics: GatewayMetrics;
+  readonly log: Log;
+  readonly tracing: Tracing | null;
+}
+
+interface WireOptions
+  extends WireParts,
+    Pick<RequestSettings, 'gatewayHeaders' | 'gatewayTimeoutMs'> {
+  readonly url: string;
+  readonly operations: Readonly<Record<string, GatewayOperation>>;
+  /** The most connections of each area. */
+  readonly widths: Readonly<Record<Area, number>>;
+  readonly observe?: ObserveCall;
+}
+
+/** Wires all operations of one origin, from their resilience down to the sockets. */
+export function createWire(options: WireOptions) {
+  const { url, operations, widths, metrics, log, tracing, observe = () => {} } = options;
+  const pools = createPools({
+    gatewayUrl: url,
+    widths,
+    connectTimeoutMs: options.gatewayTimeoutMs * CONNECT_SHARE,
+  });
+  const failures = new LastFailures(url);
+  const transport = createTransport(
+    pools,
+    (call, outcome, ms, exchange, endedAtMs) => {
+      metrics.called(call, outcome, ms, exchange);
+      observe(call, outcome, ms, exchange, endedAtMs);
+      failures.saw(call, outcome, exchange);
+    },
+    options.logicalClock,
+  );
+  const send =
+    tracing === null
+      ? transport
+      : withSpans(transport, {
+          tracing,
+          url,
+          forwardsTrace: forwardsTrace(options.gatewayHeaders),
+        });
+  const resilience = new Resilience(send, {
+    clock: steadyClock,
+    random: Math.random,
+    rows: Object.values(operations),
+    widths,
+    onRetry: metrics.retried,
+    onCircuit(circuit, state, backend) {
+      const failure = state === 'open' ? failures.of(backend) : {};
+      log.warn({ circuit, state, ...failure }, 'circuit breaker');
+    },
+  });
+  metrics.watch(operations, resilience, pools);
+  const observed: Send = (call) =>
+    resilience.send(call).then((exchange) => {
+      const outcome = callOutcome(call, exchange);
+      if (outcome === 'circuit' || outcome === 'busy') reportUnsent(call, outcome, metrics);
+      return exchange;
+    });
+  return {
+    send: observed,
+    resilience,
+    /** The backends that fail, and how; null: none. */
+    degradedReason: () => resilience.degradedReason((backend) => failures.of(backend)?.cause),
+    close: () => pools.close(),
+  };
+}
+
+/** The wire reports the calls that reach it; its request learns of the others here. */
+function reportUnsent(call: WireCall, outcome: CallOutcome, metrics: GatewayMetrics): void {
+  const { operation, caller } = call;
+  metrics.heldBack(call, outcome);
+  caller.receipt?.({ operation, ms: 0, source: 'call', outcome });
+}
