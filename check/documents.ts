@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Documents } from '../engine/documents/documents.ts';
 import { ManifestError, readManifests } from '../engine/trusted-documents/manifest.ts';
+import { readExtensions } from '../src/app/resources.ts';
 import { readArguments } from '../src/cli/arguments.ts';
 import {
   type Command,
@@ -11,7 +12,6 @@ import {
 } from '../src/cli/dispatch.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { perInstrument, sizeOf } from '../src/schema/list-sizes.ts';
-import { buildSchema } from '../src/schema/schema.ts';
 import {
   type DocumentReport,
   type OperationReport,
@@ -100,7 +100,7 @@ async function check(
   config: Config,
   terminal: Terminal,
 ): Promise<Report> {
-  const schema = buildSchema();
+  const { schema } = await readExtensions(config);
   // The person at the console has the schema anyway, so suggestions disclose nothing.
   const documents = new Documents({ schema, limits: config, introspection: true });
   const fields = new Map(fieldsOf(schema).map((field) => [field, 0]));

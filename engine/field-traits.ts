@@ -18,8 +18,10 @@ export interface FieldTraits {
   readonly isAlwaysTraced?: boolean;
   /** The result of a write is sent, as far as it has scalars, whatever fails after the write. */
   readonly keepsOutcome?: boolean;
-  /** Names the things that a list of it has one entry for. */
-  readonly listSize?: string;
+  /** Names the things that a list of it has one entry for, or is the most entries of the list. */
+  readonly listSize?: string | number;
+  /** No subscription may select the field: it would be resolved for each event and each subscriber. */
+  readonly notInSubscriptions?: boolean;
   /** An operation may select the field of the root this often. */
   readonly mostSelected?: number;
   /** The field of the root signs a user in, who has no token yet: it may use the reserve of an address over its limit. */
@@ -44,7 +46,13 @@ export function isPostponable(field: Extended & { readonly args: readonly unknow
   return field.args.length > 0 && sharingOf(field) !== null;
 }
 
-type Flag = 'isAgeLimit' | 'readsApart' | 'isAlwaysTraced' | 'keepsOutcome' | 'isSignIn';
+type Flag =
+  | 'isAgeLimit'
+  | 'readsApart'
+  | 'isAlwaysTraced'
+  | 'keepsOutcome'
+  | 'isSignIn'
+  | 'notInSubscriptions';
 
 export function hasTrait({ extensions }: Extended, trait: Flag): boolean {
   return extensions[trait] === true;
@@ -56,8 +64,8 @@ export function readOf({ extensions: { reads } }: Extended): string | null {
 }
 
 /** Null for a list like any other. */
-export function listSizeOf({ extensions: { listSize } }: Extended): string | null {
-  return typeof listSize === 'string' ? listSize : null;
+export function listSizeOf({ extensions: { listSize } }: Extended): string | number | null {
+  return typeof listSize === 'string' || typeof listSize === 'number' ? listSize : null;
 }
 
 export function mostSelected({ extensions }: Extended): number {

@@ -42,6 +42,7 @@ export const OCCASIONS: Readonly<Record<keyof typeof SETTINGS, string>> = {
   GRAPHIQL: 'people try queries in production',
   PERSISTED_DOCUMENTS: 'your apps send ids in place of documents',
   PERSISTED_DOCUMENTS_ONLY: 'no others may be sent; `log` first',
+  EXTENSIONS: 'other services of yours belong into the graph',
   PLUGINS: 'you have a concern of your own',
   CORS_ORIGINS: 'web pages of other origins call it',
   CORS_HEADERS: 'these pages send headers of their own',

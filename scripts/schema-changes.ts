@@ -12,14 +12,17 @@ import {
   isObjectType,
   buildSchema as schemaOf,
 } from 'graphql';
-import { schemaFile } from './print-schema.ts';
+import { loadExtensions } from '../src/extensions/load-extensions.ts';
+import { printedSchema } from '../src/schema/schema.ts';
 
 const [path] = process.argv.slice(2);
 if (path === undefined) fail('usage: npm run schema:changes -- <old.graphql>, or - for stdin');
 
 const before = readSchema(path);
+const { EXTENSIONS } = process.env;
+const { schema } = await loadExtensions(EXTENSIONS ? EXTENSIONS.split(',') : []);
 let breaks = false;
-for (const { type, description } of findSchemaChanges(before, schemaOf(schemaFile()))) {
+for (const { type, description } of findSchemaChanges(before, schemaOf(printedSchema(schema)))) {
   const kind = kindOf(type, description);
   breaks ||= kind === 'breaking';
   console.log(`${kind.padEnd(9)}  ${description}`);

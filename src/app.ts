@@ -5,7 +5,7 @@ import { type AppOptions, withDefaults } from './app/app-options.ts';
 import { watchGauges } from './app/observe.ts';
 import { openResources } from './app/open-resources.ts';
 import { type Build, programBuild } from './app/program-version.ts';
-import { atAddress, loadPlugins, withAddressProblems } from './app/resources.ts';
+import { atAddress, loadModules, withAddressProblems } from './app/resources.ts';
 import { createShutdown } from './app/shutdown.ts';
 import { wireServer } from './app/wire-server.ts';
 import type { Config } from './config.ts';
@@ -23,8 +23,12 @@ export interface App {
 
 /** The composition root: what knows every layer, and makes every lasting object. */
 export async function startApp(config: Config, given: AppOptions = {}): Promise<App> {
-  const plugins = [...(await loadPlugins(config)), ...(given.plugins ?? [])];
-  const options = withDefaults(config, { ...given, plugins });
+  const [plugins, extensions] = await loadModules(config);
+  const options = withDefaults(
+    config,
+    { ...given, plugins: [...plugins, ...(given.plugins ?? [])] },
+    extensions,
+  );
   // Disposal closes what was opened where a later part cannot start.
   await using started = new AsyncDisposableStack();
 

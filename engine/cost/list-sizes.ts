@@ -35,8 +35,8 @@ export class ListSizes {
   }
 }
 
-function sizeOf(name: string): Amount {
-  return (inputs) => inputs.sizeOf(name);
+function sizeOf(size: string | number): Amount {
+  return typeof size === 'number' ? size : (inputs) => inputs.sizeOf(size);
 }
 
 /** The page size that a connection's arguments request; null where the field is no connection. */

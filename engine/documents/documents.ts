@@ -22,7 +22,7 @@ import { located, requestError } from '../errors/request-error.ts';
 import { CompiledCodeCache } from '../execution/compiled-code.ts';
 import { CompilingExecutor } from '../execution/compiling-executor.ts';
 import { type StructureLimits, structureErrors } from '../limits/structure.ts';
-
+import { hasFieldsForQueries, NoFieldsForQueriesRule } from './no-fields-for-queries-rule.ts';
 import { documentArguments, OperationArguments } from './operation-arguments.ts';
 import { freeTokens, parseDocument, sizeOfText, type TextSize } from './parse-document.ts';
 import { literalsOf, redactTexts } from './redact-literals.ts';
@@ -89,9 +89,11 @@ export class Documents {
     this.#options = options;
     this.#sizes = new ListSizes(options.schema);
     this.#metering = new Metering(options.schema);
-    this.#rules = options.introspection
-      ? specifiedRules
-      : [...specifiedRules, NoSchemaIntrospectionCustomRule];
+    this.#rules = [
+      ...specifiedRules,
+      ...(options.introspection ? [] : [NoSchemaIntrospectionCustomRule]),
+      ...(hasFieldsForQueries(options.schema) ? [NoFieldsForQueriesRule] : []),
+    ];
     this.#prepared = new LRUCache({
       maxSize: options.maxBytes ?? MAX_BYTES,
       sizeCalculation: (result, text) => {

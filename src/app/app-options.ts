@@ -17,7 +17,7 @@ import {
 } from '../../lib/log.ts';
 import type { LogOutput } from '../../lib/log-output.ts';
 import { type Config, ConfigError } from '../config.ts';
-import { buildSchema } from '../schema/schema.ts';
+import { type Extensions, unextended } from '../extensions/load-extensions.ts';
 import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
 import { openFilesLimit } from './open-files-limit.ts';
 
@@ -46,14 +46,19 @@ const FILES_BESIDE = 256;
 /** The options with their defaults. */
 export type StartOptions = ReturnType<typeof withDefaults>;
 
-export function withDefaults(config: Config, given: AppOptions) {
-  const { schema = buildSchema(), directPath = true } = given;
+export function withDefaults(
+  config: Config,
+  given: AppOptions,
+  extensions: Extensions = unextended(),
+) {
+  const { schema = extensions.schema, directPath = true } = given;
   const log = given.log ?? createAppLog(config, openAppLogOutput(config));
   const plugins = openGiven(schema, given.plugins ?? [], directPath, log);
   return {
     ...given,
     log,
     schema,
+    extensions,
     plugins,
     directPath: directPath && plugins.because === null,
     cacheBytes: { ...cacheBudgets(oldHeapLimit() / 2), ...given.cacheBytes },

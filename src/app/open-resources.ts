@@ -7,6 +7,7 @@ import { MemoryWatch } from '../../lib/memory-watch.ts';
 import type { Config } from '../config.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
+import { BackendClient } from '../gateway/backend-client.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import { measuredOrderRecords } from '../store/measured-order-records.ts';
 import type { StartOptions } from './app-options.ts';
@@ -34,7 +35,7 @@ export async function openResources(
   options: StartOptions,
   started: AsyncDisposableStack,
 ) {
-  const { log, schema, cacheBytes, heartbeatMs } = options;
+  const { log, schema, cacheBytes, heartbeatMs, extensions } = options;
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
   metrics.registry.countProcess();
@@ -51,15 +52,14 @@ export async function openResources(
   started.defer(() => tracing?.close());
   const logicalClock = new LogicalClock();
   const gatewayUrl = sandbox?.url ?? config.gatewayUrl ?? '';
-  const gateway = createGateway({
-    ...config,
-    url: gatewayUrl,
-    logicalClock,
-    metrics: metrics.gateway,
-    log,
-    tracing,
-  });
+  const wire = { logicalClock, metrics: metrics.gateway, log, tracing };
+  const gateway = createGateway({ ...config, ...wire, url: gatewayUrl });
   started.defer(() => gateway.close());
+  const backends = new Map(
+    extensions.backends.map((each) => [each.name, new BackendClient(each, wire)]),
+  );
+  for (const backend of backends.values()) started.defer(() => backend.close());
+  metrics.graph.extend(extensions);
   const documents = new Documents({
     schema,
     limits: config,
@@ -89,6 +89,7 @@ export async function openResources(
     metrics,
     memory,
     gateway,
+    backends,
     tracing,
     documents,
     stores,

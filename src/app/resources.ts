@@ -13,6 +13,7 @@ import { reasonOf } from '../../lib/reason-of.ts';
 import { shown } from '../config/setting.ts';
 import type { SettingName } from '../config/settings.ts';
 import { type Config, ConfigError } from '../config.ts';
+import { ExtensionError, type Extensions, loadExtensions } from '../extensions/load-extensions.ts';
 import { openStores, type StoreOptions, type Stores } from '../store/open-stores.ts';
 import { StoreError } from '../store/store-error.ts';
 
@@ -32,6 +33,7 @@ const USABLE = {
   ORDER_STORE: 'a file that this process can use, or the word `memory`',
   PERSISTED_DOCUMENTS: 'a manifest, or a folder of them',
   PLUGINS: 'a file whose default export is a list of plugins',
+  EXTENSIONS: 'files whose default exports are functions of the kit',
 } as const satisfies Partial<Record<SettingName, string>>;
 
 /** Passes on an error of this kind as the problems of the configuration that it means; any other is a bug. */
@@ -76,12 +78,24 @@ function manifestProblems(path: string) {
   );
 }
 
-/** The plugins of the file that the configuration names; throws a ConfigError of all problems where it cannot be used. */
-export async function loadPlugins(config: Config): Promise<readonly GivenPlugin[]> {
-  return readPlugins(config).catch(async (error: ConfigError) => {
-    const others = await findUnusable(config, new Set(['PLUGINS']));
+/** The plugins and extensions that the configuration names; throws a ConfigError of all problems where one cannot be used. */
+export async function loadModules(
+  config: Config,
+): Promise<readonly [readonly GivenPlugin[], Extensions]> {
+  return openAll([readPlugins(config), readExtensions(config)]).catch(async (error) => {
+    if (!(error instanceof ConfigError)) throw error;
+    const others = await findUnusable(config, new Set(['PLUGINS', 'EXTENSIONS']));
     throw new ConfigError([...error.problems, ...others]);
   });
+}
+
+/** The graph with the extensions that the configuration names. */
+export function readExtensions({ extensions }: Config): Promise<Extensions> {
+  return loadExtensions(extensions).catch(
+    asProblems(ExtensionError, ({ file, message }) => [
+      settingProblem('EXTENSIONS', file, message),
+    ]),
+  );
 }
 
 async function readPlugins({ plugins: path }: Config): Promise<readonly GivenPlugin[]> {
@@ -166,6 +180,7 @@ export async function findUnusable(
   }
   const { persistedDocuments: path } = config;
   if (isMeant('PLUGINS')) attempts.push(readPlugins(config));
+  if (isMeant('EXTENSIONS')) attempts.push(readExtensions(config));
   if (path !== null) attempts.push(readManifests(path).catch(manifestProblems(path)));
   for (const listener of ['public', 'admin'] as const) {
     const { port, host } = LISTENERS[listener];

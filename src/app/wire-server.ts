@@ -7,6 +7,7 @@ import { SandboxProxy } from '../../sandbox/page/sandbox-proxy.ts';
 import type { Config } from '../config.ts';
 import { LONGEST_HEARTBEAT_MS } from '../domain/positions/subscription.ts';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
+import { DeclaredError } from '../extensions/declared-error.ts';
 import { ERROR_CODES } from '../schema/error-codes.ts';
 import { cachedSize, sizeOf } from '../schema/list-sizes.ts';
 import { publicCause } from '../schema/public-error.ts';
@@ -21,6 +22,7 @@ export type WiredServer = ReturnType<typeof wireServer>;
 /** Hands the schema, and what the engine has to know of its domain, to the engine. */
 export function wireServer(config: Config, options: StartOptions, resources: Resources) {
   const { documents, domain, gateway, limiter, memory, metrics, stores } = resources;
+  const services = { ...domain, backends: resources.backends };
   const { tracing, trusted } = resources;
   const { schema, plugins, log, connections, directPath, cacheBytes } = options;
   const { maxCost, maxBodyBytes, corsHeaders, clientNames, trustedProxies } = config;
@@ -29,9 +31,9 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     ...{ log, metrics, tracing, connections, directPath },
     ...{ corsHeaders, clientNames, trustedProxies },
     clientOf: domain.clientOf,
-    createContext: (caller, operation) => new GraphContext(domain, caller, operation),
-    traits: ERROR_CODES,
-    describe: publicCause,
+    createContext: (caller, operation) => new GraphContext(services, caller, operation),
+    traits: { ...ERROR_CODES, ...options.extensions.codes },
+    describe: (cause) => (cause instanceof DeclaredError ? cause.described : publicCause(cause)),
     sizeOf: (name, { login }) => sizeOf(name, (one) => cachedSize(domain, login, one)),
     isMemoryShort: () => memory.isShort,
     isKnown: (tokenHash) => domain.known.hasHere(tokenHash),

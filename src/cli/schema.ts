@@ -1,5 +1,7 @@
 import { introspectionFromSchema } from 'graphql';
-import { buildSchema, printedSchema } from '../schema/schema.ts';
+import { readExtensions } from '../app/resources.ts';
+import { readConfig } from '../config.ts';
+import { printedSchema } from '../schema/schema.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, EXIT_OK, EXIT_USAGE } from './dispatch.ts';
 
@@ -8,7 +10,7 @@ export const schemaCommand: Command = {
   usage: [
     'Usage: trading-graph schema [--json]',
     '',
-    'Prints the GraphQL schema (SDL), the same text as schema.graphql.',
+    'Prints the GraphQL schema (SDL), with what EXTENSIONS add to it.',
     '',
     '  --json  the result of an introspection query instead: { "__schema": … }',
   ].join('\n'),
@@ -18,7 +20,7 @@ export const schemaCommand: Command = {
       terminal.err(given);
       return EXIT_USAGE;
     }
-    const schema = buildSchema();
+    const { schema } = await readExtensions(readConfig(terminal.environment));
     terminal.out(
       given.values.json
         ? JSON.stringify(introspectionFromSchema(schema), null, 2)

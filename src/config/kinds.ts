@@ -109,6 +109,8 @@ export const clientNames = listOf(
   'names of clients with commas between them, like web, ios, android',
 );
 
+export const files = listOf((item) => item !== '', 'files with commas between them');
+
 export const networks = listOf((item) => {
   const [address = '', bits, ...rest] = item.split('/');
   if (isIP(address) === 0 || rest.length > 0) return false;

@@ -1,6 +1,7 @@
 import { GATEWAY_SETTINGS } from './gateway-settings.ts';
 import {
   clientNames,
+  files,
   headerNames,
   host,
   LONGEST_MS,
@@ -122,6 +123,12 @@ export const SETTINGS = {
     oneOf('off', 'log', 'on'),
     'off',
     'refuse (`on`) or only log (`log`) documents that are not in a manifest',
+  ),
+  EXTENSIONS: setting(
+    files,
+    [],
+    'files of types and fields of your own, with commas between them (extensions.md)',
+    { fallbackText: 'none' },
   ),
   PLUGINS: setting(
     plainText('a file'),

@@ -28,6 +28,8 @@ interface WireOptions
   readonly operations: Readonly<Record<string, GatewayOperation>>;
   /** The most connections of each area. */
   readonly widths: Readonly<Record<Area, number>>;
+  /** When false, no read is sent again. */
+  readonly retries?: boolean;
   readonly observe?: ObserveCall;
 }
 
@@ -62,6 +64,7 @@ export function createWire(options: WireOptions) {
     random: Math.random,
     rows: Object.values(operations),
     widths,
+    retries: options.retries ?? true,
     onRetry: metrics.retried,
     onCircuit(circuit, state, backend) {
       const failure = state === 'open' ? failures.of(backend) : {};

@@ -18,7 +18,8 @@ export function requestTemplates(settings: RequestSettings) {
   return byOperation((operation) => templateOf(operation, settings));
 }
 
-function templateOf(operation: GatewayOperation, settings: RequestSettings) {
+/** The parts that all requests of one operation share. */
+export function templateOf(operation: GatewayOperation, settings: RequestSettings) {
   const maxBytes = settings.gatewayMaxBytes;
   return {
     path: createPath(operation),

@@ -1,4 +1,5 @@
 import type { CacheReads, Counter, Gauge, Registry } from '../../lib/metrics/registry.ts';
+import type { BackendSettings } from '../gateway/backend-client.ts';
 import { OPERATION_NAMES } from '../gateway/operations.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
 import { CODES_OF_CALLS } from './public-error.ts';
@@ -33,6 +34,11 @@ export const LIMITS = [
 export type LimitLabel = (typeof LIMITS)[number];
 
 const CACHES = ['response', 'document'] as const;
+
+interface ExtendedGraph {
+  readonly backends: readonly Pick<BackendSettings, 'reads' | 'writes'>[];
+  readonly codes: Readonly<Record<string, unknown>>;
+}
 
 /** The metrics of operations: errors, refusals, caches. */
 export class GraphMetrics {
@@ -73,6 +79,16 @@ export class GraphMetrics {
       'manifest_unreadable',
       '1 while the manifest of trusted documents cannot be read, and the former one counts.',
     );
+  }
+
+  /** Adds the series of what extensions have declared. */
+  extend({ backends, codes }: ExtendedGraph): void {
+    for (const { reads, writes } of backends) {
+      for (const operation of Object.keys({ ...reads, ...writes })) {
+        for (const code of CODES_OF_CALLS) this.#errors.register(code, operation);
+      }
+    }
+    for (const code of Object.keys(codes)) this.#errors.register(code, 'none');
   }
 
   error(code: unknown, operation: unknown): void {

@@ -153,7 +153,11 @@ export const CODES_OF_CALLS: ReadonlySet<Code> = new Set(
 const SHORTEST_RETRY_AFTER_SECONDS = 1;
 
 function describeGateway(error: GatewayError): Described {
-  const [code, message] = OF_KIND[error.kind];
+  const [code, ofGateway] = OF_KIND[error.kind];
+  // The operations of other backends begin with the backend's name.
+  const [service = ''] = error.operation.split('.');
+  const message =
+    service === error.operation ? ofGateway : ofGateway.replace(/^The gateway/, service);
   const { refusal } = error;
   const words = refusal !== null && hasWordsForClients(code, error) ? refusalWords(refusal) : null;
   return {

@@ -1,4 +1,5 @@
 import type { createDomain } from '../domain/create-domain.ts';
+import type { BackendClient } from '../gateway/backend-client.ts';
 
 /** The dependencies of resolvers, created once per process by the composition root. */
 export type Services = Pick<
@@ -20,4 +21,7 @@ export type Services = Pick<
   | 'catchUp'
   | 'holdings'
   | 'orderDesk'
->;
+> & {
+  /** The services beside the gateway that extensions have declared, by their names. */
+  readonly backends: ReadonlyMap<string, BackendClient>;
+};

@@ -38,7 +38,7 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/end-to-end/live/{packed-streams,stalled-sockets,unread-sockets}.test.ts',
   'test/end-to-end/operations/{redis-trouble,stuck-log}.test.ts',
   'test/end-to-end/orders/shutdown.test.ts',
-  'test/end-to-end/start/**/*.test.ts',
+  'test/end-to-end/{extensions,start}/**/*.test.ts',
   'test/end-to-end/transports/shutdown*.test.ts',
   'test/lib/byte-collector.test.ts',
   'test/engine/execution/compiling-executor.test.ts',

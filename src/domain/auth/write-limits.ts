@@ -11,7 +11,6 @@ import type { Limiter } from '../../../lib/limits/limiter.ts';
 import { toToken } from '../../../lib/token.ts';
 import type { Caller } from '../../gateway/caller.ts';
 import { GatewayError } from '../../gateway/errors.ts';
-import type { OperationName } from '../../gateway/operations.ts';
 import type { GatewayRefusal, LoginGrant } from '../../gateway/wire/bodies.ts';
 import { TooManyAttemptsError } from './errors.ts';
 import type { AccountProof } from './proof.ts';
@@ -93,7 +92,7 @@ export function createWriteLimits(limiter: Limiter, signedIn: KnownKeys, tokens:
           ];
       return limited(charges, send);
     },
-    write: <T>(client: Client, operation: OperationName, send: Send<T>): Promise<T> =>
+    write: <T>(client: Client, operation: string, send: Send<T>): Promise<T> =>
       limited([['writes', regarding(client, operation)]], send),
     order: <T>({ login, tokenHash }: AccountProof, send: Send<T>): Promise<T> =>
       limited([['orders', accountClient(login, tokenHash)]], send),

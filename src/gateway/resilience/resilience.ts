@@ -8,6 +8,8 @@ import { RetryBudget, withRetries } from './retries.ts';
 interface ResilienceOptions extends BreakersOptions {
   readonly random: () => number;
   readonly rows: readonly GatewayOperation[];
+  /** When false, no read is sent again. */
+  readonly retries: boolean;
   /** The connections of each area. */
   readonly widths: Readonly<Record<Area, number>>;
   /** Called with each repeated call that was sent. */
@@ -21,13 +23,13 @@ export class Resilience {
   readonly #bulkheads: Readonly<Partial<Record<Area, Bulkheads>>>;
 
   constructor(send: Send, options: ResilienceOptions) {
-    const { clock, random, rows, widths, onRetry = () => {} } = options;
+    const { clock, random, rows, widths, retries, onRetry = () => {} } = options;
     const budgets = new Map<Backend, RetryBudget>();
     for (const { backend, effect } of rows) {
       if (!this.#breakers.has(backend)) {
         this.#breakers.set(backend, new BackendBreakers(backend, options));
       }
-      if (effect === 'read' && !budgets.has(backend)) {
+      if (retries && effect === 'read' && !budgets.has(backend)) {
         // One budget for each backend: a dead one must not spend the retries of the others.
         budgets.set(backend, new RetryBudget(clock));
       }

@@ -39,6 +39,7 @@ export function openResilient(
     {
       clock,
       random: () => 0.5,
+      retries: true,
       rows: Object.values(OPERATIONS),
       widths: gatewayWidths(connections),
       onCircuit: (name, state) => circuits.push(`${name} ${state}`),

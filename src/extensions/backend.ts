@@ -1,0 +1,174 @@
+import DataLoader from 'dataloader';
+import { InputError } from '../domain/input-error.ts';
+import { jsonOf, refusalOf } from '../gateway/answer-body.ts';
+import type { BackendClient, BackendSettings } from '../gateway/backend-client.ts';
+import { isSuccess } from '../gateway/classify.ts';
+import { GatewayError } from '../gateway/errors.ts';
+import type { Answer, Exchange } from '../gateway/exchange.ts';
+import { commonRefusal, contractError, judgeRead } from '../gateway/judge.ts';
+import { refusalWords } from '../gateway/wire/bodies.ts';
+import type {
+  Backend,
+  BackendOptions,
+  BackendRequest,
+  Batch,
+  ExtensionContext,
+  Paths,
+} from './kit.ts';
+import { ResolverContext } from './resolver-context.ts';
+
+const MOST_KEYS = 100;
+
+type Options = BackendOptions<Paths, Paths>;
+
+/** The calls of one backend, as resolvers make them. */
+export class DeclaredBackend implements Backend<string, string> {
+  readonly #settings: BackendSettings;
+  readonly #judge: Options['judge'];
+  readonly #loginHeader: string | null;
+  /** What is under way or was read, by the scope of a request. */
+  readonly #reads = new WeakMap<object, Map<string, Promise<unknown>>>();
+
+  constructor(settings: BackendSettings, { judge, loginHeader }: Options) {
+    this.#settings = settings;
+    this.#judge = judge;
+    this.#loginHeader = loginHeader ?? null;
+  }
+
+  read<Body>(
+    context: ExtensionContext,
+    operation: string,
+    request: BackendRequest = {},
+  ): Promise<Body> {
+    const reads = memo(
+      this.#reads,
+      ResolverContext.keyOf(context),
+      () => new Map<string, Promise<unknown>>(),
+    );
+    const name = JSON.stringify([operation, request.path, request.query]);
+    return memo(reads, name, () => this.#read(context, operation, request)) as Promise<Body>;
+  }
+
+  loader<Value, Body>(operation: string, { most = MOST_KEYS, request, pick }: Batch<Value, Body>) {
+    const loaders = new WeakMap<object, DataLoader<string, Value>>();
+    return (context: ExtensionContext, key: string): Promise<Value> => {
+      const load = async (keys: readonly string[]) => {
+        const body = await this.read<Body>(context, operation, request(keys));
+        return keys.map((each) => pick(body, each));
+      };
+      const create = () => new DataLoader<string, Value>(load, { maxBatchSize: most });
+      return memo(loaders, ResolverContext.keyOf(context), create).load(key);
+    };
+  }
+
+  async write<Body>(
+    context: ExtensionContext,
+    operation: string,
+    request: BackendRequest = {},
+  ): Promise<Body> {
+    await context.proved();
+    const { clientOf, writeLimits } = ResolverContext.contextOf(context).services;
+    const caller = await ResolverContext.callerOf(context);
+    const name = this.#nameOf(operation);
+    return writeLimits.write(clientOf(caller), name, async () => {
+      const exchange = await this.#send(context, name, { body: {}, ...request });
+      return this.#written(name, answerOf(name, exchange)) as Body;
+    });
+  }
+
+  async #read(context: ExtensionContext, operation: string, request: BackendRequest) {
+    const name = this.#nameOf(operation);
+    const { body: _, ...asked } = request;
+    const exchange = await this.#send(context, name, asked);
+    if (this.#judge && isForJudge(exchange)) return this.#judge(shownOf(name, exchange));
+    if (isForJudge(exchange)) this.#refuseUs(name, exchange);
+    return bodyOf(name, judgeRead(name, exchange));
+  }
+
+  #written(name: string, answer: Answer): unknown {
+    if (this.#judge && isForJudge(answer)) return this.#judge(shownOf(name, answer));
+    this.#refuseUs(name, answer);
+    const refusal = commonRefusal(name, answer);
+    if (refusal) throw refusal;
+    const { status } = answer;
+    if (isSuccess(status)) return answer.bytes.length === 0 ? null : bodyOf(name, answer);
+    if (status >= 500 || status < 400 || status === 408) {
+      throw new GatewayError('unknown', name, `status ${status}`, { status });
+    }
+    const words = refusalWords(refusalOf(answer))?.message;
+    throw new InputError('input', words ?? `${this.#settings.name} refuses this.`);
+  }
+
+  /** Its 401 and 403 are about our own credentials: a user who signed in anew would get them again. */
+  #refuseUs(name: string, { status }: Answer): void {
+    const isAboutSender = status === 401 || status === 403;
+    if (isAboutSender && !this.#settings.forwardToken) {
+      throw contractError(name, `status ${status} for our own credentials`);
+    }
+  }
+
+  async #send(
+    context: ExtensionContext,
+    name: string,
+    { path, query, body }: BackendRequest,
+  ): Promise<Exchange> {
+    const headers: string[] = [];
+    if (this.#loginHeader !== null || this.#settings.forwardToken) {
+      const { login } = await context.proved();
+      if (this.#loginHeader !== null) headers.push(this.#loginHeader, login);
+    }
+    const caller = await ResolverContext.callerOf(context);
+    return this.#clientOf(context).call(name, caller, {
+      ...(path && { path }),
+      ...(query && { query }),
+      ...(body !== undefined && { body }),
+      headers,
+    });
+  }
+
+  #clientOf(context: ExtensionContext): BackendClient {
+    const { backends } = ResolverContext.contextOf(context).services;
+    const client = backends.get(this.#settings.name);
+    if (client === undefined) throw new Error(`the backend ${this.#settings.name} is not open`);
+    return client;
+  }
+
+  #nameOf(operation: string): string {
+    return `${this.#settings.name}.${operation}`;
+  }
+}
+
+function isForJudge(exchange: Exchange): exchange is Answer {
+  return exchange.sent && exchange.answered && exchange.status < 500 && exchange.status !== 429;
+}
+
+function shownOf(name: string, answer: Answer) {
+  const operation = name.slice(name.indexOf('.') + 1);
+  return { operation, status: answer.status, body: jsonOf(answer) };
+}
+
+/** In doubt the outcome of a write is unknown: it is never sent again. */
+function answerOf(name: string, exchange: Exchange): Answer {
+  if (!exchange.sent) {
+    const details = { cause: exchange.cause, wasSent: false };
+    throw new GatewayError('unavailable', name, 'never sent', details);
+  }
+  if (exchange.answered) return exchange;
+  throw new GatewayError('unknown', name, 'no readable answer', { cause: exchange.cause });
+}
+
+function bodyOf(name: string, answer: Answer): unknown {
+  const body = jsonOf(answer);
+  if (body === undefined) throw contractError(name, 'no JSON');
+  return body;
+}
+
+function memo<Key, Value>(
+  known: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
+  key: Key,
+  make: () => Value,
+): Value {
+  const value = known.get(key) ?? make();
+  known.set(key, value);
+  return value;
+}

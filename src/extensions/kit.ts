@@ -1,0 +1,174 @@
+import type { ObjectRef } from '@pothos/core';
+
+/**
+ * The public types of extensions: a team's own types and fields beside the contract's. This file imports nothing of the
+ * service, so it can be read, and published, alone. A minor version may add to it; it takes nothing away.
+ */
+
+/** The default export of a file that `EXTENSIONS` names. It is called once, at the start. */
+export type Extension = (kit: Kit) => void | Promise<void>;
+
+/** Where the file exports `kitVersion` as well, the start stops unless it is this one. */
+export interface Kit {
+  readonly version: 1;
+  /** Pothos' builder of the schema, with the scalars `DateTime` and `JSON`. A resolver gets an ExtensionContext. */
+  readonly builder: Builder;
+  /** The contract's types, to be returned by fields and to be given more of them. */
+  readonly refs: Refs;
+  /** Declares another service, which gets a pool, breakers, retries, metrics and spans of its own. */
+  backend<const Reads extends Paths, const Writes extends Paths = Record<never, string>>(
+    options: BackendOptions<Reads, Writes>,
+  ): Backend<keyof Reads & string, keyof Writes & string>;
+  /** Options of a field that is a list: the most entries that its cost is estimated by. Without it that is 50. */
+  listSize(most: number): FieldOptions;
+  /**
+   * Options of a field of `Query` or `Instrument` whose value is the same for everybody: it is resolved once in this time
+   * for its arguments and its instrument. Its resolver may read nothing of the viewer.
+   */
+  shared(options: { readonly seconds: number }): FieldOptions;
+  /** Registers a code, with what a client makes of it, and returns what makes its errors. */
+  error(code: string, traits: ErrorTraits): (message: string) => Error;
+}
+
+export interface ExtensionTypes {
+  Context: ExtensionContext;
+  Scalars: {
+    ID: { Input: string; Output: string };
+    /** As an input it is in milliseconds since 1970. */
+    DateTime: { Input: number; Output: Date };
+    JSON: { Input: unknown; Output: unknown };
+  };
+}
+
+type AllTypes = PothosSchemaTypes.ExtendDefaultTypes<ExtensionTypes>;
+export type Builder = PothosSchemaTypes.SchemaBuilder<AllTypes>;
+type Ref<Source> = ObjectRef<AllTypes, Source>;
+
+export interface Refs {
+  readonly Instrument: Ref<InstrumentSource>;
+  readonly Position: Ref<HoldingSource>;
+  readonly Order: Ref<HoldingSource>;
+  readonly Session: Ref<SessionSource>;
+}
+
+/** What a resolver of a field of an instrument is given of it. */
+export interface InstrumentSource {
+  /** The symbol, such as `EURUSD`. */
+  readonly id: string;
+  readonly name: string;
+}
+
+/** What a resolver of a field of a position or an order is given of it. */
+export interface HoldingSource {
+  readonly id: string;
+  readonly symbol: string;
+  readonly side: 'BUY' | 'SELL' | null;
+  readonly units: number | null;
+}
+
+/** What a resolver of a field of a session is given of it. */
+export interface SessionSource {
+  readonly session: { readonly login: string; readonly group: string | null };
+}
+
+/** What a resolver reads by. It is the request's own, and must not be kept. */
+export interface ExtensionContext {
+  /** Id of the request, which the log has too. */
+  readonly requestId: string;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal | undefined;
+  /**
+   * Resolves with the account once the gateway has accepted this very token for it, and rejects where it does not. There is
+   * no way to a login that the token merely claims.
+   */
+  proved(): Promise<{ readonly login: string }>;
+  /** Null where the viewer's catalog has none of that id. */
+  instrument(id: string): Promise<InstrumentSource | null>;
+  /** The viewer's open positions, read once for the request. */
+  positions(): Promise<readonly HoldingSource[]>;
+}
+
+export type FieldOptions = Readonly<Record<never, never>>;
+
+/** Names of operations and their paths. A segment `{name}` is filled in for each call. */
+export type Paths = Readonly<Record<string, string>>;
+
+export interface BackendOptions<Reads extends Paths, Writes extends Paths> {
+  /** In lower case. Its operations are called `name.operation` in metrics, spans, logs and errors. */
+  readonly name: string;
+  readonly url: string;
+  /** The deadline of a call, retries included. Default: 5 s. */
+  readonly timeoutMs?: number;
+  /** The most connections at a time. Default: 32. */
+  readonly connections?: number;
+  /** The largest answer that is accepted. Default: 8 MB. */
+  readonly maxBytes?: number;
+  /** Whether a read that may succeed a moment later is sent again, twice at most. Default: true. */
+  readonly retries?: boolean;
+  /** Sent with each call; may be secret. Neither GATEWAY_HEADERS nor the user's token goes there. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The header that names the proved account's login: then every call is for a proved account. */
+  readonly loginHeader?: string;
+  /** Sends the user's token as `authorization`: then every call is for a proved account. Default: false. */
+  readonly forwardToken?: boolean;
+  /** By GET. */
+  readonly reads: Reads;
+  /** By POST, sent once. */
+  readonly writes?: Writes;
+  /** Makes the result of an answer below 500 (but 429), or throws. Without it a 2xx is its JSON, a 4xx an error. */
+  readonly judge?: (answer: BackendAnswer) => unknown;
+}
+
+export interface BackendAnswer {
+  readonly operation: string;
+  readonly status: number;
+  /** The JSON of the body; undefined where it is none. */
+  readonly body: unknown;
+}
+
+export interface BackendRequest {
+  /** The values of the path's segments. */
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Of a write, as JSON. */
+  readonly body?: unknown;
+}
+
+export interface Backend<Read extends string, Write extends string> {
+  /** Sent once for a request of a client, however often it is asked for. */
+  read<Body = unknown>(
+    context: ExtensionContext,
+    operation: Read,
+    request?: BackendRequest,
+  ): Promise<Body>;
+  /** Loads many keys by one read: what it returns is called once for each key. */
+  loader<Value, Body = unknown>(
+    operation: Read,
+    batch: Batch<Value, Body>,
+  ): (context: ExtensionContext, key: string) => Promise<Value>;
+  /**
+   * Sent for a proved account, whatever becomes of its client, and counted against the account's limit of small writes. What
+   * was surely never sent is GATEWAY_UNAVAILABLE, what may have been is OUTCOME_UNKNOWN.
+   */
+  write<Body = unknown>(
+    context: ExtensionContext,
+    operation: Write,
+    request?: BackendRequest,
+  ): Promise<Body>;
+}
+
+export interface Batch<Value, Body> {
+  /** Keys of one read. Default: 100. */
+  readonly most?: number;
+  readonly request: (keys: readonly string[]) => BackendRequest;
+  readonly pick: (body: Body, key: string) => Value;
+}
+
+export interface ErrorTraits {
+  /** Whether the same request may succeed if it is repeated, and repeating it does no harm. */
+  readonly retryable: boolean;
+  /** Whose the failure is, for operators: a fault is counted against the service. */
+  readonly outcome: 'caller' | 'refused' | 'fault';
+  /** What a client's developer is to do; the log of the start lists the codes with it. */
+  readonly advice: string;
+}

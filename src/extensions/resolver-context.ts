@@ -1,0 +1,82 @@
+import type { Viewer } from '../domain/auth/viewer.ts';
+import type { Caller } from '../gateway/caller.ts';
+import type { Context } from '../schema/context.ts';
+import type { Scope } from '../schema/scope.ts';
+import type { ExtensionContext, HoldingSource, InstrumentSource } from './kit.ts';
+
+/** The keys of what shared fields read, apart from the request's own reads, which end with their request. */
+const sharedReads = new WeakMap<Scope, object>();
+
+/** The context of an extension's resolver: a few means of the request's own context, and no way to the others. */
+export class ResolverContext implements ExtensionContext {
+  readonly #context: Context;
+  readonly #isShared: boolean;
+
+  /** `isShared`: the value is for everybody, so nothing of the viewer may be read for it. */
+  constructor(context: Context, isShared: boolean) {
+    this.#context = context;
+    this.#isShared = isShared;
+  }
+
+  /** The request's own context, for what a backend does with it. */
+  static contextOf(given: ExtensionContext): Context {
+    if (!(given instanceof ResolverContext)) throw new Error('this is no context of a resolver');
+    return given.#context;
+  }
+
+  /** What the reads of a backend are remembered under as long as they last. */
+  static keyOf(given: ExtensionContext): object {
+    const { scope } = ResolverContext.contextOf(given);
+    if (!(given as ResolverContext).#isShared) return scope;
+    const key = sharedReads.get(scope) ?? {};
+    sharedReads.set(scope, key);
+    return key;
+  }
+
+  /** On whose behalf a backend is called: of an account that is proved its failures are the account's own. */
+  static async callerOf(given: ExtensionContext): Promise<Caller> {
+    const { scope } = ResolverContext.contextOf(given);
+    const viewer = scope.caller.token === null ? null : await viewerOf(scope);
+    const caller = viewer?.caller ?? scope.caller;
+    if (!(given as ResolverContext).#isShared) return caller;
+    // The client whose request comes first must not be able to abort it for all.
+    const { signal: _, ...lasting } = caller;
+    return lasting;
+  }
+
+  get requestId(): string {
+    return this.#own().requestId;
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.#own().scope.caller.signal;
+  }
+
+  async proved(): Promise<{ readonly login: string }> {
+    const { scope, services } = this.#own();
+    const { login } = await services.prover.account(await scope.viewer());
+    return { login };
+  }
+
+  async instrument(id: string): Promise<InstrumentSource | null> {
+    return this.#own().scope.instrument(id);
+  }
+
+  positions(): Promise<readonly HoldingSource[]> {
+    return this.#own().scope.positions();
+  }
+
+  #own(): Context {
+    if (this.#isShared) throw new Error('a shared field reads nothing of the viewer');
+    return this.#context;
+  }
+}
+
+/** Null where the token cannot be one of an account. */
+async function viewerOf(scope: Scope): Promise<Viewer | null> {
+  try {
+    return await scope.viewer();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,91 @@
+import type { Caller } from './caller.ts';
+import { createWire, type WireParts } from './create-wire.ts';
+import type { Exchange } from './exchange.ts';
+import type { GatewayOperation } from './operations.ts';
+import { type PathValues, templateOf } from './request-templates.ts';
+
+/** Another service beside the gateway, as an extension of the schema declares it. */
+export interface BackendSettings {
+  readonly name: string;
+  readonly url: string;
+  readonly timeoutMs: number;
+  readonly connections: number;
+  readonly maxBytes: number;
+  readonly retries: boolean;
+  /** In lower case. None of the gateway's is sent there. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether it gets the user's token. */
+  readonly forwardToken: boolean;
+  /** By their names, which begin with the backend's own and a dot. */
+  readonly reads: Readonly<Record<string, string>>;
+  readonly writes: Readonly<Record<string, string>>;
+}
+
+export interface BackendCall {
+  readonly path?: PathValues;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Names and values alternate. */
+  readonly headers?: readonly string[];
+}
+
+/** Calls one backend over connections, breakers, retries and spans of its own. Its answers prove nothing of any token. */
+export class BackendClient {
+  readonly #templates: ReadonlyMap<string, ReturnType<typeof templateOf>>;
+  readonly #wire;
+
+  constructor(settings: BackendSettings, parts: WireParts) {
+    const operations = operationsOf(settings);
+    const { url, connections, retries, timeoutMs, maxBytes } = settings;
+    const requests = {
+      gatewayHeaders: settings.headers,
+      gatewayForwardClient: false,
+      ...{ gatewayTimeoutMs: timeoutMs, orderTimeoutMs: timeoutMs, catalogTimeoutMs: timeoutMs },
+      ...{ gatewayMaxBytes: maxBytes, catalogMaxBytes: maxBytes },
+    };
+    this.#templates = new Map(
+      Object.entries(operations).map(([name, row]) => [name, templateOf(row, requests)]),
+    );
+    const widths = { [settings.name]: connections };
+    this.#wire = createWire({ ...parts, ...requests, url, operations, widths, retries });
+  }
+
+  /** `name` is an operation of its own; a path value that could leave its segment is refused by an UnsafePathError. */
+  call(
+    name: string,
+    caller: Caller,
+    { path = {}, query = {}, body, headers = [] }: BackendCall,
+  ): Promise<Exchange> {
+    const template = this.#templates.get(name);
+    if (template === undefined) throw new Error(`no operation ${name}`);
+    const { row, deadlineMs, maxBytes } = template;
+    const sender = row.isAnonymous ? { ...caller, token: null } : caller;
+    const search = new URLSearchParams(query).toString();
+    return this.#wire.send({
+      operation: name,
+      row,
+      path: template.path(path) + (search === '' ? '' : `?${search}`),
+      headers: template.headers(sender, headers),
+      body: body === undefined ? null : JSON.stringify(body),
+      ...{ deadlineMs, maxBytes },
+      caller: sender,
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#wire.close();
+  }
+}
+
+function operationsOf({ name, forwardToken, reads, writes }: BackendSettings) {
+  const row = (verb: 'GET' | 'POST', path: string): GatewayOperation => ({
+    ...{ verb, path, backend: name, area: name, bounds: 'usual', proves: 'nothing' },
+    effect: verb === 'GET' ? 'read' : 'write',
+    isIdempotent: verb === 'GET',
+    isAnonymous: !forwardToken,
+    errors: 'plain',
+  });
+  const rows = (verb: 'GET' | 'POST', paths: Readonly<Record<string, string>>) =>
+    Object.entries(paths).map(([operation, path]) => [operation, row(verb, path)] as const);
+  return Object.fromEntries([...rows('GET', reads), ...rows('POST', writes)]);
+}

@@ -1,0 +1,257 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
+import { postQuery, type QueryOptions } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
+import { send, TRANSPORTS } from '../../support/four-transports.ts';
+import { readMetrics } from '../../support/leaks.ts';
+import { withClaims } from '../../support/tokens.ts';
+import { healthy, NEWS, type SideService, startSideService } from './side-service.ts';
+
+const EXAMPLE = join(import.meta.dirname, '../../../examples/extension/graph.ts');
+const SECRET = 'k-3f0c9a';
+
+// The program itself, from the sources or from the bundle: an extension's types enter the one schema of a process.
+let sandbox: Sandbox;
+let service: SideService;
+let facade: FacadeProcess;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ tickMs: 0 });
+  service = await startSideService();
+  facade = await startFacadeProcess({
+    GATEWAY_URL: sandbox.url,
+    GATEWAY_HEADERS: JSON.stringify({ 'x-api-key': SECRET }),
+    INTROSPECTION: 'on',
+    EXTENSIONS: EXAMPLE,
+    NEWS_URL: service.url,
+  });
+});
+
+afterAll(async () => {
+  await facade[Symbol.asyncDispose]();
+  await service[Symbol.asyncDispose]();
+  await sandbox[Symbol.asyncDispose]();
+});
+
+beforeEach(() => {
+  service.answer = healthy;
+});
+
+const query = (document: string, options: QueryOptions = {}) =>
+  postQuery(`${facade.url}/graphql`, document, options);
+
+const tokenOf = (email = 'demo@example.com') => sandbox.token({ email });
+
+/** The log's line of a request. */
+async function lineOf(requestId: string) {
+  const find = () => facade.logged.find((line) => line.includes(requestId));
+  await eventually(() => find() !== undefined);
+  return JSON.parse(find() ?? '');
+}
+
+/** The requests that come while something is done. */
+async function receivedIn(work: () => Promise<unknown>) {
+  const before = service.received.length;
+  await work();
+  return service.received.slice(before);
+}
+
+async function metric(name: string): Promise<string | undefined> {
+  const text = await readMetrics(facade.adminUrl);
+  return text
+    .split('\n')
+    .find((line) => line.startsWith(`trading_graph_${name} `))
+    ?.split(' ')[1];
+}
+
+const CREATE = 'mutation { createPriceAlert(symbol: "AAPL", price: 7) { id price } }';
+
+test('news of many instruments are one call, without the gateway’s headers and the user’s token', async () => {
+  const token = tokenOf();
+  const document = '{ positions { instrument { id news { id headline instrument { id } } } } }';
+  const calls = await receivedIn(async () => {
+    const { data, errors } = await query(document, { token });
+    expect(errors).toEqual([]);
+    const news = data.positions.flatMap(
+      ({ instrument }: { instrument: { news: unknown[] } }) => instrument.news,
+    );
+    expect(news).toEqual([{ id: NEWS.id, headline: NEWS.headline, instrument: { id: 'AAPL' } }]);
+  });
+  expect(calls).toHaveLength(1);
+  expect(calls[0]?.path).toMatch(/^\/v2\/articles\?symbols=[\w.%,]+$/);
+  expect(calls[0]?.headers).not.toHaveProperty('authorization');
+  expect(calls[0]?.headers).not.toHaveProperty('x-api-key');
+  expect(calls[0]?.headers).toHaveProperty('x-request-id');
+});
+
+test('a shared field is read once for everybody, and its answer is stored by no cache on the way', async () => {
+  const document = '{ news(symbol: "EURUSD") { id } }';
+  const calls = await receivedIn(async () => {
+    const [one, ...others] = await Promise.all([
+      query(document, { token: tokenOf() }),
+      query(document, { token: tokenOf('pro@example.com') }),
+      query(document),
+    ]);
+    expect(one.errors).toEqual([]);
+    expect(others.map(({ data }) => data)).toEqual([one.data, one.data]);
+    const url = `${facade.url}/graphql?query=${encodeURIComponent(document)}`;
+    expect((await fetch(url)).headers.get('cache-control')).toBe('no-store');
+  });
+  expect(calls).toHaveLength(1);
+});
+
+test('a shared field that fails is read anew', async () => {
+  const document = '{ news(symbol: "XAUUSD") { id } }';
+  service.answer = () => ({ status: 404, body: { message: 'none of that name' } });
+  const { errors } = await query(document);
+  expect(errors[0]?.extensions).toMatchObject({
+    code: 'GATEWAY_REFUSED',
+    operation: 'news.articles',
+    gatewayError: { message: 'none of that name' },
+  });
+  service.answer = healthy;
+  expect((await query(document)).errors).toEqual([]);
+});
+
+test('the other service is asked for the account that is proved, and for no other that a token claims', async () => {
+  const token = tokenOf();
+  const read = await receivedIn(() => query('{ priceAlerts { id } }', { token }));
+  expect(read.map(({ headers }) => headers['x-account-login'])).toEqual(['700001']);
+  const forged = withClaims(tokenOf('pro@example.com'), { login: '700001' });
+  for (const document of ['{ priceAlerts { id } }', CREATE]) {
+    for (const given of [forged, null]) {
+      const calls = await receivedIn(async () => {
+        const { errors } = await query(document, { token: given });
+        expect(errors.map(({ extensions }) => extensions.code)).toEqual(['UNAUTHENTICATED']);
+      });
+      expect(calls).toEqual([]);
+    }
+  }
+});
+
+test('a write is sent once, with its body, and its account', async () => {
+  const calls = await receivedIn(async () => {
+    const { data } = await query(CREATE, { token: tokenOf() });
+    expect(data).toEqual({ createPriceAlert: { id: 'a2', price: 7 } });
+  });
+  expect(calls).toMatchObject([{ method: 'POST', path: '/alerts' }]);
+  expect(JSON.parse(calls[0]?.body ?? '')).toEqual({ symbol: 'AAPL', price: 7 });
+});
+
+test.each([
+  ['breaks off', () => 'reset' as const, 'OUTCOME_UNKNOWN', 'fault'],
+  ['fails', () => ({ status: 500, body: {} }), 'OUTCOME_UNKNOWN', 'fault'],
+  ['asks for a pause', () => ({ status: 429, body: {} }), 'RATE_LIMITED', 'fault'],
+  [
+    'refuses by a code of its own',
+    () => ({ status: 409, body: { message: 'full' } }),
+    'TOO_MANY_ALERTS',
+    'caller',
+  ],
+])('a write whose answer %s', async (_what, answer, code, outcome) => {
+  service.answer = answer;
+  const requestId = `write-${code}-${service.received.length}`;
+  const calls = await receivedIn(async () => {
+    const headers = { 'x-request-id': requestId };
+    const { errors } = await query(CREATE, { token: tokenOf(), headers });
+    expect(errors).toMatchObject([{ extensions: { code, retryable: code === 'RATE_LIMITED' } }]);
+  });
+  expect(calls).toHaveLength(1);
+  const { outcome: logged, calls: ended } = await lineOf(requestId);
+  expect(logged).toBe(outcome);
+  expect(ended).toContainEqual(expect.stringMatching(/^alerts\.create /));
+});
+
+test('its 401 ends nobody’s proof, and tells no user to sign in', async () => {
+  const token = tokenOf();
+  await query('{ session { id } }', { token });
+  service.answer = () => ({ status: 401, body: { message: 'who is asking?' } });
+  sandbox.clearCalls();
+  const { errors } = await query('{ news(symbol: "US500") { id } }', { token });
+  expect(errors[0]?.extensions).toMatchObject({
+    code: 'GATEWAY_CONTRACT',
+    operation: 'news.articles',
+  });
+  expect(errors[0]?.message).toBe('news gave an answer outside its interface.');
+  expect((await query('{ positions { id } }', { token })).errors).toEqual([]);
+  expect(sandbox.calls('getSession')).toBe(0);
+});
+
+test.each(TRANSPORTS.filter((transport) => transport !== 'GET'))(
+  'no subscription over %s has an extension’s field, however it is selected',
+  async (transport) => {
+    const documents = [
+      'subscription { positions { instrument { news { id } } } }',
+      'subscription { positions { ...row } } fragment row on Position { instrument { ...more } } fragment more on Instrument { news { id } }',
+    ];
+    for (const query of documents) {
+      const { errors } = await send(facade, transport, { query }, { token: tokenOf() });
+      expect(errors).toMatchObject([
+        {
+          message: 'A subscription cannot have "news": ask for it in a query.',
+          extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+        },
+      ]);
+    }
+  },
+);
+
+test('a fragment that only a query spreads stands beside a subscription', async () => {
+  const document =
+    'query q { news(symbol: "AAPL") { ...one } } subscription s { positions { id } } fragment one on Article { id }';
+  const response = await fetch(`${facade.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: document, operationName: 'q' }),
+  });
+  expect(await response.json()).not.toMatchObject({
+    errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
+  });
+});
+
+test('the size that a list says is its cost', async () => {
+  const { errors } = await query(
+    `{ ${Array.from({ length: 29 }, (_, at) => `n${at}: instruments(first: 500) { nodes { news { id headline } } }`).join(' ')} }`,
+    { token: tokenOf() },
+  );
+  // 29 × 500 × 20 articles.
+  expect(errors[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COMPLEX', limit: 'MAX_COST' });
+});
+
+test('the calls of a service are in the log’s line of their request', async () => {
+  const headers = { 'x-request-id': 'news-in-the-log' };
+  await query('{ instrument(id: "AAPL") { news { id } } }', { token: tokenOf(), headers });
+  const { calls } = await lineOf('news-in-the-log');
+  expect(calls).toContainEqual(expect.stringMatching(/^news\.articles ok /));
+});
+
+test('a service that fails opens a breaker of its own, and the gateway’s reads go on', async () => {
+  service.answer = () => ({ status: 500, body: {} });
+  const emails = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
+  for (const email of [...emails, ...emails, ...emails, ...emails]) {
+    const token = tokenOf(email);
+    await query('{ session { id } }', { token });
+    await query('{ instrument(id: "AAPL") { news { id } } }', { token });
+  }
+  expect(await metric('circuit_open{backend="news"}')).toBe('1');
+  expect(await metric('circuit_open{backend="reads"}')).toBe('0');
+  expect(await metric('circuit_open{backend="alerts"}')).toBe('0');
+  const { errors } = await query(
+    '{ session(maxAge: 0) { id } instrument(id: "AAPL") { news { id } } }',
+    {
+      token: tokenOf(),
+    },
+  );
+  expect(errors).toMatchObject([
+    {
+      message: 'news cannot be reached.',
+      path: ['instrument', 'news'],
+      extensions: { code: 'GATEWAY_UNAVAILABLE', operation: 'news.articles', retryable: true },
+    },
+  ]);
+  expect(
+    Number(await metric('errors_total{code="GATEWAY_UNAVAILABLE",operation="news.articles"}')),
+  ).toBeGreaterThan(0);
+});

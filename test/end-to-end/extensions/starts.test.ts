@@ -1,0 +1,104 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
+import { postQuery } from '../../support/app.ts';
+import { startFacadeProcess } from '../../support/facade-process.ts';
+import { failedStart } from '../../support/failed-start.ts';
+import { ownFolder } from '../../support/own-folder.ts';
+
+const folder = ownFolder();
+
+async function fileOf(text: string, name = 'graph.mjs'): Promise<string> {
+  const path = join(folder.path, name);
+  await writeFile(path, text);
+  return path;
+}
+
+/** A field of the root by this name. */
+const field = (name: string, root = 'query') =>
+  `({ builder }) => builder.${root}Field('${name}', (t) => t.string({ description: 'x', resolve: () => 'x' }))`;
+
+test.each([
+  ['is missing', null, 'missing'],
+  ['throws', "throw new Error('no licence');", 'no licence'],
+  ['exports no function', 'export default {};', 'exporting no function'],
+  ['fails later', "export default async () => { throw new Error('no key'); };", 'no key'],
+  [
+    'is for another version of the kit',
+    'export const kitVersion = 2; export default () => {};',
+    'for version 2 of the kit, and this is 1',
+  ],
+  [
+    'has a field that is there',
+    `export default ${field('session')};`,
+    'Duplicate field session on Query',
+  ],
+  [
+    'adds a subscription',
+    `export default ${field('ticks', 'subscription')};`,
+    'Subscription.ticks',
+  ],
+  [
+    'has a type that is there',
+    "export default ({ builder }) => builder.objectType('Position', { fields: (t) => ({ a: t.string({ resolve: () => 'x' }) }) });",
+    'Duplicate typename',
+  ],
+  [
+    'shares a field that is the account’s',
+    "export default ({ builder, refs, shared }) => builder.objectField(refs.Position, 'a', (t) => t.string({ ...shared({ seconds: 1 }), description: 'x', resolve: () => 'x' }));",
+    'Position.a: only fields of Query and Instrument can be shared',
+  ],
+])('a file that %s stops the start by its name', async (_what, text, reason) => {
+  const path = text === null ? join(folder.path, 'none.mjs') : await fileOf(text);
+  const { code, problems } = await failedStart({ EXTENSIONS: path, PORT: '0' });
+  expect(code).toBe(1);
+  const [, problem = ''] = problems;
+  expect(problem).toMatch(/^EXTENSIONS=".*graph\.mjs|^EXTENSIONS=".*none\.mjs/);
+  expect(problem).toContain('must be files whose default exports are functions of the kit');
+  expect(problem).toContain(reason);
+  expect(problems).toHaveLength(2);
+});
+
+test('a problem of an extension is listed with what else cannot be used', async () => {
+  const path = await fileOf('export default {};');
+  const { problems } = await failedStart({ EXTENSIONS: path, ORDER_STORE: folder.path });
+  expect(problems.slice(1).map((line) => line.split('=')[0])).toEqual([
+    'EXTENSIONS',
+    'ORDER_STORE',
+  ]);
+});
+
+test('the fields of several files are the viewer’s own, whatever they say of themselves, and shared ones see no viewer', async () => {
+  const marked = await fileOf(
+    `let calls = 0;
+    export default ({ builder, refs, shared }) => {
+      builder.objectField(refs.Instrument, 'counted', (t) =>
+        t.int({ description: 'x', nullable: true, extensions: { sharing: 'group' }, resolve: () => (calls += 1) }));
+      builder.queryField('who', (t) =>
+        t.string({ ...shared({ seconds: 60 }), description: 'x', nullable: true,
+          resolve: async (_root, _args, context) => (await context.proved()).login }));
+      builder.queryField('seen', (t) =>
+        t.string({ description: 'x', nullable: true,
+          resolve: (_root, _args, context) => Object.keys(context).join() + typeof context.services + typeof context.scope }));
+    };`,
+  );
+  const second = await fileOf(`export default ${field('second')};`, 'second.mjs');
+  await using sandbox = await startSandbox({ tickMs: 0 });
+  const both = `${marked}, ${second}`;
+  await using facade = await startFacadeProcess({ GATEWAY_URL: sandbox.url, EXTENSIONS: both });
+  const token = sandbox.token({ email: 'demo@example.com' });
+  const ask = (document: string) => postQuery(`${facade.url}/graphql`, document, { token });
+  for (const counted of [1, 2]) {
+    const { data } = await ask('{ instrument(id: "AAPL") { counted } second }');
+    expect(data).toEqual({ instrument: { counted }, second: 'x' });
+  }
+  const document = '{ instrument(id: "AAPL") { counted } }';
+  const response = await fetch(`${facade.url}/graphql?query=${encodeURIComponent(document)}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  const { errors } = await ask('{ who }');
+  expect(errors.map(({ extensions }) => extensions.code)).toEqual(['INTERNAL']);
+  expect((await ask('{ seen }')).data).toEqual({ seen: 'undefinedundefined' });
+});
