@@ -104,7 +104,13 @@ export type Engine = ReturnType<typeof createEngine>;
 
 /** Serves a schema over HTTP, event streams and WebSockets. Nothing listens yet. */
 export function createEngine(given: EngineOptions) {
-  const options = { ...defaults(given), ...given };
+  const options = {
+    ...DEFAULTS,
+    plugins: given.plugins ?? openPlugins(given.schema, [], given.log),
+    metrics: given.metrics ?? unread(),
+    readiness: given.readiness ?? new Readiness({}),
+    ...given,
+  };
   const { sites, sdl, corsHeaders, directPath, readiness, isMemoryShort } = options;
   const { most, lingerMs } = { ...CONNECTIONS, ...options.connections };
   const caches = {
@@ -128,33 +134,30 @@ export function createEngine(given: EngineOptions) {
   return { ...settings, ...caches, readiness, webSockets, server, yoga };
 }
 
-function defaults({ schema, log }: Required): Optional {
-  return {
-    createContext: (_caller, operation) => new PlainContext(operation),
-    plugins: openPlugins(schema, [], log),
-    traits: REQUEST_CODES,
-    describe: () => ({ message: 'Something went wrong here.', extensions: { code: 'INTERNAL' } }),
-    sizeOf: () => 100,
-    isMemoryShort: () => false,
-    clientOf: ({ client }) => addressClient(client?.address),
-    isKnown: () => false,
-    ...{ trusted: null, trustedOnly: 'off' },
-    ...{ sample: 1, accountKey: null, isAccepted: () => false, callsMember: 'callsMs' },
-    origins: { origins: [], anyLocalhost: false },
-    longestHeartbeatMs: 60_000,
-    tokenEndOf: () => null,
-    ...{ sites: [], sdl: null, corsHeaders: [], directPath: true },
-    metrics: {
-      server: new ServerMetrics(new Registry()),
-      graph: { error() {}, refusal() {} },
-    },
-    tracing: null,
-    readiness: new Readiness({}),
-    connections: {},
-    ...{ trustedProxies: [], clientNames: [] },
-    cachedResponsesBytes: MAX_BYTES / 4,
-    receipts: false,
-  };
+const DEFAULTS: Omit<Optional, 'plugins' | 'metrics' | 'readiness'> = {
+  createContext: (_caller, operation) => new PlainContext(operation),
+  traits: REQUEST_CODES,
+  describe: () => ({ message: 'Something went wrong here.', extensions: { code: 'INTERNAL' } }),
+  sizeOf: () => 100,
+  isMemoryShort: () => false,
+  clientOf: ({ client }) => addressClient(client?.address),
+  isKnown: () => false,
+  ...{ trusted: null, trustedOnly: 'off' },
+  ...{ sample: 1, accountKey: null, isAccepted: () => false, callsMember: 'callsMs' },
+  origins: { origins: [], anyLocalhost: false },
+  longestHeartbeatMs: 60_000,
+  tokenEndOf: () => null,
+  ...{ sites: [], sdl: null, corsHeaders: [], directPath: true },
+  tracing: null,
+  connections: {},
+  ...{ trustedProxies: [], clientNames: [] },
+  cachedResponsesBytes: MAX_BYTES / 4,
+  receipts: false,
+};
+
+/** Metrics that nobody reads. */
+function unread(): Metrics {
+  return { server: new ServerMetrics(new Registry()), graph: { error() {}, refusal() {} } };
 }
 
 function createGraph(
