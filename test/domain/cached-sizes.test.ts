@@ -14,6 +14,7 @@ import { openAccountWorld } from './account/account-world.ts';
 import { viewerOf } from './viewer.ts';
 
 // Enough that what is compiled meanwhile weighs nothing beside them.
+const NODE_MAJOR = Number(process.versions.node.split('.')[0]);
 const [FIRST, ENTRIES] = [600, 1_200];
 
 let ids = 1_000_000_000;
@@ -73,7 +74,7 @@ test('a watermark weighs what it says, with a hash for its key', async () => {
   );
   for (const each of [share, shareOfServed]) {
     // V8 of Node 24 needs a little less.
-    expect(each).toBeGreaterThan(0.7);
+    expect(each).toBeGreaterThan(NODE_MAJOR < 26 ? 0.7 : 0.8);
     expect(each).toBeLessThan(1.2);
   }
 });
