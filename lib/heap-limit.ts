@@ -24,7 +24,7 @@ export function oldHeapBytes(limit: number, flags: string, nodeVersion: string):
   if (oldMb > 0) return Math.min(oldMb * MB, limit);
   const semiMb = flagOf('max-semi-space-size', flags);
   // V8 rounds it up to a power of two.
-  if (semiMb > 0) return limit - SEMI_SPACES * 2 ** Math.ceil(Math.log2(semiMb)) * MB;
+  if (semiMb > 0) return Math.max(MB, limit - SEMI_SPACES * 2 ** Math.ceil(Math.log2(semiMb)) * MB);
   // Small heaps have a smaller young generation than a major's usual one.
   const usualMb = SEMI_SPACE_MB[majorOf(nodeVersion)] ?? LARGEST_SEMI_SPACE_MB;
   return Math.max(limit - SEMI_SPACES * usualMb * MB, limit / 2);
