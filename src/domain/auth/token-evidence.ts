@@ -1,6 +1,6 @@
 import type { Client } from '../../../lib/limits/client.ts';
 
-/** What the gateway has said of one token, and when. */
+/** The evidence about one token: the gateway's answers to it, and their times. */
 export interface TokenEvidence {
   readonly login: string;
   readonly expiresAtMs: number | null;
@@ -20,7 +20,7 @@ export interface TokenEvidence {
   groupFailedAtMs: number;
 }
 
-/** Of a token that nothing is known of yet. */
+/** The evidence about a token that the gateway has not been asked about yet. */
 export function noEvidence(login: string, expiresAtMs: number | null): TokenEvidence {
   return {
     login,
