@@ -62,8 +62,8 @@ export class Subscriptions {
         ...this.#connectionOptions(),
         open: (token, events) =>
           new SocketLine({
-            ...{ ...options, url: url(), WebSocket, token, events, onSlow },
-            sendsAfter: 'opening',
+            ...options,
+            ...{ url: url(), WebSocket, token, events, onSlow, sendsAfter: 'opening' },
           }),
         prepare: async (token) => {
           this.#isLastTry = this.#canStream;
