@@ -1,0 +1,174 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
+import { postQuery, type QueryOptions } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
+import { withClaims } from '../../support/tokens.ts';
+import { type Reply, type SideService, startSideService } from './side-service.ts';
+
+let sandbox: Sandbox;
+let service: SideService;
+let facade: FacadeProcess;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ tickMs: 0 });
+  service = await startSideService();
+  facade = await startFacadeProcess({
+    GATEWAY_URL: sandbox.url,
+    EXTENSIONS: join(import.meta.dirname, 'side-graph.ts'),
+    SIDE_URL: `${service.url}/base`,
+  });
+});
+
+afterAll(async () => {
+  await facade[Symbol.asyncDispose]();
+  await service[Symbol.asyncDispose]();
+  await sandbox[Symbol.asyncDispose]();
+});
+
+beforeEach(() => {
+  service.answer = () => ({ status: 200, body: 'fine' });
+  service.received.length = 0;
+});
+
+const query = (document: string, options: QueryOptions = {}) =>
+  postQuery(`${facade.url}/graphql`, document, options);
+
+const tokenOf = (email = 'demo@example.com') => sandbox.token({ email });
+
+test('a path’s segments are filled in, and one that could leave its segment is never sent', async () => {
+  expect((await query('{ item(id: "a b/c") }')).data).toEqual({ item: 'fine' });
+  expect(service.received.map(({ path }) => path)).toEqual(['/base/items/a%20b%2Fc']);
+  for (const id of ['..', '', 'a/../b']) {
+    const { errors } = await query('query ($id: String!) { item(id: $id) }', { variables: { id } });
+    expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', argument: 'id' } }]);
+  }
+  expect(service.received).toHaveLength(1);
+});
+
+test('a read without retries is sent once, and its 408 is a time-out', async () => {
+  const codes = { 500: 'GATEWAY_UNAVAILABLE', 408: 'GATEWAY_TIMEOUT', 400: 'GATEWAY_REFUSED' };
+  for (const [status, code] of Object.entries(codes)) {
+    service.received.length = 0;
+    service.answer = () => ({ status: Number(status), body: { message: 'no' } });
+    const { errors } = await query('{ item(id: "a") }');
+    expect(errors).toMatchObject([{ extensions: { code, operation: 'side.item' } }]);
+    expect(service.received).toHaveLength(1);
+  }
+});
+
+test('an answer that is no JSON is none', async () => {
+  service.answer = () => ({ status: 200, body: undefined });
+  const { errors } = await query('{ item(id: "a") }');
+  expect(errors).toMatchObject([{ extensions: { code: 'GATEWAY_CONTRACT' } }]);
+});
+
+test('the user’s token goes to a service that it is forwarded to, once it is proved', async () => {
+  const token = tokenOf();
+  expect((await query('{ mine }', { token })).data).toEqual({ mine: 'fine' });
+  expect(service.received[0]?.headers.authorization).toBe(`Bearer ${token}`);
+  const forged = withClaims(tokenOf('pro@example.com'), { login: '700001' });
+  expect((await query('{ mine }', { token: forged })).errors).toHaveLength(1);
+  expect((await query('{ mine }')).errors).toHaveLength(1);
+  expect(service.received).toHaveLength(1);
+  service.answer = () => ({ status: 401, body: {} });
+  const { errors } = await query('{ mine }', { token });
+  expect(errors).toMatchObject([
+    { extensions: { code: 'UNAUTHENTICATED', operation: 'own.mine' } },
+  ]);
+  sandbox.clearCalls();
+  expect((await query('{ positions { id } }', { token })).errors).toEqual([]);
+  expect(sandbox.calls('getSession')).toBe(0);
+});
+
+test('a resolver has the request’s id, its signal, the viewer’s positions and instruments', async () => {
+  const headers = { 'x-request-id': 'asked-for-it' };
+  const { data } = await query('{ request }', { token: tokenOf(), headers });
+  const [id, isAborted, ...rest] = data.request;
+  expect([id, isAborted]).toEqual(['asked-for-it', 'false']);
+  expect(rest.slice(-2)).toEqual(['Apple Inc.', 'null']);
+  expect(rest.slice(0, -2)).toContain('AAPL');
+});
+
+test('a batch has at most as many keys as it says, in turn', async () => {
+  service.answer = ({ path }) => {
+    const ids = new URL(path, 'http://side').searchParams.get('ids')?.split(' ') ?? [];
+    return { status: 200, body: Object.fromEntries(ids.map((id) => [id, `item ${id}`])) };
+  };
+  const document = '{ instrumentsByIds(ids: ["AAPL", "EURUSD", "XAUUSD"]) { item } }';
+  const { data } = await query(document, { token: tokenOf() });
+  expect(data.instrumentsByIds.map(({ item }: { item: string }) => item)).toEqual([
+    'item AAPL',
+    'item EURUSD',
+    'item XAUUSD',
+  ]);
+  expect(service.received).toHaveLength(2);
+});
+
+test('what a write’s result selects is read after the write, for a proved account', async () => {
+  const { data } = await query('mutation { create { body item } }', { token: tokenOf() });
+  expect(data).toEqual({ create: { body: 'fine', item: 'fine' } });
+  const sent = service.received.map(({ method, path }) => `${method} ${path}`);
+  expect(sent).toEqual(['GET /base/items/a', 'POST /base/items', 'GET /base/items/a']);
+  service.received.length = 0;
+  expect((await query('mutation { create { body } }')).errors).toMatchObject([
+    { extensions: { code: 'UNAUTHENTICATED' } },
+  ]);
+  expect(service.received.map(({ method }) => method)).toEqual(['GET']);
+});
+
+test.each<[number, unknown, string | null]>([
+  [201, { id: 1 }, null],
+  [204, null, null],
+  [200, undefined, 'GATEWAY_CONTRACT'],
+  [302, {}, 'OUTCOME_UNKNOWN'],
+  [400, { message: 'too long' }, 'BAD_USER_INPUT'],
+  [401, {}, 'GATEWAY_CONTRACT'],
+  [403, {}, 'GATEWAY_CONTRACT'],
+  [408, {}, 'OUTCOME_UNKNOWN'],
+  [429, {}, 'RATE_LIMITED'],
+  [503, {}, 'OUTCOME_UNKNOWN'],
+])('a write that is answered with %i', async (status, body, code) => {
+  service.answer = ({ method }) =>
+    method === 'GET' ? { status: 200, body: 'fine' } : { status, body };
+  const { data, errors } = await query('mutation { create { body } }', { token: tokenOf() });
+  expect(errors.map(({ extensions }) => extensions.code)).toEqual(code === null ? [] : [code]);
+  if (code === null) expect(data.create.body).toEqual(body);
+  if (status === 400) expect(errors[0]?.message).toBe('too long');
+  expect(service.received.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
+test('who leaves does not abort what others share', async () => {
+  let answer = () => {};
+  service.answer = () =>
+    new Promise<Reply>((resolve) => {
+      answer = () => resolve({ status: 200, body: 'late' });
+    });
+  const leaving = new AbortController();
+  const body = JSON.stringify({ query: '{ shared private }' });
+  const headers = { 'content-type': 'application/json' };
+  const first = fetch(`${facade.url}/graphql`, {
+    method: 'POST',
+    headers,
+    body,
+    signal: leaving.signal,
+  });
+  await eventually(() => service.received.length === 2);
+  const second = query('{ shared }');
+  leaving.abort();
+  await expect(first).rejects.toThrow();
+  // The one that is the leaving request's own is aborted, and the shared one is still there.
+  await eventually(() => service.aborted === 1);
+  answer();
+  expect((await second).data).toEqual({ shared: 'late' });
+  expect(service.received).toHaveLength(2);
+});
+
+test('a list is as large as it says before it is read', async () => {
+  const { errors } = await query(
+    `{ ${Array.from({ length: 28 }, (_, at) => `m${at}: many { body }`).join(' ')} }`,
+  );
+  expect(errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'MAX_COST' } }]);
+  expect((await query('{ many { body } }')).errors).toEqual([]);
+});

@@ -1,0 +1,77 @@
+import type { Extension } from '../../../src/extensions/kit.ts';
+
+/** An extension that uses what the example does not. */
+const extension: Extension = ({ builder, refs, backend, shared, listSize }) => {
+  const url = process.env.SIDE_URL ?? '';
+  const side = backend({
+    ...{ name: 'side', url, retries: false },
+    reads: { item: '/items/{id}', list: '/items' },
+    writes: { create: '/items' },
+  });
+  const own = backend({ name: 'own', url, forwardToken: true, reads: { mine: '/mine' } });
+  const itemOf = side.loader('list', {
+    most: 2,
+    request: (ids) => ({ query: { ids: ids.join(' ') } }),
+    pick: (body: Record<string, string>, id) => body[id] ?? null,
+  });
+  const text = { description: 'x', nullable: true } as const;
+  const ResultRef = builder.objectRef<{ readonly body: unknown }>('SideResult').implement({
+    description: 'x',
+    fields: (t) => ({
+      body: t.field({ ...text, type: 'JSON', resolve: ({ body }) => body }),
+      item: t.string({
+        ...text,
+        resolve: (_result, _args, context) =>
+          side.read<string>(context, 'item', { path: { id: 'a' } }),
+      }),
+    }),
+  });
+  builder.queryFields((t) => ({
+    item: t.string({
+      ...text,
+      args: { id: t.arg.string({ required: true }) },
+      resolve: (_root, { id }, context) => side.read<string>(context, 'item', { path: { id } }),
+    }),
+    mine: t.string({
+      ...text,
+      resolve: (_root, _args, context) => own.read<string>(context, 'mine'),
+    }),
+    request: t.stringList({
+      ...text,
+      resolve: async (_root, _args, context) => [
+        context.requestId,
+        String(context.signal?.aborted),
+        ...(await context.positions()).map(({ symbol }) => symbol),
+        (await context.instrument('AAPL'))?.name ?? '',
+        String(await context.instrument('NONE')),
+      ],
+    }),
+    shared: t.string({
+      ...text,
+      ...shared({ seconds: 60 }),
+      resolve: (_root, _args, context) =>
+        side.read<string>(context, 'item', { path: { id: 'slow' } }),
+    }),
+    private: t.string({
+      ...text,
+      resolve: (_root, _args, context) =>
+        side.read<string>(context, 'item', { path: { id: 'slow' } }),
+    }),
+    many: t.field({ ...text, ...listSize(9_000), type: [ResultRef], resolve: () => [] }),
+  }));
+  builder.objectField(refs.Instrument, 'item', (t) =>
+    t.string({ ...text, resolve: ({ id }, _args, context) => itemOf(context, id) }),
+  );
+  builder.mutationField('create', (t) =>
+    t.field({
+      ...text,
+      type: ResultRef,
+      resolve: async (_root, _args, context) => {
+        await side.read(context, 'item', { path: { id: 'a' } });
+        return { body: await side.write(context, 'create', { body: { a: 1 } }) };
+      },
+    }),
+  );
+};
+
+export default extension;
