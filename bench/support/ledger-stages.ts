@@ -23,7 +23,7 @@ export const STAGES: readonly Stage[] = [
     fromHeaders: '() => null',
   }),
   method('negotiation', 'engine/http/negotiation.ts', 'Negotiation', {
-    of: `() => ({ single: 'application/json', takesEvents: false })`,
+    of: `() => ({ single: 'application/json', events: null })`,
   }),
   method('token buckets', 'lib/limits/limiter.ts', 'Limiter', {
     take: '() => ({ isOver: false, left: 1, most: 1, waitMs: 0 })',

@@ -33,8 +33,9 @@ export function selectOperation(
     return refused([error], 405, { allow: 'POST' });
   }
   if (node.operation === 'subscription' && !takesEvents) {
-    const message = 'The answer is JSON, or an event stream.';
-    return refused([requestError('GRAPHQL_PARSE_FAILED', message)], 406);
+    const message =
+      'A subscription needs text/event-stream, or multipart/mixed with subscriptionSpec="1.0".';
+    return refused([requestError('NOT_ACCEPTABLE', message)], 406);
   }
   return { document, prepared };
 }

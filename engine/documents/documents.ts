@@ -29,6 +29,7 @@ import { literalsOf, redactTexts } from './redact-literals.ts';
 import { inexactLiteralError, nullMemberLiteralError } from './refused-literals.ts';
 import { Selections } from './selections.ts';
 import { type SharedUse, sharedUseOf } from './sharing-marks.ts';
+import { withoutIncremental } from './without-incremental.ts';
 
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;
@@ -141,8 +142,9 @@ export class Documents {
     }
     const inexact = inexactLiteralError(schema, document);
     if (inexact) return { errors: [inexact] };
-    freeTokens(document);
-    return { document, operations: this.#operationsOf(document, text) };
+    const plain = withoutIncremental(document, text);
+    freeTokens(plain);
+    return { document: plain, operations: this.#operationsOf(plain, text) };
   }
 
   /** Returns one more than the most errors where there are as many: the last says so. */

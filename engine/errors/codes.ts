@@ -14,6 +14,8 @@ const BY_THE_CALLER = { retryable: false, outcome: 'caller' } as const;
 export const REQUEST_CODES = {
   GRAPHQL_PARSE_FAILED: BY_THE_CALLER,
   GRAPHQL_VALIDATION_FAILED: BY_THE_CALLER,
+  NOT_ACCEPTABLE: BY_THE_CALLER,
+  BATCHING_NOT_SUPPORTED: BY_THE_CALLER,
   BAD_USER_INPUT: BY_THE_CALLER,
   FORBIDDEN: BY_THE_CALLER,
   RATE_LIMITED: { retryable: true, outcome: 'refused' },

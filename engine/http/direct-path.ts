@@ -8,8 +8,8 @@ import type { Refusal } from '../admission/refusal.ts';
 import { isNamed } from '../response-cache/cached-responses.ts';
 import { CachedResult } from '../response-cache/response-cache.ts';
 import { jsonText } from '../results/json-text.ts';
-import { asOnlyEvent } from './event-stream.ts';
-import { EVENT_STREAM, type MediaType, PLAIN_JSON, RESPONSE_JSON } from './negotiation.ts';
+import { asOnlyEvent, isStream, streamContentType } from './event-stream.ts';
+import { type MediaType, PLAIN_JSON, RESPONSE_JSON } from './negotiation.ts';
 import { readQueryString } from './query-string.ts';
 import type { HttpReply } from './reply.ts';
 
@@ -41,7 +41,7 @@ function readBody(body: Buffer): Reading {
     const text = body.toString();
     const hasMark = text.charCodeAt(0) === BYTE_ORDER_MARK;
     const sent = parseExactJson(hasMark ? text.slice(1) : text);
-    return Array.isArray(sent) ? { fault: 'Batching is not supported.' } : { sent };
+    return { sent };
   } catch {
     return { fault: 'The body is not JSON.' };
   }
@@ -79,7 +79,7 @@ function sendCached(
   { sent: { etag, freshSeconds, bytes, packed } }: CachedResult,
   media: MediaType,
 ): Eventually<void> {
-  if (media === EVENT_STREAM && bytes !== null) return sendResult(reply, 200, bytes, media);
+  if (isStream(media) && bytes !== null) return sendResult(reply, 200, bytes, media);
   const { method, headers } = reply.request;
   if (method === 'GET') {
     reply.set('etag', etag);
@@ -102,12 +102,12 @@ function sendResult(
   media: MediaType,
 ): Eventually<void> {
   reply.set('content-type', contentTypeOf(media));
-  if (media !== EVENT_STREAM) return reply.send(status, result);
+  if (!isStream(media)) return reply.send(status, result);
   if (reply.summary !== null) reply.summary.transport = 'sse';
-  return reply.send(status, asOnlyEvent(result));
+  return reply.send(status, asOnlyEvent(result, media));
 }
 
-/** An event stream is always UTF-8. */
+/** A stream is always UTF-8. */
 function contentTypeOf(media: MediaType): string {
-  return media === EVENT_STREAM ? media : `${media}; charset=utf-8`;
+  return isStream(media) ? streamContentType(media) : `${media}; charset=utf-8`;
 }

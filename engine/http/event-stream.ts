@@ -4,20 +4,49 @@ import { GzipSegments, PackedText } from '../../lib/packed-text.ts';
 import type { SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { EventText, FollowedEvents, ResultSink } from '../live/delivery.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
-import { EVENT_STREAM } from './negotiation.ts';
+import { EVENT_STREAM, type MediaType, MULTIPART, type StreamType } from './negotiation.ts';
 import type { HttpReply } from './reply.ts';
 
-const HEAD = Buffer.from('event: next\ndata: ');
-const END = Buffer.from('\n\n');
-const COMPLETE = Buffer.from('event: complete\ndata:\n\n');
-// A comment, which clients ignore.
-const PING = Buffer.from(':\n\n');
+/** The bytes around the results of a stream. */
+interface Framing {
+  readonly type: string;
+  readonly begin: Buffer;
+  readonly head: Buffer;
+  readonly end: Buffer;
+  readonly complete: Buffer;
+  /** Ignored by clients. */
+  readonly ping: Buffer;
+}
+
+const BOUNDARY = '\r\n--graphql';
+const PART = '\r\ncontent-type: application/json\r\n\r\n';
+
+const FRAMINGS: Readonly<Record<StreamType, Framing>> = {
+  // By graphql-sse's protocol in its distinct connections mode; a ping is a comment.
+  [EVENT_STREAM]: framing(EVENT_STREAM, {
+    begin: '',
+    head: 'event: next\ndata: ',
+    end: '\n\n',
+    complete: 'event: complete\ndata:\n\n',
+    ping: ':\n\n',
+  }),
+  // Clients read a part when the boundary behind it has come.
+  [MULTIPART]: framing('multipart/mixed;boundary="graphql";subscriptionSpec="1.0"', {
+    begin: BOUNDARY,
+    head: `${PART}{"payload":`,
+    end: `}${BOUNDARY}`,
+    complete: '--\r\n',
+    ping: `${PART}{}${BOUNDARY}`,
+  }),
+};
+
 // Some proxies close a connection that was quiet for a minute; more pings than that would wake a phone's radio between its events.
 const QUIET_PINGS = 2.5;
 
-/** The body of a subscription's response, by graphql-sse's protocol in its distinct connections mode. */
+/** The body of a subscription's response. */
 export class EventStream implements ResultSink {
   readonly takesPacked: boolean;
+  readonly #framing: Framing;
   readonly #response: ServerResponse;
   readonly #unread: SendBuffer;
   readonly #summary: RequestSummary;
@@ -26,9 +55,10 @@ export class EventStream implements ResultSink {
   readonly #pings: NodeJS.Timeout;
   #lastWriteAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(reply: HttpReply, summary: RequestSummary, pingMs: number) {
+  constructor(reply: HttpReply, summary: RequestSummary, pingMs: number, type: StreamType) {
     this.takesPacked = reply.takesGzip;
-    reply.set('content-type', EVENT_STREAM);
+    this.#framing = FRAMINGS[type];
+    reply.set('content-type', this.#framing.type);
     reply.set('x-accel-buffering', 'no');
     if (this.takesPacked) reply.set('content-encoding', 'gzip');
     this.#response = reply.begin(200);
@@ -37,7 +67,7 @@ export class EventStream implements ResultSink {
     this.#gzip = this.takesPacked ? new GzipSegments() : null;
     if (this.#gzip !== null) this.#write(this.#gzip.begin());
     // Some browsers hand the response to the page with its first bytes only.
-    this.#piece(PING);
+    this.#piece(Buffer.concat([this.#framing.begin, this.#framing.ping]));
     this.#quietMs = QUIET_PINGS * pingMs;
     this.#pings = setInterval(() => this.#ping(), pingMs);
   }
@@ -56,7 +86,7 @@ export class EventStream implements ResultSink {
       clearInterval(this.#pings);
     }
     if (this.#response.destroyed) return;
-    this.#piece(COMPLETE);
+    this.#piece(this.#framing.complete);
     this.#response.end(this.#gzip?.end());
   }
 
@@ -77,7 +107,8 @@ export class EventStream implements ResultSink {
   /** Keeps proxies from closing a quiet connection, and finds out about a client that is gone; each event does as well. */
   #ping(): void {
     if (performance.now() - this.#lastWriteAtMs < this.#quietMs) return;
-    if (!this.#response.writableNeedDrain && this.#unread.hasRoom()) this.#piece(PING);
+    if (!this.#response.writableNeedDrain && this.#unread.hasRoom())
+      this.#piece(this.#framing.ping);
   }
 
   /** Sends what is no event. */
@@ -101,19 +132,36 @@ export class EventStream implements ResultSink {
 
   #encoded(result: EventText): Buffer {
     const gzip = this.#gzip;
+    const { head, end } = this.#framing;
     if (result instanceof PackedText) {
       if (gzip === null) throw new Error('the client does not unpack');
-      return Buffer.concat([gzip.stored(HEAD), gzip.packed(result), gzip.stored(END)]);
+      return Buffer.concat([gzip.stored(head), gzip.packed(result), gzip.stored(end)]);
     }
     const parts = typeof result === 'string' ? [Buffer.from(result)] : result;
-    const plain = Buffer.concat([HEAD, ...parts, END]);
+    const plain = Buffer.concat([head, ...parts, end]);
     return gzip?.stored(plain) ?? plain;
   }
 }
 
-/** The body of an event stream with one result. */
-export function asOnlyEvent(result: Body): Body {
-  const end = Buffer.concat([END, COMPLETE]);
-  if (typeof result === 'string') return `${HEAD}${result}${end}`;
-  return [HEAD, ...(isChunks(result) ? result : [result]), end];
+/** The body of a stream with one result. */
+export function asOnlyEvent(result: Body, type: StreamType): Body {
+  const { begin, head, end, complete } = FRAMINGS[type];
+  if (typeof result === 'string') return `${begin}${head}${result}${end}${complete}`;
+  const chunks = isChunks(result) ? result : [result];
+  return [begin, head, ...chunks, end, complete];
+}
+
+export function isStream(media: MediaType): media is StreamType {
+  return media === EVENT_STREAM || media === MULTIPART;
+}
+
+/** The `Content-Type` of a stream. */
+export function streamContentType(type: StreamType): string {
+  return FRAMINGS[type].type;
+}
+
+function framing(type: string, texts: Readonly<Record<keyof Omit<Framing, 'type'>, string>>) {
+  const { begin, head, end, complete, ping } = texts;
+  const [a, b, c, d, e] = [begin, head, end, complete, ping].map((text) => Buffer.from(text));
+  return { type, begin: a, head: b, end: c, complete: d, ping: e } as Framing;
 }

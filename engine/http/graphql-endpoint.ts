@@ -1,7 +1,8 @@
 import type { ExecutionResult } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
 import type { Operation, TransportContext } from '../admission/operation.ts';
-import type { Refusal } from '../admission/refusal.ts';
+import { type Refusal, refused } from '../admission/refusal.ts';
+import type { RequestCode } from '../errors/codes.ts';
 import { requestError } from '../errors/request-error.ts';
 import type { FollowedEvents } from '../live/delivery.ts';
 import { RequestSummary } from '../request/request-summary.ts';
@@ -9,7 +10,7 @@ import { endRequestTrace, requestTrace } from '../request/request-trace.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { type BodyFault, takeBody } from './body.ts';
 import { readOrdinary, sendAnswer, sendRefusal } from './direct-path.ts';
-import { EventStream } from './event-stream.ts';
+import { EventStream, isStream } from './event-stream.ts';
 import { toFetchRequest } from './fetch-request.ts';
 import { countUnpacked, type FloodSettings, refuseFlood } from './flood-guard.ts';
 import {
@@ -19,6 +20,7 @@ import {
   Negotiation,
   PLAIN_JSON,
   RESPONSE_JSON,
+  type StreamType,
 } from './negotiation.ts';
 import type { HttpReply } from './reply.ts';
 import type { YogaHandler } from './yoga.ts';
@@ -70,30 +72,32 @@ export function createGraphQLEndpoint(
     const { request } = reply;
     const { method, headers } = request;
     const accepted = negotiation.of(headers.accept);
-    if (accepted === null) return refuse(reply, 406, 'The answer is JSON, or an event stream.');
-    const { single, takesEvents } = accepted;
+    if (accepted === null) return refuse(reply, 406, NOT_ACCEPTABLE);
+    const { single, events } = accepted;
+    if (body !== null && isList(body)) return refuseBatch(reply, body, single);
     const ordinary = directPath ? readOrdinary(request, body) : null;
     if (ordinary !== null && 'fault' in ordinary) return refuse(reply, 400, ordinary.fault, single);
-    const isCacheable = method === 'GET' && single !== EVENT_STREAM;
+    const isCacheable = method === 'GET' && !isStream(single);
     // The result of an event stream has the status of plain JSON.
     const asked = single === RESPONSE_JSON ? RESPONSE_JSON : PLAIN_JSON;
     const transport: TransportContext = {
       sent: ordinary?.sent ?? null,
       record: summary,
       mayMutate: method === 'POST',
-      takesEvents,
+      takesEvents: events !== null,
       takesBytes: true,
       isOver: reply.isOver,
       ifNoneMatch: isCacheable ? headers['if-none-match'] : undefined,
       reportsEnd: undefined,
       toRequest: () => toFetchRequest(request, body, asked),
     };
-    if (ordinary === null) return answerByYoga(reply, transport, single);
+    const media = { single, events: events ?? EVENT_STREAM };
+    if (ordinary === null) return answerByYoga(reply, transport, media);
     return after(graph.open(reply.caller, transport), (opened) => {
       if ('errors' in opened) return sendRefusal(reply, opened, single);
       const { operation } = opened;
       reply.setAll(operation.headers);
-      return after(opened.start(), (outcome) => sendOutcome(reply, outcome, operation, single));
+      return after(opened.start(), (outcome) => sendOutcome(reply, outcome, operation, media));
     });
   }
 
@@ -102,12 +106,12 @@ export function createGraphQLEndpoint(
     reply: HttpReply,
     outcome: object,
     operation: Operation | null,
-    media: MediaType,
+    { single, events }: Media,
   ): Eventually<void> {
-    if ('isWellFormed' in outcome) return sendRefusal(reply, outcome as Refusal, media);
+    if ('isWellFormed' in outcome) return sendRefusal(reply, outcome as Refusal, single);
     return operation === null || operation.events === null
-      ? sendAnswer(reply, outcome as ExecutionResult, operation, media)
-      : sendEvents(reply, operation.events, outcome as AsyncIterable<never>);
+      ? sendAnswer(reply, outcome as ExecutionResult, operation, single)
+      : sendEvents(reply, operation.events, outcome as AsyncIterable<never>, events);
   }
 
   /** Answers a subscription by an event stream, which may last for hours. `outcome`: as other plugins hand it on. */
@@ -115,11 +119,12 @@ export function createGraphQLEndpoint(
     reply: HttpReply,
     followed: FollowedEvents,
     outcome: AsyncIterable<never>,
+    type: StreamType,
   ): Promise<void> {
     const summary = reply.summary as RequestSummary;
     summary.transport = 'sse';
     accessLog.subscribed(summary, reply.caller);
-    const stream = new EventStream(reply, summary, pingMs);
+    const stream = new EventStream(reply, summary, pingMs, type);
     // The span is that of the start.
     if (summary.trace !== null) endRequestTrace(summary.trace, 200);
     lasting.add(stream);
@@ -133,7 +138,7 @@ export function createGraphQLEndpoint(
   async function answerByYoga(
     reply: HttpReply,
     transport: TransportContext,
-    media: MediaType,
+    media: Media,
   ): Promise<void> {
     metrics.generalPath.add();
     const { response, outcome, operation } = await (await yoga())(reply.caller, transport);
@@ -153,10 +158,21 @@ export function createGraphQLEndpoint(
     message: string,
     media: MediaType = PLAIN_JSON,
   ): Eventually<void> {
-    const code = status === 413 ? 'PAYLOAD_TOO_LARGE' : 'GRAPHQL_PARSE_FAILED';
-    const errors = [requestError(code, message)];
+    const errors = [requestError(CODES[status] ?? 'GRAPHQL_PARSE_FAILED', message)];
     graph.codes.refused(errors, reply.summary as RequestSummary);
     return sendRefusal(reply, { status, headers: {}, isWellFormed: false, errors }, media);
+  }
+
+  /** Batching links read a list of one result for each operation, and show its errors. */
+  function refuseBatch(reply: HttpReply, body: Buffer, media: MediaType): Eventually<void> {
+    const length = batchLength(body);
+    if (length === null) return refuse(reply, 400, 'The body is not JSON.', media);
+    const errors = [requestError('BATCHING_NOT_SUPPORTED', BATCHED)];
+    graph.codes.refused(errors, reply.summary as RequestSummary);
+    if (length === 0 || length > LONGEST_BATCH || isStream(media)) {
+      return sendRefusal(reply, { ...refused(errors), isWellFormed: false }, media);
+    }
+    return reply.sendJson(200, Array(length).fill({ errors }));
   }
 
   function refuseUntaken(reply: HttpReply, fault: BodyFault): Eventually<void> {
@@ -190,6 +206,37 @@ export function createGraphQLEndpoint(
       ),
     );
   };
+}
+
+/** The media types of an answer: of one result, and of events. */
+interface Media {
+  readonly single: MediaType;
+  readonly events: StreamType;
+}
+
+const CODES: Readonly<Record<number, RequestCode>> = {
+  406: 'NOT_ACCEPTABLE',
+  413: 'PAYLOAD_TOO_LARGE',
+};
+const NOT_ACCEPTABLE =
+  'Acceptable are application/json, application/graphql-response+json, text/event-stream, and multipart/mixed with subscriptionSpec="1.0".';
+const BATCHED = 'Batches are not supported: send each operation by itself, with HttpLink.';
+/** As batching links make them; the refusal of a longer one must not be larger than itself. */
+const LONGEST_BATCH = 10;
+const BRACKET = 0x5b;
+const SPACES = new Set(Buffer.from(' \t\r\n'));
+
+function isList(body: Buffer): boolean {
+  return body.find((byte) => !SPACES.has(byte)) === BRACKET;
+}
+
+/** Null where the list is no JSON. */
+function batchLength(body: Buffer): number | null {
+  try {
+    return JSON.parse(body.toString()).length;
+  } catch {
+    return null;
+  }
 }
 
 // These are set when the bytes are sent.

@@ -3,16 +3,19 @@ import { LRUCache } from 'lru-cache';
 export const PLAIN_JSON = 'application/json';
 export const RESPONSE_JSON = 'application/graphql-response+json';
 export const EVENT_STREAM = 'text/event-stream';
+/** Apollo's protocol for subscriptions over HTTP. */
+export const MULTIPART = 'multipart/mixed;subscriptionSpec="1.0"';
 
 export type JsonType = typeof PLAIN_JSON | typeof RESPONSE_JSON;
-export type MediaType = JsonType | typeof EVENT_STREAM;
+export type StreamType = typeof EVENT_STREAM | typeof MULTIPART;
+export type MediaType = JsonType | StreamType;
 
 /** The media types that an `Accept` header allows for a response. */
 export interface Accepted {
   /** The type of one result, which is a query's, a mutation's or a refusal. */
   readonly single: MediaType;
-  /** Whether a subscription may be answered, which takes an event stream. */
-  readonly takesEvents: boolean;
+  /** The type of a subscription's events; null where none is acceptable. */
+  readonly events: StreamType | null;
 }
 
 // Clients send a handful of headers. The caches of hostile ones stay within some 130 kB.
@@ -40,7 +43,7 @@ export function isJsonType(contentType: string | undefined): boolean {
 }
 
 // Plain JSON, as GraphQL over HTTP wants it for clients that do not name the newer type.
-const ANYTHING: Accepted = { single: PLAIN_JSON, takesEvents: true };
+const ANYTHING: Accepted = { single: PLAIN_JSON, events: EVENT_STREAM };
 
 /** One element of the header. */
 interface MediaRange {
@@ -66,16 +69,23 @@ function acceptedBy(header: string): Accepted | null {
   const ranges = elements.map(readRange).filter((range) => range !== null);
   const plain = matchFor(PLAIN_JSON, ranges);
   const response = matchFor(RESPONSE_JSON, ranges);
-  const events = matchFor(EVENT_STREAM, ranges);
+  const stream = matchFor(EVENT_STREAM, ranges);
+  // Only whoever names its protocol can read it.
+  const parts = matchFor(
+    MULTIPART,
+    ranges.filter(({ type }) => type === MULTIPART),
+  );
+  const areParts = parts !== null && (stream === null || isBetter(parts, stream));
+  const streamed = areParts ? parts : stream;
+  const events = areParts ? MULTIPART : stream && EVENT_STREAM;
   const isPlainBetter = plain !== null && (response === null || !isBetter(response, plain));
   const json = isPlainBetter ? plain : response;
-  const takesEvents = events !== null;
-  // A single result is JSON unless the client says by a weight that it likes an event stream better.
-  if (events !== null && (json === null || events.weight > json.weight)) {
-    return { single: EVENT_STREAM, takesEvents };
+  // A single result is JSON unless the client says by a weight that it likes a stream better.
+  if (events !== null && streamed !== null && (json === null || streamed.weight > json.weight)) {
+    return { single: events, events };
   }
   if (json === null) return null;
-  return { single: isPlainBetter ? PLAIN_JSON : RESPONSE_JSON, takesEvents };
+  return { single: isPlainBetter ? PLAIN_JSON : RESPONSE_JSON, events };
 }
 
 /** The range that decides about a type; null where the type is not acceptable. */
@@ -106,7 +116,7 @@ function readRange(element: string, at: number): MediaRange | null {
   const [name = '', ...parameters] = element.match(PARAMETERS) ?? [];
   const written = name.trim().toLowerCase();
   // Java's HttpURLConnection sends the short form.
-  const type = written === '*' ? '*/*' : written;
+  let type = written === '*' ? '*/*' : written;
   let specificity = type === '*/*' ? ANY_TYPE : type.endsWith('/*') ? ANY_SUBTYPE : NAMED;
   let weight = 1;
   for (const parameter of parameters) {
@@ -114,6 +124,9 @@ function readRange(element: string, at: number): MediaRange | null {
     const value = unquoted(parameter.slice(equals + 1).trim());
     const key = parameter.slice(0, Math.max(0, equals)).trim().toLowerCase();
     if (key === 'q') weight = readWeight(value);
+    if (key === 'subscriptionspec' && written === 'multipart/mixed' && value === '1.0') {
+      type = MULTIPART;
+    }
     if (key !== 'charset') continue;
     if (!/^utf-?8$/i.test(value)) return null;
     specificity += 1;

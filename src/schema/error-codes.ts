@@ -31,6 +31,17 @@ export const ERROR_CODES = {
     advice: 'Fix the document; compare it with `schema.graphql`.',
     ...BY_THE_APP,
   },
+  NOT_ACCEPTABLE: {
+    cause: 'The request accepts no media type of an answer, or a subscription none of a stream.',
+    advice: 'Send an `Accept` header with one that the message names.',
+    ...BY_THE_APP,
+  },
+  BATCHING_NOT_SUPPORTED: {
+    cause: 'The request is a list of operations.',
+    advice:
+      'Send each operation by itself: several fields of one operation are the batch of this API.',
+    ...BY_THE_APP,
+  },
   BAD_USER_INPUT: {
     cause:
       'A variable or an argument is outside what is allowed; `extensions.argument` names it. So is a number that cannot be carried exactly: one that is not finite, or that a double holds with another decimal value.',

@@ -1,4 +1,11 @@
-import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
+import {
+  GraphQLDeferDirective,
+  type GraphQLSchema,
+  GraphQLStreamDirective,
+  lexicographicSortSchema,
+  printSchema,
+  specifiedDirectives,
+} from 'graphql';
 import './account-changes.ts';
 import './acknowledge.ts';
 import './catalog.ts';
@@ -17,7 +24,9 @@ import { builder } from './builder.ts';
 
 /** The whole graph. The imports above are its table of contents. */
 export function buildSchema(): GraphQLSchema {
-  return builder.toSchema();
+  // Clients may use what their tools offer; the answer is in one piece.
+  const directives = [...specifiedDirectives, GraphQLDeferDirective, GraphQLStreamDirective];
+  return builder.toSchema({ directives });
 }
 
 /** The schema as text (SDL), in an order that does not depend on the code's. */

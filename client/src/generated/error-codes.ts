@@ -4,6 +4,8 @@
 export const ERROR_CODES = {
   GRAPHQL_PARSE_FAILED: false,
   GRAPHQL_VALIDATION_FAILED: false,
+  NOT_ACCEPTABLE: false,
+  BATCHING_NOT_SUPPORTED: false,
   BAD_USER_INPUT: false,
   UNAUTHENTICATED: false,
   FORBIDDEN: false,

@@ -31,7 +31,7 @@ describe('a body that is no request', () => {
     ['cut off', '{"query":'],
     ['null', 'null'],
     ['a text', '"{ __typename }"'],
-    ['a batch', '[{"query":"{ __typename }"}]'],
+    ['a list that is cut off', '[{"query":'],
     ['without a query', '{}'],
     ['with a null query', query({ query: null })],
     ['with a number for a query', query({ query: 1 })],
@@ -47,6 +47,40 @@ describe('a body that is no request', () => {
       expect(answer.status).toBe(400);
       expect(answer.headers['content-type']).toContain(accept === GRAPHQL ? GRAPHQL : PLAIN);
       expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
+    }
+  });
+});
+
+describe('a batch', () => {
+  const batchOf = (length: number) =>
+    JSON.stringify(Array(length).fill({ query: '{ __typename }' }));
+
+  test('is refused by a list, as batching links read it', async () => {
+    const accepts = [PLAIN, GRAPHQL, `${GRAPHQL},${PLAIN};q=0.9`];
+    for (const [at, length] of [1, 2, 10].entries()) {
+      const accept = accepts[at];
+      const answer = await rawPost(endpoint, ` ${batchOf(length)}`, { accept });
+      expect(answer.status).toBe(200);
+      const results = JSON.parse(answer.text);
+      expect(results).toHaveLength(length);
+      for (const result of results) {
+        expect(codesOf({ ...answer, text: JSON.stringify(result) })).toEqual([
+          'BATCHING_NOT_SUPPORTED',
+        ]);
+      }
+    }
+  });
+
+  test('is 400 where it is empty, longer than links make it, or for an event stream', async () => {
+    const cases = [
+      ['[]', PLAIN],
+      [batchOf(11), PLAIN],
+      [batchOf(2), 'text/event-stream'],
+    ] as const;
+    for (const [body, accept] of cases) {
+      const answer = await rawPost(endpoint, body, { accept });
+      expect(answer.status).toBe(400);
+      expect(answer.text).toContain('"code":"BATCHING_NOT_SUPPORTED"');
     }
   });
 });

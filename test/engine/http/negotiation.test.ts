@@ -4,13 +4,14 @@ import { isJsonType, Negotiation } from '../../../engine/http/negotiation.ts';
 const PLAIN = 'application/json';
 const RESPONSE = 'application/graphql-response+json';
 const EVENTS = 'text/event-stream';
+const PARTS = 'multipart/mixed;subscriptionSpec="1.0"';
 
 function chosen(accept: string | undefined): string {
   const accepted = new Negotiation().of(accept);
   if (accepted === null) return 'none';
-  return accepted.takesEvents && accepted.single !== EVENTS
-    ? `${accepted.single}, or events`
-    : accepted.single;
+  const { single, events } = accepted;
+  if (events === null || events === single) return single;
+  return `${single}, or ${events === EVENTS ? 'events' : 'parts'}`;
 }
 
 describe('a header', () => {
@@ -26,6 +27,15 @@ describe('a header', () => {
     ['application/json;q=0', 'none'],
     ['*/*;q=0', 'none'],
     ['multipart/mixed', 'none'],
+    ['multipart/mixed;deferSpec=20220824', 'none'],
+    ['multipart/mixed;subscriptionSpec=2.0', 'none'],
+    [PARTS, PARTS],
+    [`multipart/mixed; boundary="-"; subscriptionSpec=1.0, ${PLAIN}`, `${PLAIN}, or parts`],
+    [`${PLAIN}, ${PARTS}, ${EVENTS}`, `${PLAIN}, or parts`],
+    [`${PLAIN}, ${EVENTS}, ${PARTS}`, `${PLAIN}, or events`],
+    [`${PLAIN}, */*, ${PARTS};q=0.1`, `${PLAIN}, or events`],
+    [`${PLAIN};q=0.5, ${PARTS}`, PARTS],
+    [`${PLAIN}, ${PARTS};q=0`, PLAIN],
     // Equal weights: the type that is named, then the one that stands first.
     [`*/*, ${RESPONSE}`, `${RESPONSE}, or events`],
     [`application/*, ${EVENTS}`, `${PLAIN}, or events`],
