@@ -41,6 +41,8 @@ export class Connection implements Recipient, PingTarget {
   readonly forwarded: Trace | undefined;
   /** Has no token before `connection_init`. */
   caller: RequestCaller;
+  /** The sign by which its client wants to learn that its token has ended. */
+  onTokenEnd: 'close' | 'error' = 'close';
   client: ClientNaming | null;
   lastReceivedAtMs: number;
   unansweredPings = 0;

@@ -27,6 +27,8 @@ const INIT_TIMEOUT_MS = 3_000;
 // The limit of an HTTP request's headers.
 const LONGEST_AUTHORIZATION = 16_384;
 const LONGEST_ID = 255;
+/** A member of `connectionParams`, in lower case. */
+const ON_TOKEN_END = 'ontokenend';
 /** The limit of in-flight operations on one socket, subscriptions included. */
 const MAX_OPERATIONS = 100;
 const TOO_MANY_RETRY_SECONDS = 5;
@@ -155,6 +157,7 @@ export class GraphQLSocket implements FrameWatcher {
       return;
     }
     connection.caller = { ...connection.caller, token: bearerToken(authorization) };
+    if (textIn(params, ON_TOKEN_END) === 'error') connection.onTokenEnd = 'error';
     connection.client ??= this.#settings.clientNames.of(
       textIn(params, CLIENT_NAME),
       textIn(params, CLIENT_VERSION),

@@ -2,6 +2,7 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 import { MessageType } from 'graphql-ws';
 import type { Eventually } from '../../lib/eventually.ts';
 import type { Refusal } from '../admission/refusal.ts';
+import { asGraphQLError } from '../errors/error-codes.ts';
 import type { OpenedOperation } from '../execution/execution.ts';
 import { OverLimitError } from '../limits/over-limit-error.ts';
 import type { EventText, ResultSink } from '../live/delivery.ts';
@@ -32,6 +33,8 @@ export class SocketOperation implements ResultSink {
   /** Whether its client has unsubscribed, or has left. */
   #isLeft = false;
   #results: Results | null = null;
+  /** The error with which its token has ended, where its client wants to be sent that instead of a closed socket. */
+  #tokenEnd: unknown = null;
   #frames: FrameWriter | null = null;
   #taken: (() => void) | null = null;
   readonly #flushed = () => {
@@ -81,6 +84,10 @@ export class SocketOperation implements ResultSink {
     connection.claim();
     if ('isWellFormed' in outcome) {
       this.#fail(outcome.errors);
+      return null;
+    }
+    if (this.#tokenEnd !== null && 'errors' in outcome) {
+      this.#fail(outcome.errors ?? []);
       return null;
     }
     const { events, meter } = opened.operation;
@@ -165,12 +172,14 @@ export class SocketOperation implements ResultSink {
         takesBytes: false,
         isOver: false,
         ifNoneMatch: undefined,
-        // The close code alone says that a token has ended: after an `error` message client libraries would end the
-        // subscription for good instead of reconnecting.
         reportsEnd: (error) => {
           const code = tokenEndOf(error);
-          if (code !== null) connection.close('tokenEnd', code);
-          return code !== null;
+          if (code === null) return false;
+          // After an `error` message client libraries end the subscription for good instead of reconnecting: it is for
+          // those who ask for it, since they multiplex users or cannot see a close code.
+          if (connection.onTokenEnd === 'error') this.#tokenEnd = error;
+          else connection.close('tokenEnd', code);
+          return true;
         },
         toRequest: undefined,
       },
@@ -182,6 +191,11 @@ export class SocketOperation implements ResultSink {
   }
 
   #complete(): void {
+    if (this.#tokenEnd !== null) {
+      const { codes } = this.#settings.graph;
+      this.#fail(codes.masked([asGraphQLError(this.#tokenEnd)], this.summary));
+      return;
+    }
     if (!this.#isLeft) this.#connection.say({ id: this.id, type: MessageType.Complete });
     this.#end();
   }

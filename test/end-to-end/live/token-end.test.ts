@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { ownApp } from '../../support/shared-app.ts';
 import { unsignedToken, withClaims } from '../../support/tokens.ts';
-import { initializedSocket } from './raw-socket.ts';
+import { initializedSocket, openSocket } from './raw-socket.ts';
 import { CHANGES, LIST, type LiveClient, sseClient, VIEWS, webSocketClient } from './watcher.ts';
 
 const DEMO = { email: 'demo@example.com' };
@@ -47,6 +47,48 @@ describe.each(VIEWS)('%s: a token that expires', (_view, changes) => {
     await eventually(() => other.events.length > before);
     expect(other.last?.status).toBe('LIVE');
     expect(other.ended).toBeNull();
+  });
+});
+
+describe('a client that asks for an error in place of a closed socket', () => {
+  const init = (token: string) => ({
+    type: 'connection_init',
+    payload: { authorization: `Bearer ${token}`, onTokenEnd: 'error' },
+  });
+  const REFUSED = [{ extensions: { code: 'UNAUTHENTICATED', retryable: false } }];
+
+  test('gets one for each of its operations when its token is refused, and its socket stays open', async () => {
+    const token = app.sandbox.token(DEMO);
+    using raw = await openSocket(app);
+    raw.say(init(token));
+    raw.subscribe('a', LIST);
+    raw.subscribe('b', LIST);
+    await raw.until('a', 'next');
+    await raw.until('b', 'next');
+    app.sandbox.revoke({ token });
+    for (const id of ['a', 'b']) {
+      expect((await raw.until(id, 'error')).payload).toMatchObject(REFUSED);
+      const types = raw.of(id).map(({ type }) => type);
+      expect(types.slice(types.indexOf('error'))).toEqual(['error']);
+      expect(raw.of(id).every(({ type, payload }) => type === 'error' || !payload?.errors)).toBe(
+        true,
+      );
+    }
+    // One that begins with it has an error as well, and no result.
+    raw.subscribe('c', LIST);
+    expect((await raw.until('c', 'error')).payload).toMatchObject(REFUSED);
+    expect(raw.of('c')).toHaveLength(1);
+    raw.subscribe('d', '{ __typename }');
+    await raw.until('d', 'complete');
+    expect(raw.closed).toBeNull();
+  });
+
+  test('gets one when its token expires', async () => {
+    using raw = await openSocket(app);
+    raw.say(init(app.sandbox.token({ ...DEMO, expiresInSeconds: SHORT_SECONDS })));
+    raw.subscribe('a', LIST);
+    expect((await raw.until('a', 'error')).payload).toMatchObject(REFUSED);
+    expect(raw.closed).toBeNull();
   });
 });
 
