@@ -24,6 +24,7 @@ import { openPlugins } from './plugins/open-plugins.ts';
 import { messageBudget } from './receive/message-budget.ts';
 import { ReceiveBuffers } from './receive/receive-buffers.ts';
 import { AccessLog, type AccessLogOptions } from './request/access-log.ts';
+import { AuthCookie, type AuthCookieOptions } from './request/auth-cookie.ts';
 import { BearerTokens } from './request/bearer.ts';
 import { ClientAddresses } from './request/client-address.ts';
 import { ClientNames } from './request/client-names.ts';
@@ -93,6 +94,8 @@ interface Optional
   readonly connections: ConnectionBounds;
   readonly trustedProxies: readonly string[];
   readonly clientNames: readonly string[];
+  /** Null where tokens come in headers alone. */
+  readonly authCookie: AuthCookieOptions | null;
   readonly cachedResponsesBytes: number;
   /** True when results report what they cost. */
   readonly receipts: boolean;
@@ -151,6 +154,7 @@ const DEFAULTS: Omit<Optional, 'plugins' | 'metrics' | 'readiness'> = {
   tracing: null,
   connections: {},
   ...{ trustedProxies: [], clientNames: [] },
+  authCookie: null,
   cachedResponsesBytes: MAX_BYTES / 4,
   receipts: false,
 };
@@ -212,7 +216,7 @@ function settingsOf(options: Required & Optional, graph: Graph): ServerSettings 
       onCut: (reason) => metrics.server.sendersCut.add(reason),
     }),
     countMessage: messageBudget(limiter, clientOf),
-    tokens: new BearerTokens(),
+    tokens: new BearerTokens(options.authCookie && new AuthCookie(options.authCookie)),
     clientNames: new ClientNames(clientNames),
     accessLog: new AccessLog({
       ...{ log, clock, sample, accountKey, isAccepted, callsMember },

@@ -44,6 +44,7 @@ export const OCCASIONS: Readonly<Record<keyof typeof SETTINGS, string>> = {
   PERSISTED_DOCUMENTS_ONLY: 'no others may be sent; `log` first',
   EXTENSIONS: 'other services of yours belong into the graph',
   PLUGINS: 'you have a concern of your own',
+  AUTH_COOKIE: 'your web app keeps its token where no script can read it',
   CORS_ORIGINS: 'web pages of other origins call it',
   CORS_HEADERS: 'these pages send headers of their own',
   TRUSTED_PROXIES: 'there are proxies in front',

@@ -84,6 +84,7 @@ export class Admission {
       clientNow: limits.clientNow(caller),
       client,
       isGivenBack: false,
+      issuedToken: null,
       trace: null,
       events: null,
     };

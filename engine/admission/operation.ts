@@ -76,6 +76,8 @@ export interface Operation {
   client: Client;
   /** A sign-in that never went out: it costs its client no request. */
   isGivenBack: boolean;
+  /** The token that it has issued; null where it signs nobody in. */
+  issuedToken: string | null;
   trace: TraceSpan | null;
   /** The events of a subscription that has begun, which its transport delivers. */
   events: FollowedEvents | null;

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { AuthCookie } from '../request/auth-cookie.ts';
 import type { HttpReply } from './reply.ts';
 
 export interface AllowedOrigins {
@@ -38,7 +39,11 @@ const SIMPLE_TYPE =
   /^(?:application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)[ \t]*(?:;|$)/i;
 
 /** Whether any page of the web can make its visitor's browser send this request, so that it is none of the visitor's own. */
-export function isCrossSite(request: IncomingMessage, allowed: AllowedOrigins): boolean {
+export function isCrossSite(
+  request: IncomingMessage,
+  allowed: AllowedOrigins,
+  cookie: AuthCookie | null,
+): boolean {
   const { origin, 'sec-fetch-site': site, 'content-type': type } = request.headers;
   // What the browser says of itself comes first: a proxy may have rewritten `Host`.
   if (site === 'same-origin') return false;
@@ -47,14 +52,23 @@ export function isCrossSite(request: IncomingMessage, allowed: AllowedOrigins): 
       ? origin === undefined || !isAllowedOrigin(origin, allowed)
       : !isAllowedPage(request, allowed);
   if (!isForeign || (type && !SIMPLE_TYPE.test(type))) return false;
-  return !Object.keys(request.headers).some((name) => PREFLIGHTED_HEADER.test(name));
+  const { authorization: _, ...others } = request.headers;
+  // A proxy may have made it of the visitor's cookie, which any page can have sent.
+  const sent = cookie?.isSentBy(request) ? others : request.headers;
+  return !Object.keys(sent).some((name) => PREFLIGHTED_HEADER.test(name));
 }
 
-export function setCorsHeaders(reply: HttpReply, allowed: AllowedOrigins): void {
+/** `takesCookies`: whether the page may have its visitor's cookies sent. */
+export function setCorsHeaders(
+  reply: HttpReply,
+  allowed: AllowedOrigins,
+  takesCookies: boolean,
+): void {
   const { origin } = reply.request.headers;
   if (origin === undefined || !isAllowedOrigin(origin, allowed)) return;
   reply.set('access-control-allow-origin', origin);
   reply.set('access-control-expose-headers', RESPONSE_HEADERS);
+  if (takesCookies) reply.set('access-control-allow-credentials', 'true');
 }
 
 /** The value of Access-Control-Allow-Headers: the usual headers and those of this deployment. */

@@ -5,6 +5,7 @@ import { type Refusal, refused } from '../admission/refusal.ts';
 import type { RequestCode } from '../errors/codes.ts';
 import { requestError } from '../errors/request-error.ts';
 import type { FollowedEvents } from '../live/delivery.ts';
+import type { AuthCookie } from '../request/auth-cookie.ts';
 import { RequestSummary } from '../request/request-summary.ts';
 import { endRequestTrace, requestTrace } from '../request/request-trace.ts';
 import type { ServerSettings } from '../server-settings.ts';
@@ -36,6 +37,7 @@ export interface EndpointSettings
       | 'maxBodyBytes'
       | 'metrics'
       | 'pingMs'
+      | 'tokens'
       | 'tracing'
     > {
   /** Whether ordinary requests are answered without yoga. */
@@ -51,7 +53,7 @@ export function createGraphQLEndpoint(
   settings: EndpointSettings,
 ): (reply: HttpReply) => Eventually<void> {
   const { graph, addresses, maxBodyBytes, directPath, yoga, pingMs, metrics } = settings;
-  const { accessLog, clientNames, lasting, received, tracing } = settings;
+  const { accessLog, clientNames, lasting, received, tokens, tracing } = settings;
   const negotiation = new Negotiation();
 
   function answer(
@@ -108,6 +110,7 @@ export function createGraphQLEndpoint(
     operation: Operation | null,
     { single, events }: Media,
   ): Eventually<void> {
+    if (tokens.cookie !== null) setCookie(reply, tokens.cookie, outcome, operation);
     if ('isWellFormed' in outcome) return sendRefusal(reply, outcome as Refusal, single);
     return operation === null || operation.events === null
       ? sendAnswer(reply, outcome as ExecutionResult, operation, single)
@@ -206,6 +209,25 @@ export function createGraphQLEndpoint(
       ),
     );
   };
+}
+
+/** Sets the cookie of a token that was issued, and clears that of one that was refused. */
+function setCookie(
+  reply: HttpReply,
+  cookie: AuthCookie,
+  outcome: ExecutionResult,
+  operation: Operation | null,
+): void {
+  const { request, caller } = reply;
+  const issued = operation?.issuedToken ?? null;
+  const value = issued === null ? null : cookie.issued(issued, request);
+  if (value !== null) reply.set('set-cookie', value);
+  else if (caller.token !== null && request.headers.authorization === undefined) {
+    const isRefused = outcome.errors?.some(
+      ({ extensions }) => extensions.code === cookie.refusedBy,
+    );
+    if (isRefused) reply.set('set-cookie', cookie.cleared(request));
+  }
 }
 
 /** The media types of an answer: of one result, and of events. */

@@ -17,7 +17,7 @@ import { countRequest, mayPass, refuseFlood } from './flood-guard.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
 import { listen } from './listen.ts';
 import { PipelinedRequests } from './pipelined-requests.ts';
-import { HttpReply, type ReplyWatcher } from './reply.ts';
+import { HttpReply, type ReplyWatcher, VARY_WITH_COOKIE } from './reply.ts';
 import { type Site, sendNotFound, wantsPage } from './site.ts';
 
 export interface HttpServerSettings
@@ -126,7 +126,8 @@ export class HttpServer {
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
     const { addresses, origins, readiness, received, tokens, tracing } = this.#settings;
-    const isForeign = isCrossSite(request, origins);
+    const { cookie } = tokens;
+    const isForeign = isCrossSite(request, origins, cookie);
     const sender = {
       token: tokens.of(request),
       client: { address: addresses.of(request), userAgent: request.headers['user-agent'] ?? null },
@@ -136,7 +137,8 @@ export class HttpServer {
     if (standing === null) return;
     const reply = new HttpReply(request, response, sender, this.#watcher, standing === 'over');
     if (readiness.isDraining) reply.set('connection', 'close');
-    setCorsHeaders(reply, origins);
+    setCorsHeaders(reply, origins, cookie !== null);
+    if (cookie !== null) reply.set('vary', VARY_WITH_COOKIE);
     this.#inFlight += 1;
     received.of(request.socket).underWay += 1;
     const isRefused =
@@ -197,12 +199,25 @@ export class HttpServer {
     if (path !== '/graphql' || wantsPage(request)) {
       const answer = this.#siteFor(request, path);
       if (answer !== null) return answer(reply);
-      if (path !== '/graphql') return this.#routeElsewhere(reply, path);
+      if (path !== '/graphql' && path !== '/logout') return this.#routeElsewhere(reply, path);
     }
+    if (path === '/logout' && !isForeign) return this.#logout(reply);
     if (!isForeign) return this.#graphql(reply);
     // Before anything is executed, or charged to the visitor of that page.
     this.#settings.metrics.crossSiteRefused.add();
     return reply.sendJson(403, { errors: [requestError('FORBIDDEN', CROSS_SITE)] });
+  }
+
+  /** Takes the cookie away; the token itself ends when it expires. */
+  #logout(reply: HttpReply): Eventually<void> {
+    const { cookie } = this.#settings.tokens;
+    if (cookie === null) return sendNotFound(reply);
+    if (reply.request.method !== 'POST') {
+      reply.set('allow', 'POST');
+      return reply.sendNothing(405);
+    }
+    reply.set('set-cookie', cookie.cleared(reply.request));
+    return reply.sendNothing(204);
   }
 
   #siteFor(request: IncomingMessage, path: string): ReturnType<Site['route']> {

@@ -22,6 +22,7 @@ const BROTLI = /(?:^|,)\s*br\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 
 const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
+export const VARY_WITH_COOKIE = `${VARY}, Cookie`;
 const SAFE_HEAD = ['vary', VARY, 'cache-control', 'no-store', 'x-content-type-options', 'nosniff'];
 
 /** Receives the end of each reply. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Token, toToken } from '../../lib/token.ts';
+import type { AuthCookie } from './auth-cookie.ts';
 
 /** The token of an `Authorization` value; null where there is none of the scheme. */
 export function bearerToken(authorization: string): Token | null {
@@ -8,12 +9,19 @@ export function bearerToken(authorization: string): Token | null {
   return text === undefined ? null : toToken(text);
 }
 
-/** The tokens of requests: a client sends the same one with each request on its connection. */
+/** The tokens of requests: a client sends the same one with each request on its connection. `cookie`: where there is no header. */
 export class BearerTokens {
+  readonly cookie: AuthCookie | null;
   readonly #lastSent = new WeakMap<Socket, { authorization: string; token: Token | null }>();
 
-  of({ headers: { authorization }, socket }: IncomingMessage): Token | null {
-    if (authorization === undefined) return null;
+  constructor(cookie: AuthCookie | null) {
+    this.cookie = cookie;
+  }
+
+  of(request: IncomingMessage): Token | null {
+    const { authorization } = request.headers;
+    const { socket } = request;
+    if (authorization === undefined) return this.cookie?.tokenOf(request) ?? null;
     let last = this.#lastSent.get(socket);
     // The whole header is compared: behind a proxy the next request is another client's.
     if (last?.authorization !== authorization) {

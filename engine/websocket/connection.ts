@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { RequestCaller } from '../../lib/caller.ts';
 import type { Slot } from '../../lib/limits/slot.ts';
+import type { Token } from '../../lib/token.ts';
 import type { Trace, TraceHeaders } from '../../lib/tracing/tracing.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { ClientNaming } from '../request/request-summary.ts';
@@ -15,7 +16,7 @@ import type { KeepAlive, PingTarget } from './keep-alive.ts';
 export interface ConnectionSettings
   extends Pick<
     ServerSettings,
-    'addresses' | 'buffers' | 'clientNames' | 'clientOf' | 'clock' | 'tracing'
+    'addresses' | 'buffers' | 'clientNames' | 'clientOf' | 'clock' | 'tokens' | 'tracing'
   > {
   readonly keepAlive: KeepAlive;
   readonly scratch: FrameScratch;
@@ -43,6 +44,8 @@ export class Connection implements Recipient, PingTarget {
   caller: RequestCaller;
   /** The sign by which its client wants to learn that its token has ended. */
   onTokenEnd: 'close' | 'error' = 'close';
+  /** The token of its page's visitor, for a client that sends none. */
+  readonly cookieToken: Token | null;
   client: ClientNaming | null;
   lastReceivedAtMs: number;
   unansweredPings = 0;
@@ -58,7 +61,7 @@ export class Connection implements Recipient, PingTarget {
     slot: Slot,
     settings: ConnectionSettings,
   ) {
-    const { addresses, buffers, clientNames, clientOf, clock, tracing } = settings;
+    const { addresses, buffers, clientNames, clientOf, clock, tokens, tracing } = settings;
     const { headers } = request;
     this.socket = socket;
     this.stream = request.socket;
@@ -74,6 +77,9 @@ export class Connection implements Recipient, PingTarget {
     this.forwarded = tracing === null ? forwardedFrom(request, addresses) : undefined;
     const client = { address: addresses.of(request), userAgent: headers['user-agent'] ?? null };
     this.caller = { token: null, signal: this.#disconnecting.signal, client };
+    // A browser says which page it is for, and others were refused: without it nobody knows whose cookie it is.
+    this.cookieToken =
+      headers.origin === undefined ? null : (tokens.cookie?.tokenOf(request) ?? null);
     this.client = clientNames.fromHeaders(headers);
     this.lastReceivedAtMs = clock.now();
     this.unread = buffers.open(this.stream, this);

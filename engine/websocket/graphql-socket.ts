@@ -156,7 +156,8 @@ export class GraphQLSocket implements FrameWatcher {
       connection.close('longToken');
       return;
     }
-    connection.caller = { ...connection.caller, token: bearerToken(authorization) };
+    const token = authorization === '' ? connection.cookieToken : bearerToken(authorization);
+    connection.caller = { ...connection.caller, token };
     if (textIn(params, ON_TOKEN_END) === 'error') connection.onTokenEnd = 'error';
     connection.client ??= this.#settings.clientNames.of(
       textIn(params, CLIENT_NAME),

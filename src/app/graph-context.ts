@@ -44,6 +44,11 @@ export class GraphContext extends SharedContext implements OperationContext {
     };
   }
 
+  override actAs(token: string): void {
+    super.actAs(token);
+    this.operation.issuedToken = token;
+  }
+
   override neverSignedIn(): void {
     this.operation.isGivenBack = true;
   }

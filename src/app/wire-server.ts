@@ -5,6 +5,7 @@ import { GraphiQL } from '../../graphiql/server/graphiql.ts';
 import { DemoPage } from '../../sandbox/page/demo-page.ts';
 import { SandboxProxy } from '../../sandbox/page/sandbox-proxy.ts';
 import type { Config } from '../config.ts';
+import { expiryOf } from '../domain/auth/claims.ts';
 import { LONGEST_HEARTBEAT_MS } from '../domain/positions/subscription.ts';
 import { TokenEndedError } from '../domain/positions/token-ended-error.ts';
 import { DeclaredError } from '../extensions/declared-error.ts';
@@ -46,6 +47,10 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     origins: config.corsOrigins,
     longestHeartbeatMs: LONGEST_HEARTBEAT_MS,
     tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
+    authCookie:
+      config.authCookie === null
+        ? null
+        : { name: config.authCookie, refusedBy: 'UNAUTHENTICATED', expiryOf },
     cachedResponsesBytes: cacheBytes.answers,
     receipts: config.sandbox,
     readiness: new Readiness({

@@ -109,6 +109,12 @@ export const clientNames = listOf(
   'names of clients with commas between them, like web, ios, android',
 );
 
+/** `__Host-` would need another path. */
+export const cookieName = textWhere(
+  (value) => /^(?!__host-)[\w!#$%&'*.^`|~+-]{1,64}$/i.test(value),
+  'a name of a cookie, without `__Host-`',
+);
+
 export const files = listOf((item) => item !== '', 'files with commas between them');
 
 export const networks = listOf((item) => {

@@ -1,6 +1,7 @@
 import { GATEWAY_SETTINGS } from './gateway-settings.ts';
 import {
   clientNames,
+  cookieName,
   files,
   headerNames,
   host,
@@ -134,6 +135,11 @@ export const SETTINGS = {
     plainText('a file'),
     null,
     'a file whose default export is a list of envelop or yoga plugins (plugins.md)',
+  ),
+  AUTH_COOKIE: setting(
+    cookieName,
+    null,
+    'cookie that carries the token of a page’s visitor; `login` sets it (clients/cookies.md)',
   ),
   CORS_ORIGINS: setting(
     origins,

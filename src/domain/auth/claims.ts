@@ -27,6 +27,15 @@ export function readClaims(token: string, names: ClaimNames): Claims {
   };
 }
 
+/** The time at which a token says that it ends; null where it does not, or is none. */
+export function expiryOf(token: string): number | null {
+  try {
+    return toExpiry(own(decodeClaims(token), 'exp'));
+  } catch {
+    return null;
+  }
+}
+
 export function assertNotExpired(claims: Pick<Claims, 'expiresAtMs'>, nowMs: number): void {
   if (claims.expiresAtMs === null) return;
   const offByMs = nowMs - claims.expiresAtMs - EXPIRY_LEEWAY_MS;

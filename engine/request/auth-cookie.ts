@@ -1,0 +1,71 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Token, toToken } from '../../lib/token.ts';
+
+export interface AuthCookieOptions {
+  readonly name: string;
+  /** The code of the error by which a token is refused: an answer with it clears the cookie. */
+  readonly refusedBy: string;
+  /** The time at which a token ends; null where it does not say. */
+  readonly expiryOf: (token: string) => number | null;
+}
+
+// Browsers drop longer ones, and one with a `;` would have attributes of its own.
+const COOKIE_VALUE = /^[\w.~+/=-]{1,3900}$/;
+const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i;
+
+/** A cookie that carries the token of a page's visitor, which no script of the page can read. */
+export class AuthCookie {
+  readonly refusedBy: string;
+  readonly #options: AuthCookieOptions;
+  /** A browser sends the same header with each request on its connection. */
+  readonly #lastSent = new WeakMap<
+    Socket,
+    { readonly header: string; readonly token: Token | null }
+  >();
+
+  constructor(options: AuthCookieOptions) {
+    this.refusedBy = options.refusedBy;
+    this.#options = options;
+  }
+
+  /** Whoever sends the cookie may be a page that cannot read it: what else comes with it proves no consent. */
+  isSentBy(request: IncomingMessage): boolean {
+    return this.tokenOf(request) !== null;
+  }
+
+  tokenOf({ headers: { cookie: header }, socket }: IncomingMessage): Token | null {
+    if (header === undefined) return null;
+    let last = this.#lastSent.get(socket);
+    if (last?.header !== header) {
+      const text = valueIn(header, this.#options.name);
+      last = { header, token: text ? toToken(text) : null };
+      this.#lastSent.set(socket, last);
+    }
+    return last.token;
+  }
+
+  /** The value of `Set-Cookie` for a token that was just issued; null where a cookie cannot carry it. */
+  issued(token: string, request: IncomingMessage): string | null {
+    if (!COOKIE_VALUE.test(token)) return null;
+    const endsAtMs = this.#options.expiryOf(token);
+    const until = endsAtMs === null ? '' : `; Expires=${new Date(endsAtMs).toUTCString()}`;
+    return `${this.#options.name}=${token}${until}${attributesFor(request)}`;
+  }
+
+  cleared(request: IncomingMessage): string {
+    return `${this.#options.name}=; Max-Age=0${attributesFor(request)}`;
+  }
+}
+
+/** A browser takes no secure cookie from an address of its own machine that has no TLS. */
+function attributesFor({ headers: { host = '' } }: IncomingMessage): string {
+  const secure = LOOPBACK.test(host) ? '' : '; Secure';
+  return `; Path=/graphql; HttpOnly${secure}; SameSite=Lax`;
+}
+
+/** Of several the first counts: it is the one with the most specific path. */
+function valueIn(header: string, name: string): string | undefined {
+  const pairs = header.split(';').map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+}

@@ -1,0 +1,181 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
+import { sharedApp } from '../../support/shared-app.ts';
+import { withClaims } from '../../support/tokens.ts';
+import { openSocket } from '../live/raw-socket.ts';
+
+const ORIGIN = 'https://app.example.com';
+const DEMO = { email: 'demo@example.com' };
+const MINE = '{ customerId }';
+
+const app = sharedApp({ AUTH_COOKIE: 'session', CORS_ORIGINS: ORIGIN });
+const token = () => app.sandbox.token(DEMO);
+const cookieOf = (value: string) => ({ cookie: `theme=dark; session=${value}; sessions=x` });
+
+interface Sent {
+  readonly status: number | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** Sends exactly these headers, as a browser would that a page cannot make add others. */
+async function send(headers: object, path: string, body?: string): Promise<Sent> {
+  const method = body === undefined ? 'GET' : 'POST';
+  const outgoing = request(`${app.url}${path}`, { method, agent: false, headers: { ...headers } });
+  outgoing.end(body);
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return { status: response.statusCode, headers: response.headers, body: await text(response) };
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const post = (query: string, headers: object) =>
+  send({ ...JSON_TYPE, ...headers }, '/graphql', JSON.stringify({ query }));
+const get = (query: string, headers: object) =>
+  send(headers, `/graphql?query=${encodeURIComponent(query)}`);
+
+const LOGIN =
+  'mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken customerId } } }';
+
+describe('a cookie', () => {
+  test('is the token of a request without another, by POST and GET', async () => {
+    for (const sent of [await post(MINE, cookieOf(token())), await get(MINE, cookieOf(token()))]) {
+      expect(JSON.parse(sent.body).data).toEqual({ customerId: 'cus_700001' });
+      expect(sent.headers.vary).toMatch(/Authorization.*Cookie/);
+      expect(sent.headers['set-cookie']).toBeUndefined();
+    }
+    const other = app.sandbox.token({ email: 'pro@example.com' });
+    const { body } = await post(MINE, { ...cookieOf(token()), authorization: `Bearer ${other}` });
+    expect(JSON.parse(body).data).toEqual({ customerId: 'cus_700002' });
+  });
+
+  test('is set by a login until its token ends, so that no script reads it', async () => {
+    const { headers, body } = await post(LOGIN, {});
+    const { accessToken, customerId } = JSON.parse(body).data.login;
+    expect(customerId).toBe('cus_700001');
+    const { exp } = JSON.parse(Buffer.from(accessToken.split('.')[1], 'base64url').toString());
+    const until = new Date(exp * 1_000).toUTCString();
+    const common = `session=${accessToken}; Expires=${until}; Path=/graphql; HttpOnly`;
+    expect(headers['set-cookie']).toEqual([`${common}; SameSite=Lax`]);
+    const elsewhere = await post(LOGIN, { host: 'api.example.com' });
+    expect(elsewhere.headers['set-cookie']?.[0]).toMatch(/; HttpOnly; Secure; SameSite=Lax$/);
+    expect(elsewhere.headers['cache-control']).toBe('no-store');
+    const refused = await post(LOGIN.replace('"demo"', '"wrong"'), {});
+    expect(refused.headers['set-cookie']).toBeUndefined();
+  });
+
+  test('is cleared by an answer that refuses it, and by no other', async () => {
+    const cleared = ['session=; Max-Age=0; Path=/graphql; HttpOnly; SameSite=Lax'];
+    const forged = withClaims(token(), { login: '700002' });
+    for (const value of [forged, 'no-token']) {
+      const { headers, body } = await post(MINE, cookieOf(value));
+      expect(JSON.parse(body).errors[0].extensions.code).toBe('UNAUTHENTICATED');
+      expect(headers['set-cookie']).toEqual(cleared);
+    }
+    const authorization = `Bearer ${forged}`;
+    const both = await post(MINE, { ...cookieOf(token()), authorization });
+    expect(both.headers['set-cookie']).toBeUndefined();
+    expect((await post(MINE, {})).headers['set-cookie']).toBeUndefined();
+    expect((await post('{ nope }', cookieOf(token()))).headers['set-cookie']).toBeUndefined();
+  });
+
+  test('is cleared by POST /logout, which no other site can send', async () => {
+    const { status, headers } = await send(cookieOf(token()), '/logout', '');
+    expect(status).toBe(204);
+    expect(headers['set-cookie']?.[0]).toMatch(/^session=; Max-Age=0;/);
+    expect(await send(cookieOf(token()), '/logout')).toMatchObject({ status: 405 });
+    const foreign = { ...cookieOf(token()), origin: 'https://evil.example.com' };
+    const refused = await send(foreign, '/logout', '');
+    expect(refused.status).toBe(403);
+    expect(refused.headers['set-cookie']).toBeUndefined();
+  });
+
+  test('is sent by pages of allowed origins alone', async () => {
+    const allowed = await post(MINE, {
+      ...cookieOf(token()),
+      origin: ORIGIN,
+      'sec-fetch-site': 'same-site',
+    });
+    expect(JSON.parse(allowed.body).data).toEqual({ customerId: 'cus_700001' });
+    expect(allowed.headers).toMatchObject({
+      'access-control-allow-origin': ORIGIN,
+      'access-control-allow-credentials': 'true',
+    });
+    const foreign = await post(MINE, { ...cookieOf(token()), origin: 'https://evil.example.com' });
+    expect(foreign.headers).not.toHaveProperty('access-control-allow-credentials');
+  });
+});
+
+describe('a page of another site', () => {
+  const FOREIGN = [
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example.com' },
+    { origin: 'https://evil.example.com' },
+  ];
+
+  test.each(FOREIGN)('gets nothing by a visitor’s cookie, with %o', async (foreign) => {
+    expect(await get(MINE, { ...cookieOf(token()), ...foreign })).toMatchObject({ status: 403 });
+    const form = { 'content-type': 'text/plain', ...foreign };
+    const { status } = await send({ ...cookieOf(token()), ...form }, '/graphql', '{}');
+    expect([403, 415]).toContain(status);
+  });
+
+  test.each(FOREIGN)(
+    'gets nothing where a proxy makes a header of the cookie, with %o',
+    async (foreign) => {
+      const value = token();
+      const copied = { ...cookieOf(value), authorization: `Bearer ${value}`, ...foreign };
+      expect(await get(MINE, copied)).toMatchObject({ status: 403 });
+      // A page that may send the header itself has asked for it by a preflight, and has sent no cookie.
+      const own = { authorization: `Bearer ${value}`, ...foreign };
+      expect(await get(MINE, own)).toMatchObject({ status: 200 });
+    },
+  );
+});
+
+describe('a socket', () => {
+  const LIST = 'subscription { positions { id } }';
+  const opening = (headers: object) => openSocket(app, undefined, { headers: { ...headers } });
+
+  test('of an allowed page takes the cookie where its client sends no token', async () => {
+    for (const origin of [ORIGIN, app.url]) {
+      using raw = await opening({ ...cookieOf(token()), origin });
+      raw.say({ type: 'connection_init' });
+      raw.subscribe('a', LIST);
+      expect((await raw.until('a', 'next')).payload?.data?.positions).toHaveLength(6);
+    }
+    using raw = await opening({ ...cookieOf('no-token'), origin: ORIGIN });
+    raw.say({ type: 'connection_init', payload: { authorization: `Bearer ${token()}` } });
+    raw.subscribe('a', LIST);
+    await raw.until('a', 'next');
+  });
+
+  test('without an origin has no token by its cookie, and one of another page is not opened', async () => {
+    using raw = await opening(cookieOf(token()));
+    raw.say({ type: 'connection_init' });
+    raw.subscribe('a', MINE);
+    const { payload } = await raw.until('a', 'next');
+    expect(payload?.errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
+    const foreign = { ...cookieOf(token()), origin: 'https://evil.example.com' };
+    await expect(opening(foreign)).rejects.toThrow('403');
+  });
+});
+
+test('without AUTH_COOKIE a cookie is nobody’s token, and there is no /logout', async () => {
+  await using plain = await startTestApp({ CORS_ORIGINS: ORIGIN });
+  const headers = { ...JSON_TYPE, ...cookieOf(plain.sandbox.token(DEMO)), origin: ORIGIN };
+  const answer = await fetch(`${plain.url}/graphql`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ query: MINE }),
+  });
+  expect(((await answer.json()) as { errors: unknown[] }).errors).toMatchObject([
+    { extensions: { code: 'UNAUTHENTICATED' } },
+  ]);
+  expect(answer.headers.get('vary')).not.toContain('Cookie');
+  expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+  expect((await fetch(`${plain.url}/logout`, { method: 'POST' })).status).toBe(404);
+});
