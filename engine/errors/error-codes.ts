@@ -130,7 +130,9 @@ export class ErrorCodes {
     const code = isCode(given.code) ? given.code : fallback;
     const retryable = given.retryable ?? this.#options.traits[code]?.retryable ?? false;
     const extensions = { ...given, code, retryable };
-    return new GraphQLError(error.message, { ...placesOf(error), path: error.path, extensions });
+    const isFault = !(code in this.#options.traits) && Number((http as Http)?.status) >= 500;
+    const Shown = isFault ? ServerFault : GraphQLError;
+    return new Shown(error.message, { ...placesOf(error), path: error.path, extensions });
   }
 
   #count({ extensions, outcome, reason = null }: PublicCause, record: OperationRecord): void {
@@ -162,6 +164,11 @@ export class ErrorCodes {
       this.#options.log.debug({ requestId, code, operation, reason: message }, 'a field failed');
     }
   }
+}
+
+/** An error of a code that nobody has registered, whose status says that the caller is not its cause. */
+class ServerFault extends GraphQLError {
+  readonly outcome = 'fault';
 }
 
 // A code stands in the log and in metrics.

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ListenError, probeAddress } from '../../engine/http/listen.ts';
 import type { GivenPlugin } from '../../engine/plugins/open-plugins.ts';
+import { importWithOwnGraphQL } from '../../engine/plugins/own-graphql.ts';
 import { ManifestError, readManifests } from '../../engine/trusted-documents/manifest.ts';
 import {
   TrustedDocuments,
@@ -103,9 +104,12 @@ async function readPlugins({ plugins: path }: Config): Promise<readonly GivenPlu
   const file = resolve(path);
   const problem = (reason: string) => new ConfigError([settingProblem('PLUGINS', path, reason)]);
   if (!existsSync(file)) throw problem('missing');
-  const { default: plugins } = await import(pathToFileURL(file).href).catch((error: unknown) => {
+  const load = () => import(pathToFileURL(file).href);
+  const { module, foreign } = await importWithOwnGraphQL(load).catch((error: unknown) => {
     throw problem(`throwing: ${reasonOf(error)}`);
   });
+  const { default: plugins } = module;
+  if (foreign !== null) throw problem(`another copy of graphql, which ${foreign} imports`);
   if (!Array.isArray(plugins)) throw problem('exporting no list');
   return plugins;
 }

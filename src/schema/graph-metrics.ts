@@ -42,6 +42,7 @@ interface ExtendedGraph {
 
 /** The metrics of operations: errors, refusals, caches. */
 export class GraphMetrics {
+  readonly #codes = new Set<string>(Object.keys(ERROR_CODES));
   readonly #errors: Counter;
   readonly #refusals: Counter;
   readonly cacheReads: Readonly<Record<(typeof CACHES)[number], CacheReads>>;
@@ -51,7 +52,7 @@ export class GraphMetrics {
   constructor(registry: Registry) {
     this.#errors = registry.counter(
       'errors_total',
-      'Errors in answers, by code and by the gateway call that failed; none: no call did.',
+      'Errors in answers, by code and by the call that failed (none: no call did); other: a code of a plugin’s.',
       { code: [], operation: [] },
     );
     for (const code of Object.keys(ERROR_CODES) as Code[]) {
@@ -60,6 +61,7 @@ export class GraphMetrics {
         this.#errors.register(code, operation);
       }
     }
+    this.#errors.register('other', 'none');
     this.#refusals = registry.counter(
       'refusals_total',
       'Requests, fields and sockets that were over a limit here.',
@@ -88,11 +90,16 @@ export class GraphMetrics {
         for (const code of CODES_OF_CALLS) this.#errors.register(code, operation);
       }
     }
-    for (const code of Object.keys(codes)) this.#errors.register(code, 'none');
+    for (const code of Object.keys(codes)) {
+      this.#codes.add(code);
+      this.#errors.register(code, 'none');
+    }
   }
 
+  /** A code that nobody has registered, of a plugin, counts as `other`. */
   error(code: unknown, operation: unknown): void {
-    this.#errors.add(String(code), String(operation ?? 'none'));
+    const known = this.#codes.has(String(code)) ? String(code) : 'other';
+    this.#errors.add(known, known === 'other' ? 'none' : String(operation ?? 'none'));
   }
 
   refusal(limit: unknown): void {

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -50,6 +50,28 @@ test('it is listed with what else cannot be used', async () => {
   await expect(started).rejects.toMatchObject({
     problems: [expect.stringMatching(/^PLUGINS=/), expect.stringMatching(/^ORDER_STORE=/)],
   });
+});
+
+test.each([
+  'import { GraphQLError } from "graphql"; export const used = GraphQLError;',
+  'module.exports = require("graphql");',
+])('a plugin that brings another copy of graphql stops the start by its file: %s', async (text) => {
+  const isModule = text.startsWith('import');
+  const plugin = join(folder.path, 'node_modules/some-plugin');
+  const graphql = join(folder.path, 'node_modules/graphql');
+  for (const path of [plugin, graphql]) await mkdir(path, { recursive: true });
+  const type = isModule ? 'module' : 'commonjs';
+  await writeFile(join(plugin, 'package.json'), JSON.stringify({ type, main: 'index.js' }));
+  await writeFile(join(plugin, 'index.js'), text);
+  await writeFile(join(graphql, 'package.json'), JSON.stringify({ main: 'index.js' }));
+  await writeFile(join(graphql, 'index.js'), 'exports.GraphQLError = class {};');
+  const path = await fileOf(`plugins-${type}.mjs`, "import 'some-plugin'; export default [];");
+  const { code, problems } = await failedStart({ PLUGINS: path });
+  expect(code).toBe(1);
+  expect(problems[1]).toContain(
+    `another copy of graphql, which ${join(plugin, 'index.js')} imports`,
+  );
+  await rm(join(folder.path, 'node_modules'), { recursive: true });
 });
 
 test('a file’s plugin that cannot run stops the start by name', async () => {
