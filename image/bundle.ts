@@ -1,40 +1,68 @@
 // Bundles the program for the container image: `node image/bundle.ts <project> <target>`. Two thousand
 // modules that are resolved one by one make a start three times as long, and keep 50 MB.
-import { cpSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 
-const [project = '.', target = 'dist'] = process.argv.slice(2).map((path) => resolve(path));
-
 const THREAD = /'\.\/([\w-]+)\.ts', new URL\('[^']*', import\.meta\.url\)/g;
 
-const bundle = await rolldown({
-  input: { main: join(project, 'src', 'main.ts'), cli: join(project, 'src', 'cli', 'main.ts') },
-  platform: 'node',
-  plugins: [ownPlaces()],
-  onLog(level, { code, message }) {
-    // Places are replaced within their lines, so only columns behind them are wrong in the source map.
-    if (code !== 'SOURCEMAP_BROKEN' && level === 'warn') throw new Error(message);
-  },
-});
-await bundle.write({
-  dir: target,
-  sourcemap: true,
-  entryFileNames: '[name].js',
-  chunkFileNames: '[name]-[hash].js',
-});
-await bundle.close();
-// What it reads stands beside the bundle, as it does beside the sources.
-const read = ['package.json', join('graphiql', 'page'), join('graphiql', 'bundle')];
-for (const path of project === dirname(target) ? [] : read) {
-  cpSync(join(project, path), join(dirname(target), path), { recursive: true });
+interface BundleOptions {
+  readonly project: string;
+  readonly target: string;
+  /** Packages that stand beside the bundle. */
+  readonly external?: readonly string[];
+}
+
+/** Writes the program into a folder, and what it reads beside it, as it stands beside the sources. */
+export async function writeBundle({ project, target, external = [] }: BundleOptions) {
+  const holdsGraphQL = !external.includes('graphql');
+  const bundle = await rolldown({
+    input: {
+      main: join(project, 'src', 'main.ts'),
+      cli: join(project, 'src', 'cli', 'main.ts'),
+      ...(holdsGraphQL && { graphql: 'graphql' }),
+    },
+    platform: 'node',
+    external: [...external],
+    plugins: [ownPlaces(project)],
+    onLog(level, { code, message }) {
+      // Places are replaced within their lines, so only columns behind them are wrong in the source map.
+      if (code !== 'SOURCEMAP_BROKEN' && level === 'warn') throw new Error(message);
+    },
+  });
+  await bundle.write({
+    dir: target,
+    sourcemap: true,
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+  });
+  await bundle.close();
+  const isInPlace = project === dirname(target);
+  const read = ['package.json', join('graphiql', 'page'), join('graphiql', 'bundle')];
+  for (const path of isInPlace ? [] : read) {
+    cpSync(join(project, path), join(dirname(target), path), { recursive: true });
+  }
+  if (holdsGraphQL) writePackageOfGraphQL(isInPlace ? target : dirname(target), target);
+}
+
+/** Plugins beside the program get the copy of `graphql` that is in it: another one's classes would be others. */
+function writePackageOfGraphQL(folder: string, target: string): void {
+  const path = join(folder, 'node_modules', 'graphql');
+  mkdirSync(path, { recursive: true });
+  const entry = relative(
+    join(dirname(target), 'node_modules', 'graphql'),
+    join(target, 'graphql.js'),
+  );
+  const about = { name: 'graphql', type: 'module', exports: './index.js' };
+  writeFileSync(join(path, 'package.json'), JSON.stringify(about));
+  writeFileSync(join(path, 'index.js'), `export * from '${entry}';\n`);
 }
 
 /**
  * Modules find files by their own place in the project. In the bundle they all stand in one folder of it, so the
  * place becomes one relative to that; the script of a thread becomes a file of its own.
  */
-function ownPlaces(): Plugin {
+function ownPlaces(project: string): Plugin {
   return {
     name: 'own-places',
     transform(code, id) {
@@ -51,4 +79,9 @@ function ownPlaces(): Plugin {
         });
     },
   };
+}
+
+if (import.meta.main) {
+  const [project = '.', target = 'dist'] = process.argv.slice(2).map((path) => resolve(path));
+  await writeBundle({ project, target });
 }
