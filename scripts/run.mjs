@@ -67,8 +67,8 @@ export const COMMANDS = {
     },
   },
   bundle: {
-    says: 'Packs the program into one folder, as the image has it.',
-    kinds: { program: [['image/bundle.ts', '.']] },
+    says: 'Packs the program into one folder, as the image has it; -- package as an npm package.',
+    kinds: { program: [['image/bundle.ts', '.']], package: [['image/pack.ts']] },
   },
   'image:try': {
     says: 'Builds the container image and runs it, as root on Debian or Ubuntu.',
