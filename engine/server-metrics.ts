@@ -46,6 +46,7 @@ export class ServerMetrics {
   >;
   readonly #ownSeconds: Readonly<Record<(typeof TYPES)[number], Distribution>>;
   readonly #clients: Counter;
+  readonly #deprecated: Counter;
   readonly #versions = new Map<string, Map<string, Count>>();
   readonly #socketsClosed: Counter;
   readonly #documents = new Map<string, DocumentSeries>();
@@ -95,6 +96,11 @@ export class ServerMetrics {
       'client_requests_total',
       'Requests by the clients that CLIENT_NAMES lists, and by major and minor version.',
       { client: [OTHER], version: [OTHER] },
+    );
+    this.#deprecated = registry.counter(
+      'deprecated_fields_total',
+      'Requests by the clients that CLIENT_NAMES lists whose document selects a deprecated field.',
+      { field: [], client: [], version: [] },
     );
     this.connections = registry.gauge(
       'connections',
@@ -158,7 +164,7 @@ export class ServerMetrics {
   }
 
   /** Versions are the clients' own words: only those sent with an accepted token become labels. */
-  #countClient({ client }: RequestSummary, isAccepted: boolean): void {
+  #countClient({ client, deprecated }: RequestSummary, isAccepted: boolean): void {
     const versions = client?.label ? this.#versions.get(client.label) : undefined;
     if (client === null || versions === undefined) {
       this.#clients.add(OTHER, OTHER);
@@ -171,6 +177,8 @@ export class ServerMetrics {
       versions.set(version, count);
     }
     (count ?? versions.get(OTHER))?.add();
+    const label = count === undefined ? OTHER : version;
+    for (const field of deprecated) this.#deprecated.register(field, client.name, label).add();
   }
 
   #seriesOf(document: string): DocumentSeries {

@@ -26,6 +26,8 @@ export interface OperationRecord {
   /** True for one from a manifest, so that its name is the operators' own. */
   isTrusted: boolean;
   operationName: string | null;
+  /** The deprecated fields that its document selects. */
+  deprecated: readonly string[];
   /** The account that the token claims. */
   claimedAccount: string | null;
   called(call: BackendCall): void;

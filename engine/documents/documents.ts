@@ -22,6 +22,7 @@ import { located, requestError } from '../errors/request-error.ts';
 import { CompiledCodeCache } from '../execution/compiled-code.ts';
 import { CompilingExecutor } from '../execution/compiling-executor.ts';
 import { type StructureLimits, structureErrors } from '../limits/structure.ts';
+import { deprecatedFieldsIn, hasDeprecatedFields } from './deprecated-fields.ts';
 import { hasFieldsForQueries, NoFieldsForQueriesRule } from './no-fields-for-queries-rule.ts';
 import { documentArguments, OperationArguments } from './operation-arguments.ts';
 import { freeTokens, parseDocument, sizeOfText, type TextSize } from './parse-document.ts';
@@ -62,11 +63,14 @@ export interface PreparedOperation extends OperationCost {
   readonly name: string;
   /** The operation's own name as the log may have it; null where it has none. */
   readonly logName: string | null;
+  /** The deprecated fields that its document selects. */
+  readonly deprecated: readonly string[];
 }
 
 type Refused = { readonly errors: readonly GraphQLError[] };
 type DocumentResult = PreparedDocument | (Refused & Measured);
 
+const NONE: readonly string[] = [];
 const MAX_BYTES = 32 * 1024 * 1024;
 // Measured are 150 to 320 for a token of a prepared document, and nothing for one of a document that is refused.
 const BYTES_PER_TOKEN = 280;
@@ -82,12 +86,14 @@ export class Documents {
   readonly compiledCode = new CompiledCodeCache();
   readonly #options: DocumentOptions;
   readonly #rules: readonly ValidationRule[];
+  readonly #hasDeprecated: boolean;
   readonly #sizes: ListSizes;
   readonly #metering: Metering;
   readonly #prepared: LRUCache<string, DocumentResult>;
 
   constructor(options: DocumentOptions) {
     this.#options = options;
+    this.#hasDeprecated = hasDeprecatedFields(options.schema);
     this.#sizes = new ListSizes(options.schema);
     this.#metering = new Metering(options.schema);
     this.#rules = [
@@ -159,6 +165,7 @@ export class Documents {
     const digest = hash('sha256', text, 'base64url');
     const ofDocument = documentArguments(schema, document, !introspection);
     const selections = new Selections(schema, document);
+    const deprecated = this.#hasDeprecated ? deprecatedFieldsIn(schema, document) : NONE;
     const operations = new Map<string | null, PreparedOperation>();
     for (const node of document.definitions) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
@@ -169,6 +176,7 @@ export class Documents {
         sharedUse: sharedUseOf(selections, node),
         ...costOf(selections, node, this.#sizes),
         name: `${digest} ${node.name?.value ?? ''}`,
+        deprecated,
         logName: node.name ? redact(node.name.value.slice(0, LONGEST_LOGGED_NAME)) : null,
       });
     }

@@ -33,6 +33,7 @@ export interface ClientNaming {
   readonly label: string | null;
 }
 
+const NONE: readonly string[] = [];
 // A line of the log stays below 8 kB; more calls are counted, not listed.
 const MOST_LISTED_CALLS = 45;
 const BY_SEVERITY: readonly RequestOutcome[] = ['ok', 'gone', 'caller', 'refused', 'fault'];
@@ -50,6 +51,7 @@ export class RequestSummary {
   trace: RequestTrace | null;
   operationName: string | null = null;
   type: OperationTypeNode | null = null;
+  deprecated: readonly string[] = NONE;
   /** Whether its document is from a manifest, so that its name is the operators' own. */
   isTrusted = false;
   /** The account that the token claims. */
