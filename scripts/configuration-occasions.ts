@@ -43,6 +43,7 @@ export const OCCASIONS: Readonly<Record<keyof typeof SETTINGS, string>> = {
   PERSISTED_DOCUMENTS: 'your apps send ids in place of documents',
   PERSISTED_DOCUMENTS_ONLY: 'no others may be sent; `log` first',
   EXTENSIONS: 'other services of yours belong into the graph',
+  FEDERATION: 'a router has it in a supergraph',
   PLUGINS: 'you have a concern of your own',
   AUTH_COOKIE: 'your web app keeps its token where no script can read it',
   CORS_ORIGINS: 'web pages of other origins call it',

@@ -18,6 +18,7 @@ import {
 import type { LogOutput } from '../../lib/log-output.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { type Extensions, unextended } from '../extensions/load-extensions.ts';
+import { federated } from '../schema/federation.ts';
 import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
 import { openFilesLimit } from './open-files-limit.ts';
 
@@ -51,7 +52,9 @@ export function withDefaults(
   given: AppOptions,
   extensions: Extensions = unextended(),
 ) {
-  const { schema = extensions.schema, directPath = true } = given;
+  const { directPath = true } = given;
+  const own = given.schema ?? extensions.schema;
+  const schema = config.federation ? federated(own) : own;
   const log = given.log ?? createAppLog(config, openAppLogOutput(config));
   const plugins = openGiven(schema, given.plugins ?? [], directPath, log);
   return {

@@ -131,6 +131,7 @@ export const SETTINGS = {
     'files of types and fields of your own, with commas between them (extensions.md)',
     { fallbackText: 'none' },
   ),
+  FEDERATION: setting(onOff, false, 'be a subgraph of Apollo Federation (supergraph.md)'),
   PLUGINS: setting(
     plainText('a file'),
     null,

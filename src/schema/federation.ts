@@ -1,0 +1,112 @@
+import {
+  extendSchema,
+  type GraphQLObjectType,
+  type GraphQLScalarType,
+  type GraphQLSchema,
+  type GraphQLUnionType,
+  parse,
+} from 'graphql';
+import { InputError } from '../domain/input-error.ts';
+import type { Context } from './context.ts';
+import { printedSchema } from './schema.ts';
+import type { Scope } from './scope.ts';
+import { traits } from './traits.ts';
+
+const MOST_ENTITIES = 500;
+
+/** Finds a thing by its id, for the viewer of the request; null where there is none. */
+type Find = (scope: Scope, id: string) => Promise<object | null>;
+
+const ENTITIES: Readonly<Record<string, Find>> = {
+  Instrument: async (scope, id) => scope.instrument(id),
+  Position: async (scope, id) => found(await scope.positions(), id),
+  Order: async (scope, id) => found((await scope.orders()) ?? [], id),
+};
+
+const TYPES = Object.keys(ENTITIES);
+
+/** What a router asks of a subgraph. It reads through the scope of its request, as every field does. */
+const ADDED = parse(`
+  "What a router knows of a thing: the name of its type, and its id."
+  scalar _Any
+  "A thing that other services of a supergraph refer to by its id."
+  union _Entity = ${TYPES.join(' | ')}
+  "The schema, for a router."
+  type _Service {
+    "As SDL, with the directives of Apollo Federation."
+    sdl: String!
+  }
+  extend type Query {
+    "The schema, for a router."
+    _service: _Service!
+    "Things by their ids, for a router: null where the viewer has none. At most ${MOST_ENTITIES}."
+    _entities("Their types and ids." representations: [_Any!]!): [_Entity]!
+  }
+`);
+
+const LINK =
+  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key"])\n';
+// Tools of GraphQL 16 know no such directive.
+const ONE_OF = 'directive @oneOf on INPUT_OBJECT\n';
+
+/** The schema as a subgraph of Apollo Federation. */
+export function federated(schema: GraphQLSchema): GraphQLSchema {
+  const extended = extendSchema(schema, ADDED);
+  const any = extended.getType('_Any') as GraphQLScalarType;
+  const json = extended.getType('JSON') as GraphQLScalarType;
+  any.coerceInputValue = json.coerceInputValue;
+  any.coerceInputLiteral = json.coerceInputLiteral;
+  any.parseValue = json.parseValue;
+  any.parseLiteral = json.parseLiteral;
+  const entity = extended.getType('_Entity') as GraphQLUnionType;
+  const places = new WeakMap<object, string>();
+  entity.resolveType = (value) => places.get(value as object);
+  const { _service: service, _entities: entities } = (
+    extended.getQueryType() as GraphQLObjectType
+  ).getFields();
+  if (service === undefined || entities === undefined) throw new Error('no fields of a subgraph');
+  const sdl = subgraphSdl(schema);
+  service.resolve = () => ({ sdl });
+  entities.extensions = traits({ listSize: MOST_ENTITIES })
+    .extensions as typeof entities.extensions;
+  entities.resolve = (_root, { representations }, { scope }: Context) => {
+    if (representations.length > MOST_ENTITIES) {
+      const message = `representations must be at most ${MOST_ENTITIES}.`;
+      throw new InputError('representations', message);
+    }
+    return representations.map(async (given: unknown) => {
+      const { type, find, id } = representation(given);
+      const value = await find(scope, id);
+      if (value === null) return null;
+      // An object is one thing, of one type, and lives no longer than its list or its catalog.
+      places.set(value, type);
+      return value;
+    });
+  };
+  return extended;
+}
+
+function representation(given: unknown) {
+  const { __typename: type, id } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  const find = typeof type === 'string' && TYPES.includes(type) ? ENTITIES[type] : undefined;
+  if (typeof type !== 'string' || find === undefined || typeof id !== 'string') {
+    const message = `representations have a __typename (${TYPES.join(', ')}) and an id.`;
+    throw new InputError('representations', message);
+  }
+  return { type, find, id };
+}
+
+function subgraphSdl(schema: GraphQLSchema): string {
+  const keyed = printedSchema(schema)
+    .replace(
+      new RegExp(`^(type (?:${TYPES.join('|')}))\\b(?! @key)`, 'gm'),
+      '$1 @key(fields: "id")',
+    )
+    // A router has its own, and asks a subgraph for nothing that is deferred.
+    .replace(/^"""\n(?:(?!""").*\n)*?"""\ndirective @(?:defer|stream)\([^)]*\) on .*\n\n/gm, '');
+  return `${LINK}${ONE_OF}${keyed}`;
+}
+
+function found<Thing extends { readonly id: string }>(list: readonly Thing[], id: string) {
+  return list.find((one) => one.id === id) ?? null;
+}

@@ -1,0 +1,112 @@
+import { Kind, parse, visit } from 'graphql';
+import { expect, test } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
+import { sharedApp } from '../../support/shared-app.ts';
+import { withClaims } from '../../support/tokens.ts';
+
+const app = sharedApp({ FEDERATION: 'on' });
+const DEMO = { email: 'demo@example.com' };
+
+const ENTITIES = `query ($of: [_Any!]!) {
+  _entities(representations: $of) {
+    __typename
+    ... on Instrument { id name }
+    ... on Position { id symbol instrument { name } }
+    ... on Order { id symbol }
+  }
+}`;
+
+const ask = (of: readonly unknown[], token: string | null = app.sandbox.token(DEMO)) =>
+  app.query(ENTITIES, { token, variables: { of } });
+
+test('a router reads the schema with its keys, of which every directive is defined', async () => {
+  const { data } = await app.query('{ _service { sdl } }');
+  const { sdl } = data._service;
+  expect(sdl.match(/^type .*@key.*$/gm)).toEqual([
+    'type Instrument @key(fields: "id") {',
+    'type Order @key(fields: "id") {',
+    'type Position @key(fields: "id") {',
+  ]);
+  const document = parse(sdl);
+  const [defined, used] = [
+    new Set(['key', 'link', 'deprecated', 'specifiedBy']),
+    new Set<string>(),
+  ];
+  visit(document, {
+    [Kind.DIRECTIVE]: ({ name }) => void used.add(name.value),
+    [Kind.DIRECTIVE_DEFINITION]: ({ name }) => void defined.add(name.value),
+  });
+  expect([...used].filter((name) => !defined.has(name))).toEqual([]);
+  expect(used).toContain('oneOf');
+  expect(sdl).not.toMatch(/_entities|_Any|@defer/);
+});
+
+test('things are found by their ids, in the order that was asked for, by one call for each list', async () => {
+  const token = app.sandbox.token(DEMO);
+  const { data: own } = await app.query(
+    '{ positions { id symbol instrument { name } } orders { id symbol } }',
+    { token },
+  );
+  const [position] = own.positions;
+  const [order] = own.orders;
+  const fresh = app.sandbox.token(DEMO);
+  app.sandbox.clearCalls();
+  const of = [
+    ...own.orders.map(({ id }: { id: string }) => ({ __typename: 'Order', id })),
+    { __typename: 'Instrument', id: 'AAPL' },
+    { __typename: 'Instrument', id: 'NONE' },
+    ...own.positions.map(({ id }: { id: string }) => ({ __typename: 'Position', id })),
+    { __typename: 'Position', id: '1' },
+    { __typename: 'Position', id: order?.id ?? '2' },
+  ];
+  const { data, errors } = await ask(of, fresh);
+  expect(errors).toEqual([]);
+  expect(data._entities).toEqual([
+    ...own.orders.map((each: object) => ({ __typename: 'Order', ...each })),
+    { __typename: 'Instrument', id: 'AAPL', name: 'Apple Inc.' },
+    null,
+    ...own.positions.map((each: object) => ({ __typename: 'Position', ...each })),
+    null,
+    null,
+  ]);
+  expect(position.id).toBe('700001001');
+  expect(app.sandbox.calls('getOpenPositions')).toBe(1);
+  expect(app.sandbox.calls('getSession')).toBe(1);
+});
+
+test('another account’s things are not there, and a token that claims it gets none', async () => {
+  const of = [{ __typename: 'Position', id: '700001001' }];
+  const other = app.sandbox.token({ email: 'pro@example.com' });
+  expect((await ask(of, other)).data).toEqual({ _entities: [null] });
+  for (const token of [withClaims(other, { login: '700001' }), null]) {
+    const { data, errors } = await ask(of, token);
+    expect(data).toEqual({ _entities: [null] });
+    expect(errors).toMatchObject([
+      { path: ['_entities', 0], extensions: { code: 'UNAUTHENTICATED' } },
+    ]);
+  }
+});
+
+test.each([
+  [[{ __typename: 'Session', id: '700001' }]],
+  [[{ __typename: 'toString', id: '1' }]],
+  [[{ id: '1' }]],
+  [[{ __typename: 'Order' }]],
+  [[{ __typename: 'Order', id: 7 }]],
+  [['Order']],
+  [Array(501).fill({ __typename: 'Instrument', id: 'AAPL' })],
+])('representations that are none, or too many, are refused: %o', async (of) => {
+  const { errors } = await ask(of);
+  expect(errors[0]?.extensions).toMatchObject({
+    code: 'BAD_USER_INPUT',
+    argument: 'representations',
+  });
+});
+
+test('without FEDERATION there is nothing of it', async () => {
+  await using plain = await startTestApp();
+  const { errors } = await plain.query('{ _service { sdl } }');
+  expect(errors[0]?.extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+  const { data } = await plain.query('{ __schema { types { name } } }');
+  expect(JSON.stringify(data)).not.toMatch(/_Any|_Entity|_Service/);
+});
