@@ -100,7 +100,7 @@ export class ServerMetrics {
     this.#deprecated = registry.counter(
       'deprecated_fields_total',
       'Requests by the clients that CLIENT_NAMES lists whose document selects a deprecated field.',
-      { field: [], client: [], version: [] },
+      { field: [OTHER], client: [OTHER], version: [OTHER] },
     );
     this.connections = registry.gauge(
       'connections',

@@ -33,7 +33,7 @@ const CACHES = [
 
 /** The metrics that are there once there is something to measure. */
 const ONCE_MEASURED =
-  /_(redis_up|deprecated_fields_total|clock_skew_seconds|catalog_left_seconds|catalog_(skipped|(offered_)?instruments))$/;
+  /_(redis_up|clock_skew_seconds|catalog_left_seconds|catalog_(skipped|(offered_)?instruments))$/;
 
 const order = (key: string, symbol = 'AAPL') =>
   `mutation { placeOrder(input: { symbol: "${symbol}", side: BUY, size: { units: 1 }, idempotencyKey: "${key}" }) { __typename } }`;
