@@ -8,7 +8,8 @@ import type { Refusal } from '../admission/refusal.ts';
 import { isNamed } from '../response-cache/cached-responses.ts';
 import { CachedResult } from '../response-cache/response-cache.ts';
 import { jsonText } from '../results/json-text.ts';
-import { asOnlyEvent, isStream, streamContentType } from './event-stream.ts';
+import { asOnlyEvent } from './event-stream.ts';
+import { FRAMINGS, isStream } from './framings.ts';
 import { type MediaType, PLAIN_JSON, RESPONSE_JSON } from './negotiation.ts';
 import { readQueryString } from './query-string.ts';
 import type { HttpReply } from './reply.ts';
@@ -109,5 +110,5 @@ function sendResult(
 
 /** A stream is always UTF-8. */
 function contentTypeOf(media: MediaType): string {
-  return isStream(media) ? streamContentType(media) : `${media}; charset=utf-8`;
+  return isStream(media) ? FRAMINGS[media].contentType : `${media}; charset=utf-8`;
 }

@@ -4,41 +4,9 @@ import { GzipSegments, PackedText } from '../../lib/packed-text.ts';
 import type { SendBuffer } from '../back-pressure/send-buffer.ts';
 import type { EventText, FollowedEvents, ResultSink } from '../live/delivery.ts';
 import type { RequestSummary } from '../request/request-summary.ts';
-import { EVENT_STREAM, type MediaType, MULTIPART, type StreamType } from './negotiation.ts';
+import { FRAMINGS, type Framing } from './framings.ts';
+import type { StreamType } from './negotiation.ts';
 import type { HttpReply } from './reply.ts';
-
-/** The bytes around the results of a stream. */
-interface Framing {
-  readonly type: string;
-  readonly begin: Buffer;
-  readonly head: Buffer;
-  readonly end: Buffer;
-  readonly complete: Buffer;
-  /** Ignored by clients. */
-  readonly ping: Buffer;
-}
-
-const BOUNDARY = '\r\n--graphql';
-const PART = '\r\ncontent-type: application/json\r\n\r\n';
-
-const FRAMINGS: Readonly<Record<StreamType, Framing>> = {
-  // By graphql-sse's protocol in its distinct connections mode; a ping is a comment.
-  [EVENT_STREAM]: framing(EVENT_STREAM, {
-    begin: '',
-    head: 'event: next\ndata: ',
-    end: '\n\n',
-    complete: 'event: complete\ndata:\n\n',
-    ping: ':\n\n',
-  }),
-  // Clients read a part when the boundary behind it has come.
-  [MULTIPART]: framing('multipart/mixed;boundary="graphql";subscriptionSpec="1.0"', {
-    begin: BOUNDARY,
-    head: `${PART}{"payload":`,
-    end: `}${BOUNDARY}`,
-    complete: '--\r\n',
-    ping: `${PART}{}${BOUNDARY}`,
-  }),
-};
 
 // Some proxies close a connection that was quiet for a minute; more pings than that would wake a phone's radio between its events.
 const QUIET_PINGS = 2.5;
@@ -58,7 +26,7 @@ export class EventStream implements ResultSink {
   constructor(reply: HttpReply, summary: RequestSummary, pingMs: number, type: StreamType) {
     this.takesPacked = reply.takesGzip;
     this.#framing = FRAMINGS[type];
-    reply.set('content-type', this.#framing.type);
+    reply.set('content-type', this.#framing.contentType);
     reply.set('x-accel-buffering', 'no');
     if (this.takesPacked) reply.set('content-encoding', 'gzip');
     this.#response = reply.begin(200);
@@ -149,19 +117,4 @@ export function asOnlyEvent(result: Body, type: StreamType): Body {
   if (typeof result === 'string') return `${begin}${head}${result}${end}${complete}`;
   const chunks = isChunks(result) ? result : [result];
   return [begin, head, ...chunks, end, complete];
-}
-
-export function isStream(media: MediaType): media is StreamType {
-  return media === EVENT_STREAM || media === MULTIPART;
-}
-
-/** The `Content-Type` of a stream. */
-export function streamContentType(type: StreamType): string {
-  return FRAMINGS[type].type;
-}
-
-function framing(type: string, texts: Readonly<Record<keyof Omit<Framing, 'type'>, string>>) {
-  const { begin, head, end, complete, ping } = texts;
-  const [a, b, c, d, e] = [begin, head, end, complete, ping].map((text) => Buffer.from(text));
-  return { type, begin: a, head: b, end: c, complete: d, ping: e } as Framing;
 }

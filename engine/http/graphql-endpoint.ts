@@ -11,9 +11,10 @@ import { endRequestTrace, requestTrace } from '../request/request-trace.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { type BodyFault, takeBody } from './body.ts';
 import { readOrdinary, sendAnswer, sendRefusal } from './direct-path.ts';
-import { EventStream, isStream } from './event-stream.ts';
+import { EventStream } from './event-stream.ts';
 import { toFetchRequest } from './fetch-request.ts';
 import { countUnpacked, type FloodSettings, refuseFlood } from './flood-guard.ts';
+import { isStream } from './framings.ts';
 import {
   EVENT_STREAM,
   isJsonType,

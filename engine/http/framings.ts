@@ -1,0 +1,40 @@
+import { EVENT_STREAM, type MediaType, MULTIPART, type StreamType } from './negotiation.ts';
+
+/** The bytes around the results of a stream. */
+export interface Framing {
+  readonly contentType: string;
+  readonly begin: Buffer;
+  readonly head: Buffer;
+  readonly end: Buffer;
+  readonly complete: Buffer;
+  /** Ignored by clients. */
+  readonly ping: Buffer;
+}
+
+const BOUNDARY = '\r\n--graphql';
+const PART = '\r\ncontent-type: application/json\r\n\r\n';
+
+export const FRAMINGS: Readonly<Record<StreamType, Framing>> = {
+  // By graphql-sse's protocol in its distinct connections mode; a ping is a comment.
+  [EVENT_STREAM]: {
+    contentType: EVENT_STREAM,
+    begin: Buffer.alloc(0),
+    head: Buffer.from('event: next\ndata: '),
+    end: Buffer.from('\n\n'),
+    complete: Buffer.from('event: complete\ndata:\n\n'),
+    ping: Buffer.from(':\n\n'),
+  },
+  // By Apollo's protocol. Clients read a part when the boundary behind it has come.
+  [MULTIPART]: {
+    contentType: 'multipart/mixed;boundary="graphql";subscriptionSpec="1.0"',
+    begin: Buffer.from(BOUNDARY),
+    head: Buffer.from(`${PART}{"payload":`),
+    end: Buffer.from(`}${BOUNDARY}`),
+    complete: Buffer.from('--\r\n'),
+    ping: Buffer.from(`${PART}{}${BOUNDARY}`),
+  },
+};
+
+export function isStream(media: MediaType): media is StreamType {
+  return media === EVENT_STREAM || media === MULTIPART;
+}
