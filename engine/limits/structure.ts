@@ -28,12 +28,22 @@ const MAX_REPEATED_PAIRS = 10_000;
 const MAX_MUTATION_FIELDS = 5;
 
 export function tooComplex(limit: string, value: number, maximum: number): GraphQLError {
-  return requestError('QUERY_TOO_COMPLEX', `The request passes a limit: ${limit}.`, {
-    limit,
-    value: Math.min(value, Number.MAX_SAFE_INTEGER),
-    maximum,
-  });
+  const shown = Math.min(value, Number.MAX_SAFE_INTEGER);
+  const words = WORDS[limit];
+  const message = words
+    ? `${words[0]} ${shown} ${words[1]}; the limit is ${maximum} (${limit}).`
+    : `The limit of ${limit} is ${maximum}, and the request has ${shown}.`;
+  return requestError('QUERY_TOO_COMPLEX', message, { limit, value: shown, maximum });
 }
+
+/** The words around the value, for limits that are settings. */
+const WORDS: Readonly<Record<string, readonly [before: string, after: string]>> = {
+  MAX_DEPTH: ['The query is', 'levels deep'],
+  MAX_TOKENS: ['The document has', 'tokens'],
+  MAX_ALIASES: ['The document has', 'aliases'],
+  MAX_DIRECTIVES: ['The document has', 'directives'],
+  MAX_COST: ['The answer can have', 'fields'],
+};
 
 /**
  * Checks the structure of a document with its fragments unfolded. It runs before validation, which

@@ -10,7 +10,7 @@ type Status = AccountState['status'];
 const WORDS: Readonly<Record<Status, string>> = {
   LIVE: 'the account follows the gateway',
   DELAYED: 'the gateway does not answer; the account stands still',
-  OFFLINE: 'there is no line; the account is as it was',
+  OFFLINE: 'not connected',
 };
 
 /**
@@ -29,13 +29,16 @@ export function startStanding(app: App, note: (text: string) => void): void {
     setText(bar, problem ?? '');
     setText(find('who', HTMLElement), session.problem === null ? session.email : 'signed out');
     find('no-controls', HTMLElement).hidden = !calls.isRefused;
-    const status = problem === null ? client.account.state().status : 'OFFLINE';
+    const state = client.account.state();
+    const status = problem === null ? state.status : 'OFFLINE';
+    const shown =
+      state.asOf === null ? '' : `; showing the account as of ${formatTime(state.asOf)}`;
     const words =
       goneSince !== null
-        ? 'the server does not answer; the account is as it was'
+        ? `the server does not answer${shown}`
         : session.problem !== null
           ? 'nobody is signed in'
-          : WORDS[status];
+          : WORDS[status] + (status === 'OFFLINE' ? shown : '');
     for (const pill of document.querySelectorAll('.live-status')) {
       pill.setAttribute('data-status', status);
       setText(pill, status);

@@ -56,7 +56,7 @@ const ChangedOrdersRef = builder.objectRef<ChangedOrders>('ChangedOrders').imple
 });
 
 const AccountChangesRef = builder.objectRef<Changes>('AccountChanges').implement({
-  description: 'What turns the account that the client holds into the present one.',
+  description: 'What changed in the account since your last event.',
   fields: (t) => ({
     ...exposed(t, perAccount, {
       'String!': { cursor: 'Names the state after this event: the next `after`.' },

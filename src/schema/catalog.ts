@@ -38,7 +38,8 @@ export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
         skipped: 'How many the gateway sent that break its interface and were left out.',
       },
       'Boolean!': {
-        stale: 'Whether it is past its time and serves because no newer one could be had.',
+        stale:
+          'True if the catalog has expired and is served because no newer one could be fetched.',
       },
     }),
     instruments: t.field({

@@ -61,7 +61,7 @@ const intervalDescription =
   'At most one event in this time, 1 to 15000 milliseconds; what changes in between is merged.';
 
 const heartbeatDescription =
-  'An event comes after this time at the latest, also when nothing changed: 15 seconds, the default, to 60. Ten seconds later the line is dead.';
+  'The longest silence between events, in seconds (15, the default, to 60). If ten more pass, treat the connection as lost.';
 
 /** The arguments of what is followed as changes. */
 export const changesArgs = builder.args((t) => ({

@@ -31,7 +31,7 @@ const KEY_DESCRIPTION =
   'Names this order, 1 to 255 characters, new for each order and the same for each repeat of it: the order is sent at most once.';
 
 const SEND_BEFORE_DESCRIPTION =
-  'Until when it is meant, by the date of this server, at most 24 hours ahead: an order that would be sent later is rejected unsent, with the error `EXPIRED`. Left out: it has no end. No part of what a repeat is compared by: a repeat gets the first outcome.';
+  'The order’s deadline, by the date of this server, at most 24 hours ahead: an order that would be sent later is rejected unsent, with the error `EXPIRED`. If it is left out, there is no deadline. Ignored when a retry is matched to its first attempt: a retry gets the first outcome.';
 
 type Fields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
 

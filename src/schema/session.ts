@@ -15,7 +15,7 @@ const AccountAccessRef = builder.objectRef<AccountAccess>('AccountAccess').imple
       Int: { currencyDigits: 'Decimals of its currency.' },
       Boolean: {
         isHedged: 'Whether it may hold both directions of one instrument.',
-        noPl: 'The gateway’s flag of that name.',
+        noPl: 'Passed through; the gateway does not document it.',
       },
     }),
 });
@@ -41,7 +41,7 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
         credit: 'Credit given to the account.',
         equity: 'What the account would be worth with all positions closed.',
         storage: 'What holding positions overnight has cost or brought.',
-        assets: 'The gateway’s figure of that name.',
+        assets: 'Passed through; the gateway does not document it.',
         prevEquity: 'Equity at the end of the period before.',
         prevBalance: 'Balance at the end of the period before.',
         leverage: 'The account’s leverage.',

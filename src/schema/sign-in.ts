@@ -19,7 +19,7 @@ const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement(
     ...exposed(t, null, {
       'String!': { accessToken: 'The token to send with each request.' },
       String: { refreshToken: 'The gateway’s refresh token.' },
-      Boolean: { passkey: 'The gateway’s flag of that name.' },
+      Boolean: { passkey: 'Passed through; the gateway does not document it.' },
     }),
     session: t.field({
       ...reads('session'),

@@ -44,7 +44,7 @@ describe('an answer that turns out larger than estimated', () => {
     expect(data).toBeNull();
     expect(errors).toEqual([
       {
-        message: 'The request passes a limit: MAX_COST.',
+        message: 'The answer can have 241 fields; the limit is 240 (MAX_COST).',
         extensions: {
           code: 'QUERY_TOO_COMPLEX',
           retryable: false,
