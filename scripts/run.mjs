@@ -83,12 +83,15 @@ export const COMMANDS = {
     kinds: { schema: [['scripts/schema-changes.ts']] },
   },
   audit: {
-    says: 'Asks the registry for known vulnerabilities of what runs in production.',
-    kinds: { all: [['scripts/audit.ts'], ['scripts/audit.ts', 'graphiql']] },
+    says: 'Asks the registry for known vulnerabilities of what runs in production; -- sbom prints its packages, as CycloneDX.',
+    kinds: {
+      all: [['scripts/audit.ts'], ['scripts/audit.ts', 'graphiql']],
+      sbom: [['scripts/sbom.ts']],
+    },
   },
-  sbom: {
-    says: 'Prints the packages that ship, as CycloneDX.',
-    kinds: { all: [['scripts/sbom.ts']] },
+  release: {
+    says: 'Gives all of a release its version, and publishes nothing.',
+    kinds: { version: [['scripts/release.ts']] },
   },
 };
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -442,7 +443,9 @@ describe('tokens and sign-ins', () => {
 });
 
 test('what runs, and whether it takes traffic', async () => {
-  const version = '0.1.0';
+  const { version } = JSON.parse(
+    readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+  );
   const revision = 'tests';
   const { series } = await scrape(app);
   const names = [...series.keys()];
