@@ -36,7 +36,7 @@ export type PlaceOrderInput = {
   kind?: PlaceOrderKind | null | undefined;
   /** The price to wait for, above 0; left out, the order is executed immediately. Null is refused, but for `kind: MARKET`. */
   price?: number | null | undefined;
-  /** Until when it is meant, by the date of this server, at most 24 hours ahead: an order that would be sent later is rejected unsent, with the error `EXPIRED`. Left out: it has no end. No part of what a repeat is compared by: a repeat gets the first outcome. */
+  /** The order’s deadline, by the date of this server, at most 24 hours ahead: an order that would be sent later is rejected unsent, with the error `EXPIRED`. If it is left out, there is no deadline. Ignored when a retry is matched to its first attempt: a retry gets the first outcome. */
   sendBefore?: string | null | undefined;
   /** Buy or sell. */
   side: Side;
