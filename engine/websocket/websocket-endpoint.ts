@@ -73,8 +73,9 @@ export class WebSocketEndpoint {
     if (hasDoubledHeader(request.rawHeaders)) return BAD_REQUEST;
     if (!isAllowedPage(request, origins)) return this.#foreign(request);
     if (this.#draining) return UNAVAILABLE;
-    // With a body `ws` would not read the connection itself.
-    if (socket !== request.socket) return BAD_REQUEST;
+    // With a body Node 26 hands over something else than the connection, which `ws` cannot read; Node 24 hands over the
+    // body as the first frames.
+    if (socket !== request.socket || hasBody(request)) return BAD_REQUEST;
     if (countMessage(addresses.caller(request), 0, 'upgrades') !== 'within') {
       refused('messages');
       return TOO_MANY;
@@ -126,6 +127,10 @@ export class WebSocketEndpoint {
   terminate(): void {
     for (const socket of this.#sockets) socket.terminate();
   }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 }
 
 function refuseUpgrade(socket: Duplex, refusal: UpgradeRefusal): void {
