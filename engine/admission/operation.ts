@@ -48,6 +48,8 @@ export interface TransportContext {
   /** Whether its client has sent more messages than it may: only the reserve lets it pass. */
   readonly isOver: boolean;
   readonly ifNoneMatch: string | undefined;
+  /** The headers of the request, by their names in lower case; of a socket those that its `connectionParams` give. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** True where the transport itself tells the client why a subscription ends. */
   readonly reportsEnd: ((error: unknown) => boolean) | undefined;
   /** The request, over HTTP, for plugins that look at it. */

@@ -91,6 +91,7 @@ export function createGraphQLEndpoint(
       takesBytes: true,
       isOver: reply.isOver,
       ifNoneMatch: isCacheable ? headers['if-none-match'] : undefined,
+      headers,
       reportsEnd: undefined,
       toRequest: () => toFetchRequest(request, body, asked),
     };

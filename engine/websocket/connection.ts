@@ -22,6 +22,7 @@ export interface ConnectionSettings
   readonly scratch: FrameScratch;
 }
 
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 // A close frame holds no more.
 const LONGEST_REASON_BYTES = 123;
 
@@ -44,6 +45,8 @@ export class Connection implements Recipient, PingTarget {
   caller: RequestCaller;
   /** The sign by which its client wants to learn that its token has ended. */
   onTokenEnd: 'close' | 'error' = 'close';
+  /** Those that `connectionParams` give, in place of a request's. */
+  headers: Readonly<Record<string, string>> = NO_HEADERS;
   /** The token of its page's visitor, for a client that sends none. */
   readonly cookieToken: Token | null;
   client: ClientNaming | null;

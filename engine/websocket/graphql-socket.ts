@@ -27,6 +27,9 @@ const INIT_TIMEOUT_MS = 3_000;
 // The limit of an HTTP request's headers.
 const LONGEST_AUTHORIZATION = 16_384;
 const LONGEST_ID = 255;
+const MOST_HEADERS = 16;
+const HEADER_NAME = /^[\w-]{1,64}$/;
+const HEADER_VALUE = /^[\t\x20-\x7e]{0,1024}$/;
 /** A member of `connectionParams`, in lower case. */
 const ON_TOKEN_END = 'ontokenend';
 /** The limit of in-flight operations on one socket, subscriptions included. */
@@ -158,6 +161,7 @@ export class GraphQLSocket implements FrameWatcher {
     }
     const token = authorization === '' ? connection.cookieToken : bearerToken(authorization);
     connection.caller = { ...connection.caller, token };
+    connection.headers = headersIn(params);
     if (textIn(params, ON_TOKEN_END) === 'error') connection.onTokenEnd = 'error';
     connection.client ??= this.#settings.clientNames.of(
       textIn(params, CLIENT_NAME),
@@ -261,6 +265,20 @@ export class GraphQLSocket implements FrameWatcher {
     this.#connection.closed();
     for (const operation of this.#operations.values()) this.#leave(operation);
   }
+}
+
+/** The `headers` of `connectionParams`, as far as a request could have them. */
+function headersIn(params: unknown): Readonly<Record<string, string>> {
+  const { headers } = (params ?? {}) as { readonly headers?: unknown };
+  if (typeof headers !== 'object' || headers === null) return {};
+  const entries = Object.entries(headers).slice(0, MOST_HEADERS);
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) =>
+      HEADER_NAME.test(name) && typeof value === 'string' && HEADER_VALUE.test(value)
+        ? [[name.toLowerCase(), value]]
+        : [],
+    ),
+  );
 }
 
 /** A text of `connectionParams`, or an empty one. Client libraries differ in the case of the key. */

@@ -172,6 +172,7 @@ export class SocketOperation implements ResultSink {
         takesBytes: false,
         isOver: false,
         ifNoneMatch: undefined,
+        headers: connection.headers,
         reportsEnd: (error) => {
           const code = tokenEndOf(error);
           if (code === null) return false;

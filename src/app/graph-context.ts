@@ -44,6 +44,11 @@ export class GraphContext extends SharedContext implements OperationContext {
     };
   }
 
+  override header(name: string): string | null {
+    const value = this.operation.transport.headers[name.toLowerCase()];
+    return typeof value === 'string' ? value : null;
+  }
+
   override actAs(token: string): void {
     super.actAs(token);
     this.operation.issuedToken = token;

@@ -26,13 +26,15 @@ export class DeclaredBackend implements Backend<string, string> {
   readonly #settings: BackendSettings;
   readonly #judge: Options['judge'];
   readonly #loginHeader: string | null;
+  readonly #forward: readonly string[];
   /** What is under way or was read, by the scope of a request. */
   readonly #reads = new WeakMap<object, Map<string, Promise<unknown>>>();
 
-  constructor(settings: BackendSettings, { judge, loginHeader }: Options) {
+  constructor(settings: BackendSettings, { judge, loginHeader, forward = [] }: Options) {
     this.#settings = settings;
     this.#judge = judge;
     this.#loginHeader = loginHeader ?? null;
+    this.#forward = forward;
   }
 
   read<Body>(
@@ -116,6 +118,10 @@ export class DeclaredBackend implements Backend<string, string> {
     if (this.#loginHeader !== null || this.#settings.forwardToken) {
       const { login } = await context.proved();
       if (this.#loginHeader !== null) headers.push(this.#loginHeader, login);
+    }
+    for (const each of this.#forward) {
+      const value = context.header(each);
+      if (value !== null) headers.push(each, value);
     }
     const caller = await ResolverContext.callerOf(context);
     return this.#clientOf(context).call(name, caller, {

@@ -78,6 +78,11 @@ export interface ExtensionContext {
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal | undefined;
   /**
+   * A header of the request, over a socket one of `headers` in its `connectionParams`; null where it has none, and for those
+   * that carry a token.
+   */
+  header(name: string): string | null;
+  /**
    * Resolves with the account once the gateway has accepted this very token for it, and rejects where it does not. There is
    * no way to a login that the token merely claims.
    */
@@ -111,6 +116,8 @@ export interface BackendOptions<Reads extends Paths, Writes extends Paths> {
   readonly loginHeader?: string;
   /** Sends the user's token as `authorization`: then every call is for a proved account. Default: false. */
   readonly forwardToken?: boolean;
+  /** Names of headers that are sent on, as the request has them. */
+  readonly forward?: readonly string[];
   /** By GET. */
   readonly reads: Reads;
   /** By POST, sent once. */

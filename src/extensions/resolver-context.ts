@@ -4,6 +4,9 @@ import type { Context } from '../schema/context.ts';
 import type { Scope } from '../schema/scope.ts';
 import type { ExtensionContext, HoldingSource, InstrumentSource } from './kit.ts';
 
+/** Headers that name the viewer: `proved` and `forwardToken` are the ways to them. */
+const SECRET: ReadonlySet<string> = new Set(['authorization', 'cookie']);
+
 /** The keys of what shared fields read, apart from the request's own reads, which end with their request. */
 const sharedReads = new WeakMap<Scope, object>();
 
@@ -50,6 +53,10 @@ export class ResolverContext implements ExtensionContext {
 
   get signal(): AbortSignal | undefined {
     return this.#own().scope.caller.signal;
+  }
+
+  header(name: string): string | null {
+    return SECRET.has(name.toLowerCase()) ? null : this.#own().header(name);
   }
 
   async proved(): Promise<{ readonly login: string }> {

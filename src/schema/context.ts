@@ -74,6 +74,11 @@ export class Context implements ReadRecord {
     }
   }
 
+  /** A header of the request; null where it has none. */
+  header(_name: string): string | null {
+    return null;
+  }
+
   /** The sign-in of this operation never went out. */
   neverSignedIn(): void {}
 

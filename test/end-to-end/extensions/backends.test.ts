@@ -5,6 +5,7 @@ import { postQuery, type QueryOptions } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
 import { withClaims } from '../../support/tokens.ts';
+import { openSocket } from '../live/raw-socket.ts';
 import { type Reply, type SideService, startSideService } from './side-service.ts';
 
 let sandbox: Sandbox;
@@ -89,6 +90,37 @@ test('a resolver has the request’s id, its signal, the viewer’s positions an
   expect([id, isAborted]).toEqual(['asked-for-it', 'false']);
   expect(rest.slice(-2)).toEqual(['Apple Inc.', 'null']);
   expect(rest.slice(0, -2)).toContain('AAPL');
+});
+
+test('headers that are to be sent on are those of the request, or of the socket', async () => {
+  const token = tokenOf();
+  const headers = { 'x-tenant': 'acme', cookie: 'a=b' };
+  expect((await query('{ tenant }', { token, headers })).data).toEqual({ tenant: 'acme' });
+  using raw = await openSocket({ webSocketUrl: `${facade.url.replace('http', 'ws')}/graphql` });
+  const wrong = {
+    'x tenant': 'a',
+    'x-other': 'a\r\nb: c',
+    'x-number': 7,
+    Authorization: 'Bearer x',
+  };
+  const given = { 'X-Tenant': 'of the socket', ...wrong };
+  raw.say({
+    type: 'connection_init',
+    payload: { authorization: `Bearer ${token}`, headers: given },
+  });
+  raw.subscribe('1', '{ tenant }');
+  expect((await raw.until('1', 'next')).payload?.data).toEqual({ tenant: 'of the socket' });
+  expect((await query('{ tenant }')).data).toEqual({ tenant: null });
+  const sent = service.received.map(({ headers }) => [
+    headers['x-tenant'],
+    headers.authorization,
+    headers.cookie,
+  ]);
+  expect(sent).toEqual([
+    ['acme', undefined, undefined],
+    ['of the socket', undefined, undefined],
+    [undefined, undefined, undefined],
+  ]);
 });
 
 test('a batch has at most as many keys as it says, in turn', async () => {

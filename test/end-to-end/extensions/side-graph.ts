@@ -9,6 +9,10 @@ const extension: Extension = ({ builder, refs, backend, shared, listSize }) => {
     writes: { create: '/items' },
   });
   const own = backend({ name: 'own', url, forwardToken: true, reads: { mine: '/mine' } });
+  const tenants = backend({
+    ...{ name: 'tenants', url, forward: ['x-tenant', 'Authorization', 'cookie'] },
+    reads: { tenant: '/tenant' },
+  });
   const itemOf = side.loader('list', {
     most: 2,
     request: (ids) => ({ query: { ids: ids.join(' ') } }),
@@ -31,6 +35,13 @@ const extension: Extension = ({ builder, refs, backend, shared, listSize }) => {
       ...text,
       args: { id: t.arg.string({ required: true }) },
       resolve: (_root, { id }, context) => side.read<string>(context, 'item', { path: { id } }),
+    }),
+    tenant: t.string({
+      ...text,
+      resolve: async (_root, _args, context) => {
+        await tenants.read(context, 'tenant');
+        return context.header('X-Tenant');
+      },
     }),
     mine: t.string({
       ...text,
