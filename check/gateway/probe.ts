@@ -1,7 +1,7 @@
 import { LogicalClock } from '../../lib/clock.ts';
 import { toToken } from '../../lib/token.ts';
 import type { Exchange } from '../../src/gateway/exchange.ts';
-import type { ReadName } from '../../src/gateway/operations.ts';
+import { OPERATIONS, type ReadName } from '../../src/gateway/operations.ts';
 import { CONNECT_SHARE, createPools, gatewayWidths } from '../../src/gateway/pools.ts';
 import {
   type PathValues,
@@ -43,7 +43,7 @@ export function createProbe(options: ProbeOptions): Probe {
     connectTimeoutMs: options.gatewayTimeoutMs * CONNECT_SHARE,
   });
   const send = createTransport(pools, () => {}, new LogicalClock());
-  const templates = requestTemplates(options);
+  const templates = requestTemplates(OPERATIONS, options);
   return {
     async call(operation, { token, path = {}, body, headers = [] }) {
       const template = templates[operation];

@@ -54,7 +54,7 @@ export function isCrossSite(
   if (!isForeign || (type && !SIMPLE_TYPE.test(type))) return false;
   const { authorization: _, ...others } = request.headers;
   // A proxy may have made it of the visitor's cookie, which any page can have sent.
-  const sent = cookie?.isSentBy(request) ? others : request.headers;
+  const sent = cookie?.tokenOf(request) ? others : request.headers;
   return !Object.keys(sent).some((name) => PREFLIGHTED_HEADER.test(name));
 }
 

@@ -29,11 +29,6 @@ export class AuthCookie {
     this.#options = options;
   }
 
-  /** Whoever sends the cookie may be a page that cannot read it: what else comes with it proves no consent. */
-  isSentBy(request: IncomingMessage): boolean {
-    return this.tokenOf(request) !== null;
-  }
-
   tokenOf({ headers: { cookie: header }, socket }: IncomingMessage): Token | null {
     if (header === undefined) return null;
     let last = this.#lastSent.get(socket);

@@ -2,7 +2,7 @@ import type { Caller } from './caller.ts';
 import { createWire, type WireParts } from './create-wire.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayOperation } from './operations.ts';
-import { type PathValues, templateOf } from './request-templates.ts';
+import { type PathValues, requestTemplates } from './request-templates.ts';
 
 /** Another service beside the gateway, as an extension of the schema declares it. */
 export interface BackendSettings {
@@ -31,7 +31,7 @@ export interface BackendCall {
 
 /** Calls one backend over connections, breakers, retries and spans of its own. Its answers prove nothing of any token. */
 export class BackendClient {
-  readonly #templates: ReadonlyMap<string, ReturnType<typeof templateOf>>;
+  readonly #templates;
   readonly #wire;
 
   constructor(settings: BackendSettings, parts: WireParts) {
@@ -43,9 +43,7 @@ export class BackendClient {
       ...{ gatewayTimeoutMs: timeoutMs, orderTimeoutMs: timeoutMs, catalogTimeoutMs: timeoutMs },
       ...{ gatewayMaxBytes: maxBytes, catalogMaxBytes: maxBytes },
     };
-    this.#templates = new Map(
-      Object.entries(operations).map(([name, row]) => [name, templateOf(row, requests)]),
-    );
+    this.#templates = requestTemplates(operations, requests);
     const widths = { [settings.name]: connections };
     this.#wire = createWire({ ...parts, ...requests, url, operations, widths, retries });
   }
@@ -56,7 +54,7 @@ export class BackendClient {
     caller: Caller,
     { path = {}, query = {}, body, headers = [] }: BackendCall,
   ): Promise<Exchange> {
-    const template = this.#templates.get(name);
+    const template = this.#templates[name];
     if (template === undefined) throw new Error(`no operation ${name}`);
     const { row, deadlineMs, maxBytes } = template;
     const sender = row.isAnonymous ? { ...caller, token: null } : caller;

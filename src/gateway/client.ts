@@ -15,7 +15,7 @@ import type { Answer, Exchange, Send, WireCall } from './exchange.ts';
 import { jsonItems } from './json-items.ts';
 import { contractError, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
 import type { LimitOrder, MarketOrder } from './model.ts';
-import type { OperationName } from './operations.ts';
+import { OPERATIONS, type OperationName } from './operations.ts';
 import { limitOrderBody, marketOrderBody } from './order-body.ts';
 import { type PathValues, type RequestSettings, requestTemplates } from './request-templates.ts';
 import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
@@ -77,7 +77,7 @@ export class GatewayClient {
 
   constructor(options: GatewayClientOptions) {
     this.#options = options;
-    this.#templates = requestTemplates(options);
+    this.#templates = requestTemplates(OPERATIONS, options);
   }
 
   async read<T>(

@@ -184,11 +184,3 @@ export type ReadName = {
 export const READ_NAMES = OPERATION_NAMES.filter(
   (name): name is ReadName => OPERATIONS[name].effect === 'read',
 );
-
-/** Makes a value for each operation once, so that no call has to compute it. */
-export function byOperation<T>(
-  make: (operation: GatewayOperation, name: OperationName) => T,
-): Readonly<Record<OperationName, T>> {
-  const made = OPERATION_NAMES.map((name) => [name, make(OPERATIONS[name], name)] as const);
-  return Object.fromEntries(made) as Record<OperationName, T>;
-}

@@ -1,6 +1,6 @@
 import type { Caller } from './caller.ts';
 import { type PathValueSource, UnsafePathError } from './errors.ts';
-import { byOperation, type GatewayOperation } from './operations.ts';
+import type { GatewayOperation } from './operations.ts';
 
 export interface RequestSettings {
   /** Fixed headers of each call, in lower case. */
@@ -13,13 +13,17 @@ export interface RequestSettings {
   readonly catalogMaxBytes: number;
 }
 
-/** The parts that all requests of an operation share, made once. */
-export function requestTemplates(settings: RequestSettings) {
-  return byOperation((operation) => templateOf(operation, settings));
+/** The parts that all requests of an operation share, made once for each. */
+export function requestTemplates<Name extends string>(
+  operations: Readonly<Record<Name, GatewayOperation>>,
+  settings: RequestSettings,
+) {
+  const rows = Object.entries<GatewayOperation>(operations);
+  const made = rows.map(([name, row]) => [name, templateOf(row, settings)]);
+  return Object.fromEntries(made) as Record<Name, ReturnType<typeof templateOf>>;
 }
 
-/** The parts that all requests of one operation share. */
-export function templateOf(operation: GatewayOperation, settings: RequestSettings) {
+function templateOf(operation: GatewayOperation, settings: RequestSettings) {
   const maxBytes = settings.gatewayMaxBytes;
   return {
     path: createPath(operation),
