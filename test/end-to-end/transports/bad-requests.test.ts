@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { readMetrics } from '../../support/leaks.ts';
 import { type RawAnswer, rawPost, rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
@@ -69,6 +70,9 @@ describe('a batch', () => {
         ]);
       }
     }
+    expect(await readMetrics(app.adminUrl)).toMatch(
+      /errors_total\{code="BATCHING_NOT_SUPPORTED",operation="none"\} 3\n/,
+    );
   });
 
   test('is 400 where it is empty, longer than links make it, or for an event stream', async () => {
