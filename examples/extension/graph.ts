@@ -8,15 +8,10 @@ interface Article {
   readonly published: number;
 }
 
-interface Alert {
-  readonly id: string;
-  readonly symbol: string;
-  readonly price: number;
-}
+type Alert = { readonly id: string; readonly symbol: string; readonly price: number };
 
 const extension: Extension = async ({ builder, refs, backend, listSize, shared, error }) => {
   const url = process.env.NEWS_URL ?? (await (await import('./service.ts')).startService());
-
   const news = backend({
     name: 'news',
     url,

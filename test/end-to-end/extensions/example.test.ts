@@ -83,6 +83,7 @@ test('news of many instruments are one call, without the gateway’s headers and
   expect(calls[0]?.path).toMatch(/^\/v2\/articles\?symbols=[\w.%,]+$/);
   expect(calls[0]?.headers).not.toHaveProperty('authorization');
   expect(calls[0]?.headers).not.toHaveProperty('x-api-key');
+  expect(calls[0]?.headers).not.toHaveProperty('x-forwarded-for');
   expect(calls[0]?.headers).toHaveProperty('x-request-id');
 });
 
@@ -129,6 +130,12 @@ test('the other service is asked for the account that is proved, and for no othe
       expect(calls).toEqual([]);
     }
   }
+});
+
+test('what a backend’s judge throws is the error of a read', async () => {
+  service.answer = () => ({ status: 404, body: { message: 'of the service alone' } });
+  const { errors } = await query('{ priceAlerts { id } }', { token: tokenOf() });
+  expect(errors).toMatchObject([{ path: ['priceAlerts'], extensions: { code: 'INTERNAL' } }]);
 });
 
 test('a write is sent once, with its body, and its account', async () => {
