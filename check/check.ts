@@ -108,6 +108,7 @@ async function checkTarget(
       ...config,
       url: sandbox?.url ?? config.gatewayUrl ?? '',
       gatewayForwardClient: false,
+      gatewayForwardHeaders: [],
     }),
   );
   let progress: Progress | null = null;

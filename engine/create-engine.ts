@@ -28,6 +28,7 @@ import { AuthCookie, type AuthCookieOptions } from './request/auth-cookie.ts';
 import { BearerTokens } from './request/bearer.ts';
 import { ClientAddresses } from './request/client-address.ts';
 import { ClientNames } from './request/client-names.ts';
+import { HeaderForwarding } from './request/forwarded-headers.ts';
 import { CachedResponses } from './response-cache/cached-responses.ts';
 import { ResponseCache } from './response-cache/response-cache.ts';
 import { ServerMetrics } from './server-metrics.ts';
@@ -96,6 +97,8 @@ interface Optional
   readonly clientNames: readonly string[];
   /** Null where tokens come in headers alone. */
   readonly authCookie: AuthCookieOptions | null;
+  /** Names in lower case; what is served of one set of their values is shared with nobody of another. */
+  readonly forwardHeaders: readonly string[];
   readonly cachedResponsesBytes: number;
   /** True when results report what they cost. */
   readonly receipts: boolean;
@@ -155,6 +158,7 @@ const DEFAULTS: Omit<Optional, 'plugins' | 'metrics' | 'readiness'> = {
   connections: {},
   ...{ trustedProxies: [], clientNames: [] },
   authCookie: null,
+  forwardHeaders: [],
   cachedResponsesBytes: MAX_BYTES / 4,
   receipts: false,
 };
@@ -217,6 +221,7 @@ function settingsOf(options: Required & Optional, graph: Graph): ServerSettings 
     }),
     countMessage: messageBudget(limiter, clientOf),
     tokens: new BearerTokens(options.authCookie && new AuthCookie(options.authCookie)),
+    forwarding: new HeaderForwarding(options.forwardHeaders),
     clientNames: new ClientNames(clientNames),
     accessLog: new AccessLog({
       ...{ log, clock, sample, accountKey, isAccepted, callsMember },

@@ -13,6 +13,7 @@ import type { AccessLog } from './request/access-log.ts';
 import type { BearerTokens } from './request/bearer.ts';
 import type { ClientAddresses } from './request/client-address.ts';
 import type { ClientNames } from './request/client-names.ts';
+import type { HeaderForwarding } from './request/forwarded-headers.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
 /** The settings that all transports share. */
@@ -41,6 +42,7 @@ export interface ServerSettings {
   readonly received: ReceiveBuffers;
   readonly countMessage: CountMessage;
   readonly tokens: BearerTokens;
+  readonly forwarding: HeaderForwarding;
   /** Null where tracing is off. */
   readonly tracing: Tracing | null;
   readonly accessLog: AccessLog;

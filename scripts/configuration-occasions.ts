@@ -15,6 +15,7 @@ export const OCCASIONS: Readonly<Record<keyof typeof SETTINGS, string>> = {
   GATEWAY_TIME_UNIT: '`auto` takes your times wrongly: `trading-graph check` tells',
   GATEWAY_HEADERS: 'the gateway asks each caller for a key or a tenant',
   GATEWAY_FORWARD_CLIENT: 'the gateway limits or audits by client',
+  GATEWAY_FORWARD_HEADERS: 'your clients say in a header which tenant or brand they are for',
   GATEWAY_TIMEOUT_MS: 'its reads take longer when all is well',
   ORDER_TIMEOUT_MS: 'its orders take longer when all is well',
   CATALOG_TIMEOUT_MS: 'its catalog is larger or its line slower',

@@ -78,7 +78,7 @@ export const STAGES: readonly Stage[] = [
         super(parts);
         const { read } = ViewerGateway.prototype;
         this.read = off('proof of the token', read, (viewer, wanted) =>
-          parts.client.read(viewer.caller, wanted, { login: viewer.login }));
+          parts.client.read(viewer, wanted, { login: viewer.login }));
       }
     };`,
   },

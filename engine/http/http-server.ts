@@ -17,12 +17,12 @@ import { countRequest, mayPass, refuseFlood } from './flood-guard.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
 import { listen } from './listen.ts';
 import { PipelinedRequests } from './pipelined-requests.ts';
-import { HttpReply, type ReplyWatcher, VARY_WITH_COOKIE } from './reply.ts';
+import { HttpReply, type ReplyWatcher, VARY } from './reply.ts';
 import { type Site, sendNotFound, wantsPage } from './site.ts';
 
 export interface HttpServerSettings
   extends EndpointSettings,
-    Pick<ServerSettings, 'buffers' | 'limiter' | 'log' | 'origins' | 'tokens'> {
+    Pick<ServerSettings, 'buffers' | 'forwarding' | 'limiter' | 'log' | 'origins' | 'tokens'> {
   readonly readiness: Readiness;
   readonly webSockets: WebSocketEndpoint;
   /** The first that a request is for answers it. */
@@ -58,6 +58,7 @@ export class HttpServer {
   readonly room: ConnectionRoom;
   readonly #held = new WeakMap<Socket, Slot>();
   readonly #watcher: ReplyWatcher;
+  readonly #vary: string;
 
   constructor(settings: HttpServerSettings) {
     this.#settings = settings;
@@ -70,6 +71,8 @@ export class HttpServer {
       failed: (reply, error) => this.#failed(reply, error),
     };
     this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
+    const cookie = settings.tokens.cookie === null ? '' : ', Cookie';
+    this.#vary = VARY + cookie + settings.forwarding.vary;
     this.#pipelined = new PipelinedRequests(received);
     this.#graphql = createGraphQLEndpoint(settings);
     const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
@@ -125,20 +128,22 @@ export class HttpServer {
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
-    const { addresses, origins, readiness, received, tokens, tracing } = this.#settings;
+    const { addresses, forwarding, origins, readiness, received, tokens, tracing } = this.#settings;
     const { cookie } = tokens;
     const isForeign = isCrossSite(request, origins, cookie);
+    const forwarded = forwarding.of(request.headers);
     const sender = {
-      token: tokens.of(request),
+      token: tokens.of(request, forwarded?.digest),
       client: { address: addresses.of(request), userAgent: request.headers['user-agent'] ?? null },
       trace: tracing === null ? forwardedFrom(request, addresses) : undefined,
+      forwarded,
     };
     const standing = countRequest(request, sender, this.#settings, isForeign);
     if (standing === null) return;
     const reply = new HttpReply(request, response, sender, this.#watcher, standing === 'over');
     if (readiness.isDraining) reply.set('connection', 'close');
     setCorsHeaders(reply, origins, cookie !== null);
-    if (cookie !== null) reply.set('vary', VARY_WITH_COOKIE);
+    if (this.#vary !== VARY) reply.set('vary', this.#vary);
     this.#inFlight += 1;
     received.of(request.socket).underWay += 1;
     const isRefused =

@@ -21,8 +21,7 @@ const LARGE_TEXT_BYTES = 65_536;
 const BROTLI = /(?:^|,)\s*br\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 
-const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
-export const VARY_WITH_COOKIE = `${VARY}, Cookie`;
+export const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
 const SAFE_HEAD = ['vary', VARY, 'cache-control', 'no-store', 'x-content-type-options', 'nosniff'];
 
 /** Receives the end of each reply. */
@@ -61,7 +60,8 @@ export class HttpReply implements Recipient {
     this.request = request;
     this.isOver = isOver;
     this.requestId = requestId;
-    this.caller = { ...sender, signal: this.disconnected, requestId };
+    const { token, client, trace, forwarded } = sender;
+    this.caller = { token, signal: this.disconnected, client, requestId, trace, forwarded };
     this.#response = response;
     this.#watcher = watcher;
     this.unread = watcher.buffers.open(request.socket, this);

@@ -21,7 +21,7 @@ export class AuthCookie {
   /** A browser sends the same header with each request on its connection. */
   readonly #lastSent = new WeakMap<
     Socket,
-    { readonly header: string; readonly token: Token | null }
+    { readonly header: string; readonly apart: string; readonly token: Token | null }
   >();
 
   constructor(options: AuthCookieOptions) {
@@ -29,12 +29,12 @@ export class AuthCookie {
     this.#options = options;
   }
 
-  tokenOf({ headers: { cookie: header }, socket }: IncomingMessage): Token | null {
+  tokenOf({ headers: { cookie: header }, socket }: IncomingMessage, apart = ''): Token | null {
     if (header === undefined) return null;
     let last = this.#lastSent.get(socket);
-    if (last?.header !== header) {
+    if (last?.header !== header || last.apart !== apart) {
       const text = valueIn(header, this.#options.name);
-      last = { header, token: text ? toToken(text) : null };
+      last = { header, apart, token: text ? toToken(text, apart) : null };
       this.#lastSent.set(socket, last);
     }
     return last.token;

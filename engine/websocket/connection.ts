@@ -3,9 +3,11 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { RequestCaller } from '../../lib/caller.ts';
 import type { Slot } from '../../lib/limits/slot.ts';
-import type { Token } from '../../lib/token.ts';
+import { type Token, toToken } from '../../lib/token.ts';
 import type { Trace, TraceHeaders } from '../../lib/tracing/tracing.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
+import { bearerToken } from '../request/bearer.ts';
+import type { HeaderForwarding } from '../request/forwarded-headers.ts';
 import type { ClientNaming } from '../request/request-summary.ts';
 import { forwardedFrom } from '../request/request-trace.ts';
 import type { ServerSettings } from '../server-settings.ts';
@@ -16,7 +18,14 @@ import type { KeepAlive, PingTarget } from './keep-alive.ts';
 export interface ConnectionSettings
   extends Pick<
     ServerSettings,
-    'addresses' | 'buffers' | 'clientNames' | 'clientOf' | 'clock' | 'tokens' | 'tracing'
+    | 'addresses'
+    | 'buffers'
+    | 'clientNames'
+    | 'clientOf'
+    | 'clock'
+    | 'forwarding'
+    | 'tokens'
+    | 'tracing'
   > {
   readonly keepAlive: KeepAlive;
   readonly scratch: FrameScratch;
@@ -40,7 +49,7 @@ export class Connection implements Recipient, PingTarget {
   /** The upgrade's headers, to which the traces of operations are linked; none where tracing is off. */
   readonly traceHeaders: TraceHeaders;
   /** The upgrade's trace as it is sent on where tracing is off. */
-  readonly forwarded: Trace | undefined;
+  readonly forwardedTrace: Trace | undefined;
   /** Has no token before `connection_init`. */
   caller: RequestCaller;
   /** The sign by which its client wants to learn that its token has ended. */
@@ -57,6 +66,7 @@ export class Connection implements Recipient, PingTarget {
   /** The operations that wait until their client has read enough. */
   #waiting = 0;
   readonly #disconnecting = new AbortController();
+  readonly #forwarding: HeaderForwarding;
 
   constructor(
     socket: WebSocket,
@@ -64,7 +74,8 @@ export class Connection implements Recipient, PingTarget {
     slot: Slot,
     settings: ConnectionSettings,
   ) {
-    const { addresses, buffers, clientNames, clientOf, clock, tokens, tracing } = settings;
+    const { addresses, buffers, clientNames, clientOf, clock, forwarding, tokens, tracing } =
+      settings;
     const { headers } = request;
     this.socket = socket;
     this.stream = request.socket;
@@ -77,15 +88,27 @@ export class Connection implements Recipient, PingTarget {
     // The headers alone, so that the request is not retained with them.
     const { traceparent, tracestate, baggage } = headers;
     this.traceHeaders = tracing === null ? {} : { traceparent, tracestate, baggage };
-    this.forwarded = tracing === null ? forwardedFrom(request, addresses) : undefined;
+    this.forwardedTrace = tracing === null ? forwardedFrom(request, addresses) : undefined;
     const client = { address: addresses.of(request), userAgent: headers['user-agent'] ?? null };
     this.caller = { token: null, signal: this.#disconnecting.signal, client };
+    this.#forwarding = forwarding;
     // A browser says which page it is for, and others were refused: without it nobody knows whose cookie it is.
     this.cookieToken =
       headers.origin === undefined ? null : (tokens.cookie?.tokenOf(request) ?? null);
     this.client = clientNames.fromHeaders(headers);
     this.lastReceivedAtMs = clock.now();
     this.unread = buffers.open(this.stream, this);
+  }
+
+  /** The token is judged by the operations that use it. */
+  initialize(authorization: string, headers: Readonly<Record<string, string>>): void {
+    const { signal, client } = this.caller;
+    const forwarded = this.#forwarding.of(headers);
+    const apart = forwarded?.digest;
+    const ofPage = this.cookieToken && toToken(this.cookieToken.text, apart);
+    const token = authorization === '' ? ofPage : bearerToken(authorization, apart);
+    this.caller = { token, signal, client, forwarded };
+    this.headers = headers;
   }
 
   get isOpen(): boolean {

@@ -8,7 +8,6 @@ import { OverLimitError } from '../limits/over-limit-error.ts';
 import { tooComplex } from '../limits/structure.ts';
 import { stopAtBrokenFrame } from '../private-ws.ts';
 import type { FrameWatcher, ReceiveBuffer, SendFault } from '../receive/receive-buffer.ts';
-import { bearerToken } from '../request/bearer.ts';
 import { CLIENT_NAME, CLIENT_VERSION } from '../request/client-names.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { Connection, type ConnectionSettings } from './connection.ts';
@@ -145,7 +144,6 @@ export class GraphQLSocket implements FrameWatcher {
     }
   }
 
-  /** The token is judged by the operations that use it. */
   #initialize(params: unknown): void {
     const connection = this.#connection;
     if (this.#isInitialized) {
@@ -159,9 +157,7 @@ export class GraphQLSocket implements FrameWatcher {
       connection.close('longToken');
       return;
     }
-    const token = authorization === '' ? connection.cookieToken : bearerToken(authorization);
-    connection.caller = { ...connection.caller, token };
-    connection.headers = headersIn(params);
+    connection.initialize(authorization, headersIn(params));
     if (textIn(params, ON_TOKEN_END) === 'error') connection.onTokenEnd = 'error';
     connection.client ??= this.#settings.clientNames.of(
       textIn(params, CLIENT_NAME),

@@ -159,11 +159,12 @@ export class SocketOperation implements ResultSink {
     const connection = this.#connection;
     const { graph, tokenEndOf, tracing } = this.#settings;
     const { summary } = this;
+    const { token, signal, client, forwarded } = connection.caller;
     // The trace of the upgrade is linked: continued, it would grow for as long as the socket lives.
-    const { traceHeaders: headers, forwarded: trace } = connection;
+    const { traceHeaders: headers, forwardedTrace: trace } = connection;
     summary.trace = tracing?.receive({ headers, isContinued: false, span: null }) ?? null;
     return graph.open(
-      { ...connection.caller, requestId: summary.requestId, trace },
+      { token, signal, client, forwarded, requestId: summary.requestId, trace },
       {
         sent: payload,
         record: summary,

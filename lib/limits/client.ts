@@ -7,7 +7,7 @@ export interface Client {
   readonly kind: Whom;
   readonly key: string;
   /** The login of a proved account. */
-  readonly login?: string;
+  readonly account?: string;
   /** All that it is charged to, the narrowest first, each with its share of a limit. */
   readonly parts: readonly { readonly key: string; readonly share: number }[];
 }
@@ -16,10 +16,10 @@ export interface Client {
 export type ClientOf = (caller: RequestCaller) => Client;
 
 /** A proved account, by one of its tokens. */
-export function accountClient(login: string, tokenHash: string): Client {
-  const key = `account ${login}`;
+export function accountClient(account: string, tokenHash: string): Client {
+  const key = `account ${account}`;
   const token = { key: `token ${tokenHash}`, share: TOKEN_SHARE };
-  return { kind: 'account', key, login, parts: [token, { key, share: 1 }] };
+  return { kind: 'account', key, account, parts: [token, { key, share: 1 }] };
 }
 
 const MOST_KNOWN = 4_096;

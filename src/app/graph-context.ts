@@ -7,6 +7,7 @@ import type {
 } from '../../engine/admission/operation-context.ts';
 import { evaluate } from '../../engine/cost/amount.ts';
 import { after, type Eventually } from '../../lib/eventually.ts';
+import type { Trace } from '../../lib/tracing/tracing.ts';
 import type { CatalogView } from '../domain/catalog/catalog-view.ts';
 import type { Caller } from '../gateway/caller.ts';
 import { Context } from '../schema/context.ts';
@@ -65,16 +66,15 @@ export class GraphContext extends SharedContext implements OperationContext {
 
   eventContexts(): () => EventContext {
     const { services, calls } = this;
-    const { trace: _, ...caller } = this.caller;
+    const { token, signal, client, requestId, forwarded } = this.caller;
+    const caller = { token, signal, client, requestId, forwarded };
     // Without the operation's own context, which must not live as long as the subscription.
     return () => new EventContext(services, caller, calls);
   }
 
-  /** The calls of the gateway continue the operation's own span. */
-  protected override callerOfCalls(): Caller {
-    const { trace } = this.operation;
-    const caller = super.callerOfCalls();
-    return trace === null ? caller : { ...caller, trace };
+  /** The operation's own span. */
+  protected override get trace(): Trace | undefined {
+    return this.operation.trace ?? super.trace;
   }
 }
 
@@ -88,10 +88,9 @@ export class EventContext extends SharedContext {
   }
 }
 
-/** The lengths keep two keys apart whatever the group's own text contains. */
-function validityOf({ group, version, fetchedAtMs, stale, freshSeconds }: CatalogView): Validity {
+function validityOf({ key, version, fetchedAtMs, stale, freshSeconds }: CatalogView): Validity {
   return {
-    version: `${version.version} ${group.length} ${group}`,
+    version: `${version.version} ${key}`,
     copy: `${fetchedAtMs} ${stale}`,
     freshSeconds,
   };

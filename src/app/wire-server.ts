@@ -27,15 +27,18 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
   const { tracing, trusted } = resources;
   const { schema, plugins, log, connections, directPath, cacheBytes } = options;
   const { maxCost, maxBodyBytes, corsHeaders, clientNames, trustedProxies } = config;
+  const { gatewayForwardHeaders: forwardHeaders } = config;
   return createEngine({
     ...{ schema, documents, plugins, trusted, limiter, maxCost, maxBodyBytes },
     ...{ log, metrics, tracing, connections, directPath },
-    ...{ corsHeaders, clientNames, trustedProxies },
+    ...{ clientNames, trustedProxies, forwardHeaders },
+    // A page sends them on like any other client.
+    corsHeaders: [...corsHeaders, ...forwardHeaders],
     clientOf: domain.clientOf,
     createContext: (caller, operation) => new GraphContext(services, caller, operation),
     traits: { ...ERROR_CODES, ...options.extensions.codes },
     describe: (cause) => (cause instanceof DeclaredError ? cause.described : publicCause(cause)),
-    sizeOf: (name, { login }) => sizeOf(name, (one) => cachedSize(domain, login, one)),
+    sizeOf: (name, { account }) => sizeOf(name, (one) => cachedSize(domain, account, one)),
     isMemoryShort: () => memory.isShort,
     isKnown: (tokenHash) => domain.known.hasHere(tokenHash),
     isAccepted: ({ token }) =>

@@ -64,6 +64,15 @@ export function* contradictions(values: Values): Generator<Contradiction> {
       problem: `${name}=${shown(expected)}: must be unset without JWT_JWKS_URL or JWT_SECRET`,
     };
   }
+  const twice = values.gatewayForwardHeaders.find((name) =>
+    Object.hasOwn(values.gatewayHeaders, name),
+  );
+  if (twice !== undefined) {
+    yield {
+      about: ['GATEWAY_FORWARD_HEADERS', 'GATEWAY_HEADERS'],
+      problem: `GATEWAY_FORWARD_HEADERS: must not name ${twice}, which GATEWAY_HEADERS fixes`,
+    };
+  }
   if (values.persistedDocumentsOnly !== 'off' && values.persistedDocuments === null) {
     yield {
       about: ['PERSISTED_DOCUMENTS_ONLY', 'PERSISTED_DOCUMENTS'],

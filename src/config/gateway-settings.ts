@@ -1,5 +1,6 @@
 import {
   baseUrl,
+  headerNames,
   type Kind,
   LONGEST_MS,
   LONGEST_SECONDS,
@@ -28,6 +29,20 @@ const TAKEN = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
+
+/** Others say who the client is, or are about one hop of its way. */
+const FORWARDABLE =
+  /^(?!(?:accept|content|if|proxy|sec|x-forwarded)-|accept$|cookie$|forwarded$|host$|origin$|range$|user-agent$|x-request-id$|traceparent$|tracestate$|baggage$)/;
+const MOST_FORWARDED = 8;
+
+const forwardedHeaders: Kind<readonly string[]> = {
+  parse(value) {
+    const names = headerNames.parse(value);
+    const isFit = names?.every((name) => FORWARDABLE.test(name) && !TAKEN.has(name));
+    return isFit && names && names.length <= MOST_FORWARDED ? [...new Set(names)].toSorted() : null;
+  },
+  allowed: `at most ${MOST_FORWARDED} names of headers that no call has of itself, like x-tenant, x-brand`,
+};
 
 /** Problems name the header and never its value: the values are secrets. */
 const gatewayHeaders: Kind<Readonly<Record<string, string>>> = {
@@ -114,6 +129,12 @@ export const GATEWAY_SETTINGS = {
     onOff,
     false,
     "send the client's address (`X-Forwarded-For`) and `User-Agent` on to the gateway",
+  ),
+  GATEWAY_FORWARD_HEADERS: setting(
+    forwardedHeaders,
+    [],
+    'request headers sent on to the gateway, with commas between them; nothing is shared across their values (security.md)',
+    { fallbackText: 'none' },
   ),
   GATEWAY_TIMEOUT_MS: setting(ms, 5_000, 'deadline of a read or a small write'),
   ORDER_TIMEOUT_MS: setting(

@@ -70,6 +70,7 @@ export function createDomain(parts: DomainParts) {
     onVerified: ({ login }) => tokenRefusals.accepted('verification', login),
     claimNames: { login: settings.gatewayLoginClaim, group: settings.gatewayGroupClaim },
     verify: parts.verify,
+    signatureProves: settings.gatewayForwardHeaders.length === 0,
   });
   const catalogs = new Catalogs({
     gateway,

@@ -13,6 +13,7 @@ export interface DomainSettings {
   readonly sessionMaxAgeSeconds: number;
   readonly gatewayLoginClaim: string;
   readonly gatewayGroupClaim: string;
+  readonly gatewayForwardHeaders: readonly string[];
   readonly catalogMaxAgeSeconds: number;
   readonly catalogStaleSeconds: number;
   readonly positionsPollMs: number;

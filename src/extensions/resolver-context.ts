@@ -40,11 +40,11 @@ export class ResolverContext implements ExtensionContext {
   static async callerOf(given: ExtensionContext): Promise<Caller> {
     const { scope } = ResolverContext.contextOf(given);
     const viewer = scope.caller.token === null ? null : await viewerOf(scope);
-    const caller = viewer?.caller ?? scope.caller;
-    if (!(given as ResolverContext).#isShared) return caller;
+    if (!(given as ResolverContext).#isShared) return viewer ?? scope.caller;
     // The client whose request comes first must not be able to abort it for all.
-    const { signal: _, ...lasting } = caller;
-    return lasting;
+    if (viewer !== null) return viewer.detached();
+    const { token, client, requestId, trace, forwarded, receipt } = scope.caller;
+    return { token, client, requestId, trace, forwarded, receipt };
   }
 
   get requestId(): string {
@@ -61,8 +61,9 @@ export class ResolverContext implements ExtensionContext {
 
   async proved(): Promise<{ readonly login: string }> {
     const { scope, services } = this.#own();
-    const { login } = await services.prover.account(await scope.viewer());
-    return { login };
+    const viewer = await scope.viewer();
+    await services.prover.account(viewer);
+    return { login: viewer.login };
   }
 
   async instrument(id: string): Promise<InstrumentSource | null> {

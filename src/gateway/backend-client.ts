@@ -40,6 +40,7 @@ export class BackendClient {
     const requests = {
       gatewayHeaders: settings.headers,
       gatewayForwardClient: false,
+      gatewayForwardHeaders: [],
       ...{ gatewayTimeoutMs: timeoutMs, orderTimeoutMs: timeoutMs, catalogTimeoutMs: timeoutMs },
       ...{ gatewayMaxBytes: maxBytes, catalogMaxBytes: maxBytes },
     };
@@ -57,16 +58,16 @@ export class BackendClient {
     const template = this.#templates[name];
     if (template === undefined) throw new Error(`no operation ${name}`);
     const { row, deadlineMs, maxBytes } = template;
-    const sender = row.isAnonymous ? { ...caller, token: null } : caller;
     const search = new URLSearchParams(query).toString();
     return this.#wire.send({
       operation: name,
       row,
       path: template.path(path) + (search === '' ? '' : `?${search}`),
-      headers: template.headers(sender, headers),
+      headers: template.headers(caller, headers),
       body: body === undefined ? null : JSON.stringify(body),
       ...{ deadlineMs, maxBytes },
-      caller: sender,
+      caller,
+      signal: row.effect === 'read' ? caller.signal : undefined,
     });
   }
 

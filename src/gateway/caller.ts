@@ -40,9 +40,9 @@ export interface ReceiptEntry {
  */
 export interface Caller extends RequestCaller {
   /** The login that the token is proved to have when it is called. It says whose a failure is, not whose the data is. */
-  readonly provedLogin?: () => string | null;
+  provedLogin?(): string | null;
   /** Marks a feed's poll: no client waits for this one answer, and another poll follows anyway. */
-  readonly priority?: 'poll';
+  readonly priority?: 'poll' | undefined;
   /** Called with each call once it has ended. */
-  readonly receipt?: (entry: ReceiptEntry) => void;
+  readonly receipt?: ((entry: ReceiptEntry) => void) | undefined;
 }

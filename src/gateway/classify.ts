@@ -127,7 +127,7 @@ export function isWorthRepeating(call: WireCall, exchange: Exchange): boolean {
 
 /** Whether nobody waits for a read any more; a write is never given up. */
 export function isGivenUp(call: WireCall): boolean {
-  return isRead(call) && call.caller.signal?.aborted === true;
+  return isRead(call) && call.signal?.aborted === true;
 }
 
 function isRead({ row }: WireCall): boolean {

@@ -216,18 +216,18 @@ export class GatewayClient {
     { path = {}, body, headers = [], sendBeforeMs = null, onLate }: CallDetails = {},
   ): Promise<Exchange> {
     const template = this.#templates[operation];
-    const sender = template.row.isAnonymous ? { ...caller, token: null } : caller;
     return this.#options.send({
       operation,
       row: template.row,
       path: template.path(path),
-      headers: template.headers(sender, headers),
+      headers: template.headers(caller, headers),
       body: body === undefined ? null : JSON.stringify(body),
       deadlineMs: template.deadlineMs,
       maxBytes: template.maxBytes,
       ...(sendBeforeMs !== null && { sendBeforeMs }),
       ...(onLate && { onLate }),
-      caller: sender,
+      caller,
+      signal: template.row.effect === 'read' ? caller.signal : undefined,
     });
   }
 }

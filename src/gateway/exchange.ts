@@ -17,6 +17,8 @@ export interface WireCall {
   /** Called with the answer, or its absence, of a call that was still read on when it had ended by its deadline. */
   readonly onLate?: (exchange: Exchange) => void;
   readonly caller: Caller;
+  /** Aborts a read. A write is never aborted: a client that disconnects cannot make its outcome unknown. */
+  readonly signal?: AbortSignal | undefined;
   /** How often it has been sent before; absent at first. */
   readonly resends?: number;
 }

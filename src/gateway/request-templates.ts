@@ -6,6 +6,8 @@ export interface RequestSettings {
   /** Fixed headers of each call, in lower case. */
   readonly gatewayHeaders: Readonly<Record<string, string>>;
   readonly gatewayForwardClient: boolean;
+  /** Names of the headers that each request's calls carry on. */
+  readonly gatewayForwardHeaders: readonly string[];
   readonly gatewayTimeoutMs: number;
   readonly orderTimeoutMs: number;
   readonly catalogTimeoutMs: number;
@@ -38,8 +40,12 @@ function templateOf(operation: GatewayOperation, settings: RequestSettings) {
 }
 
 function createHeaders(
-  { verb }: GatewayOperation,
-  { gatewayHeaders: headers, gatewayForwardClient: forwards }: RequestSettings,
+  { verb, isAnonymous }: GatewayOperation,
+  {
+    gatewayHeaders: headers,
+    gatewayForwardClient: forwards,
+    gatewayForwardHeaders: { length: carried },
+  }: RequestSettings,
 ) {
   const fixed = Object.entries({
     accept: 'application/json',
@@ -52,11 +58,13 @@ function createHeaders(
   const namesRequest = !Object.hasOwn(headers, 'x-request-id');
   const forwardsTraces = forwardsTrace(headers);
   /** Names and values alternate; `more` are those of this one request. */
-  return ({ token, client, requestId, trace }: Caller, more: readonly string[]) => {
+  return (caller: Caller, more: readonly string[]) => {
+    const { token, client, requestId, trace, forwarded } = caller;
     const all = fixed.concat(more);
+    if (carried > 0 && forwarded !== undefined) all.push(...forwarded.pairs);
     if (namesRequest && requestId !== undefined) all.push('x-request-id', requestId);
     if (forwardsTraces && trace !== undefined) all.push(...trace.headers);
-    if (token !== null) all.push('authorization', `Bearer ${token.text}`);
+    if (token !== null && !isAnonymous) all.push('authorization', `Bearer ${token.text}`);
     if (client === undefined) return all;
     if (namesAddress) all.push('x-forwarded-for', client.address);
     if (namesAgent && client.userAgent) all.push('user-agent', client.userAgent);

@@ -95,8 +95,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     this.#late = late;
     this.#observe = observe;
     this.#resolve = resolve;
-    // A write is never aborted: a client that disconnects cannot make its outcome unknown.
-    const signal = call.row.effect === 'read' ? call.caller.signal : undefined;
+    const { signal } = call;
     this.#signal = signal;
     this.#deadline = setTimeout(Dispatch.expire, call.deadlineMs, this);
     if (signal?.aborted) this.#onAbort();

@@ -108,7 +108,7 @@ builder.subscriptionField('accountChanges', (t) =>
     subscribe: async (_root, args, context): Promise<Stream> =>
       watching(context, args, async (hub, proof, viewer): Promise<Stream> => {
         if (!context.planOf().has('snapshots')) return hub.watchChanges(proof, viewer, args);
-        await context.services.catchUp(proof.login);
+        await context.services.catchUp(proof.account);
         return hub.watchAccount(proof, viewer, args);
       }),
     resolve: (changes: Changes) => changes,

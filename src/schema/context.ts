@@ -1,3 +1,4 @@
+import type { Trace } from '../../lib/tracing/tracing.ts';
 import type { Caller, ReceiptEntry } from '../gateway/caller.ts';
 import { NO_PLAN, type Plan, type ReadRecord, Scope } from './scope.ts';
 import type { Services } from './services.ts';
@@ -96,8 +97,15 @@ export class Context implements ReadRecord {
     return new Scope(this.services, caller, this, this.planOf());
   }
 
+  /** What the calls of the gateway continue. */
+  protected get trace(): Trace | undefined {
+    return this.caller.trace;
+  }
+
   protected callerOfCalls(): Caller {
-    return { ...this.caller, receipt: (entry) => this.record(entry) };
+    const { token, signal, client, requestId, forwarded } = this.caller;
+    const receipt = (entry: ReceiptEntry) => this.record(entry);
+    return { token, signal, client, requestId, trace: this.trace, forwarded, receipt };
   }
 
   protected record(entry: ReceiptEntry): void {

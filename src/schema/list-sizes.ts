@@ -17,15 +17,15 @@ export function sizeOf(name: string, known: (name: string) => number): number {
 }
 
 /**
- * The size of what is cached. The login is that of a proved account: the error of a cost over the limit
+ * The size of what is cached. The account is that of a proved account: the error of a cost over the limit
  * discloses how much an account has, which a forged token must not learn.
  */
 export function cachedSize(
   { catalogs, holdings }: Pick<Services, 'catalogs' | 'holdings'>,
-  login: string | undefined,
+  account: string | undefined,
   name: string,
 ): number {
   if (name === perInstrument.listSize) return catalogs.heldSize;
-  if (login === undefined) return 0;
-  return name === perPosition.listSize ? holdings.positions(login) : holdings.orders(login);
+  if (account === undefined) return 0;
+  return name === perPosition.listSize ? holdings.positions(account) : holdings.orders(account);
 }

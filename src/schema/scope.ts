@@ -79,7 +79,10 @@ export class Scope implements OwnReads {
 
   /** The same request, with a token that it has just received. */
   withToken(token: string): Scope {
-    return this.#next({ ...this.caller, token: toToken(token) }, this.#plan);
+    const { signal, client, requestId, trace, forwarded, receipt } = this.caller;
+    const own = toToken(token, forwarded?.digest);
+    const caller = { token: own, signal, client, requestId, trace, forwarded, receipt };
+    return this.#next(caller, this.#plan);
   }
 
   #next(caller: Caller, plan: Plan): Scope {

@@ -113,9 +113,7 @@ builder.mutationFields((t) => ({
       const { client, writeLimits, onSignIn } = context.services;
       const { email, password } = input;
       const send = ({ caller }: Scope) =>
-        writeLimits.login(caller, email, () =>
-          client.login({ ...caller, token: null }, email, password),
-        );
+        writeLimits.login(caller, email, () => client.login(caller, email, password));
       const signIn = context.write(send, String(path.key));
       const result = await signIn.catch((error: unknown) => {
         onSignIn(error instanceof TooManyAttemptsError ? 'limited' : 'failed');
@@ -146,7 +144,7 @@ builder.mutationFields((t) => ({
       const { client, writeLimits } = context.services;
       return context.write(({ caller }) =>
         writeLimits.forgotPassword(caller, input.email, () =>
-          client.write({ ...caller, token: null }, 'forgotPassword', input),
+          client.write(caller, 'forgotPassword', input),
         ),
       );
     },

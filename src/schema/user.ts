@@ -150,7 +150,7 @@ function write<Name extends keyof Writes>(
   return context.write(async (scope) => {
     const isAnyone = AS_ANYONE.has(operation) && scope.caller.token === null;
     const viewer = isAnyone ? null : await scope.viewer();
-    const caller = viewer?.caller ?? scope.caller;
+    const caller = viewer ?? scope.caller;
     return writeLimits.write(clientOf(caller), operation, () =>
       viewer === null
         ? client.write(caller, operation, input)

@@ -96,7 +96,7 @@ test.each([
     // The smaller the entries, the more of them it takes.
     const entries = positions + orders === 0 ? 6 * ENTRIES : ENTRIES;
     const share = await weighed(entries, caches, async (at) => {
-      const reader = { ...viewerOf(`token ${at}`), login: String(1_000 + at) };
+      const reader = viewerOf(`token ${at}`, { login: String(1_000 + at) });
       const read = world.sessions.read(reader, demand);
       world.calls.pop()?.answer({
         login: 1_000 + at,

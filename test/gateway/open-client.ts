@@ -29,6 +29,7 @@ export function openClient(url: string, settings: ClientSettings = {}) {
     send: createTransport(pools, observe, new LogicalClock()),
     gatewayHeaders: {},
     gatewayForwardClient: false,
+    gatewayForwardHeaders: [],
     gatewayDirectionField: 'direction',
     gatewayMobileWallet: 'mobile-wallet',
     gatewayTimeUnit: 'auto',

@@ -1,6 +1,5 @@
 import { type Clock, steadyClock } from '../../../lib/clock.ts';
 import type { ProofLedger } from '../auth/proof.ts';
-import { polling } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { DomainParts } from '../domain-parts.ts';
 import { PositionsHub } from '../positions/hub.ts';
@@ -67,8 +66,8 @@ export function createAccountServices({
     source: {
       getOpenPositions(viewer, previous) {
         // Not awaited: where another replica's order has changed the account, the feed reads it once more.
-        void freshness.catchUp(viewer.login);
-        return gateway.getOpenPositions(polling(viewer), previous);
+        void freshness.catchUp(viewer.account);
+        return gateway.getOpenPositions(viewer.polling(), previous);
       },
       cachedSession: (viewer) => sessions.cached(viewer),
       getSession: (viewer, after) => sessions.poll(viewer, after),

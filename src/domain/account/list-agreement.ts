@@ -31,11 +31,11 @@ export class ListAgreement {
     this.#clock = clock;
   }
 
-  positionsAnswered({ login }: Viewer, { positions, logicalTime }: PositionsAnswer): void {
+  positionsAnswered({ account: login }: Viewer, { positions, logicalTime }: PositionsAnswer): void {
     this.#saw(login, 'positions', positions.length === 0, logicalTime);
   }
 
-  snapshotAnswered({ login }: Viewer, { session, logicalTime }: SessionAnswer): void {
+  snapshotAnswered({ account: login }: Viewer, { session, logicalTime }: SessionAnswer): void {
     if (session.positions === null) return;
     this.#saw(login, 'session', session.positions.ids.length === 0, logicalTime);
   }

@@ -5,7 +5,7 @@ import { Watermarks } from '../../../lib/watermarks.ts';
 import type { SessionAnswer } from '../../gateway/answers.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { ProofLedger } from '../auth/proof.ts';
-import { detached, polling, type Viewer } from '../auth/viewer.ts';
+import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { PositionsBoard } from '../positions/positions-board.ts';
 import type { AccountFreshness } from './account-freshness.ts';
@@ -79,7 +79,7 @@ export class Sessions {
 
   read(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | Promise<SessionAnswer> {
     const isInMemory = this.#inFlight.has(viewer.tokenHash) || this.#cachedFor(viewer);
-    const caughtUp = (isInMemory && this.#options.freshness?.catchUp(viewer.login)) || true;
+    const caughtUp = (isInMemory && this.#options.freshness?.catchUp(viewer.account)) || true;
     if (caughtUp === true) return this.#read(viewer, demand);
     return caughtUp.then((isCertain) => {
       if (isCertain) return this.#read(viewer, demand);
@@ -125,7 +125,7 @@ export class Sessions {
   async poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
     const demand = { after };
     const known = this.cached(viewer, demand) ?? this.#sharable(viewer, demand);
-    return known ?? this.#call(polling(viewer), false);
+    return known ?? this.#call(viewer.polling(), false);
   }
 
   /** The size of all cached snapshots, and of what is remembered of accounts beside them. */
@@ -160,7 +160,7 @@ export class Sessions {
   }
 
   #earliestTime(viewer: Viewer, { after = 0 }: SessionDemand): number {
-    return Math.max(after, this.#staleSince.at(viewer.login));
+    return Math.max(after, this.#staleSince.at(viewer.account));
   }
 
   #sharable(viewer: Viewer, demand: SessionDemand): Promise<SessionAnswer> | null {
@@ -170,13 +170,13 @@ export class Sessions {
   }
 
   async #call(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
-    const answer = await this.#options.gateway.getSession(detached(viewer));
+    const answer = await this.#options.gateway.getSession(viewer.detached());
     const newest = this.#cache.peek(viewer.tokenHash)?.answer.logicalTime ?? this.#forgottenTime;
     // An answer from before a change is its own readers', and is not cached for later ones.
-    if (answer.logicalTime > Math.max(newest, this.#staleSince.at(viewer.login))) {
+    if (answer.logicalTime > Math.max(newest, this.#staleSince.at(viewer.account))) {
       this.#keep(viewer.tokenHash, keepsRows ? answer : withoutRows(answer));
       // The gateway has just answered this very token for this login.
-      this.#orderCounts.set(viewer.login, answer.session.orders?.length ?? 0);
+      this.#orderCounts.set(viewer.account, answer.session.orders?.length ?? 0);
     }
     return answer;
   }
@@ -237,6 +237,6 @@ export class Sessions {
 
   #addReceipt(viewer: Viewer, startedAtMs: number, source: 'cache' | 'shared'): void {
     const ms = this.#options.clock.now() - startedAtMs;
-    viewer.caller.receipt?.({ operation: 'getSession', ms, source });
+    viewer.receipt?.({ operation: 'getSession', ms, source });
   }
 }

@@ -7,13 +7,15 @@ import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './cl
 import { UnauthenticatedError } from './errors.ts';
 import type { ProofLedger } from './proof.ts';
 import type { Verify } from './verifier.ts';
-import type { OwnReads, Viewer } from './viewer.ts';
+import { keyApart, type OwnReads, Viewer } from './viewer.ts';
 
 export interface IdentityOptions {
   readonly clock: Clock;
   readonly claimNames: ClaimNames;
   readonly verify: Verify | null;
   readonly ledger: ProofLedger;
+  /** Left out where a valid signature says whose the token is; false where the gateway alone can say of which tenant. */
+  readonly signatureProves?: boolean;
   /** The tokens that were read before, by their hash. */
   readonly known?: LRUCache<string, KnownToken>;
   /** Called with each request whose token is refused here; the viewer of one that could be read. */
@@ -39,7 +41,8 @@ export function createKnownTokens(): LRUCache<string, KnownToken> {
 /** Maps a token to a viewer: synchronously for a known token, and never by a gateway call. */
 export function createIdentity(options: IdentityOptions): Identify {
   const { clock, claimNames, verify, ledger } = options;
-  const { known = createKnownTokens(), onRefused = () => {}, onVerified = () => {} } = options;
+  const { signatureProves = true, known = createKnownTokens() } = options;
+  const { onRefused = () => {}, onVerified = () => {} } = options;
 
   function read({ text, hash }: Token): KnownToken {
     const before = known.get(hash);
@@ -58,24 +61,22 @@ export function createIdentity(options: IdentityOptions): Identify {
   function identify(caller: Caller, token: Token, own?: OwnReads): Viewer | Promise<Viewer> {
     const entry = read(token);
     assertNotExpired(entry.claims, clock.date());
-    const viewer: Viewer = {
-      caller: { ...caller, provedLogin: () => ledger.account(viewer)?.login ?? null },
-      tokenHash: token.hash,
-      login: entry.claims.login,
-      claimedGroup: entry.claims.group,
-      expiresAtMs: entry.claims.expiresAtMs,
-      own,
-    };
+    const { login, group, expiresAtMs } = entry.claims;
+    const { forwarded } = caller;
+    const provedLogin = () => (ledger.account(viewer) === null ? null : login);
+    const account = keyApart(login, forwarded);
+    const identity = { token, forwarded, login, account, claimedGroup: group, expiresAtMs };
+    const viewer: Viewer = new Viewer({ ...identity, provedLogin }, caller, own);
     if (verify === null) return viewer;
     if (entry.verified) {
-      ledger.verified(viewer);
+      if (signatureProves) ledger.verified(viewer);
       return viewer;
     }
     return verify(token.text).then(
       (checked) => {
         entry.verified = checked;
         if (checked) {
-          ledger.verified(viewer);
+          if (signatureProves) ledger.verified(viewer);
           onVerified(viewer);
         }
         return viewer;

@@ -66,9 +66,9 @@ export function createProofTrials(
     refused: ({ tokenHash }: Viewer): void => known.delete(tokenHash),
     /** Throws where the call may not be made. */
     async guard<T>(viewer: Viewer, operation: OperationName, call: () => Promise<T>): Promise<T> {
-      const { tokenHash, caller } = viewer;
+      const { tokenHash, client, signal } = viewer;
       const own = singleClient('token', tokenHash);
-      const from = addressClient(caller.client?.address);
+      const from = addressClient(client?.address);
       let isKnown = known.hasHere(tokenHash);
       let isCharged = false;
       const isOwnFull = () => !isKnown && limiter.take('calls', own, 0).left < 1;
@@ -83,8 +83,7 @@ export function createProofTrials(
         isKnown ||= await known.has(tokenHash);
         const line = isOwnFull() ? own.key : from.key;
         // Only a call that ends makes room in such a time.
-        const isIn =
-          mayBegin() || (underWay > 0 && (await queue.wait(line, mayBegin, caller.signal)));
+        const isIn = mayBegin() || (underWay > 0 && (await queue.wait(line, mayBegin, signal)));
         if (!isIn) throw new TooManyAttemptsError(RETRY_SECONDS, limiter.table.trials.label);
       }
       underWay += 1;

@@ -11,16 +11,17 @@ const seal: unique symbol = Symbol('proof');
 
 /** Evidence that the gateway accepted a token as this login's. */
 export class AccountProof {
-  readonly #login: string;
+  readonly #account: string;
   readonly #tokenHash: string;
 
-  constructor(_key: typeof seal, login: string, tokenHash: string) {
-    this.#login = login;
+  constructor(_key: typeof seal, account: string, tokenHash: string) {
+    this.#account = account;
     this.#tokenHash = tokenHash;
   }
 
-  get login(): string {
-    return this.#login;
+  /** The key of all that is shared within the account. */
+  get account(): string {
+    return this.#account;
   }
 
   get tokenHash(): string {
@@ -31,16 +32,23 @@ export class AccountProof {
 /** Evidence that the gateway accepted a token as one that may read this group's catalog. */
 export class GroupProof {
   readonly #group: string;
+  readonly #key: string;
   /** Past its age, and kept because the gateway could not be asked again. */
   readonly isKept: boolean;
 
-  constructor(_key: typeof seal, group: string, isKept: boolean) {
+  constructor(_seal: typeof seal, group: string, key: string, isKept: boolean) {
     this.#group = group;
+    this.#key = key;
     this.isKept = isKept;
   }
 
   get group(): string {
     return this.#group;
+  }
+
+  /** The key of all that is shared within the group. */
+  get key(): string {
+    return this.#key;
   }
 }
 
@@ -107,7 +115,7 @@ export class ProofLedger {
 
   account({ tokenHash }: Viewer): AccountProof | null {
     const entry = this.#entries.get(tokenHash);
-    return entry && this.#isProved(entry) ? new AccountProof(seal, entry.login, tokenHash) : null;
+    return entry && this.#isProved(entry) ? new AccountProof(seal, entry.account, tokenHash) : null;
   }
 
   /**
@@ -119,7 +127,7 @@ export class ProofLedger {
     const entry = this.#entries.get(hash);
     const isLive = this.#clock.date() < (entry?.expiresAtMs ?? Infinity);
     if (!entry || !isLive || !this.#isProved(entry)) return addressClient(client?.address);
-    entry.client ??= accountClient(entry.login, hash);
+    entry.client ??= accountClient(entry.account, hash);
     return entry.client;
   };
 
@@ -130,7 +138,7 @@ export class ProofLedger {
     if (!entry || group === null) return null;
     const isSigned = entry.verified && group === viewer.claimedGroup;
     const isProved = isSigned || this.#isFresh(evidenceAtMs(group, entry));
-    return isProved ? new GroupProof(seal, group, false) : null;
+    return isProved ? new GroupProof(seal, group, viewer.groupKey(group), false) : null;
   }
 
   /** Evidence that is past its age, for a while in which the gateway cannot be asked again. */
@@ -139,7 +147,9 @@ export class ProofLedger {
     const group = this.#groupIn(entry, viewer);
     if (!entry || group === null) return null;
     const ageMs = this.#clock.now() - evidenceAtMs(group, entry);
-    return ageMs < this.#proofMs + this.#keptMs ? new GroupProof(seal, group, true) : null;
+    return ageMs < this.#proofMs + this.#keptMs
+      ? new GroupProof(seal, group, viewer.groupKey(group), true)
+      : null;
   }
 
   /** Whether the gateway failed to say so recently that it is not asked again yet. */
@@ -233,10 +243,10 @@ export class ProofLedger {
     this.#refusals.set(tokenHash, { atTime: this.beginCall(), expiresAtMs, isSigned });
   }
 
-  #entry({ tokenHash, login, expiresAtMs }: Viewer): TokenEvidence {
+  #entry({ tokenHash, account, expiresAtMs }: Viewer): TokenEvidence {
     const known = this.#entries.get(tokenHash);
     if (known) return known;
-    const entry = noEvidence(login, expiresAtMs);
+    const entry = noEvidence(account, expiresAtMs);
     this.#entries.set(tokenHash, entry);
     return entry;
   }

@@ -2,7 +2,7 @@ import type { Client } from '../../../lib/limits/client.ts';
 
 /** The evidence about one token: the gateway's answers to it, and their times. */
 export interface TokenEvidence {
-  readonly login: string;
+  readonly account: string;
   readonly expiresAtMs: number | null;
   /** The client that limits are charged to while it is proved. */
   client: Client | null;
@@ -21,9 +21,9 @@ export interface TokenEvidence {
 }
 
 /** The evidence about a token that the gateway has not been asked about yet. */
-export function noEvidence(login: string, expiresAtMs: number | null): TokenEvidence {
+export function noEvidence(account: string, expiresAtMs: number | null): TokenEvidence {
   return {
-    login,
+    account,
     expiresAtMs,
     client: null,
     verified: false,

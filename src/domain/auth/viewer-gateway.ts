@@ -103,8 +103,8 @@ export class ViewerGateway {
     const { operation, sendBeforeMs } = call;
     const wasAccepted = ledger.isAccepted(viewer);
     const exchange = await (call.operation === 'openPosition'
-      ? client.openPosition(viewer.caller, call.order, sendBeforeMs, onLate)
-      : client.placeLimitOrder(viewer.caller, call.order, sendBeforeMs, onLate));
+      ? client.openPosition(viewer, call.order, sendBeforeMs, onLate)
+      : client.placeLimitOrder(viewer, call.order, sendBeforeMs, onLate));
     if (!exchange.sent || !exchange.answered) return exchange;
     if (exchange.status === 401) this.#refused(viewer, operation, wasAccepted);
     else if (exchange.status < 500) refusals.accepted(operation, viewer.login);
@@ -153,7 +153,7 @@ export class ViewerGateway {
     send: Call<T>,
     wasAccepted: boolean,
   ): Promise<T> {
-    const call = () => send(this.#parts.client, viewer.caller);
+    const call = () => send(this.#parts.client, viewer);
     try {
       const answer = await (wasAccepted
         ? call()

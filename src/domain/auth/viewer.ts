@@ -1,19 +1,20 @@
+import type { ForwardedHeaders } from '../../../lib/caller.ts';
+import type { Token } from '../../../lib/token.ts';
+import type { Trace } from '../../../lib/tracing/tracing.ts';
 import type { SessionAnswer } from '../../gateway/answers.ts';
-import type { Caller } from '../../gateway/caller.ts';
+import type { Caller, ReceiptEntry } from '../../gateway/caller.ts';
 
-/**
- * The identity that a token claims. Claims choose the gateway's path, and give no access to shared data
- * until the gateway has accepted this very token.
- */
-export interface Viewer {
-  readonly caller: Caller;
-  /** SHA-256 of the token: entries private to one token are stored under this, never under the token. */
-  readonly tokenHash: string;
+/** The account and the group that a token claims to be of. */
+export interface Identity {
+  readonly token: Token;
+  readonly forwarded: ForwardedHeaders | undefined;
   readonly login: string;
+  /** The key of all that is shared within the account. */
+  readonly account: string;
   readonly claimedGroup: string | null;
   readonly expiresAtMs: number | null;
-  /** Left out for work that no document waits for. */
-  readonly own?: OwnReads | undefined;
+  /** The login once the token is proved to have it. */
+  readonly provedLogin: () => string | null;
 }
 
 /** The reads that the viewer's own document makes anyway: each begins when it is first asked for. */
@@ -24,23 +25,101 @@ export interface OwnReads {
   plannedProofs(): readonly Promise<unknown>[];
 }
 
+/** Whoever sends other headers on may mean another account, or another catalog, by the same name. */
+export function keyApart(name: string, forwarded: ForwardedHeaders | undefined): string {
+  return forwarded === undefined ? name : `${name}~${forwarded.digest}`;
+}
+
+type Circumstances = Omit<Caller, 'token' | 'forwarded' | 'provedLogin'>;
+
 /**
- * Without the request's AbortSignal, for a call that others may share or that must complete: the client
- * that happened to send it first must not be able to abort it for all.
+ * A caller with the identity that its token claims. Claims choose the gateway's path, and give no access to shared data
+ * until the gateway has accepted this very token.
  */
-export function detached(viewer: Viewer): Viewer {
-  const { signal: _, ...caller } = viewer.caller;
-  return { ...viewer, caller };
-}
+export class Viewer implements Caller {
+  readonly identity: Identity;
+  readonly signal: AbortSignal | undefined;
+  readonly client: Caller['client'];
+  readonly requestId: string | undefined;
+  readonly trace: Trace | undefined;
+  readonly receipt: ((entry: ReceiptEntry) => void) | undefined;
+  readonly priority: 'poll' | undefined;
+  /** Undefined for work that no document waits for. */
+  readonly own: OwnReads | undefined;
 
-/** Keeps the identity only, for work that outlives the request by hours. */
-export function lasting({ caller, own: _, ...viewer }: Viewer): Viewer {
-  const { token, client, provedLogin } = caller;
-  const kept = { token, ...(client && { client }), ...(provedLogin && { provedLogin }) };
-  return { ...viewer, caller: kept };
-}
+  constructor(identity: Identity, circumstances: Circumstances, own?: OwnReads) {
+    this.identity = identity;
+    this.signal = circumstances.signal;
+    this.client = circumstances.client;
+    this.requestId = circumstances.requestId;
+    this.trace = circumstances.trace;
+    this.receipt = circumstances.receipt;
+    this.priority = circumstances.priority;
+    this.own = own;
+  }
 
-/** For a feed's poll, which is never retried and has its own bulkhead behind the requests. */
-export function polling(viewer: Viewer): Viewer {
-  return { ...viewer, caller: { ...viewer.caller, priority: 'poll' } };
+  get token(): Token {
+    return this.identity.token;
+  }
+
+  /** Entries private to one token are stored under this, never under the token. */
+  get tokenHash(): string {
+    return this.identity.token.hash;
+  }
+
+  get forwarded(): ForwardedHeaders | undefined {
+    return this.identity.forwarded;
+  }
+
+  get login(): string {
+    return this.identity.login;
+  }
+
+  get account(): string {
+    return this.identity.account;
+  }
+
+  /** The key of all that is shared within a group. */
+  groupKey(group: string): string {
+    return keyApart(group, this.forwarded);
+  }
+
+  get claimedGroup(): string | null {
+    return this.identity.claimedGroup;
+  }
+
+  get expiresAtMs(): number | null {
+    return this.identity.expiresAtMs;
+  }
+
+  provedLogin(): string | null {
+    return this.identity.provedLogin();
+  }
+
+  /**
+   * Without the request's AbortSignal, for a call that others may share or that must complete: the client
+   * that happened to send it first must not be able to abort it for all.
+   */
+  detached(): Viewer {
+    const { client, requestId, trace, receipt, priority } = this;
+    return new Viewer(this.identity, { client, requestId, trace, receipt, priority }, this.own);
+  }
+
+  /** For a call that the request may begin, and does not wait for. */
+  inBackground(): Viewer {
+    const { client, requestId, trace } = this;
+    return new Viewer(this.identity, { client, requestId, trace }, this.own);
+  }
+
+  /** For work that outlives the request by hours. */
+  lasting(): Viewer {
+    return new Viewer(this.identity, { client: this.client });
+  }
+
+  /** For a feed's poll, which is never retried and has its own bulkhead behind the requests. */
+  polling(): Viewer {
+    const { signal, client, requestId, trace, receipt } = this;
+    const circumstances = { signal, client, requestId, trace, receipt, priority: 'poll' } as const;
+    return new Viewer(this.identity, circumstances, this.own);
+  }
 }

@@ -21,7 +21,7 @@ type Send<T> = () => Promise<T>;
 export type WriteLimits = ReturnType<typeof createWriteLimits>;
 
 /** Where a request comes from; the token may have expired. */
-type From = Pick<Caller, 'client' | 'token'>;
+type From = Pick<Caller, 'client' | 'token' | 'forwarded'>;
 type Charge = readonly [
   name: 'login' | 'forgotPassword' | 'resets' | 'writes' | 'orders',
   client: Client,
@@ -73,7 +73,7 @@ export function createWriteLimits(limiter: Limiter, signedIn: KnownKeys, tokens:
       const charges = charged.map((client) => ['login', client] as const);
       const result = await limited(charges, send);
       if ('accessToken' in result) {
-        const { hash } = toToken(result.accessToken);
+        const { hash } = toToken(result.accessToken, by.forwarded?.digest);
         for (const key of [from.key, hash]) signedIn.add(pairOf(key, who));
         tokens.add(hash);
       }
@@ -94,8 +94,8 @@ export function createWriteLimits(limiter: Limiter, signedIn: KnownKeys, tokens:
     },
     write: <T>(client: Client, operation: string, send: Send<T>): Promise<T> =>
       limited([['writes', regarding(client, operation)]], send),
-    order: <T>({ login, tokenHash }: AccountProof, send: Send<T>): Promise<T> =>
-      limited([['orders', accountClient(login, tokenHash)]], send),
+    order: <T>({ account, tokenHash }: AccountProof, send: Send<T>): Promise<T> =>
+      limited([['orders', accountClient(account, tokenHash)]], send),
   };
 }
 

@@ -5,6 +5,7 @@ import type { CatalogChanges } from './sync/history.ts';
 /** A group's catalog as one reader got it; a refresh does not change it. */
 export class CatalogView {
   readonly group: string;
+  readonly key: string;
   readonly version: CatalogVersion;
   readonly skipped: number;
   readonly unknownValues: number;
@@ -18,6 +19,7 @@ export class CatalogView {
   /** `isStale` also where the copy is young, as with a proof that is kept past its age. */
   constructor(catalog: GroupCatalog, copy: CatalogCopy, nowMs: number, isStale: boolean) {
     this.group = catalog.group;
+    this.key = catalog.key;
     this.version = copy.version;
     this.skipped = copy.skipped;
     this.unknownValues = copy.unknownValues;
@@ -43,13 +45,13 @@ export class CatalogView {
   /** The difference from a version the client has; everything where that version is unknown. */
   changes(since: string): CatalogChanges | Promise<CatalogChanges> {
     const { version, instruments } = this.version;
-    const { group, history, archive } = this.#catalog;
+    const { key, history, archive } = this.#catalog;
     if (since === version) return { version, reset: false, upserted: [], removed: [] };
     const known = history.changes(since, this.version);
     if (known) return known;
     const everything = { version, reset: true, upserted: instruments, removed: [] };
     if (archive === null) return everything;
-    return archive.changes(group, since, this.version).then((changes) => changes ?? everything);
+    return archive.changes(key, since, this.version).then((changes) => changes ?? everything);
   }
 }
 

@@ -104,8 +104,8 @@ export class Catalogs {
   async #fetch(proof: GroupProof, wait: Wait): Promise<CatalogView | null> {
     const { ledger } = this.#options;
     const { viewer } = wait;
-    const { group } = proof;
-    const joined = this.#fetches.under(group);
+    const { group, key } = proof;
+    const joined = this.#fetches.under(key);
     const fetch = joined ?? this.#fetches.launch(viewer, group, 'read');
     wait.source = joined ? 'shared' : null;
     const result = await fetch.result;
@@ -119,13 +119,13 @@ export class Catalogs {
   }
 
   #inMemory(proof: GroupProof, wait: Wait): CatalogView | null {
-    const { group } = proof;
+    const { group, key } = proof;
     const { viewer } = wait;
     const nowMs = this.#options.clock.now();
-    const catalog = this.#fetches.catalog(group);
+    const catalog = this.#fetches.catalog(key);
     if (!catalog?.servesAt(nowMs)) return null;
     // A reader that has just waited for a copy starts no refresh.
-    const mayRefresh = wait.source === 'cache' && !this.#fetches.under(group);
+    const mayRefresh = wait.source === 'cache' && !this.#fetches.under(key);
     if (mayRefresh && catalog.wantsRefresh(nowMs, viewer.tokenHash)) {
       this.#fetches.launch(viewer, group, 'refresh');
     }
@@ -140,17 +140,17 @@ export class Catalogs {
     if (catalog.copy === null) return null;
     const nowMs = this.#options.clock.now();
     if (source !== null) {
-      viewer.caller.receipt?.({ operation: 'getAllTickers', ms: nowMs - sinceMs, source });
+      viewer.receipt?.({ operation: 'getAllTickers', ms: nowMs - sinceMs, source });
     }
     return new CatalogView(catalog, catalog.copy, nowMs, isKept);
   }
 }
 
 /** The figures of one group's catalog for the admin port; null where none is in memory. */
-function figuresOf({ group, copy, offeredSize }: GroupCatalog, nowMs: number) {
+function figuresOf({ key, copy, offeredSize }: GroupCatalog, nowMs: number) {
   if (copy === null) return null;
   return {
-    group,
+    group: key,
     size: copy.version.size,
     /** In the gateway's last answer, which is not served where it has far fewer. */
     offered: offeredSize,

@@ -3,7 +3,7 @@ import type { ReceiptSource } from '../../gateway/caller.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
 import type { Prover } from '../account/prover.ts';
 import type { GroupProof, ProofLedger } from '../auth/proof.ts';
-import { detached, type Viewer } from '../auth/viewer.ts';
+import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import { type CatalogFetches, isPersonal } from './cache/catalog-fetches.ts';
 
@@ -41,10 +41,11 @@ export class GroupProver {
   ): Promise<GroupProof> {
     const { ledger, fetches, clock } = this.#options;
     const group = ledger.groupOf(viewer);
-    const serves = () => group !== null && fetches.catalog(group)?.servesAt(clock.now());
+    const serves = () =>
+      group !== null && fetches.catalog(viewer.groupKey(group))?.servesAt(clock.now());
     if (group === null || serves()) return this.#byCall(viewer, group);
     // The catalog has to be fetched anyway, and with this token the fetch is the proof as well.
-    const inFlight = fetches.under(group);
+    const inFlight = fetches.under(viewer.groupKey(group));
     if (inFlight && inFlight.leader !== viewer.tokenHash) return this.#byCall(viewer, group);
     const result = await (inFlight ?? fetches.launch(viewer, group, 'proof')).result;
     fetched(inFlight ? 'shared' : null);
@@ -116,7 +117,7 @@ export class GroupProver {
     let call = this.#calls.get(key);
     if (!call) {
       call = this.#options.gateway
-        .getAllTickers(detached(viewer), group, null)
+        .getAllTickers(viewer.detached(), group, null)
         .then(() => {})
         .finally(() => this.#calls.delete(key));
       this.#calls.set(key, call);

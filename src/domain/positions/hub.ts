@@ -3,7 +3,7 @@ import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { AccountProof } from '../auth/proof.ts';
-import { lasting, type Viewer } from '../auth/viewer.ts';
+import type { Viewer } from '../auth/viewer.ts';
 import { Feed, type FeedOptions } from './feed.ts';
 import type { AccountChanges, PositionChanges } from './feed-events.ts';
 import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
@@ -107,7 +107,7 @@ export class PositionsHub {
   /** The live list, where a feed runs and received it within the poll interval, and since the account's last order. */
   current(proof: AccountProof): PositionsAnswer | null {
     const { board, clock, pollMs } = this.#options;
-    const { list, status } = this.#feeds.get(proof.login)?.state ?? {};
+    const { list, status } = this.#feeds.get(proof.account)?.state ?? {};
     if (!list || status !== 'LIVE' || !board.isCurrent(proof, list)) return null;
     // By its receipt: a gateway that takes longer than an interval would be asked by each query besides.
     return clock.now() - list.receivedAtMs < pollMs ? list : null;
@@ -115,7 +115,7 @@ export class PositionsHub {
 
   /** The state of the viewer's feed, however old it is; null without proof, or where no feed has a list. */
   shown(viewer: Viewer): FeedState | null {
-    const state = this.#feeds.get(viewer.login)?.state ?? null;
+    const state = this.#feeds.get(viewer.account)?.state ?? null;
     return state?.list && this.#options.proofs.holds(viewer) ? state : null;
   }
 
@@ -125,7 +125,7 @@ export class PositionsHub {
   }
 
   /** Called with each snapshot of the viewer's account. */
-  snapshotAnswered({ login }: Viewer, answer: SessionAnswer): void {
+  snapshotAnswered({ account: login }: Viewer, answer: SessionAnswer): void {
     this.#feeds.get(login)?.snapshotAnswered(answer);
   }
 
@@ -174,9 +174,9 @@ export class PositionsHub {
     { after, intervalMs, heartbeatSeconds, onEnd }: WatchChangesOptions,
     followsAccount = false,
   ): PullStream<Event> {
-    if (proof.login !== viewer.login) throw new Error('the proof is of another account');
+    if (proof.account !== viewer.account) throw new Error('the proof is of another account');
     const subscription = new FeedSubscription<Event>({
-      viewer: lasting(viewer),
+      viewer: viewer.lasting(),
       reader,
       followsAccount,
       after: after ?? null,
@@ -196,7 +196,7 @@ export class PositionsHub {
   }
 
   #feed(proof: AccountProof): Feed {
-    const { login } = proof;
+    const { account: login } = proof;
     const running = this.#feeds.get(login);
     if (running) return running;
     const feed = new Feed(proof, this.#feedOptions, () => this.#feeds.delete(login));

@@ -44,7 +44,7 @@ export class ListPairs {
       for (const [id, sinceMs] of sessions.leftOrders(viewer)) left.set(id, sinceMs);
       const relation = relate(list, answer, left, clock.now());
       if (relation === 'agree' || relation === 'differ') break;
-      await pause(clock, waitMs, viewer.caller.signal);
+      await pause(clock, waitMs, viewer.signal);
       if (relation === 'list-behind') list = await openPositions.read(viewer, { live: false });
       else answer = await readAgain();
     }

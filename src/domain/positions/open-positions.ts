@@ -36,7 +36,7 @@ export class OpenPositions {
     const running = live ? await this.#running(viewer) : null;
     if (running) {
       const ms = clock.now() - startedAtMs;
-      viewer.caller.receipt?.({ operation: 'getOpenPositions', ms, source: 'shared' });
+      viewer.receipt?.({ operation: 'getOpenPositions', ms, source: 'shared' });
       return running;
     }
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
@@ -74,7 +74,7 @@ export class OpenPositions {
     const { proof } = this.#scope(viewer);
     if (proof === null || live(proof) === null) return null;
     // The list is looked up again, because a change makes it outdated.
-    return (await freshness.catchUp(proof.login)) ? live(proof) : null;
+    return (await freshness.catchUp(proof.account)) ? live(proof) : null;
   }
 
   #scope(viewer: Viewer): BoardScope {

@@ -80,15 +80,15 @@ export class PositionsBoard {
   newest({ proof, tokenHash }: BoardScope): PositionsAnswer | null {
     const own = this.#byToken.get(tokenHash)?.list ?? null;
     if (proof === null) return own;
-    const shared = this.#byAccount.get(proof.login)?.list ?? null;
-    const live = this.#watchers.get(proof.login)?.newest() ?? null;
+    const shared = this.#byAccount.get(proof.account)?.list ?? null;
+    const live = this.#watchers.get(proof.account)?.newest() ?? null;
     return newer(newer(own, shared), live);
   }
 
   /** Whether this scope's readers were served a list whose call was sent later, which may be forgotten. */
   hasNewer({ proof, tokenHash }: BoardScope, logicalTime: number): boolean {
     if (logicalTime < this.#newestByToken.at(tokenHash)) return true;
-    return proof !== null && logicalTime < this.#newestByAccount.at(proof.login);
+    return proof !== null && logicalTime < this.#newestByAccount.at(proof.account);
   }
 
   /**
@@ -99,7 +99,7 @@ export class PositionsBoard {
     const differs = (newest: Watermarks<Served>, key: string) =>
       logicalTime < newest.at(key) && newest.get(key)?.members !== members;
     if (differs(this.#newestByToken, tokenHash)) return true;
-    return proof !== null && differs(this.#newestByAccount, proof.login);
+    return proof !== null && differs(this.#newestByAccount, proof.account);
   }
 
   /** Lists whose calls were sent before may lack what an order has changed. */
@@ -112,7 +112,7 @@ export class PositionsBoard {
   }
 
   /** Whether the list was asked for after the account's last known change. */
-  isCurrent({ login }: AccountProof, { logicalTime }: PositionsAnswer): boolean {
+  isCurrent({ account: login }: AccountProof, { logicalTime }: PositionsAnswer): boolean {
     return logicalTime > this.#changedAt.at(login);
   }
 
@@ -129,7 +129,8 @@ export class PositionsBoard {
    */
   offer(scope: BoardScope, offered: PositionsAnswer): PositionsAnswer | null {
     const list = this.keep(scope, offered);
-    if (scope.proof !== null && list !== null) this.#watchers.get(scope.proof.login)?.onList(list);
+    if (scope.proof !== null && list !== null)
+      this.#watchers.get(scope.proof.account)?.onList(list);
     return list;
   }
 
@@ -147,13 +148,13 @@ export class PositionsBoard {
     store(this.#byToken, tokenHash, list, members);
     this.#newestByToken.set(tokenHash, { at, members });
     if (proof === null) return list;
-    store(this.#byAccount, proof.login, list, members);
-    this.#newestByAccount.set(proof.login, { at, members });
+    store(this.#byAccount, proof.account, list, members);
+    this.#newestByAccount.set(proof.account, { at, members });
     return list;
   }
 
   /** Calls the watcher with each list that is offered to the account; there is one watcher per account. */
-  watch({ login }: AccountProof, watcher: BoardWatcher): () => void {
+  watch({ account: login }: AccountProof, watcher: BoardWatcher): () => void {
     this.#watchers.set(login, watcher);
     return () => {
       if (this.#watchers.get(login) === watcher) this.#watchers.delete(login);

@@ -10,7 +10,7 @@ import {
   recordId,
 } from '../../store/order-records.ts';
 import type { AccountProof } from '../auth/proof.ts';
-import { detached, type Viewer } from '../auth/viewer.ts';
+import type { Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
 import { KeyForgottenError } from './order-errors.ts';
@@ -75,12 +75,12 @@ export class Orders {
    * earlier ones it says what is known) or a GatewayError (the order was surely not taken, its key is free).
    */
   async place(viewer: Viewer, proof: AccountProof, ticket: Ticket): Promise<Placed> {
-    if (viewer.login !== proof.login) throw new Error('the proof is of another account');
+    if (viewer.account !== proof.account) throw new Error('the proof is of another account');
     const digest = canonical(ticket);
-    const id = recordId(proof.login, ticket.idempotencyKey);
+    const id = recordId(proof.account, ticket.idempotencyKey);
     for (;;) {
       const inFlight = this.#inFlight.get(id);
-      if (!inFlight) return this.#take(id, detached(viewer), ticket, digest);
+      if (!inFlight) return this.#take(id, viewer.detached(), ticket, digest);
       if (inFlight.canonical !== digest) {
         // False once it is over, and in flight no more.
         if (await inFlight.isFirst) throw otherInput();
@@ -97,7 +97,7 @@ export class Orders {
 
   /** The outcome under a key; waits while the order is in flight. Null where nothing is recorded. */
   async placed(proof: AccountProof, key: string): Promise<Placed | null> {
-    const { login } = proof;
+    const { account: login } = proof;
     const id = recordId(login, key);
     for (;;) {
       const placed = await this.#endOf(id);
@@ -117,7 +117,7 @@ export class Orders {
    * made, by the date of this server. Throws a KeyForgottenError where the records do not reach back to that.
    */
   async void(proof: AccountProof, key: string, sinceMs: number | null): Promise<Placed> {
-    const { login, tokenHash } = proof;
+    const { account: login, tokenHash } = proof;
     const { records, clock } = this.#options;
     for (let attempt = 0; attempt < VOID_ATTEMPTS; attempt += 1) {
       const placed = await this.#endOf(recordId(login, key));
@@ -177,7 +177,7 @@ export class Orders {
     digest: string,
     onReserved: () => void,
   ): Promise<Placed> {
-    const { login } = viewer;
+    const { account: login } = viewer;
     const { idempotencyKey } = ticket;
     for (;;) {
       const answer = await this.#reserve(viewer, ticket, digest);
@@ -196,7 +196,7 @@ export class Orders {
 
   /** A key that has a record is answered by it, whatever the moment that this request names. */
   async #reserve(
-    { login, tokenHash }: Viewer,
+    { account: login, tokenHash }: Viewer,
     ticket: Ticket,
     digest: string,
   ): Promise<ReserveAnswer> {

@@ -81,7 +81,7 @@ export class Submitter {
         () => {},
       );
       submission = unknownSince(startedAtMs);
-      this.report(viewer.login, submission);
+      this.report(viewer.account, submission);
     }
     await recorder.settle(reservation, submission);
     return submission;
@@ -102,14 +102,14 @@ export class Submitter {
       // A call never rejects; where a bug makes one reject, the order's outcome is unknown.
       const message = 'an order ended in an error of the facade: its outcome is unknown';
       this.#options.log.error({ err: error }, message);
-      return this.report(viewer.login, unknownSince(startedAtMs));
+      return this.report(viewer.account, unknownSince(startedAtMs));
     }
     // A repeat could only come later still, so this is the end of what the gateway never heard of.
     if (!exchange.sent && this.#isExpired(ticket)) return EXPIRED;
-    return this.report(viewer.login, this.#judge(viewer, ticket, exchange));
+    return this.report(viewer.account, this.#judge(viewer, ticket, exchange));
   }
 
-  #judge({ login }: Viewer, { operation }: Ticket, exchange: Exchange): Submission {
+  #judge({ account: login }: Viewer, { operation }: Ticket, exchange: Exchange): Submission {
     const submission = judgeOrder(operation, exchange);
     if (submission.outcome !== 'accepted' || submission.orderId === null) return submission;
     // An empty one, or zero, names no order.
@@ -133,7 +133,7 @@ export class Submitter {
       return;
     }
     if (submission.outcome === 'unknown') return;
-    this.report(viewer.login, submission);
+    this.report(viewer.account, submission);
     this.#options.onSettledLate?.(submission.outcome);
     void this.#recorder.settle(reservation, submission);
   }

@@ -132,17 +132,15 @@ function circuitOpen(name: string): NotAttemptedError {
 
 /** A probe serves every client: the one whose call it is must not abort it by disconnecting. */
 function unending(call: WireCall): WireCall {
-  if (call.row.effect !== 'read') return call;
-  const { signal: _, ...caller } = call.caller;
-  return { ...call, caller };
+  return { ...call, signal: undefined };
 }
 
 const NOBODY: Account = { key: '', isProved: false };
 
 /** Failures of all devices of an account count as one account's, and those of a network's unproved callers as one network's. */
-export function accountOf({ provedLogin, client }: Caller): Account {
-  const login = provedLogin?.() ?? null;
+export function accountOf(caller: Caller): Account {
+  const login = caller.provedLogin?.() ?? null;
   if (login !== null) return { key: login, isProved: true };
   // The /48 of an IPv6 address, as a site or a provider's customer has it at most.
-  return { key: addressClient(client?.address).parts.at(-1)?.key ?? '', isProved: false };
+  return { key: addressClient(caller.client?.address).parts.at(-1)?.key ?? '', isProved: false };
 }

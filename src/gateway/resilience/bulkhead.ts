@@ -96,6 +96,8 @@ export function withBulkheads(
     if (area === undefined) return send(call);
     const { key, isProved } = accountOf(caller);
     const endsAtMs = clock.now() + deadlineMs;
+    // A write that has not begun is for nobody once its client has left.
+    const signal = row.effect === 'read' ? call.signal : caller.signal;
     const wanted = [area.all];
     if (!isProved) wanted.unshift(area.unproved);
     if (caller.priority === 'poll') wanted.unshift(area.polls);
@@ -103,7 +105,7 @@ export function withBulkheads(
     let admitted = call;
     try {
       for (const bulkhead of wanted) {
-        const place = bulkhead.enter(key, endsAtMs - clock.now(), caller.signal);
+        const place = bulkhead.enter(key, endsAtMs - clock.now(), signal);
         // Nearly always there is room, and nothing to wait for.
         if (place !== true) {
           if (!(await place)) return { sent: false, cause: new NotAttemptedError('busy', FULL) };

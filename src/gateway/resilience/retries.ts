@@ -29,10 +29,10 @@ export function withRetries(send: Send, { clock, random, budgets, onRetry }: Ret
       const asked = exchange.sent && exchange.answered ? retryAfterSeconds(exchange) : null;
       const restMs = backoffMs(retry, { baseMs: BASE_MS, maxMs: MAX_MS, random }, asked);
       if (clock.now() + restMs + SHORTEST_ATTEMPT_MS > endsAtMs || !budget.take()) break;
-      await pause(clock, restMs, call.caller.signal);
+      await pause(clock, restMs, call.signal);
       const deadlineMs = endsAtMs - clock.now();
       const next =
-        call.caller.signal?.aborted || deadlineMs <= 0
+        call.signal?.aborted || deadlineMs <= 0
           ? null
           : await send({ ...call, deadlineMs, resends: retry + 1 });
       if (next === null || wasNotAttempted(next)) {

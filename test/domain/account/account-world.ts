@@ -47,6 +47,7 @@ export function openAccountWorld(
       }),
     gatewayHeaders: {},
     gatewayForwardClient: false,
+    gatewayForwardHeaders: [],
     gatewayDirectionField: 'direction',
     gatewayMobileWallet: 'mobile-wallet',
     gatewayTimeUnit: 'auto',

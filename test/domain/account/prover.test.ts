@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
-import { viewerOf } from '../viewer.ts';
+import { viewerBut, viewerOf } from '../viewer.ts';
 import { openAccountWorld, PROOF_MS, snapshot } from './account-world.ts';
 
 const demo = viewerOf('demo');
@@ -23,7 +23,7 @@ describe('an account’s proof', () => {
     await clock.advance(0);
     expect(calls).toHaveLength(1);
     calls[0]?.answer(snapshot(1));
-    expect((await asked).map(({ login }) => login)).toEqual(['1001', '1001']);
+    expect((await asked).map(({ account }) => account)).toEqual(['1001', '1001']);
     await prover.account(demo);
     expect(calls).toHaveLength(1);
   });
@@ -34,7 +34,9 @@ describe('an account’s proof', () => {
       gateway.read(demo, withdrawalMethodsRead),
       gateway.read(demo, customerIdRead),
     ];
-    const again = prover.account({ ...demo, own: { plannedSession: () => null, plannedProofs } });
+    const again = prover.account(
+      viewerBut(demo, { own: { plannedSession: () => null, plannedProofs } }),
+    );
     await clock.advance(0);
     calls[1]?.answer({}, 500);
     await clock.advance(0);
@@ -44,7 +46,7 @@ describe('an account’s proof', () => {
       'getCustomerId',
     ]);
     calls[2]?.answer({ customerId: 'c1' });
-    expect((await again).login).toBe('1001');
+    expect((await again).account).toBe('1001');
     expect(calls).toHaveLength(3);
   });
 
@@ -52,11 +54,13 @@ describe('an account’s proof', () => {
     const { prover, gateway, sessions, calls, clock } = await openLapsedWorld();
     const plannedProofs = () => [gateway.read(demo, customerIdRead)];
     const read = sessions.read(demo);
-    const again = prover.account({ ...demo, own: { plannedSession: () => null, plannedProofs } });
+    const again = prover.account(
+      viewerBut(demo, { own: { plannedSession: () => null, plannedProofs } }),
+    );
     await clock.advance(0);
     calls.at(-1)?.answer(snapshot(2));
     await read;
-    expect((await again).login).toBe('1001');
+    expect((await again).account).toBe('1001');
     expect(calls.map(({ operation }) => operation)).toEqual(['getSession', 'getSession']);
   });
 
@@ -74,7 +78,7 @@ describe('an account’s proof', () => {
       await clock.advance(0);
       expect(calls).toHaveLength(2);
       calls[1]?.answer(body, status);
-      if (status === 200) expect((await asked).login).toBe('1001');
+      if (status === 200) expect((await asked).account).toBe('1001');
       else await expect(asked).rejects.toMatchObject({ kind: 'unauthenticated' });
     },
   );
@@ -84,7 +88,7 @@ describe('the snapshot that the document reads anyway', () => {
   async function openOwn(proof: 'account' | 'group') {
     const world = await openLapsedWorld();
     const plannedSession = () => Promise.resolve(world.sessions.read(demo, { maxAgeMs: 60_000 }));
-    const asking = { ...demo, own: { plannedSession, plannedProofs: () => [] } };
+    const asking = viewerBut(demo, { own: { plannedSession, plannedProofs: () => [] } });
     const asked = world.prover[proof](asking);
     await world.clock.advance(0);
     return { ...world, asking, asked };
@@ -93,7 +97,7 @@ describe('the snapshot that the document reads anyway', () => {
   test.each(['account', 'group'] as const)('renews the proof of the %s alone', async (proof) => {
     const { asked, calls } = await openOwn(proof);
     calls[1]?.answer({ ...snapshot(2), group: 'vip' });
-    expect(await asked).toMatchObject(proof === 'group' ? { group: 'vip' } : { login: '1001' });
+    expect(await asked).toMatchObject(proof === 'group' ? { group: 'vip' } : { account: '1001' });
     expect(calls).toHaveLength(2);
   });
 

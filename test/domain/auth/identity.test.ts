@@ -176,7 +176,7 @@ test('a verified token is verified once, also where the ledger has forgotten it'
   const identify = createIdentity({ clock, ledger, claimNames, verify });
   for (const login of [1, 2, 1]) {
     const viewer = await identify({ token: toToken(unsignedToken({ login })) });
-    expect(ledger.account(viewer)?.login).toBe(String(login));
+    expect(ledger.account(viewer)?.account).toBe(String(login));
   }
   expect(checks).toBe(2);
 });

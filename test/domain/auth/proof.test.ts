@@ -3,7 +3,7 @@ import { LogicalClock } from '../../../lib/clock.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
-import { viewerOf } from '../viewer.ts';
+import { viewerBut, viewerOf } from '../viewer.ts';
 
 const PROOF_MS = 300_000;
 const KEPT_MS = 60_000;
@@ -42,7 +42,7 @@ describe('account data', () => {
     expect(ledger.account(demo)).toBeNull();
     // Ownership of the login was proved once; any read proves that the token is still valid.
     answers.other(demo);
-    expect(ledger.account(demo)?.login).toBe('1001');
+    expect(ledger.account(demo)?.account).toBe('1001');
   });
 
   test('closes immediately with a 401, and a later acceptance is not enough to open it', () => {
@@ -82,7 +82,7 @@ describe('what limits are charged to', () => {
     expect(ofDemo(ledger)).toEqual({
       kind: 'account',
       key: 'account 1001',
-      login: '1001',
+      account: '1001',
       parts: [
         { key: `token ${demo.tokenHash}`, share: 0.5 },
         { key: 'account 1001', share: 1 },
@@ -97,7 +97,7 @@ describe('what limits are charged to', () => {
     answers.session(demo);
     ledger.refused(demo);
     expect(ofDemo(ledger).kind).toBe('address');
-    const mortal = { ...demo, expiresAtMs: clock.date() + 1_000 };
+    const mortal = viewerBut(demo, { expiresAtMs: clock.date() + 1_000 });
     const other = setUp();
     other.answers.session(mortal);
     expect(ofDemo(other.ledger).kind).toBe('account');
@@ -158,7 +158,7 @@ describe('a token that was verified here', () => {
     const { clock, ledger } = setUp();
     ledger.verified(demo);
     await clock.advance(10 * PROOF_MS);
-    expect(ledger.account(demo)?.login).toBe('1001');
+    expect(ledger.account(demo)?.account).toBe('1001');
     expect(ledger.group(demo)?.group).toBe('standard');
     expect(ledger.isAccepted(demo)).toBe(true);
   });

@@ -3,6 +3,7 @@ import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { CatalogView } from '../../../src/domain/catalog/catalog-view.ts';
 import { customerIdRead } from '../../../src/gateway/wire/payments.ts';
 import { eventually } from '../../support/eventually.ts';
+import { viewerBut } from '../viewer.ts';
 import {
   type CatalogWorld,
   DEMO,
@@ -190,7 +191,7 @@ test('after a snapshot without a group op 1 has to confirm the claim', async () 
   world.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body: {} });
   const fresh = world.viewer({ email: FRESH });
   expect((await world.catalogs.read(fresh)).group).toBe('standard-usd');
-  const claiming = { ...world.viewer({ email: PRO }), claimedGroup: 'standard-usd' };
+  const claiming = viewerBut(world.viewer({ email: PRO }), { claimedGroup: 'standard-usd' });
   await expect(world.catalogs.read(claiming)).rejects.toMatchObject({ kind: 'forbidden' });
 });
 

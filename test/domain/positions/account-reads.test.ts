@@ -224,8 +224,8 @@ test('tokens without proof get nothing new of the account', async () => {
   const tablet = followAccount(lapsed);
   await clock.advance(0);
   const before = tablet.last;
-  gateway.fault = gateway.sessionFault = ({ caller }) =>
-    caller.token?.text === 'token of lapsed' ? gatewayError('unavailable') : null;
+  gateway.fault = gateway.sessionFault = ({ token }) =>
+    token.text === 'token of lapsed' ? gatewayError('unavailable') : null;
   ledger.refused(lapsed);
   trigger(bench);
   await clock.advance(40_000);

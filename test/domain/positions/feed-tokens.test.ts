@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import { toToken } from '../../../lib/token.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { atMost } from '../../support/steps.ts';
+import { viewerBut } from '../viewer.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, position } from './scripted-gateway.ts';
 
 const refusing = (name: string, kind: 'unauthenticated' | 'forbidden') => (viewer: Viewer) =>
-  viewer.caller.token?.text === `token of ${name}` ? gatewayError(kind) : null;
+  viewer.token.text === `token of ${name}` ? gatewayError(kind) : null;
 
 test('a subscription that is not being read ends the moment its token is refused', async () => {
   const { clock, gateway, viewer, hub, prove } = createLiveBench();
@@ -119,11 +120,7 @@ test('the end of the request that brought a token does not abort its polls', asy
   const phone = viewer('phone');
   const request = new AbortController();
   const own = { plannedSession: () => null, plannedProofs: () => [] };
-  const asking = {
-    ...phone,
-    own,
-    caller: { ...phone.caller, signal: request.signal, receipt: () => {} },
-  };
+  const asking = viewerBut(phone, { own, signal: request.signal, receipt: () => {} });
   const viewers: Viewer[] = [];
   gateway.fault = (polling) => {
     viewers.push(polling);
@@ -131,7 +128,9 @@ test('the end of the request that brought a token does not abort its polls', asy
   };
   followChanges(asking);
   await clock.advance(1_000);
-  expect(viewers[0]?.caller).toEqual({ token: toToken('token of phone') });
+  expect(viewers[0]?.token).toEqual(toToken('token of phone'));
+  expect(viewers[0]?.signal).toBeUndefined();
+  expect(viewers[0]?.receipt).toBeUndefined();
   // A proof for the feed does not wait for the reads of a document that has long been answered.
   expect(viewers[0]?.own).toBeUndefined();
 });

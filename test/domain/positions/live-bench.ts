@@ -8,7 +8,7 @@ import {
 } from '../../../src/domain/positions/hub.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
-import { viewerOf } from '../viewer.ts';
+import { type Details, viewerOf } from '../viewer.ts';
 import { Follower } from './follower.ts';
 import { ScriptedGateway } from './scripted-gateway.ts';
 
@@ -59,7 +59,7 @@ export function createLiveBench({
     board,
     hub,
     /** A device's viewer; the same name is the same token. */
-    viewer: (name: string, details?: Partial<Viewer>) => viewerOf(`token of ${name}`, details),
+    viewer: (name: string, details?: Details) => viewerOf(`token of ${name}`, details),
     /** Proves the token as the gateway's snapshot would. */
     prove,
     followChanges: (viewer: Viewer, options?: WatchChangesOptions) =>

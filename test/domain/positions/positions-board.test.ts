@@ -80,7 +80,7 @@ test('a watcher gets every list served to its account, and has the newest after 
 test('no number of changed accounts makes a list from before an order current again', () => {
   const board = new PositionsBoard({ logicalClock });
   const before = list(logicalClock.next());
-  board.accountChanged(proof.login);
+  board.accountChanged(proof.account);
   const between = list(logicalClock.next());
   for (let at = 0; at < 100_000; at += 1) board.accountChanged(`other ${at}`);
   expect(board.isCurrent(proof, before)).toBe(false);

@@ -111,8 +111,8 @@ export class ScriptedGateway implements FeedSource {
     return { ...SESSION, login, balance, positions, orders: orders.map((each) => ({ ...each })) };
   }
 
-  #poll({ login, caller }: Viewer): Poll {
-    return { login, token: caller.token?.text ?? null, atMs: this.#clock.now() };
+  #poll({ login, token }: Viewer): Poll {
+    return { login, token: token.text, atMs: this.#clock.now() };
   }
 }
 

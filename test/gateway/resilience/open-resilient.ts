@@ -50,6 +50,7 @@ export function openResilient(
     send: resilience.send,
     gatewayHeaders: {},
     gatewayForwardClient: false,
+    gatewayForwardHeaders: [],
     gatewayDirectionField: 'direction',
     gatewayMobileWallet: 'mobile-wallet',
     gatewayTimeUnit: 'auto',

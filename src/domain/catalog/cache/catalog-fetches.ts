@@ -4,7 +4,7 @@ import type { Clock } from '../../../../lib/clock.ts';
 import type { Log } from '../../../../lib/log.ts';
 import { GatewayError, isGatewayError, UnsafePathError } from '../../../gateway/errors.ts';
 import { TooManyAttemptsError, UnauthenticatedError } from '../../auth/errors.ts';
-import { detached, type Viewer } from '../../auth/viewer.ts';
+import type { Viewer } from '../../auth/viewer.ts';
 import type { ViewerGateway } from '../../auth/viewer-gateway.ts';
 import { REMEMBERED_BYTES } from '../search/search-index.ts';
 import { VersionArchive, type VersionStore } from '../sync/version-archive.ts';
@@ -73,8 +73,8 @@ export class CatalogFetches {
   }
 
   /** Holds only groups whose catalog the gateway has served to a client: claims create no entries. */
-  catalog(group: string): GroupCatalog | undefined {
-    return this.#catalogs.get(group);
+  catalog(key: string): GroupCatalog | undefined {
+    return this.#catalogs.get(key);
   }
 
   get byteSize(): number {
@@ -85,27 +85,29 @@ export class CatalogFetches {
     yield* this.#catalogs.values();
   }
 
-  under(group: string): InFlightFetch | undefined {
-    return this.#inFlight.get(group);
+  under(key: string): InFlightFetch | undefined {
+    return this.#inFlight.get(key);
   }
 
   launch(viewer: Viewer, group: string, purpose: Purpose): InFlightFetch {
-    const result = this.#fetch(viewer, group, purpose).finally(() => this.#inFlight.delete(group));
+    const key = viewer.groupKey(group);
+    const result = this.#fetch(viewer, group, purpose).finally(() => this.#inFlight.delete(key));
     const inFlight = { leader: viewer.tokenHash, result };
-    this.#inFlight.set(group, inFlight);
+    this.#inFlight.set(key, inFlight);
     return inFlight;
   }
 
   async #fetch(viewer: Viewer, group: string, purpose: Purpose): Promise<FetchResult> {
     const { gateway, clock, onFetched } = this.#options;
-    const catalog = this.#catalogs.peek(group) ?? new GroupCatalog(group, this.#catalogOptions);
+    const key = viewer.groupKey(group);
+    const catalog = this.#catalogs.peek(key) ?? new GroupCatalog(group, key, this.#catalogOptions);
     const revalidated = purpose === 'proof' || !catalog.copy?.etag ? null : catalog.copy;
     try {
-      const caller = purpose === 'refresh' ? withoutReceipt(viewer) : detached(viewer);
+      const caller = purpose === 'refresh' ? viewer.inBackground() : viewer.detached();
       const answer = await gateway.getAllTickers(caller, group, revalidated?.etag ?? null);
       const isRefresh = purpose === 'refresh';
       await catalog.receive({ answer, receivedAtMs: clock.now(), revalidated, isRefresh });
-      this.#catalogs.set(group, catalog);
+      this.#catalogs.set(key, catalog);
       onFetched?.(answer.modified ? 'modified' : 'unmodified');
       return { catalog };
     } catch (error) {
@@ -145,12 +147,6 @@ export function isPersonal(error: unknown): boolean {
     error instanceof TooManyAttemptsError ||
     error instanceof UnsafePathError
   );
-}
-
-/** Drops the receipt, because the request that starts a refresh does not wait for it. */
-function withoutReceipt(viewer: Viewer): Viewer {
-  const { receipt: _, ...caller } = detached(viewer).caller;
-  return { ...viewer, caller };
 }
 
 function bytesOf({ copy, history }: GroupCatalog): number {

@@ -38,6 +38,7 @@ const HISTORY_BYTES = 8 * 1024 * 1024;
 /** One group's cached catalog, its history, and the failures of its recent fetches. */
 export class GroupCatalog {
   readonly group: string;
+  readonly key: string;
   readonly history = new CatalogHistory(HISTORY_BYTES);
   readonly archive: VersionArchive | null;
   readonly #options: GroupCatalogOptions;
@@ -48,8 +49,9 @@ export class GroupCatalog {
   #retryAtMs = -Infinity;
   readonly #refused = new Set<string>();
 
-  constructor(group: string, options: GroupCatalogOptions) {
+  constructor(group: string, key: string, options: GroupCatalogOptions) {
     this.group = group;
+    this.key = key;
     this.archive = options.archive;
     this.#options = options;
   }
@@ -153,7 +155,7 @@ export class GroupCatalog {
     const { version, before } = await buildVersion(instruments, previous);
     if (version === previous) return version;
     if (previous) this.history.add(previous, version, before);
-    void this.archive?.remember(this.group, version);
+    void this.archive?.remember(this.key, version);
     return version;
   }
 
