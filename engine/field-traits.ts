@@ -20,6 +20,8 @@ export interface FieldTraits {
   readonly keepsOutcome?: boolean;
   /** Names the things that a list of it has one entry for, or is the most entries of the list. */
   readonly listSize?: string | number;
+  /** The argument that says how many entries the list has, of which `listSize` is then the most. */
+  readonly sizeArgument?: string;
   /** No subscription may select the field: it would be resolved for each event and each subscriber. */
   readonly notInSubscriptions?: boolean;
   /** An operation may select the field of the root this often. */
@@ -66,6 +68,11 @@ export function readOf({ extensions: { reads } }: Extended): string | null {
 /** Null for a list like any other. */
 export function listSizeOf({ extensions: { listSize } }: Extended): string | number | null {
   return typeof listSize === 'string' || typeof listSize === 'number' ? listSize : null;
+}
+
+/** Null where no argument says how long the list is. */
+export function sizeArgumentOf({ extensions: { sizeArgument } }: Extended): string | null {
+  return typeof sizeArgument === 'string' ? sizeArgument : null;
 }
 
 export function mostSelected({ extensions }: Extended): number {

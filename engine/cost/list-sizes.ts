@@ -8,7 +8,7 @@ import {
   isObjectType,
 } from 'graphql';
 import type { DocumentValues } from '../documents/document-values.ts';
-import { listSizeOf } from '../field-traits.ts';
+import { listSizeOf, sizeArgumentOf } from '../field-traits.ts';
 import type { Amount, CostInputs } from './amount.ts';
 
 /** The default for lists whose size nothing says. */
@@ -61,12 +61,25 @@ export function pageSize(
   return wanted.some((one) => typeof one === 'function') ? size : size(NO_INPUTS);
 }
 
-/** The entries of a list that has one for each of the `ids` requested; null where the field takes none. */
+/**
+ * The entries that the arguments of a list request: as many as its size argument says, else one for each of the `ids`; null
+ * where the field takes neither.
+ */
 export function requestedSize(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
   values: DocumentValues,
 ): Amount | null {
+  const counts = field.args.find(({ name }) => name === sizeArgumentOf(field));
+  if (counts) {
+    const known = listSizeOf(field);
+    const most = typeof known === 'number' ? known : LONGEST_PAGE;
+    const given = node.arguments?.find(({ name }) => name.value === counts.name);
+    const count = given && values.read(given.value);
+    const size = (wanted: unknown = counts.defaultValue) =>
+      typeof wanted === 'number' ? Math.min(most, Math.max(0, wanted)) : most;
+    return typeof count === 'function' ? (inputs) => size(count(inputs)) : size(count);
+  }
   if (!field.args.some(({ name }) => name === 'ids')) return null;
   const ids = node.arguments?.find(({ name }) => name.value === 'ids');
   const length = ids && values.readLength(ids.value);

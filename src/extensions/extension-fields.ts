@@ -7,7 +7,7 @@ import {
 } from 'graphql';
 import type { FieldTraits } from '../../engine/field-traits.ts';
 import type { Context } from '../schema/context.ts';
-import type { FieldOptions } from './kit.ts';
+import type { FieldOptions, Kit } from './kit.ts';
 import { ResolverContext } from './resolver-context.ts';
 import { SharedValues } from './shared-values.ts';
 
@@ -15,13 +15,15 @@ type Field = GraphQLField<unknown, Context>;
 
 /** The options of a field that the kit gives, as Pothos keeps them. */
 interface Given {
-  readonly extensionListSize?: number;
+  readonly extensionListSize?: { readonly most: number; readonly argument?: string };
   readonly extensionSharedSeconds?: number;
 }
 
-export function listSize(most: number): FieldOptions {
+export function listSize(given: Parameters<Kit['listSize']>[0]): FieldOptions {
+  const size = typeof given === 'number' ? { most: given } : given;
+  const { most } = size;
   if (!(Number.isInteger(most) && most > 0)) throw new Error(`listSize(${most}): no whole number`);
-  return { extensionListSize: most } satisfies Given;
+  return { extensionListSize: size } satisfies Given;
 }
 
 export function shared({ seconds }: { readonly seconds: number }): FieldOptions {
@@ -44,15 +46,22 @@ export function confine(schema: GraphQLSchema, own: ReadonlySet<string>): void {
   for (const [name, field, typeName] of fieldsOf(schema)) {
     if (own.has(name)) continue;
     if (typeName === 'Subscription') throw new Error(`${name}: extensions add no subscriptions`);
-    const { extensionListSize, extensionSharedSeconds: seconds } = givenOf(field);
+    const { extensionListSize: size, extensionSharedSeconds: seconds } = givenOf(field);
     if (seconds !== undefined && typeName !== 'Query' && typeName !== 'Instrument') {
       throw new Error(`${name}: only fields of Query and Instrument can be shared`);
+    }
+    const argument = size?.argument;
+    if (argument !== undefined && !field.args.some((each) => each.name === argument)) {
+      throw new Error(
+        `${name}: listSize names an argument ${argument} that the field does not have`,
+      );
     }
     const resolve = field.resolve ?? defaultFieldResolver;
     const traits: FieldTraits = {
       // No other way leads to the types of extensions.
       notInSubscriptions: ownTypes.has(typeName),
-      ...(extensionListSize !== undefined && { listSize: extensionListSize }),
+      ...(size && { listSize: size.most }),
+      ...(argument !== undefined && { sizeArgument: argument }),
     };
     field.extensions = traits as typeof field.extensions;
     field.resolve = (source, args, context, info) => {

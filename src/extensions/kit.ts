@@ -19,8 +19,11 @@ export interface Kit {
   backend<const Reads extends Paths, const Writes extends Paths = Record<never, string>>(
     options: BackendOptions<Reads, Writes>,
   ): Backend<keyof Reads & string, keyof Writes & string>;
-  /** Options of a field that is a list: the most entries that its cost is estimated by. Without it that is 50. */
-  listSize(most: number): FieldOptions;
+  /**
+   * Options of a field that is a list of objects: the entries by which its cost is estimated. They are 50 without it, and with
+   * `argument` as many as that argument says, `most` where it says more or nothing. The resolver has to keep to it.
+   */
+  listSize(most: number | { readonly argument: string; readonly most: number }): FieldOptions;
   /**
    * Options of a field of `Query` or `Instrument` whose value is the same for everybody: it is resolved once in this time
    * for its arguments and its instrument. Its resolver may read nothing of the viewer.

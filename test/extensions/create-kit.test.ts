@@ -54,7 +54,10 @@ test('a code is registered once, and makes errors of it', () => {
 
 test('sizes and times that are none are refused', () => {
   const { kit } = createKit();
-  for (const most of [0, 1.5, Number.NaN]) expect(() => kit.listSize(most)).toThrow('listSize');
+  for (const most of [0, 1.5, Number.NaN]) {
+    expect(() => kit.listSize(most)).toThrow('listSize');
+    expect(() => kit.listSize({ argument: 'limit', most })).toThrow('listSize');
+  }
   for (const seconds of [0, -1, Number.NaN])
     expect(() => kit.shared({ seconds })).toThrow('shared');
 });

@@ -204,3 +204,22 @@ test('a list is as large as it says before it is read', async () => {
   expect(errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'MAX_COST' } }]);
   expect((await query('{ many { body } }')).errors).toEqual([]);
 });
+
+test.each<[argument: string, variables: Record<string, unknown>, size: number]>([
+  ['limit: 700', {}, 700],
+  ['limit: $limit', { limit: 700 }, 700],
+  ['limit: $limit', {}, 10],
+  ['', {}, 10],
+  ['limit: null', {}, 9_000],
+  ['limit: 2000000', {}, 9_000],
+  ['limit: -5', {}, 0],
+])('a list is as large as its argument says: %s %j', async (argument, variables, size) => {
+  const given = argument === '' ? '' : `(${argument})`;
+  const fields = [
+    ...Array.from({ length: 28 }, (_, at) => `m${at}: many { body }`),
+    `limited${given} { body }`,
+  ];
+  const head = argument.includes('$') ? 'query ($limit: Int)' : 'query';
+  const { errors } = await query(`${head} { ${fields.join(' ')} }`, { variables });
+  expect(errors[0]?.extensions.value).toBe(28 * 9_001 + 1 + size);
+});

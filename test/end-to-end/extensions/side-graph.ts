@@ -69,6 +69,13 @@ const extension: Extension = ({ builder, refs, backend, shared, listSize }) => {
         side.read<string>(context, 'item', { path: { id: 'slow' } }),
     }),
     many: t.field({ ...text, ...listSize(9_000), type: [ResultRef], resolve: () => [] }),
+    limited: t.field({
+      ...text,
+      ...listSize({ argument: 'limit', most: 9_000 }),
+      type: [ResultRef],
+      args: { limit: t.arg.int({ defaultValue: 10 }) },
+      resolve: () => [],
+    }),
   }));
   builder.objectField(refs.Instrument, 'item', (t) =>
     t.string({ ...text, resolve: ({ id }, _args, context) => itemOf(context, id) }),

@@ -49,6 +49,11 @@ test.each([
     "export default ({ builder, refs, shared }) => builder.objectField(refs.Position, 'a', (t) => t.string({ ...shared({ seconds: 1 }), description: 'x', resolve: () => 'x' }));",
     'Position.a: only fields of Query and Instrument can be shared',
   ],
+  [
+    'sizes a list by an argument that is not there',
+    "export default ({ builder, listSize }) => builder.queryField('a', (t) => t.stringList({ ...listSize({ argument: 'limit', most: 5 }), description: 'x', resolve: () => [] }));",
+    'Query.a: listSize names an argument limit that the field does not have',
+  ],
 ])('a file that %s stops the start by its name', async (_what, text, reason) => {
   const path = text === null ? join(folder.path, 'none.mjs') : await fileOf(text);
   const { code, problems } = await failedStart({ EXTENSIONS: path, PORT: '0' });
