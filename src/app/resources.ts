@@ -93,8 +93,9 @@ export async function loadModules(
 /** The graph with the extensions that the configuration names. */
 export function readExtensions({ extensions }: Config): Promise<Extensions> {
   return loadExtensions(extensions).catch(
+    // What is wrong comes first: a fault may be anywhere in the file's code.
     asProblems(ExtensionError, ({ file, message }) => [
-      settingProblem('EXTENSIONS', file, message),
+      `EXTENSIONS=${shown(file)}: ${message} (must be ${USABLE.EXTENSIONS})`,
     ]),
   );
 }

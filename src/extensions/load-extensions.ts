@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { GraphQLSchema } from 'graphql';
@@ -39,25 +39,35 @@ export async function loadExtensions(files: readonly string[]): Promise<Extensio
   const { kit, backends, codes } = createKit();
   let schema: GraphQLSchema | undefined;
   for (const file of files) {
+    const path = resolve(file);
+    if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
+      throw new ExtensionError(file, `there is no file ${path}`);
+    }
     try {
-      await (await extensionIn(file))(kit);
+      await (await extensionIn(path))(kit);
       // After each, so that a name that is there twice is told of with its file.
       schema = buildSchema();
       confine(schema, own);
     } catch (error) {
-      throw error instanceof ExtensionError ? error : new ExtensionError(file, reasonOf(error));
+      throw new ExtensionError(file, `${reasonOf(error)}, in ${placeOf(error, path)}`);
     }
   }
   return { schema: schema ?? buildSchema(), backends: [...backends.values()], codes };
 }
 
-async function extensionIn(file: string): Promise<(kit: unknown) => unknown> {
-  const path = resolve(file);
-  if (!existsSync(path)) throw new ExtensionError(file, 'missing');
+async function extensionIn(path: string): Promise<(kit: unknown) => unknown> {
   const { default: extension, kitVersion = VERSION } = await import(pathToFileURL(path).href);
-  if (typeof extension !== 'function') throw new ExtensionError(file, 'exporting no function');
   if (kitVersion !== VERSION) {
-    throw new ExtensionError(file, `for version ${kitVersion} of the kit, and this is ${VERSION}`);
+    throw new Error(`it is for version ${kitVersion} of the kit, and this is ${VERSION}`);
   }
+  if (typeof extension !== 'function') throw new Error('its default export is no function');
   return extension;
+}
+
+/** The extension's file, with its line where the error's stack has one, or the file that cannot be parsed. */
+function placeOf(error: unknown, path: string): string {
+  const { stack = '' } = error instanceof Error ? error : {};
+  const [, unparsed] = /^(?:file:\/\/)?(\/.*:\d+)\n/.exec(stack) ?? [];
+  const [, line = ''] = stack.split(pathToFileURL(path).href)[1]?.match(/^(:\d+)/) ?? [];
+  return unparsed ?? `${path}${line}`;
 }

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { postQuery } from '../../support/app.ts';
@@ -20,14 +20,28 @@ const field = (name: string, root = 'query') =>
   `({ builder }) => builder.${root}Field('${name}', (t) => t.string({ description: 'x', resolve: () => 'x' }))`;
 
 test.each([
-  ['is missing', null, 'missing'],
-  ['throws', "throw new Error('no licence');", 'no licence'],
-  ['exports no function', 'export default {};', 'exporting no function'],
-  ['fails later', "export default async () => { throw new Error('no key'); };", 'no key'],
+  ['is missing', null, 'there is no file PATH'],
+  ['throws', "throw new Error('no licence');", 'no licence, in PATH:1'],
+  ['exports no function', 'export default {};', 'its default export is no function, in PATH'],
+  [
+    'fails later',
+    "export default async () => {\n throw new Error('no key');\n};",
+    'no key, in PATH:2',
+  ],
+  [
+    'imports what is missing',
+    "import './other.mjs';",
+    /^Cannot find module '.*other\.mjs' imported from PATH, in PATH$/,
+  ],
+  [
+    'uses a taken name of a backend',
+    "export default ({ backend }) =>\n backend({ name: 'orders', url: 'http://x', reads: {} });",
+    'the backend orders is there already, in PATH:2',
+  ],
   [
     'is for another version of the kit',
     'export const kitVersion = 2; export default () => {};',
-    'for version 2 of the kit, and this is 1',
+    'it is for version 2 of the kit, and this is 1, in PATH',
   ],
   [
     'has a field that is there',
@@ -59,10 +73,29 @@ test.each([
   const { code, problems } = await failedStart({ EXTENSIONS: path, PORT: '0' });
   expect(code).toBe(1);
   const [, problem = ''] = problems;
-  expect(problem).toMatch(/^EXTENSIONS=".*graph\.mjs|^EXTENSIONS=".*none\.mjs/);
-  expect(problem).toContain('must be files whose default exports are functions of the kit');
-  expect(problem).toContain(reason);
+  const [cause = '', allowed] = problem.split(' (must be ');
+  expect(allowed).toBe('files whose default exports are functions of the kit)');
+  const [, said = ''] = /^EXTENSIONS="\S+": (.*)$/.exec(cause.replaceAll(path, 'PATH')) ?? [];
+  expect(said).toMatch(reason);
   expect(problems).toHaveLength(2);
+});
+
+test('a relative path is one of the working directory, and the problem has the whole of it', async () => {
+  const { problems } = await failedStart({ EXTENSIONS: './no-such-graph.ts' });
+  expect(problems[1]).toContain(
+    `"./no-such-graph.ts": there is no file ${resolve('no-such-graph.ts')}`,
+  );
+});
+
+test('a file that cannot be parsed is named with its line, whichever imports it', async () => {
+  const broken = await fileOf('\nenum Side { buy }', 'broken.ts');
+  const path = await fileOf("import './broken.ts'; export default () => {};");
+  for (const file of [broken, path]) {
+    const { problems } = await failedStart({ EXTENSIONS: file });
+    expect(problems[1]).toContain(
+      `: TypeScript enum is not supported in strip-only mode, in ${broken}:2`,
+    );
+  }
 });
 
 test('a problem of an extension is listed with what else cannot be used', async () => {
