@@ -12,15 +12,15 @@ import {
   isObjectType,
   buildSchema as schemaOf,
 } from 'graphql';
-import { loadExtensions } from '../src/extensions/load-extensions.ts';
+import { readExtensions } from '../src/app/resources.ts';
+import { readConfig } from '../src/config.ts';
 import { printedSchema } from '../src/schema/schema.ts';
 
 const [path] = process.argv.slice(2);
 if (path === undefined) fail('usage: npm run schema:changes -- <old.graphql>, or - for stdin');
 
 const before = readSchema(path);
-const { EXTENSIONS } = process.env;
-const { schema } = await loadExtensions(EXTENSIONS ? EXTENSIONS.split(',') : []);
+const { schema } = await readExtensions(readConfig(process.env));
 let breaks = false;
 for (const { type, description } of findSchemaChanges(before, schemaOf(printedSchema(schema)))) {
   const kind = kindOf(type, description);

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ownFolder } from '../support/own-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const schema = readFileSync(join(root, 'schema.graphql'), 'utf8');
@@ -28,4 +29,21 @@ test.each([
   const run = spawnSync(process.execPath, [script, '-'], { input: old, encoding: 'utf8' });
   expect(run.stdout + run.stderr).toMatch(said);
   expect(run.status).toBe(status);
+});
+
+const folder = ownFolder();
+
+test('the fields of extensions are compared too, with spaces behind the commas between them', () => {
+  const files = ['first', 'second'].map((name) => {
+    const path = join(folder.path, `${name}.mjs`);
+    const field = `(t) => t.string({ description: 'x', resolve: () => 'x' })`;
+    writeFileSync(path, `export default ({ builder }) => builder.queryField('${name}', ${field});`);
+    return path;
+  });
+  const run = spawnSync(process.execPath, [join(root, 'scripts', 'schema-changes.ts'), '-'], {
+    ...{ input: schema, encoding: 'utf8' },
+    env: { ...process.env, EXTENSIONS: files.join(', ') },
+  });
+  expect(run.stderr).toBe('');
+  expect(run.stdout.match(/Query\.\w+/g)).toEqual(['Query.first', 'Query.second']);
 });
