@@ -157,8 +157,8 @@ export interface Backend<Read extends string, Write extends string> {
     batch: Batch<Value, Body>,
   ): (context: ExtensionContext, key: string) => Promise<Value>;
   /**
-   * Sent for a proved account, whatever becomes of its client, and counted against the account's limit of small writes. What
-   * was surely never sent is GATEWAY_UNAVAILABLE, what may have been is OUTCOME_UNKNOWN.
+   * Sent for a proved account, whatever becomes of its client, 60 times in a minute for an account at most. What was surely
+   * never sent is GATEWAY_UNAVAILABLE, what may have been is OUTCOME_UNKNOWN.
    */
   write<Body = unknown>(
     context: ExtensionContext,

@@ -1,0 +1,93 @@
+import { execFileSync } from 'node:child_process';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { readPage } from '../../../client/test/support/samples.ts';
+import { startSandbox } from '../../../sandbox/start.ts';
+import { postQuery, type QueryOptions } from '../../support/app.ts';
+import { startFacadeProcess } from '../../support/facade-process.ts';
+import { startedOnce } from '../../support/started.ts';
+import { startSideService } from './side-service.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const { samples } = readPage('docs/extensions.md');
+const ARTICLES = ['one', 'two', 'three'].map((headline) => ({ symbol: 'AAPL', headline }));
+
+// The extension that docs/extensions.md shows, in a folder that looks like a checkout.
+const folder = startedOnce(() => mkdtempDisposable(join(tmpdir(), 'extensions-page-')));
+const sandbox = startedOnce(() => startSandbox({ tickMs: 0 }));
+const service = startedOnce(startSideService);
+const facade = startedOnce(() => {
+  for (const name of ['src', 'node_modules', 'tsconfig.json', 'package.json']) {
+    symlinkSync(join(ROOT, name), join(folder.path, name));
+  }
+  return startFacadeProcess({
+    GATEWAY_URL: sandbox.url,
+    EXTENSIONS: write('served.ts', (text) => text.replace('https://news.internal', service.url)),
+  });
+});
+
+function write(name: string, replaced: (text: string) => string = (text) => text): string {
+  const text = samples.find(({ language }) => language === 'ts')?.text ?? '';
+  const path = join(folder.path, name);
+  writeFileSync(path, replaced(text));
+  return path;
+}
+
+beforeEach(() => {
+  service.answer = () => ({ status: 200, body: { articles: ARTICLES } });
+  service.received.length = 0;
+});
+
+const query = (document: string, options: QueryOptions = {}) =>
+  postQuery(`${facade.url}/graphql`, document, options);
+
+const signedIn = () => ({ token: sandbox.token({ email: 'demo@example.com' }) });
+
+test('it type-checks by the page’s own command', () => {
+  const [, options = ''] = /^npx tsc (.*)$/m.exec(samples.map(({ text }) => text).join('\n')) ?? [];
+  const check = () => {
+    const args = [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options.split(' ')];
+    return execFileSync(process.execPath, args, { cwd: folder.path, encoding: 'utf8' });
+  };
+  write('graph.ts');
+  expect(check()).toBe('');
+  write('graph.ts', (text) => text.replace('one.symbol', 'one.ticker'));
+  expect(check).toThrow();
+});
+
+test('its field of Query is answered to nobody without a proved account', async () => {
+  const document = '{ news(symbol: "AAPL") { headline } }';
+  expect((await query(document)).errors).toMatchObject([
+    { path: ['news'], extensions: { code: 'UNAUTHENTICATED' } },
+  ]);
+  expect(service.received).toEqual([]);
+  const { data } = await query(document, signedIn());
+  expect(data.news).toHaveLength(3);
+});
+
+test('its list is as long as is asked for, and a bad argument is named', async () => {
+  const news = (given: string) =>
+    query(`{ instrument(id: "AAPL") { news${given} { headline } } }`, signedIn());
+  expect((await news('(limit: 2)')).data.instrument.news).toEqual([
+    { headline: 'one' },
+    { headline: 'two' },
+  ]);
+  expect((await news('')).data.instrument.news).toHaveLength(3);
+  expect((await news('(limit: 21)')).errors).toMatchObject([
+    {
+      message: 'limit must be from 1 to 20.',
+      extensions: { code: 'BAD_USER_INPUT', argument: 'limit', retryable: false },
+    },
+  ]);
+});
+
+test('where its backend fails, its own field alone is null', async () => {
+  service.answer = () => ({ status: 500, body: {} });
+  const document = '{ instrument(id: "AAPL") { name news { headline } } }';
+  const { data, errors } = await query(document, signedIn());
+  expect(data).toEqual({ instrument: { name: 'Apple Inc.', news: null } });
+  expect(errors).toMatchObject([{ extensions: { code: 'GATEWAY_UNAVAILABLE' } }]);
+});
