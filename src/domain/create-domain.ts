@@ -119,7 +119,6 @@ export function createDomain(parts: DomainParts) {
       ...reads.caches,
       token: () =>
         ledger.byteSize +
-        trials.byteSize +
         known.byteSize +
         signedIn.byteSize +
         tokenRefusals.byteSize +

@@ -1,18 +1,15 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { growingLru } from '../../../lib/growing-lru.ts';
 import { addressClient, singleClient } from '../../../lib/limits/client.ts';
 import type { KnownKeys } from '../../../lib/limits/known-keys.ts';
 import type { Limiter } from '../../../lib/limits/limiter.ts';
 import { REFUSED_TOKEN_CALLS } from '../../../lib/limits/table.ts';
 import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
-import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
+import type { OperationName } from '../../gateway/operations.ts';
 import { TooManyAttemptsError } from './errors.ts';
 import type { ProofLedger } from './proof.ts';
 import { Queue } from './queue.ts';
 import type { Viewer } from './viewer.ts';
 
-const REMEMBERED_MS = 5_000;
-const MOST_REMEMBERED = 50_000;
 // Thousands of people may come from one address after a restart.
 const PATIENCE_MS = 2_000;
 const RETRY_SECONDS = 1;
@@ -22,7 +19,7 @@ export type ProofTrials = ReturnType<typeof createProofTrials>;
 
 /**
  * Limits gateway calls with tokens that it has not accepted yet. Any client can write a token with any login in
- * it, so a refusal is remembered for a moment, and calls with unknown tokens are charged to their address while they
+ * it, so a refusal stands for a moment, and calls with unknown tokens are charged to their address while they
  * are under way; what is refused stays charged. No entry is kept by login, which would be the victim's. `known`: the
  * hashes of tokens that the gateway has accepted before, or `login` has returned.
  */
@@ -30,35 +27,14 @@ export function createProofTrials(
   clock: Clock,
   limiter: Limiter,
   known: KnownKeys,
-  ledger: Pick<ProofLedger, 'isAccepted'>,
+  ledger: Pick<ProofLedger, 'isAccepted' | 'isTried' | 'refused'>,
 ) {
-  /** The time of the last refusal, by token and operation. */
-  const refusals = growingLru<string, Map<string, number>>({
-    maxEntries: MOST_REMEMBERED,
-    entryBytes: 350,
-  });
   const queue = new Queue(clock, PATIENCE_MS);
   let underWay = 0;
-  const isRecent = (atMs = -Infinity) => clock.now() - atMs < REMEMBERED_MS;
-
-  /** False where a call of the same moment has failed for the same reason. */
-  function remember({ tokenHash }: Viewer, operation: OperationName): boolean {
-    const before = refusals.get(tokenHash) ?? new Map<string, number>();
-    const isNews = ![...before.values()].some(isRecent);
-    refusals.set(tokenHash, before.set(concerns(operation), clock.now()));
-    return isNews;
-  }
-
-  const isRefused = ({ tokenHash }: Viewer, operation: OperationName) =>
-    isRecent(refusals.get(tokenHash)?.get(concerns(operation)));
 
   return {
-    get byteSize(): number {
-      return refusals.calculatedSize;
-    },
-    /** Its earlier refusals no longer count, and its calls need no turns. */
+    /** Its calls need no turns any more. */
     accepted({ tokenHash }: Viewer): void {
-      refusals.delete(tokenHash);
       known.add(tokenHash);
       queue.wake(singleClient('token', tokenHash).key);
     },
@@ -73,7 +49,7 @@ export function createProofTrials(
       let isCharged = false;
       const isOwnFull = () => !isKnown && limiter.take('calls', own, 0).left < 1;
       const mayBegin = () => {
-        if (ledger.isAccepted(viewer) || isRefused(viewer, operation)) return true;
+        if (ledger.isAccepted(viewer) || ledger.isTried(viewer, operation)) return true;
         if (isOwnFull()) return false;
         isCharged = isKnown || !limiter.take('trials', from).isOver;
         if (isCharged) limiter.spend('calls', own, 1);
@@ -89,12 +65,12 @@ export function createProofTrials(
       underWay += 1;
       try {
         // The error equals the gateway's own, because single flights share it.
-        if (isRefused(viewer, operation))
+        if (ledger.isTried(viewer, operation))
           throw new GatewayError('unauthenticated', operation, KNOWN);
         return await call();
       } catch (error) {
         const isRefusal = isGatewayError(error, 'unauthenticated') && error.status !== null;
-        const isNews = isRefusal && remember(viewer, operation);
+        const isNews = isRefusal && ledger.refused(viewer, operation);
         if (isNews && !isKnown) limiter.spend('trials', from, REFUSED_TOKEN_CALLS);
         throw error;
       } finally {
@@ -106,9 +82,4 @@ export function createProofTrials(
       }
     },
   };
-}
-
-/** A 401 of a read that proves is about the token, so about all such reads; a write's is about that write. */
-function concerns(operation: OperationName): string {
-  return OPERATIONS[operation].proves === 'nothing' ? operation : 'proof';
 }

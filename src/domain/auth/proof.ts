@@ -3,7 +3,14 @@ import type { Clock, LogicalClock } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
 import { accountClient, addressClient, type ClientOf } from '../../../lib/limits/client.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
-import { evidenceAtMs, forgetGroup, noEvidence, type TokenEvidence } from './token-evidence.ts';
+import {
+  type Evidence,
+  evidenceAtMs,
+  type Refusal,
+  type TokenEvents,
+  type TokenState,
+  TRANSITIONS,
+} from './token-state.ts';
 import type { Viewer } from './viewer.ts';
 
 // Not exported, so that no other file can make a proof and no claim can become the key of a shared cache.
@@ -54,14 +61,8 @@ export class GroupProof {
 
 /** A gateway that fails is asked by a few readers of a token, and not by each. */
 const GROUP_RETRY_MS = 10_000;
-
-interface TokenRefusal {
-  /** An acceptance of a call that began before this logical time no longer counts. */
-  readonly atTime: number;
-  readonly expiresAtMs: number | null;
-  /** Whether its signature is valid: that of a forged token never counts, whatever is forgotten. */
-  readonly isSigned: boolean;
-}
+/** A token that was refused on trial is not tried again for so long. */
+const TRIAL_MS = 5_000;
 
 export interface ProofLedgerOptions {
   readonly clock: Clock;
@@ -80,11 +81,11 @@ export class ProofLedger {
   readonly #clock: Clock;
   readonly #proofMs: number;
   readonly #keptMs: number;
-  readonly #entries: LRUCache<string, TokenEvidence>;
+  readonly #entries: LRUCache<string, Evidence>;
   readonly #onJudged: NonNullable<ProofLedgerOptions['onJudged']>;
   readonly #logicalClock: LogicalClock;
   /** Apart from the evidence, so that no number of accepted tokens makes a refusal forgotten. */
-  readonly #refusals: LRUCache<string, TokenRefusal>;
+  readonly #refusals: LRUCache<string, Refusal>;
   /** Until then a signature may be that of a token whose refusal is forgotten. */
   #forgottenUntilMs = Number.NEGATIVE_INFINITY;
   /** A call that began before may be that of a token whose refusal is forgotten. */
@@ -136,7 +137,7 @@ export class ProofLedger {
     const entry = this.#entries.get(viewer.tokenHash);
     const group = this.#groupIn(entry, viewer);
     if (!entry || group === null) return null;
-    const isSigned = entry.verified && group === viewer.claimedGroup;
+    const isSigned = entry.isSigned && group === viewer.claimedGroup;
     const isProved = isSigned || this.#isFresh(evidenceAtMs(group, entry));
     return isProved ? new GroupProof(seal, group, viewer.groupKey(group), false) : null;
   }
@@ -159,7 +160,7 @@ export class ProofLedger {
   }
 
   groupFailed(viewer: Viewer): void {
-    this.#entry(viewer).groupFailedAtMs = this.#clock.now();
+    this.#heard(viewer, 'groupFailed', { atMs: this.#clock.now() });
   }
 
   /** Whether any call that proves the token would make the account's proof valid again. */
@@ -170,7 +171,7 @@ export class ProofLedger {
   /** Whether the gateway has accepted this token recently: then entries cached for it alone may be served. */
   isAccepted({ tokenHash }: Pick<Viewer, 'tokenHash'>): boolean {
     const entry = this.#entries.get(tokenHash);
-    return entry !== undefined && (entry.verified || this.#isFresh(entry.acceptedAtMs));
+    return entry !== undefined && (entry.isSigned || this.#isFresh(entry.acceptedAtMs));
   }
 
   /** The group to read: the snapshot's where it names one, else the claim's. It grants no access by itself. */
@@ -184,88 +185,95 @@ export class ProofLedger {
   }
 
   verified(viewer: Viewer): void {
-    const refusal = this.#refusals.get(viewer.tokenHash);
-    if (refusal !== undefined) {
-      // A valid signature does not restore a token that the gateway has refused since.
-      if (!refusal.isSigned) this.#refusals.set(viewer.tokenHash, { ...refusal, isSigned: true });
-      return;
-    }
-    if (this.#clock.date() < this.#forgottenUntilMs) return;
-    this.#entry(viewer).verified = true;
+    const isForgotten = this.#clock.date() < this.#forgottenUntilMs;
+    const isKnown = this.#refusals.has(viewer.tokenHash);
+    if (isKnown || !isForgotten) this.#heard(viewer, 'signed', {});
   }
 
-  /** Records a 200 to a call that began at `logicalTime`; `group` is the catalog's, or the one that the snapshot names. */
+  /** Records a 200 to a call that began at `time`; `group` is the catalog's, or the one that the snapshot names. */
   answered(
     viewer: Viewer,
     operation: OperationName,
-    logicalTime: number,
+    time: number,
     group: string | null = null,
   ): void {
     const { proves } = OPERATIONS[operation];
-    if (proves === 'nothing' || logicalTime <= this.#refusedAtTime(viewer)) return;
-    const entry = this.#entry(viewer);
-    const nowMs = this.#clock.now();
-    if (proves === 'group') {
-      if (group !== null) entry.catalogAtMs.set(group, nowMs);
-      return;
-    }
-    if (entry.acceptedAtMs === -Infinity) this.#onJudged('accepted', viewer);
-    entry.acceptedAtMs = nowMs;
-    if (proves === 'token') return;
-    entry.ownsLogin = true;
-    entry.snapshotGroup = group;
-    entry.snapshotAtMs = nowMs;
+    if (proves === 'nothing' || time <= this.#refusedAtTime(viewer)) return;
+    const event = { proves, group, time, atMs: this.#clock.now() };
+    const { evidence } = this.#heard(viewer, 'accepted', event);
+    const isNews = proves !== 'group' && (evidence?.acceptedAtMs ?? -Infinity) === -Infinity;
+    if (isNews) this.#onJudged('accepted', viewer);
   }
 
-  /** A 403 of op 1: whatever was evidence for this group is none any more. */
   catalogForbidden(viewer: Viewer, group: string): void {
-    const entry = this.#entry(viewer);
-    entry.catalogAtMs.delete(group);
-    if (entry.snapshotGroup === group) entry.snapshotAtMs = -Infinity;
+    this.#heard(viewer, 'catalogForbidden', { group });
   }
 
-  /** A 403 of op 10: the account is none of this token's, and neither is its group. */
   sessionForbidden(viewer: Viewer): void {
-    forgetGroup(this.#entry(viewer));
+    this.#heard(viewer, 'sessionForbidden', {});
   }
 
-  refused(viewer: Viewer): void {
-    const entry = this.#entry(viewer);
-    const { tokenHash, expiresAtMs } = viewer;
-    const before = this.#refusals.get(tokenHash);
-    const isNews = before === undefined || entry.acceptedAtMs !== -Infinity || entry.verified;
-    const isSigned = entry.verified || before?.isSigned === true;
-    if (isNews) this.#onJudged('refused', viewer);
-    entry.verified = false;
-    entry.ownsLogin = false;
-    entry.acceptedAtMs = -Infinity;
-    forgetGroup(entry);
-    this.#refusals.set(tokenHash, { atTime: this.beginCall(), expiresAtMs, isSigned });
+  /** `onTrial`: the operation, where the token was on trial. Returns false where a call of a moment ago was refused alike. */
+  refused(viewer: Viewer, onTrial: OperationName | null = null): boolean {
+    const event = {
+      time: this.beginCall(),
+      atMs: this.#clock.now(),
+      onTrial: onTrial && concernOf(onTrial),
+    };
+    const { evidence, refusal } = this.#heard(viewer, 'refused', event);
+    const hadCounted =
+      evidence !== null && (evidence.acceptedAtMs !== -Infinity || evidence.isSigned);
+    if (refusal === null || hadCounted) this.#onJudged('refused', viewer);
+    return ![...(refusal?.trialsAtMs.values() ?? [])].some((atMs) => this.#isOnTrial(atMs));
   }
 
-  #entry({ tokenHash, account, expiresAtMs }: Viewer): TokenEvidence {
-    const known = this.#entries.get(tokenHash);
-    if (known) return known;
-    const entry = noEvidence(account, expiresAtMs);
-    this.#entries.set(tokenHash, entry);
-    return entry;
+  /** Whether the gateway has just refused it on trial for what a call of the operation would be about. */
+  isTried({ tokenHash }: Viewer, operation: OperationName): boolean {
+    const atMs = this.#refusals.get(tokenHash)?.trialsAtMs.get(concernOf(operation));
+    return atMs !== undefined && this.#isOnTrial(atMs);
+  }
+
+  /** Returns the state before. */
+  #heard<Name extends keyof TokenEvents>(
+    viewer: Viewer,
+    name: Name,
+    event: TokenEvents[Name],
+  ): TokenState {
+    const { tokenHash } = viewer;
+    const before = {
+      evidence: this.#entries.get(tokenHash) ?? null,
+      refusal: this.#refusals.get(tokenHash) ?? null,
+    };
+    const { evidence, refusal } = TRANSITIONS[name](before, event, viewer);
+    if (evidence !== before.evidence && evidence !== null) this.#entries.set(tokenHash, evidence);
+    if (refusal !== before.refusal && refusal !== null) this.#refusals.set(tokenHash, refusal);
+    return before;
   }
 
   #refusedAtTime({ tokenHash }: Viewer): number {
     return this.#refusals.get(tokenHash)?.atTime ?? this.#forgottenAtTime;
   }
 
-  #isProved({ verified, ownsLogin, acceptedAtMs }: TokenEvidence): boolean {
-    return verified || (ownsLogin && this.#isFresh(acceptedAtMs));
+  #isProved({ isSigned, ownsLogin, acceptedAtMs }: Evidence): boolean {
+    return isSigned || (ownsLogin && this.#isFresh(acceptedAtMs));
   }
 
   /** A signed claim counts, unless a snapshot that is young enough names another group. */
-  #groupIn(entry: TokenEvidence | undefined, { claimedGroup }: Viewer): string | null {
-    const isSnapshotOld = entry?.verified === true && !this.#isFresh(entry.snapshotAtMs);
+  #groupIn(entry: Evidence | undefined, { claimedGroup }: Viewer): string | null {
+    const isSnapshotOld = entry?.isSigned === true && !this.#isFresh(entry.snapshotAtMs);
     return (isSnapshotOld ? claimedGroup : null) ?? entry?.snapshotGroup ?? claimedGroup;
   }
 
   #isFresh(atMs: number): boolean {
     return this.#clock.now() - atMs < this.#proofMs;
   }
+
+  #isOnTrial(atMs: number): boolean {
+    return this.#clock.now() - atMs < TRIAL_MS;
+  }
+}
+
+/** A 401 of a read that proves is about the token, so about all such reads; a write's is about that write. */
+function concernOf(operation: OperationName): string {
+  return OPERATIONS[operation].proves === 'nothing' ? operation : 'proof';
 }

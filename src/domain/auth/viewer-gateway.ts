@@ -106,8 +106,10 @@ export class ViewerGateway {
       ? client.openPosition(viewer, call.order, sendBeforeMs, onLate)
       : client.placeLimitOrder(viewer, call.order, sendBeforeMs, onLate));
     if (!exchange.sent || !exchange.answered) return exchange;
-    if (exchange.status === 401) this.#refused(viewer, operation, wasAccepted);
-    else if (exchange.status < 500) refusals.accepted(operation, viewer.login);
+    if (exchange.status === 401) {
+      ledger.refused(viewer);
+      this.#refused(viewer, operation, wasAccepted);
+    } else if (exchange.status < 500) refusals.accepted(operation, viewer.login);
     return exchange;
   }
 
@@ -161,15 +163,17 @@ export class ViewerGateway {
       this.#parts.refusals.accepted(operation, viewer.login);
       return answer;
     } catch (error) {
-      // One without a status is remembered here, and known to the ledger: it is none of the gateway's answers.
-      const isRefusal = isGatewayError(error, 'unauthenticated') && error.status !== null;
-      if (isRefusal) this.#refused(viewer, operation, wasAccepted);
+      // One without a status is known here already: it is none of the gateway's answers.
+      if (isGatewayError(error, 'unauthenticated') && error.status !== null) {
+        // A trial has told the ledger itself.
+        if (wasAccepted) this.#parts.ledger.refused(viewer);
+        this.#refused(viewer, operation, wasAccepted);
+      }
       throw error;
     }
   }
 
   #refused(viewer: Viewer, operation: OperationName, wasAccepted: boolean): void {
-    this.#parts.ledger.refused(viewer);
     this.#parts.refusals.refused(operation, viewer, wasAccepted);
     this.#parts.trials.refused(viewer);
   }

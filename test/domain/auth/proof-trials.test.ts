@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { LogicalClock } from '../../../lib/clock.ts';
 import { addressClient } from '../../../lib/limits/client.ts';
 import { createKnownKeys } from '../../../lib/limits/known-keys.ts';
 import { toToken } from '../../../lib/token.ts';
 import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
+import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createProofTrials } from '../../../src/domain/auth/proof-trials.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
@@ -17,7 +19,8 @@ function stage(perMinute = 3) {
   const clock = createScriptedClock();
   const known = createKnownKeys(clock, 3_600_000);
   const limiter = createTestLimiter(limited('trials', 5 * perMinute), clock);
-  const trials = createProofTrials(clock, limiter, known, { isAccepted: () => false });
+  const ledger = new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 0 });
+  const trials = createProofTrials(clock, limiter, known, ledger);
   let calls = 0;
   const refused = (viewer: Viewer) =>
     trials.guard(viewer, 'getSession', async () => {
@@ -44,7 +47,7 @@ function stage(perMinute = 3) {
       done,
     };
   };
-  return { clock, known, trials, limiter, refused, accepted, hang, calls: () => calls };
+  return { clock, known, ledger, trials, limiter, refused, accepted, hang, calls: () => calls };
 }
 
 function viewer(token: string, address = '192.0.2.1'): Viewer {
@@ -52,10 +55,10 @@ function viewer(token: string, address = '192.0.2.1'): Viewer {
 }
 
 test('a refused token may be used again as soon as the gateway has accepted it', async () => {
-  const { trials, refused, accepted } = stage();
+  const { ledger, refused, accepted } = stage();
   await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
   await expect(refused(viewer('b'))).rejects.toBe(REFUSED);
-  trials.accepted(viewer('a'));
+  ledger.answered(viewer('a'), 'getSession', ledger.beginCall(), null);
   expect(await accepted(viewer('a'))).toBe('fine');
   await expect(accepted(viewer('b'))).rejects.toMatchObject({ kind: 'unauthenticated' });
 });
