@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LogicalClock } from '../../../lib/clock.ts';
 import { addressClient } from '../../../lib/limits/client.ts';
-import { createKnownKeys } from '../../../lib/limits/known-keys.ts';
+import { createKnownKeys, type SharedKeys } from '../../../lib/limits/known-keys.ts';
 import { toToken } from '../../../lib/token.ts';
 import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
@@ -15,9 +15,9 @@ import { viewerOf } from '../viewer.ts';
 const REFUSED = new GatewayError('unauthenticated', 'getSession', 'refused', { status: 401 });
 
 /** An address where so many tokens may be refused in a minute, with five calls each. */
-function stage(perMinute = 3) {
+function stage(perMinute = 3, shared?: SharedKeys) {
   const clock = createScriptedClock();
-  const known = createKnownKeys(clock, 3_600_000);
+  const known = createKnownKeys(clock, 3_600_000, shared);
   const limiter = createTestLimiter(limited('trials', 5 * perMinute), clock);
   const ledger = new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 0 });
   const trials = createProofTrials(clock, limiter, known, ledger);
@@ -125,6 +125,30 @@ describe('an address', () => {
     await Promise.all(all.map(({ done }) => done));
     expect(clock.pending).toBe(0);
   });
+});
+
+test('a token that no replica knows is charged for when it has waited, and one that another knows is not', async () => {
+  const known = new Set([toToken('elsewhere').hash]);
+  const shared = { add() {}, delete() {}, has: async (hash: string) => known.has(hash) };
+  const { clock, limiter, hang } = stage(1, shared);
+  const left = () => limiter.take('trials', addressClient('192.0.2.1'), 0).left;
+  const calls = ['a', 'a', 'b', 'c', 'd'].map((token) => hang(viewer(token)));
+  const [elsewhere, unknown] = [hang(viewer('elsewhere')), hang(viewer('e'))];
+  await clock.advance(40);
+  expect([elsewhere.isSent, unknown.isSent]).toEqual([true, false]);
+  calls[0]?.answer();
+  await clock.advance(40);
+  expect(unknown.isSent).toBe(true);
+  expect(left()).toBeLessThan(1);
+  for (const call of [...calls, elsewhere, unknown]) call.answer();
+  await Promise.all([...calls, elsewhere, unknown].map(({ done }) => done));
+});
+
+test('nobody waits where no call is under way that could make room', async () => {
+  const { refused } = stage(1);
+  await expect(refused(viewer('a'))).rejects.toBe(REFUSED);
+  // The clock stands still.
+  await expect(refused(viewer('b'))).rejects.toBeInstanceOf(TooManyAttemptsError);
 });
 
 test('a token that is not accepted yet sends nothing that has waited once it is refused', async () => {
