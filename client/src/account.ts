@@ -13,7 +13,8 @@ export interface AccountsOptions {
     signal: AbortSignal,
     exchange?: Exchanger,
   ) => Promise<Result<{ session: { login: string | null } | null }>>;
-  readonly expectedLogin?: string | null | undefined;
+  /** The login whose session the app holds: if the server names another one first, that is a change of the account. */
+  readonly expected?: { readonly login: string | null };
   /** Called when another account is signed in, before the listeners. */
   readonly onChange: () => void;
   readonly onLogin: (login: string) => void;
@@ -107,7 +108,7 @@ export class Accounts {
 
   #found(token: string, login: string): void {
     const isFirst = this.#login === undefined && token === this.#firstToken;
-    const former = isFirst ? (this.#options.expectedLogin ?? login) : this.#login;
+    const former = isFirst ? (this.#options.expected?.login ?? login) : this.#login;
     this.#login = login;
     this.#options.onLogin(login);
     if (former === login) return;

@@ -21,15 +21,15 @@ export interface BaseOptions {
   readonly route?: boolean;
   /** Where the hint is kept. */
   readonly memory?: { hint: string | null };
-  /** The login whose session the app holds: if the server names another one first, that is a change of the account. */
-  readonly expectedLogin?: string | null | undefined;
+  /** The login whose session the app holds. */
+  readonly expected?: { readonly login: string | null };
   readonly environment: DatedEnvironment;
 }
 
 /** The core of a client that only sends requests. */
 export type BaseCore = Omit<
   OwnCore,
-  'environment' | 'storage' | 'serverClock' | 'heartbeatSeconds'
+  'environment' | 'storage' | 'serverClock' | 'heartbeatSeconds' | 'expectLogin'
 >;
 
 /** The core, and what only the client itself does with it. */

@@ -78,6 +78,8 @@ export interface Core {
    * from then on is the new one's. Returns a function that ends it.
    */
   onAccountChange(listener: (login: string | null) => void): () => void;
+  /** Names the login whose session the app holds, null for none: if the server names another one first, that is a change of the account. */
+  expectLogin(login: string | null): void;
   /** The login that the server named last; null while it is not known, or nobody is signed in. */
   readonly login: string | null;
   readonly isDisposed: boolean;

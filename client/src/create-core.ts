@@ -23,12 +23,18 @@ export function createCore(options: CoreOptions): OwnCore {
   const times = { heartbeatMs: heartbeatSeconds * 1_000, hiddenMs: hiddenSeconds * 1_000 };
   const serverClock = new ServerClock(environment);
   const memory = new LineMemory(storage, environment);
+  const expected: { login: string | null } = { login: null };
   const core = createBaseCore(
-    { ...options, memory, environment: { ...environment, onDate: serverClock.onDate } },
+    { ...options, memory, expected, environment: { ...environment, onDate: serverClock.onDate } },
     ({ prepare, ...own }) =>
       new Subscriptions({ ...own, ...times, environment, memory, prepare: hinted(prepare) }),
   );
-  return Object.assign(core, { environment, storage, serverClock, heartbeatSeconds });
+  return Object.assign(core, {
+    ...{ environment, storage, serverClock, heartbeatSeconds },
+    expectLogin(login: string | null) {
+      expected.login = login;
+    },
+  });
 
   /** A line without the hint works as well, on any replica, so that it waits for a moment only. So does one with a former account's. */
   function hinted(findHint: (token: string) => Promise<void>) {

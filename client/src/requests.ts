@@ -1,11 +1,11 @@
 import { createBaseCore } from './base-core.ts';
-import type { ClientOptions } from './create-client.ts';
+import type { CoreClientOptions } from './core-client.ts';
 import { ownMethods, type RequestsClient } from './own-methods.ts';
 import { requestEnvironment } from './request-environment.ts';
 
 /** The options of `createRequests`, as `createClient` has them. */
 export type RequestsOptions = Pick<
-  ClientOptions,
+  CoreClientOptions,
   'url' | 'token' | 'onSignedOut' | 'route' | 'environment'
 >;
 

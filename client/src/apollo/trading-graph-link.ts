@@ -1,13 +1,13 @@
 import { ApolloLink } from '@apollo/client/link';
 import { Observable } from '@apollo/client/utilities';
 import type { RequestOptions } from '../core.ts';
-import type { Client } from '../create-client.ts';
+import type { CoreClient } from '../core-client.ts';
 import type { TradingGraphError } from '../errors.ts';
 import type { Operation } from '../operation.ts';
 import { formattedError, formattedResult, isOwnError } from './formatted-result.ts';
 import { ResumedVariables } from './resumed-variables.ts';
 
-type LinkClient = Pick<Client, 'query' | 'mutate' | 'subscribe'>;
+type LinkClient = Pick<CoreClient, 'query' | 'mutate' | 'subscribe'>;
 
 interface Observer {
   next(result: ApolloLink.Result): void;

@@ -36,6 +36,7 @@ export function createKeptState<State extends object>(
 
   if (Object(key).algorithm?.name !== 'AES-GCM')
     throw new TypeError('offlineAccount.key is an AES-GCM key of Web Crypto.');
+  core.expectLogin(expected);
   core.onDispose(stop);
 
   function stop(): void {

@@ -1,4 +1,20 @@
+import type { CoreClient } from '../core-client.ts';
 import type { Client } from '../create-client.ts';
 
-/** A client whatever the fields that it keeps and follows. */
-export type AnyClient = Client<never, { position: never; order: never; session: never }>;
+type Features = Pick<
+  Client<never, { position: never; order: never; session: never }>,
+  'positions' | 'account' | 'orders' | 'catalog'
+>;
+
+/** A client whatever its features, and the fields that it keeps and follows. */
+export type AnyClient = CoreClient & Partial<Features>;
+
+/** Throws where the app has made its client without the feature that a hook is for. */
+export function featureOf<Name extends keyof Features>(
+  client: Partial<Features>,
+  name: Name,
+): NonNullable<Partial<Features>[Name]> {
+  const feature = client[name];
+  if (feature !== undefined) return feature;
+  throw new Error(`The provider's client has no ${name}: name its feature to createClientWith.`);
+}

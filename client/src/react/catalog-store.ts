@@ -1,8 +1,9 @@
+import type { CatalogReplica } from '../catalog/catalog.ts';
 import type { KeyField } from '../catalog/instrument.ts';
 import type { TradingGraphError } from '../errors.ts';
 import type { Instrument } from '../generated/rows.ts';
 import { asTradingGraphError, signedOutError } from '../request/failures.ts';
-import type { AnyClient } from './any-client.ts';
+import { type AnyClient, featureOf } from './any-client.ts';
 
 /** The catalog as it is now: another object whenever something has changed, so that it can be a dependency of `useMemo`. */
 export interface CatalogState<Row = Instrument> {
@@ -61,7 +62,7 @@ export class CatalogStore {
   };
 
   readonly snapshot = (): CatalogState<KeyRow> => {
-    const { catalog } = this.#client;
+    const catalog = this.#catalog;
     const { all, version } = catalog;
     const former = this.#snapshot;
     if (
@@ -86,17 +87,21 @@ export class CatalogStore {
     this.#loads += 1;
     const load = this.#loads;
     // Without a copy to show, the error gives way to `loading` while the catalog is fetched again.
-    if (this.#client.catalog.version === null) this.#fail(null);
+    if (this.#catalog.version === null) this.#fail(null);
     try {
-      await this.#client.catalog.sync();
+      await this.#catalog.sync();
       this.#fail(null);
     } catch (thrown) {
       if (load === this.#loads) this.#fail(asTradingGraphError(thrown));
     }
   };
 
+  get #catalog(): CatalogReplica<KeyRow> {
+    return featureOf(this.#client, 'catalog');
+  }
+
   #begin(): () => void {
-    const { catalog } = this.#client;
+    const catalog = this.#catalog;
     const ends = [
       catalog.onChange(() => this.#changed()),
       this.#client.onAccountChange((login) => {

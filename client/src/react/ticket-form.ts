@@ -1,7 +1,7 @@
 import type { LimitOrderInput, OrderInput } from '../orders/order-input.ts';
 import type { OrderOutcome } from '../orders/outcome.ts';
 import type { OrderProgress, PlaceOptions, Ticket } from '../orders/ticket.ts';
-import type { AnyClient } from './any-client.ts';
+import { type AnyClient, featureOf } from './any-client.ts';
 
 /** The state of a form's order. */
 export type TicketState =
@@ -51,6 +51,7 @@ export class TicketFormStore {
   #account: string | null = null;
 
   constructor(client: AnyClient) {
+    featureOf(client, 'orders');
     this.client = client;
     this.serverSnapshot = this.#describe(READY);
     this.#snapshot = this.serverSnapshot;
@@ -86,7 +87,7 @@ export class TicketFormStore {
   };
 
   async #run(placing: Placing, options?: PlaceOptions): Promise<OrderOutcome> {
-    this.#ticket ??= this.client.orders.ticket();
+    this.#ticket ??= featureOf(this.client, 'orders').ticket();
     const ticket = this.#ticket;
     // An order that may have been sent already is the one that `retry` repeats, whatever is placed after it.
     if (this.#underWay === 0 && (this.#outcome === null || this.#outcome.status === 'unsent'))

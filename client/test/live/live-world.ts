@@ -62,7 +62,6 @@ export async function startLiveWorld(settings: Readonly<Record<string, string>> 
         token,
         environment,
         storage: storage ?? null,
-        expectedLogin: fields.offlineAccount?.login,
         route: false,
         onSignedOut: () => {},
       });

@@ -38,6 +38,7 @@ export class ScriptedServer {
     },
     account: () => Promise.resolve('700001'),
     onAccountChange: () => () => {},
+    expectLogin() {},
     login: '700001',
     isDisposed: false,
     onDispose: () => {},

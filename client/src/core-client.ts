@@ -1,0 +1,90 @@
+import { browserEnvironment } from './browser-environment.ts';
+import type { Core, Sink } from './core.ts';
+import { createCore } from './create-core.ts';
+import type { Environment } from './environment.ts';
+import type { TradingGraphError } from './errors.ts';
+import type { Operation } from './operation.ts';
+import { ownMethods, type RequestsClient } from './own-methods.ts';
+import type { TokenSource } from './request/tokens.ts';
+import type { ClientStorage } from './storage.ts';
+
+/** The options that each client has, whatever its features. */
+export interface CoreClientOptions {
+  /** The GraphQL endpoint, such as `https://example.com/graphql`; the WebSocket's address follows from it. */
+  readonly url: string;
+  /**
+   * Gives the app's token, or null where nobody is signed in. It is asked before each request, so it should hold its
+   * token; with `force` the last one was refused, and a new one has to be fetched.
+   */
+  readonly token: TokenSource;
+  /** Where keys of orders and the catalog are kept; without it nothing outlives the app. */
+  readonly storage?: ClientStorage;
+  /** Called once when nobody is signed in any more: there is no token, or a renewed one was refused. */
+  readonly onSignedOut?: (error: TradingGraphError) => void;
+  /** Adds `?route=`, four hex digits of a hash of the login, for load balancers that hash by account; false leaves it out. */
+  readonly route?: boolean;
+  /**
+   * The longest time between two messages of a quiet line, 15 s (where it is left out) to 60: each of them wakes a phone's
+   * radio. A line that is dead is found out ten seconds after it.
+   */
+  readonly heartbeatSeconds?: number;
+  /** The time for which the app is hidden before its lines are closed, 30 s where it is left out; `Infinity` keeps them. */
+  readonly hiddenSeconds?: number;
+  /** Replacements for functions that the platform lacks or that differ on it, as on React Native. */
+  readonly environment?: Partial<Environment>;
+}
+
+/** A client for queries, mutations and subscriptions, which each feature adds its own to. */
+export interface CoreClient extends RequestsClient {
+  /** Subscribes; returns a function that ends it. A lost line is replaced, with the variables that the function returns then. */
+  subscribe<Data, Variables = unknown>(
+    operation: Operation<Data, Variables>,
+    variables: () => Variables,
+    sink: Sink<Data>,
+  ): () => void;
+}
+
+/** A part of a client that an app may go without, such as `live()`, `orders()` and `catalog()`; `Own` is what the client has by it. */
+export type Feature<Own extends object> = (core: Core) => Own;
+
+/** What a client has by these features. */
+export type OfFeatures<Features> = Features extends readonly [Feature<infer Own>, ...infer Rest]
+  ? Own & OfFeatures<Rest>
+  : unknown;
+
+/**
+ * Makes a client with these features alone, for bundlers that pack whole modules, as Metro does. It opens nothing until it
+ * is used.
+ */
+export function createClientWith<Features extends readonly Feature<object>[]>(
+  options: CoreClientOptions,
+  ...features: Features
+): CoreClient & OfFeatures<Features> {
+  checkStorage(options.storage);
+  const core = createCore({
+    ...options,
+    storage: options.storage ?? null,
+    heartbeatSeconds: heartbeatOf(options),
+    environment: { ...browserEnvironment(), ...options.environment },
+  });
+  const client: CoreClient = Object.assign(ownMethods(core), { subscribe: core.subscribe });
+  for (const add of features) Object.assign(client, add(core));
+  return client as CoreClient & OfFeatures<Features>;
+}
+
+/** Throws for a heartbeat that the server would refuse with each subscription. */
+function heartbeatOf({ heartbeatSeconds = 15 }: CoreClientOptions): number {
+  if (Number.isInteger(heartbeatSeconds) && heartbeatSeconds >= 15 && heartbeatSeconds <= 60)
+    return heartbeatSeconds;
+  throw new RangeError('heartbeatSeconds is an integer from 15 to 60');
+}
+
+/** Throws where a function such as `files` is given in place of its result, which the first order would otherwise be the first to notice. */
+function checkStorage(storage: unknown): void {
+  if (storage === undefined) return;
+  const { get, set } = Object(storage) as Partial<ClientStorage>;
+  if (typeof get === 'function' && typeof set === 'function') return;
+  throw new TypeError(
+    "`storage` is made by a call, such as indexedDb({ name }) or files('./orders')",
+  );
+}

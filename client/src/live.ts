@@ -1,0 +1,37 @@
+import type { Feature } from './core-client.ts';
+import { createAccount, type LiveAccount } from './live/account.ts';
+import type { LiveFields, LiveNames } from './live/chosen-fields.ts';
+import type { OfflineAccount } from './live/kept-state.ts';
+import { createPositions, type Positions } from './live/positions.ts';
+
+export { accountDocument } from './live/account-operation.ts';
+export { type FoldedPositions, foldPositions } from './live/fold-positions.ts';
+export { type PositionChanges, positionsDocument } from './live/positions-operation.ts';
+export type { LiveFields, LiveNames };
+
+export interface LiveOptions<Names extends LiveNames = LiveNames> extends LiveFields<Names> {
+  /** Keeps the account's last state, so that an app which starts offline shows it as of its `asOf`; without it nothing is kept. */
+  readonly offlineAccount?: OfflineAccount;
+}
+
+/** What a client has by `live()`. */
+export interface LiveFeature<Names extends LiveNames = LiveNames> {
+  /** The open positions, followed live. */
+  readonly positions: Positions<Names>;
+  /** The whole account, followed live: open positions, pending orders and the session's figures. */
+  readonly account: LiveAccount<Names>;
+}
+
+/** The feature that follows positions and the account live. */
+export function live<
+  OfPosition extends LiveNames['position'] = LiveNames['position'],
+  OfOrder extends LiveNames['order'] = LiveNames['order'],
+  OfSession extends LiveNames['session'] = LiveNames['session'],
+>(
+  options: LiveOptions<{ position: OfPosition; order: OfOrder; session: OfSession }> = {},
+): Feature<LiveFeature<{ position: OfPosition; order: OfOrder; session: OfSession }>> {
+  return (core) => ({
+    positions: createPositions(core, options),
+    account: createAccount(core, options),
+  });
+}

@@ -1,0 +1,4 @@
+export { ERROR_CODES, type ServerErrorCode } from './generated/error-codes.ts';
+export { possibleTypes } from './generated/possible-types.ts';
+export type { Instrument, PendingOrder, Position, Side } from './generated/rows.ts';
+export { typesWithoutId } from './generated/types-without-id.ts';

@@ -1,0 +1,78 @@
+import { createElement, type FunctionComponent } from 'react';
+import { renderToString } from 'react-dom/server';
+import { expect, test } from 'vitest';
+import { eventually } from '../../test/support/eventually.ts';
+import { sharedApp } from '../../test/support/shared-app.ts';
+import { catalog } from '../src/catalog.ts';
+import { type CoreClientOptions, createClientWith } from '../src/core-client.ts';
+import { live } from '../src/live.ts';
+import { orders } from '../src/orders.ts';
+import type { AnyClient } from '../src/react/any-client.ts';
+import { TradingGraphProvider } from '../src/react/provider.ts';
+import { useCatalog } from '../src/react/use-catalog.ts';
+import { useAccount, usePositions } from '../src/react/use-live.ts';
+import { useTicket } from '../src/react/use-ticket.ts';
+
+const app = sharedApp({ POSITIONS_POLL_MS: '100' });
+
+function options(): CoreClientOptions {
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  return { url: `${app.url}/graphql`, token: () => token };
+}
+
+test('a client has the features that it is made with, over one line', async () => {
+  const client = createClientWith(
+    options(),
+    live({ positionFields: ['symbol'] }),
+    catalog(['digits']),
+  );
+  client.positions(() => {});
+  client.account(() => {});
+  await eventually(() => client.positions.state().status === 'LIVE');
+  await eventually(() => client.account.state().status === 'LIVE');
+  expect(Object.keys(client.positions.state().positions[0] ?? {})).toEqual(['id', 'symbol']);
+  await client.catalog.load();
+  expect(client.catalog.get('AAPL')).toMatchObject({ digits: expect.any(Number) });
+  // @ts-expect-error It was made without.
+  expect(client.orders).toBe(undefined);
+  // It is asked anew, and not copied from the moment at which the client was made.
+  expect(client.login).toBe('700001');
+  client.dispose();
+});
+
+test('a client without features queries', async () => {
+  const client = createClientWith(options());
+  const { data } = await client.query('{ session { login } }');
+  expect(data).toEqual({ session: { login: '700001' } });
+  client.dispose();
+});
+
+test('a client of orders alone places one', async () => {
+  const client = createClientWith(options(), orders());
+  const input = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
+  expect(await client.orders.ticket().place(input)).toMatchObject({ status: 'accepted' });
+  client.dispose();
+});
+
+const HOOKS: Readonly<Record<string, () => { readonly status: string }>> = {
+  positions: usePositions,
+  account: useAccount,
+  orders: useTicket,
+  catalog: useCatalog,
+};
+
+test.each(Object.entries(HOOKS))(
+  'a hook for %s renders with that feature alone, and says without it what is missing',
+  (name, hook) => {
+    const features = { positions: live(), account: live(), orders: orders(), catalog: catalog() };
+    const own = createClientWith(options(), features[name as keyof typeof features]);
+    const bare = createClientWith(options());
+    const Shown: FunctionComponent = () => createElement('p', null, hook().status);
+    const html = (client: AnyClient) =>
+      renderToString(createElement(TradingGraphProvider, { client }, createElement(Shown)));
+    expect(html(own)).toMatch(/<p>(OFFLINE|ready|loading)<\/p>/);
+    expect(() => html(bare)).toThrow(`has no ${name}`);
+    own.dispose();
+    bare.dispose();
+  },
+);
