@@ -1,6 +1,7 @@
 import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
 import type { Operation } from './operation.ts';
+import type { Signal } from './platform.ts';
 import type { Exchanger } from './request/exchange.ts';
 import type { Result } from './result.ts';
 import type { ServerClock } from './server-clock.ts';
@@ -9,7 +10,7 @@ import type { ClientStorage } from './storage.ts';
 export type { Result };
 
 export interface RequestOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal;
   /** False for what must not be sent again by itself, as orders are not. Queries are repeated, mutations are not. */
   readonly repeats?: boolean;
   /**
@@ -72,7 +73,7 @@ export interface Core {
    * The login of the signed-in account, as the server says; memoized per token. Rejects with a TradingGraphError. Asked
    * over the exchange where one is given, and not over the line of a question that is waiting already.
    */
-  account(signal?: AbortSignal, exchange?: Exchanger): Promise<string>;
+  account(signal?: Signal, exchange?: Exchanger): Promise<string>;
   /**
    * Calls back when another account, or none, is signed in, and the line of the one before is closed: what is subscribed
    * from then on is the new one's. Returns a function that ends it.

@@ -1,8 +1,10 @@
+import type { Fetch, WebSocketClass } from './platform.ts';
+
 /** The functions of the platform that the client uses; tests and React Native give their own. */
 export interface Environment {
-  readonly fetch: typeof globalThis.fetch;
+  readonly fetch: Fetch;
   /** Null where the platform has none. */
-  readonly WebSocket: typeof globalThis.WebSocket | null;
+  readonly WebSocket: WebSocketClass | null;
   /** Milliseconds since 1970, by a clock that the user may change. */
   now(): number;
   /** Milliseconds of a clock that nobody changes; it may stand still while the machine sleeps. */

@@ -1,4 +1,5 @@
 import type { Instrument } from '../generated/rows.ts';
+import type { Signal } from '../platform.ts';
 
 /** The viewer's catalog, in memory: everything but `load` and `sync` answers at once, without the network. */
 export interface CatalogReplica<Row = Instrument> {
@@ -56,7 +57,7 @@ export interface LoadOptions {
   /** Called as instruments come: how many there are, of how many. */
   readonly onProgress?: (progress: LoadProgress) => void;
   /** Ends the waiting, and the download where nobody else waits for it; what came of it is kept. */
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal;
   /** As long as this is waited; without it as long as something comes. */
   readonly timeoutMs?: number;
 }

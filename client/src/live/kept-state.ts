@@ -2,8 +2,8 @@ import type { Core } from '../core.ts';
 
 /** Keeps the account's last state in the storage, encrypted, so that an app that starts offline shows it. */
 export interface OfflineAccount {
-  /** An AES-GCM key of Web Crypto that the app keeps on this device. */
-  readonly key: CryptoKey;
+  /** An AES-GCM key of Web Crypto (a `CryptoKey`) that the app keeps on this device. */
+  readonly key: { readonly algorithm: { readonly name: string } };
   /** The login whose session the app holds, null for none: its state is shown before the server has named it. */
   readonly login: string | null;
 }
@@ -24,7 +24,7 @@ export interface KeptState<State> {
 
 export function createKeptState<State extends object>(
   core: Core,
-  { key, login: expected }: OfflineAccount,
+  { key: given, login: expected }: OfflineAccount,
   document: string,
 ): KeptState<State> {
   const { environment, storage } = core;
@@ -34,8 +34,10 @@ export function createKeptState<State extends object>(
   let forgotten = 0;
   let cancel: (() => void) | null = null;
 
-  if (Object(key).algorithm?.name !== 'AES-GCM')
+  if (Object(given).algorithm?.name !== 'AES-GCM')
     throw new TypeError('offlineAccount.key is an AES-GCM key of Web Crypto.');
+  // A compiler without the types of DOM knows no name for it.
+  const key = given as CryptoKey;
   core.expectLogin(expected);
   core.onDispose(stop);
 

@@ -1,4 +1,5 @@
 import type { DatedEnvironment } from '../environment.ts';
+import type { Signal } from '../platform.ts';
 import type { Result } from '../result.ts';
 import type { RequestedDocument } from './document.ts';
 import { isObject, networkError, protocolError, serverError } from './failures.ts';
@@ -19,7 +20,7 @@ export interface Exchange {
   readonly method: 'GET' | 'POST';
   /** The silence after which it is given up. */
   readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
   /** For an exchanger that has to open a line first: called right before the request leaves, which it stops by throwing. */
   readonly leaving?: (() => void) | undefined;
 }

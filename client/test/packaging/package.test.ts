@@ -14,6 +14,9 @@ import { createClient, type Result, type TypedText, TradingGraphError, possibleT
 import { type LinkContext, possibleTypes as apolloTypes, tradingGraphLink, typePolicies, writePositionChanges } from 'trading-graph-client/apollo';
 import { ApolloClient, InMemoryCache } from '@apollo/client';
 import { TradingGraphProvider, useCatalog, usePositions, useTicket } from 'trading-graph-client/react';
+import { createClientWith } from 'trading-graph-client/core';
+import { catalog } from 'trading-graph-client/catalog';
+import { live } from 'trading-graph-client/live';
 import { createElement } from 'react';
 const client = createClient({ url: 'https://example.com/graphql', token: ({ force }) => (force ? null : 't') });
 const BALANCE = '{ session { balance } }' as TypedText<{ session: { balance: number } | null }, Record<string, never>>;
@@ -36,6 +39,11 @@ export const cache = new InMemoryCache({ possibleTypes: apolloTypes, typePolicie
 export const apollo = new ApolloClient({ link: tradingGraphLink(client), cache });
 export const context: LinkContext = { anonymous: true };
 writePositionChanges(cache, { snapshot: true, upserted: [{ id: '1' }], closed: [] });
+const few = createClientWith({ url: 'https://example.com/graphql', token: () => 't' }, live({ positionFields: ['symbol'] }), catalog(['digits']));
+few.positions(({ positions }) => console.log(positions[0]?.symbol, few.catalog.get('AAPL')?.digits));
+// @ts-expect-error It has no orders.
+few.orders;
+export const fewTree = createElement(TradingGraphProvider, { client: few });
 export const balance: Promise<Result<{ session: { balance: number } | null }>> = client.query(BALANCE);
 export const one = client.query(ONE, { id: 'AAPL' });
 // @ts-expect-error The operation has variables.
@@ -48,6 +56,26 @@ export const stop: () => void = client.subscribe(ONE, () => ({ id: 'AAPL' }), {
   },
   ended: () => {},
 });
+`;
+
+/** What React Native declares of these globals. */
+const BARE_APP = `
+import { createClient } from 'trading-graph-client';
+declare class OwnSocket { constructor(url: string, protocols?: string[]) }
+declare class OwnSignal {
+  readonly aborted: boolean;
+  addEventListener: (type: 'abort', listener: (this: OwnSignal, event: object) => void) => void;
+  removeEventListener: (type: 'abort', listener: (this: OwnSignal, event: object) => void) => void;
+}
+declare const fetch: (input: string, init?: { method?: string }) => Promise<{ readonly ok: boolean }>;
+declare const key: { readonly type: string; readonly algorithm: { readonly name: 'AES-GCM' } };
+const client = createClient({
+  url: 'https://example.com/graphql',
+  token: () => 't',
+  environment: { fetch, WebSocket: OwnSocket },
+  offlineAccount: { key, login: null },
+});
+export const answer = client.query('{ session { id } }', undefined, { signal: new OwnSignal() });
 `;
 
 // Prints the balance, and whether the first list of positions came.
@@ -103,6 +131,24 @@ describe('an app outside the workspace that has installed the package', () => {
     };
     const config = { compilerOptions: options, files: ['app.ts'] };
     const path = packed.write(`tsconfig.${module}.json`, JSON.stringify(config));
+    expect(await runTool('typescript/bin/tsc', ['-p', path])).toBe('');
+  });
+
+  test('is type-checked where the compiler has no types of DOM or Node', async () => {
+    // Apollo Client and the storage in files want theirs.
+    const imports = entryPoints().filter((path) => !/apollo$|files$|json$/.test(path));
+    const text = imports.map((path, at) => `export * as x${at} from '${path}';`);
+    packed.write('bare.ts', `${BARE_APP}\n${text.join('\n')}\n`);
+    const compilerOptions = {
+      ...{ module: 'nodenext', target: 'es2022', lib: ['es2022'], types: [] },
+      ...{ strict: true, exactOptionalPropertyTypes: true, noEmit: true, skipLibCheck: false },
+      // The rest of graphql 17 has DOM's types, which graphql 16 and all that is used of either has not.
+      paths: { graphql: ['./node_modules/graphql/language/ast.d.ts'] },
+    };
+    const path = packed.write(
+      'tsconfig.bare.json',
+      JSON.stringify({ compilerOptions, files: ['bare.ts'] }),
+    );
     expect(await runTool('typescript/bin/tsc', ['-p', path])).toBe('');
   });
 

@@ -1,0 +1,22 @@
+// The platform's own types where the app's compiler has them; React Native's has none of DOM.
+
+/** The platform's `fetch`. */
+export type Fetch = typeof globalThis extends { fetch: infer Own }
+  ? Own
+  : (...args: never[]) => Promise<unknown>;
+
+/** The platform's class of WebSockets. */
+export type WebSocketClass = typeof globalThis extends { WebSocket: infer Own }
+  ? Own
+  : new (
+      ...args: never[]
+    ) => object;
+
+/** The signal of the platform's `AbortController`. */
+export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer Own } }
+  ? Own
+  : {
+      readonly aborted: boolean;
+      addEventListener(type: 'abort', listener: () => void): void;
+      removeEventListener(type: 'abort', listener: () => void): void;
+    };
