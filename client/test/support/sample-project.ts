@@ -39,7 +39,7 @@ export async function createSampleProject(
   await installPackages(folder);
   await cp(join(root, 'schema.graphql'), join(folder, 'schema.graphql'));
   write('package.json', '{ "name": "app", "private": true, "type": "module" }');
-  write('tsconfig.json', JSON.stringify(TSCONFIG));
+  write('tsconfig.json', JSON.stringify(page.endsWith('/react-native.md') ? BARE : TSCONFIG));
   const files = new Map([...namedSamples(SHARED_PAGE), ...namedSamples(page)]);
   for (const [file, { line, text }] of files) write(file, atLine(line, text));
   const { samples, globals } = readPage(page);
@@ -125,6 +125,12 @@ const TSCONFIG = {
     noFallthroughCasesInSwitch: true,
   },
   include: ['**/*.ts', '**/*.tsx'],
+};
+
+/** React Native's options leave the types of DOM out. */
+const BARE = {
+  ...TSCONFIG,
+  compilerOptions: { ...TSCONFIG.compilerOptions, lib: ['ES2022'], types: [] },
 };
 
 /** The compiler's messages then name the lines of the page. */
