@@ -1,32 +1,84 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { eventually } from '../../../test/support/eventually.ts';
 import { runTool } from './run-tool.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
+const modules = join(root, 'node_modules');
+const run = promisify(execFile);
 
-/** The folder of the package as it is built, with `dist` and a folder for each entry; it is made once for each state of the sources, however many files need it. */
-export async function builtClient(): Promise<string> {
-  const folder = join(root, 'node_modules', `.client-${digestOfSources()}`);
-  if (existsSync(folder)) return folder;
-  const own = mkdtempSync(join(root, 'node_modules', '.client-'));
-  await runTool('../client/build.mjs', [own, join(root, 'node_modules/typescript/bin/tsc')]);
-  try {
-    renameSync(own, folder);
-  } catch (error) {
-    rmSync(own, { recursive: true });
-    // Another process was first.
-    if (!existsSync(folder)) throw error;
+/** The files beside `src` that make the package what it is. */
+const FILES = [
+  ...['package.json', 'LICENSE', 'README.md', 'trusted-documents.json'],
+  ...['tsconfig.json', 'build.mjs'],
+];
+
+export interface BuiltClient {
+  readonly tarball: string;
+  /** What the tarball unpacks to: the package as it is installed. */
+  readonly folder: string;
+}
+
+/** The package as npm would publish it; it is made once for each state of the sources, however many files need it. */
+export async function builtClient(): Promise<BuiltClient> {
+  const made = join(modules, `.client-${digestOfSources()}`);
+  const isMade = () => existsSync(made);
+  // Workers that start together would each spend the CPU on it.
+  await eventually(() => isMade() || !isBeingMade(made));
+  if (!isMade()) {
+    const own = mkdtempSync(`${made}.${process.pid}.`);
+    await make(own);
+    try {
+      renameSync(own, made);
+    } catch (error) {
+      rmSync(own, { recursive: true });
+      // Another process was first.
+      if (!isMade()) throw error;
+    }
   }
-  return folder;
+  return { tarball: join(made, 'client.tgz'), folder: join(made, 'package') };
+}
+
+async function make(into: string): Promise<void> {
+  const sources = join(into, 'sources');
+  mkdirSync(sources);
+  for (const file of FILES) cpSync(join(root, 'client', file), join(sources, file));
+  await runTool('../client/build.mjs', [sources, join(modules, 'typescript/bin/tsc')]);
+  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts'], { cwd: sources });
+  const name = /"filename":\s*"([^"]+)"/.exec(stdout)?.[1] ?? '';
+  renameSync(join(sources, name), join(into, 'client.tgz'));
+  await run('tar', ['-xzf', 'client.tgz'], { cwd: into });
+  rmSync(sources, { recursive: true });
+}
+
+/** By a process that still lives: one that was ended has left its folder behind. */
+function isBeingMade(made: string): boolean {
+  return globSync(`${made}.*`).some((folder) => {
+    try {
+      return process.kill(Number(folder.slice(made.length).split('.')[1]), 0);
+    } catch {
+      return false;
+    }
+  });
 }
 
 function digestOfSources(): string {
   const hash = createHash('sha256');
-  const files = [
-    ...['client/tsconfig.json', 'client/build.mjs', 'client/package.json'],
-    ...globSync('client/src/**/*.ts', { cwd: root }).sort(),
-  ];
-  for (const file of files) hash.update(file).update(readFileSync(join(root, file)));
+  const sources = globSync('src/**/*.ts', { cwd: join(root, 'client') }).sort();
+  for (const file of [...FILES, ...sources]) {
+    hash.update(file).update(readFileSync(join(root, 'client', file)));
+  }
   return hash.digest('hex').slice(0, 16);
 }

@@ -11,31 +11,25 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { builtClient } from './built-client.ts';
+import { type BuiltClient, builtClient } from './built-client.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const run = promisify(execFile);
 
-export type PackedClient = Awaited<ReturnType<typeof packClient>>;
+/** An app outside the workspace that has installed the package. */
+export interface PackedClient extends BuiltClient, Disposable {
+  readonly app: string;
+  /** Runs a script in the app's folder; the answer is what it prints. */
+  run(script: string, ...args: string[]): Promise<string>;
+  /** Writes a file in the app's folder; the answer is its path. */
+  write(file: string, text: string): string;
+}
 
-/** The package as npm would publish it, and an app outside the workspace that has installed it. */
-export async function packClient() {
-  const temporary = mkdtempSync(join(tmpdir(), 'packed-client-'));
-  const folder = join(temporary, 'package');
-  const app = join(temporary, 'app');
-  mkdirSync(folder);
-  mkdirSync(app);
-  for (const name of ['package.json', 'LICENSE', 'README.md', 'trusted-documents.json']) {
-    cpSync(join(root, 'client', name), join(folder, name));
-  }
-  cpSync(await builtClient(), folder, { recursive: true });
-  const packed = await run('npm', ['pack', '--json', '--ignore-scripts'], { cwd: folder });
-  const name = /"filename":\s*"([^"]+)"/.exec(packed.stdout)?.[1] ?? '';
-  const tarball = join(folder, name);
+export async function packClient(): Promise<PackedClient> {
+  const built = await builtClient();
+  const app = mkdtempSync(join(tmpdir(), 'packed-client-'));
   writeFileSync(join(app, 'package.json'), '{"name":"app","private":true,"type":"module"}');
-  const installed = join(app, 'node_modules', 'trading-graph-client');
-  mkdirSync(installed, { recursive: true });
-  await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1']);
+  cpSync(built.folder, join(app, 'node_modules', 'trading-graph-client'), { recursive: true });
   // The packages that it declares are linked from this project: npm takes seconds to install them.
   const { dependencies, peerDependencies } = clientManifest();
   for (const name of Object.keys({ ...dependencies, ...peerDependencies, '@types/react': '*' })) {
@@ -44,19 +38,17 @@ export async function packClient() {
     symlinkSync(join(root, 'node_modules', name), path);
   }
   return {
-    folder,
-    tarball,
+    ...built,
     app,
-    /** Runs a script in the app's folder; the answer is what it prints. */
-    async run(script: string, ...args: string[]) {
+    async run(script, ...args) {
       return (await run(process.execPath, [join(app, script), ...args], { cwd: app })).stdout;
     },
-    write(file: string, text: string) {
+    write(file, text) {
       const path = join(app, file);
       writeFileSync(path, text);
       return path;
     },
-    [Symbol.dispose]: () => rmSync(temporary, { recursive: true, force: true }),
+    [Symbol.dispose]: () => rmSync(app, { recursive: true, force: true }),
   };
 }
 

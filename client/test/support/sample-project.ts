@@ -145,10 +145,6 @@ async function installPackages(folder: string): Promise<void> {
     if (name.startsWith('.') || name === 'trading-graph-client') continue;
     symlinkSync(join(root, 'node_modules', name), join(packages, name));
   }
-  const client = join(packages, 'trading-graph-client');
-  mkdirSync(client);
-  for (const name of ['package.json', 'trusted-documents.json']) {
-    await cp(join(root, 'client', name), join(client, name));
-  }
-  await cp(await builtClient(), client, { recursive: true });
+  const { folder: client } = await builtClient();
+  await cp(client, join(packages, 'trading-graph-client'), { recursive: true });
 }
