@@ -1,9 +1,10 @@
-// Builds the package: ES modules, CommonJS for Jest and Metro, and a folder for each entry, by which those find it that
-// read no `exports` (Metro before 0.82). Plain JavaScript, since a fresh clone has nothing but the compiler.
+// Builds the package: ES modules, CommonJS for Jest and Metro, and a file for each entry, by which those find it that
+// read no `exports` (Metro before 0.82). A folder with a manifest would hide `exports` from those that read them: Metro from
+// 0.82 on looks at the nearest one, and would pack both formats of the client. Plain JavaScript, since a fresh clone has nothing but the compiler.
 // `node build.mjs [folder of the package] [path of tsc]`
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const sources = dirname(fileURLToPath(import.meta.url));
@@ -17,25 +18,15 @@ function compile(outDir, ...options) {
   if (status !== 0) process.exit(1);
 }
 
-function writeManifest(path, manifest) {
-  mkdirSync(path, { recursive: true });
-  writeFileSync(join(path, 'package.json'), `${JSON.stringify(manifest)}\n`);
-}
-
 const dist = join(folder, 'dist');
 rmSync(dist, { recursive: true, force: true });
 compile(dist);
 const cjs = join(dist, 'cjs');
 compile(cjs, '--module', 'commonjs', '--verbatimModuleSyntax', 'false');
-writeManifest(cjs, { type: 'commonjs' });
+writeFileSync(join(cjs, 'package.json'), '{"type":"commonjs"}\n');
 for (const [entry, target] of Object.entries(exports)) {
   if (entry === '.' || typeof target === 'string') continue;
-  const own = join(folder, entry);
-  const from = (path) => relative(own, join(folder, path));
-  const { import: esm, require: common } = target;
-  writeManifest(own, {
-    main: from(common.default),
-    module: from(esm.default),
-    types: from(esm.types),
-  });
+  const { default: file } = target.require;
+  writeFileSync(join(folder, `${entry}.js`), `module.exports = require('${file}');\n`);
+  writeFileSync(join(folder, `${entry}.d.ts`), `export * from '${file}';\n`);
 }

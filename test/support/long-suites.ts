@@ -12,6 +12,7 @@ export const LONG_SUITES: readonly string[] = [
   'client/test/examples/**/*.test.ts',
   'client/test/guides/{apollo,empty-folder,pages,trusted-documents}.test.ts',
   'client/test/orders/faults.test.ts',
+  'client/test/packaging/bundlers.test.ts',
   'test/bench/{capacity,hostile}.test.ts',
   'test/deploy/{compose,night,one-machine}.test.ts',
   'test/end-to-end/chaos/**/*.test.ts',

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createContext, runInContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-// Node's own may take a connection that `fetch` has left open.
-import { WebSocket } from 'ws';
 import { eventually } from '../../../test/support/eventually.ts';
 import { sharedApp } from '../../../test/support/shared-app.ts';
 import { startedOnce } from '../../../test/support/started.ts';
 import type { Client } from '../../src/create-client.ts';
 import { startCutProxy } from '../support/cut-proxy.ts';
+import { hermesGlobals } from '../support/hermes-globals.ts';
 import { createSampleProject, type SampleProject } from '../support/sample-project.ts';
 
 const MODULES = {
@@ -37,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => project?.[Symbol.dispose]());
 
-/** A phone on which apps are started, with what React Native has on Hermes: no `crypto`, no page, no streams. */
+/** A phone on which apps are started. */
 function createPhone(proxy = line) {
   const entries = new Map<string, string>();
   const written: string[] = [];
@@ -80,22 +79,12 @@ function createPhone(proxy = line) {
       for (const listener of [...networkListeners]) listener(network);
     },
     start(): NativeApp {
-      const { setTimeout, clearTimeout, queueMicrotask, performance, console } = globalThis;
-      const { AbortController, URLSearchParams } = globalThis;
-      const timers = { setTimeout, clearTimeout, queueMicrotask, performance, console };
-      const web = { AbortController, URLSearchParams, WebSocket, fetch: fetchOfReactNative };
       const native = { AppState, AsyncStorage, NetInfo, randomUUID };
-      const context = createContext({ ...timers, ...web, native });
+      const context = createContext({ ...hermesGlobals(), native });
       const text = script.replaceAll('http://127.0.0.1:4000', proxy.url);
       return runInContext(`${text}\napp;`, context) as NativeApp;
     },
   };
-}
-
-async function fetchOfReactNative(input: string, init?: RequestInit): Promise<object> {
-  const answer = await fetch(input, init);
-  const { ok, status, headers } = answer;
-  return { ok, status, headers, text: () => answer.text(), json: () => answer.json() };
 }
 
 test('the client of the guide follows, comes back, and places an order whose key is stored', async () => {

@@ -1,0 +1,72 @@
+// Bundles a file of an app by Metro, in a process of its own, because Metro is of the whole process: `metro.ts <folder with
+// its packages> <package of Metro> <folder of the app> <file>`. Writes `<file>.bundle.js` beside it, and the modules in
+// `<file>.modules.json`.
+import { realpathSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+/** What is used of a module of Metro's graph. */
+interface GraphModule {
+  readonly path: string;
+  readonly dependencies: ReadonlyMap<string, { readonly absolutePath?: string }>;
+  readonly output: readonly { readonly data: { readonly code: string } }[];
+}
+
+interface Resolution {
+  readonly resolveRequest: (context: object, of: string, platform: string) => object;
+}
+
+interface Metro {
+  loadConfig(options: object, defaults: object): Promise<object>;
+  mergeConfig(base: object, own: object): object;
+  runBuild(config: object, options: object): Promise<unknown>;
+}
+
+const [folder = '', name = '', app = '', file = ''] = process.argv.slice(2);
+const load = createRequire(join(folder, 'package.json'));
+const packages = join(folder, 'node_modules');
+const metro: Metro = load(name);
+const modules = new Map<string, { readonly code: string; readonly dependencies: string[] }>();
+
+// What React Native's own configuration sets is set here as well; that brings all of React Native with it.
+const config = metro.mergeConfig(await metro.loadConfig({ cwd: app }, {}), {
+  projectRoot: app,
+  watchFolders: [app, packages, realpathSync(join(app, 'node_modules', 'react'))],
+  cacheStores: [],
+  fileMapCacheDirectory: app,
+  maxWorkers: 1,
+  reporter: { update() {} },
+  resolver: {
+    useWatchman: false,
+    nodeModulesPaths: [packages],
+    // Apollo Client is the app's, and much larger than all that is tried here.
+    resolveRequest: ({ resolveRequest, ...context }: Resolution, of: string, platform: string) =>
+      of.startsWith('@apollo/') ? { type: 'empty' } : resolveRequest(context, of, platform),
+    resolverMainFields: ['react-native', 'browser', 'main'],
+    unstable_conditionNames:
+      name === 'metro' ? ['react-native'] : ['require', 'import', 'react-native'],
+  },
+  transformer: {
+    babelTransformerPath: load.resolve('@react-native/metro-babel-transformer'),
+    getTransformOptions: async () => ({
+      transform: { experimentalImportSupport: false, inlineRequires: true },
+    }),
+  },
+  serializer: {
+    processModuleFilter({ path, dependencies, output }: GraphModule) {
+      modules.set(path, {
+        code: output.map(({ data }) => data.code).join('\n'),
+        dependencies: [...dependencies.values()].flatMap(({ absolutePath = [] }) => absolutePath),
+      });
+      return true;
+    },
+  },
+});
+const out = join(app, `${file}.bundle.js`);
+// The newest's sizes are of interest; terser takes more time than all else.
+const minify = name === 'metro';
+await metro.runBuild(config, {
+  ...{ entry: file, platform: 'ios', dev: false, minify, out, bundleOut: out },
+});
+const listed = [...modules].map(([path, module]) => ({ path, ...module }));
+writeFileSync(join(app, `${file}.modules.json`), JSON.stringify(listed));

@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createContext, runInContext } from 'node:vm';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { sharedApp } from '../../../test/support/shared-app.ts';
+import { bundleByMetro, bundlers } from '../support/bundlers.ts';
+import { hermesGlobals } from '../support/hermes-globals.ts';
+import { entryPoints, type PackedClient, packClient } from '../support/packed-client.ts';
+
+// npm installs five hundred packages.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
+
+const CLIENT = '/node_modules/trading-graph-client/';
+const NOT_ON_PHONES = /\/(files|trusted-documents\.json)$/;
+const ENTRIES = entryPoints().filter((entry) => !NOT_ON_PHONES.test(entry));
+
+const APP = `
+import { createClientWith } from 'trading-graph-client/core';
+import { live } from 'trading-graph-client/live';
+${ENTRIES.map((entry, at) => `import * as entry${at} from '${entry}';`).join('\n')}
+globalThis.names = [${ENTRIES.map((_entry, at) => `Object.keys(entry${at}).length`)}];
+globalThis.follow = async (url, token) => {
+  const client = createClientWith({ url, token: () => token }, live());
+  const { data } = await client.query('{ session { login } }');
+  const status = await new Promise((resolve) => {
+    client.positions(({ status }) => status === 'LIVE' && resolve(status));
+  });
+  client.dispose();
+  return JSON.stringify({ data, status });
+};
+`;
+
+interface Phone {
+  readonly names: readonly number[];
+  follow(url: string, token: string): Promise<string>;
+}
+
+let packed: PackedClient;
+const app = sharedApp({ POSITIONS_POLL_MS: '100' });
+
+beforeAll(async () => {
+  packed = await packClient();
+  await bundlers();
+});
+afterAll(() => packed?.[Symbol.dispose]());
+
+test.each([
+  ['0.81, which reads no `exports`', 'metro-oldest'],
+  ['0.87, which reads them', 'metro'],
+] as const)('Metro %s bundles each entry, and each module once', async (_version, name) => {
+  packed.write('index.js', APP);
+  const modules = await bundleByMetro(name, packed, 'index.js');
+  const own = modules.flatMap(({ path }) => path.split(CLIENT)[1] ?? []);
+  const names = own.map((path) => path.replace('dist/cjs/', 'dist/'));
+  expect(names.length).toBeGreaterThan(80);
+  expect(names.filter((path, at) => names.indexOf(path) !== at)).toEqual([]);
+  const phone = createContext(hermesGlobals()) as Phone;
+  runInContext(readFileSync(join(packed.app, 'index.js.bundle.js'), 'utf8'), phone);
+  expect(phone.names.filter((count) => count === 0)).toEqual([]);
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  expect(JSON.parse(await phone.follow(`${app.url}/graphql`, token))).toEqual({
+    data: { session: { login: '700001' } },
+    status: 'LIVE',
+  });
+});
+
+test('a test under Jest uses the client as it is installed', async () => {
+  packed.write(
+    'order.test.js',
+    `
+const { createClient } = require('trading-graph-client');
+const { memoryStorage } = require('trading-graph-client/memory');
+${ENTRIES.map((entry) => `require('${entry}');`).join('\n')}
+test('an order ends', async () => {
+  const { URL, TOKEN } = process.env;
+  const client = createClient({ url: URL, token: () => TOKEN, storage: memoryStorage() });
+  const outcome = await client.orders.ticket().place(
+    { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } },
+  );
+  expect(outcome.status).toBe('accepted');
+  client.dispose();
+});
+`,
+  );
+  // No file is transformed, as those of packages are not by Jest's own settings and React Native's.
+  const options = JSON.stringify({ rootDir: packed.app, testEnvironment: 'node', transform: {} });
+  const jest = join(await bundlers(), 'node_modules', 'jest', 'bin', 'jest.js');
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const { stderr } = await promisify(execFile)(
+    process.execPath,
+    [jest, '--config', options, '--watchman=false', '--ci'],
+    {
+      cwd: packed.app,
+      env: { ...process.env, NODE_ENV: 'test', URL: `${app.url}/graphql`, TOKEN: token },
+    },
+  );
+  expect(stderr).toMatch(/1 passed/);
+});
