@@ -6,21 +6,20 @@ import { createContext, runInContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { sharedApp } from '../../../test/support/shared-app.ts';
 import { bundleByMetro, bundlers } from '../support/bundlers.ts';
+import { metroSizes, namedSizes } from '../support/client-sizes.ts';
 import { hermesGlobals } from '../support/hermes-globals.ts';
-import { entryPoints, type PackedClient, packClient } from '../support/packed-client.ts';
+import { appOfAll, type PackedClient, packClient, phoneEntries } from '../support/packed-client.ts';
 
 // npm installs five hundred packages.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 const CLIENT = '/node_modules/trading-graph-client/';
-const NOT_ON_PHONES = /\/(files|trusted-documents\.json)$/;
-const ENTRIES = entryPoints().filter((entry) => !NOT_ON_PHONES.test(entry));
 
 const APP = `
 import { createClientWith } from 'trading-graph-client/core';
 import { live } from 'trading-graph-client/live';
-${ENTRIES.map((entry, at) => `import * as entry${at} from '${entry}';`).join('\n')}
-globalThis.names = [${ENTRIES.map((_entry, at) => `Object.keys(entry${at}).length`)}];
+${appOfAll()}
+globalThis.names = entries.map((entry) => Object.keys(entry).length);
 globalThis.follow = async (url, token) => {
   const client = createClientWith({ url, token: () => token }, live());
   const { data } = await client.query('{ session { login } }');
@@ -56,6 +55,13 @@ test.each([
   const names = own.map((path) => path.replace('dist/cjs/', 'dist/'));
   expect(names.length).toBeGreaterThan(80);
   expect(names.filter((path, at) => names.indexOf(path) !== at)).toEqual([]);
+  if (name === 'metro') {
+    // What it names is written by a script, and stands for a while.
+    for (const [at, { what, bytes }] of metroSizes(modules).entries()) {
+      const named = namedSizes('Metro')[at]?.bytes ?? 0;
+      expect(Math.abs(named - bytes), `${what} in the README: ${bytes} B`).toBeLessThan(300);
+    }
+  }
   const phone = createContext(hermesGlobals()) as Phone;
   runInContext(readFileSync(join(packed.app, 'index.js.bundle.js'), 'utf8'), phone);
   expect(phone.names.filter((count) => count === 0)).toEqual([]);
@@ -72,7 +78,9 @@ test('a test under Jest uses the client as it is installed', async () => {
     `
 const { createClient } = require('trading-graph-client');
 const { memoryStorage } = require('trading-graph-client/memory');
-${ENTRIES.map((entry) => `require('${entry}');`).join('\n')}
+${phoneEntries()
+  .map((entry) => `require('${entry}');`)
+  .join('\n')}
 test('an order ends', async () => {
   const { URL, TOKEN } = process.env;
   const client = createClient({ url: URL, token: () => TOKEN, storage: memoryStorage() });

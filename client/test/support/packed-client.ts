@@ -59,6 +59,18 @@ export function entryPoints(): readonly string[] {
   );
 }
 
+/** Those that a phone can have, which has no files of Node. */
+export function phoneEntries(): readonly string[] {
+  return entryPoints().filter((entry) => !/\/(files|trusted-documents\.json)$/.test(entry));
+}
+
+/** A module that imports all of these as the array `entries`. */
+export function appOfAll(): string {
+  const entries = phoneEntries();
+  const imports = entries.map((entry, at) => `import * as entry${at} from '${entry}';`);
+  return `${imports.join('\n')}\nexport const entries = [${entries.map((_entry, at) => `entry${at}`)}];\n`;
+}
+
 type Manifest = Record<'exports' | 'peerDependencies', Record<string, unknown>> &
   Partial<Record<'dependencies', Record<string, unknown>>>;
 
