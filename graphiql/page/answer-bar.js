@@ -158,12 +158,12 @@ function* answerDetails({ result, requestId }) {
     yield element('p', 'error', ...(code ? [element('b', '', code), ' '] : []), message);
   }
   if (gateway && gateway.length > 0) {
-    const rows = gateway.map(({ operation, source, ms }) =>
+    const rows = gateway.map(({ operation, source, ms, outcome }) =>
       element(
         'tr',
         '',
         element('td', '', operation),
-        element('td', '', SOURCES[source]),
+        element('td', '', SOURCES[source] + (outcome === undefined ? '' : `, failed (${outcome})`)),
         element('td', 'number', source === 'cache' ? '–' : formatMs(ms)),
       ),
     );

@@ -54,6 +54,8 @@ export interface GatewayCall {
   readonly operation: string;
   readonly ms: number;
   readonly source: 'call' | 'cache' | 'shared';
+  /** How a call failed. */
+  readonly outcome?: string;
 }
 
 /** One answer to a query or a mutation, measured. */

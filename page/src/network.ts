@@ -18,8 +18,12 @@ export interface MeasuredCall {
   readonly bytes: number;
   /** Null where there was no answer at all. */
   readonly status: number | null;
-  /** Null where it is no JSON. */
+  /** Null where it is not JSON. */
   readonly body: unknown;
+  /** What is wrong with the answer, in a word or two; null where nothing is. */
+  readonly problem: string | null;
+  /** Whether it brought something all the same. */
+  readonly isPartial?: boolean;
 }
 
 /** Measures requests from one beginning on. */
@@ -57,9 +61,12 @@ async function ask(url: string, init: RequestInit) {
     // A first visit is compared, so nothing comes from the browser's cache.
     const response = await fetch(url, { ...init, cache: 'no-store' });
     const text = await response.text();
-    return { status: response.status, bytes: bytesOf(response, text), body: parse(text) };
+    const body = parse(text);
+    const isRefused = response.status >= 400;
+    const problem = isRefused ? String(response.status) : body === null ? 'not JSON' : null;
+    return { status: response.status, bytes: bytesOf(response, text), body, problem };
   } catch {
-    return { status: null, bytes: 0, body: null };
+    return { status: null, bytes: 0, body: null, problem: 'lost' };
   }
 }
 

@@ -7,6 +7,8 @@ export interface Receipt {
   readonly operation: string;
   readonly ms: number;
   readonly source: 'call' | 'cache' | 'shared';
+  /** How a call failed. */
+  readonly outcome?: string;
 }
 
 /** One way to the start screen: its calls, and the rows that it found. */
@@ -16,16 +18,20 @@ export interface Fetched {
   readonly bytes: number;
   /** Symbols with the names of their instruments, in one text each. */
   readonly rows: readonly string[];
+  /** What failed, and why. Figures of a screen that lacks something are compared with nothing. */
+  readonly failed: readonly string[];
 }
 
 export interface FetchedByGraph extends Fetched {
   readonly data: ScreenData | null;
-  /** The fields that failed, with the codes of their errors. */
-  readonly failed: readonly string[];
+  /** How many parts of the screen came. */
+  readonly arrived: number;
   readonly receipts: readonly Receipt[];
 }
 
 const GATEWAY = '/sandbox/gateway';
+/** The parts of the start screen, which fail one by one. */
+const PARTS = 4;
 
 /** As a front end without a server of its own does it: the catalog can be asked for when the session has named the group. */
 export async function fetchFromGateway(token: string, network: Network = LOCAL): Promise<Fetched> {
@@ -53,6 +59,9 @@ export async function fetchFromGateway(token: string, network: Network = LOCAL):
     elapsedMs: stopwatch.elapsedMs,
     bytes: stopwatch.bytes,
     rows: held.map(({ symbol }) => `${symbol} ${names.get(symbol)}`),
+    failed: stopwatch.calls.flatMap(({ label, problem }) =>
+      problem ? `${label}: ${problem}` : [],
+    ),
   };
 }
 
@@ -62,25 +71,31 @@ export async function fetchFromGraph(
   network: Network = LOCAL,
 ): Promise<FetchedByGraph> {
   const stopwatch = new Stopwatch(network);
-  const { body } = await stopwatch.fetch('/graphql', ENDPOINT, {
+  const call = await stopwatch.fetch('/graphql', ENDPOINT, {
     method: 'POST',
     headers: { ...bearer(token), 'content-type': 'application/json' },
     body: JSON.stringify({ query: START_SCREEN }),
   });
-  const answer = body as {
+  const answer = call.body as {
     data?: ScreenData;
     errors?: readonly { path?: readonly string[]; extensions: { code: string } }[];
     extensions?: { gateway?: readonly Receipt[] };
   } | null;
   const data = answer?.data ?? null;
+  const errors = answer?.errors ?? [];
+  const failedParts = new Set(errors.map(({ path }) => path?.[0]));
+  const arrived = data === null ? 0 : PARTS - failedParts.size;
+  const problem = errors.length === 0 ? call.problem : `${arrived} of ${PARTS} parts`;
   return {
-    calls: stopwatch.calls,
+    calls: [{ ...call, problem, isPartial: arrived > 0 }],
+    arrived,
     elapsedMs: stopwatch.elapsedMs,
     bytes: stopwatch.bytes,
     data,
-    failed: (answer?.errors ?? []).map(
-      ({ path, extensions }) => `${path?.[0] ?? 'the query'}: ${extensions.code}`,
-    ),
+    failed:
+      answer === null
+        ? [`${call.label}: ${call.problem}`]
+        : errors.map(({ path, extensions }) => `${path?.[0] ?? 'the query'}: ${extensions.code}`),
     receipts: answer?.extensions?.gateway ?? [],
     rows: (data?.positions ?? []).map(({ symbol, instrument }) => `${symbol} ${instrument?.name}`),
   };

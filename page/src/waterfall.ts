@@ -12,9 +12,10 @@ export function drawWaterfall(
   list.replaceChildren(...inOrder.map((call) => row(call, scaleMs)));
 }
 
-function row({ label, startMs, endMs, bytes, status }: MeasuredCall, scaleMs: number): HTMLElement {
-  const isFailed = status === null || status >= 400;
-  const bar = h('span', { class: isFailed ? 'bar failed' : 'bar' });
+function row({ label, startMs, endMs, ...call }: MeasuredCall, scaleMs: number): HTMLElement {
+  const { bytes, problem, isPartial } = call;
+  const state = isPartial ? ' partial' : ' failed';
+  const bar = h('span', { class: problem === null ? 'bar' : `bar${state}` });
   bar.style.setProperty('--from', String(startMs / scaleMs));
   bar.style.setProperty('--to', String(endMs / scaleMs));
   return h(
@@ -23,6 +24,6 @@ function row({ label, startMs, endMs, bytes, status }: MeasuredCall, scaleMs: nu
     h('code', { class: 'call' }, label),
     h('span', { class: 'track', 'aria-hidden': 'true' }, bar),
     h('span', { class: 'figure' }, formatMs(endMs - startMs)),
-    h('span', { class: 'figure' }, isFailed ? String(status ?? 'lost') : formatBytes(bytes)),
+    h('span', { class: 'figure' }, problem ?? formatBytes(bytes)),
   );
 }

@@ -40,7 +40,7 @@ export function startOneScreen(app: App): Promise<boolean> {
       // A later click measures anew, and this result would be another user's or another network's.
       if (own !== runs) return;
       show(gateway, graph);
-      isMeasured = true;
+      isMeasured = (gateway === null || isWhole(gateway)) && isWhole(graph);
     } catch (error) {
       if (own !== runs) return;
       clear();
@@ -50,7 +50,8 @@ export function startOneScreen(app: App): Promise<boolean> {
     }
   }
 
-  async function fetchBoth(): Promise<readonly [Fetched, FetchedByGraph]> {
+  /** Another machine may not call the sandbox's gateway by itself: there the graph alone is measured. */
+  async function fetchBoth(): Promise<readonly [Fetched | null, FetchedByGraph]> {
     const network = isPhone.checked ? PHONE : LOCAL;
     await app.calls.refresh();
     if (app.calls.goneSince !== null) throw new ServerGone();
@@ -58,7 +59,7 @@ export function startOneScreen(app: App): Promise<boolean> {
     await app.client.query('{ session { login } }');
     const token = app.session.heldToken;
     if (token === null) throw new Error('Nobody is signed in.');
-    const gateway = await fetchFromGateway(token, network);
+    const gateway = app.calls.isRefused ? null : await fetchFromGateway(token, network);
     const graph = await fetchFromGraph(token, network);
     if (graph.calls.some(({ status }) => status === null)) throw new ServerGone();
     return [gateway, graph];
@@ -74,27 +75,41 @@ export function startOneScreen(app: App): Promise<boolean> {
   return measureAgain();
 }
 
-function show(gateway: Fetched, graph: FetchedByGraph): void {
-  const scaleMs = Math.max(gateway.elapsedMs, graph.elapsedMs);
-  drawWaterfall(find('screen-gateway-calls', HTMLElement), gateway.calls, scaleMs);
+function show(gateway: Fetched | null, graph: FetchedByGraph): void {
+  const scaleMs = Math.max(gateway?.elapsedMs ?? 0, graph.elapsedMs);
+  drawWaterfall(find('screen-gateway-calls', HTMLElement), gateway?.calls ?? [], scaleMs);
   drawWaterfall(find('screen-graph-calls', HTMLElement), graph.calls, scaleMs);
-  setText(find('screen-gateway-sum', HTMLElement), sumOf(gateway));
+  setText(find('screen-gateway-sum', HTMLElement), gateway ? sumOf(gateway) : 'not measured');
   setText(find('screen-graph-sum', HTMLElement), sumOf(graph));
-  setFigure('calls', String(graph.calls.length), `instead of ${gateway.calls.length}`);
-  setFigure('bytes', formatBytes(graph.bytes), `instead of ${formatBytes(gateway.bytes)}`);
-  setFigure('time', formatMs(graph.elapsedMs), `instead of ${formatMs(gateway.elapsedMs)}`);
+  const before = gateway && isWhole(gateway) && isWhole(graph) ? figuresOf(gateway) : null;
+  const figures = figuresOf(graph);
+  for (const name of ['calls', 'bytes', 'time'] as const) {
+    const figure = isWhole(graph) ? figures[name] : '–';
+    setFigure(name, figure, before ? `instead of ${before[name]}` : '');
+  }
   find('screen-receipts', HTMLElement).replaceChildren(...graph.receipts.map(receipt));
   showScreen(graph.data);
   setText(find('screen-verdict', HTMLElement), verdictOn(gateway, graph));
 }
 
-function verdictOn(gateway: Fetched, { data, rows, failed }: FetchedByGraph): string {
-  if (data !== null && failed.length > 0) {
-    return `${failed.join(', ')}. The rest of the screen is there.`;
+function verdictOn(gateway: Fetched | null, graph: FetchedByGraph): string {
+  const { arrived, rows, failed } = graph;
+  const rest = arrived === 0 ? '' : ' The rest of the screen is there.';
+  const ours = isWhole(graph) ? '' : `Through the graph: ${failed.join(', ')}.${rest}`;
+  if (gateway === null) {
+    return (
+      ours || 'Measured through the graph only: the gateway answers to the server’s own machine.'
+    );
   }
+  const theirs = isWhole(gateway) ? '' : `From the gateway: ${gateway.failed.join(', ')}.`;
+  if (ours || theirs) return [ours, theirs, 'Nothing is compared.'].filter(Boolean).join(' ');
   return gateway.rows.join() === rows.join()
     ? `Both ways bring the same ${plural(rows.length, 'position')}, with the instruments’ names.`
-    : 'The two ways differ: a call failed, or a position has changed in between.';
+    : 'The two ways differ: a position has changed in between.';
+}
+
+function isWhole({ failed }: Fetched): boolean {
+  return failed.length === 0;
 }
 
 function showScreen(data: ScreenData | null): void {
@@ -130,13 +145,25 @@ function setFigure(name: string, figure: string, before: string): void {
   setText(find(`screen-${name}-before`, HTMLElement), before);
 }
 
-function sumOf({ calls, bytes, elapsedMs }: Fetched): string {
+function figuresOf({ calls, bytes, elapsedMs }: Fetched) {
+  return { calls: String(calls.length), bytes: formatBytes(bytes), time: formatMs(elapsedMs) };
+}
+
+function sumOf(fetched: Fetched): string {
+  const { calls, bytes, elapsedMs } = fetched;
+  if (!isWhole(fetched)) return 'incomplete';
   return `${plural(calls.length, 'call')}, ${formatBytes(bytes)}, ${formatMs(elapsedMs)}`;
 }
 
-function receipt({ operation, ms, source }: Receipt): HTMLElement {
+function receipt({ operation, ms, source, outcome }: Receipt): HTMLElement {
   const cost = source === 'call' ? formatMs(ms) : source;
-  return h('li', {}, h('code', {}, operation), h('span', { class: `source ${source}` }, cost));
+  const failure = outcome === undefined ? '' : `, failed (${outcome})`;
+  return h(
+    'li',
+    {},
+    h('code', {}, operation),
+    h('span', { class: failure ? 'source failed' : `source ${source}` }, cost + failure),
+  );
 }
 
 /** Figures that stayed would be taken for those of the attempt that failed. */

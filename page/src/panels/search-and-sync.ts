@@ -77,11 +77,12 @@ export function startSearchAndSync(app: App): void {
   function showSync(bytes: number, outcome: string): void {
     const share = wholeBytes === 0 ? 0 : Math.min(1, bytes / wholeBytes);
     find('sync-bar', HTMLElement).style.setProperty('--to', String(share));
-    setText(find('sync-whole', HTMLElement), formatBytes(wholeBytes));
+    setText(find('sync-whole', HTMLElement), wholeBytes === 0 ? '–' : formatBytes(wholeBytes));
     setText(find('sync-bytes', HTMLElement), formatBytes(bytes));
     const saved = wholeBytes - bytes;
-    const percent = wholeBytes === 0 ? 0 : Math.floor((100 * saved) / wholeBytes);
-    setText(find('sync-saved', HTMLElement), `${formatBytes(saved)} saved (${percent} %)`);
+    const percent = Math.floor((100 * saved) / wholeBytes);
+    const words = wholeBytes === 0 ? '–' : `${formatBytes(saved)} saved (${percent} %)`;
+    setText(find('sync-saved', HTMLElement), words);
     setText(find('sync-outcome', HTMLElement), outcome);
   }
 
@@ -108,11 +109,14 @@ export function startSearchAndSync(app: App): void {
     await sync('The copy is up to date.').catch(() => {});
   }
 
-  /** As a first visit loads it: the changes since no version are everything. */
+  /** As a first visit loads it: the changes since no version are everything. 0 where they did not come. */
   async function measureWholeCatalog(): Promise<number> {
-    return bytesDuring(async () => {
-      await client.query(WHOLE_CATALOG);
+    let isWhole = false;
+    const bytes = await bytesDuring(async () => {
+      const { errors } = await client.query(WHOLE_CATALOG);
+      isWhole = errors.length === 0;
     });
+    return isWhole ? bytes : 0;
   }
 
   input.addEventListener('input', search);

@@ -15,6 +15,7 @@ const LOST = /ERR_(?:CONNECTION|EMPTY|SOCKET|INCOMPLETE)|WebSocket connection to
 interface VisitOptions {
   readonly viewport?: typeof DESKTOP;
   readonly colorScheme?: 'light' | 'dark';
+  readonly extraHTTPHeaders?: Readonly<Record<string, string>>;
   /** Requests that a fault lets fail, which the browser reports as errors. */
   readonly isExpected?: (problem: string) => boolean;
 }
@@ -146,6 +147,67 @@ describeWithChromium('the demonstration page', (executablePath) => {
     await reads('screen-verdict', /withdrawalMethods: GATEWAY_UNAVAILABLE. The rest of the screen/);
     await visitor.click('Clear all');
     await page.getByText('The gateway is well.').waitFor();
+    await visitor.isSound();
+  });
+
+  test.each([
+    ['session', 'getSession', { kind: 'status', status: 503 }, /session\/\d+: 503/],
+    ['positions', 'getOpenPositions', { kind: 'garbage' }, /positions: not JSON/],
+  ] as const)(
+    'compares no figure with a screen that lacks its %s',
+    async (_name, operation, fault, reason) => {
+      await using visitor = await open({ isExpected: (problem) => problem.includes('503') });
+      const { page, reads } = visitor;
+      await reads('screen-verdict', /the same 6 positions/);
+      app.sandbox.fail({ operation, ...fault });
+      await page.getByRole('checkbox', { name: /Phone’s network/ }).uncheck();
+      await reads('screen-verdict', /From the gateway: .*Nothing is compared/);
+      await reads('screen-verdict', reason);
+      await reads('screen-gateway-sum', /^incomplete$/);
+      for (const figure of ['calls', 'bytes', 'time']) {
+        expect(await page.locator(`#screen-${figure}-before`).textContent()).toBe('');
+      }
+      app.sandbox.clearFaults();
+      await eventually(async () => {
+        await visitor.click('Measure again');
+        await page.locator('#screen-demo:not([aria-busy])').waitFor();
+        expect(await page.locator('#screen-bytes-before').textContent()).toMatch(/^instead of/);
+      });
+      await visitor.isSound();
+    },
+  );
+
+  test('marks what failed of the graph’s answer, and the calls that were repeated', async () => {
+    await using visitor = await open({ isExpected: (problem) => problem.includes('503') });
+    const { page, reads } = visitor;
+    // The gateway’s own way takes the first, the graph’s two attempts the others.
+    const status = { kind: 'status', status: 503 } as const;
+    app.sandbox.fail({ operation: 'getWithdrawalMethods', ...status });
+    app.sandbox.fail({ operation: 'getCustomerId', ...status, times: 2 });
+    await visitor.click('Measure again');
+    await reads('screen-graph-calls', /3 of 4 parts$/);
+    await page.locator('#screen-graph-calls .bar.partial').waitFor();
+    expect(await page.locator('#screen-calls').textContent()).toBe('–');
+    const receipts = await page.locator('#screen-receipts li').allInnerTexts();
+    const ofCustomer = receipts.filter((text) => text.includes('getCustomerId'));
+    expect(ofCustomer).toHaveLength(2);
+    expect(ofCustomer.filter((text) => text.includes('failed (5xx)'))).toHaveLength(1);
+    await visitor.isSound();
+  });
+
+  test('on another machine measures the graph alone', async () => {
+    // The controls are closed to what a proxy forwards, as they are to other machines.
+    await using visitor = await open({
+      extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' },
+      isExpected: (problem) => problem.includes('404'),
+    });
+    const { page, reads } = visitor;
+    await page.locator('#no-controls').waitFor();
+    await reads('screen-verdict', /Measured through the graph only/);
+    await reads('screen-gateway-sum', /^not measured$/);
+    await reads('screen-calls', /^1$/);
+    expect(await page.locator('#screen-calls-before').textContent()).toBe('');
+    expect(await page.locator('#screen-gateway-calls li').count()).toBe(0);
     await visitor.isSound();
   });
 
