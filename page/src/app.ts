@@ -22,6 +22,7 @@ export interface App {
   /** Another client of the same user, with a socket of its own, as another device has. */
   anotherClient(): Client;
   switchUser(email: string): Promise<void>;
+  /** Calls back when another user is chosen, who may not be signed in yet. */
   onUserChange(listener: () => void): void;
   /** Calls back when the server answers again, or somebody could be signed in again. */
   onReturn(listener: () => void): void;
@@ -75,9 +76,13 @@ export function createApp(observer: LineObserver): App {
     anotherClient: () =>
       createClient({ url: ENDPOINT, token: (options) => session.token(options) }),
     async switchUser(email) {
-      session.switchTo(email);
+      // What the former user saw ends here, even where the server cannot be asked who comes next.
+      session.leave();
       await client.tokenChanged();
+      session.switchTo(email);
+      const changed = client.tokenChanged();
       for (const listener of onUserChange) listener();
+      await changed;
     },
     onUserChange: (listener) => void onUserChange.add(listener),
     onReturn: (listener) => void onReturn.add(listener),

@@ -80,15 +80,18 @@ export const SEARCH_AND_SYNC: TypedText<
   }
 }`;
 
+export interface OrderResult {
+  readonly __typename: 'OrderAccepted' | 'OrderRejected' | 'OrderOutcomeUnknown';
+  readonly replayed: boolean;
+  readonly orderId?: string | null;
+  readonly error?: string | null;
+  readonly message?: string | null;
+  readonly sent?: boolean;
+  readonly sentAt?: string;
+}
+
 export interface PlaceOrderData {
-  readonly placeOrder: {
-    readonly __typename: 'OrderAccepted' | 'OrderRejected' | 'OrderOutcomeUnknown';
-    readonly replayed: boolean;
-    readonly orderId?: string | null;
-    readonly error?: string | null;
-    readonly sent?: boolean;
-    readonly sentAt?: string;
-  } | null;
+  readonly placeOrder: OrderResult | null;
 }
 
 export interface PlaceOrderInput {
@@ -106,6 +109,21 @@ export const PLACE_ORDER: TypedText<PlaceOrderData, { input: PlaceOrderInput }> 
     ... on OrderOutcome { replayed }
     ... on OrderAccepted { orderId }
     ... on OrderRejected { error message sent }
+    ... on OrderOutcomeUnknown { sentAt }
+  }
+}`;
+
+export interface PlacedOrderData {
+  readonly placedOrder: OrderResult | null;
+}
+
+export const PLACED_ORDER: TypedText<PlacedOrderData, { key: string }> =
+  `query PlacedOrder($key: String!) {
+  placedOrder(idempotencyKey: $key) {
+    __typename
+    ... on OrderOutcome { message replayed }
+    ... on OrderAccepted { orderId }
+    ... on OrderRejected { error sent }
     ... on OrderOutcomeUnknown { sentAt }
   }
 }`;

@@ -20,6 +20,8 @@ export class Session {
   readonly #listeners = new Set<() => void>();
   #signingIn: Promise<string> | null = null;
   #failure: { readonly error: Error; readonly atMs: number } | null = null;
+  /** Whether the former user has left and the next one has not come. */
+  #isLeft = false;
 
   constructor(signIn: (email: string) => Promise<string>) {
     this.#signIn = signIn;
@@ -43,16 +45,23 @@ export class Session {
     this.#listeners.add(listener);
   }
 
+  /** Until `switchTo` nobody is signed in. */
+  leave(): void {
+    sessionStorage.removeItem(TOKEN);
+    this.#isLeft = true;
+    this.#signingIn = null;
+  }
+
   /** From now on the token is another user's. */
   switchTo(email: string): void {
     sessionStorage.setItem(EMAIL, email);
-    sessionStorage.removeItem(TOKEN);
-    this.#signingIn = null;
+    this.#isLeft = false;
     this.#failed(null);
   }
 
   /** Called by the client before each request; with `force` the last token was refused. */
-  async token({ force }: { readonly force: boolean }): Promise<string> {
+  async token({ force }: { readonly force: boolean }): Promise<string | null> {
+    if (this.#isLeft) return null;
     const held = this.heldToken;
     if (held !== null && !force) return held;
     const failure = this.#failure;
@@ -68,7 +77,7 @@ export class Session {
 
   async #renew(email: string): Promise<string> {
     // Another user may have been chosen meanwhile.
-    const isCurrent = () => email === this.email;
+    const isCurrent = () => email === this.email && !this.#isLeft;
     try {
       const token = await this.#signIn(email);
       if (isCurrent()) {

@@ -210,6 +210,8 @@ function startWatchers(app: App): void {
     announce(watchers.length === 0 ? 'The watchers are closed.' : 'Ten watchers are open.');
   });
   app.onUserChange(() => {
-    for (const watcher of watchers) void watcher.tokenChanged();
+    if (watchers.length === 0) return;
+    close();
+    open();
   });
 }

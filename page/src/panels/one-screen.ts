@@ -68,7 +68,10 @@ export function startOneScreen(app: App): Promise<boolean> {
   const measureAgain = () => attempt(run, measure);
   onClick(run, measure);
   isPhone.addEventListener('change', measureAgain);
-  app.onUserChange(measureAgain);
+  app.onUserChange(() => {
+    clear();
+    void measureAgain();
+  });
   app.onReturn(() => {
     if (!isMeasured) void measureAgain();
   });

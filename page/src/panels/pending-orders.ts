@@ -14,6 +14,8 @@ const AMOUNT = 200;
 /** The orders that wait for a price; one that is reached becomes a position of the same id. */
 export function startPendingOrders(app: App): void {
   const rows = find('pending-rows', HTMLElement);
+  const news = find('pending-news', HTMLElement);
+  const hint = [...news.childNodes];
   let shown: readonly PendingOrder[] = [];
 
   function draw({ orders, positions, asOf }: AccountState): void {
@@ -22,10 +24,10 @@ export function startPendingOrders(app: App): void {
     const present = orders ?? [];
     const ids = new Set(present.map(({ id }) => id));
     const open = new Set(positions.map(({ id }) => id));
-    const news = shown
+    const reached = shown
       .filter(({ id }) => !ids.has(id) && open.has(id))
       .map(({ symbol }) => `${symbol}: the order has become a position.`);
-    if (news.length > 0) tell(news.join(' '));
+    if (reached.length > 0) tell(reached.join(' '));
     shown = present;
     drawRows(present);
     const count = orders === null ? '' : plural(orders.length, 'pending order');
@@ -33,7 +35,7 @@ export function startPendingOrders(app: App): void {
   }
 
   function tell(text: string): void {
-    setText(find('pending-news', HTMLElement), text);
+    setText(news, text);
     announce(text);
   }
 
@@ -87,11 +89,13 @@ export function startPendingOrders(app: App): void {
     if (position === undefined || position.priceCurrent === null) {
       return tell('Place an order first: the position tells where the market is.');
     }
+    const { email } = app.session;
     const { symbol, priceCurrent, digits } = position;
     const price = Number((priceCurrent * NEAR).toFixed(digits ?? 2));
     const outcome = await app.client.orders
       .ticket()
       .placeLimit({ symbol, side: 'BUY', amount: AMOUNT, price });
+    if (email !== app.session.email) return;
     tell(
       outcome.status === 'accepted'
         ? `${symbol}: an order waits for ${price}.`
@@ -101,4 +105,5 @@ export function startPendingOrders(app: App): void {
 
   onClick(find('pending-add', HTMLButtonElement), add);
   app.client.account(draw);
+  app.onUserChange(() => news.replaceChildren(...hint));
 }

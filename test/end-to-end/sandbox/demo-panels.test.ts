@@ -91,8 +91,39 @@ describeWithChromium('the demonstration page', (executablePath) => {
       await reads('order-title', outcome);
       await reads('order-advice', advice);
       expect(app.sandbox.calls('openPosition')).toBe(before + 1);
+      const isOpen = await page.getByRole('button', { name: 'Ask again' }).isVisible();
+      expect(isOpen).toBe(outcome.test('Unknown'));
+      if (symbol === 'TEST.REJECT') {
+        await reads('order-details', /The gateway says.*This instrument refuses every order\./);
+      }
     }
     await visitor.isFlawless();
+  });
+
+  test('asks again what became of an order, sends none, and hears of a position that came later', async () => {
+    await using visitor = await open();
+    const { page, reads } = visitor;
+    const titles = await page.evaluateHandle(() => {
+      const heard: (string | null)[] = [];
+      const title = document.getElementById('order-title');
+      const observer = new MutationObserver(() => heard.push(title?.textContent ?? null));
+      observer.observe(title ?? document, { childList: true, characterData: true, subtree: true });
+      return heard;
+    });
+    const LATE_MS = 9_000;
+    app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: LATE_MS, times: 1 });
+    await visitor.click('Place the order');
+    await reads('order-title', /^Unknown$/);
+    await visitor.click('Ask again');
+    await reads('order-title', /^Unknown$/);
+    // The answer comes after the deadline, and the position with it.
+    await reads('order-title', /^Accepted$/);
+    expect(await page.getByRole('button', { name: 'Ask again' }).isVisible()).toBe(false);
+    expect(app.sandbox.calls('openPosition')).toBe(1);
+    const heard = await titles.jsonValue();
+    expect(heard).toContain('No answer yet: closing its key, so that it is not sent again');
+    expect(heard.join()).not.toMatch(/too late/i);
+    await visitor.isSound();
   });
 
   test('sends an order once, for a double tap and for an app that was killed', async () => {
@@ -238,6 +269,32 @@ describeWithChromium('the demonstration page', (executablePath) => {
     await reads('screen-verdict', /the same 25 positions/);
     await reads('pending-count', /8 pending orders/);
     await reads('sync-size', /456 instruments/);
+    await visitor.isSound();
+  });
+
+  test('shows the next user nothing of the former’s, whatever comes late or not at all', async () => {
+    await using visitor = await open({ isExpected: (problem) => LOST.test(problem) });
+    const { page, reads } = visitor;
+    app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 4_000, times: 1 });
+    await visitor.click('Place the order');
+    await reads('order-title', /^On its way$/);
+    await page.getByRole('radio', { name: /^pro/ }).check();
+    await reads('order-title', /^No order yet$/);
+    await visitor.rowsAre(25);
+    await eventually(() => app.sandbox.orders().length === 1);
+    // The former’s answer has come by the time that the next order of this page is accepted.
+    await visitor.click('Double tap');
+    await reads('order-title', /Two taps, one order/);
+
+    // Nobody can be signed in while the server is away.
+    await page.route('**/graphql*', (route) => route.abort('connectionrefused'));
+    await page.getByRole('radio', { name: /^fresh/ }).check();
+    await visitor.rowsAre(0);
+    await reads('order-title', /^No order yet$/);
+    for (const id of ['live-equity', 'live-total', 'screen-customer']) await reads(id, /^–$/);
+    await reads('pending-count', /^$/);
+    await page.unroute('**/graphql*');
+    await reads('screen-customer', /700003/);
     await visitor.isSound();
   });
 
