@@ -1,4 +1,4 @@
-// Writes what the client's package has from the server, from the graph and the table of error codes that the program itself uses. With
+// Writes what the client's package and the pages' snippets have from the server, from the graph and the table of error codes that the program itself uses. With
 // `--check` nothing is written: it fails where the files and the code differ.
 import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -29,6 +29,8 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['src/generated/error-codes.ts', errorCodes()],
     ['src/generated/possible-types.ts', possibleTypes(schema)],
+    // Browsers run the pages' files as they are.
+    ['../graphiql/page/possible-types.js', possibleTypes(schema, '')],
     [ROWS, rowsFile(schema)],
     ['src/generated/type-policies.ts', typePolicies(schema)],
     ['src/generated/types-without-id.ts', typesWithoutId(schema)],
@@ -55,7 +57,10 @@ export type ServerErrorCode = keyof typeof ERROR_CODES;
 `;
 }
 
-function possibleTypes(schema: GraphQLSchema): string {
+function possibleTypes(
+  schema: GraphQLSchema,
+  type = ': Readonly<Record<string, string[]>>',
+): string {
   const rows = Object.values(schema.getTypeMap())
     .filter((type) => isAbstractType(type) && !type.name.startsWith('__'))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -68,7 +73,7 @@ function possibleTypes(schema: GraphQLSchema): string {
     });
   return `${HEAD}
 /** The object types of each interface and union, as a normalized cache needs them. */
-export const possibleTypes: Readonly<Record<string, string[]>> = {
+export const possibleTypes${type} = {
 ${rows.join('\n')}
 };
 `;

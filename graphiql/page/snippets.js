@@ -1,3 +1,5 @@
+import { possibleTypes } from './possible-types.js';
+
 /** @typedef {import('./snippets.d.ts').Shown} Shown */
 
 /**
@@ -81,7 +83,8 @@ ${call}`;
  * @param {string} endpoint
  */
 export function apollo({ document, variables, kind }, endpoint) {
-  const options = variables ? ', variables ' : ' ';
+  // Without it an error discards the data of the fields that came.
+  const options = `, ${variables ? 'variables, ' : ''}errorPolicy: 'all' `;
   const isStream = kind === 'subscription';
   const packages = isStream
     ? `import { ApolloClient, gql, InMemoryCache } from '@apollo/client';
@@ -98,18 +101,31 @@ import { createClient } from 'graphql-ws';`
     headers: { authorization: 'Bearer $TOKEN' },
   })`;
   const call = isStream
-    ? `client.subscribe({ query: document${options}}).subscribe(({ data }) => console.log(data));`
-    : `const { data } = await client.${kind === 'mutation' ? 'mutate({ mutation' : 'query({ query'}: document${options}});
-console.log(data);`;
+    ? `client.subscribe({ query: document${options}}).subscribe(({ data, error }) => console.log(data, error));`
+    : `const { data, error } = await client.${kind === 'mutation' ? 'mutate({ mutation' : 'query({ query'}: document${options}});
+console.log(data, error);`;
   return `${packages}
 
 const client = new ApolloClient({
-  cache: new InMemoryCache(),
+  cache: new InMemoryCache(${cacheOptions(document)}),
   link: ${link},
 });
 const document = gql(${inBackticks(document)});${declared(variables)}
 
 ${call}`;
+}
+
+/**
+ * The types of the interfaces and unions that fragments of the document name: Apollo's cache drops the fields of those it does not know.
+ *
+ * @param {string} document
+ */
+function cacheOptions(document) {
+  const conditions = new Set([...document.matchAll(/\bon\s+(\w+)/g)].map(([, name = '']) => name));
+  const rows = Object.entries(possibleTypes)
+    .filter(([name]) => conditions.has(name))
+    .map(([name, types]) => `\n      ${name}: [${types.map((each) => `'${each}'`).join(', ')}],`);
+  return rows.length === 0 ? '' : `{\n    possibleTypes: {${rows.join('')}\n    },\n  }`;
 }
 
 /**

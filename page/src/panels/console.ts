@@ -27,6 +27,7 @@ export function startConsole(app: App): void {
   new CodeBox('console-code', app, {
     document: TWO_CALLS,
     client: `const { data, errors } = await client.query(\`${TWO_CALLS}\`);
+console.log(data);
 // A field that failed is in errors, beside the data of the others.
 for (const { code, path, retryable } of errors) console.log(code, path, retryable);`,
   });

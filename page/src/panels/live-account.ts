@@ -79,9 +79,9 @@ export function startLiveAccount(app: App, log: LineLog): void {
     document: LIVE_ACCOUNT,
     client: `const stop = client.account((account) => {
   const { positions, orders, session } = account;
-  draw(positions, orders, session);
+  console.log(positions, orders, session);
   // 'LIVE', 'DELAYED' or 'OFFLINE', and since when
-  mark(account.status, account.asOf);
+  console.log(account.status, account.asOf);
 });`,
   });
 

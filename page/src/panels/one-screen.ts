@@ -27,7 +27,8 @@ export function startOneScreen(app: App): Promise<boolean> {
 
   new CodeBox('screen-code', app, {
     document: START_SCREEN,
-    client: `const { data, errors } = await client.query(\`${START_SCREEN}\`);`,
+    client: `const { data, errors } = await client.query(\`${START_SCREEN}\`);
+console.log(data, errors);`,
   });
 
   async function measure(): Promise<void> {

@@ -152,6 +152,7 @@ function searchExample(text: string, version: string | null): Example {
     variables: { text, since: version ?? '' },
     client: `await client.catalog.load(); // at the app's start
 const found = client.catalog.search(${JSON.stringify(text)}, { limit: ${SHOWN} });
+console.log(found.map(({ symbol, name }) => symbol + ' ' + name));
 await client.catalog.sync(); // fetches what has changed`,
   };
 }

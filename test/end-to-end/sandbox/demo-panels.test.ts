@@ -5,6 +5,7 @@ import { openPage, overflowsSideways, violations } from '../../support/browser-p
 import { describeWithChromium } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePorts } from '../../support/free-ports.ts';
+import { runSnippet } from '../../support/run-snippet.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
 
@@ -295,6 +296,27 @@ describeWithChromium('the demonstration page', (executablePath) => {
     await reads('pending-count', /^$/);
     await page.unroute('**/graphql*');
     await reads('screen-customer', /700003/);
+    await visitor.isSound();
+  });
+
+  test('shows code that runs as it is pasted, for each panel and each client', async () => {
+    await using visitor = await open();
+    const { page } = visitor;
+    for (const [panel, answer, ofClient = answer] of [
+      ['screen', 'equity'],
+      ['live', 'LIVE'],
+      ['search', 'totalCount', 'MSFT'],
+      ['order', 'OrderAccepted', 'accepted'],
+      ['console', 'profit'],
+    ] as const) {
+      const box = page.locator(`#${panel}-code`);
+      for (const title of ['curl', 'Client', 'Apollo Client']) {
+        await box.getByRole('tab', { name: title, exact: true }).click();
+        const code = await box.locator('pre').innerText();
+        const awaited = title === 'Client' ? ofClient : answer;
+        expect(await runSnippet(title, code, awaited), `${panel}, ${title}`).toContain(awaited);
+      }
+    }
     await visitor.isSound();
   });
 

@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { runSnippet } from '../../support/run-snippet.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 interface Shown {
   readonly document: string;
   readonly variables?: Readonly<Record<string, unknown>>;
-  readonly kind: 'query' | 'subscription';
+  readonly kind: 'query' | 'mutation' | 'subscription';
 }
 
 // The browser runs them as they are: JavaScript.
@@ -19,7 +17,6 @@ const { linkTo } = (await import(`${PAGE}/share.js`)) as {
   linkTo(query: string, page: string): string;
 };
 
-const ROOT = join(import.meta.dirname, '..', '..', '..');
 const TITLES = ['curl', 'fetch', 'trading-graph-client', 'Apollo Client', 'urql'];
 
 describe('an operation as code', () => {
@@ -34,27 +31,8 @@ describe('an operation as code', () => {
     if (code === undefined) throw new Error(`there is no ${title}`);
     return code;
   };
-  /** What it writes, up to the text that is waited for: a subscription does not end by itself. */
-  const run = async (title: string, code: string, awaited: string) => {
-    const script = code
-      .replaceAll('$TOKEN', token)
-      // The package is not built here.
-      .replace("'trading-graph-client'", "'./client/src/index.ts'");
-    const child =
-      title === 'curl'
-        ? spawn('bash', ['-c', `exec ${code}`], { env: { ...process.env, TOKEN: token } })
-        : spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: ROOT });
-    const ended = once(child, 'exit');
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (text) => {
-        output += text;
-        if (output.includes(awaited)) child.kill();
-      });
-    }
-    await ended;
-    return output;
-  };
+  const run = (title: string, code: string, awaited: string) =>
+    runSnippet(title, code.replaceAll('$TOKEN', token), awaited);
 
   test.each(TITLES)('%s runs a query with variables when it is pasted', async (title) => {
     const document = `query Q($text: String!) {
@@ -75,6 +53,41 @@ describe('an operation as code', () => {
     const document = 'subscription { positionChanges { snapshot status } }';
     const code = codeOf(title, { document, kind: 'subscription' });
     expect(await run(title, code, 'LIVE')).toContain('LIVE');
+  });
+
+  test.each(TITLES)(
+    '%s tells why an order is refused, whichever type the fields are of',
+    async (title) => {
+      const document = `mutation Place($input: PlaceOrderInput!) {
+  placeOrder(input: $input) {
+    __typename
+    ... on OrderOutcome { idempotencyKey }
+    ... on Refusal { error message }
+  }
+}`;
+      const input = {
+        symbol: 'TEST.REJECT',
+        side: 'BUY',
+        size: { units: 1 },
+        idempotencyKey: title,
+      };
+      const code = codeOf(title, { document, variables: { input }, kind: 'mutation' });
+      const output = await run(title, code, 'refuses every order');
+      expect(output).toContain('TEST_REJECT');
+      expect(output).toContain(`idempotencyKey${title === 'curl' ? '":"' : ": '"}${title}`);
+    },
+  );
+
+  test.each(TITLES)('%s shows what came beside what failed', async (title) => {
+    app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503 });
+    onTestFinished(() => app.sandbox.clearFaults());
+    const document = '{ session { equity } customerId }';
+    const code = codeOf(title, { document, kind: 'query' });
+    const output = await run(title, code, 'no such text');
+    expect(output).toMatch(/equity"?: ?[\d.]+/);
+    expect(output).toContain('The gateway cannot be reached');
+    // Node writes its version below an error that nobody catches.
+    expect(output).not.toContain('Node.js v');
   });
 });
 
