@@ -27,7 +27,10 @@ export function startStanding(app: App, note: (text: string) => void): void {
     const problem = problemOf(app);
     bar.hidden = problem === null;
     setText(bar, problem ?? '');
-    setText(find('who', HTMLElement), session.problem === null ? session.email : 'signed out');
+    const [name = '', domain] =
+      session.problem === null ? session.email.split('@') : ['signed out'];
+    setText(find('who', HTMLElement), name);
+    setText(find('who-domain', HTMLElement), domain === undefined ? '' : `@${domain}`);
     find('no-controls', HTMLElement).hidden = !calls.isRefused;
     const state = client.account.state();
     const status = problem === null ? state.status : 'OFFLINE';

@@ -17,6 +17,7 @@ interface VisitOptions {
   readonly viewport?: typeof DESKTOP;
   readonly colorScheme?: 'light' | 'dark';
   readonly extraHTTPHeaders?: Readonly<Record<string, string>>;
+  readonly forcedColors?: 'active';
   /** Requests that a fault lets fail, which the browser reports as errors. */
   readonly isExpected?: (problem: string) => boolean;
 }
@@ -317,6 +318,69 @@ describeWithChromium('the demonstration page', (executablePath) => {
         expect(await runSnippet(title, code, awaited), `${panel}, ${title}`).toContain(awaited);
       }
     }
+    await visitor.isSound();
+  });
+
+  test.each([320, 360, 640, 820])(
+    'at %i px has a way to each panel and to the account, and cuts no figure',
+    async (width) => {
+      await using visitor = await open({ viewport: { width, height: 800 } });
+      const { page } = visitor;
+      await visitor.rowsAre(6);
+      const links = page.getByRole('navigation', { name: 'Panels' }).getByRole('link');
+      expect(await links.allInnerTexts()).toEqual(['Screen', 'Live', 'Search', 'Order', 'Console']);
+      for (const link of [
+        ...(await links.all()),
+        page.getByRole('link', { name: /^Account: demo/ }),
+      ]) {
+        const box = await link.boundingBox();
+        expect(box?.x).toBeGreaterThanOrEqual(0);
+        expect((box?.x ?? width) + (box?.width ?? width)).toBeLessThanOrEqual(width);
+      }
+      await links.getByText('Order').click();
+      // What is jumped to stands below the header.
+      await eventually(async () => {
+        const [header, title] = await Promise.all(
+          ['header.top', '#order-title-panel'].map((each) => page.locator(each).boundingBox()),
+        );
+        expect(title?.y).toBeGreaterThan((header?.y ?? 0) + (header?.height ?? 0));
+        expect(title?.y).toBeLessThan(400);
+      });
+      const list = page.locator('#live .scroll');
+      expect(await list.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0);
+      await visitor.isFlawless();
+    },
+  );
+
+  test('shows in forced colours what is chosen, what is on, and how long each call took', async () => {
+    await using visitor = await open({ forcedColors: 'active' });
+    const { page } = visitor;
+    const isSeen = async (selector: string, change: (element: Element) => void) => {
+      const part = page.locator(selector).first();
+      await part.scrollIntoViewIfNeeded();
+      const before = await part.screenshot({ animations: 'disabled' });
+      await part.evaluate(change);
+      const after = await part.screenshot({ animations: 'disabled' });
+      expect(after.equals(before), selector).toBe(false);
+    };
+    const toggle = (element: Element) => {
+      const input = element.querySelector('input');
+      if (input) input.checked = !input.checked;
+    };
+    const empty = (element: Element) => element.replaceChildren();
+    await isSeen('.switch', toggle);
+    await isSeen('#order-form .choice label', toggle);
+    await isSeen('#console-users label', toggle);
+    for (const bars of [
+      '#screen-gateway-calls',
+      '#screen-graph-calls',
+      '#search .ours',
+      '#calls',
+    ]) {
+      await isSeen(`${bars} .track`, empty);
+    }
+    await isSeen('#live-code [role=tab]', (tab) => tab.setAttribute('aria-selected', 'false'));
+    // Without axe, which takes the style sheet's colours for those on the screen.
     await visitor.isSound();
   });
 
