@@ -11,6 +11,8 @@ export interface OpenedPage extends AsyncDisposable {
   readonly page: Page;
   /** Errors and warnings in the console, uncaught errors, failed requests, and connections to another host. */
   readonly problems: string[];
+  /** The addresses of requests whose end was a cancellation, as a page ends its own subscriptions. */
+  readonly cancelled: string[];
 }
 
 export interface PageOptions extends BrowserContextOptions {
@@ -35,6 +37,7 @@ export async function openPage(
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const problems: string[] = [];
+  const cancelled: string[] = [];
   const note = (problem: string) => {
     if (!isExpected(problem)) problems.push(problem);
   };
@@ -53,11 +56,11 @@ export async function openPage(
   page.on('pageerror', (error) => note(String(error.stack)));
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText;
-    // A page ends its own subscriptions.
-    if (reason !== 'net::ERR_ABORTED') note(`${request.url()}: ${reason}`);
+    if (reason === 'net::ERR_ABORTED') cancelled.push(request.url());
+    else note(`${request.url()}: ${reason}`);
   });
   await page.goto(url);
-  return { page, problems, [Symbol.asyncDispose]: () => context.close() };
+  return { page, problems, cancelled, [Symbol.asyncDispose]: () => context.close() };
 }
 
 /** Waits until GraphiQL takes operations: its editors come after its frame. */

@@ -88,15 +88,17 @@ async function textOf(response: Response, onHeard: () => void): Promise<string> 
   onHeard();
   // React Native gives the body as a whole only.
   if (typeof response.body?.getReader !== 'function') return response.text();
-  const reader = response.body.getReader();
-  const decoder = new TextDecoder();
-  let text = '';
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    onHeard();
-    text += decoder.decode(value, { stream: true });
-  }
+  // Chromium calls a request cancelled whose body was read by nothing but a reader, so a copy is listened to.
+  const copy = response.clone();
+  const text = response.text();
+  // Where the body breaks, the text rejects as well.
+  listen(copy, onHeard).catch(() => {});
+  return text;
+}
+
+async function listen({ body }: Response, onHeard: () => void): Promise<void> {
+  const reader = body?.getReader();
+  while (reader && !(await reader.read()).done) onHeard();
 }
 
 /** The answer of a request that failed as a whole. */

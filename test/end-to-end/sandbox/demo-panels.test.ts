@@ -24,7 +24,7 @@ interface VisitOptions {
 
 /** A browser's visit of the page, which notes all that must not happen. */
 async function visit(browser: Browser, url: string, options: VisitOptions = {}) {
-  const { page, problems, ...opened } = await openPage(browser, url, {
+  const { page, problems, cancelled, ...opened } = await openPage(browser, url, {
     viewport: DESKTOP,
     reducedMotion: 'reduce',
     ...options,
@@ -36,6 +36,7 @@ async function visit(browser: Browser, url: string, options: VisitOptions = {}) 
   return {
     ...opened,
     page,
+    cancelled,
     isSound,
     async isFlawless() {
       await isSound();
@@ -381,6 +382,22 @@ describeWithChromium('the demonstration page', (executablePath) => {
     }
     await isSeen('#live-code [role=tab]', (tab) => tab.setAttribute('aria-selected', 'false'));
     // Without axe, which takes the style sheet's colours for those on the screen.
+    await visitor.isSound();
+  });
+
+  test('leaves no answered request in the network panel as cancelled', async () => {
+    await using visitor = await open();
+    const { page } = visitor;
+    const SEARCHES = 20;
+    for (let at = 0; at < SEARCHES; at += 1) {
+      const answered = page.waitForResponse((response) =>
+        Boolean(response.request().postData()?.includes(`"text":"apple ${at}"`)),
+      );
+      await page.getByRole('searchbox').fill(`apple ${at}`);
+      expect((await answered).status()).toBe(200);
+      await visitor.reads('search-server', /^\d+ match(?:es)? in /);
+    }
+    expect(visitor.cancelled).toEqual([]);
     await visitor.isSound();
   });
 
