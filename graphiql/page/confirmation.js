@@ -1,22 +1,51 @@
-import { elementOf } from './elements.js';
+import { element, elementOf } from './elements.js';
+import { sentFields } from './sent-fields.js';
+
+/** @typedef {import('./types.d.ts').Operation} Operation */
 
 /**
- * Asks before a mutation is sent that places an order, or changes money or a password.
+ * Asks before a mutation is sent that places an order, or changes money or a password. The question names what is sent, for
+ * whom and where to.
  *
- * @param {string} query
- * @param {string | null | undefined} operationName
+ * @param {Operation} operation
  * @param {readonly string[]} confirmedFields
+ * @param {() => Promise<string>} askAccount
  * @returns {Promise<boolean>}
  */
-export async function isConfirmed(query, operationName, confirmedFields) {
-  const fields = fieldsToConfirm(query, operationName, confirmedFields);
-  if (fields.length === 0) return true;
+export async function isConfirmed(
+  { query, operationName, variables },
+  confirmedFields,
+  askAccount,
+) {
+  const names = fieldsToConfirm(query, operationName, confirmedFields);
+  if (names.length === 0) return true;
   const dialog = elementOf('confirmation', HTMLDialogElement);
-  elementOf('confirmation-question', HTMLElement).textContent = `Send ${fields.join(' and ')}?`;
+  elementOf('confirmation-question', HTMLElement).textContent = `Send ${names.join(' and ')}?`;
+  const account = element('dd', '', '…');
+  const sent = sentFields(query, operationName, Object(variables), names);
+  elementOf('confirmation-details', HTMLElement).replaceChildren(
+    ...sent.flatMap(({ rows }) => rows.flatMap(([name, value]) => row(name, value))),
+    element('dt', '', 'account'),
+    account,
+    ...row('host', location.host),
+  );
+  askAccount()
+    .catch(() => 'not known: the server does not say')
+    .then((text) => {
+      account.textContent = text;
+    });
   dialog.returnValue = '';
   dialog.showModal();
   await new Promise((resolve) => dialog.addEventListener('close', resolve, { once: true }));
   return dialog.returnValue === 'send';
+}
+
+/**
+ * @param {string} name
+ * @param {string} value
+ */
+function row(name, value) {
+  return [element('dt', '', name), element('dd', '', value)];
 }
 
 /**

@@ -24,7 +24,9 @@ export function createFetcher({ endpoint, confirmedFields, signIn, answers }) {
     const isIntrospection = operationName === 'IntrospectionQuery';
     const chosen = chosenOperation(query, operationName);
     const name = chosen ?? 'Operation';
-    if (!(await isConfirmed(query, chosen, confirmedFields))) return failure('It was not sent.');
+    const account = () => accountOf(endpoint, signIn, options);
+    const asked = { query, operationName: chosen ?? null, ...(variables && { variables }) };
+    if (!(await isConfirmed(asked, confirmedFields, account))) return failure('It was not sent.');
     const controller = new AbortController();
     const startedMs = performance.now();
     const elapsed = () => performance.now() - startedMs;
@@ -113,6 +115,23 @@ async function headersOf(signIn, options) {
     headers.set(name, value);
   });
   return headers;
+}
+
+/**
+ * Whose account an operation would be sent for. The server says so, since a token's claims are its own words.
+ *
+ * @param {string} endpoint
+ * @param {SignIn} signIn
+ * @param {FetcherOptions} options
+ */
+async function accountOf(endpoint, signIn, options) {
+  const headers = await headersOf(signIn, options);
+  const body = JSON.stringify({ query: '{ session { login currency } }' });
+  const response = await fetch(endpoint, { method: 'POST', headers, body });
+  const { data, errors } = await response.json();
+  const { login, currency } = data?.session ?? {};
+  if (login) return currency ? `${login}, in ${currency}` : String(login);
+  return `not known: ${errors?.[0]?.message ?? `status ${response.status}`}`;
 }
 
 /**

@@ -33,8 +33,9 @@ describeWithChromium('GraphiQL before a gateway of one’s own', (executablePath
   );
   const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
 
-  const open = async (query: string | null = null, viewport = DESKTOP) => {
-    const fragment = query === null ? '' : `#${new URLSearchParams({ query })}`;
+  const open = async (query: string | null = null, viewport = DESKTOP, variables?: unknown) => {
+    const given = variables !== undefined && { variables: JSON.stringify(variables) };
+    const fragment = query === null ? '' : `#${new URLSearchParams({ query, ...given })}`;
     const opened = await openPage(browser, `${app.url}/graphql${fragment}`, { viewport });
     await isReady(opened.page);
     return opened;
@@ -108,7 +109,7 @@ describeWithChromium('GraphiQL before a gateway of one’s own', (executablePath
         await page.getByRole('menuitem', { name: 'M' }).click();
       } else await run(page);
       await question(page).waitFor();
-      expect(await question(page).innerText()).toContain('This is sent to the real gateway.');
+      expect(await question(page).innerText()).toContain('This is sent to the real gateway');
       if (at % 2 === 0) await page.keyboard.press('Escape');
       else await page.getByRole('button', { name: 'Do not send' }).click();
       await result(page).getByText('It was not sent.').waitFor();
@@ -119,6 +120,47 @@ describeWithChromium('GraphiQL before a gateway of one’s own', (executablePath
       await result(page).getByText('OrderAccepted').waitFor();
     }
     expect(gateway.sandbox.orders()).toHaveLength(1);
+  });
+
+  test('the question names side, size, symbol, account and host, wherever they are written', async () => {
+    const shown = async (query: string, variables?: unknown) => {
+      await using opened = await open(query, DESKTOP, variables);
+      const { page, problems } = opened;
+      await signIn(page);
+      await page.getByText(/^Signed in until/).waitFor();
+      await run(page);
+      await question(page).getByText('700001, in USD').waitFor();
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await violations(page, { include: ['#confirmation'] })).toEqual([]);
+      }
+      const terms = await question(page).locator('dt').allInnerTexts();
+      const values = await question(page).locator('dd').allInnerTexts();
+      await page.keyboard.press('Escape');
+      expect(problems).toEqual([]);
+      return terms.map((term, at) => `${term} ${values[at]}`);
+    };
+    const { host } = new URL(app.url);
+    const whose = ['account 700001, in USD', `host ${host}`];
+    const before = gateway.sandbox.orders().length;
+    expect(await shown(`mutation { ${ORDER} }`)).toEqual([
+      ...['symbol AAPL', 'side BUY', 'size.units 1'],
+      ...whose,
+    ]);
+    const byVariables = `mutation Buy($symbol: ID = "MSFT", $size: OrderSize!) {
+      placeOrder(input: { symbol: $symbol, side: SELL, size: $size, idempotencyKey: "k" }) { __typename }
+    }`;
+    expect(await shown(byVariables, { size: { amount: 250 } })).toEqual([
+      ...['symbol MSFT', 'side SELL', 'size.amount 250'],
+      ...whose,
+    ]);
+    const input = { symbol: 'EURUSD', side: 'BUY', amount: 99.5, price: 1.1, idempotencyKey: 'k' };
+    const limit = `mutation Wait($input: PlaceLimitOrderInput!) { placeLimitOrder(input: $input) { __typename } }`;
+    expect(await shown(limit, { input })).toEqual([
+      ...['symbol EURUSD', 'side BUY', 'amount 99.5', 'price 1.1'],
+      ...whose,
+    ]);
+    expect(gateway.sandbox.orders()).toHaveLength(before);
   });
 
   test('each mutation field is asked about, or known to be harmless', async () => {
