@@ -33,6 +33,7 @@ export class ServerMetrics {
   readonly http: Counter;
   readonly generalPath: Counter;
   readonly crossSiteRefused: Counter;
+  readonly upgradesRefused: Counter;
   readonly readersCut: Counter;
   readonly sockets;
   readonly connections;
@@ -63,6 +64,11 @@ export class ServerMetrics {
     this.crossSiteRefused = registry.counter(
       'cross_site_refused_total',
       'Requests and upgrades that pages of other sites made browsers send; they are charged to nobody.',
+    );
+    this.upgradesRefused = registry.counter(
+      'upgrades_refused_total',
+      'Requests for a WebSocket that were refused, by status.',
+      { status: ['400', '403', '429', '503'] },
     );
     this.#operations = registry.counter(
       'operations_total',

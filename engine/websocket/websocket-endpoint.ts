@@ -23,7 +23,7 @@ const NOTHING = Buffer.alloc(0);
 
 /** The status line, and the headers that go with it. */
 type UpgradeRefusal = `${number} ${string}`;
-const BAD_REQUEST: UpgradeRefusal = '400 Bad Request';
+const BAD_REQUEST: UpgradeRefusal = '400 Bad Request\r\nsec-websocket-version: 13';
 const TOO_MANY: UpgradeRefusal = '429 Too Many Requests';
 const UNAVAILABLE: UpgradeRefusal = '503 Service Unavailable';
 
@@ -34,7 +34,7 @@ export class WebSocketEndpoint {
   readonly #server: WebSocketServer;
   readonly #sockets = new Set<GraphQLSocket>();
   #draining = false;
-  #quietUntilMs = Number.NEGATIVE_INFINITY;
+  readonly #quietUntilMs = new Map<string, number>();
 
   constructor(settings: WebSocketSettings, isMemoryShort: () => boolean) {
     const { clock, pingMs, longestHeartbeatMs, maxBodyBytes } = settings;
@@ -51,13 +51,16 @@ export class WebSocketEndpoint {
       // Any subprotocol is accepted at first, or its client could not receive close code 4406.
       handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
     });
+    this.#server.on('wsClientError', ({ message }, socket) =>
+      this.#refuse(socket, this.#malformed(message)),
+    );
   }
 
   /** `held`: the slot of the connection; null where it comes from a trusted proxy, so that this is another's. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, held: Slot | null): void {
     const slot = this.#refusalOf(request, socket) ?? this.#slotFor(request, held);
     if (typeof slot === 'string') {
-      refuseUpgrade(socket, slot);
+      this.#refuse(socket, slot);
       return;
     }
     socket.once('close', slot.release);
@@ -70,12 +73,12 @@ export class WebSocketEndpoint {
 
   #refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
     const { addresses, countMessage, origins, refused } = this.#settings;
-    if (hasDoubledHeader(request.rawHeaders)) return BAD_REQUEST;
+    if (hasDoubledHeader(request.rawHeaders)) return this.#malformed('a header is doubled');
     if (!isAllowedPage(request, origins)) return this.#foreign(request);
     if (this.#draining) return UNAVAILABLE;
     // With a body Node 26 hands over something else than the connection, which `ws` cannot read; Node 24 hands over the
     // body as the first frames.
-    if (socket !== request.socket || hasBody(request)) return BAD_REQUEST;
+    if (socket !== request.socket || hasBody(request)) return this.#malformed('it has a body');
     if (countMessage(addresses.caller(request), 0, 'upgrades') !== 'within') {
       refused('messages');
       return TOO_MANY;
@@ -85,16 +88,31 @@ export class WebSocketEndpoint {
     return `${UNAVAILABLE}\r\nretry-after: ${MEMORY_RETRY_SECONDS}`;
   }
 
-  /** Says so once in a while: behind a proxy that rewrites `Host`, the pages of this server itself are foreign ones. */
+  /** Behind a proxy that rewrites `Host`, the pages of this server itself are foreign ones, and so are React Native's apps on Android. */
   #foreign({ headers: { origin = '', host = '' } }: IncomingMessage): UpgradeRefusal {
-    const { clock, log, metrics } = this.#settings;
-    metrics.crossSiteRefused.add();
-    if (clock.now() >= this.#quietUntilMs) {
-      this.#quietUntilMs = clock.now() + QUIET_MS;
-      const named = { origin: origin.slice(0, LONGEST_NAME), host: host.slice(0, LONGEST_NAME) };
-      log.warn(named, 'a WebSocket for a page of another site was refused');
-    }
+    this.#settings.metrics.crossSiteRefused.add();
+    const named = { origin: origin.slice(0, LONGEST_NAME), host: host.slice(0, LONGEST_NAME) };
+    this.#warn(named, 'a WebSocket for a page of another site was refused');
     return '403 Forbidden';
+  }
+
+  /** A proxy that passes on half of the upgrade's headers makes all of them so. */
+  #malformed(reason: string): UpgradeRefusal {
+    this.#warn({ reason }, 'a malformed request for a WebSocket was refused');
+    return BAD_REQUEST;
+  }
+
+  /** Says the same once in a while. */
+  #warn(details: object, message: string): void {
+    const nowMs = this.#settings.clock.now();
+    if (nowMs < (this.#quietUntilMs.get(message) ?? Number.NEGATIVE_INFINITY)) return;
+    this.#quietUntilMs.set(message, nowMs + QUIET_MS);
+    this.#settings.log.warn(details, message);
+  }
+
+  #refuse(socket: Duplex, refusal: UpgradeRefusal): void {
+    this.#settings.metrics.upgradesRefused.add(refusal.slice(0, 3));
+    refuseUpgrade(socket, refusal);
   }
 
   #slotFor(request: IncomingMessage, held: Slot | null): Slot | UpgradeRefusal {

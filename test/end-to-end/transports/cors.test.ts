@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import type { TestApp } from '../../support/app.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { seriesValue } from '../operations/scraped.ts';
+import { moved, seriesValue } from '../operations/scraped.ts';
 
 const OURS = 'https://app.example.com';
 const NOT_OURS = [
@@ -135,6 +135,25 @@ describe('a WebSocket', () => {
       { level: 'warn', origin: NOT_OURS[0], host: new URL(listed.url).host },
     ]);
     expect(await connect(local, { origin: 'https://evil.example' })).toBe(403);
+  });
+
+  test('that is malformed, as behind a proxy that passes on half of its headers, is counted and told of once in a while', async () => {
+    const half = { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+    const refused = async () => {
+      const { status } = await rawRequest(`${listed.url}/graphql`, { headers: half });
+      expect(status).toBe(400);
+    };
+    await moved(listed, 'upgrades_refused_total{status="400"}', 2, async () => {
+      await refused();
+      await refused();
+    });
+    const lines = listed.logged.map((line) => JSON.parse(line));
+    expect(lines.filter(({ msg }) => msg.startsWith('a malformed request'))).toMatchObject([
+      { level: 'warn', reason: 'Missing or invalid Sec-WebSocket-Key header' },
+    ]);
+    await moved(listed, 'upgrades_refused_total{status="403"}', 1, () =>
+      connect(listed, { origin: 'https://evil.example' }),
+    );
   });
 
   test('opens at one path only', async () => {
