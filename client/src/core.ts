@@ -41,7 +41,8 @@ export interface Sink<Data> {
   ended(error: TradingGraphError | null): void;
   /**
    * Called whenever the line is lost and while it is tried again; `connected` follows with the next acknowledgement. No
-   * event of the line before comes in between, or later. The error is the server's, where it has said why.
+   * event of the line before comes in between, or later. The error is the server's, where it has said why, or says why no
+   * line can be opened, as often as that is another reason.
    */
   disconnected?(error: TradingGraphError | null): void;
   connected?(): void;

@@ -17,6 +17,8 @@ export interface Environment {
   after(ms: number, task: () => void): () => void;
   /** Whether the platform takes the line for a slow one, or the user wants to save data; left out, the browser is asked. */
   readonly isSlowLine?: () => boolean;
+  /** Whether event streams are tried first, as where sockets pack nothing; left out, WebSockets are. */
+  readonly prefersStreams?: boolean;
   readonly lifecycle: Lifecycle;
 }
 

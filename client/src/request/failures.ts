@@ -59,7 +59,11 @@ export function abortedError(): TradingGraphError {
 /** Converts what was thrown to a TradingGraphError, which is known by its name: an app may hold two copies of the class. */
 export function asTradingGraphError(thrown: unknown): TradingGraphError {
   if (isTradingGraphError(thrown)) return thrown;
-  return networkError(thrown instanceof Error ? thrown.message : 'The request failed.', thrown);
+  return networkError(messageOf(thrown), thrown);
+}
+
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : 'The request failed.';
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,9 +1,10 @@
 import type { Environment } from '../environment.ts';
-import type { TradingGraphError } from '../errors.ts';
+import { TradingGraphError } from '../errors.ts';
 import { backoffMs } from '../request/backoff.ts';
-import { asTradingGraphError } from '../request/failures.ts';
+import { asTradingGraphError, messageOf } from '../request/failures.ts';
 import type { Tokens } from '../request/tokens.ts';
 import { type ConnectionState, IDLE, type LineState, withLine } from './connection-state.ts';
+import { handshakeError } from './handshake-error.ts';
 import type { Line, Loss, OpenLine } from './line.ts';
 import type { Subscription } from './subscription.ts';
 
@@ -22,6 +23,8 @@ export interface ConnectionOptions {
   readonly onAcknowledged?: () => void;
   /** A line was lost before it was acknowledged; the number of times in a row. */
   readonly onFailedHandshake: (failures: number) => void;
+  /** Adds to the reason what else is known. */
+  readonly explained?: (error: TradingGraphError) => TradingGraphError;
 }
 
 // A server that closes sockets right after their first data would be hammered.
@@ -131,17 +134,17 @@ export class Connection {
     this.#options.onToken(token);
     const sinceMs = this.#options.environment.uptime();
     const line = this.#opened(token);
-    if (line === null) {
+    if (line instanceof TradingGraphError) {
       this.#wait(0);
-      this.#handshakeFailed();
+      this.#handshakeFailed(line);
       return;
     }
     this.#state = { name: 'opening', line, token, sinceMs, hadData: false };
     for (const subscription of [...this.#subscriptions]) this.#begin(subscription);
   }
 
-  /** Null where the platform refuses to open it, as a content security policy makes it do. */
-  #opened(token: string): Line | null {
+  /** An error where the platform refuses to open it, as a content security policy makes it do. */
+  #opened(token: string): Line | TradingGraphError {
     const attempt = this.#attempt;
     try {
       return this.#options.open(token, {
@@ -152,8 +155,8 @@ export class Connection {
           if (attempt === this.#attempt) this.#lost(loss);
         },
       });
-    } catch {
-      return null;
+    } catch (thrown) {
+      return handshakeError(messageOf(thrown));
     }
   }
 
@@ -235,12 +238,18 @@ export class Connection {
       return;
     }
     this.#wait(loss.retryAfter ?? 0);
-    if (state.name === 'opening') this.#handshakeFailed();
+    if (state.name === 'opening') this.#handshakeFailed(loss.error);
   }
 
-  #handshakeFailed(): void {
+  #handshakeFailed(error = handshakeError('it was lost before')): void {
     this.#failedHandshakes += 1;
     this.#options.onFailedHandshake(this.#failedHandshakes);
+    this.#tell(error);
+  }
+
+  #tell(error: TradingGraphError): void {
+    const explained = this.#options.explained?.(error) ?? error;
+    for (const subscription of [...this.#subscriptions]) subscription.failing(explained);
   }
 
   #renew({ token: refused, hadData }: LineState, lifeMs: number): Promise<void> {
@@ -258,8 +267,12 @@ export class Connection {
   }
 
   #failed(error: TradingGraphError): void {
-    if (error.retryable) this.#wait(error.retryAfter ?? 0);
-    else this.endAll(error);
+    if (!error.retryable) {
+      this.endAll(error);
+      return;
+    }
+    this.#wait(error.retryAfter ?? 0);
+    this.#tell(error);
   }
 
   #wait(floorSeconds: number): void {

@@ -32,8 +32,8 @@ export interface LineEvents {
 }
 
 export type Loss =
-  /** The network, the server's restart, or a line that was silent for too long. */
-  | { readonly kind: 'broken'; readonly retryAfter?: number }
+  /** The network, the server's restart, or a line that was silent for too long; with what is known of why it did not open. */
+  | { readonly kind: 'broken'; readonly retryAfter?: number; readonly error?: TradingGraphError }
   | { readonly kind: 'token-refused' }
   /** Trying again would end in the same way. */
   | { readonly kind: 'fatal'; readonly error: TradingGraphError };

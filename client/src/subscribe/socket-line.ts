@@ -1,5 +1,6 @@
 import { isObject, protocolError } from '../request/failures.ts';
 import { parseJson, resultOf } from '../request/wire-result.ts';
+import { handshakeError } from './handshake-error.ts';
 import type { Line, LineOptions, Loss, SubscribeRequest, SubscriptionEvents } from './line.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -52,16 +53,21 @@ export class SocketLine implements Line {
     this.#socket = socket;
     const payload = { authorization: `Bearer ${token}` };
     socket.addEventListener('open', () => {
+      // Android opens a socket all the same that was closed before.
+      if (this.#isOver) {
+        this.#shut();
+        return;
+      }
       this.#send({ type: 'connection_init', payload });
       if (sendsAfter === 'opening') this.#sendWaiting();
     });
     socket.addEventListener('message', ({ data }) => this.#take(data));
     socket.addEventListener('close', (event) => this.#lost(lossOf(event)));
     // The `ws` package throws an error that nobody listens to, also of a socket that is closed while it opens.
-    socket.addEventListener('error', () => this.#lost({ kind: 'broken' }));
+    socket.addEventListener('error', (event) => this.#lost(broken(saidBy(event))));
     this.#cancelHandshake = environment.after(SLOW_HANDSHAKE_MS, () => {
       onSlow();
-      const lost = () => this.#lost({ kind: 'broken' });
+      const lost = () => this.#lost(broken('the WebSocket did not open in time'));
       this.#cancelHandshake = environment.after(HANDSHAKE_MS - SLOW_HANDSHAKE_MS, lost);
     });
   }
@@ -90,6 +96,10 @@ export class SocketLine implements Line {
     this.#cancelHandshake();
     this.#watchdog?.stop();
     this.#subscriptions.clear();
+    this.#shut();
+  }
+
+  #shut(): void {
     try {
       this.#socket.close(1000);
     } catch {
@@ -172,7 +182,20 @@ interface Message {
 function lossOf(event: unknown): Loss {
   const { code, reason } = isObject(event) ? event : {};
   if (TOKEN_REFUSED.has(Number(code))) return { kind: 'token-refused' };
-  if (code === TRY_AGAIN_LATER) return { kind: 'broken', retryAfter: TOO_MANY_RETRY_SECONDS };
-  if (!FATAL.has(Number(code))) return { kind: 'broken' };
-  return { kind: 'fatal', error: protocolError(`The WebSocket was closed: ${code} ${reason}.`) };
+  if (FATAL.has(Number(code)))
+    return { kind: 'fatal', error: protocolError(`The WebSocket was closed: ${code} ${reason}.`) };
+  const error = handshakeError(`the WebSocket was closed, ${code} ${reason}`, { closeCode: code });
+  if (code === TRY_AGAIN_LATER)
+    return { kind: 'broken', retryAfter: TOO_MANY_RETRY_SECONDS, error };
+  return { kind: 'broken', error };
+}
+
+function broken(said: string): Loss {
+  return { kind: 'broken', error: handshakeError(said) };
+}
+
+/** Browsers say nothing, so that pages cannot explore a network. */
+function saidBy(event: unknown): string {
+  const { message } = isObject(event) ? event : {};
+  return typeof message === 'string' && message !== '' ? message : 'the WebSocket was refused';
 }

@@ -1,6 +1,7 @@
-import { protocolError } from '../request/failures.ts';
+import { messageOf, protocolError } from '../request/failures.ts';
 import { parseJson, resultOf } from '../request/wire-result.ts';
 import { EventStreamReader, type StreamEvent } from './event-stream.ts';
+import { handshakeError } from './handshake-error.ts';
 import type { Line, LineOptions, Loss, SubscribeRequest, SubscriptionEvents } from './line.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -20,9 +21,10 @@ export class StreamLine implements Line {
   }
 
   start(request: SubscribeRequest, events: SubscriptionEvents): () => void {
-    const lost = () => this.#lost({ kind: 'broken' });
-    this.#cancelHandshake = this.#options.environment.after(HANDSHAKE_MS, lost);
-    void this.#follow(request, events).catch(lost);
+    const lost = (said: string) => this.#lost({ kind: 'broken', error: handshakeError(said) });
+    const late = () => lost('the event stream did not open in time');
+    this.#cancelHandshake = this.#options.environment.after(HANDSHAKE_MS, late);
+    void this.#follow(request, events).catch((thrown) => lost(messageOf(thrown)));
     return () => this.close();
   }
 
@@ -54,7 +56,7 @@ export class StreamLine implements Line {
     });
     const requestId = response.headers.get('x-request-id');
     if (!isEventStream(response)) {
-      this.#refused(await response.text(), requestId, events);
+      this.#refused(response.status, await response.text(), requestId, events);
       return;
     }
     if (typeof response.body?.getReader !== 'function') {
@@ -94,11 +96,17 @@ export class StreamLine implements Line {
   }
 
   /** The server says why. A proxy or a captive portal, which answers with a page, is gone at some time. */
-  #refused(text: string, requestId: string | null, events: SubscriptionEvents): void {
+  #refused(
+    status: number,
+    text: string,
+    requestId: string | null,
+    events: SubscriptionEvents,
+  ): void {
     if (this.#isOver) return;
     const { errors } = resultOf(parseJson(text), requestId);
     if (errors.length === 0) {
-      this.#lost({ kind: 'broken' });
+      const error = handshakeError(`the event stream was answered with HTTP ${status}`, { status });
+      this.#lost({ kind: 'broken', error });
       return;
     }
     this.close();

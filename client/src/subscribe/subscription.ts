@@ -17,6 +17,8 @@ export class Subscription {
   /** An answer without data: it may be the reason of the end that follows. */
   #failed: Result<unknown> | null = null;
   #isConnected = false;
+  /** Why no line could be opened, as it was told last. */
+  #told = '';
   /** Failures since the last data. */
   #failures = 0;
   isOver = false;
@@ -73,12 +75,20 @@ export class Subscription {
   connected(): void {
     if (this.#isConnected || this.isOver) return;
     this.#isConnected = true;
+    this.#told = '';
     this.#call(() => this.#sink.connected?.());
   }
 
   disconnected(error: TradingGraphError | null = null): void {
     if (!this.#isConnected || this.isOver) return;
     this.#isConnected = false;
+    this.#call(() => this.#sink.disconnected?.(error));
+  }
+
+  /** No line could be opened for it; each reason is told once. */
+  failing(error: TradingGraphError): void {
+    if (this.isOver || this.#told === error.message) return;
+    this.#told = error.message;
     this.#call(() => this.#sink.disconnected?.(error));
   }
 

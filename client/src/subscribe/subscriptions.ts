@@ -7,6 +7,7 @@ import { requestedDocument } from '../request/document.ts';
 import { disposedError } from '../request/failures.ts';
 import type { Tokens } from '../request/tokens.ts';
 import { Connection } from './connection.ts';
+import { type Obstacle, withObstacle } from './handshake-error.ts';
 import type { LineMemory } from './line-memory.ts';
 import { pauseWhileHidden } from './pause-while-hidden.ts';
 import { SocketLine } from './socket-line.ts';
@@ -40,11 +41,12 @@ export class Subscriptions {
   readonly #streams = new Map<Subscription, Connection>();
   #isBlocked: boolean;
   #recalling: Promise<void> | null = null;
-  /** Whether the storage says that WebSockets are blocked, and none has opened since. */
+  /** Whether the storage says that WebSockets are blocked, or the platform prefers streams, and none has opened since. */
   #isRemembered = false;
   #isProbing = false;
   /** Whether an event stream has opened since sockets began to fail, and whether the handshake of now began after it. */
   #canStream = false;
+  #obstacle: Obstacle | null = null;
   #isLastTry = false;
   #isPaused = false;
   #isDisposed = false;
@@ -53,8 +55,9 @@ export class Subscriptions {
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
     const { url, environment } = options;
-    const { WebSocket } = environment;
-    this.#isBlocked = WebSocket === null;
+    const { WebSocket, prefersStreams = false } = environment;
+    this.#isBlocked = WebSocket === null || prefersStreams;
+    this.#isRemembered = prefersStreams;
     const onSlow = () => void this.#probe(true);
     this.#socket =
       WebSocket &&
@@ -74,7 +77,9 @@ export class Subscriptions {
           if (this.#isRemembered) this.#options.memory.forget();
           this.#isRemembered = false;
           this.#canStream = false;
+          this.#obstacle = null;
         },
+        explained: (error) => withObstacle(error, this.#obstacle),
         onFailedHandshake: (failures) => {
           // The ones before may have met a captive portal that is gone by now.
           if (this.#isLastTry) this.#streamsWon();
@@ -180,9 +185,9 @@ export class Subscriptions {
     this.#takeStreams();
   }
 
-  /** The device may be in another network today. Until a socket opens the memory stays: a captive portal lets neither through. */
+  /** The device may be in another network today, or its `fetch` give no streams. Until a socket opens the memory stays: a captive portal lets neither through. */
   #trySockets(): void {
-    if (!this.#isRemembered || this.#isDisposed) return;
+    if (!this.#isRemembered || this.#isDisposed || this.#socket === null) return;
     this.#isBlocked = false;
     const streams = [...this.#streams.values()];
     this.#streams.clear();
@@ -195,11 +200,12 @@ export class Subscriptions {
   async #probe(isHanging: boolean): Promise<void> {
     if (this.#isProbing || this.#isBlocked || this.#isDisposed) return;
     this.#isProbing = true;
-    const canStream = await this.#opensStream();
+    const obstacle = await this.#obstacleToStreams();
     this.#isProbing = false;
     if (this.#isDisposed || this.#isBlocked || this.#socket?.isOpen) return;
-    this.#canStream = canStream;
-    if (canStream && isHanging) this.#streamsWon();
+    this.#obstacle = obstacle;
+    this.#canStream = obstacle === null;
+    if (this.#canStream && isHanging) this.#streamsWon();
   }
 
   #streamsWon(): void {
@@ -213,7 +219,8 @@ export class Subscriptions {
     for (const subscription of this.#socket?.release() ?? []) this.#add(subscription);
   }
 
-  async #opensStream(): Promise<boolean> {
+  /** Null where an event stream opens. */
+  async #obstacleToStreams(): Promise<Obstacle | null> {
     const { environment, url } = this.#options;
     return withinTime(environment, PROBE_MS, undefined, async ({ signal }) => {
       const response = await environment.fetch(url(), {
@@ -222,9 +229,12 @@ export class Subscriptions {
         body: '{"query":"{__typename}"}',
         signal,
       });
-      const canStream = isEventStream(response) && typeof response.body?.getReader === 'function';
+      const isStream = isEventStream(response);
+      const isRead = typeof response.body?.getReader === 'function';
       await response.text();
-      return canStream;
-    }).catch(() => false);
+      const { status } = response;
+      if (!isStream) return { said: `An event stream is answered with HTTP ${status}.`, status };
+      return isRead ? null : { said: 'An event stream opens, which this `fetch` cannot read.' };
+    }).catch(() => ({ said: 'Nor is an event stream answered.' }));
   }
 }

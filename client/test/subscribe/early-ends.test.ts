@@ -8,7 +8,10 @@ class ScriptedSocket extends EventTarget {
   send(text: string): void {
     this.sent.push(JSON.parse(text));
   }
-  close(): void {}
+  closes = 0;
+  close(): void {
+    this.closes += 1;
+  }
   say(message: object): void {
     this.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(message) }));
   }
@@ -63,4 +66,13 @@ test('a request goes out in one flight with the first message, once; one that sh
     expect(socket.sent).toMatchObject([{ type: 'connection_init' }, { id: '1' }]);
     line.close();
   }
+});
+
+test('a socket that opens although it was closed before, as on Android, is closed then', () => {
+  const { socket, line } = open('opening');
+  line.close();
+  expect(socket.closes).toBe(1);
+  socket.dispatchEvent(new Event('open'));
+  expect(socket.closes).toBe(2);
+  expect(socket.sent).toEqual([]);
 });

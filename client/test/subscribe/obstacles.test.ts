@@ -149,3 +149,16 @@ test('the page of a portal does not make the client forget that event streams wo
   await proxy.heal();
   await eventually(() => events.results.length > 0);
 });
+
+test('a platform whose sockets pack nothing follows by event streams, and by a socket where none opens', async () => {
+  const device = {
+    prefersStreams: true,
+    hurry: (ms: number) => (ms < 3_000 ? Math.min(ms, 20) : ms),
+  };
+  expect(await loadPage(null, device)).toMatchObject({ upgrades: 0 });
+  const unstreamed: typeof fetch = (input, init) =>
+    new Headers(init?.headers).get('accept') === 'text/event-stream'
+      ? Promise.reject(new TypeError('Failed to fetch'))
+      : fetch(input, init);
+  expect(await loadPage(null, { ...device, fetch: unstreamed })).toMatchObject({ upgrades: 1 });
+});

@@ -1,0 +1,43 @@
+import { TradingGraphError } from '../errors.ts';
+
+/**
+ * Why no line could be opened, as far as the platform says it: Node and React Native name the HTTP status of a refused
+ * WebSocket, a browser does not. `extensions` have the `status`, or the `closeCode`.
+ */
+export function handshakeError(
+  said: string,
+  extensions: TradingGraphError['extensions'] = statusIn(said),
+): TradingGraphError {
+  const why = extensions.status === 403 ? FOREIGN : '';
+  return new TradingGraphError(`No line could be opened: ${said}.${why}`, {
+    code: 'NETWORK',
+    retryable: true,
+    extensions,
+  });
+}
+
+/** The reason, and why nothing else carries subscriptions either. */
+export function withObstacle(
+  { message, code, retryable, retryAfter, extensions }: TradingGraphError,
+  obstacle: Obstacle | null,
+): TradingGraphError {
+  const status = obstacle?.status !== undefined && { status: obstacle.status };
+  return new TradingGraphError(obstacle === null ? message : `${message} ${obstacle.said}`, {
+    ...{ code, retryable, retryAfter },
+    extensions: { ...status, ...extensions },
+  });
+}
+
+/** Why no event stream opens in place of a WebSocket. */
+export interface Obstacle {
+  readonly said: string;
+  readonly status?: number;
+}
+
+const FOREIGN =
+  ' The server may take this app for a page of another site, as behind a proxy that rewrites `Host`.';
+
+function statusIn(said: string): TradingGraphError['extensions'] {
+  const [status] = /\b[45]\d\d\b/.exec(said) ?? [];
+  return status === undefined ? {} : { status: Number(status) };
+}
