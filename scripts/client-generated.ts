@@ -28,6 +28,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const schema = buildSchema();
   return new Map([
     ['src/generated/error-codes.ts', errorCodes()],
+    ['src/generated/harmless-mutations.ts', harmlessMutations(schema)],
     ['src/generated/possible-types.ts', possibleTypes(schema)],
     // Browsers run the pages' files as they are.
     ['../graphiql/page/possible-types.js', possibleTypes(schema, '')],
@@ -54,6 +55,19 @@ ${rows.join('\n')}
 
 /** A code that the server answers with. */
 export type ServerErrorCode = keyof typeof ERROR_CODES;
+`;
+}
+
+function harmlessMutations(schema: GraphQLSchema): string {
+  const fields = Object.values(schema.getMutationType()?.getFields() ?? {});
+  const names = fields
+    .filter(({ description }) => description?.includes('Repeating it does no harm.'))
+    .map(({ name }) => `  '${name}',`);
+  return `${HEAD}
+/** The mutations of which the schema says that repeating them does no harm. */
+export const HARMLESS_MUTATIONS: readonly string[] = [
+${names.toSorted().join('\n')}
+];
 `;
 }
 

@@ -11,7 +11,10 @@ export type { Result };
 
 export interface RequestOptions {
   readonly signal?: Signal;
-  /** False for what must not be sent again by itself, as orders are not. Queries are repeated, mutations are not. */
+  /**
+   * False for what must not be sent again by itself, as orders are not. Queries are repeated, mutations are not; true
+   * repeats a mutation too of which the schema says that it does no harm.
+   */
   readonly repeats?: boolean;
   /**
    * The login that the request is made for. Where another one is signed in by then, nothing is sent and the error is

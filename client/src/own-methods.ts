@@ -1,5 +1,6 @@
 import type { BaseCore } from './base-core.ts';
 import type { RequestOptions, Result } from './core.ts';
+import { createNotifications, type Notifications } from './notifications/notifications.ts';
 import type { Operation } from './operation.ts';
 
 /** A client for queries and mutations. */
@@ -9,11 +10,13 @@ export interface RequestsClient {
     operation: Operation<Data, Variables>,
     ...rest: Rest<Variables>
   ): Promise<Result<Data>>;
-  /** Carries out a mutation, which is never repeated after it may have been carried out. It never rejects. */
+  /** Carries out a mutation, which is not repeated after it may have been carried out, unless `repeats` says so of a harmless one. It never rejects. */
   mutate<Data, Variables = unknown>(
     operation: Operation<Data, Variables>,
     ...rest: Rest<Variables>
   ): Promise<Result<Data>>;
+  /** Push notifications to this device. */
+  readonly notifications: Notifications;
   /** The signed-in account, as the server said last; null while that is not known, or nobody is signed in. */
   readonly login: string | null;
   /**
@@ -45,6 +48,7 @@ export function ownMethods(core: BaseCore): RequestsClient {
       }),
     mutate: (operation, ...[variables, own]) =>
       core.request(operation, variables as NonNullable<typeof variables>, own),
+    notifications: createNotifications(core),
     get login() {
       return core.login;
     },

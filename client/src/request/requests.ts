@@ -2,7 +2,7 @@ import type { OwnRequestOptions, Result } from '../core.ts';
 import type { DatedEnvironment } from '../environment.ts';
 import type { Operation } from '../operation.ts';
 import { isTokenRefused, isWhollyRefused, retryDelay } from './answers.ts';
-import { mayMutate, type RequestedDocument, requestedDocument } from './document.ts';
+import { isHarmless, mayMutate, type RequestedDocument, requestedDocument } from './document.ts';
 import { type Exchanger, exchange, failed } from './exchange.ts';
 import { abortedError, asTradingGraphError, disposedError, signedOutError } from './failures.ts';
 import { assertFinite } from './finite-variables.ts';
@@ -58,7 +58,9 @@ export class Requests {
       const document = requestedDocument(operation);
       // The app says that a document of an id is a query by asking for repeats; what a text is it says itself.
       const isMutation = 'query' in document && mayMutate(document);
-      const repeats = !isMutation && (options.repeats ?? !mayMutate(document));
+      const repeats = isMutation
+        ? options.repeats === true && isHarmless(document)
+        : (options.repeats ?? !mayMutate(document));
       const method = 'documentId' in document && repeats ? 'GET' : 'POST';
       const request = {
         document,
