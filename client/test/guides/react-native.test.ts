@@ -155,6 +155,11 @@ test('a phone that goes from one network to another without a moment of none rep
   expect(statuses.at(-1)).toBe('LIVE');
 });
 
+test('the programs of the guide compile without the types of the DOM', async () => {
+  const files = ['src/trading-graph.ts', 'src/Positions.tsx', 'src/offline-account.ts'];
+  expect(await project.compileWithoutDom(files)).toBe('');
+});
+
 test('its bundle is a script without what Metro and Hermes do not take', () => {
   expect(script).not.toMatch(/\bimport\s*[.(]|\(\?<[=!]|\/[a-z]*v[a-z]*\.test\(/);
 });

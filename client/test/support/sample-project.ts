@@ -74,6 +74,13 @@ export async function createSampleProject(
     },
     /** Type-checks everything as an app made by Vite does; returns what the compiler says. */
     compile: () => runTool('typescript/bin/tsc', ['-p', folder]),
+    /** Type-checks these files as an app does whose platform has no page, and so no types of the DOM. */
+    compileWithoutDom(files: readonly string[]) {
+      const compilerOptions = { ...TSCONFIG.compilerOptions, lib: ['ES2023'], types: [] };
+      const config = { compilerOptions, files: ['globals.d.ts', ...files] };
+      write('tsconfig.no-dom.json', JSON.stringify(config));
+      return runTool('typescript/bin/tsc', ['-p', join(folder, 'tsconfig.no-dom.json')]);
+    },
     /** Builds a module of the app for Node, and imports it anew, as another start of the app does. The endpoint is `globalThis.graphqlUrl`. */
     async load<Module>(entry: string) {
       loads += 1;

@@ -1,0 +1,125 @@
+import { webcrypto } from 'node:crypto';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createClient } from '../../src/create-client.ts';
+import { offlineAccountKey, type ReactNativeParts, reactNative } from '../../src/react-native.ts';
+
+afterEach(() => vi.unstubAllGlobals());
+
+type Network = Parameters<Parameters<ReactNativeParts['NetInfo']['addEventListener']>[0]>[0];
+
+/** What React Native and its packages have, as far as the client uses it. */
+function openPlatform() {
+  const stateListeners = new Set<(state: string) => void>();
+  const AppState = {
+    currentState: 'active',
+    addEventListener(_type: 'change', listener: (state: string) => void) {
+      stateListeners.add(listener);
+      return { remove: () => stateListeners.delete(listener) };
+    },
+  };
+  let tell = (_network: Network) => {};
+  const NetInfo = {
+    addEventListener(listener: (network: Network) => void) {
+      tell = listener;
+      return () => {};
+    },
+  };
+  const AsyncStorage = {
+    getItem: async () => null,
+    setItem: async () => {},
+    removeItem: async () => {},
+    getAllKeys: async () => [],
+  };
+  return {
+    parts: { AppState, NetInfo, AsyncStorage } satisfies ReactNativeParts,
+    stateListeners,
+    show(state: string) {
+      AppState.currentState = state;
+      for (const listener of [...stateListeners]) listener(state);
+    },
+    connect: (type: string, cellularGeneration?: string) =>
+      tell({ type, isConnected: type !== 'none', details: { cellularGeneration } }),
+  };
+}
+
+test('the app is seen unless it is in the background, and tells of each return once, until nobody listens', () => {
+  const platform = openPlatform();
+  const { lifecycle } = reactNative(platform.parts).environment;
+  const heard: string[] = [];
+  const ends = [
+    lifecycle?.onReturn((why) => heard.push(why ?? 'shown')),
+    lifecycle?.onHide(() => heard.push('hidden')),
+  ];
+  platform.show('inactive');
+  expect([lifecycle?.isVisible, heard]).toEqual([true, []]);
+  platform.show('background');
+  expect([lifecycle?.isVisible, heard]).toEqual([false, ['hidden']]);
+  platform.show('active');
+  expect(heard).toEqual(['hidden', 'shown']);
+  for (const type of ['wifi', 'wifi', 'cellular', 'none', 'cellular']) platform.connect(type);
+  // The first word of the platform is no return.
+  expect(heard.slice(2)).toEqual(['online', 'online']);
+  for (const end of ends) end?.();
+  platform.show('active');
+  platform.connect('wifi');
+  expect(heard).toHaveLength(4);
+  expect(platform.stateListeners.size).toBe(0);
+});
+
+test('there is a network unless the platform says that there is none, and 2G and 3G are slow', () => {
+  const platform = openPlatform();
+  const { environment } = reactNative(platform.parts);
+  const both = () => [environment.lifecycle?.isOnline, environment.isSlowLine?.()];
+  expect(both()).toEqual([true, false]);
+  for (const [type, generation, ...expected] of [
+    ['none', undefined, false, false],
+    ['wifi', undefined, true, false],
+    ['cellular', '2g', true, true],
+    ['cellular', '3g', true, true],
+    ['cellular', '4g', true, false],
+    ['cellular', undefined, true, false],
+  ] as const) {
+    platform.connect(type, generation);
+    expect(both(), `${type} ${generation}`).toEqual(expected);
+  }
+});
+
+test('ids are those of the app where it gives them, and event streams come first on iOS where `fetch` gives them', () => {
+  const { parts } = openPlatform();
+  expect(reactNative(parts).environment).not.toHaveProperty('randomId');
+  const randomUUID = () => 'an-id';
+  expect(reactNative({ ...parts, randomUUID }).environment.randomId?.()).toBe('an-id');
+  const prefers = (OS: string, more: object = { fetch }) =>
+    reactNative({ ...parts, ...more, Platform: { OS } }).environment.prefersStreams === true;
+  expect([prefers('ios'), prefers('android'), prefers('ios', {})]).toEqual([true, false, false]);
+});
+
+test('a client is made by it', async () => {
+  const { parts } = openPlatform();
+  const client = createClient({
+    url: 'http://127.0.0.1:9/graphql',
+    token: () => null,
+    ...reactNative({ ...parts, randomUUID: () => 'an-id' }),
+  });
+  expect(client.orders.ticket()).toMatchObject({ idempotencyKey: 'an-id', isDurable: true });
+  client.dispose();
+});
+
+test('the key of the offline account is made once, and kept where the app says', async () => {
+  const kept = new Map<string, unknown[]>();
+  const store = {
+    getItemAsync: async (name: string) => (kept.get(name)?.[0] as string) ?? null,
+    setItemAsync: async (name: string, ...rest: unknown[]) => void kept.set(name, rest),
+  };
+  const options = { keychainAccessible: 6 };
+  const iv = new Uint8Array(12);
+  const first = await offlineAccountKey(store, options);
+  const secret = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, first, new Uint8Array([7]));
+  const second = await offlineAccountKey(store, options);
+  const opened = await crypto.subtle.decrypt({ name: 'AES-GCM', iv }, second, secret);
+  expect([...new Uint8Array(opened)]).toEqual([7]);
+  expect([first.extractable, first.algorithm]).toEqual([false, { name: 'AES-GCM', length: 256 }]);
+  expect([...kept.values()]).toEqual([[expect.stringMatching(/^[\da-f]{64}$/), options]]);
+  vi.stubGlobal('crypto', { getRandomValues: webcrypto.getRandomValues.bind(webcrypto) });
+  await expect(offlineAccountKey(store)).rejects.toThrow('react-native-quick-crypto');
+});
