@@ -1,7 +1,7 @@
 /**
  * What a user of `trading-graph-client` sees on bad lines: the first positions, an order at the market, the catalog, a restart.
- * `npm run bench -- lines [--quick] [--write] [--only lines|returns|battery|events|phones]` prints Markdown; `--write` puts
- * the tables into docs/clients/bad-lines.md. The battery's take three minutes.
+ * `npm run bench -- lines [--quick] [--write] [--only lines|returns|battery|cellular|events|phones]` prints Markdown; `--write` puts
+ * the tables into docs/clients/bad-lines.md. The battery's take three minutes, those of cellular ten.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -14,6 +14,7 @@ import { startSandbox } from '../sandbox/start.ts';
 import { createSeededRandom } from '../test/end-to-end/orders/seeded-random.ts';
 import { startFacadeProcess } from '../test/support/facade-process.ts';
 import { BATTERY_HEAD, measureBattery } from './battery.ts';
+import { CELLULAR_HEAD, measureCellular } from './cellular.ts';
 import { EVENTS_HEAD, eventRows } from './events.ts';
 import { measureReturns, RETURNS_HEAD } from './returns.ts';
 import { measurePhones, PHONES_HEAD } from './small-phones.ts';
@@ -57,6 +58,11 @@ if (isWanted('battery') && !values.quick) {
   const rows = await measureBattery(service.facade.url, service.sandbox);
   show('<!-- battery -->', [MACHINE, table(BATTERY_HEAD, rows)].join('\n\n'));
 }
+if (isWanted('cellular') && !values.quick) {
+  await using service = await startService(1_000);
+  const rows = await measureCellular(service.facade.url, service.sandbox);
+  show('<!-- cellular -->', [MACHINE, table(CELLULAR_HEAD, rows)].join('\n\n'));
+}
 if (isWanted('phones')) {
   await using service = await startService(0);
   const rows = await measurePhones(service.facade.url, service.sandbox);
@@ -64,7 +70,9 @@ if (isWanted('phones')) {
 }
 process.exit(0);
 
-function isWanted(part: 'lines' | 'returns' | 'battery' | 'events' | 'phones'): boolean {
+function isWanted(
+  part: 'lines' | 'returns' | 'battery' | 'cellular' | 'events' | 'phones',
+): boolean {
   return values.only === undefined || values.only === part;
 }
 
