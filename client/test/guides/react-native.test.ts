@@ -156,7 +156,8 @@ test('a phone that goes from one network to another without a moment of none rep
 });
 
 test('the programs of the guide compile without the types of the DOM', async () => {
-  const files = ['src/trading-graph.ts', 'src/Positions.tsx', 'src/offline-account.ts'];
+  const names = ['trading-graph.ts', 'Positions.tsx', 'offline-account.ts', 'on-ios.ts'];
+  const files = names.map((name) => `src/${name}`);
   expect(await project.compileWithoutDom(files)).toBe('');
 });
 
