@@ -38,6 +38,7 @@ const FOREIGN =
   ' The server may take this app for a page of another site, as behind a proxy that rewrites `Host`.';
 
 function statusIn(said: string): TradingGraphError['extensions'] {
-  const [status] = /\b[45]\d\d\b/.exec(said) ?? [];
+  // A port is none.
+  const [, status] = /(?:^|[^:.\d])([45]\d\d)\b/.exec(said) ?? [];
   return status === undefined ? {} : { status: Number(status) };
 }

@@ -10,6 +10,7 @@ import { createCore } from '../../src/create-core.ts';
 import type { Environment } from '../../src/environment.ts';
 import type { TradingGraphError } from '../../src/errors.ts';
 import { createPositions } from '../../src/live/positions.ts';
+import { handshakeError } from '../../src/subscribe/handshake-error.ts';
 import { startCore } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 import { startCutProxy } from '../support/cut-proxy.ts';
@@ -90,6 +91,16 @@ test('an error is gone once a socket opens', async () => {
   await proxy.heal();
   await eventually(() => phone.positions.state().status === 'LIVE');
   expect(phone.positions.state().error).toBeNull();
+});
+
+test.each([
+  ['Unexpected server response: 403', { status: 403 }],
+  ["Expected HTTP 101 response but was '503 Service Unavailable'", { status: 503 }],
+  ['Received bad response code from server: 404.', { status: 404 }],
+  ['connect ECONNREFUSED 10.0.0.1:443', {}],
+  ['Received network error or non-101 status code.', {}],
+])('what a platform says, %j, has the status %j', (said, extensions) => {
+  expect(handshakeError(said).extensions).toEqual(extensions);
 });
 
 /** What the first handshakes with a server come to. */
