@@ -29,7 +29,7 @@ export function isHarmless(document: RequestedDocument): boolean {
 
 /** What stands in the outermost selection of each mutation: directives and spreads too, but no aliases. */
 function mutationsOf(query: string): readonly (readonly string[])[] {
-  const bare = query.replace(/"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"|#.*/g, ' ');
+  const bare = query.replace(/"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n])*"|#.*/g, ' ');
   const text = bare.replace(/\([^()]*\)/g, ' ');
   const found: string[][] = [];
   let depth = 0;

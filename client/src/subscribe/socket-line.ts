@@ -184,7 +184,8 @@ function lossOf(event: unknown): Loss {
   if (TOKEN_REFUSED.has(Number(code))) return { kind: 'token-refused' };
   if (FATAL.has(Number(code)))
     return { kind: 'fatal', error: protocolError(`The WebSocket was closed: ${code} ${reason}.`) };
-  const error = handshakeError(`the WebSocket was closed, ${code} ${reason}`, { closeCode: code });
+  const said = `the WebSocket was closed, ${[code, reason].join(' ').trim()}`;
+  const error = handshakeError(said, { closeCode: code });
   if (code === TRY_AGAIN_LATER)
     return { kind: 'broken', retryAfter: TOO_MANY_RETRY_SECONDS, error };
   return { kind: 'broken', error };

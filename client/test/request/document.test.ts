@@ -12,6 +12,7 @@ test.each([
   ['query Q { a(b: """ } mutation " """) }', false],
   ['fragment F on T { a } mutation { a }', true],
   ['{ a } # mutation', false],
+  ['{ a(b: """x \\""" } mutation """) }', false],
 ])('%j may be a mutation: %j', (query, expected) => {
   expect(mayMutate({ query })).toBe(expected);
 });
