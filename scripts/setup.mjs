@@ -1,10 +1,25 @@
 // Brings node_modules up to date and chooses the Node that everything else runs on. Plain
 // JavaScript without dependencies: it has to run on a fresh clone, under any Node from 20 on.
 // A start needs Node and the packages of production alone; --all brings what tests and tools need as well.
+// The packages are installed beside the former ones and take their place at the end, so that an update that fails
+// leaves these as they were.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
 import { delimiter, dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -14,10 +29,14 @@ const OLDEST_FOR_THE_PROGRAM = 24;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
-const stampFile = join(modules, '.setup-stamp');
 const lockFile = join(root, '.setup.lock');
+// In the project's folder, and so on its file system: from there a folder can be renamed.
+const work = join(root, '.setup');
+const newModules = join(work, 'node_modules');
+const formerModules = join(work, 'former');
+const STAMP = '.setup-stamp';
 // What scripts/run.mjs hands over to: the `node` that was found by name before may be an older one.
-const runNode = join(modules, '.run-node');
+const RUN_NODE = '.run-node';
 
 const PRODUCTION = 'production';
 const ALL = 'all';
@@ -42,25 +61,28 @@ if (!isUpToDate()) {
 
 function isUpToDate() {
   const { what, from } = installed();
-  return existsSync(runNode) && (what === ALL || what === wanted) && from === fingerprint();
+  return (
+    existsSync(join(modules, RUN_NODE)) &&
+    (what === ALL || what === wanted) &&
+    from === fingerprint(modules)
+  );
 }
 
 function installed() {
-  const [from, what] = read(stampFile).split('\n');
+  const [from, what] = read(join(modules, STAMP)).split('\n');
   return { from, what };
 }
 
 // npm's own record of what it installed is part of it, so that a later `npm install` or
 // `npm prune` by hand is noticed as well as a changed lock file.
-function fingerprint() {
-  const { dependencies, optionalDependencies, devDependencies, overrides, allowScripts } =
-    manifest();
+function fingerprint(folder) {
+  const { dependencies, optionalDependencies, devDependencies, overrides } = manifest();
   const hash = createHash('sha256');
   for (const part of [
-    JSON.stringify([dependencies, optionalDependencies, devDependencies, overrides, allowScripts]),
+    JSON.stringify([dependencies, optionalDependencies, devDependencies, overrides]),
     read(join(root, 'package-lock.json')),
     read(join(root, '.npmrc')),
-    read(join(modules, '.package-lock.json')),
+    read(join(folder, '.package-lock.json')),
     `${process.platform} ${process.arch}`,
   ]) {
     hash.update(part).update('\0');
@@ -69,17 +91,53 @@ function fingerprint() {
 }
 
 async function install() {
+  // The last update may have been killed after it had moved the former packages away.
+  if (!existsSync(modules) && existsSync(formerModules)) renameSync(formerModules, modules);
+  const isUpdate = existsSync(modules);
   const paths = lockedPaths();
-  const what = existsSync(modules) ? 'Updating' : 'Installing';
   const whatFor = wanted === ALL ? ', those of the tests among them' : '';
-  say(`${what} ${paths.length} packages${whatFor} (once; usually less than a minute) …`);
+  say(
+    `${isUpdate ? 'Updating' : 'Installing'} ${paths.length} packages${whatFor} (once; usually less than a minute) …`,
+  );
+  prepareFolder();
   const { done, output } = await npmCi(paths);
+  const kept = isUpdate ? ' The packages that were installed before are as they were.' : '';
   if (!done) {
     process.stderr.write(`${output.trimEnd()}\n`);
-    fail('npm could not install the packages (its own words are above). Is there a network?');
+    const isOffline = /E(?:AI_AGAIN|CONN|NOTFOUND|NETUNREACH|TIMEDOUT)/.test(output);
+    fail(
+      `npm could not install the packages (its own words are above).${isOffline ? ' Is there a network?' : ''}${kept}`,
+    );
   }
-  chooseNode();
-  writeFileSync(stampFile, `${fingerprint()}\n${wanted}`);
+  chooseNode(kept);
+  writeFileSync(join(newModules, STAMP), `${fingerprint(newModules)}\n${wanted}`);
+  takeTheirPlace();
+}
+
+function prepareFolder() {
+  rmSync(work, { recursive: true, force: true });
+  for (const workspace of manifest().workspaces ?? []) {
+    mkdirSync(join(work, workspace), { recursive: true });
+    cpSync(join(root, workspace, 'package.json'), join(work, workspace, 'package.json'));
+  }
+  mkdirSync(work, { recursive: true });
+  for (const file of ['package.json', 'package-lock.json', '.npmrc']) {
+    if (existsSync(join(root, file))) cpSync(join(root, file), join(work, file));
+  }
+}
+
+function takeTheirPlace() {
+  try {
+    if (existsSync(modules)) renameSync(modules, formerModules);
+    renameSync(newModules, modules);
+  } catch (error) {
+    if (error.code !== 'EBUSY' && error.code !== 'EXDEV') throw error;
+    // A volume that is mounted there cannot be renamed.
+    for (const name of readdirSync(modules)) {
+      rmSync(join(modules, name), { recursive: true, force: true });
+    }
+    cpSync(newModules, modules, { recursive: true, verbatimSymlinks: true });
+  }
 }
 
 /** The folders of the packages that npm is about to fill. */
@@ -91,22 +149,23 @@ function lockedPaths() {
       .filter(([, { dev }]) => wanted === ALL || !dev)
       // Of binaries npm takes only those for this machine.
       .filter(([, { os, cpu, libc }]) => !os && !cpu && !libc)
-      .map(([path]) => join(root, path, 'package.json'))
+      .map(([path]) => join(work, path, 'package.json'))
   );
 }
 
 async function npmCi(paths) {
-  // NODE_ENV=production or a user's npm settings must not leave out what the scripts here need.
-  // Node's package is an optional one: where its install script cannot fetch the binary, all others still come.
-  const options = ['--include=optional', '--ignore-scripts=false', '--loglevel=error'];
+  // NODE_ENV=production or a user's npm settings must not leave out what the scripts here need. npm itself may run
+  // on an older Node than the packages ask for; none of them has a script that has to run.
+  const options = ['--include=optional', '--engine-strict=false', '--ignore-scripts'];
+  options.push('--loglevel=error');
   options.push(...(wanted === ALL ? ['--include=dev'] : ['--omit=dev', '--workspaces=false']));
   const inside = process.env.npm_execpath?.endsWith('.js')
     ? [process.env.npm_node_execpath ?? process.execPath, process.env.npm_execpath]
     : ['npm'];
   const [command, ...args] = [...inside, 'ci', ...options];
   const npm = spawn(command, args, {
-    cwd: root,
-    env: { ...process.env, PATH: pathWithoutOwnBinaries() },
+    cwd: work,
+    env: { ...process.env, PATH: pathWithoutOwnBinaries(), ...cacheOfOurOwn() },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -133,12 +192,7 @@ function showProgress(paths) {
   const timer = setInterval(() => {
     const count = paths.filter((path) => existsSync(path)).length;
     const seconds = Math.round((Date.now() - startedAtMs) / 1_000);
-    // npm runs install scripts last, and one package has such a script: it fetches Node.
-    const now =
-      count < paths.length
-        ? `${count} of ${paths.length} packages`
-        : `${count} packages are here, Node ${nodeVersion()} is being fetched`;
-    lastText = `  ${now}, ${seconds} s`;
+    lastText = `  ${count} of ${paths.length} packages, ${seconds} s`;
     if (process.stderr.isTTY) process.stderr.write(`\r${lastText}\x1b[K`);
     else say(lastText);
   }, PROGRESS_MS);
@@ -150,7 +204,20 @@ function showProgress(paths) {
   };
 }
 
-// While npm replaces node_modules, its scripts must not find the Node in there half replaced.
+/** npm keeps what it fetches; a home may be read-only, or have a cache that belongs to another user. */
+function cacheOfOurOwn() {
+  const cache = process.env.npm_config_cache ?? join(homedir(), '.npm');
+  try {
+    const entries = join(cache, '_cacache');
+    mkdirSync(entries, { recursive: true });
+    for (const folder of [cache, entries]) accessSync(folder, constants.W_OK);
+    return {};
+  } catch {
+    return { npm_config_cache: join(work, 'npm-cache') };
+  }
+}
+
+// The project's own Node may be about to be replaced.
 function pathWithoutOwnBinaries() {
   const own = join(modules, '.bin');
   return (process.env.PATH ?? '')
@@ -159,28 +226,27 @@ function pathWithoutOwnBinaries() {
     .join(delimiter);
 }
 
-function chooseNode() {
+function chooseNode(kept) {
   const version = nodeVersion();
-  const bundled = join(modules, 'node', 'bin', 'node');
+  const bundled = join(newModules, nodePackage(), 'bin', 'node');
   const { stdout } = spawnSync(bundled, ['-p', 'process.version'], { encoding: 'utf8' });
   // Relative, so that the project's folder can be moved.
-  let chosen = relative(modules, bundled);
+  let chosen = relative(newModules, bundled);
   if (stdout?.trim() !== `v${version}`) {
     if (majorOf(process.version) < OLDEST_FOR_THE_PROGRAM) {
       fail(
         `Node ${version} could not be brought in for ${process.platform}-${process.arch}, and this ` +
-          `machine's ${process.version} is too old. Install Node ${OLDEST_FOR_THE_PROGRAM} or newer.`,
+          `machine's ${process.version} is too old. Install Node ${OLDEST_FOR_THE_PROGRAM} or newer.${kept}`,
       );
     }
     say(
       `Node ${version} could not be brought in; this machine's ${process.version} is used instead.`,
     );
     // Or `#!/usr/bin/env node` inside npm scripts would find a binary that does not work here.
-    rmSync(join(modules, '.bin', 'node'), { force: true });
+    rmSync(join(newModules, '.bin', 'node'), { force: true });
     chosen = process.execPath;
   }
-  rmSync(runNode, { force: true });
-  symlinkSync(chosen, runNode);
+  symlinkSync(chosen, join(newModules, RUN_NODE));
 }
 
 // Two starts at once on a fresh clone: the second waits, or both would install into one folder.
@@ -192,7 +258,8 @@ async function lock() {
       holdsLock = true;
       return;
     } catch (error) {
-      if (error.code !== 'EEXIST') fail(`${lockFile} cannot be written: ${error.message}`);
+      if (error.code !== 'EEXIST')
+        fail(`The packages have to be installed, but not into this folder: ${error.message}`);
     }
     const holder = Number(read(lockFile));
     if (holder > 0 && !isAlive(holder)) {
@@ -206,7 +273,12 @@ async function lock() {
 }
 
 function unlock() {
-  if (holdsLock) rmSync(lockFile, { force: true });
+  if (!holdsLock) return;
+  // Unless it is all that there is.
+  if (existsSync(modules) || !existsSync(formerModules)) {
+    rmSync(work, { recursive: true, force: true });
+  }
+  rmSync(lockFile, { force: true });
   holdsLock = false;
 }
 
@@ -220,7 +292,13 @@ function isAlive(pid) {
 }
 
 function nodeVersion() {
-  return manifest().optionalDependencies.node;
+  return Object.values(manifest().optionalDependencies)[0];
+}
+
+/** One package for each platform, which npm chooses by what these say of themselves. */
+function nodePackage() {
+  const isNewMac = process.platform === 'darwin' && process.arch === 'arm64';
+  return `${isNewMac ? 'node-bin' : 'node'}-${process.platform}-${process.arch}`;
 }
 
 function manifest() {

@@ -33,9 +33,11 @@ test('the build context holds the sources of the build, and nothing else', () =>
 test('all stages are built from one official Node, exactly the one that is developed on', () => {
   const source = readFileSync(join(root, 'Dockerfile'), 'utf8');
   const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    optionalDependencies: { node: string };
+    optionalDependencies: Readonly<Record<string, string>>;
   };
-  const image = `node:${optionalDependencies.node}-slim`;
+  const versions = new Set(Object.values(optionalDependencies));
+  expect(versions.size).toBe(1);
+  const image = `node:${[...versions].join()}-slim`;
   expect(parseGlobalArguments(source)).toEqual({ NODE_IMAGE: image });
   const page = readFileSync(join(root, 'docs', 'container.md'), 'utf8');
   const named = [...page.matchAll(/node:\d[\w.-]*/g)].map(([name]) => name);

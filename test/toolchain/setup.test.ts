@@ -1,61 +1,107 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 
 const root = join(import.meta.dirname, '..', '..');
+const folder = mkdtempSync(join(tmpdir(), 'set-up-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-// Stands in for npm: it records its arguments, and installs a Node that only prints its version.
-const NPM = `
-const { appendFileSync, chmodSync, mkdirSync, rmSync, writeFileSync } = require('node:fs');
-const args = process.argv.slice(2);
-appendFileSync('npm.log', JSON.stringify({ args, path: process.env.PATH }) + '\\n');
-if (process.env.FAKE_NPM_MS) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, +process.env.FAKE_NPM_MS);
-console.error('npm warn EBADENGINE something frightening');
-if (process.env.FAKE_NPM === 'fails') process.exit(1);
-rmSync('node_modules', { recursive: true, force: true });
-mkdirSync('node_modules/node/bin', { recursive: true });
-mkdirSync('node_modules/.bin');
-writeFileSync('node_modules/.package-lock.json', '{}');
-if (process.env.FAKE_NPM !== 'has no Node') {
-  writeFileSync('node_modules/node/bin/node', '#!/bin/sh\\necho ' + (process.env.FAKE_NODE || 'v26.10.0') + '\\n');
-  chmodSync('node_modules/node/bin/node', 0o755);
+const isNewMac = process.platform === 'darwin' && process.arch === 'arm64';
+const NODE = `${isNewMac ? 'node-bin' : 'node'}-${process.platform}-${process.arch}`;
+
+/** A package as npm fetches it. A Node of this kind only prints its version. */
+function pack(name: string, version: string, more: object = {}, prints = `v${version}`) {
+  const archive = join(mkdtempSync(join(folder, 'package-')), `${name}.tgz`);
+  const content = join(dirname(archive), 'package');
+  mkdirSync(join(content, 'bin'), { recursive: true });
+  const manifest = { name, version, ...(name === NODE && { bin: { node: 'bin/node' } }), ...more };
+  writeFileSync(join(content, 'package.json'), JSON.stringify(manifest));
+  writeFileSync(join(content, 'bin', 'node'), `#!/bin/sh\necho ${prints}\n`, { mode: 0o755 });
+  execFileSync('tar', ['-C', dirname(archive), '-czf', archive, 'package']);
+  const sha512 = createHash('sha512').update(readFileSync(archive)).digest('base64');
+  const locked = { version, resolved: `file:${archive}`, integrity: `sha512-${sha512}`, ...more };
+  return { archive, locked };
 }
-`;
 
-class Project implements Disposable {
-  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'setup-')));
+const node = pack(NODE, '26.10.0', { os: [process.platform], cpu: [process.arch] });
+// The Node that npm itself runs on is none that this package asks for.
+const served = pack('served', '1.0.0', { engines: { node: '>=999' } });
+const newer = pack('served', '2.0.0');
+const tool = pack('tool', '1.0.0');
+const absent = pack('served', '3.0.0');
+const absentNode = pack(NODE, '26.10.0');
+for (const { archive } of [absent, absentNode]) rmSync(archive);
 
-  constructor() {
+const NOBODY = 'http://127.0.0.1:9';
+/** What leaves out too much, and a home that nobody can write to. */
+const USERS_SETTINGS = {
+  HOME: '/dev/null',
+  NODE_ENV: 'production',
+  npm_config_engine_strict: 'true',
+  npm_config_ignore_scripts: 'true',
+  npm_config_omit: 'optional',
+};
+
+/** A project of two packages and Node, which the npm of this machine installs. */
+class Project {
+  readonly folder = realpathSync(mkdtempSync(join(folder, 'a project-')));
+
+  constructor(nodePackage = node) {
     cpSync(join(root, 'scripts', 'setup.mjs'), this.path('scripts/setup.mjs'));
-    writeFileSync(this.path('fake-npm.js'), NPM);
-    writeFileSync(
-      this.path('package.json'),
-      '{"type":"commonjs","optionalDependencies":{"node":"26.10.0"}}',
-    );
-    const packages = {
-      '': {},
-      'node_modules/node': { optional: true },
-      'node_modules/typescript': { dev: true },
-      'node_modules/trading-graph-client': { link: true },
+    this.lock(served, nodePackage);
+  }
+
+  lock({ locked }: typeof served, nodePackage = node) {
+    const manifest = {
+      dependencies: { served: locked.version },
+      devDependencies: { tool: '1.0.0' },
+      optionalDependencies: { [NODE]: '26.10.0' },
     };
-    writeFileSync(this.path('package-lock.json'), JSON.stringify({ lockfileVersion: 3, packages }));
+    const packages = {
+      '': manifest,
+      'node_modules/served': locked,
+      'node_modules/tool': { ...tool.locked, dev: true },
+      [`node_modules/${NODE}`]: { ...nodePackage.locked, optional: true },
+    };
+    writeFileSync(this.path('package.json'), JSON.stringify(manifest));
+    const lock = { lockfileVersion: 3, requires: true, packages };
+    writeFileSync(this.path('package-lock.json'), JSON.stringify(lock));
   }
 
   path(...parts: string[]): string {
     return join(this.folder, ...parts);
+  }
+
+  versionOf(name: string): string | null {
+    const file = this.path('node_modules', name, 'package.json');
+    if (!existsSync(file)) return null;
+    return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version;
+  }
+
+  /** What was chosen for everything that runs. */
+  ownNode(): string {
+    return realpathSync(this.path('node_modules', '.run-node'));
+  }
+
+  /** What only an installation needs. */
+  leftovers(): readonly string[] {
+    return ['.setup', '.setup.lock'].filter((name) => existsSync(this.path(name)));
   }
 
   async setUp(
@@ -68,16 +114,17 @@ class Project implements Disposable {
     const child = spawn(
       process.execPath,
       [
-        '--import',
-        `data:text/javascript,${encodeURIComponent(claim)}`,
-        'scripts/setup.mjs',
-        ...args,
+        ...['--import', `data:text/javascript,${encodeURIComponent(claim)}`],
+        ...['scripts/setup.mjs', ...args],
       ],
       {
         cwd: this.folder,
         env: {
-          PATH: `${this.path('node_modules', '.bin')}:${process.env.PATH}`,
-          npm_execpath: this.path('fake-npm.js'),
+          PATH: process.env.PATH,
+          HOME: folder,
+          // What is in no archive is nowhere.
+          npm_config_registry: NOBODY,
+          npm_config_fetch_retries: '0',
           ...env,
         },
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -88,117 +135,115 @@ class Project implements Disposable {
       text(child.stdout),
       text(child.stderr),
     ]);
-    return { code, output: stdout + stderr };
-  }
-
-  npmRuns(): { args: string[]; path: string }[] {
-    const log = this.path('npm.log');
-    if (!existsSync(log)) return [];
-    const lines = readFileSync(log, 'utf8').trim().split('\n');
-    return lines.map((line) => JSON.parse(line) as { args: string[]; path: string });
-  }
-
-  [Symbol.dispose]() {
-    rmSync(this.folder, { recursive: true, force: true });
+    // Now and then it says how far it is.
+    return { code, output: (stdout + stderr).replace(/^ {2}\d+ of .*\n/gm, '') };
   }
 }
 
-describe('a fresh clone', () => {
-  test('is installed with one plain message, whatever npm warns of', async () => {
-    using project = new Project();
-    const { code, output } = await project.setUp({ NODE_ENV: 'production' }, 'v20.0.0');
+describe.concurrent('a fresh clone', () => {
+  test('is installed with one plain message, past the lock of a start that died, whatever the user leaves out', async () => {
+    const project = new Project();
+    writeFileSync(project.path('.setup.lock'), '4194304999');
+    const { code, output } = await project.setUp(USERS_SETTINGS, 'v20.0.0');
     expect({ code, output }).toEqual({
       code: 0,
       output: 'Installing 1 packages (once; usually less than a minute) …\n',
     });
-    expect(project.npmRuns()[0]?.args).toEqual(
-      expect.arrayContaining([
-        ...['ci', '--include=optional', '--ignore-scripts=false'],
-        ...['--omit=dev', '--workspaces=false'],
-      ]),
-    );
-    expect(realpathSync(project.path('node_modules/.run-node'))).toBe(
-      project.path('node_modules/node/bin/node'),
-    );
+    expect(project.versionOf('served')).toBe('1.0.0');
+    expect(project.versionOf('tool')).toBe(null);
+    expect(project.ownNode()).toBe(project.path('node_modules', NODE, 'bin/node'));
+    expect(project.leftovers()).toEqual([]);
   });
 
-  test('is installed once by two starts at the same time, with what the first one needs', async () => {
-    using project = new Project();
-    const first = project.setUp({ FAKE_NPM_MS: '600' }, 'v26.10.0', ['--all']);
+  test('is installed once by two starts at the same time, with what tests need, which stays', async () => {
+    const project = new Project();
+    const first = project.setUp({}, 'v26.10.0', ['--all']);
     await eventually(() => expect(existsSync(project.path('.setup.lock'))).toBe(true));
-    const outcomes = await Promise.all([first, project.setUp()]);
-    expect(outcomes.map(({ code }) => code)).toEqual([0, 0]);
-    expect(project.npmRuns()).toHaveLength(1);
-    expect(existsSync(project.path('.setup.lock'))).toBe(false);
-  });
-
-  test('is installed past the lock of a start that died', async () => {
-    using project = new Project();
-    writeFileSync(project.path('.setup.lock'), '4194304999');
-    expect((await project.setUp()).code).toBe(0);
-  });
-});
-
-describe('a project that is installed', () => {
-  test.each([
-    ['the lock file', 'package-lock.json', '{"lockfileVersion":3,"packages":{}}'],
-    ["npm's settings", '.npmrc', 'fund=false'],
-    ['what is installed', 'node_modules/.package-lock.json', '{"packages":{}}'],
-  ])('is updated when %s changed', async (_, file, content) => {
-    using project = new Project();
-    await project.setUp();
-    writeFileSync(project.path(file), content);
-    const { output } = await project.setUp();
-    expect(output).toMatch(/^Updating \d+ packages/);
-    expect(project.npmRuns()).toHaveLength(2);
-  });
-
-  test('for tests keeps what they need over later starts', async () => {
-    using project = new Project();
-    await project.setUp({}, 'v26.10.0', ['--all']);
-    expect(await project.setUp()).toEqual({ code: 0, output: '' });
+    const [one, other] = await Promise.all([first, project.setUp()]);
+    expect(one.output).toBe(
+      'Installing 2 packages, those of the tests among them (once; usually less than a minute) …\n',
+    );
+    expect(other).toEqual({
+      code: 0,
+      output: 'Waiting for another start that is installing packages …\n',
+    });
     writeFileSync(project.path('.npmrc'), 'fund=false');
-    await project.setUp();
-    const runs = project.npmRuns();
-    expect(runs).toHaveLength(2);
-    expect(runs[1]?.args).toEqual(expect.arrayContaining(['--include=dev']));
+    expect((await project.setUp()).code).toBe(0);
+    expect(project.versionOf('tool')).toBe('1.0.0');
   });
 });
 
-describe('a failure is reported', () => {
-  test('npm fails: its words, what to look at, and nothing counts as installed', async () => {
-    using project = new Project();
-    const { code, output } = await project.setUp({ FAKE_NPM: 'fails' });
+describe.concurrent('a project that is installed', () => {
+  test("is updated when the lock file, npm's settings or what is installed changed", async () => {
+    const project = new Project();
+    await project.setUp();
+    for (const change of [
+      () => project.lock(newer),
+      () => writeFileSync(project.path('.npmrc'), 'fund=false'),
+      () => writeFileSync(project.path('node_modules/.package-lock.json'), '{}'),
+    ]) {
+      change();
+      expect((await project.setUp()).output).toMatch(/^Updating \d+ packages/);
+    }
+    expect(project.versionOf('served')).toBe('2.0.0');
+    expect(project.leftovers()).toEqual([]);
+    expect(await project.setUp()).toEqual({ code: 0, output: '' });
+  });
+
+  test('stays as it was where an update fails or was killed, and serves its own commit again', async () => {
+    const project = new Project();
+    await project.setUp();
+    project.lock(absent);
+    const { code, output } = await project.setUp();
     expect(code).toBe(1);
-    expect(output).toContain('EBADENGINE something frightening');
-    expect(output).toContain('Is there a network?');
-    expect((await project.setUp()).code).toBe(0);
+    expect(output).toMatch(
+      /npm could not .*\. The packages that were installed before are as they were\.\n$/,
+    );
+    expect(project.versionOf('served')).toBe('1.0.0');
+    expect(project.leftovers()).toEqual([]);
+    // Killed when the former packages had made room, and the new ones were not yet there.
+    mkdirSync(project.path('.setup'));
+    renameSync(project.path('node_modules'), project.path('.setup', 'former'));
+    expect((await project.setUp()).code).toBe(1);
+    project.lock(served);
+    expect(await project.setUp()).toEqual({ code: 0, output: '' });
+  });
+});
+
+describe.concurrent('a failure is reported', () => {
+  test('npm fails: its words, what to look at, and nothing counts as installed', async () => {
+    const project = new Project();
+    const resolved = `${NOBODY}/served.tgz`;
+    project.lock({ ...absent, locked: { ...absent.locked, resolved } });
+    const { code, output } = await project.setUp();
+    expect(code).toBe(1);
+    expect(output).toContain('ECONNREFUSED');
+    expect(output).toMatch(/Is there a network\?\n$/);
+    expect(existsSync(project.path('node_modules'))).toBe(false);
   });
 
   test('Node cannot be fetched: a new enough one takes its place', async () => {
-    using project = new Project();
-    const { code, output } = await project.setUp({ FAKE_NPM: 'has no Node' }, 'v24.1.0');
+    const project = new Project(absentNode);
+    const { code, output } = await project.setUp({}, 'v24.1.0');
     expect(code).toBe(0);
     expect(output).toContain("could not be brought in; this machine's v24.1.0 is used instead");
-    expect(realpathSync(project.path('node_modules/.run-node'))).toBe(
-      realpathSync(process.execPath),
-    );
+    expect(project.ownNode()).toBe(realpathSync(process.execPath));
   });
 
   test('Node does not run here: an old one stops the start', async () => {
-    using project = new Project();
-    const { code, output } = await project.setUp({ FAKE_NODE: 'not-found' }, 'v20.0.0');
+    const project = new Project(pack(NODE, '26.10.0', {}, 'not-found'));
+    const { code, output } = await project.setUp({}, 'v20.0.0');
     expect(code).toBe(1);
     expect(output).toContain('Install Node 24 or newer');
   });
 
   test('a Node older than the set-up stops the start', async () => {
-    using project = new Project();
+    const project = new Project();
     const { code, output } = await project.setUp({}, 'v18.20.0');
     expect({ code, output }).toEqual({
       code: 1,
       output: 'Node 20 or newer is needed; this is v18.20.0.\n',
     });
-    expect(project.npmRuns()).toEqual([]);
+    expect(existsSync(project.path('node_modules'))).toBe(false);
   });
 });
