@@ -1,24 +1,35 @@
 /**
- * The bytes that a moving market of ten minutes brings to a phone, and how long its radio is on. A part of
- * `npm run bench -- lines`; `--only cellular` measures nothing else.
+ * The bytes that a moving market of ten minutes brings to a phone, and how long its radio is on. `npm run bench -- cellular`
+ * prints Markdown; `-- --seconds` moves it for less.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { WebSocket } from 'ws';
 import { createClient } from '../client/src/create-client.ts';
 import type { Environment } from '../client/src/environment.ts';
-import type { Sandbox } from '../sandbox/start.ts';
+import { type Sandbox, startSandbox } from '../sandbox/start.ts';
+import { startFacadeProcess } from '../test/support/facade-process.ts';
+import { table } from './support/markdown.ts';
 import { startRadio } from './support/radio.ts';
 
-const MOVING_MS = 600_000;
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '600' } } });
+const MOVING_MS = Number(values.seconds) * 1_000;
 const INTERVALS_MS = [1_000, 5_000, 15_000];
 /** Holds 25 positions. */
 const EMAIL = 'pro@example.com';
 const FIVE = ['symbol', 'digits', 'priceCurrent', 'profit'] as const;
 
-export const CELLULAR_HEAD = ['`intervalMs`', 'over', 'received', 'radio on'];
+const HEAD = ['`intervalMs`', 'over', 'received', 'radio on'];
+
+const sandbox = await startSandbox({ seed: 'cellular', instruments: 500, tickMs: 1_000 });
+const facade = await startFacadeProcess({ GATEWAY_URL: sandbox.url, ORDER_STORE: 'memory' });
+console.log(table(HEAD, await measureCellular(facade.url, sandbox)));
+await facade.kill();
+await sandbox.close();
+process.exit(0);
 
 /** One row for each interval and transport, all at once. */
-export async function measureCellular(service: string, sandbox: Sandbox): Promise<string[][]> {
+async function measureCellular(service: string, sandbox: Sandbox): Promise<string[][]> {
   const transports: Record<string, Partial<Environment>> = {
     'a WebSocket, packed': { WebSocket: socketOf(true) },
     'a WebSocket, not packed': { WebSocket: socketOf(false) },

@@ -1,12 +1,14 @@
 /**
- * The bytes of one event of `account`, as they come to a phone: with whole rows, and with five fields. A part of
- * `npm run bench -- lines`; `--only events` measures nothing else.
+ * The bytes of one event of `account`, as they come to a phone: with whole rows, and with five fields. `npm run bench -- events`
+ * prints Markdown.
  */
 import { WebSocket } from 'ws';
 import { createClient } from '../client/src/create-client.ts';
 import type { TypedText } from '../client/src/operation.ts';
-import type { Sandbox } from '../sandbox/start.ts';
+import { type Sandbox, startSandbox } from '../sandbox/start.ts';
 import { eventually } from '../test/support/eventually.ts';
+import { startFacadeProcess } from '../test/support/facade-process.ts';
+import { table } from './support/markdown.ts';
 import { startRadio } from './support/radio.ts';
 
 /** Holds 25 positions. */
@@ -47,15 +49,14 @@ export interface EventSize {
   readonly packed: number;
 }
 
-export const EVENTS_HEAD = ['followed', 'positions moved', 'plain', 'packed'];
-
-export async function eventRows(service: string, sandbox: Sandbox): Promise<string[][]> {
-  return (await measureEvents(service, sandbox)).map(({ name, moved, plain, packed }) => [
-    name,
-    String(moved),
-    `${plain} B`,
-    `${packed} B`,
+if (import.meta.main) {
+  await using sandbox = await startSandbox({ seed: 'events', tickMs: 0 });
+  const facade = await startFacadeProcess({ GATEWAY_URL: sandbox.url, ORDER_STORE: 'memory' });
+  const rows = (await measureEvents(facade.url, sandbox)).map(({ name, moved, plain, packed }) => [
+    ...[name, String(moved), `${plain} B`, `${packed} B`],
   ]);
+  process.stdout.write(`${table(['followed', 'positions moved', 'plain', 'packed'], rows)}\n`);
+  await facade.kill();
 }
 
 /** The market stands still but for what is moved here. */
@@ -106,7 +107,7 @@ async function measureCase(service: string, sandbox: Sandbox, name: Case, isPack
       }
       await eventually(() => state().positions !== positions);
       const moved = state().positions.filter((row) => !positions.includes(row)).length;
-      tries.push({ moved, bytes: radio.figures().bytes });
+      tries.push({ moved, bytes: radio.figures().bytes() });
     }
     // A heartbeat or new figures may come beside one.
     found.push(tries.reduce((a, b) => (b.bytes < a.bytes ? b : a)));

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { cpuTable } from './cpu-table.ts';
 import { profileTable } from './profile-table.ts';
+import { shapesTable } from './shapes-table.ts';
 import { CLIENTS } from './support/client-headers.ts';
 import { pinOwnProcess } from './support/cores.ts';
 import { openField } from './support/field.ts';
@@ -15,19 +16,20 @@ const USAGE = `npm run bench -- [options] [what]
     peers     the rows beside servers made of other libraries, which are installed for it
     clients   the rows with the headers of each client; home, positions and customer-id where none is named
     profile   where the time goes, instead
+    shapes    what a request allocates, and where; its promises and timers, instead
     --quick   a first impression in less than a minute
     --rounds  how often each contestant has its turn
     --beside  one more of this project's processes: a folder with another checkout of it, a flag of Node, or a
               setting as NAME=value
   or one of these, with options of its own:
     capacity  what each unit of work costs at planning load, for docs/scale.md; --rounds, --quick
-    hostile   the worst that one account can do to the others; --kind bytes: that a sender of bytes can
-    ledger    what each stage of a small request costs; --rounds, --quick
-    lines     what a user of the client sees on bad lines, bytes of events, battery; --quick, --only, --write
+    cellular  the bytes of ten minutes of a moving market, and the radio's time; --seconds
+    events    the bytes of one event, as they come to a phone
+    hostile   the worst that one account can do to the others
     live      live positions: CPU of an event beside a bare loop's; --quick, --part
     memory    resident memory, idle, with sockets, and after many users' first screens; --no-peers, --users`;
 
-const BENCHES = ['capacity', 'hostile', 'ledger', 'lines', 'live', 'memory'];
+const BENCHES = ['capacity', 'cellular', 'events', 'hostile', 'live', 'memory'];
 const ROWS_OF_CLIENTS = ['home', 'positions', 'customer-id'];
 
 const given = process.argv.slice(2);
@@ -50,7 +52,7 @@ async function measureRows(): Promise<void> {
     : { warmRequests: 60_000, longestWarmMs: 12_000, sampleMs: 300, rounds: 7 };
   const pace = { ...usual, rounds: Number(values.rounds ?? usual.rounds) };
   const what = new Set(positionals);
-  const [peers, clients, profile] = ['peers', 'clients', 'profile'].map((name) =>
+  const [peers, clients, profile, shapes] = ['peers', 'clients', 'profile', 'shapes'].map((name) =>
     what.delete(name),
   );
 
@@ -61,11 +63,10 @@ async function measureRows(): Promise<void> {
   const names = what.size > 0 || !clients ? [...what] : ROWS_OF_CLIENTS;
   const rows = field.workloads.filter(({ name }) => names.length === 0 || names.includes(name));
   if (names.length > 0 && rows.length !== names.length) throw new Error(USAGE);
-  print(
-    profile
-      ? await profileTable(field, rows, { warmMs: 12_000, profileMs: 3_000 })
-      : await cpuTable(field, rows, clients ? CLIENTS : CLIENTS.slice(0, 1), pace),
-  );
+  const few = { warmMs: values.quick ? 1_000 : 12_000, profileMs: values.quick ? 500 : 3_000 };
+  if (profile) print(await profileTable(field, rows, few));
+  else if (shapes) print(await shapesTable(field, rows, few));
+  else print(await cpuTable(field, rows, clients ? CLIENTS : CLIENTS.slice(0, 1), pace));
 }
 
 /** A bench of its own, in a process of its own. */

@@ -2,6 +2,7 @@
  * Preloaded into each contestant: reports the process's own figures to the bench. CPU counts all of
  * its threads, so that work on the thread pool is not free.
  */
+import { createHook } from 'node:async_hooks';
 import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { HoldWatch } from './hold-watch.ts';
@@ -20,12 +21,22 @@ export interface ProbeAnswers {
   readonly 'longest-hold': number;
   readonly 'start-profile': null;
   readonly 'stop-profile': null;
+  readonly 'start-allocations': null;
+  readonly 'stop-allocations': null;
 }
 
 const SAMPLING_MICROSECONDS = 250;
+const SAMPLING_BYTES = 4_096;
 
 let holds: HoldWatch | null = null;
 let session: Session | null = null;
+/** What Node was given to wait for, by kind. */
+const waits: Record<string, number> = {};
+const counting = createHook({
+  init(_id, type) {
+    waits[type] = (waits[type] ?? 0) + 1;
+  },
+});
 
 process.on('message', (question: ProbeQuestion) => {
   // Messages without a question for the probe are for the program.
@@ -55,6 +66,25 @@ async function answer(question: ProbeQuestion): Promise<number | null> {
       await session.post('Profiler.setSamplingInterval', { interval: SAMPLING_MICROSECONDS });
       await session.post('Profiler.start');
       return null;
+    case 'start-allocations':
+      session = new Session();
+      session.connect();
+      await session.post('HeapProfiler.enable');
+      await session.post('HeapProfiler.startSampling', {
+        samplingInterval: SAMPLING_BYTES,
+        includeObjectsCollectedByMajorGC: true,
+        includeObjectsCollectedByMinorGC: true,
+      });
+      for (const type of Object.keys(waits)) waits[type] = 0;
+      counting.enable();
+      return null;
+    case 'stop-allocations': {
+      counting.disable();
+      const result = await session?.post('HeapProfiler.stopSampling');
+      writeFileSync(question.file ?? 'bench.heap.json', JSON.stringify({ waits, ...result }));
+      session?.disconnect();
+      return null;
+    }
     case 'stop-profile': {
       const result = await session?.post('Profiler.stop');
       writeFileSync(question.file ?? 'bench.cpuprofile', JSON.stringify(result?.profile));

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
+interface CallFrame {
+  readonly functionName: string;
+  readonly url: string;
+  readonly lineNumber: number;
+}
+
 interface Profile {
   readonly nodes: readonly {
     readonly id: number;
-    readonly callFrame: {
-      readonly functionName: string;
-      readonly url: string;
-      readonly lineNumber: number;
-    };
+    readonly callFrame: CallFrame;
   }[];
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
@@ -47,9 +49,31 @@ export function selfTimes(file: string, grouping: 'by function' | 'by part'): Se
     .sort((a, b) => b.share - a.share);
 }
 
-type Frame = Profile['nodes'][number]['callFrame'];
+interface AllocationNode {
+  readonly callFrame: CallFrame;
+  readonly selfSize: number;
+  readonly children: readonly AllocationNode[];
+}
 
-function nameOf({ functionName, url, lineNumber }: Frame): string {
+/** The bytes that each file has allocated, the most first, and what Node was given to wait for. */
+export function allocationsIn(file: string) {
+  const { profile, waits } = JSON.parse(readFileSync(file, 'utf8')) as {
+    readonly profile: { readonly head: AllocationNode };
+    readonly waits: Readonly<Record<string, number>>;
+  };
+  const bytes = new Map<string, number>();
+  function add({ callFrame, selfSize, children }: AllocationNode): void {
+    // The profiler's own messages are no work of the program's.
+    if (callFrame.url === 'node:inspector') return;
+    const name = placeOf(callFrame.url) || 'native code';
+    bytes.set(name, (bytes.get(name) ?? 0) + selfSize);
+    for (const child of children) add(child);
+  }
+  add(profile.head);
+  return { bytes: [...bytes].sort((a, b) => b[1] - a[1]), waits };
+}
+
+function nameOf({ functionName, url, lineNumber }: CallFrame): string {
   const place = placeOf(url);
   return place === ''
     ? functionName
@@ -57,7 +81,7 @@ function nameOf({ functionName, url, lineNumber }: Frame): string {
 }
 
 /** The project's own layers, packages by their name, and Node's parts. */
-function partOf({ functionName, url }: Frame): string {
+function partOf({ functionName, url }: CallFrame): string {
   const place = placeOf(url);
   if (place === '') return functionName.startsWith('(') ? functionName : 'native code';
   if (place.startsWith('node:')) return place.split('/').slice(0, 2).join('/');

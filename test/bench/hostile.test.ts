@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
-import { documentAttacks, senderAttacks, writerOf } from '../../bench/support/hostile/attacks.ts';
+import { documentAttacks, writerOf } from '../../bench/support/hostile/attacks.ts';
 import { KNOWN_DOCUMENTS } from '../../bench/support/hostile/known-documents.ts';
 import { runHostile } from '../../bench/support/hostile/run-hostile.ts';
 import { inFull } from '../support/in-full.ts';
@@ -15,21 +15,17 @@ test.each(KNOWN_DOCUMENTS)('$name: it is still valid', ({ kind, ...known }) => {
   expect(document.definitions[0]).toMatchObject({ operation });
 });
 
-test('what documents and senders do to the others is measured', { timeout: 600_000 }, async () => {
-  const senders = senderAttacks().filter(({ name }) =>
-    /WebSocket pings|packet|71 bytes/.test(name),
-  );
+test('what documents do to the others is measured', { timeout: 600_000 }, async () => {
   const documents = documentAttacks();
-  const attacks = [...inFull(documents, documents.slice(0, 2)), ...senders];
+  const attacks = inFull(documents, documents.slice(0, 2));
   const holdings = { instruments: 500, positions: 60 };
   const { harms, text } = await runHostile({ attacks, ...holdings, ms: 500, settings: {} });
   expect(harms.map(({ name }) => name)).toEqual(['nobody', ...attacks.map(({ name }) => name)]);
-  for (const { name, end, holdMs, cheap, personal, newcomers, report } of harms) {
+  for (const { name, end, holdMs, cheap, personal, report } of harms) {
     expect(end, name).toBe('alive');
     expect(holdMs, name).not.toBe(null);
     expect(cheap.asked, name).toBeGreaterThan(0);
     expect(personal.asked, name).toBeGreaterThan(0);
-    expect(newcomers.asked, name).toBeGreaterThan(0);
     if (name !== 'nobody') expect(report, name).toMatch(/[1-9]/);
     expect(text).toContain(`| ${name} | `);
   }

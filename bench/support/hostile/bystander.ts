@@ -11,19 +11,16 @@ export interface BystanderFigures {
 
 export interface BystanderOptions {
   readonly port: number;
-  /** One for each account; where it is empty the account has none. */
+  /** One for each account. */
   readonly tokens: readonly string[];
   readonly document: (asked: number) => HostileDocument;
-  readonly everyMs?: number;
-  /** In place of an address for each account, and a connection that it keeps. */
-  readonly newFrom?: string;
 }
 
 const ASKS_EVERY_MS = 32;
 
 /**
  * Accounts that request the same at a steady pace, whether the answer before has come or not: a wait
- * of seconds counts as often as a client would have had it. Each has an address and limits of its own, unless it is new there.
+ * of seconds counts as often as a client would have had it. Each has an address and limits of its own.
  */
 export class Bystander implements AsyncDisposable {
   readonly #pools: readonly { readonly pool: Pool; readonly token: string }[];
@@ -35,13 +32,13 @@ export class Bystander implements AsyncDisposable {
   #failed = 0;
 
   constructor(options: BystanderOptions) {
-    const { port, tokens, newFrom, everyMs = ASKS_EVERY_MS } = options;
+    const { port, tokens } = options;
     this.#options = options;
     this.#pools = tokens.map((token, at) => ({
       token,
-      pool: new Pool(`http://127.0.0.1:${port}`, { localAddress: newFrom ?? `127.0.0.${at + 2}` }),
+      pool: new Pool(`http://127.0.0.1:${port}`, { localAddress: `127.0.0.${at + 2}` }),
     }));
-    this.#timer = setInterval(() => void this.#ask(), everyMs);
+    this.#timer = setInterval(() => void this.#ask(), ASKS_EVERY_MS);
   }
 
   /** Requests without an answer so far count with their wait until now. */
@@ -66,10 +63,8 @@ export class Bystander implements AsyncDisposable {
     const sentAtMs = performance.now();
     this.#waiting.add(sentAtMs);
     try {
-      const { authorization, ...others } = headersOf(one.token);
-      const headers = one.token === '' ? others : { ...others, authorization };
-      const reset = this.#options.newFrom !== undefined;
-      const sent = { path: '/graphql', method: 'POST', headers, reset, body: text } as const;
+      const headers = headersOf(one.token);
+      const sent = { path: '/graphql', method: 'POST', headers, body: text } as const;
       const { body } = await one.pool.request(sent);
       // A refusal may be one field's.
       if ((await body.text()).includes('"errors"')) this.#failed += 1;

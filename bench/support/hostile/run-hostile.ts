@@ -26,8 +26,6 @@ export interface Harm {
   readonly holdMs: number | null;
   readonly cheap: BystanderFigures;
   readonly personal: BystanderFigures;
-  /** Those who sign in on a new connection, from the address of a sender. */
-  readonly newcomers: BystanderFigures;
   readonly grownBytes: number;
   readonly end: 'alive' | 'ended' | 'took 4 GB';
   readonly report: string;
@@ -37,10 +35,6 @@ const BYSTANDERS = 4;
 const AT_ONCE = 20;
 const TICK_MS = 100;
 const QUIET_MS = 2_000;
-/** Slowly enough for the limits of one address. */
-const SIGNS_IN_EVERY_MS = 250;
-const SIGN_IN =
-  'mutation ($email: String!) { login(input: { email: $email, password: "demo" }) { ... on LoginSuccess { positions { id } } } }';
 const COMES_BACK_WITHIN_MS = 5_000;
 // So little of it can be bought that any account can afford hundreds of positions.
 const ORDER = { symbol: 'EURUSD', type: 'unit', amount: 1 } as const;
@@ -107,20 +101,12 @@ export async function measureHarm(
   });
   await using cheap = new Bystander(asks('{ __typename }'));
   await using personal = new Bystander(asks('{ positions { id } }'));
-  await using newcomers = new Bystander({
-    ...{ port, tokens: [''], newFrom: '127.0.1.1', everyMs: SIGNS_IN_EVERY_MS },
-    document: (asked) => ({
-      text: SIGN_IN,
-      variables: { email: `user-${10 + asked}@example.com` },
-    }),
-  });
   const attack = begin({ port, token }, ms);
   // A server that hangs may also accept no more connections.
   const report = await within(ms + COMES_BACK_WITHIN_MS, attack);
   const figures = {
     cheap: cheap.stop(),
     personal: personal.stop(),
-    newcomers: newcomers.stop(),
   };
   const holdMs = await within(COMES_BACK_WITHIN_MS, facade.ask({ ask: 'longest-hold' }));
   return {
@@ -135,19 +121,12 @@ function harmTable(harms: readonly Harm[]): string {
     `${p50Ms.toFixed(0)} / ${p99Ms.toFixed(0)}${failed > 0 ? `, ${failed} failed` : ''}`;
   const head = ['', 'longest hold of the event loop, ms', '`{ __typename }` p50 / p99, ms'];
   return table(
-    [
-      ...head,
-      '`{ positions { id } }` p50 / p99, ms',
-      'sign-ins from there p50 / p99, ms',
-      'memory growth, MB',
-      'answers',
-    ],
-    harms.map(({ name, holdMs, cheap, personal, newcomers, grownBytes, end, report }) => [
+    [...head, '`{ positions { id } }` p50 / p99, ms', 'memory growth, MB', 'answers'],
+    harms.map(({ name, holdMs, cheap, personal, grownBytes, end, report }) => [
       name,
       end === 'alive' ? (holdMs?.toFixed(0) ?? 'did not come back') : `the process ${end}`,
       latency(cheap),
       latency(personal),
-      latency(newcomers),
       (grownBytes / 1_048_576).toFixed(0),
       report,
     ]),
