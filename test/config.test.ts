@@ -170,6 +170,11 @@ describe('values that contradict each other are refused', () => {
     ],
     ['an issuer that nothing checks', { JWT_ISSUER: 'us' }, 'JWT_JWKS_URL or JWT_SECRET'],
     ['an audience that nothing checks', { JWT_AUDIENCE: 'us' }, 'JWT_JWKS_URL or JWT_SECRET'],
+    [
+      'a header that is fixed and sent on',
+      { GATEWAY_FORWARD_HEADERS: 'x-brand,x-Tenant', GATEWAY_HEADERS: '{"X-Tenant":"canary"}' },
+      'GATEWAY_FORWARD_HEADERS: must not name x-tenant, which GATEWAY_HEADERS fixes',
+    ],
     ['trusted documents only, and none', { PERSISTED_DOCUMENTS_ONLY: 'on' }, 'PERSISTED_DOCUMENTS'],
   ])('%s', (_, env, words) => {
     expect(problemsOf(env)).toEqual([expect.stringContaining(words)]);
@@ -213,6 +218,37 @@ describe('fixed headers', () => {
     const { gatewayHeaders } = readConfig({ GATEWAY_HEADERS: '{"__proto__":"x"}' });
     expect(Object.getPrototypeOf(gatewayHeaders)).toBe(Object.prototype);
     expect(Object.keys(gatewayHeaders)).toEqual(['__proto__']);
+  });
+});
+
+describe('headers that go on', () => {
+  const named = (value: string) => readConfig({ GATEWAY_FORWARD_HEADERS: value });
+  const names = (count: number) => Array.from({ length: count }, (_, at) => `x-${at}`).join();
+
+  test('are sorted, in lower case and without doubles', () => {
+    const { gatewayForwardHeaders } = named('X-Tenant, x-brand,X-TENANT ,x-tenant');
+    expect(gatewayForwardHeaders).toEqual(['x-brand', 'x-tenant']);
+    expect(readConfig({}).gatewayForwardHeaders).toEqual([]);
+  });
+
+  test('are at most eight', () => {
+    expect(named(names(8)).gatewayForwardHeaders).toHaveLength(8);
+    expect(problemsOf({ GATEWAY_FORWARD_HEADERS: names(9) })).toEqual([
+      expect.stringContaining('at most 8 names'),
+    ]);
+    expect(named(`${names(8)},X-0`).gatewayForwardHeaders).toHaveLength(8);
+  });
+
+  test.each(
+    [
+      ...['Authorization', 'Cookie', 'host', 'origin', 'X-Forwarded-For', 'x-forwarded-host'],
+      ...['forwarded', 'user-agent', 'x-request-id', 'traceparent', 'content-type', 'accept'],
+      ...['accept-language', 'if-none-match', 'connection', 'transfer-encoding', 'sec-fetch-site'],
+      ...['proxy-authorization', '__proto__', '*', 'x tenant'],
+    ].map((name) => [name]),
+  )('are refused: %s', (name) => {
+    const problems = problemsOf({ GATEWAY_FORWARD_HEADERS: `x-tenant, ${name}` });
+    expect(problems).toEqual([expect.stringContaining('GATEWAY_FORWARD_HEADERS')]);
   });
 });
 

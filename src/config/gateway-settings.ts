@@ -37,9 +37,11 @@ const MOST_FORWARDED = 8;
 
 const forwardedHeaders: Kind<readonly string[]> = {
   parse(value) {
-    const names = headerNames.parse(value);
-    const isFit = names?.every((name) => FORWARDABLE.test(name) && !TAKEN.has(name));
-    return isFit && names && names.length <= MOST_FORWARDED ? [...new Set(names)].toSorted() : null;
+    const given = headerNames.parse(value);
+    if (given === null) return null;
+    const names = [...new Set(given)].toSorted();
+    const isFit = names.every((name) => FORWARDABLE.test(name) && !TAKEN.has(name));
+    return isFit && names.length <= MOST_FORWARDED ? names : null;
   },
   allowed: `at most ${MOST_FORWARDED} names of headers that no call has of itself, like x-tenant, x-brand`,
 };
