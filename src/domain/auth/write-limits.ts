@@ -14,6 +14,7 @@ import { GatewayError } from '../../gateway/errors.ts';
 import type { GatewayRefusal, LoginGrant } from '../../gateway/wire/bodies.ts';
 import { TooManyAttemptsError } from './errors.ts';
 import type { AccountProof } from './proof.ts';
+import { keyApart } from './viewer.ts';
 
 type SignIn = LoginGrant | GatewayRefusal;
 type Send<T> = () => Promise<T>;
@@ -55,11 +56,11 @@ export function createWriteLimits(limiter: Limiter, signedIn: KnownKeys, tokens:
    * its neighbours, so that none of them can lock it out. All devices of an e-mail share what they have, or each sign-in
    * would come with attempts for the next.
    */
-  async function ownOf({ client, token }: From, who: Client): Promise<Client | null> {
+  async function ownOf({ client, token, forwarded }: From, who: Client): Promise<Client | null> {
     if (token && (await signedIn.has(pairOf(token.hash, who)))) {
-      return singleClient('signed-in pair', pairOf('device', who));
+      return singleClient('signed-in pair', pairOf(keyApart('device', forwarded), who));
     }
-    const pair = pairOf(addressClient(client?.address).key, who);
+    const pair = pairOf(keyApart(addressClient(client?.address).key, forwarded), who);
     return (await signedIn.has(pair)) ? singleClient('signed-in pair', pair) : null;
   }
 
@@ -74,7 +75,7 @@ export function createWriteLimits(limiter: Limiter, signedIn: KnownKeys, tokens:
       const result = await limited(charges, send);
       if ('accessToken' in result) {
         const { hash } = toToken(result.accessToken, by.forwarded?.digest);
-        for (const key of [from.key, hash]) signedIn.add(pairOf(key, who));
+        for (const key of [keyApart(from.key, by.forwarded), hash]) signedIn.add(pairOf(key, who));
         tokens.add(hash);
       }
       return result;

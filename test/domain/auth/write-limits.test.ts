@@ -95,6 +95,20 @@ describe('a sign-in', () => {
     expect(await refusedOf(11, another)).toBe(1);
   });
 
+  test('gives attempts of its own to no other tenant’s', async () => {
+    const { limits, refusedOf } = stage();
+    const sent = (tenant: string, answer: typeof REJECTED | typeof GRANTED) => () => {
+      const forwarded = { pairs: ['x-tenant', tenant], digest: tenant };
+      const by = { ...from('192.0.2.1'), forwarded };
+      return limits.login(by, 'demo@example.com', async () => answer);
+    };
+    await sent('b', GRANTED)();
+    expect(await refusedOf(20, sent('a', REJECTED))).toBe(11);
+    // What strangers are left is one for all tenants, since anybody can write any header.
+    expect(await refusedOf(1, sent('c', REJECTED))).toBe(1);
+    expect(await refusedOf(1, sent('b', GRANTED))).toBe(0);
+  });
+
   test('with the token of each last one has no more attempts than with one of them', async () => {
     const { limits, refusedOf } = stage();
     let last = 0;
