@@ -81,7 +81,8 @@ export class Viewer implements Caller {
 
   /** The key of all that is shared within a group. */
   groupKey(group: string): string {
-    return keyApart(group, this.forwarded);
+    // A group may have any name, and none is to be the key of another with a digest.
+    return keyApart(group.replaceAll('~', '~~'), this.forwarded);
   }
 
   get claimedGroup(): string | null {

@@ -3,7 +3,7 @@ import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { CatalogView } from '../../../src/domain/catalog/catalog-view.ts';
 import { customerIdRead } from '../../../src/gateway/wire/payments.ts';
 import { eventually } from '../../support/eventually.ts';
-import { viewerBut } from '../viewer.ts';
+import { viewerBut, viewerOf } from '../viewer.ts';
 import {
   type CatalogWorld,
   DEMO,
@@ -23,6 +23,16 @@ test('first readers with different tokens share the catalog, each with proof of 
   expect(world.fetches()).toBe(1);
   // The token that fetched it is proved by that.
   expect(world.sandbox.calls('getSession')).toBe(19);
+});
+
+test('a group whose name ends like a key of another tenant’s has a key of its own', () => {
+  const tenant = viewerOf('token', { forwarded: { pairs: ['x-tenant', 'a'], digest: 'digest' } });
+  const names = ['usd', 'usd~', 'usd~digest', 'usd~~digest', 'usd~digest~digest'];
+  const keys = [tenant, viewerOf('token')].flatMap((viewer) =>
+    names.map((name) => viewer.groupKey(name)),
+  );
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(viewerOf('token').groupKey('usd')).toBe('usd');
 });
 
 test('a forged token gets nothing of a call in flight for another client', async () => {
