@@ -114,21 +114,25 @@ export class DeclaredBackend implements Backend<string, string> {
     name: string,
     { path, query, body }: BackendRequest,
   ): Promise<Exchange> {
-    const headers: string[] = [];
-    if (this.#loginHeader !== null || this.#settings.forwardToken) {
-      const { login } = await context.proved();
-      if (this.#loginHeader !== null) headers.push(this.#loginHeader, login);
-    }
+    const caller = await ResolverContext.callerOf(context);
+    const headers = new Map<string, string>();
     for (const each of this.#forward) {
       const value = context.header(each);
-      if (value !== null) headers.push(each, value);
+      if (value !== null) headers.set(each.toLowerCase(), value);
     }
-    const caller = await ResolverContext.callerOf(context);
+    if (this.#loginHeader !== null || this.#settings.forwardToken) {
+      const { login } = await context.proved();
+      // A login alone may be that of several tenants.
+      const pairs = caller.forwarded?.pairs ?? [];
+      for (let at = 0; at < pairs.length; at += 2)
+        headers.set(pairs[at] as string, pairs[at + 1] as string);
+      if (this.#loginHeader !== null) headers.set(this.#loginHeader.toLowerCase(), login);
+    }
     return this.#clientOf(context).call(name, caller, {
       ...(path && { path }),
       ...(query && { query }),
       ...(body !== undefined && { body }),
-      headers,
+      headers: [...headers].flat(),
     });
   }
 

@@ -13,6 +13,10 @@ const extension: Extension = ({ builder, refs, backend, shared, listSize }) => {
     ...{ name: 'tenants', url, forward: ['x-tenant', 'Authorization', 'cookie'] },
     reads: { tenant: '/tenant' },
   });
+  const ofLogin = backend({
+    ...{ name: 'login', url, loginHeader: 'x-login', forward: ['X-Tenant'] },
+    reads: { mine: '/mine' },
+  });
   const itemOf = side.loader('list', {
     most: 2,
     request: (ids) => ({ query: { ids: ids.join(' ') } }),
@@ -46,6 +50,10 @@ const extension: Extension = ({ builder, refs, backend, shared, listSize }) => {
     mine: t.string({
       ...text,
       resolve: (_root, _args, context) => own.read<string>(context, 'mine'),
+    }),
+    ofLogin: t.string({
+      ...text,
+      resolve: (_root, _args, context) => ofLogin.read<string>(context, 'mine'),
     }),
     request: t.stringList({
       ...text,
