@@ -33,6 +33,7 @@ export interface EndpointSettings
       ServerSettings,
       | 'accessLog'
       | 'clientNames'
+      | 'forwarding'
       | 'graph'
       | 'lasting'
       | 'maxBodyBytes'
@@ -54,7 +55,9 @@ export function createGraphQLEndpoint(
   settings: EndpointSettings,
 ): (reply: HttpReply) => Eventually<void> {
   const { graph, addresses, maxBodyBytes, directPath, yoga, pingMs, metrics } = settings;
-  const { accessLog, clientNames, lasting, received, tokens, tracing } = settings;
+  const { accessLog, clientNames, forwarding, lasting, received, tokens, tracing } = settings;
+  // Elsewhere the token that was refused here may be good.
+  const clearsCookie = forwarding.names.length === 0;
   const negotiation = new Negotiation();
 
   function answer(
@@ -112,7 +115,7 @@ export function createGraphQLEndpoint(
     operation: Operation | null,
     { single, events }: Media,
   ): Eventually<void> {
-    if (tokens.cookie !== null) setCookie(reply, tokens.cookie, outcome, operation);
+    if (tokens.cookie !== null) setCookie(reply, tokens.cookie, outcome, operation, clearsCookie);
     if ('isWellFormed' in outcome) return sendRefusal(reply, outcome as Refusal, single);
     return operation === null || operation.events === null
       ? sendAnswer(reply, outcome as ExecutionResult, operation, single)
@@ -213,18 +216,19 @@ export function createGraphQLEndpoint(
   };
 }
 
-/** Sets the cookie of a token that was issued, and clears that of one that was refused. */
+/** Sets the cookie of a token that was issued; `clears`: takes that of one that was refused away. */
 function setCookie(
   reply: HttpReply,
   cookie: AuthCookie,
   outcome: ExecutionResult,
   operation: Operation | null,
+  clears: boolean,
 ): void {
   const { request, caller } = reply;
   const issued = operation?.issuedToken ?? null;
   const value = issued === null ? null : cookie.issued(issued, request);
   if (value !== null) reply.set('set-cookie', value);
-  else if (caller.token !== null && request.headers.authorization === undefined) {
+  else if (clears && caller.token !== null && request.headers.authorization === undefined) {
     const isRefused = outcome.errors?.some(
       ({ extensions }) => extensions.code === cookie.refusedBy,
     );
