@@ -190,7 +190,7 @@ export class HttpServer {
 
   #route(reply: HttpReply, isForeign: boolean): Eventually<void> {
     const { request } = reply;
-    if (hasDoubledHeader(request.rawHeaders)) {
+    if (hasDoubledHeader(request.rawHeaders, this.#settings.forwarding.names)) {
       // The connection is closed unread: such a head may smuggle a second request behind it.
       reply.set('connection', 'close');
       const error = requestError(

@@ -1,8 +1,8 @@
 /**
- * Whether a single-valued header comes twice. Node keeps the first of them; a proxy in front may have
- * checked the last, and passed on what it would have refused.
+ * Whether a single-valued header comes twice. Node keeps the first of them, or joins them; a proxy in front may have
+ * checked the last, and passed on what it would have refused. `more`: further ones, in lower case.
  */
-export function hasDoubledHeader(rawHeaders: readonly string[]): boolean {
+export function hasDoubledHeader(rawHeaders: readonly string[], more: readonly string[]): boolean {
   let seen = 0;
   // `rawHeaders` alternates names and values.
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -10,7 +10,11 @@ export function hasDoubledHeader(rawHeaders: readonly string[]): boolean {
     if ((seen & bit) !== 0) return true;
     seen |= bit;
   }
-  return false;
+  return more.length > 0 && more.some((name) => countOf(name, rawHeaders) > 1);
+}
+
+function countOf(name: string, rawHeaders: readonly string[]): number {
+  return rawHeaders.filter((each, at) => at % 2 === 0 && each.toLowerCase() === name).length;
 }
 
 /** The length is compared first: this is on the hot path, and most names end there. */

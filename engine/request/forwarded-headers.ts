@@ -4,25 +4,29 @@ import type { ForwardedHeaders } from '../../lib/caller.ts';
 
 /** Picks the headers that go on with each call on a request's behalf. */
 export class HeaderForwarding {
-  readonly #names: readonly string[];
-
   /** In lower case. */
+  readonly names: readonly string[];
+
   constructor(names: readonly string[]) {
-    this.#names = names;
+    this.names = names;
+  }
+
+  /** Those of the request alone, by their names. */
+  in(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+    const present = this.names.filter((name) => Object.hasOwn(headers, name));
+    // Over HTTP a value has no space around it, and each transport must mean the same by it.
+    return Object.fromEntries(present.map((name) => [name, String(headers[name]).trim()]));
   }
 
   of(headers: IncomingHttpHeaders): ForwardedHeaders | undefined {
-    if (this.#names.length === 0) return undefined;
-    const pairs = this.#names.flatMap((name) => {
-      const value = headers[name];
-      return value === undefined ? [] : [name, String(value)];
-    });
+    if (this.names.length === 0) return undefined;
+    const pairs = Object.entries(this.in(headers)).flat();
     if (pairs.length === 0) return undefined;
     return { pairs, digest: hash('sha256', JSON.stringify(pairs), 'base64url').slice(0, 22) };
   }
 
   /** What an answer may differ by, for the caches between it and the client. */
   get vary(): string {
-    return this.#names.map((name) => `, ${name}`).join('');
+    return this.names.map((name) => `, ${name}`).join('');
   }
 }

@@ -13,6 +13,7 @@ export const CLOSINGS = {
   noInit: [CloseCode.ConnectionInitialisationTimeout, 'Connection initialisation timeout'],
   secondInit: [CloseCode.TooManyInitialisationRequests, 'Too many initialisation requests'],
   longToken: [CloseCode.Forbidden, 'Forbidden'],
+  header: [CloseCode.BadRequest, 'A header of connectionParams cannot be sent on'],
   hastySubscribe: [CloseCode.Unauthorized, 'Unauthorized'],
   idInUse: [CloseCode.SubscriberAlreadyExists, 'Subscriber already exists'],
   unreadable: [CloseCode.BadRequest, 'Invalid message received'],

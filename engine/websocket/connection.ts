@@ -67,6 +67,8 @@ export class Connection implements Recipient, PingTarget {
   #waiting = 0;
   readonly #disconnecting = new AbortController();
   readonly #forwarding: HeaderForwarding;
+  /** Those of the upgrade that go on: a proxy sets them there, as it does in any request. */
+  readonly #upgraded: Readonly<Record<string, string>>;
 
   constructor(
     socket: WebSocket,
@@ -92,6 +94,7 @@ export class Connection implements Recipient, PingTarget {
     const client = { address: addresses.of(request), userAgent: headers['user-agent'] ?? null };
     this.caller = { token: null, signal: this.#disconnecting.signal, client };
     this.#forwarding = forwarding;
+    this.#upgraded = forwarding.in(headers);
     // A browser says which page it is for, and others were refused: without it nobody knows whose cookie it is.
     this.cookieToken =
       headers.origin === undefined ? null : (tokens.cookie?.tokenOf(request) ?? null);
@@ -101,8 +104,9 @@ export class Connection implements Recipient, PingTarget {
   }
 
   /** The token is judged by the operations that use it. */
-  initialize(authorization: string, headers: Readonly<Record<string, string>>): void {
+  initialize(authorization: string, given: Readonly<Record<string, string>>): void {
     const { signal, client } = this.caller;
+    const headers = { ...given, ...this.#upgraded };
     const forwarded = this.#forwarding.of(headers);
     const apart = forwarded?.digest;
     const ofPage = this.cookieToken && toToken(this.cookieToken.text, apart);

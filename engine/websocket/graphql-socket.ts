@@ -157,7 +157,12 @@ export class GraphQLSocket implements FrameWatcher {
       connection.close('longToken');
       return;
     }
-    connection.initialize(authorization, headersIn(params));
+    const headers = headersIn(params, this.#settings.forwarding.names);
+    if (headers === null) {
+      connection.close('header');
+      return;
+    }
+    connection.initialize(authorization, headers);
     if (textIn(params, ON_TOKEN_END) === 'error') connection.onTokenEnd = 'error';
     connection.client ??= this.#settings.clientNames.of(
       textIn(params, CLIENT_NAME),
@@ -263,18 +268,29 @@ export class GraphQLSocket implements FrameWatcher {
   }
 }
 
-/** The `headers` of `connectionParams`, as far as a request could have them. */
-function headersIn(params: unknown): Readonly<Record<string, string>> {
+/**
+ * The `headers` of `connectionParams`, as far as a request could have them. Null where one of the `forwarded` is left out,
+ * or comes twice: the operations would be for another tenant.
+ */
+function headersIn(
+  params: unknown,
+  forwarded: readonly string[],
+): Readonly<Record<string, string>> | null {
   const { headers } = (params ?? {}) as { readonly headers?: unknown };
   if (typeof headers !== 'object' || headers === null) return {};
-  const entries = Object.entries(headers).slice(0, MOST_HEADERS);
-  return Object.fromEntries(
-    entries.flatMap(([name, value]) =>
-      HEADER_NAME.test(name) && typeof value === 'string' && HEADER_VALUE.test(value)
-        ? [[name.toLowerCase(), value]]
-        : [],
-    ),
+  const named = Object.entries(headers).map(
+    ([name, value]) => [name.toLowerCase(), value] as const,
   );
+  const taken = named
+    .slice(0, MOST_HEADERS)
+    .filter(
+      ([name, value]) =>
+        HEADER_NAME.test(name) && typeof value === 'string' && HEADER_VALUE.test(value),
+    );
+  const given = named.filter(([name]) => forwarded.includes(name));
+  const isWhole = given.every((each) => taken.includes(each));
+  const isOnce = new Set(given.map(([name]) => name)).size === given.length;
+  return isWhole && isOnce ? Object.fromEntries(taken) : null;
 }
 
 /** A text of `connectionParams`, or an empty one. Client libraries differ in the case of the key. */

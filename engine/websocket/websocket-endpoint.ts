@@ -72,8 +72,10 @@ export class WebSocketEndpoint {
   }
 
   #refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
-    const { addresses, countMessage, origins, refused } = this.#settings;
-    if (hasDoubledHeader(request.rawHeaders)) return this.#malformed('a header is doubled');
+    const { addresses, countMessage, forwarding, origins, refused } = this.#settings;
+    if (hasDoubledHeader(request.rawHeaders, forwarding.names)) {
+      return this.#malformed('a header is doubled');
+    }
     if (!isAllowedPage(request, origins)) return this.#foreign(request);
     if (this.#draining) return UNAVAILABLE;
     // With a body Node 26 hands over something else than the connection, which `ws` cannot read; Node 24 hands over the

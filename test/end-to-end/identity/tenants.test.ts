@@ -1,11 +1,15 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
-import { startTestApp } from '../../support/app.ts';
+import { postQuery, startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { startFacadeProcess } from '../../support/facade-process.ts';
 import { listenLocally } from '../../support/local-server.ts';
+import { startSideService } from '../extensions/side-service.ts';
 import { openSocket, type RawSocket } from '../live/raw-socket.ts';
 
 const DEMO = { email: 'demo@example.com' };
@@ -25,7 +29,9 @@ async function openTenants() {
     const { method, url: path = '', headers } = from;
     const tenant = headers['x-tenant'];
     seen.push({ tenant, path, headers });
-    const sandbox = tenants[tenant as keyof typeof tenants];
+    const sandbox = Object.hasOwn(tenants, String(tenant))
+      ? tenants[tenant as 'a' | 'b']
+      : undefined;
     if (sandbox === undefined) {
       from.resume();
       to.writeHead(401).end();
@@ -145,6 +151,138 @@ describe('what one tenant has', () => {
   });
 });
 
+describe('an order of one tenant', () => {
+  const outcome = '{ __typename ... on OrderRejected { sent } }';
+  const placed = async (tenant: string) =>
+    (await ask(tenant, `{ placedOrder(idempotencyKey: "asked for") ${outcome} }`)).data.placedOrder;
+  const voided = async (tenant: string, since: Date) => {
+    const args = `idempotencyKey: "asked for", since: "${since.toISOString()}"`;
+    return (await ask(tenant, `mutation { voidOrder(${args}) ${outcome} }`)).data.voidOrder;
+  };
+
+  test('is not found in another, and its key is closed there alone', async () => {
+    const since = new Date();
+    await place('a', 'asked for', 'x');
+    expect(await placed('b')).toBeNull();
+    expect(await voided('b', since)).toEqual({ __typename: 'OrderRejected', sent: false });
+    expect(await placed('a')).toEqual({ __typename: 'OrderAccepted' });
+    expect(await voided('a', since)).toEqual({ __typename: 'OrderAccepted' });
+  });
+});
+
+test('a connection that a proxy keeps alive is of no tenant', async () => {
+  await place('b', 'kept alive', 'kept alive');
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  for (const tenant of ['b', 'a', 'b', 'a', null]) {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const sent = tenant === null ? headers : { ...headers, 'x-tenant': tenant };
+    const outgoing = request(`${app.url}/graphql`, { method: 'POST', agent, headers: sent });
+    outgoing.end(JSON.stringify({ query: ACCOUNT }));
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+    const text = JSON.stringify(await json(response));
+    expect(text.includes('kept alive')).toBe(tenant === 'b');
+    expect(text.includes('UNAUTHENTICATED')).toBe(tenant === null);
+  }
+  agent.destroy();
+});
+
+describe('a header that goes on', () => {
+  test('may come once only, so that nobody takes another of two', async () => {
+    const headers = { authorization: `Bearer ${token}`, 'x-tenant': ['a', 'b'] };
+    const url = `${app.url}/graphql?query={customerId}`;
+    tenants.seen.length = 0;
+    const outgoing = request(url, { agent: false, headers }).end();
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(400);
+    response.resume();
+    await expect(openSocket(app, undefined, { headers: headers as never })).rejects.toThrow('400');
+    expect(tenants.seen).toEqual([]);
+  });
+
+  test('goes on as it is written, in whatever characters, and without the spaces around it', async () => {
+    for (const value of ['a, b', 'caf\u00e9', 'c'.repeat(8_000), '__proto__', 'constructor']) {
+      tenants.seen.length = 0;
+      const { errors } = await app.query(ACCOUNT, { token, headers: { 'x-tenant': value } });
+      expect(errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
+      expect(new Set(tenants.seen.map(({ tenant }) => tenant))).toEqual(new Set([value]));
+    }
+    const socket = await openSocket(app);
+    init(socket, { 'X-Tenant': ' b\t' });
+    socket.subscribe('1', '{ customerId }');
+    tenants.seen.length = 0;
+    await socket.until('1', 'next');
+    expect(tenants.seen).toMatchObject([{ tenant: 'b' }]);
+    socket[Symbol.dispose]();
+  });
+
+  test('is that of the upgrade where it has one, as a proxy sets it', async () => {
+    await place('b', 'upgrade', 'by the upgrade');
+    for (const headers of [{}, { 'X-Tenant': 'a' }]) {
+      const socket = await openSocket(app, undefined, { headers: { 'x-tenant': 'b' } });
+      init(socket, headers);
+      socket.subscribe('1', ACCOUNT);
+      expect(JSON.stringify(await socket.until('1', 'next'))).toContain('by the upgrade');
+      socket[Symbol.dispose]();
+    }
+  });
+
+  const many = Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`x-${at}`, 'x']));
+  test.each<[string, object]>([
+    ['is no text', { 'x-tenant': 7 }],
+    ['has other characters', { 'x-tenant': '\u0431' }],
+    ['is long', { 'x-tenant': 'a'.repeat(2_000) }],
+    ['comes behind too many', { ...many, 'x-tenant': 'a' }],
+    ['comes twice', { 'x-tenant': 'a', 'X-Tenant': 'b' }],
+  ])('ends a socket where it %s, and is not left out', async (_, headers) => {
+    const socket = await openSocket(app);
+    init(socket, headers);
+    expect(await socket.close()).toMatchObject({ code: 4400 });
+  });
+
+  test('may have the name of a property that every object has', async () => {
+    await using odd = await startTestApp(
+      { GATEWAY_FORWARD_HEADERS: 'constructor' },
+      { gateway: tenants.gateway },
+    );
+    const sent = async (headers: Record<string, string>) => {
+      tenants.seen.length = 0;
+      await odd.query(ACCOUNT, { token, headers });
+      return tenants.seen.map(
+        (one) => Object.hasOwn(one.headers, 'constructor') && one.headers.constructor,
+      );
+    };
+    expect(new Set(await sent({}))).toEqual(new Set([false]));
+    expect(new Set(await sent({ constructor: 'x' }))).toEqual(new Set(['x']));
+  });
+});
+
+test('a cookie whose token one tenant refuses stays for the others', async () => {
+  await using cookies = await startTestApp(
+    { GATEWAY_FORWARD_HEADERS: 'x-tenant', AUTH_COOKIE: 'session' },
+    { gateway: tenants.gateway },
+  );
+  for (const tenant of ['a', 'c']) {
+    const headers = { cookie: `session=${token}`, 'x-tenant': tenant };
+    const answer = await cookies.query('{ customerId }', { headers });
+    expect(answer.errors).toHaveLength(tenant === 'a' ? 0 : 1);
+    expect(answer.headers.get('set-cookie')).toBeNull();
+  }
+});
+
+test('a backend of an extension is told of which tenant the login is', async () => {
+  await using service = await startSideService();
+  service.answer = ({ headers }) => ({ status: 200, body: String(headers['x-tenant']) });
+  await using facade = await startFacadeProcess({
+    GATEWAY_URL: tenants.gateway.url,
+    GATEWAY_FORWARD_HEADERS: 'x-tenant',
+    EXTENSIONS: join(import.meta.dirname, '../extensions/side-graph.ts'),
+    SIDE_URL: service.url,
+  });
+  const query = (document: string) => postQuery(`${facade.url}/graphql`, document, by('b'));
+  const { data } = await query('{ mine ofLogin tenant item(id: "a") }');
+  expect(data).toEqual({ mine: 'b', ofLogin: 'b', tenant: 'b', item: 'undefined' });
+});
+
 test('a signature that is valid proves the login of no tenant: the gateway is asked', async () => {
   await using signed = await startTestApp(
     { GATEWAY_FORWARD_HEADERS: 'x-tenant', JWT_SECRET: SECRET },
@@ -163,6 +301,11 @@ test('a signature that is valid proves the login of no tenant: the gateway is as
 
 function comments(data: { positions: readonly { comment: string | null }[] }) {
   return data.positions.map(({ comment }) => comment);
+}
+
+function init(socket: RawSocket, headers: object): void {
+  const payload = { authorization: `Bearer ${token}`, headers };
+  socket.say({ type: 'connection_init', payload });
 }
 
 async function follow(tenant: string): Promise<RawSocket> {
