@@ -137,6 +137,29 @@ describe('what one tenant has', () => {
     expect(named(tenants.b)).toHaveLength(1);
   });
 
+  test('has ETags of its own, which no other’s catalog confirms', async () => {
+    const get = (tenant: string, etag = '') =>
+      fetch(`${app.url}/graphql?query={instruments(first:1){nodes{id}}}`, {
+        headers: { ...by(tenant).headers, authorization: `Bearer ${token}`, 'if-none-match': etag },
+      });
+    const { headers } = await get('a');
+    const etag = headers.get('etag') as string;
+    expect(headers.get('cache-control')).toMatch(/^private,/);
+    const statuses = ['a', 'b', 'c'].map(async (tenant) => (await get(tenant, etag)).status);
+    expect(await Promise.all(statuses)).toEqual([304, 200, 200]);
+    expect((await (await get('c', etag)).json()).data.instruments).toBeNull();
+  });
+
+  test('has cursors of its own', async () => {
+    using first = await follow('a');
+    const { cursor } = (await first.until('1', 'next')).payload.data.positionChanges;
+    for (const tenant of ['a', 'b']) {
+      using socket = await follow(tenant, cursor);
+      const { snapshot } = (await socket.until('1', 'next')).payload.data.positionChanges;
+      expect(snapshot).toBe(tenant === 'b');
+    }
+  });
+
   test('has live feeds of its own, by the headers of connectionParams', async () => {
     const sockets = { a: await follow('a'), b: await follow('b') };
     const heard = (socket: RawSocket) =>
@@ -308,11 +331,12 @@ function init(socket: RawSocket, headers: object): void {
   socket.say({ type: 'connection_init', payload });
 }
 
-async function follow(tenant: string): Promise<RawSocket> {
+async function follow(tenant: string, after: string | null = null): Promise<RawSocket> {
   const socket = await openSocket(app);
-  const payload = { authorization: `Bearer ${token}`, headers: { 'X-Tenant': tenant } };
-  socket.say({ type: 'connection_init', payload });
-  socket.subscribe('1', 'subscription { positionChanges { upserted { id comment } } }');
+  init(socket, { 'X-Tenant': tenant });
+  const query =
+    'subscription ($after: String) { positionChanges(after: $after) { cursor snapshot upserted { id comment } } }';
+  socket.subscribe('1', query, { after });
   await socket.until('1', 'next');
   return socket;
 }
