@@ -107,7 +107,7 @@ async function measureCase(service: string, sandbox: Sandbox, name: Case, isPack
       }
       await eventually(() => state().positions !== positions);
       const moved = state().positions.filter((row) => !positions.includes(row)).length;
-      tries.push({ moved, bytes: radio.figures().bytes() });
+      tries.push({ moved, bytes: radio.figures().bytes });
     }
     // A heartbeat or new figures may come beside one.
     found.push(tries.reduce((a, b) => (b.bytes < a.bytes ? b : a)));
