@@ -1,7 +1,7 @@
 /**
  * What a user of `trading-graph-client` sees on bad lines: the first positions, an order at the market, the catalog, a restart.
  * `npm run bench -- lines [--quick] [--write] [--only lines|returns|battery|events|phones]` prints Markdown; `--write` puts
- * the tables into docs/clients/bad-lines.md. The battery's take three minutes.
+ * the tables into bench/bad-lines.md. The battery's take three minutes.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -34,7 +34,7 @@ const ROUND_TRIPS_MS = values.quick ? [50] : [50, 400, 2_000];
 const CUTS = values.quick ? [0, 0.1] : [0, 0.02, 0.1];
 // A user who waits longer has closed the app.
 const PATIENCE_MS = 200_000;
-const PAGE = join(import.meta.dirname, '..', 'docs', 'clients', 'bad-lines.md');
+const PAGE = join(import.meta.dirname, 'bad-lines.md');
 const MACHINE = `${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`;
 
 if (isWanted('lines')) {

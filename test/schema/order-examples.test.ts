@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-const FOLDERS = '{docs,examples/*/src,graphiql/page,page/src}/**/*.{md,js,ts,tsx}';
+const FOLDERS = '{docs,examples/{*,guides/*}/src,graphiql/page,page/src}/**/*.{md,js,ts,tsx}';
 const EXAMPLES = ['README.md', ...globSync(FOLDERS, { exclude: ['**/gql/**'] })].filter((path) =>
   /placeOrder\(input: (?!\{ …)/.test(readFileSync(path, 'utf8')),
 );
