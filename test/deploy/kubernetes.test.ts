@@ -211,7 +211,7 @@ test('the network policy lets in the ports of the service, and out what its sett
   const gatewayPort = Number(new URL(config.gatewayUrl ?? '').port || 443);
   // The ports of Redis, of its Sentinels and of OTLP over HTTP: the documentation's examples have them.
   expect([...new Set(portsOf(spec.egress))]).toEqual([53, gatewayPort, 6379, 26_379, 4_318]);
-  expect(readProject('docs', 'redis.md')).toContain('host:26379');
+  expect(readProject('docs', 'order-records.md')).toContain('host:26379');
   expect(readProject('docs', 'traces.md')).toContain(':4318');
 });
 

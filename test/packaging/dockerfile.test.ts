@@ -37,7 +37,7 @@ test('all stages are built from one official Node, exactly the one that is devel
   };
   const image = `node:${optionalDependencies.node}-slim`;
   expect(parseGlobalArguments(source)).toEqual({ NODE_IMAGE: image });
-  const page = readFileSync(join(root, 'docs', 'container.md'), 'utf8');
+  const page = readFileSync(join(root, 'docs', 'operations.md'), 'utf8');
   const named = [...page.matchAll(/node:\d[\w.-]*/g)].map(([name]) => name);
   expect(new Set(named)).toEqual(new Set([image]));
   expect(new Set(parseDockerfile(source).map((stage) => stage.image))).toEqual(
