@@ -26,17 +26,25 @@ function configurationTable(): string {
       const means = mayBeFile(setting)
         ? `${setting.means} (secret; may be in the file that \`${fileVariable(name)}\` names)`
         : setting.means;
+      const allowed = shortly(setting.kind.allowed);
       const cells = [
         `\`${name}\``,
-        defaultOf(setting),
-        setting.kind.allowed,
-        means,
-        OCCASIONS[name],
+        `${defaultOf(setting)}; ${allowed}`,
+        `${means}. *When ${OCCASIONS[name]}.*`,
       ];
       return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
     },
   );
-  return `| Variable | Default | Allowed | Meaning | Set it when |\n|---|---|---|---|---|\n${rows.join('')}`;
+  return `| Variable | Default; allowed | Meaning; when to set it |\n|---|---|---|\n${rows.join('')}`;
+}
+
+/** A range as figures alone. */
+function shortly(allowed: string): string {
+  return allowed
+    .replace(/^a whole number, (\d+) to (\d+)$/, '$1–$2')
+    .replace(/^a whole number, (\d+) or more$/, '≥ $1')
+    .replace(/^one of /, '')
+    .replace(/^`on` or `off`$/, '`on`, `off`');
 }
 
 function defaultOf({ fallback, fallbackText }: Setting<unknown>): string {

@@ -51,7 +51,10 @@ export function readPage(page: string): SamplePage {
     samples.push({ page, line: start + 1, language, file, text: `${code.join('\n')}\n` });
     at = end;
   }
-  if (page.startsWith('docs/clients/')) samples.unshift(...guideFiles(basename(page, '.md')));
+  if (page.startsWith('docs/clients/'))
+    samples.unshift(
+      ...guideFiles(page === 'docs/clients/README.md' ? 'shared' : basename(page, '.md')),
+    );
   return { samples, globals: [...text.matchAll(GLOBALS)].map(([, found]) => found).join('') };
 }
 
