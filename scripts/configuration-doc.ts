@@ -24,13 +24,13 @@ function configurationTable(): string {
   const rows = (Object.entries(SETTINGS) as [keyof typeof SETTINGS, Setting<unknown>][]).map(
     ([name, setting]) => {
       const means = mayBeFile(setting)
-        ? `${setting.means} (secret; may be in the file that \`${fileVariable(name)}\` names)`
+        ? `${setting.means} (secret; or the file \`${fileVariable(name)}\`)`
         : setting.means;
       const allowed = shortly(setting.kind.allowed);
       const cells = [
         `\`${name}\``,
         `${defaultOf(setting)}; ${allowed}`,
-        `${means}. *When ${OCCASIONS[name]}.*`,
+        OCCASIONS[name] ? `${means}. *When ${OCCASIONS[name]}.*` : `${means}.`,
       ];
       return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
     },
