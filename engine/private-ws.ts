@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { LostField } from '../lib/private-node.ts';
 
-// All that is used of `ws` beside its public API, which offers none of it; docs/upgrading.md has what rests on each.
+// All that is used of `ws` beside its public API, which offers none of it; engine/README.md has what rests on each.
 
 export type Unpacked = (error: Error | null, bytes?: Buffer) => void;
 

@@ -2,7 +2,7 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import { connect, Server, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-// All that is used of Node beside its public API, which offers none of it; docs/upgrading.md has what rests on each.
+// All that is used of Node beside its public API, which offers none of it; engine/README.md has what rests on each.
 
 /** A field that this version lacks, with what is off without it. */
 export interface LostField {

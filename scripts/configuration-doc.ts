@@ -24,19 +24,27 @@ function configurationTable(): string {
   const rows = (Object.entries(SETTINGS) as [keyof typeof SETTINGS, Setting<unknown>][]).map(
     ([name, setting]) => {
       const means = mayBeFile(setting)
-        ? `${setting.means} (secret; may be in the file that \`${fileVariable(name)}\` names)`
+        ? `${setting.means} (secret; or the file \`${fileVariable(name)}\`)`
         : setting.means;
+      const allowed = shortly(setting.kind.allowed);
       const cells = [
         `\`${name}\``,
-        defaultOf(setting),
-        setting.kind.allowed,
-        means,
-        OCCASIONS[name],
+        `${defaultOf(setting)}; ${allowed}`,
+        OCCASIONS[name] ? `${means}. *When ${OCCASIONS[name]}.*` : `${means}.`,
       ];
       return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
     },
   );
-  return `| Variable | Default | Allowed | Meaning | Set it when |\n|---|---|---|---|---|\n${rows.join('')}`;
+  return `| Variable | Default; allowed | Meaning; when to set it |\n|---|---|---|\n${rows.join('')}`;
+}
+
+/** A range as figures alone. */
+function shortly(allowed: string): string {
+  return allowed
+    .replace(/^a whole number, (\d+) to (\d+)$/, '$1–$2')
+    .replace(/^a whole number, (\d+) or more$/, '≥ $1')
+    .replace(/^one of /, '')
+    .replace(/^`on` or `off`$/, '`on`, `off`');
 }
 
 function defaultOf({ fallback, fallbackText }: Setting<unknown>): string {

@@ -1,5 +1,5 @@
 /**
- * Builds the container image by its Dockerfile and runs it as docs/container.md says, with a read-only root and
+ * Builds the container image by its Dockerfile and runs it as docs/operations.md says, with a read-only root and
  * without root's rights: `npm run image:try`. It prints what the page documents. As root on Debian or Ubuntu it
  * installs what it needs; elsewhere it fails, since an image that was not run has not been tried.
  */

@@ -11,16 +11,15 @@ const INTRODUCTION = `# Metrics
 
 <!-- Written by \`npm run docs\` from what src/app/metrics.ts registers. -->
 
-\`GET /metrics\` on \`ADMIN_HOST:ADMIN_PORT\`, in the text format of Prometheus. Every series of a fixed set of labels is there from the
-start, at 0. Labels come from fixed sets: of documents only the operations of a manifest have a name (the first 50; all else is
-\`other\`), of clients only those in \`CLIENT_NAMES\`, with the first 20 versions that came with an accepted token, of groups those whose catalogs are in memory. Beside these there are
-\`process_*\` and \`nodejs_*\` as \`prom-client\` names them: CPU, memory, open files, heap, garbage collection, event-loop delay.
+\`GET /metrics\` on \`ADMIN_HOST:ADMIN_PORT\`, in the text format of Prometheus, with \`process_*\` and \`nodejs_*\` of \`prom-client\`. Every series of a fixed set of labels is there from the
+start, at 0. Of documents only the operations of a manifest have a name (the first 50; all else is \`other\`), of clients those in \`CLIENT_NAMES\`, with the first 20 versions that came with an
+accepted token, of groups those whose catalogs are in memory. What ends in \`_total\` is a counter; histograms say so; all else are gauges.
 
 \`outcome\` of requests: \`ok\`; \`caller\`: a wrong document, token or input; \`refused\`: over a limit here; \`fault\`: the gateway or the
 service failed; \`gone\`: the client left before its answer. An answer with status 200 that has errors is no \`ok\`.
 
-| Metric | Type | Labels | Meaning |
-|---|---|---|---|
+| Metric | Meaning |
+|---|---|
 `;
 
 export function metricsPage(): string {
@@ -28,8 +27,10 @@ export function metricsPage(): string {
 }
 
 function row({ name, type, labelNames, help }: Metric): string {
-  const labels = labelNames.map((label) => `\`${label}\``).join(', ') || '–';
-  return `| \`${name}\` | ${type} | ${labels} | ${help.replaceAll('|', '\\|')} |\n`;
+  if ((type === 'counter') !== name.endsWith('_total')) throw new Error(`${name} is a ${type}`);
+  const labels = labelNames.length > 0 ? `{${labelNames.join()}}` : '';
+  const kind = type === 'histogram' ? 'Histogram. ' : '';
+  return `| \`${name}${labels}\` | ${kind}${help.replaceAll('|', '\\|')} |\n`;
 }
 
 if (import.meta.main) {

@@ -1,4 +1,4 @@
-// Replicas under faults: orders while their Redis fails in every way of docs/redis.md, and lists that are followed
+// Replicas under faults: orders while their Redis fails in every way of docs/order-records.md, and lists that are followed
 // by cursor while the replicas themselves die. Fails where an order is sent twice or a list is not the gateway's.
 // `npm run soak -- replicas [orders] [cursors] [--orders 10000] [--faults 1000] [--seed 1]`
 import { parseArgs } from 'node:util';

@@ -37,10 +37,10 @@ export function sendFile(reply: HttpReply, file: StaticFile): void {
 export function sendPage(
   reply: HttpReply,
   html: string,
-  { scripts = "'self'", style = "'self'", images = 'data:' },
+  { scripts = "'self'", style = "'self'", images = 'data:', forms = "'none'" },
 ): Eventually<void> {
   const policy = `default-src 'none'; script-src ${scripts}; style-src ${style}; img-src ${images}`;
-  const rest = "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  const rest = `connect-src 'self'; base-uri 'none'; form-action ${forms}; frame-ancestors 'none'`;
   reply.set('content-type', 'text/html; charset=utf-8');
   reply.set('content-security-policy', `${policy}; ${rest}`);
   reply.set('x-frame-options', 'DENY');

@@ -30,7 +30,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-/** Live positions and orders by the JDK alone. `docs/clients/native.md` has the same parts in Kotlin and in Swift. */
+/** Live positions and orders by the JDK alone. `examples/guides/native` has the same parts in Kotlin and in Swift. */
 public final class Ticker {
   static final URI ENDPOINT = URI.create(setting("TRADING_GRAPH_URL", "http://127.0.0.1:4000/graphql"));
   static final String EMAIL = setting("TRADING_GRAPH_EMAIL", "demo@example.com");

@@ -71,32 +71,3 @@ async function published(files: readonly File[]): Promise<Map<string, StaticFile
 function extensionOf(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1);
 }
-
-export interface DocumentationPage {
-  readonly title: string;
-  readonly path: string;
-  readonly text: Buffer;
-}
-
-// Only these are served, by name: the path of a request never becomes the path of a file.
-const PAGES = new Map([
-  ['catalog', 'Catalog: search, page, sync'],
-  ['live', 'Live: positions, orders, the account'],
-  ['orders', 'Orders'],
-  ['errors', 'Errors'],
-  ['limits', 'Limits'],
-  ['sandbox', 'The sandbox gateway'],
-]);
-
-const FOLDER = join(import.meta.dirname, '..', '..', 'docs');
-
-/** The pages of `docs/` that front ends need, as far as they are there: the container image has none. */
-export async function loadDocumentation(): Promise<readonly DocumentationPage[]> {
-  const pages = await Promise.all(
-    [...PAGES].map(async ([name, title]) => {
-      const text = await readFile(join(FOLDER, `${name}.md`)).catch(() => null);
-      return text === null ? [] : [{ title, path: `/graphiql/docs/${name}.md`, text }];
-    }),
-  );
-  return pages.flat();
-}

@@ -3,7 +3,7 @@ import type { HttpReply } from '../../engine/http/reply.ts';
 import { type Site, sendNotFound, wantsPage } from '../../engine/http/site.ts';
 import { sendFile, sendPage } from '../../engine/http/static-file.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
-import { type Assets, type DocumentationPage, loadAssets, loadDocumentation } from './assets.ts';
+import { type Assets, loadAssets } from './assets.ts';
 
 /** An account of the sandbox to sign in with. */
 interface SandboxUser {
@@ -22,6 +22,8 @@ export interface GraphiQLOptions {
   } | null;
   /** Off: the page says what is missing and why, in place of an error. */
   readonly introspection: boolean;
+  /** Whether the documentation is at `/docs`. */
+  readonly hasDocs: boolean;
 }
 
 /** GraphiQL with every asset served from this process, so that it works offline. */
@@ -29,7 +31,6 @@ export class GraphiQL implements Site {
   readonly #options: GraphiQLOptions;
   /** Most servers never need them. */
   readonly #loadAssets = onFirstUse(loadAssets);
-  readonly #loadDocumentation = onFirstUse(loadDocumentation);
 
   constructor(options: GraphiQLOptions) {
     this.#options = options;
@@ -51,12 +52,11 @@ export class GraphiQL implements Site {
   async #page(reply: HttpReply): Promise<void> {
     const { sandbox } = this.#options;
     const assets = await this.#loadAssets();
-    const docs = await this.#loadDocumentation();
     // The page is served even where the sign-in fails, to debug just that.
     const token = (await sandbox?.firstToken().catch(() => null)) ?? null;
     // The page may contain a token of the demo user.
     reply.set('cache-control', 'no-store');
-    await sendPage(reply, shell(this.#options, assets, docs, token), {
+    await sendPage(reply, shell(this.#options, assets, token), {
       // GraphiQL sizes its panes by attributes.
       style: "'self' 'unsafe-inline'",
       images: "'self' data:",
@@ -64,22 +64,29 @@ export class GraphiQL implements Site {
   }
 
   async #file(reply: HttpReply, path: string): Promise<void> {
-    const document = (await this.#loadDocumentation()).find((each) => each.path === path);
-    if (document) {
-      reply.set('content-type', 'text/plain; charset=utf-8');
-      return reply.send(200, document.text);
-    }
     const { graphiql, page } = await this.#loadAssets();
     const file = graphiql.get(path) ?? page.get(path);
     return file === undefined ? sendNotFound(reply) : sendFile(reply, file);
   }
 }
 
+type Link = readonly [title: string, path: string];
+
+const DOCS: readonly Link[] = [
+  ['All documentation', '/docs'],
+  ['Into your app', '/docs/clients'],
+  ['Catalog: search, page, sync', '/docs/catalog'],
+  ['Live: positions, orders, the account', '/docs/live'],
+  ['Orders', '/docs/orders'],
+  ['Errors', '/docs/errors'],
+  ['Limits', '/docs/limits'],
+  ['The sandbox gateway', '/docs/sandbox'],
+];
+
 /** The HTML of the page: `graphiql/page/index.html` with what depends on this server. No script is inline. */
 function shell(
-  { sandbox, introspection }: GraphiQLOptions,
+  { sandbox, introspection, hasDocs }: GraphiQLOptions,
   assets: Assets,
-  docs: readonly DocumentationPage[],
   /** The token of the first user; null where the sign-in failed. */
   token: string | null,
 ): string {
@@ -107,13 +114,13 @@ function shell(
     `<script type="application/json" id="config">${inScript(config)}</script>`,
     `<script type="module" src="${url('main.js')}"></script>`,
   ];
-  const schema = introspection ? [{ title: 'Schema', path: '/schema.graphql' }] : [];
+  const schema: Link[] = introspection ? [['Schema', '/schema.graphql']] : [];
   return assets.html
     .replaceAll(partNamed('real gateway'), users === null ? '$1' : '')
     .replace(partNamed('no introspection'), introspection ? '' : '$1')
     .replace('<!-- head -->', () => head.join('\n    '))
     .replace('<!-- users -->', () => (users ? userSwitch(users) : ''))
-    .replace('<!-- links -->', () => [...schema, ...docs].map(link).join(''));
+    .replace('<!-- links -->', () => [...schema, ...(hasDocs ? DOCS : [])].map(link).join(''));
 }
 
 /** A part of the page that stands between comments with its name. */
@@ -135,7 +142,7 @@ function isFirst(path: string): boolean {
   return /\/(?!later-)[\w-]+\.js$/.test(path);
 }
 
-function link({ title, path }: Pick<DocumentationPage, 'title' | 'path'>): string {
+function link([title, path]: Link): string {
   return `<a href="${path}" target="_blank">${title}</a>`;
 }
 

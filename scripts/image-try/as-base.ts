@@ -20,7 +20,7 @@ ENV EXTENSIONS=graph.ts PLUGINS=plugins.mjs
     "import { GraphQLError } from 'graphql';\nexport default [{ name: GraphQLError.name }];\n",
 };
 
-/** What docs/container.md has for a team's own image: three lines, and it serves the team's fields. */
+/** What docs/operations.md has for a team's own image: three lines, and it serves the team's fields. */
 export async function tryAsBase(buildah: Buildah, image: BuiltImage): Promise<void> {
   const folder = join(image.volumesFolder, 'derived');
   mkdirSync(folder);

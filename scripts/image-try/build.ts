@@ -22,7 +22,7 @@ export interface BuiltImage {
   readonly buildSeconds: number;
 }
 
-/** Builds by the project's Dockerfile, as docs/container.md says. */
+/** Builds by the project's Dockerfile, as docs/operations.md says. */
 export function buildImage(buildah: Buildah): BuiltImage {
   const revision = revisionOf(root);
   const startedAtMs = performance.now();

@@ -1,6 +1,7 @@
 import { Readiness } from '../../engine/admin/readiness.ts';
 import { createEngine } from '../../engine/create-engine.ts';
 import type { Site } from '../../engine/http/site.ts';
+import { DocsSite } from '../../graphiql/server/docs-site.ts';
 import { GraphiQL } from '../../graphiql/server/graphiql.ts';
 import { DemoPage } from '../../sandbox/page/demo-page.ts';
 import { SandboxProxy } from '../../sandbox/page/sandbox-proxy.ts';
@@ -71,11 +72,15 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
 function sitesOf(config: Config, { sandbox, gateway, domain }: Resources): readonly Site[] {
   const { introspection, corsOrigins: origins, demoPage: offersGateway } = config;
   const page = offersGateway ? DemoPage.find() : null;
+  const docs = config.graphiql ? DocsSite.find() : null;
   const users = sandbox && graphiqlUsers(gateway.client);
   const onCatalogChange = () => domain.catalogs.expire();
   return [
     ...(page ? [page] : []),
-    ...(config.graphiql ? [new GraphiQL({ sandbox: users, introspection })] : []),
+    ...(docs ? [docs] : []),
+    ...(config.graphiql
+      ? [new GraphiQL({ sandbox: users, introspection, hasDocs: docs !== null })]
+      : []),
     ...(sandbox
       ? [new SandboxProxy({ gatewayUrl: sandbox.url, origins, offersGateway, onCatalogChange })]
       : []),

@@ -3,7 +3,14 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
-const PAGES = globSync(['*.md', '{docs,engine}/**/*.md', 'bench/*.md'], { cwd: root }).sort();
+const PAGES = globSync(
+  ['*.md', '{docs,engine}/**/*.md', '{bench,client}/*.md', '{deploy,examples}/*/*.md'],
+  { cwd: root },
+).sort();
+const CODE = globSync(
+  '{src,engine,lib,sandbox,check,test,bench,scripts,client/{src,test},deploy,examples,graphiql/{page,server},page}/**/*.{ts,js,mjs,java,swift,kt,yml,yaml,cfg,conf}',
+  { cwd: root },
+).sort();
 
 /** Files and folders of the project that a page names in code, from the root: `src/app.ts`, `test/lib/`. */
 function namedFiles(text: string): string[] {
@@ -24,6 +31,28 @@ function linkedFiles(text: string): string[] {
   return targets.filter((target) => !/^[a-z]+:/.test(target));
 }
 
+/** Links that name a heading, by the page that has it. */
+function linkedHeadings(page: string, text: string): { target: string; anchor: string }[] {
+  const links = [...text.matchAll(/\]\(([^)#\s:]*)#([^)\s]+)\)/g)];
+  return links.map(([, path, anchor = '']) => ({
+    target: path ? join(dirname(page), path) : page,
+    anchor,
+  }));
+}
+
+/** The anchors of a page's headings, as GitHub and the site make them. */
+function anchorsOf(page: string): string[] {
+  const text = readFileSync(join(root, page), 'utf8').replace(/^```[\s\S]*?^```/gm, '');
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+}
+
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
 function isThere(path: string): boolean {
   return path.includes('*')
     ? globSync(path, { cwd: root }).length > 0
@@ -41,7 +70,7 @@ describe.each(PAGES)('%s', (page) => {
 
   test('names only files that there are', () => {
     // Client guides also name files of the reader's app.
-    const isClients = page.startsWith('docs/clients/');
+    const isClients = /^(docs\/clients|examples|client)\//.test(page);
     const inEngine = page.startsWith('engine/') ? namedInEngine(text) : [];
     const named = isClients ? [] : [...namedFiles(text), ...inEngine];
     expect(named.filter((path) => !isThere(path))).toEqual([]);
@@ -51,4 +80,25 @@ describe.each(PAGES)('%s', (page) => {
     const broken = linkedFiles(text).filter((path) => !isThere(join(dirname(page), path)));
     expect(broken).toEqual([]);
   });
+
+  test('links only to headings that there are', () => {
+    const broken = linkedHeadings(page, text).filter(
+      ({ target, anchor }) => target.endsWith('.md') && !anchorsOf(target).includes(anchor),
+    );
+    expect(broken).toEqual([]);
+  });
+});
+
+test('code names only pages and headings that there are', () => {
+  const named = CODE.flatMap((file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    const links = text.matchAll(/(?<![\w/])(docs\/[\w/-]+\.md)(?:#([\w-]+))?/g);
+    return [...links].map(([, page = '', anchor]) => ({ file, page, anchor }));
+  });
+  expect(named.length).toBeGreaterThan(50);
+  const broken = named.filter(
+    ({ page, anchor }) =>
+      !isThere(page) || (anchor !== undefined && !anchorsOf(page).includes(anchor)),
+  );
+  expect(broken).toEqual([]);
 });

@@ -128,8 +128,8 @@ describe.skipIf(reason !== null)(
     });
 
     test('a terminal app follows the account, and buys once', async () => {
-      const cwd = follow('docs/clients/terminal.md', ['ticker.mjs']);
-      const [, buy = ''] = guideCommands('docs/clients/terminal.md').filter((line) =>
+      const cwd = follow('examples/terminal/README.md', ['ticker.mjs']);
+      const [, buy = ''] = guideCommands('examples/terminal/README.md').filter((line) =>
         line.startsWith('node '),
       );
       const ticker = start(buy, cwd);

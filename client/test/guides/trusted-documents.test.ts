@@ -14,7 +14,7 @@ const idsOf = ({ folder }: SampleProject, manifest: string) =>
   Object.keys(JSON.parse(readFileSync(join(folder, manifest), 'utf8')));
 
 test('the ids of GraphQL Code Generator are answered', async () => {
-  using project = await createSampleProject('docs/clients/codegen.md', SESSION);
+  using project = await createSampleProject('docs/clients/react.md', SESSION);
   await project.generate();
   const manifest = 'src/gql/persisted-documents.json';
   await using _world = await startGuideWorld(trustedAlone(project, manifest));

@@ -1,9 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..', '..');
+const GUIDES = 'examples/guides';
+const LANGUAGES = new Map([
+  ['.kt', 'kotlin'],
+  ['.kts', 'kotlin'],
+]);
 
-/** A fenced block of code on a page: ```` ```ts file=src/live.ts ````. */
+/** A fenced block of code on a page, ```` ```ts file=src/live.ts ````, or a file of its guide in `examples/guides`. */
 export interface Sample {
   /** From the root of the project. */
   readonly page: string;
@@ -46,7 +51,21 @@ export function readPage(page: string): SamplePage {
     samples.push({ page, line: start + 1, language, file, text: `${code.join('\n')}\n` });
     at = end;
   }
+  if (page.startsWith('docs/clients/'))
+    samples.unshift(
+      ...guideFiles(page === 'docs/clients/README.md' ? 'shared' : basename(page, '.md')),
+    );
   return { samples, globals: [...text.matchAll(GLOBALS)].map(([, found]) => found).join('') };
+}
+
+/** What a guide shows by a link alone. */
+function guideFiles(guide: string): Sample[] {
+  const folder = `${GUIDES}/${guide}`;
+  return globSync('**/*.*', { cwd: join(root, folder) }).map((file) => {
+    const text = readFileSync(join(root, folder, file), 'utf8');
+    const language = LANGUAGES.get(extname(file)) ?? extname(file).slice(1);
+    return { page: `${folder}/${file}`, line: 1, language, file, text };
+  });
 }
 
 /** The samples that are files of an app, by their names. */

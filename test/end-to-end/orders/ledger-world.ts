@@ -69,7 +69,7 @@ export function rehearseWithForgetfulRedis(redisServerPath: string, rehearsal: R
   ]);
 }
 
-/** Three replicas, and a Redis that has each failure of docs/redis.md in turn. */
+/** Three replicas, and a Redis that has each failure of docs/order-records.md in turn. */
 export async function rehearseWithFailingRedis(
   redisServerPath: string,
   { rounds = 1, ...rehearsal }: Rehearsal,

@@ -79,22 +79,17 @@ describe('its assets', () => {
 
   test('have the pages that the docs menu leads to', async () => {
     const { text } = await openPage();
-    const links = new Set(text.match(/\/graphiql\/docs\/[\w-]+\.md/g));
+    const links = new Set([...text.matchAll(/href="(\/docs[^"]*)"/g)].map(([, path = '']) => path));
     expect(links.size).toBeGreaterThan(5);
-    for (const path of links) {
-      const { status, headers } = await rawRequest(`${app.url}${path}`);
-      expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
-    }
+    for (const path of links) expect((await rawRequest(`${app.url}${path}`)).status).toBe(200);
   });
 
-  test.each([
-    '/graphiql/docs/nothing.md',
-    '/graphiql/docs/../../package.json',
-    '/graphiql/docs/%2e%2e/configuration.md',
-    '/graphiql/docs/configuration.md',
-  ])('are those that are listed: %s is not found', async (path) => {
-    expect((await rawRequest(`${app.url}${path}`)).status).toBe(404);
-  });
+  test.each(['/graphiql/nothing.js', '/graphiql/../../package.json'])(
+    'are those that are listed: %s is not found',
+    async (path) => {
+      expect((await rawRequest(`${app.url}${path}`)).status).toBe(404);
+    },
+  );
 });
 
 describe('without the sandbox', () => {

@@ -26,7 +26,7 @@ test('yoga is loaded with its first request, and what a setting needs not at all
   // Its types of metrics are prom-client's, tracing or not.
   const tracing = before.filter((name) => /^@opentelemetry\/(?!api$)/.test(name));
   expect(tracing).toEqual([]);
-  const late = ['graphql-yoga', 'jose', 'ioredis'];
+  const late = ['graphql-yoga', 'jose', 'ioredis', 'marked'];
   expect(before.filter((name) => late.includes(name))).toEqual([]);
   for (const accept of ['application/json', 'text/event-stream']) {
     const headers = { accept };

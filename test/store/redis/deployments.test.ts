@@ -21,7 +21,7 @@ const FIGURES = [5, 5 / 60_000, 1];
 
 /** The rule as the page for operators has it. */
 function documentedRule(): string[] {
-  const page = readFileSync(new URL('../../../docs/redis.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../docs/order-records.md', import.meta.url), 'utf8');
   const [, rule = ''] = /^ACL SETUSER trading-graph ([\s\S]*?)^```/m.exec(page) ?? [];
   return rule.replaceAll('\\\n', ' ').trim().split(/\s+/);
 }

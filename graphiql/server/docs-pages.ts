@@ -1,0 +1,129 @@
+import { existsSync, globSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join, posix } from 'node:path';
+import { type Heading, type Rendered, renderMarkdown } from './markdown.ts';
+
+export interface DocsPage extends Rendered {
+  /** From the root of the project: `docs/live.md`. */
+  readonly file: string;
+  /** In the site: `/docs/live`. */
+  readonly path: string;
+}
+
+export interface Reader {
+  readonly who: string;
+  readonly pages: readonly DocsPage[];
+}
+
+export interface Docs {
+  readonly pages: ReadonlyMap<string, DocsPage>;
+  readonly readers: readonly Reader[];
+  /** Other files that pages link to, by their paths in the site. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+const PAGES = ['docs/**/*.md', '{client,engine,bench}/*.md', '{deploy,examples}/*/README.md'];
+const ALSO = ['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
+
+/** The navigation: pages by who reads them. All others are a link away. */
+const READERS: Readonly<Record<string, string>> = {
+  'Build a front end':
+    'clients clients/react clients/apollo clients/urql clients/relay clients/react-native clients/native clients/cookies client catalog live orders errors trusted-documents sandbox',
+  'Extend it':
+    'consuming extensions supergraph plugins CONTRIBUTING architecture recipes decisions dependencies bench',
+  'Operate it':
+    'configuration check operations runbook metrics traces order-records gateway limits security scale CHANGELOG',
+};
+
+/** The path of a page in the site: `docs/clients/README.md` is `/docs/clients`, `client/README.md` `/docs/client`. */
+export function sitePath(file: string): string {
+  return posix.join('/docs', file.replace(/^docs\//, '').replace(/(^|\/)README\.md$|\.md$/, ''));
+}
+
+export function hasDocs(folder: string): boolean {
+  return existsSync(join(folder, 'docs', 'README.md'));
+}
+
+/** Reads and renders all pages. Only what is found here, or is linked by it, is ever served: no path of a request becomes one of a file. */
+export async function loadDocs(folder: string): Promise<Docs> {
+  const names = [
+    ...globSync(PAGES, { cwd: folder }),
+    ...ALSO.filter((file) => existsSync(join(folder, file))),
+  ];
+  const texts = new Map(
+    await Promise.all(
+      names.map(async (file) => [file, await readFile(join(folder, file), 'utf8')] as const),
+    ),
+  );
+  const files = new Map<string, string>();
+  const linkFrom = (file: string) => (href: string) => {
+    if (/^[a-z]+:/.test(href) || href.startsWith('#')) return { href };
+    const [path = '', anchor] = href.split('#');
+    const target = join(dirname(file), path).replace(/\/$/, '');
+    const page = [target, `${target}/README.md`].find((each) => texts.has(each));
+    if (page !== undefined) {
+      const place = anchor === undefined ? '' : `#${anchor}`;
+      return { href: `${sitePath(page)}${place}`, title: titleOf(texts.get(page) ?? '') };
+    }
+    if (target.startsWith('..') || !isFile(join(folder, target))) return null;
+    files.set(`/docs/files/${target}`, join(folder, target));
+    return { href: `/docs/files/${target}` };
+  };
+  const rendered = await Promise.all(
+    [...texts].map(
+      async ([file, text]): Promise<DocsPage> => ({
+        file,
+        path: sitePath(file),
+        ...(await renderMarkdown(text, linkFrom(file))),
+      }),
+    ),
+  );
+  const pages = new Map(rendered.map((page) => [page.path, page]));
+  const readers = Object.entries(READERS).map(([who, listed]) => ({
+    who,
+    pages: listed.split(' ').flatMap((name) => pages.get(`/docs/${name}`) ?? []),
+  }));
+  return { pages, readers, files };
+}
+
+export interface Found {
+  readonly page: DocsPage;
+  readonly heading: Heading;
+  readonly excerpt: string;
+}
+
+const MOST_FOUND = 20;
+const AROUND = 90;
+
+/** The parts of pages that have all words of a query, those with a word in their heading first. */
+export function searchDocs({ pages }: Docs, query: string): readonly Found[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 8);
+  if (words.length === 0) return [];
+  const found = [...pages.values()].flatMap((page) =>
+    page.parts.flatMap(({ heading, text }) => {
+      const title = `${heading.title} ${page.title}`.toLowerCase();
+      const lower = text.toLowerCase();
+      if (!words.every((word) => title.includes(word) || lower.includes(word))) return [];
+      const at = Math.max(
+        0,
+        Math.min(
+          ...words.map((word) => lower.indexOf(word)).filter((one) => one >= 0),
+          text.length,
+        ),
+      );
+      const rank = words.filter((word) => title.includes(word)).length;
+      const from = Math.max(0, at - AROUND);
+      const excerpt = `${from > 0 ? '… ' : ''}${text.slice(from, at + AROUND)} …`;
+      return [{ page, heading, excerpt, rank }];
+    }),
+  );
+  return found.sort((a, b) => b.rank - a.rank).slice(0, MOST_FOUND);
+}
+
+function titleOf(text: string): string {
+  return (/^# (.+)$/m.exec(text)?.[1] ?? '').replaceAll('`', '');
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}

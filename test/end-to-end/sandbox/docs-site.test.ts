@@ -1,0 +1,153 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sitePath } from '../../../graphiql/server/docs-pages.ts';
+import { ERROR_CODES } from '../../../src/schema/error-codes.ts';
+import { startTestApp } from '../../support/app.ts';
+import { openPage, overflowsSideways, violations } from '../../support/browser-page.ts';
+import { describeWithChromium } from '../../support/describe-with.ts';
+import { rawRequest } from '../../support/raw-request.ts';
+import { sharedApp } from '../../support/shared-app.ts';
+import { startedOnce } from '../../support/started.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const app = sharedApp();
+const get = (path: string) => rawRequest(`${app.url}${path}`);
+const hrefs = (html: string) => [...html.matchAll(/ href="([^"]*)"/g)].map(([, href = '']) => href);
+const ids = (html: string) => new Set([...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id));
+
+describe('the documentation', () => {
+  const pages = new Map<string, string>();
+
+  /** Reads every page that a link leads to, from the first one on. */
+  beforeAll(async () => {
+    const waiting = ['/docs'];
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      if (pages.has(path)) continue;
+      const { status, text, headers } = await get(path);
+      expect([path, status]).toEqual([path, 200]);
+      const isPage = headers['content-type'] === 'text/html; charset=utf-8';
+      pages.set(path, isPage ? text : '');
+      const linked = isPage ? hrefs(text).map((href) => href.replace(/#.*/, '')) : [];
+      waiting.push(...linked.filter((href) => /^\/(docs|schema)/.test(href)));
+    }
+  });
+
+  test('has every page of docs/, each in reach of a link', () => {
+    const files = globSync('docs/**/*.md', { cwd: ROOT });
+    expect(files.length).toBeGreaterThan(30);
+    expect(files.map(sitePath).filter((path) => !pages.has(path))).toEqual([]);
+  });
+
+  test('lists its pages by who reads them, on each page', () => {
+    const [nav = ''] = /<nav id="pages"[\s\S]*<\/nav>/.exec(pages.get('/docs/live') ?? '') ?? [];
+    expect([...nav.matchAll(/<h2>([^<]*)/g)].map(([, who]) => who)).toEqual([
+      'Build a front end',
+      'Extend it',
+      'Operate it',
+    ]);
+    expect(nav).toContain('<a href="/docs/live" aria-current="page">');
+    const files = globSync('docs/{*,clients/*}.md', { cwd: ROOT, exclude: ['docs/README.md'] });
+    expect(files.map(sitePath).filter((path) => !hrefs(nav).includes(path))).toEqual([]);
+  });
+
+  test('has no link to a page or a heading that is not there', () => {
+    const broken = [...pages].flatMap(([from, html]) =>
+      hrefs(html).flatMap((href) => {
+        const [path, anchor] = href.split('#');
+        const target = pages.get(path || from);
+        const isThere = anchor === undefined || !target || ids(target).has(anchor);
+        const isFile = /\.md$/.test(path ?? '') && !/^https?:/.test(href);
+        return isThere && !isFile ? [] : [{ from, href }];
+      }),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test('has an anchor for each code of errors, as it is written', () => {
+    const anchors = ids(pages.get('/docs/errors') ?? '');
+    expect(Object.keys(ERROR_CODES).filter((code) => !anchors.has(code))).toEqual([]);
+  });
+
+  test('runs no script, and loads nothing from elsewhere', async () => {
+    const { headers, text } = await get('/docs/orders');
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'; script-src 'none'; style-src 'self';");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(text).not.toMatch(/<script|\sstyle=|\son\w+=|<img/);
+  });
+});
+
+test('a page is found by its file, as alerts name it', async () => {
+  const { status, headers } = await get('/docs/runbook.md');
+  expect([status, headers.location]).toEqual([302, '/docs/runbook']);
+});
+
+test('a search finds the parts of pages that have its words, and shows them as text', async () => {
+  const { text } = await get('/docs?q=voidOrder+doubt');
+  expect(hrefs(text)).toContain('/docs/orders#ending-the-doubt');
+  const hostile = await get(`/docs?q=${encodeURIComponent('"><script>alert(1)</script>')}`);
+  expect(hostile.status).toBe(200);
+  expect(hostile.text).toContain('&quot;&gt;&lt;script&gt;');
+  expect(hostile.text).not.toContain('<script');
+});
+
+test.each([
+  '/docs/nothing',
+  '/docs/../package.json',
+  '/docs/%2e%2e/package.json',
+  '/docs/files/package.json',
+  '/docs/files/..%2fpackage.json',
+  '/docs/README',
+])('no other file is served: %s', async (path) => {
+  expect((await get(path)).status).toBe(404);
+});
+
+test('there is none without GraphiQL', async () => {
+  await using own = await startTestApp({ GRAPHIQL: 'off' });
+  expect((await rawRequest(`${own.url}/docs`)).status).toBe(404);
+});
+
+describeWithChromium('in a browser', (executablePath) => {
+  const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
+
+  test.each([
+    { width: 1440, height: 900, colorScheme: 'light' },
+    { width: 1024, height: 768, colorScheme: 'dark' },
+    { width: 320, height: 700, colorScheme: 'light' },
+  ] as const)(
+    'pages fit a window of $width pixels, with nothing that axe finds',
+    async (window) => {
+      const { colorScheme, ...viewport } = window;
+      for (const path of ['/docs', '/docs/errors', '/docs/clients/react', '/docs?q=limit']) {
+        await using opened = await openPage(browser, `${app.url}${path}`, {
+          viewport,
+          colorScheme,
+        });
+        expect(await overflowsSideways(opened.page), path).toBe(false);
+        expect(await violations(opened.page), path).toEqual([]);
+        expect(opened.problems).toEqual([]);
+      }
+    },
+  );
+
+  test('the header of the page and the menu of GraphiQL lead there, and a code to its heading', async () => {
+    await using opened = await openPage(browser, app.url);
+    const { page } = opened;
+    await page.getByRole('banner').getByRole('link', { name: 'Docs' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Documentation' }).waitFor();
+    await page.goto(`${app.url}/graphql`);
+    await page.locator('#docs summary').click();
+    const menu = page.getByRole('navigation', { name: 'Documentation' });
+    expect(await menu.getByRole('link', { name: 'Errors' }).getAttribute('href')).toBe(
+      '/docs/errors',
+    );
+    await page.goto(`${app.url}/docs/errors#RATE_LIMITED`);
+    const heading = page.getByRole('heading', { name: /^RATE_LIMITED/ });
+    const { y = -1 } = (await heading.boundingBox()) ?? {};
+    const bar = await page.getByRole('banner').boundingBox();
+    expect(y).toBeGreaterThanOrEqual(bar?.height ?? 0);
+    expect(y).toBeLessThan(200);
+  });
+});
