@@ -1,3 +1,7 @@
+import { HERE } from './character-classes.ts';
+
+const { mark, punctuation } = HERE;
+const MARKS = new RegExp(`[${mark}]+`, 'gu');
 // Unicode normalization does not decompose these letters into a base letter and a mark.
 const UNDIVIDED: Readonly<Record<string, string>> = {
   ß: 'ss',
@@ -19,14 +23,14 @@ export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return text
     .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
+    .replace(MARKS, '')
     .toLowerCase()
     .replace(UNDIVIDED_LETTERS, (letter) => UNDIVIDED[letter] ?? letter);
 }
 
 // Punctuation is part of a word only inside it: `BRK.B`, `AT&T` and `S&P` stay whole.
-const OUTER_PUNCTUATION = /^\p{P}+|\p{P}+$/gu;
-const INNER_PUNCTUATION = /\p{P}+/u;
+const OUTER_PUNCTUATION = new RegExp(`^[${punctuation}]+|[${punctuation}]+$`, 'gu');
+const INNER_PUNCTUATION = new RegExp(`[${punctuation}]+`, 'u');
 
 /** The parts of a folded text between spaces. */
 export function chunks(folded: string): string[] {

@@ -1,0 +1,30 @@
+/** What stands for classes of characters between the brackets of a regular expression with the flag `u`. */
+export interface CharacterClasses {
+  readonly letter: string;
+  readonly mark: string;
+  readonly punctuation: string;
+}
+
+/**
+ * Unicode's classes, as texts, because React Native's Babel preset writes out those of a literal, which is 24 kB. Hermes
+ * before 2024 knows none: there they are those of folded Latin texts.
+ */
+export function characterClasses(isUnicode: boolean): CharacterClasses {
+  if (isUnicode) return { letter: '\\p{L}', mark: '\\p{M}', punctuation: '\\p{P}' };
+  return {
+    letter: 'a-zÀ-\u1fff\u2c00-\uffff',
+    mark: '\u0300-\u036f',
+    punctuation: '!-#%-*,-/:;?@[-\\]_{}¡§«¶·»¿‐-‧‰-⁃⁅-⁞',
+  };
+}
+
+/** Those of this engine. */
+export const HERE: CharacterClasses = characterClasses(areKnown(characterClasses(true)));
+
+function areKnown({ letter }: CharacterClasses): boolean {
+  try {
+    return new RegExp(`[${letter}]`, 'u').test('ä');
+  } catch {
+    return false;
+  }
+}
