@@ -1,5 +1,6 @@
 import { cacheExchange } from '@urql/exchange-graphcache';
-import { possibleTypes, type Result, typesWithoutId } from 'trading-graph-client';
+import type { Result } from 'trading-graph-client';
+import { possibleTypes, typesWithoutId } from 'trading-graph-client/schema';
 import { Client, subscriptionExchange } from 'urql';
 import { foldPositions } from './cache';
 import { tradingGraph } from './trading-graph';
