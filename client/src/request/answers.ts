@@ -1,5 +1,4 @@
 import type { Result } from '../core.ts';
-import type { TradingGraphError } from '../errors.ts';
 import { BACKOFF_CAP_MS, backoffMs } from './backoff.ts';
 import { isObject } from './failures.ts';
 
@@ -18,11 +17,6 @@ export function isWhollyRefused({ data, errors }: Result<unknown>): boolean {
   return Object.entries(data).every(([field, value]) => value === null && fields.has(field));
 }
 
-/** Only what does no harm when it is carried out twice is repeated at all, so that an unknown outcome hinders nothing. */
-function isRepeatable({ retryable, code }: TradingGraphError): boolean {
-  return retryable || code === 'OUTCOME_UNKNOWN';
-}
-
 /**
  * The pause before the request is repeated; null where it is not. An answer with some of the data is not repeated: what
  * came can be shown.
@@ -32,7 +26,7 @@ export function retryDelay(
   failures: number,
   random: () => number,
 ): number | null {
-  if (errors.length === 0 || !errors.every(isRepeatable)) return null;
+  if (errors.length === 0 || !errors.every(({ retryable }) => retryable)) return null;
   if (isObject(data) && Object.values(data).some((value) => value !== null)) return null;
   const floorSeconds = Math.max(0, ...errors.map(({ retryAfter }) => retryAfter ?? 0));
   // The caller would rather know than wait for minutes.
