@@ -16,7 +16,7 @@ import { ErrorCodes, type ErrorCodesOptions } from './errors/error-codes.ts';
 import { Execution } from './execution/execution.ts';
 import { Graph, type GraphParts } from './graph.ts';
 import { LastingConnections } from './http/closing-in-slices.ts';
-import { HttpServer, type HttpServerSettings } from './http/http-server.ts';
+import { createHttpServer, type HttpServerSettings } from './http/http-server.ts';
 import { ClientLimits, type ClientLimitsOptions } from './limits/client-limits.ts';
 import { createEventPace } from './live/event-pace.ts';
 import { LiveResults } from './live/live-results.ts';
@@ -129,7 +129,7 @@ export function createEngine(given: EngineOptions) {
   const yoga = onFirstUse(async () => (await import('./http/yoga.ts')).createYogaHandler(graph));
   const settings = settingsOf(options, graph);
   const webSockets = new WebSocketEndpoint(settings, isMemoryShort);
-  const server = new HttpServer({
+  const server = createHttpServer({
     ...settings,
     ...{ sites, sdl, corsHeaders, directPath, readiness, webSockets, yoga, lingerMs },
     maxConnections: most,

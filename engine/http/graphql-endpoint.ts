@@ -13,13 +13,13 @@ import { type BodyFault, takeBody } from './body.ts';
 import { readOrdinary, sendAnswer, sendRefusal } from './direct-path.ts';
 import { EventStream } from './event-stream.ts';
 import { toFetchRequest } from './fetch-request.ts';
-import { countUnpacked, type FloodSettings, refuseFlood } from './flood-guard.ts';
+import { countUnpacked, refuseFlood } from './flood-guard.ts';
 import { isStream } from './framings.ts';
 import {
   EVENT_STREAM,
   isJsonType,
   type MediaType,
-  Negotiation,
+  negotiated,
   PLAIN_JSON,
   RESPONSE_JSON,
   type StreamType,
@@ -27,20 +27,7 @@ import {
 import type { HttpReply } from './reply.ts';
 import type { YogaHandler } from './yoga.ts';
 
-export interface EndpointSettings
-  extends FloodSettings,
-    Pick<
-      ServerSettings,
-      | 'accessLog'
-      | 'clientNames'
-      | 'graph'
-      | 'lasting'
-      | 'maxBodyBytes'
-      | 'metrics'
-      | 'pingMs'
-      | 'tokens'
-      | 'tracing'
-    > {
+export interface EndpointSettings extends ServerSettings {
   /** Whether ordinary requests are answered without yoga. */
   readonly directPath: boolean;
   readonly yoga: () => Promise<YogaHandler>;
@@ -55,7 +42,6 @@ export function createGraphQLEndpoint(
 ): (reply: HttpReply) => Eventually<void> {
   const { graph, addresses, maxBodyBytes, directPath, yoga, pingMs, metrics } = settings;
   const { accessLog, clientNames, lasting, received, tokens, tracing } = settings;
-  const negotiation = new Negotiation();
 
   function answer(
     reply: HttpReply,
@@ -74,7 +60,7 @@ export function createGraphQLEndpoint(
   ): Eventually<void> {
     const { request } = reply;
     const { method, headers } = request;
-    const accepted = negotiation.of(headers.accept);
+    const accepted = negotiated(headers.accept);
     if (accepted === null) return refuse(reply, 406, NOT_ACCEPTABLE);
     const { single, events } = accepted;
     if (body !== null && isList(body)) return refuseBatch(reply, body, single);
