@@ -8,18 +8,18 @@ import { type CacheReads, Registry } from '../lib/metrics/registry.ts';
 import { onFirstUse } from '../lib/on-first-use.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
 import { Readiness } from './admin/readiness.ts';
-import { Admission, type AdmissionParts } from './admission/admission.ts';
-import { PlainContext } from './admission/plain-context.ts';
+import type { AdmissionParts } from './admission/admission.ts';
+import { plainContext } from './admission/plain-context.ts';
 import { SendBuffers } from './back-pressure/send-buffers.ts';
 import { REQUEST_CODES } from './errors/codes.ts';
 import { ErrorCodes, type ErrorCodesOptions } from './errors/error-codes.ts';
-import { Execution } from './execution/execution.ts';
-import { Graph, type GraphParts } from './graph.ts';
+import { createExecution } from './execution/execution.ts';
+import { createGraph, type Graph, type GraphParts } from './graph.ts';
 import { LastingConnections } from './http/closing-in-slices.ts';
 import { createHttpServer, type HttpServerSettings } from './http/http-server.ts';
 import { ClientLimits, type ClientLimitsOptions } from './limits/client-limits.ts';
 import { createEventPace } from './live/event-pace.ts';
-import { LiveResults } from './live/live-results.ts';
+import { EventResults } from './live/event-results.ts';
 import { openPlugins } from './plugins/open-plugins.ts';
 import { messageBudget } from './receive/message-budget.ts';
 import { ReceiveBuffers } from './receive/receive-buffers.ts';
@@ -28,7 +28,6 @@ import { AuthCookie, type AuthCookieOptions } from './request/auth-cookie.ts';
 import { BearerTokens } from './request/bearer.ts';
 import { ClientAddresses } from './request/client-address.ts';
 import { ClientNames } from './request/client-names.ts';
-import { CachedResponses } from './response-cache/cached-responses.ts';
 import { ResponseCache } from './response-cache/response-cache.ts';
 import { ServerMetrics } from './server-metrics.ts';
 import type { ServerSettings } from './server-settings.ts';
@@ -123,7 +122,7 @@ export function createEngine(given: EngineOptions) {
     ),
     registered: new PersistedTexts(),
   };
-  const graph = createGraph(options, caches);
+  const graph = graphOf(options, caches);
   // Loaded with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
   // a bundle for some 50 ms, from the sources for 200.
   const yoga = onFirstUse(async () => (await import('./http/yoga.ts')).createYogaHandler(graph));
@@ -138,7 +137,7 @@ export function createEngine(given: EngineOptions) {
 }
 
 const DEFAULTS: Omit<Optional, 'plugins' | 'metrics' | 'readiness'> = {
-  createContext: (_caller, operation) => new PlainContext(operation),
+  createContext: (_caller, operation) => plainContext(operation),
   traits: REQUEST_CODES,
   describe: () => ({ message: 'Something went wrong here.', extensions: { code: 'INTERNAL' } }),
   sizeOf: () => 100,
@@ -164,7 +163,7 @@ function unread(): Metrics {
   return { server: new ServerMetrics(new Registry()), graph: { error() {}, refusal() {} } };
 }
 
-function createGraph(
+function graphOf(
   options: Required & Optional,
   { responses, registered }: { responses: ResponseCache; registered: PersistedTexts },
 ): Graph {
@@ -175,17 +174,17 @@ function createGraph(
   const scheduler = new FairScheduler();
   const pace = createEventPace(limiter, systemClock);
   const seesResults = plugins.hooks.length > 0;
-  return new Graph({
+  return createGraph({
     ...{ schema, codes, plugins, createContext },
-    admission: new Admission({
+    admission: {
       ...{ limits, documents, scheduler, maxCost, sizeOf, isMemoryShort },
       persisted: new PersistedDocuments({ trusted, registered, trustedOnly, log }),
       keepsTree: seesResults,
-    }),
-    execution: new Execution({
-      ...{ limits, scheduler, codes, receipts },
-      responses: new CachedResponses({ cache: responses, limits, confirms: !seesResults }),
-      live: new LiveResults({ codes, limits, scheduler, pace, maxCost, receipts }),
+    },
+    execution: createExecution({
+      ...{ responses, limits, scheduler, codes, receipts },
+      confirms: !seesResults,
+      events: new EventResults({ codes, scheduler, pace, maxCost, receipts }),
     }),
   });
 }

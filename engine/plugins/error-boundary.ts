@@ -8,8 +8,8 @@ import { fragmentsOf, responseKey, unfold } from '../documents/selections.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
 import { requestError } from '../errors/request-error.ts';
 import { hasTrait } from '../field-traits.ts';
+import type { Subscribed } from '../live/begin-events.ts';
 import type { FollowedEvents } from '../live/delivery.ts';
-import type { Subscribed } from '../live/live-results.ts';
 import { GRAPH, type PluginContext } from './plugin-view.ts';
 import { unknownOutcome, type WrappableSchema } from './wrappable-schema.ts';
 
