@@ -17,22 +17,22 @@ import { createExecution } from './execution/execution.ts';
 import { createGraph, type Graph, type GraphParts } from './graph.ts';
 import { LastingConnections } from './http/closing-in-slices.ts';
 import { createHttpServer, type HttpServerSettings } from './http/http-server.ts';
-import { ClientLimits, type ClientLimitsOptions } from './limits/client-limits.ts';
+import { type ClientLimitsOptions, createClientLimits } from './limits/client-limits.ts';
 import { createEventPace } from './live/event-pace.ts';
 import { EventResults } from './live/event-results.ts';
 import { openPlugins } from './plugins/open-plugins.ts';
 import { messageBudget } from './receive/message-budget.ts';
 import { ReceiveBuffers } from './receive/receive-buffers.ts';
-import { AccessLog, type AccessLogOptions } from './request/access-log.ts';
+import { type AccessLogOptions, createAccessLog } from './request/access-log.ts';
 import { AuthCookie, type AuthCookieOptions } from './request/auth-cookie.ts';
 import { BearerTokens } from './request/bearer.ts';
 import { ClientAddresses } from './request/client-address.ts';
-import { ClientNames } from './request/client-names.ts';
+import { createClientNames } from './request/client-names.ts';
 import { ResponseCache } from './response-cache/response-cache.ts';
 import { ServerMetrics } from './server-metrics.ts';
 import type { ServerSettings } from './server-settings.ts';
 import {
-  PersistedDocuments,
+  createPersistedDocuments,
   type PersistedDocumentsOptions,
   PersistedTexts,
 } from './trusted-documents/persisted-documents.ts';
@@ -169,7 +169,7 @@ function graphOf(
 ): Graph {
   const { schema, documents, limiter, log, metrics, plugins, maxCost, receipts } = options;
   const { createContext, traits, describe, sizeOf, isMemoryShort, trusted, trustedOnly } = options;
-  const limits = new ClientLimits(options);
+  const limits = createClientLimits(options);
   const codes = new ErrorCodes({ log, metrics: metrics.graph, traits, describe });
   const scheduler = new FairScheduler();
   const pace = createEventPace(limiter, systemClock);
@@ -178,7 +178,7 @@ function graphOf(
     ...{ schema, codes, plugins, createContext },
     admission: {
       ...{ limits, documents, scheduler, maxCost, sizeOf, isMemoryShort },
-      persisted: new PersistedDocuments({ trusted, registered, trustedOnly, log }),
+      persisted: createPersistedDocuments({ trusted, registered, trustedOnly, log }),
       keepsTree: seesResults,
     },
     execution: createExecution({
@@ -216,8 +216,8 @@ function settingsOf(options: Required & Optional, graph: Graph): ServerSettings 
     }),
     countMessage: messageBudget(limiter, clientOf),
     tokens: new BearerTokens(options.authCookie && new AuthCookie(options.authCookie)),
-    clientNames: new ClientNames(clientNames),
-    accessLog: new AccessLog({
+    clientNames: createClientNames(clientNames),
+    accessLog: createAccessLog({
       ...{ log, clock, sample, accountKey, isAccepted, callsMember },
       random: Math.random,
       metrics: metrics.server,
