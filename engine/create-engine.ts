@@ -19,7 +19,7 @@ import { LastingConnections } from './http/closing-in-slices.ts';
 import { createHttpServer, type HttpServerSettings } from './http/http-server.ts';
 import { type ClientLimitsOptions, createClientLimits } from './limits/client-limits.ts';
 import { createEventPace } from './live/event-pace.ts';
-import { EventResults } from './live/event-results.ts';
+import { createEventResults } from './live/event-results.ts';
 import { openPlugins } from './plugins/open-plugins.ts';
 import { messageBudget } from './receive/message-budget.ts';
 import { ReceiveBuffers } from './receive/receive-buffers.ts';
@@ -36,7 +36,7 @@ import {
   type PersistedDocumentsOptions,
   PersistedTexts,
 } from './trusted-documents/persisted-documents.ts';
-import { WebSocketEndpoint } from './websocket/websocket-endpoint.ts';
+import { createWebSocketEndpoint } from './websocket/websocket-endpoint.ts';
 
 const MAX_BYTES = 134_217_728;
 
@@ -127,7 +127,7 @@ export function createEngine(given: EngineOptions) {
   // a bundle for some 50 ms, from the sources for 200.
   const yoga = onFirstUse(async () => (await import('./http/yoga.ts')).createYogaHandler(graph));
   const settings = settingsOf(options, graph);
-  const webSockets = new WebSocketEndpoint(settings, isMemoryShort);
+  const webSockets = createWebSocketEndpoint(settings, isMemoryShort);
   const server = createHttpServer({
     ...settings,
     ...{ sites, sdl, corsHeaders, directPath, readiness, webSockets, yoga, lingerMs },
@@ -184,7 +184,7 @@ function graphOf(
     execution: createExecution({
       ...{ responses, limits, scheduler, codes, receipts },
       confirms: !seesResults,
-      events: new EventResults({ codes, scheduler, pace, maxCost, receipts }),
+      events: createEventResults({ codes, scheduler, pace, maxCost, receipts }),
     }),
   });
 }

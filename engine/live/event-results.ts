@@ -42,7 +42,7 @@ const NOTHING_RUN: RunCost = { cost: 0, fields: 0, waitedMs: 0 };
 /** The form in which a transport takes a result, which is made once however many subscribers take it. */
 type Form = (made: MadeResult, live: LiveOperation) => Eventually<EventText>;
 
-export interface EventResultsOptions {
+interface EventResultsOptions {
   readonly codes: ErrorCodes;
   /** Whether each result has its receipt. */
   readonly receipts: boolean;
@@ -52,28 +52,24 @@ export interface EventResultsOptions {
   readonly maxCost: number;
 }
 
+export type EventResults = ReturnType<typeof createEventResults>;
+
 /**
  * Executes live events, and shares results in a fan-out. Subscribers at the same point of a stream
  * receive the same event object, so one result serves all who sent the same document. Sharing
  * requires that every field is marked as the account's, that no variables affect the event, and
  * that the run read nothing else.
  */
-export class EventResults {
-  readonly #options: EventResultsOptions;
-  readonly #shared = new SharedResults();
-  readonly #packed: Form = (made, live) => this.#packedOf(made, live);
+export function createEventResults(options: EventResultsOptions) {
+  const { codes, receipts, scheduler, pace, maxCost } = options;
+  const shared = new SharedResults();
 
-  constructor(options: EventResultsOptions) {
-    this.#options = options;
-  }
-
-  follow(events: PullStream<unknown>, live: LiveOperation): FollowedEvents {
+  function follow(events: PullStream<unknown>, live: LiveOperation): FollowedEvents {
     const { signal, reportsEnd, ended } = live;
     const stream = new FollowedEvents(events, {
-      text: (event, isPacked) =>
-        this.#paced(event as object, live, events, isPacked ? this.#packed : textOf),
+      text: (event, isPacked) => paced(event as object, live, events, isPacked ? packedOf : textOf),
       failure: (error) => {
-        const result = this.#finalResult(error, live);
+        const result = finalResult(error, live);
         return reportsEnd(error) ? null : result;
       },
       ended: () => {
@@ -88,19 +84,18 @@ export class EventResults {
     return stream;
   }
 
-  #finalResult(error: unknown, { record, newContext }: LiveOperation): ExecutionResult {
+  function finalResult(error: unknown, { record, newContext }: LiveOperation): ExecutionResult {
     const result = { errors: [asGraphQLError(error)] };
-    return this.#published(result, record, newContext(), NOTHING_RUN);
+    return published(result, record, newContext(), NOTHING_RUN);
   }
 
   /** Masks an event's errors, and adds its receipt, as plugins do for all other results. */
-  #published(
+  function published(
     result: ExecutionResult,
     record: OperationRecord,
     context: ReadingContext,
     run: RunCost,
   ): ExecutionResult {
-    const { codes, receipts } = this.#options;
     if (!result.errors && !receipts) return result;
     return {
       ...result,
@@ -110,7 +105,7 @@ export class EventResults {
   }
 
   /** The event's result: synchronously, or once the account's token bucket allows it. */
-  #paced(
+  function paced(
     event: object,
     live: LiveOperation,
     events: PullStream<unknown>,
@@ -118,40 +113,43 @@ export class EventResults {
   ): Eventually<EventText> {
     live.client = live.clientNow();
     live.reserved = live.expected;
-    const wait = this.#options.pace.admit(live.client, live.reserved, events.ending);
-    if (wait === null) return this.#result(event, live, 0, form);
+    const wait = pace.admit(live.client, live.reserved, events.ending);
+    if (wait === null) return resultOf(event, live, 0, form);
     return wait.then((waitedMs) => {
       // The wait can be long: whose token was refused meanwhile is sent nothing but why, which the delivery knows.
       if (events.isEnded) throw new Error('the subscription has ended');
-      return this.#result(event, live, waitedMs, form);
+      return resultOf(event, live, waitedMs, form);
     });
   }
 
-  #result(event: object, live: LiveOperation, waitedMs: number, form: Form): Eventually<EventText> {
-    const known = this.#shared.find(event, live);
+  function resultOf(
+    event: object,
+    live: LiveOperation,
+    waitedMs: number,
+    form: Form,
+  ): Eventually<EventText> {
+    const known = shared.find(event, live);
     if (known !== null) {
-      this.#settle(live, fieldsToSend(textOf(known)));
+      settle(live, fieldsToSend(textOf(known)));
       return form(known, live);
     }
-    const other = this.#shared.underWay(event, live);
-    if (other !== null) return other.then(() => this.#result(event, live, waitedMs, form));
-    const { scheduler, maxCost } = this.#options;
+    const other = shared.underWay(event, live);
+    if (other !== null) return other.then(() => resultOf(event, live, waitedMs, form));
     const estimate = Math.max(live.cost, live.expected);
     const client = live.client.key;
     const meter = new Meter({ maxFields: maxCost, scheduler, client, estimate });
-    const made = this.#make(event, live, waitedMs, meter);
+    const made = make(event, live, waitedMs, meter);
     if (!(made instanceof Promise) && !meter.isCostly) {
-      this.#shared.keep(event, live, made);
+      shared.keep(event, live, made);
       return form(made, live);
     }
-    const written = this.#written(event, live, made, meter);
-    const result = written.then((whole) => form(whole, live));
-    this.#shared.begin(event, live, result);
+    const result = written(event, live, made, meter).then((whole) => form(whole, live));
+    shared.begin(event, live, result);
     return result;
   }
 
   /** Others are sent the result once it is serialized, which is done in slices where it is large. */
-  async #written(
+  async function written(
     event: object,
     live: LiveOperation,
     making: Eventually<MadeResult>,
@@ -159,22 +157,22 @@ export class EventResults {
   ): Promise<MadeResult> {
     const made = await making;
     made.text = await jsonText(made.result, meter);
-    this.#shared.keep(event, live, made);
+    shared.keep(event, live, made);
     return made;
   }
 
-  #packedOf(made: MadeResult, { client }: LiveOperation): Eventually<EventText> {
-    made.packed ??= packResult(textOf(made), this.#options.scheduler, client.key);
+  function packedOf(made: MadeResult, { client }: LiveOperation): Eventually<EventText> {
+    made.packed ??= packResult(textOf(made), scheduler, client.key);
     return made.packed;
   }
 
   /** Replaces the fields reserved for the event with those that it had. */
-  #settle(live: LiveOperation, fields: number): void {
-    this.#options.pace.settle(live.client, live.reserved, fields);
+  function settle(live: LiveOperation, fields: number): void {
+    pace.settle(live.client, live.reserved, fields);
     live.expected = fields;
   }
 
-  #make(
+  function make(
     event: object,
     live: LiveOperation,
     waitedMs: number,
@@ -186,31 +184,29 @@ export class EventResults {
     const execute = () => {
       const own = { ...args, rootValue: event, contextValue: context };
       const result = prepared.executor.execute(own, meter);
-      return after(result, (settled) => this.#made(settled, live, { context, meter, waitedMs }));
+      return after(result, (settled) => madeOf(settled, live, { context, meter, waitedMs }));
     };
-    return meter.isCostly ? this.#options.scheduler.run(client.key, execute) : execute();
+    return meter.isCostly ? scheduler.run(client.key, execute) : execute();
   }
 
-  #made(result: ExecutionResult, live: LiveOperation, run: EventRun): MadeResult {
+  function madeOf(result: ExecutionResult, live: LiveOperation, run: EventRun): MadeResult {
     const { context, meter, waitedMs } = run;
     const { fields } = meter;
-    this.#settle(live, fields);
+    settle(live, fields);
     // Subscribers to one account may share different things with their groups, so reading those makes a result
     // personal too.
-    if (context.isPersonal || context.readsShared) this.#shared.bar(live);
+    if (context.isPersonal || context.readsShared) shared.bar(live);
     // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();
     const { cost, record } = live;
-    const published = this.#published(result, record, context, { cost, fields, waitedMs });
-    return {
-      // The waiting time in a receipt concerns one subscriber alone.
-      isShared:
-        this.#shared.mayShare(live) && !result.errors && (waitedMs === 0 || published === result),
-      result: published,
-      text: null,
-      packed: null,
-    };
+    const whole = published(result, record, context, { cost, fields, waitedMs });
+    // The waiting time in a receipt concerns one subscriber alone.
+    const isShared =
+      shared.mayShare(live) && !result.errors && (waitedMs === 0 || whole === result);
+    return { isShared, result: whole, text: null, packed: null };
   }
+
+  return { follow };
 }
 
 function textOf(made: MadeResult): JsonText {

@@ -13,15 +13,10 @@ import { CLIENT_NAME, CLIENT_VERSION } from '../request/client-names.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { Connection, type ConnectionSettings } from './connection.ts';
 import { readMessage } from './messages.ts';
-import { UnpackedSizes, unpackAtOnce } from './packed-messages.ts';
-import { type OperationSettings, SocketOperation } from './socket-operation.ts';
+import { isInflated, unpackAtOnce } from './packed-messages.ts';
+import { SocketOperation } from './socket-operation.ts';
 
-export type SocketSettings = ConnectionSettings &
-  OperationSettings &
-  Pick<
-    ServerSettings,
-    'countMessage' | 'log' | 'maxBodyBytes' | 'metrics' | 'received' | 'refused'
-  >;
+export interface SocketSettings extends ServerSettings, ConnectionSettings {}
 
 const INIT_TIMEOUT_MS = 3_000;
 // The limit of an HTTP request's headers.
@@ -48,7 +43,6 @@ export class GraphQLSocket implements FrameWatcher {
   readonly #settings: SocketSettings;
   readonly #connection: Connection;
   readonly #buffer: ReceiveBuffer;
-  readonly #sizes: UnpackedSizes;
   readonly #freeFrames: TokenBucket;
   readonly #initTimer: NodeJS.Timeout;
   #isInitialized = false;
@@ -57,6 +51,8 @@ export class GraphQLSocket implements FrameWatcher {
   /** These, and those from which it has unsubscribed and that have not ended. */
   readonly #unfinished = new Set<SocketOperation>();
   #isRestarting = false;
+  /** The characters of all messages, as they have unpacked. */
+  #unpacked = 0;
 
   /** `head`: what came behind the upgrade. */
   constructor(
@@ -72,7 +68,6 @@ export class GraphQLSocket implements FrameWatcher {
     const connection = new Connection(socket, request, slot, settings);
     this.#settings = settings;
     this.#connection = connection;
-    this.#sizes = new UnpackedSizes(maxBodyBytes);
     this.#freeFrames = new TokenBucket(FREE_FRAMES, clock.now());
     this.#buffer = received.of(connection.stream);
     this.#buffer.address = connection.caller.client?.address ?? '';
@@ -103,7 +98,8 @@ export class GraphQLSocket implements FrameWatcher {
     // The answer could no longer be sent, so the operation is not begun.
     if (!connection.isOpen) return;
     connection.received();
-    if (this.#sizes.isInflated(text.length, connection.stream.bytesRead)) {
+    this.#unpacked += text.length;
+    if (isInflated(this.#unpacked, connection.stream.bytesRead, this.#settings.maxBodyBytes)) {
       connection.close('inflated');
       return;
     }

@@ -9,11 +9,8 @@ import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { FrameScratch } from './frame-writer.ts';
 import { GraphQLSocket, type SocketSettings } from './graphql-socket.ts';
-import { KeepAlive } from './keep-alive.ts';
+import { createKeepAlive } from './keep-alive.ts';
 import { acceptableOffer, PER_MESSAGE_DEFLATE } from './packed-messages.ts';
-
-type WebSocketSettings = Omit<SocketSettings, 'keepAlive' | 'scratch'> &
-  Pick<ServerSettings, 'lasting' | 'limiter' | 'longestHeartbeatMs' | 'origins' | 'pingMs'>;
 
 /** Options of `ws` that its types lack. Browsers send fragments of 128 kB, and a slow network parts of 500 bytes. */
 const LARGEST_IN_PIECES: object = { maxFragments: 64, maxBufferedChunks: 1_024 };
@@ -27,52 +24,32 @@ const BAD_REQUEST: UpgradeRefusal = '400 Bad Request';
 const TOO_MANY: UpgradeRefusal = '429 Too Many Requests';
 const UNAVAILABLE: UpgradeRefusal = '503 Service Unavailable';
 
+export type WebSocketEndpoint = ReturnType<typeof createWebSocketEndpoint>;
+
 /** The WebSockets: accepts upgrades, and closes the sockets in a shutdown. */
-export class WebSocketEndpoint {
-  readonly #settings: WebSocketSettings & SocketSettings;
-  readonly #isMemoryShort: () => boolean;
-  readonly #server: WebSocketServer;
-  readonly #sockets = new Set<GraphQLSocket>();
-  #draining = false;
-  #quietUntilMs = Number.NEGATIVE_INFINITY;
+export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: () => boolean) {
+  const { addresses, clientOf, clock, countMessage, limiter, log, metrics, refused } = shared;
+  const { lasting, longestHeartbeatMs, maxBodyBytes, origins, pingMs } = shared;
+  const keepAlive = createKeepAlive(clock, pingMs, longestHeartbeatMs);
+  const settings: SocketSettings = { ...shared, keepAlive, scratch: new FrameScratch() };
+  const sockets = new Set<GraphQLSocket>();
+  const server = new WebSocketServer({
+    noServer: true,
+    // `sockets` does it.
+    clientTracking: false,
+    maxPayload: maxBodyBytes,
+    ...LARGEST_IN_PIECES,
+    perMessageDeflate: PER_MESSAGE_DEFLATE,
+    // Any subprotocol is accepted at first, or its client could not receive close code 4406.
+    handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
+  });
+  let isDraining = false;
+  let quietUntilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(settings: WebSocketSettings, isMemoryShort: () => boolean) {
-    const { clock, pingMs, longestHeartbeatMs, maxBodyBytes } = settings;
-    const keepAlive = new KeepAlive(clock, pingMs, longestHeartbeatMs);
-    this.#settings = { ...settings, keepAlive, scratch: new FrameScratch() };
-    this.#isMemoryShort = isMemoryShort;
-    this.#server = new WebSocketServer({
-      noServer: true,
-      // `#sockets` does it.
-      clientTracking: false,
-      maxPayload: maxBodyBytes,
-      ...LARGEST_IN_PIECES,
-      perMessageDeflate: PER_MESSAGE_DEFLATE,
-      // Any subprotocol is accepted at first, or its client could not receive close code 4406.
-      handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
-    });
-  }
-
-  /** `held`: the slot of the connection; null where it comes from a trusted proxy, so that this is another's. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, held: Slot | null): void {
-    const slot = this.#refusalOf(request, socket) ?? this.#slotFor(request, held);
-    if (typeof slot === 'string') {
-      refuseUpgrade(socket, slot);
-      return;
-    }
-    socket.once('close', slot.release);
-    const { headers } = request;
-    headers['sec-websocket-extensions'] = acceptableOffer(headers['sec-websocket-extensions']);
-    this.#server.handleUpgrade(request, socket, NOTHING, (webSocket) =>
-      this.#opened(webSocket, new GraphQLSocket(webSocket, request, head, slot, this.#settings)),
-    );
-  }
-
-  #refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
-    const { addresses, countMessage, origins, refused } = this.#settings;
+  function refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
     if (hasDoubledHeader(request.rawHeaders)) return BAD_REQUEST;
-    if (!isAllowedPage(request, origins)) return this.#foreign(request);
-    if (this.#draining) return UNAVAILABLE;
+    if (!isAllowedPage(request, origins)) return foreign(request);
+    if (isDraining) return UNAVAILABLE;
     // With a body Node 26 hands over something else than the connection, which `ws` cannot read; Node 24 hands over the
     // body as the first frames.
     if (socket !== request.socket || hasBody(request)) return BAD_REQUEST;
@@ -80,25 +57,23 @@ export class WebSocketEndpoint {
       refused('messages');
       return TOO_MANY;
     }
-    if (!this.#isMemoryShort()) return null;
+    if (!isMemoryShort()) return null;
     refused('memory');
     return `${UNAVAILABLE}\r\nretry-after: ${MEMORY_RETRY_SECONDS}`;
   }
 
   /** Says so once in a while: behind a proxy that rewrites `Host`, the pages of this server itself are foreign ones. */
-  #foreign({ headers: { origin = '', host = '' } }: IncomingMessage): UpgradeRefusal {
-    const { clock, log, metrics } = this.#settings;
+  function foreign({ headers: { origin = '', host = '' } }: IncomingMessage): UpgradeRefusal {
     metrics.crossSiteRefused.add();
-    if (clock.now() >= this.#quietUntilMs) {
-      this.#quietUntilMs = clock.now() + QUIET_MS;
+    if (clock.now() >= quietUntilMs) {
+      quietUntilMs = clock.now() + QUIET_MS;
       const named = { origin: origin.slice(0, LONGEST_NAME), host: host.slice(0, LONGEST_NAME) };
       log.warn(named, 'a WebSocket for a page of another site was refused');
     }
     return '403 Forbidden';
   }
 
-  #slotFor(request: IncomingMessage, held: Slot | null): Slot | UpgradeRefusal {
-    const { addresses, clientOf, limiter, refused } = this.#settings;
+  function slotFor(request: IncomingMessage, held: Slot | null): Slot | UpgradeRefusal {
     const owner = () => clientOf(addresses.caller(request));
     const slot = held ?? takeSlot(limiter, 'connections', owner);
     if (slot !== null) return slot;
@@ -106,27 +81,41 @@ export class WebSocketEndpoint {
     return TOO_MANY;
   }
 
-  #opened(webSocket: WebSocket, socket: GraphQLSocket): void {
-    this.#sockets.add(socket);
-    this.#settings.lasting.add(socket);
+  function opened(webSocket: WebSocket, socket: GraphQLSocket): void {
+    sockets.add(socket);
+    lasting.add(socket);
     webSocket.once('close', () => {
-      this.#sockets.delete(socket);
-      this.#settings.lasting.delete(socket);
+      sockets.delete(socket);
+      lasting.delete(socket);
     });
   }
 
-  get size(): number {
-    return this.#sockets.size;
-  }
-
-  /** Accepts no more sockets. The caller closes the others, and the HTTP server waits for their connections. */
-  drain(): void {
-    this.#draining = true;
-  }
-
-  terminate(): void {
-    for (const socket of this.#sockets) socket.terminate();
-  }
+  return {
+    get size() {
+      return sockets.size;
+    },
+    /** `held`: the slot of the connection; null where it comes from a trusted proxy, so that this is another's. */
+    upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, held: Slot | null): void {
+      const slot = refusalOf(request, socket) ?? slotFor(request, held);
+      if (typeof slot === 'string') {
+        refuseUpgrade(socket, slot);
+        return;
+      }
+      socket.once('close', slot.release);
+      const { headers } = request;
+      headers['sec-websocket-extensions'] = acceptableOffer(headers['sec-websocket-extensions']);
+      server.handleUpgrade(request, socket, NOTHING, (webSocket) =>
+        opened(webSocket, new GraphQLSocket(webSocket, request, head, slot, settings)),
+      );
+    },
+    /** Accepts no more sockets. The caller closes the others, and the HTTP server waits for their connections. */
+    drain(): void {
+      isDraining = true;
+    },
+    terminate(): void {
+      for (const socket of sockets) socket.terminate();
+    },
+  };
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -16,7 +16,11 @@ import { COSTLY_FIELDS, type Meter } from '../../../engine/cost/meter.ts';
 import type { PreparedOperation } from '../../../engine/documents/documents.ts';
 import { ErrorCodes } from '../../../engine/errors/error-codes.ts';
 import { createEventPace, type EventPace } from '../../../engine/live/event-pace.ts';
-import { EventResults, type LiveOperation } from '../../../engine/live/event-results.ts';
+import {
+  createEventResults,
+  type EventResults,
+  type LiveOperation,
+} from '../../../engine/live/event-results.ts';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import { singleClient } from '../../../lib/limits/client.ts';
@@ -78,7 +82,7 @@ function resultsPacedBy(pace: EventPace, isTold = false): EventResults {
   const metrics = new GraphMetrics(new Registry());
   const codes = new ErrorCodes({ log, metrics, traits: ERROR_CODES, describe: publicCause });
   const scheduler = new FairScheduler();
-  return new EventResults({ codes, receipts: isTold, scheduler, pace, maxCost: 1_000 });
+  return createEventResults({ codes, receipts: isTold, scheduler, pace, maxCost: 1_000 });
 }
 
 class EventContext extends Context {
