@@ -29,7 +29,7 @@ import { BearerTokens } from './request/bearer.ts';
 import { ClientAddresses } from './request/client-address.ts';
 import { createClientNames } from './request/client-names.ts';
 import { ResponseCache } from './response-cache/response-cache.ts';
-import { ServerMetrics } from './server-metrics.ts';
+import { createServerMetrics, type ServerMetrics } from './server-metrics.ts';
 import type { ServerSettings } from './server-settings.ts';
 import {
   createPersistedDocuments,
@@ -160,7 +160,7 @@ const DEFAULTS: Omit<Optional, 'plugins' | 'metrics' | 'readiness'> = {
 
 /** Metrics that nobody reads. */
 function unread(): Metrics {
-  return { server: new ServerMetrics(new Registry()), graph: { error() {}, refusal() {} } };
+  return { server: createServerMetrics(new Registry()), graph: { error() {}, refusal() {} } };
 }
 
 function graphOf(

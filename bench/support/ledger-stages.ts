@@ -19,12 +19,15 @@ export const STAGES: readonly Stage[] = [
   call('count of messages', 'engine/http/flood-guard.ts', 'countRequest', `() => 'within'`),
   call('CORS headers', 'engine/http/cors.ts', 'setCorsHeaders', '() => {}'),
   call('doubled headers', 'engine/request/doubled-headers.ts', 'hasDoubledHeader', '() => false'),
-  method('client name', 'engine/request/client-names.ts', 'ClientNames', {
+  made('client name', 'engine/request/client-names.ts', 'createClientNames', {
     fromHeaders: '() => null',
   }),
-  method('negotiation', 'engine/http/negotiation.ts', 'Negotiation', {
-    of: `() => ({ single: 'application/json', events: null })`,
-  }),
+  call(
+    'negotiation',
+    'engine/http/negotiation.ts',
+    'negotiated',
+    `() => ({ single: 'application/json', events: null })`,
+  ),
   method('token buckets', 'lib/limits/limiter.ts', 'Limiter', {
     take: '() => ({ isOver: false, left: 1, most: 1, waitMs: 0 })',
     spend: '() => ({ isOver: false, left: 1, most: 1, waitMs: 0 })',
@@ -44,13 +47,13 @@ export const STAGES: readonly Stage[] = [
     name: 'admission',
     file: 'engine/admission/admission.ts',
     code: `{
-      const { admit } = Admission.prototype;
+      const decide = admit;
       let kept = null;
-      Admission.prototype.admit = off('admission', function (...given) {
-        const operation = admit.apply(this, given);
+      admit = off('admission', (...given) => {
+        const operation = decide(...given);
         kept ??= operation;
         return operation;
-      }, (_caller, transport) => {
+      }, (_parts, _caller, transport) => {
         const { maxFields, scheduler, client } = kept.meter;
         const meter = new kept.meter.constructor({ maxFields, scheduler, client, estimate: 1 });
         return { ...kept, transport, meter };
@@ -61,13 +64,17 @@ export const STAGES: readonly Stage[] = [
     name: 'execution with its call',
     file: 'engine/execution/execution.ts',
     code: `{
-      const { start } = Execution.prototype;
-      let kept = null;
-      Execution.prototype.start = off('execution with its call', function (context) {
-        const result = start.call(this, context);
-        kept ??= result;
-        return result;
-      }, () => kept);
+      const create = createExecution;
+      createExecution = (parts) => {
+        const execution = create(parts);
+        let kept = null;
+        const start = off('execution with its call', (context) => {
+          const result = execution.start(context);
+          kept ??= result;
+          return result;
+        }, () => kept);
+        return { ...execution, start };
+      };
     }`,
   },
   {
@@ -85,27 +92,17 @@ export const STAGES: readonly Stage[] = [
   around('retries', 'src/gateway/resilience/retries.ts', 'withRetries'),
   around('breakers', 'src/gateway/resilience/breakers.ts', 'withBreakers'),
   around('bulkheads', 'src/gateway/resilience/bulkhead.ts', 'withBulkheads'),
-  method('metrics of calls', 'src/gateway/gateway-metrics.ts', 'GatewayMetrics', {
+  made('metrics of calls', 'src/gateway/gateway-metrics.ts', 'createGatewayMetrics', {
     called: '() => {}',
   }),
   method('calls of the summary', 'engine/request/request-summary.ts', 'RequestSummary', {
     called: '() => {}',
   }),
-  {
-    name: 'line of the log',
-    file: 'lib/log.ts',
-    code: `{
-      const create = createLog;
-      createLog = (options) => {
-        const log = create(options);
-        return Object.assign(log, { line: off('line of the log', log.line, () => {}) });
-      };
-    }`,
-  },
-  method('metrics of requests', 'engine/server-metrics.ts', 'ServerMetrics', {
+  made('line of the log', 'lib/log.ts', 'createLog', { line: '() => {}' }),
+  made('metrics of requests', 'engine/server-metrics.ts', 'createServerMetrics', {
     requestEnded: '() => {}',
   }),
-  method('end of the request, with both', 'engine/request/access-log.ts', 'AccessLog', {
+  made('end of the request, with both', 'engine/request/access-log.ts', 'createAccessLog', {
     ended: '() => {}',
   }),
 ];
@@ -134,4 +131,24 @@ function method(
     return `${called} = off('${name}', ${called}, ${substitute});`;
   });
   return { name, file, code: code.join('\n') };
+}
+
+/** Methods of what a function makes. */
+function made(
+  name: string,
+  file: string,
+  factory: string,
+  substitutes: Readonly<Record<string, string>>,
+): Stage {
+  const methods = Object.entries(substitutes).map(
+    ([method, substitute]) => `${method}: off('${name}', made.${method}, ${substitute}),`,
+  );
+  const code = `{
+    const create = ${factory};
+    ${factory} = (...given) => {
+      const made = create(...given);
+      return Object.assign(made, { ${methods.join(' ')} });
+    };
+  }`;
+  return { name, file, code };
 }
