@@ -26,7 +26,7 @@ import { ReceiveBuffers } from './receive/receive-buffers.ts';
 import { type AccessLogOptions, createAccessLog } from './request/access-log.ts';
 import { AuthCookie, type AuthCookieOptions } from './request/auth-cookie.ts';
 import { BearerTokens } from './request/bearer.ts';
-import { ClientAddresses } from './request/client-address.ts';
+import { createClientAddresses } from './request/client-address.ts';
 import { createClientNames } from './request/client-names.ts';
 import { ResponseCache } from './response-cache/response-cache.ts';
 import { createServerMetrics, type ServerMetrics } from './server-metrics.ts';
@@ -203,7 +203,7 @@ function settingsOf(options: Required & Optional, graph: Graph): ServerSettings 
     lasting: new LastingConnections(),
     metrics: metrics.server,
     refused: (limit) => metrics.graph.refusal(limit),
-    addresses: new ClientAddresses(trustedProxies, log),
+    addresses: createClientAddresses(trustedProxies, log),
     buffers: new SendBuffers({
       ...{ clientOf, clock, unreadMs, patienceMs },
       maxBytes: unreadBytes,

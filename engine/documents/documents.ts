@@ -16,8 +16,8 @@ import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
 import { costOf, type OperationCost } from '../cost/cost.ts';
-import { ListSizes } from '../cost/list-sizes.ts';
-import { Metering } from '../cost/metering.ts';
+import { createListSizes, type ListSizes } from '../cost/list-sizes.ts';
+import { createMetering, type Metering } from '../cost/metering.ts';
 import { located, requestError } from '../errors/request-error.ts';
 import { CompiledCodeCache } from '../execution/compiled-code.ts';
 import { CompilingExecutor } from '../execution/compiling-executor.ts';
@@ -94,8 +94,8 @@ export class Documents {
   constructor(options: DocumentOptions) {
     this.#options = options;
     this.#hasDeprecated = hasDeprecatedFields(options.schema);
-    this.#sizes = new ListSizes(options.schema);
-    this.#metering = new Metering(options.schema);
+    this.#sizes = createListSizes(options.schema);
+    this.#metering = createMetering(options.schema);
     this.#rules = [
       ...specifiedRules,
       ...(options.introspection ? [] : [NoSchemaIntrospectionCustomRule]),
