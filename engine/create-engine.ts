@@ -113,7 +113,6 @@ export function createEngine(given: EngineOptions) {
     readiness: given.readiness ?? new Readiness({}),
     ...given,
   };
-  const { sites, sdl, corsHeaders, directPath, readiness, isMemoryShort } = options;
   const { most, lingerMs } = { ...CONNECTIONS, ...options.connections };
   const caches = {
     responses: new ResponseCache(
@@ -127,13 +126,13 @@ export function createEngine(given: EngineOptions) {
   // a bundle for some 50 ms, from the sources for 200.
   const yoga = onFirstUse(async () => (await import('./http/yoga.ts')).createYogaHandler(graph));
   const settings = settingsOf(options, graph);
-  const webSockets = createWebSocketEndpoint(settings, isMemoryShort);
+  const webSockets = createWebSocketEndpoint(settings, options.isMemoryShort);
   const server = createHttpServer({
+    ...options,
     ...settings,
-    ...{ sites, sdl, corsHeaders, directPath, readiness, webSockets, yoga, lingerMs },
-    maxConnections: most,
+    ...{ webSockets, yoga, lingerMs, maxConnections: most },
   });
-  return { ...settings, ...caches, readiness, webSockets, server, yoga };
+  return { ...settings, ...caches, readiness: options.readiness, webSockets, server, yoga };
 }
 
 const DEFAULTS: Omit<Optional, 'plugins' | 'metrics' | 'readiness'> = {
@@ -167,20 +166,17 @@ function graphOf(
   options: Required & Optional,
   { responses, registered }: { responses: ResponseCache; registered: PersistedTexts },
 ): Graph {
-  const { schema, documents, limiter, log, metrics, plugins, maxCost, receipts } = options;
-  const { createContext, traits, describe, sizeOf, isMemoryShort, trusted, trustedOnly } = options;
+  const { log, limiter, metrics, plugins, maxCost, receipts } = options;
   const limits = createClientLimits(options);
-  const codes = new ErrorCodes({ log, metrics: metrics.graph, traits, describe });
+  const codes = new ErrorCodes({ ...options, metrics: metrics.graph });
   const scheduler = new FairScheduler();
   const pace = createEventPace(limiter, systemClock);
   const seesResults = plugins.hooks.length > 0;
+  const persisted = createPersistedDocuments({ ...options, registered, log });
   return createGraph({
-    ...{ schema, codes, plugins, createContext },
-    admission: {
-      ...{ limits, documents, scheduler, maxCost, sizeOf, isMemoryShort },
-      persisted: createPersistedDocuments({ trusted, registered, trustedOnly, log }),
-      keepsTree: seesResults,
-    },
+    ...options,
+    codes,
+    admission: { ...options, limits, scheduler, persisted, keepsTree: seesResults },
     execution: createExecution({
       ...{ responses, limits, scheduler, codes, receipts },
       confirms: !seesResults,
@@ -191,36 +187,31 @@ function graphOf(
 
 /** Makes the settings that all transports share. */
 function settingsOf(options: Required & Optional, graph: Graph): ServerSettings {
-  const { log, metrics, limiter, clientOf, origins, maxBodyBytes, tracing } = options;
-  const { longestHeartbeatMs, tokenEndOf, trustedProxies, clientNames } = options;
-  const { sample, accountKey, isAccepted, callsMember } = options;
+  const { log, limiter, clientOf } = options;
+  const { server: metrics, graph: counts } = options.metrics;
   const bounds = { ...CONNECTIONS, ...options.connections };
-  const { unreadBytes, unfinishedBytes, unreadMs, patienceMs, unfinishedMs } = bounds;
-  const { pingMs, clock } = bounds;
   return {
-    ...{ graph, log, limiter, clientOf, origins, maxBodyBytes, tracing, pingMs, clock },
-    ...{ longestHeartbeatMs, tokenEndOf },
+    ...options,
+    ...bounds,
+    graph,
+    metrics,
     lasting: new LastingConnections(),
-    metrics: metrics.server,
-    refused: (limit) => metrics.graph.refusal(limit),
-    addresses: createClientAddresses(trustedProxies, log),
+    refused: (limit) => counts.refusal(limit),
+    addresses: createClientAddresses(options.trustedProxies, log),
     buffers: new SendBuffers({
-      ...{ clientOf, clock, unreadMs, patienceMs },
-      maxBytes: unreadBytes,
-      onCut: (reason) => metrics.server.readersCut.add(reason),
+      ...bounds,
+      clientOf,
+      maxBytes: bounds.unreadBytes,
+      onCut: (reason) => metrics.readersCut.add(reason),
     }),
     received: new ReceiveBuffers({
-      ...{ clock, unfinishedMs },
-      maxBytes: unfinishedBytes,
-      onCut: (reason) => metrics.server.sendersCut.add(reason),
+      ...bounds,
+      maxBytes: bounds.unfinishedBytes,
+      onCut: (reason) => metrics.sendersCut.add(reason),
     }),
     countMessage: messageBudget(limiter, clientOf),
     tokens: new BearerTokens(options.authCookie && new AuthCookie(options.authCookie)),
-    clientNames: createClientNames(clientNames),
-    accessLog: createAccessLog({
-      ...{ log, clock, sample, accountKey, isAccepted, callsMember },
-      random: Math.random,
-      metrics: metrics.server,
-    }),
+    clientNames: createClientNames(options.clientNames),
+    accessLog: createAccessLog({ ...options, clock: bounds.clock, random: Math.random, metrics }),
   };
 }

@@ -6,10 +6,9 @@ import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { logHash } from '../../lib/log-hash.ts';
 import { redactTokens } from '../../lib/redact.ts';
-import type { BackendCall } from '../admission/operation.ts';
 import type { ServerMetrics } from '../server-metrics.ts';
 import { summedRefusals } from './refusal-sums.ts';
-import type { RequestEnd, RequestSummary } from './request-summary.ts';
+import type { BackendCall, RequestEnd, RequestSummary } from './request-summary.ts';
 
 export interface AccessLogOptions {
   readonly log: Pick<Log, 'line' | 'isLevelEnabled'>;
