@@ -62,7 +62,7 @@ export class GraphQLSocket implements FrameWatcher {
     slot: Slot,
     settings: SocketSettings,
   ) {
-    const { clock, keepAlive, maxBodyBytes, received } = settings;
+    const { clock, keepAlive, lasting, maxBodyBytes, received } = settings;
     stopAtBrokenFrame(socket);
     unpackAtOnce(socket, maxBodyBytes);
     const connection = new Connection(socket, request, slot, settings);
@@ -82,6 +82,7 @@ export class GraphQLSocket implements FrameWatcher {
       this.#closed(code);
     });
     if (socket.protocol !== GRAPHQL_TRANSPORT_WS_PROTOCOL) connection.close('otherProtocol');
+    lasting.add(this);
   }
 
   /** Counts a frame, or a part of one, against its client. */
@@ -234,7 +235,7 @@ export class GraphQLSocket implements FrameWatcher {
   /** Closes it for what it sends. */
   cut(fault: SendFault): void {
     this.#connection.close(fault);
-    this.#settings.clock.after(LINGER_MS, () => this.terminate());
+    this.#settings.clock.after(LINGER_MS, () => this.#connection.socket.terminate());
   }
 
   /** A frame is too large or malformed: `ws` has closed the socket with the right code already. */
@@ -251,12 +252,9 @@ export class GraphQLSocket implements FrameWatcher {
     this.#connection.close('fault');
   }
 
-  terminate(): void {
-    this.#connection.socket.terminate();
-  }
-
   #closed(code: number): void {
     clearTimeout(this.#initTimer);
+    this.#settings.lasting.delete(this);
     this.#settings.metrics.socketClosed(code);
     this.#connection.closed();
     for (const operation of this.#operations.values()) this.#leave(operation);

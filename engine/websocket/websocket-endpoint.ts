@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleProtocols } from 'graphql-ws';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocketServer } from 'ws';
 import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
 import { isAllowedPage } from '../http/cors.ts';
 import { MEMORY_RETRY_SECONDS } from '../limits/memory-limit.ts';
@@ -29,14 +29,11 @@ export type WebSocketEndpoint = ReturnType<typeof createWebSocketEndpoint>;
 /** The WebSockets: accepts upgrades, and closes the sockets in a shutdown. */
 export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: () => boolean) {
   const { addresses, clientOf, clock, countMessage, limiter, log, metrics, refused } = shared;
-  const { lasting, longestHeartbeatMs, maxBodyBytes, origins, pingMs } = shared;
+  const { longestHeartbeatMs, maxBodyBytes, origins, pingMs } = shared;
   const keepAlive = createKeepAlive(clock, pingMs, longestHeartbeatMs);
   const settings: SocketSettings = { ...shared, keepAlive, scratch: new FrameScratch() };
-  const sockets = new Set<GraphQLSocket>();
   const server = new WebSocketServer({
     noServer: true,
-    // `sockets` does it.
-    clientTracking: false,
     maxPayload: maxBodyBytes,
     ...LARGEST_IN_PIECES,
     perMessageDeflate: PER_MESSAGE_DEFLATE,
@@ -81,18 +78,9 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
     return TOO_MANY;
   }
 
-  function opened(webSocket: WebSocket, socket: GraphQLSocket): void {
-    sockets.add(socket);
-    lasting.add(socket);
-    webSocket.once('close', () => {
-      sockets.delete(socket);
-      lasting.delete(socket);
-    });
-  }
-
   return {
     get size() {
-      return sockets.size;
+      return server.clients.size;
     },
     /** `held`: the slot of the connection; null where it comes from a trusted proxy, so that this is another's. */
     upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, held: Slot | null): void {
@@ -104,8 +92,11 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
       socket.once('close', slot.release);
       const { headers } = request;
       headers['sec-websocket-extensions'] = acceptableOffer(headers['sec-websocket-extensions']);
-      server.handleUpgrade(request, socket, NOTHING, (webSocket) =>
-        opened(webSocket, new GraphQLSocket(webSocket, request, head, slot, settings)),
+      server.handleUpgrade(
+        request,
+        socket,
+        NOTHING,
+        (webSocket) => new GraphQLSocket(webSocket, request, head, slot, settings),
       );
     },
     /** Accepts no more sockets. The caller closes the others, and the HTTP server waits for their connections. */
@@ -113,7 +104,7 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
       isDraining = true;
     },
     terminate(): void {
-      for (const socket of sockets) socket.terminate();
+      for (const socket of server.clients) socket.terminate();
     },
   };
 }
