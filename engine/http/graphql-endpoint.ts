@@ -137,7 +137,7 @@ export function createGraphQLEndpoint(
     for (const [name, value] of response.headers) if (!OURS.has(name)) reply.set(name, value);
     if (outcome !== undefined) return sendOutcome(reply, outcome, operation, media);
     // A response of a plugin's own has no events in it.
-    await operation?.events?.leave();
+    operation?.events?.leave();
     reply.set('content-type', response.headers.get('content-type') ?? PLAIN_JSON);
     return reply.send(response.status, Buffer.from(await response.arrayBuffer()));
   }

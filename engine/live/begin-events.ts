@@ -41,7 +41,7 @@ export async function beginEvents(
   limits.currentClient(operation);
   const slot = takeSlot(limits.limiter, 'subscriptions', clientNow);
   if (slot === null) {
-    await events.return();
+    events.leave();
     return { errors: overLimit('subscriptions', RETRY_SECONDS).errors };
   }
   operation.events = results.follow(events, {

@@ -78,7 +78,7 @@ export function createEventResults(options: EventResultsOptions) {
       },
     });
     // Some transports propagate a disconnect only with the next event, so the AbortSignal ends the stream.
-    const leave = () => void stream.leave();
+    const leave = () => stream.leave();
     if (signal?.aborted) leave();
     else signal?.addEventListener('abort', leave);
     return stream;

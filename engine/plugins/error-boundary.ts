@@ -90,7 +90,7 @@ export class PluginErrorBoundary {
     const { events } = operation;
     if (events === null || Symbol.asyncIterator in handed) return handed;
     operation.events = null;
-    await events.leave();
+    events.leave();
     return handed;
   }
 
@@ -198,7 +198,7 @@ function containedEvents(
     try {
       while (!(await iterator.next()).done);
     } catch (error) {
-      await events.fail(error);
+      events.fail(error);
     }
     return OVER;
   }
@@ -208,7 +208,7 @@ function containedEvents(
     } catch (error) {
       fault(error);
     }
-    await events.leave();
+    events.leave();
     return OVER;
   }
   return {
