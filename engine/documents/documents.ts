@@ -59,7 +59,7 @@ export interface PreparedOperation extends OperationCost {
   readonly node: OperationDefinitionNode;
   readonly args: OperationArguments;
   readonly executor: CompilingExecutor;
-  /** Null where it reads more than what a group of users shares. */
+  /** Null where it reads more than what others may be sent too. */
   readonly sharedUse: SharedUse | null;
   /** Identifies the document and the operation within this process. */
   readonly name: string;
@@ -179,7 +179,7 @@ export class Documents {
         node,
         args: new OperationArguments(ofDocument, node),
         executor: new CompilingExecutor(this.#metering, selections, node, this.compiledCode),
-        sharedUse: sharedUseOf(selections, node),
+        sharedUse: sharedUseOf(selections, document, node),
         ...costOf(selections, node, this.#sizes),
         name: `${digest} ${node.name?.value ?? ''}`,
         deprecated,

@@ -1,4 +1,5 @@
 import {
+  type DocumentNode,
   type GraphQLField,
   type GraphQLNamedType,
   getNamedType,
@@ -9,30 +10,38 @@ import {
   OperationTypeNode,
   type SelectionNode,
   type SelectionSetNode,
+  visit,
 } from 'graphql';
 import { type Sharing, sharingOf } from '../field-traits.ts';
 import type { Selections } from './selections.ts';
 
-/** Describes an operation that reads nothing but what a group of users shares. */
+/** Describes an operation whose results may be shared: a query's by a group of users, a subscription's by its account. */
 export interface SharedUse {
   /**
    * The operation selects what differs between copies of one version, such as age: its body is not
    * cached.
    */
   readonly selectsTime: boolean;
-  /** True once a run has read more than the marks of its fields allow: no response of it is cached any more. */
+  /** True once a run has read more than the marks of its fields allow: no result of it is shared any more. */
   isBarred: boolean;
 }
 
-/** Null where a selected field is not marked as a group's: such a response is never cached. */
+/**
+ * Null where a selected field is not marked as a group's, of a subscription as the account's, or where variables affect
+ * what an event contains: such a result is never shared.
+ */
 export function sharedUseOf(
   selections: Selections,
+  document: DocumentNode,
   operation: OperationDefinitionNode,
 ): SharedUse | null {
-  if (operation.operation !== OperationTypeNode.QUERY) return null;
+  if (operation.operation === OperationTypeNode.MUTATION) return null;
   const marks = marksOf(selections, operation);
   // An operation without marks selects only `__typename` of the root, which has no version.
-  if (marks === null || marks.size === 0 || marks.has('account')) return null;
+  if (marks === null || marks.size === 0) return null;
+  const isOfEvents = operation.operation === OperationTypeNode.SUBSCRIPTION;
+  const isOfOthers = isOfEvents ? marks.size > 1 || !marks.has('account') : marks.has('account');
+  if (isOfOthers || (isOfEvents && usesVariablesInEvents(document, operation))) return null;
   return { selectsTime: marks.has('copy'), isBarred: false };
 }
 
@@ -95,4 +104,22 @@ export function marksOf(
 
   const root = schema.getRootType(operation) ?? undefined;
   return collect(root, selectionSet) ? marks : null;
+}
+
+/**
+ * True where variables affect what an event contains. The arguments of the subscription itself do
+ * not: they select its events.
+ */
+function usesVariablesInEvents(
+  document: DocumentNode,
+  { selectionSet }: OperationDefinitionNode,
+): boolean {
+  const roots = selectionSet.selections.map((root) => ({ ...root, arguments: [] }));
+  const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
+  let uses = false;
+  const found = () => {
+    uses = true;
+  };
+  for (const part of [...roots, ...fragments]) visit(part, { [Kind.VARIABLE]: found });
+  return uses;
 }

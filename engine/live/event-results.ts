@@ -1,4 +1,4 @@
-import type { ExecutionResult } from 'graphql';
+import type { ExecutionResult, ValidatedExecutionArgs } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
@@ -6,14 +6,17 @@ import type { PullStream } from '../../lib/pull-stream.ts';
 import type { OperationRecord } from '../admission/operation.ts';
 import type { ReadingContext, RunCost } from '../admission/operation-context.ts';
 import { extraForText, Meter } from '../cost/meter.ts';
+import type { PreparedOperation } from '../documents/documents.ts';
 import { asGraphQLError, type ErrorCodes } from '../errors/error-codes.ts';
 import { type JsonText, jsonText } from '../results/json-text.ts';
 import { type EventText, FollowedEvents, packResult } from './delivery.ts';
 import type { EventPace } from './event-pace.ts';
-import { type MadeResult, SharedResults, type SharingOperation } from './shared-results.ts';
+import { createSharedResults, type MadeResult, mayShare } from './shared-results.ts';
 
 /** A subscription, as it is executed for each of its events. */
-export interface LiveOperation extends SharingOperation {
+export interface LiveOperation {
+  readonly prepared: PreparedOperation;
+  readonly args: ValidatedExecutionArgs;
   readonly cost: number;
   readonly signal: AbortSignal | undefined;
   /** True where the transport itself reports why a subscription ends; otherwise a last event does. */
@@ -62,7 +65,7 @@ export type EventResults = ReturnType<typeof createEventResults>;
  */
 export function createEventResults(options: EventResultsOptions) {
   const { codes, receipts, scheduler, pace, maxCost } = options;
-  const shared = new SharedResults();
+  const shared = createSharedResults();
 
   function follow(events: PullStream<unknown>, live: LiveOperation): FollowedEvents {
     const { signal, reportsEnd, ended } = live;
@@ -128,23 +131,23 @@ export function createEventResults(options: EventResultsOptions) {
     waitedMs: number,
     form: Form,
   ): Eventually<EventText> {
-    const known = shared.find(event, live);
+    const known = shared.find(event, live.prepared);
     if (known !== null) {
       settle(live, fieldsToSend(textOf(known)));
       return form(known, live);
     }
-    const other = shared.underWay(event, live);
+    const other = shared.underWay(event, live.prepared);
     if (other !== null) return other.then(() => resultOf(event, live, waitedMs, form));
     const estimate = Math.max(live.cost, live.expected);
     const client = live.client.key;
     const meter = new Meter({ maxFields: maxCost, scheduler, client, estimate });
     const made = make(event, live, waitedMs, meter);
     if (!(made instanceof Promise) && !meter.isCostly) {
-      shared.keep(event, live, made);
+      shared.keep(event, live.prepared, made);
       return form(made, live);
     }
     const result = written(event, live, made, meter).then((whole) => form(whole, live));
-    shared.begin(event, live, result);
+    shared.begin(event, live.prepared, result);
     return result;
   }
 
@@ -157,7 +160,7 @@ export function createEventResults(options: EventResultsOptions) {
   ): Promise<MadeResult> {
     const made = await making;
     made.text = await jsonText(made.result, meter);
-    shared.keep(event, live, made);
+    shared.keep(event, live.prepared, made);
     return made;
   }
 
@@ -195,14 +198,15 @@ export function createEventResults(options: EventResultsOptions) {
     settle(live, fields);
     // Subscribers to one account may share different things with their groups, so reading those makes a result
     // personal too.
-    if (context.isPersonal || context.readsShared) shared.bar(live);
+    const { sharedUse } = live.prepared;
+    if (sharedUse !== null) sharedUse.isBarred ||= context.isPersonal || context.readsShared;
     // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();
     const { cost, record } = live;
     const whole = published(result, record, context, { cost, fields, waitedMs });
     // The waiting time in a receipt concerns one subscriber alone.
     const isShared =
-      shared.mayShare(live) && !result.errors && (waitedMs === 0 || whole === result);
+      mayShare(live.prepared) && !result.errors && (waitedMs === 0 || whole === result);
     return { isShared, result: whole, text: null, packed: null };
   }
 

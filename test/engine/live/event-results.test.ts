@@ -14,6 +14,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { RunCost } from '../../../engine/admission/operation-context.ts';
 import { COSTLY_FIELDS, type Meter } from '../../../engine/cost/meter.ts';
 import type { PreparedOperation } from '../../../engine/documents/documents.ts';
+import { Selections } from '../../../engine/documents/selections.ts';
+import { sharedUseOf } from '../../../engine/documents/sharing-marks.ts';
 import { ErrorCodes } from '../../../engine/errors/error-codes.ts';
 import { createEventPace, type EventPace } from '../../../engine/live/event-pace.ts';
 import {
@@ -124,13 +126,14 @@ function prepare(text: string): Document {
   const node = document.definitions.find(
     (definition) => definition.kind === 'OperationDefinition',
   ) as OperationDefinitionNode;
+  const sharedUse = sharedUseOf(new Selections(schema, document), document, node);
   const execute = (args: ValidatedExecutionArgs, meter: Meter) => {
     executed += 1;
     meter.ran(fields);
     return executeRootSelectionSet(args);
   };
   return {
-    prepared: { node, executor: { execute } } as unknown as PreparedOperation,
+    prepared: { node, executor: { execute }, sharedUse } as unknown as PreparedOperation,
     argsFor(variableValues) {
       const args = validateExecutionArgs({ schema, document, variableValues });
       if (!('schema' in args)) throw args[0];
