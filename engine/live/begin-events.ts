@@ -58,6 +58,7 @@ export async function beginEvents(
     client: clientNow(),
     expected: cost,
     reserved: 0,
+    waitedMs: 0,
   });
   return operation.events;
 }

@@ -31,13 +31,8 @@ export interface LiveOperation {
   /** The estimated fields of the next event, and the tokens reserved for the present one. */
   expected: number;
   reserved: number;
-}
-
-/** One event that is executed. */
-interface EventRun {
-  readonly context: ReadingContext;
-  readonly meter: Meter;
-  readonly waitedMs: number;
+  /** How long the present event has waited for its turn. */
+  waitedMs: number;
 }
 
 const NOTHING_RUN: RunCost = { cost: 0, fields: 0, waitedMs: 0 };
@@ -116,38 +111,35 @@ export function createEventResults(options: EventResultsOptions) {
   ): Eventually<EventText> {
     live.client = live.clientNow();
     live.reserved = live.expected;
+    live.waitedMs = 0;
     const wait = pace.admit(live.client, live.reserved, events.ending);
-    if (wait === null) return resultOf(event, live, 0, form);
+    if (wait === null) return resultOf(event, live, form);
     return wait.then((waitedMs) => {
       // The wait can be long: whose token was refused meanwhile is sent nothing but why, which the delivery knows.
       if (events.isEnded) throw new Error('the subscription has ended');
-      return resultOf(event, live, waitedMs, form);
+      live.waitedMs = waitedMs;
+      return resultOf(event, live, form);
     });
   }
 
-  function resultOf(
-    event: object,
-    live: LiveOperation,
-    waitedMs: number,
-    form: Form,
-  ): Eventually<EventText> {
-    const known = shared.find(event, live.prepared);
+  function resultOf(event: object, live: LiveOperation, form: Form): Eventually<EventText> {
+    const { prepared, cost, client } = live;
+    const known = shared.find(event, prepared);
     if (known !== null) {
       settle(live, fieldsToSend(textOf(known)));
       return form(known, live);
     }
-    const other = shared.underWay(event, live.prepared);
-    if (other !== null) return other.then(() => resultOf(event, live, waitedMs, form));
-    const estimate = Math.max(live.cost, live.expected);
-    const client = live.client.key;
-    const meter = new Meter({ maxFields: maxCost, scheduler, client, estimate });
-    const made = make(event, live, waitedMs, meter);
+    const other = shared.underWay(event, prepared);
+    if (other !== null) return other.then(() => resultOf(event, live, form));
+    const estimate = Math.max(cost, live.expected);
+    const meter = new Meter({ maxFields: maxCost, scheduler, client: client.key, estimate });
+    const made = make(event, live, meter);
     if (!(made instanceof Promise) && !meter.isCostly) {
-      shared.keep(event, live.prepared, made);
+      shared.keep(event, prepared, made);
       return form(made, live);
     }
     const result = written(event, live, made, meter).then((whole) => form(whole, live));
-    shared.begin(event, live.prepared, result);
+    shared.begin(event, prepared, result);
     return result;
   }
 
@@ -175,38 +167,36 @@ export function createEventResults(options: EventResultsOptions) {
     live.expected = fields;
   }
 
-  function make(
-    event: object,
-    live: LiveOperation,
-    waitedMs: number,
-    meter: Meter,
-  ): Eventually<MadeResult> {
+  function make(event: object, live: LiveOperation, meter: Meter): Eventually<MadeResult> {
     const { prepared, args, client } = live;
     // Each event has its own context: reads must not be as old as the subscription.
     const context = live.newContext();
     const execute = () => {
       const own = { ...args, rootValue: event, contextValue: context };
       const result = prepared.executor.execute(own, meter);
-      return after(result, (settled) => madeOf(settled, live, { context, meter, waitedMs }));
+      return after(result, (settled) => madeOf(settled, live, context, meter));
     };
     return meter.isCostly ? scheduler.run(client.key, execute) : execute();
   }
 
-  function madeOf(result: ExecutionResult, live: LiveOperation, run: EventRun): MadeResult {
-    const { context, meter, waitedMs } = run;
+  function madeOf(
+    result: ExecutionResult,
+    live: LiveOperation,
+    context: ReadingContext,
+    meter: Meter,
+  ): MadeResult {
+    const { prepared, cost, record, waitedMs } = live;
     const { fields } = meter;
     settle(live, fields);
+    const { sharedUse } = prepared;
     // Subscribers to one account may share different things with their groups, so reading those makes a result
     // personal too.
-    const { sharedUse } = live.prepared;
     if (sharedUse !== null) sharedUse.isBarred ||= context.isPersonal || context.readsShared;
     // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();
-    const { cost, record } = live;
     const whole = published(result, record, context, { cost, fields, waitedMs });
     // The waiting time in a receipt concerns one subscriber alone.
-    const isShared =
-      mayShare(live.prepared) && !result.errors && (waitedMs === 0 || whole === result);
+    const isShared = mayShare(prepared) && !result.errors && (waitedMs === 0 || whole === result);
     return { isShared, result: whole, text: null, packed: null };
   }
 

@@ -199,6 +199,7 @@ function follow(
     clientNow: () => client,
     expected: 1,
     reserved: 0,
+    waitedMs: 0,
   };
   return results.follow(source, live);
 }
