@@ -1,12 +1,6 @@
 import { startEmbeddedSandbox } from '../src/app/embedded-sandbox.ts';
 import { readArguments } from '../src/cli/arguments.ts';
-import {
-  type Command,
-  EXIT_FAILED,
-  EXIT_OK,
-  EXIT_USAGE,
-  type Terminal,
-} from '../src/cli/dispatch.ts';
+import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../src/cli/dispatch.ts';
 import type { SettingName } from '../src/config/settings.ts';
 import { type ConfigurationReport, checkConfiguration } from './gateway/configuration.ts';
 import { type Credentials, readCredentials } from './gateway/credentials.ts';
@@ -41,10 +35,6 @@ export const checkCommand: Command = {
       args: [...args],
       options: { sandbox: { type: 'boolean' }, json: { type: 'boolean' } },
     });
-    if (typeof given === 'string') {
-      terminal.err(given);
-      return EXIT_USAGE;
-    }
     const { json = false, sandbox = false } = given.values;
     // As JSON, all but the progress waits for the end.
     const out = json ? () => {} : terminal.out;

@@ -2,14 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { Documents } from '../engine/documents/documents.ts';
 import { ManifestError, readManifests } from '../engine/trusted-documents/manifest.ts';
 import { readExtensions } from '../src/app/resources.ts';
-import { readArguments } from '../src/cli/arguments.ts';
-import {
-  type Command,
-  EXIT_FAILED,
-  EXIT_OK,
-  EXIT_USAGE,
-  type Terminal,
-} from '../src/cli/dispatch.ts';
+import { readArguments, UsageError } from '../src/cli/arguments.ts';
+import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../src/cli/dispatch.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { perInstrument, sizeOf } from '../src/schema/list-sizes.ts';
 import {
@@ -39,10 +33,6 @@ export const documentsCommand: Command = {
   ].join('\n'),
   async run(args, terminal) {
     const asked = readAsked(args, terminal);
-    if (typeof asked === 'string') {
-      terminal.err(asked);
-      return EXIT_USAGE;
-    }
     try {
       const report = await check(asked, readConfig(terminal.environment), terminal);
       const lines = asked.json ? [jsonOf(report)] : linesOf(report, asked.fields);
@@ -65,7 +55,7 @@ interface Asked {
 
 const USUAL_INSTRUMENTS = '1000';
 
-function readAsked(args: readonly string[], { environment }: Terminal): Asked | string {
+function readAsked(args: readonly string[], { environment }: Terminal): Asked {
   const given = readArguments({
     args: [...args],
     options: {
@@ -75,16 +65,15 @@ function readAsked(args: readonly string[], { environment }: Terminal): Asked | 
     },
     allowPositionals: true,
   });
-  if (typeof given === 'string') return given;
   const [word, ...named] = given.positionals;
-  if (word !== 'check') return 'Say: trading-graph documents check <manifest> …';
+  if (word !== 'check') throw new UsageError('Say: trading-graph documents check <manifest> …');
   const { json, fields, instruments } = given.values;
   if (!/^\d{1,9}$/.test(instruments)) {
-    return `--instruments=${instruments}: must be a whole number`;
+    throw new UsageError(`--instruments=${instruments}: must be a whole number`);
   }
   const configured = environment.PERSISTED_DOCUMENTS;
   const paths = named.length === 0 && configured ? [configured] : named;
-  if (paths.length === 0) return 'Name a manifest, or set PERSISTED_DOCUMENTS.';
+  if (paths.length === 0) throw new UsageError('Name a manifest, or set PERSISTED_DOCUMENTS.');
   return { paths, json, fields, instruments: Number(instruments) };
 }
 

@@ -8,37 +8,36 @@ import { type CacheReads, Registry } from '../lib/metrics/registry.ts';
 import { onFirstUse } from '../lib/on-first-use.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
 import { Readiness } from './admin/readiness.ts';
-import { Admission, type AdmissionParts } from './admission/admission.ts';
-import { PlainContext } from './admission/plain-context.ts';
+import type { AdmissionParts } from './admission/admission.ts';
+import { plainContext } from './admission/plain-context.ts';
 import { SendBuffers } from './back-pressure/send-buffers.ts';
 import { REQUEST_CODES } from './errors/codes.ts';
 import { ErrorCodes, type ErrorCodesOptions } from './errors/error-codes.ts';
-import { Execution } from './execution/execution.ts';
-import { Graph, type GraphParts } from './graph.ts';
+import { createExecution } from './execution/execution.ts';
+import { createGraph, type Graph, type GraphParts } from './graph.ts';
 import { LastingConnections } from './http/closing-in-slices.ts';
-import { HttpServer, type HttpServerSettings } from './http/http-server.ts';
-import { ClientLimits, type ClientLimitsOptions } from './limits/client-limits.ts';
+import { createHttpServer, type HttpServerSettings } from './http/http-server.ts';
+import { type ClientLimitsOptions, createClientLimits } from './limits/client-limits.ts';
 import { createEventPace } from './live/event-pace.ts';
-import { LiveResults } from './live/live-results.ts';
+import { createEventResults } from './live/event-results.ts';
 import { openPlugins } from './plugins/open-plugins.ts';
 import { messageBudget } from './receive/message-budget.ts';
 import { ReceiveBuffers } from './receive/receive-buffers.ts';
-import { AccessLog, type AccessLogOptions } from './request/access-log.ts';
+import { type AccessLogOptions, createAccessLog } from './request/access-log.ts';
 import { AuthCookie, type AuthCookieOptions } from './request/auth-cookie.ts';
 import { BearerTokens } from './request/bearer.ts';
-import { ClientAddresses } from './request/client-address.ts';
-import { ClientNames } from './request/client-names.ts';
+import { createClientAddresses } from './request/client-address.ts';
+import { createClientNames } from './request/client-names.ts';
 import { HeaderForwarding } from './request/forwarded-headers.ts';
-import { CachedResponses } from './response-cache/cached-responses.ts';
 import { ResponseCache } from './response-cache/response-cache.ts';
-import { ServerMetrics } from './server-metrics.ts';
+import { createServerMetrics, type ServerMetrics } from './server-metrics.ts';
 import type { ServerSettings } from './server-settings.ts';
 import {
-  PersistedDocuments,
+  createPersistedDocuments,
   type PersistedDocumentsOptions,
   PersistedTexts,
 } from './trusted-documents/persisted-documents.ts';
-import { WebSocketEndpoint } from './websocket/websocket-endpoint.ts';
+import { createWebSocketEndpoint } from './websocket/websocket-endpoint.ts';
 
 const MAX_BYTES = 134_217_728;
 
@@ -117,7 +116,6 @@ export function createEngine(given: EngineOptions) {
     readiness: given.readiness ?? new Readiness({}),
     ...given,
   };
-  const { sites, sdl, corsHeaders, directPath, readiness, isMemoryShort } = options;
   const { most, lingerMs } = { ...CONNECTIONS, ...options.connections };
   const caches = {
     responses: new ResponseCache(
@@ -126,22 +124,22 @@ export function createEngine(given: EngineOptions) {
     ),
     registered: new PersistedTexts(),
   };
-  const graph = createGraph(options, caches);
+  const graph = graphOf(options, caches);
   // Loaded with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
   // a bundle for some 50 ms, from the sources for 200.
   const yoga = onFirstUse(async () => (await import('./http/yoga.ts')).createYogaHandler(graph));
   const settings = settingsOf(options, graph);
-  const webSockets = new WebSocketEndpoint(settings, isMemoryShort);
-  const server = new HttpServer({
+  const webSockets = createWebSocketEndpoint(settings, options.isMemoryShort);
+  const server = createHttpServer({
+    ...options,
     ...settings,
-    ...{ sites, sdl, corsHeaders, directPath, readiness, webSockets, yoga, lingerMs },
-    maxConnections: most,
+    ...{ webSockets, yoga, lingerMs, maxConnections: most },
   });
-  return { ...settings, ...caches, readiness, webSockets, server, yoga };
+  return { ...settings, ...caches, readiness: options.readiness, webSockets, server, yoga };
 }
 
 const DEFAULTS: Omit<Optional, 'plugins' | 'metrics' | 'readiness'> = {
-  createContext: (_caller, operation) => new PlainContext(operation),
+  createContext: (_caller, operation) => plainContext(operation),
   traits: REQUEST_CODES,
   describe: () => ({ message: 'Something went wrong here.', extensions: { code: 'INTERNAL' } }),
   sizeOf: () => 100,
@@ -165,68 +163,60 @@ const DEFAULTS: Omit<Optional, 'plugins' | 'metrics' | 'readiness'> = {
 
 /** Metrics that nobody reads. */
 function unread(): Metrics {
-  return { server: new ServerMetrics(new Registry()), graph: { error() {}, refusal() {} } };
+  return { server: createServerMetrics(new Registry()), graph: { error() {}, refusal() {} } };
 }
 
-function createGraph(
+function graphOf(
   options: Required & Optional,
   { responses, registered }: { responses: ResponseCache; registered: PersistedTexts },
 ): Graph {
-  const { schema, documents, limiter, log, metrics, plugins, maxCost, receipts } = options;
-  const { createContext, traits, describe, sizeOf, isMemoryShort, trusted, trustedOnly } = options;
-  const limits = new ClientLimits(options);
-  const codes = new ErrorCodes({ log, metrics: metrics.graph, traits, describe });
+  const { log, limiter, metrics, plugins, maxCost, receipts } = options;
+  const limits = createClientLimits(options);
+  const codes = new ErrorCodes({ ...options, metrics: metrics.graph });
   const scheduler = new FairScheduler();
   const pace = createEventPace(limiter, systemClock);
   const seesResults = plugins.hooks.length > 0;
-  return new Graph({
-    ...{ schema, codes, plugins, createContext },
-    admission: new Admission({
-      ...{ limits, documents, scheduler, maxCost, sizeOf, isMemoryShort },
-      persisted: new PersistedDocuments({ trusted, registered, trustedOnly, log }),
-      keepsTree: seesResults,
-    }),
-    execution: new Execution({
-      ...{ limits, scheduler, codes, receipts },
-      responses: new CachedResponses({ cache: responses, limits, confirms: !seesResults }),
-      live: new LiveResults({ codes, limits, scheduler, pace, maxCost, receipts }),
+  const persisted = createPersistedDocuments({ ...options, registered, log });
+  return createGraph({
+    ...options,
+    codes,
+    admission: { ...options, limits, scheduler, persisted, keepsTree: seesResults },
+    execution: createExecution({
+      ...{ responses, limits, scheduler, codes, receipts },
+      confirms: !seesResults,
+      events: createEventResults({ codes, scheduler, pace, maxCost, receipts }),
     }),
   });
 }
 
 /** Makes the settings that all transports share. */
 function settingsOf(options: Required & Optional, graph: Graph): ServerSettings {
-  const { log, metrics, limiter, clientOf, origins, maxBodyBytes, tracing } = options;
-  const { longestHeartbeatMs, tokenEndOf, trustedProxies, clientNames } = options;
-  const { sample, accountKey, isAccepted, callsMember } = options;
+  const { log, limiter, clientOf } = options;
+  const { server: metrics, graph: counts } = options.metrics;
   const bounds = { ...CONNECTIONS, ...options.connections };
-  const { unreadBytes, unfinishedBytes, unreadMs, patienceMs, unfinishedMs } = bounds;
-  const { pingMs, clock } = bounds;
   return {
-    ...{ graph, log, limiter, clientOf, origins, maxBodyBytes, tracing, pingMs, clock },
-    ...{ longestHeartbeatMs, tokenEndOf },
+    ...options,
+    ...bounds,
+    graph,
+    metrics,
     lasting: new LastingConnections(),
-    metrics: metrics.server,
-    refused: (limit) => metrics.graph.refusal(limit),
-    addresses: new ClientAddresses(trustedProxies, log),
+    refused: (limit) => counts.refusal(limit),
+    addresses: createClientAddresses(options.trustedProxies, log),
     buffers: new SendBuffers({
-      ...{ clientOf, clock, unreadMs, patienceMs },
-      maxBytes: unreadBytes,
-      onCut: (reason) => metrics.server.readersCut.add(reason),
+      ...bounds,
+      clientOf,
+      maxBytes: bounds.unreadBytes,
+      onCut: (reason) => metrics.readersCut.add(reason),
     }),
     received: new ReceiveBuffers({
-      ...{ clock, unfinishedMs },
-      maxBytes: unfinishedBytes,
-      onCut: (reason) => metrics.server.sendersCut.add(reason),
+      ...bounds,
+      maxBytes: bounds.unfinishedBytes,
+      onCut: (reason) => metrics.sendersCut.add(reason),
     }),
     countMessage: messageBudget(limiter, clientOf),
     tokens: new BearerTokens(options.authCookie && new AuthCookie(options.authCookie)),
     forwarding: new HeaderForwarding(options.forwardHeaders),
-    clientNames: new ClientNames(clientNames),
-    accessLog: new AccessLog({
-      ...{ log, clock, sample, accountKey, isAccepted, callsMember },
-      random: Math.random,
-      metrics: metrics.server,
-    }),
+    clientNames: createClientNames(options.clientNames),
+    accessLog: createAccessLog({ ...options, clock: bounds.clock, random: Math.random, metrics }),
   };
 }

@@ -1,20 +1,20 @@
 import type { GraphQLSchema } from 'graphql';
 import type { RequestCaller } from '../lib/caller.ts';
 import { after, type Eventually } from '../lib/eventually.ts';
-import type { Admission } from './admission/admission.ts';
+import { type AdmissionParts, admit } from './admission/admission.ts';
 import type { Operation, TransportContext } from './admission/operation.ts';
 import type { OperationContext } from './admission/operation-context.ts';
 import type { Refusal } from './admission/refusal.ts';
 import type { ErrorCodes } from './errors/error-codes.ts';
 import type { Execution, OpenedOperation } from './execution/execution.ts';
-import { EnvelopedOperations } from './plugins/enveloped-operations.ts';
+import { envelopOperations } from './plugins/enveloped-operations.ts';
 import { PluginErrorBoundary } from './plugins/error-boundary.ts';
 import type { OpenPlugins } from './plugins/open-plugins.ts';
 import { PluginView, REQUEST } from './plugins/plugin-view.ts';
 
 export interface GraphParts {
   readonly schema: GraphQLSchema;
-  readonly admission: Admission;
+  readonly admission: AdmissionParts;
   readonly execution: Execution;
   readonly codes: ErrorCodes;
   /** Other people's. */
@@ -23,53 +23,43 @@ export interface GraphParts {
   readonly createContext: (caller: RequestCaller, operation: Operation) => OperationContext;
 }
 
+export type Graph = ReturnType<typeof createGraph>;
+
 /** Answers the operations of all transports: it admits each, and then executes it. */
-export class Graph {
-  readonly schema: GraphQLSchema;
-  readonly plugins: OpenPlugins;
-  readonly codes: ErrorCodes;
-  /** For hooks of yoga's HTTP as well. */
-  readonly pluginErrors: PluginErrorBoundary;
-  readonly #parts: GraphParts;
-  /** Null where there are no plugins, and so nothing between an operation and its execution. */
-  readonly #enveloped: EnvelopedOperations | null;
-
-  constructor(parts: GraphParts) {
-    const { schema, plugins, codes } = parts;
-    this.schema = schema;
-    this.plugins = plugins;
-    this.codes = codes;
-    this.pluginErrors = new PluginErrorBoundary(schema, codes, plugins.wrappable);
-    this.#parts = parts;
-    const { pluginErrors } = this;
-    this.#enveloped =
-      plugins.hooks.length > 0 ? new EnvelopedOperations({ ...parts, pluginErrors }) : null;
-  }
-
-  /**
-   * Opens an operation, or refuses it; it waits only where a new document waits for its turn, or a plugin. Yoga hands in
-   * the view that its plugins have seen before.
-   */
-  open(
-    caller: RequestCaller,
-    transport: TransportContext,
-    view?: PluginView,
-  ): Eventually<OpenedOperation | Refusal> {
-    const { admission, codes, createContext, execution } = this.#parts;
-    return after(
-      admission.admit(caller, transport),
-      (operation): Eventually<OpenedOperation | Refusal> => {
-        if ('errors' in operation) {
-          codes.refused(operation.errors, transport.record);
-          return operation;
-        }
-        if (view !== undefined) view[REQUEST].operation = operation;
-        const context = createContext(caller, operation);
-        if (this.#enveloped !== null) {
-          return this.#enveloped.open(context, view ?? new PluginView(caller, transport));
-        }
-        return { operation, start: () => execution.start(context) };
-      },
-    );
-  }
+export function createGraph(parts: GraphParts) {
+  const { schema, plugins, codes, createContext, execution } = parts;
+  const pluginErrors = new PluginErrorBoundary(schema, codes, plugins.wrappable);
+  // Null where there are no plugins, and so nothing between an operation and its execution.
+  const openEnveloped = plugins.hooks.length > 0 ? envelopOperations(parts, pluginErrors) : null;
+  return {
+    schema,
+    plugins,
+    codes,
+    /** For hooks of yoga's HTTP as well. */
+    pluginErrors,
+    /**
+     * Opens an operation, or refuses it; it waits only where a new document waits for its turn, or a plugin. Yoga hands in
+     * the view that its plugins have seen before.
+     */
+    open(
+      caller: RequestCaller,
+      transport: TransportContext,
+      view?: PluginView,
+    ): Eventually<OpenedOperation | Refusal> {
+      return after(
+        admit(parts.admission, caller, transport),
+        (operation): Eventually<OpenedOperation | Refusal> => {
+          if ('errors' in operation) {
+            codes.refused(operation.errors, transport.record);
+            return operation;
+          }
+          if (view !== undefined) view[REQUEST].operation = operation;
+          const context = createContext(caller, operation);
+          return openEnveloped === null
+            ? { operation, start: () => execution.start(context) }
+            : openEnveloped(context, view ?? new PluginView(caller, transport));
+        },
+      );
+    },
+  };
 }

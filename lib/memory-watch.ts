@@ -13,72 +13,63 @@ const LEAST_PAUSE_MS = 5_000;
 const PAUSES_PER_COLLECTION = 100;
 const YOUNG_SPACES = ['new_space', 'new_large_object_space'];
 
+export type MemoryWatch = ReturnType<typeof watchMemory>;
+
 /**
  * Watches what is alive after each major garbage collection, beside what the process may hold. What is
  * merely used says nothing: V8 lets garbage grow up to the limit where there is room.
  */
-export class MemoryWatch {
-  readonly #log: Pick<Log, 'warn' | 'info'>;
-  readonly #clock: Clock;
-  readonly #observer: PerformanceObserver;
-  #heldShare = 0;
-  #isShort = false;
-  #cancelCheck: () => void = () => {};
+export function watchMemory(log: Pick<Log, 'warn' | 'info'>, clock: Clock) {
+  let held = 0;
+  let isShort = false;
+  let cancelCheck = () => {};
+  const observer = new PerformanceObserver((list) => {
+    if (list.getEntries().some(isMajor)) judge();
+  });
+  observer.observe({ entryTypes: ['gc'] });
 
-  constructor(log: Pick<Log, 'warn' | 'info'>, clock: Clock) {
-    this.#log = log;
-    this.#clock = clock;
-    this.#observer = new PerformanceObserver((list) => {
-      if (list.getEntries().some(isMajor)) this.#judge();
-    });
-    this.#observer.observe({ entryTypes: ['gc'] });
-  }
-
-  /** True while nothing new should be taken that holds much memory. */
-  get isShort(): boolean {
-    return this.#isShort;
-  }
-
-  /** The memory that the last major collection left, as a share of the limit that it is nearest to. */
-  get heldShare(): number {
-    return this.#heldShare;
-  }
-
-  degradedReason(): string | null {
-    if (!this.#isShort) return null;
-    return `${Math.round(this.#heldShare * 100)} % of the memory's limit are held`;
-  }
-
-  close(): void {
-    this.#observer.disconnect();
-    this.#cancelCheck();
-  }
-
-  #judge(): void {
-    this.#heldShare = heldShare();
-    const isShort = this.#heldShare > (this.#isShort ? ENOUGH_SHARE : SHORT_SHARE);
-    if (isShort === this.#isShort) return;
-    this.#isShort = isShort;
-    const record = { heldShare: Math.round(this.#heldShare * 100) / 100 };
+  function judge(): void {
+    held = heldShare();
+    const wasShort = isShort;
+    isShort = held > (wasShort ? ENOUGH_SHARE : SHORT_SHARE);
+    if (isShort === wasShort) return;
+    const record = { heldShare: Math.round(held * 100) / 100 };
     if (isShort) {
-      this.#log.warn(record, 'memory is short: no new sockets and no costly operations are taken');
-      this.#checkAfter(LEAST_PAUSE_MS);
+      log.warn(record, 'memory is short: no new sockets and no costly operations are taken');
+      checkAfter(LEAST_PAUSE_MS);
     } else {
-      this.#log.info(record, 'memory is no longer short');
-      this.#cancelCheck();
+      log.info(record, 'memory is no longer short');
+      cancelCheck();
     }
   }
 
   /** With little to do V8 would not collect for minutes, and what was released would still count. */
-  #checkAfter(ms: number): void {
-    this.#cancelCheck = this.#clock.after(ms, () => {
+  function checkAfter(ms: number): void {
+    cancelCheck = clock.after(ms, () => {
       const startedAtMs = performance.now();
       collectGarbage();
       const tookMs = performance.now() - startedAtMs;
       // It is judged like any other, which cancels this where memory is no longer short.
-      this.#checkAfter(Math.max(LEAST_PAUSE_MS, tookMs * PAUSES_PER_COLLECTION));
+      checkAfter(Math.max(LEAST_PAUSE_MS, tookMs * PAUSES_PER_COLLECTION));
     });
   }
+
+  return {
+    /** True while nothing new should be taken that holds much memory. */
+    get isShort() {
+      return isShort;
+    },
+    /** The memory that the last major collection left, as a share of the limit that it is nearest to. */
+    get heldShare() {
+      return held;
+    },
+    degradedReason: () =>
+      isShort ? `${Math.round(held * 100)} % of the memory's limit are held` : null,
+    close(): void {
+      observer.disconnect();
+      cancelCheck();
+    },
+  };
 }
 
 function isMajor(entry: PerformanceEntry): boolean {

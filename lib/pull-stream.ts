@@ -1,5 +1,5 @@
 interface PullStreamOptions<T> {
-  /** Called once, by the first pull: a stream that is never read opens nothing. */
+  /** Called once, by the first listener: a stream that is never read opens nothing. */
   readonly open: () => void;
   /** Returns the next value; undefined where the reader must wait until it is woken. */
   readonly take: () => T | undefined;
@@ -7,10 +7,7 @@ interface PullStreamOptions<T> {
   readonly close: () => void;
 }
 
-/**
- * Receives values synchronously by calling `take` when notified, without a promise and a microtask
- * per `next`.
- */
+/** The reader of a stream, which is notified synchronously, without a promise and a microtask per value. */
 export interface StreamListener {
   /** Notifies that there may be a value to take. */
   woken(): void;
@@ -18,16 +15,13 @@ export interface StreamListener {
   ended(error: Error | null): void;
 }
 
-type Waiter<T> = PromiseWithResolvers<IteratorResult<T, undefined>>;
-
 /**
- * An async iterator that computes values on demand: back-pressure without a queue, so a reader that
- * stops reading accumulates nothing.
+ * Makes values on demand, for one listener: back-pressure without a queue, so a reader that stops reading accumulates
+ * nothing. It is an async iterable by its name alone, since nothing else may be returned for a subscription.
  */
-export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
+export class PullStream<T> implements AsyncIterable<T, undefined> {
   readonly #ending = new AbortController();
   readonly #options: PullStreamOptions<T>;
-  readonly #waiters: Waiter<T>[] = [];
   #listener: StreamListener | null = null;
   #state: 'new' | 'open' | 'ended' = 'new';
   #error: Error | null = null;
@@ -45,24 +39,14 @@ export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
     return this.#state === 'ended';
   }
 
-  next(): Promise<IteratorResult<T, undefined>> {
-    this.#open();
-    if (this.isEnded) return this.#last();
-    if (this.#waiters.length === 0) {
-      const value = this.#options.take();
-      if (value !== undefined) return Promise.resolve({ value, done: false });
-      if (this.isEnded) return this.#last();
-    }
-    const waiter: Waiter<T> = Promise.withResolvers();
-    this.#waiters.push(waiter);
-    return waiter.promise;
-  }
-
-  /** Replaces `next`: the listener is woken, the first time immediately, whenever it may `take`. */
+  /** The listener is woken, the first time immediately, whenever it may `take`. */
   listen(listener: StreamListener): void {
-    this.#open();
+    if (this.#state === 'new') {
+      this.#state = 'open';
+      this.#options.open();
+    }
     this.#listener = listener;
-    if (this.isEnded) listener.ended(this.#takeError());
+    if (this.isEnded) listener.ended(this.#error);
     else listener.woken();
   }
 
@@ -71,14 +55,9 @@ export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
     return this.#state === 'open' ? this.#options.take() : undefined;
   }
 
-  /** Offers a possible new value to a waiting reader. */
+  /** Tells the listener of a possible new value. */
   wake(): void {
-    if (this.#listener !== null && this.#state === 'open') this.#listener.woken();
-    while (this.#waiters.length > 0) {
-      const value = this.#options.take();
-      if (value === undefined) return;
-      this.#waiters.shift()?.resolve({ value, done: false });
-    }
+    if (this.#state === 'open') this.#listener?.woken();
   }
 
   /** Ends the stream; an error is delivered last. */
@@ -87,46 +66,18 @@ export class PullStream<T> implements AsyncIterableIterator<T, undefined> {
     const wasOpen = this.#state === 'open';
     this.#state = 'ended';
     this.#error = error;
-    for (const waiter of this.#waiters.splice(0)) this.#last().then(waiter.resolve, waiter.reject);
     if (wasOpen) this.#options.close();
     this.#ending.abort();
-    this.#listener?.ended(this.#takeError());
+    this.#listener?.ended(error);
   }
 
-  return(): Promise<IteratorResult<T, undefined>> {
+  /** Ends the stream for its reader, who wants to know nothing more. */
+  leave(): void {
     this.end();
     this.#error = null;
-    return this.#last();
   }
 
-  throw(): Promise<IteratorResult<T, undefined>> {
-    return this.return();
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.return();
-  }
-
-  #open(): void {
-    if (this.#state !== 'new') return;
-    this.#state = 'open';
-    this.#options.open();
-  }
-
-  #takeError(): Error | null {
-    const error = this.#error;
-    this.#error = null;
-    return error;
-  }
-
-  #last(): Promise<IteratorResult<T, undefined>> {
-    const error = this.#takeError();
-    return error === null
-      ? Promise.resolve({ value: undefined, done: true })
-      : Promise.reject(error);
+  [Symbol.asyncIterator](): AsyncIterator<T, undefined> {
+    throw new Error('a stream is read by its listener');
   }
 }

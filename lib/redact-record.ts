@@ -11,61 +11,57 @@ const SECRET_NAMES = new Set(['address', 'walletaddress', 'gatewayheaders', 'mob
 
 /** Copies a record for the log, with secrets redacted by the names of properties and by patterns. */
 export function redactRecord(record: object): Record<string, unknown> {
-  return new Redaction().record(record);
-}
+  const under = new Set<object>();
+  let values = 0;
 
-class Redaction {
-  readonly #under = new Set<object>();
-  #values = 0;
-
-  record(record: object, isFromError = false): Record<string, unknown> {
-    const entries: [string, unknown][] = [];
-    for (const [name, value] of Object.entries(record)) {
+  function redacted(of: object, isFromError = false): Record<string, unknown> {
+    const entries = Object.entries(of).map(([name, value]) => {
       const isKept = value === null || value === undefined || !isSecret(name);
-      entries.push([name, isKept ? this.#value(value, isFromError) : REDACTED]);
-    }
+      return [name, isKept ? redactedValue(value, isFromError) : REDACTED];
+    });
     return Object.fromEntries(entries);
   }
 
-  #value(value: unknown, isFromError: boolean): unknown {
-    this.#values += 1;
+  function redactedValue(value: unknown, isFromError: boolean): unknown {
+    values += 1;
     if (typeof value === 'string') return isFromError ? redact(value) : redactTokens(value);
     if (typeof value === 'bigint') return String(value);
     if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-    if (this.#under.has(value)) return '[circular]';
-    if (this.#values > MOST_VALUES || this.#under.size >= DEEPEST) return '[left out]';
-    this.#under.add(value);
+    if (under.has(value)) return '[circular]';
+    if (values > MOST_VALUES || under.size >= DEEPEST) return '[left out]';
+    under.add(value);
     try {
-      return this.#object(value, isFromError);
+      return redactedObject(value, isFromError);
     } finally {
-      this.#under.delete(value);
+      under.delete(value);
     }
   }
 
-  #object(value: object, isFromError: boolean): unknown {
+  function redactedObject(value: object, isFromError: boolean): unknown {
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
     // URLs contain passwords before the host and may contain secrets after the path.
     if (value instanceof URL) return `${value.origin}${value.pathname}`;
-    if (Array.isArray(value)) return value.map((item) => this.#value(item, isFromError));
-    if (value instanceof Error) return this.#error(value);
-    if (value instanceof Map || value instanceof Headers) {
-      return this.record(Object.fromEntries(value), isFromError);
+    if (Array.isArray(value) || value instanceof Set) {
+      return [...value].map((item) => redactedValue(item, isFromError));
     }
-    if (value instanceof Set) return [...value].map((item) => this.#value(item, isFromError));
-    return this.record(value, isFromError);
+    if (value instanceof Error) return redactedError(value);
+    const isMap = value instanceof Map || value instanceof Headers;
+    return redacted(isMap ? Object.fromEntries(value) : value, isFromError);
   }
 
   /** Messages may quote the gateway, a parser or a user. */
-  #error(error: Error): Record<string, unknown> {
+  function redactedError(error: Error): Record<string, unknown> {
     return {
       type: error.name,
       message: redact(error.message),
-      ...this.record(error, true),
-      ...(error.cause !== undefined && { cause: this.#value(error.cause, true) }),
-      ...(error instanceof AggregateError && { errors: this.#value(error.errors, true) }),
+      ...redacted(error, true),
+      ...(error.cause !== undefined && { cause: redactedValue(error.cause, true) }),
+      ...(error instanceof AggregateError && { errors: redactedValue(error.errors, true) }),
       ...(error.stack !== undefined && { stack: redact(error.stack) }),
     };
   }
+
+  return redacted(record);
 }
 
 function isSecret(name: string): boolean {

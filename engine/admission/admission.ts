@@ -24,71 +24,67 @@ export interface AdmissionParts extends CostLimitOptions {
 /**
  * Decides whether an operation is executed, before any plugin sees it, whichever transport brings it. The cheapest step
  * comes first, and nothing of a request is read before its client may send one. Each step takes what the step before it
- * has made, so that no other order compiles.
+ * has made, so that no other order compiles. It waits only where a new document waits for its turn.
  */
-export class Admission {
-  readonly #parts: AdmissionParts;
+export function admit(
+  parts: AdmissionParts,
+  caller: RequestCaller,
+  transport: TransportContext,
+): Eventually<Operation | Refusal> {
+  const { limits, persisted } = parts;
+  const charged = limits.charge(caller, transport);
+  if ('errors' in charged) return charged;
+  const refuse = (refusal: Refusal) => withHeaders(refusal, charged.headers);
+  const params = readParams(charged);
+  if ('errors' in params) return refuse(params);
+  const requested = persisted.find(params, transport.record);
+  if ('errors' in requested) return refuse(requested);
+  const passed = limits.pass(charged, requested);
+  if ('errors' in passed) return refuse(passed);
+  return after(prepareDocument(parts, requested, passed), (document) => {
+    if ('errors' in document) return refuse(document);
+    const operation = judge(parts, transport, requested, passed, document);
+    return 'errors' in operation ? refuse(operation) : operation;
+  });
+}
 
-  constructor(parts: AdmissionParts) {
-    this.#parts = parts;
-  }
-
-  /** Waits only where a new document waits for its turn. */
-  admit(caller: RequestCaller, transport: TransportContext): Eventually<Operation | Refusal> {
-    const { limits, persisted } = this.#parts;
-    const charged = limits.charge(caller, transport);
-    if ('errors' in charged) return charged;
-    const refuse = (refusal: Refusal) => withHeaders(refusal, charged.headers);
-    const params = readParams(charged);
-    if ('errors' in params) return refuse(params);
-    const requested = persisted.find(params, transport.record);
-    if ('errors' in requested) return refuse(requested);
-    const passed = limits.pass(charged, requested);
-    if ('errors' in passed) return refuse(passed);
-    return after(prepareDocument(this.#parts, requested, passed), (document) => {
-      if ('errors' in document) return refuse(document);
-      const operation = this.#judge(transport, requested, passed, document);
-      return 'errors' in operation ? refuse(operation) : operation;
-    });
-  }
-
-  #judge(
-    transport: TransportContext,
-    requested: RequestedDocument,
-    passed: PassedRequest,
-    document: PreparedDocument,
-  ): Operation | Refusal {
-    const { limits, persisted, isMemoryShort } = this.#parts;
-    const selected = selectOperation(document, requested.operationName, transport);
-    if ('errors' in selected) return selected;
-    const coerced = coerceVariables(selected, requested.variables);
-    if ('errors' in coerced) return coerced;
-    const price = priceOperation(this.#parts, selected.prepared, coerced, passed);
-    if ('errors' in price) return price;
-    const refusal = isMemoryShort() ? overMemory(price) : null;
-    if (refusal !== null) return refusal;
-    persisted.register(requested);
-    const { caller, client, headers, overLimit } = passed;
-    return {
-      transport,
-      signal: caller.signal,
-      headers,
-      isReserved: overLimit !== null,
-      params: requested,
-      document,
-      prepared: selected.prepared,
-      values: coerced.values,
-      inputs: price.inputs,
-      cost: price.cost,
-      meter: price.meter,
-      clientNow: limits.clientNow(caller),
-      client,
-      isGivenBack: false,
-      issuedToken: null,
-      trace: null,
-      events: null,
-    };
-  }
+function judge(
+  parts: AdmissionParts,
+  transport: TransportContext,
+  requested: RequestedDocument,
+  passed: PassedRequest,
+  document: PreparedDocument,
+): Operation | Refusal {
+  const { limits, persisted, isMemoryShort } = parts;
+  const selected = selectOperation(document, requested.operationName, transport);
+  if ('errors' in selected) return selected;
+  const coerced = coerceVariables(selected, requested.variables);
+  if ('errors' in coerced) return coerced;
+  const price = priceOperation(parts, selected.prepared, coerced, passed);
+  if ('errors' in price) return price;
+  const refusal = isMemoryShort() ? overMemory(price) : null;
+  if (refusal !== null) return refusal;
+  persisted.register(requested);
+  const { caller, client, headers, overLimit } = passed;
+  return {
+    transport,
+    signal: caller.signal,
+    headers,
+    isReserved: overLimit !== null,
+    params: requested,
+    document,
+    prepared: selected.prepared,
+    values: coerced.values,
+    inputs: price.inputs,
+    cost: price.cost,
+    meter: price.meter,
+    clientNow: limits.clientNow(caller),
+    client,
+    isGivenBack: false,
+    issuedToken: null,
+    trace: null,
+    events: null,
+  };
 }
 
 /** Prepares a new document in a turn of its own: a hundred may be received in one turn of the event loop. */

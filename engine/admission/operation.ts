@@ -1,38 +1,26 @@
 import type { VariableValues } from 'graphql';
 import type { Client } from '../../lib/limits/client.ts';
-import type { RequestTrace, TraceSpan } from '../../lib/tracing/tracing.ts';
+import type { TraceSpan } from '../../lib/tracing/tracing.ts';
 import type { CostInputs } from '../cost/amount.ts';
 import type { Meter } from '../cost/meter.ts';
 import type { PreparedDocument, PreparedOperation } from '../documents/documents.ts';
-import type { Attribution } from '../errors/codes.ts';
 import type { FollowedEvents } from '../live/delivery.ts';
 import type { RequestedDocument } from '../params/params.ts';
-
-/** A call of a backend that an operation made, or that it shared or was spared. */
-export interface BackendCall {
-  readonly operation: string;
-  readonly ms: number;
-  readonly source: 'call' | 'cache' | 'shared';
-  /** The end of a call of the operation's own. */
-  readonly outcome?: string;
-}
+import type { RequestSummary } from '../request/request-summary.ts';
 
 /** The notes about an operation, for its line in the log and its metrics. */
-export interface OperationRecord {
-  readonly requestId: string;
-  /** Null where tracing is off. */
-  readonly trace: RequestTrace | null;
-  type: PreparedOperation['node']['operation'] | null;
-  /** True for one from a manifest, so that its name is the operators' own. */
-  isTrusted: boolean;
-  operationName: string | null;
-  /** The deprecated fields that its document selects. */
-  deprecated: readonly string[];
-  /** The account that the token claims. */
-  claimedAccount: string | null;
-  called(call: BackendCall): void;
-  failed(code: string, outcome: Attribution, reason: string | null): void;
-}
+export type OperationRecord = Pick<
+  RequestSummary,
+  | 'requestId'
+  | 'trace'
+  | 'type'
+  | 'isTrusted'
+  | 'operationName'
+  | 'deprecated'
+  | 'claimedAccount'
+  | 'called'
+  | 'failed'
+>;
 
 /** The facts about an operation that a transport gives before its document is read. */
 export interface TransportContext {

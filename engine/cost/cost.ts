@@ -46,100 +46,89 @@ export function costOf(
   operation: OperationDefinitionNode,
   sizes: ListSizes,
 ): OperationCost {
-  const root = selections.schema.getRootType(operation.operation);
-  if (!root) return { cost: 0, plans: new Map(), isAlwaysTraced: false, ageLimit: Infinity };
-  const compiler = new CostCompiler(selections, operation, sizes);
-  const from = [{ node: operation, when: true }];
-  const cost = compiler.ofRoot(root, from);
-  return {
-    cost,
-    plans: compiler.plans,
-    isAlwaysTraced: compiler.isAlwaysTraced,
-    ageLimit: compiler.ageLimitOf(root, from),
-  };
-}
+  const { schema } = selections;
+  const plans = new Map<string, Map<string, Amount>>();
+  const root = schema.getRootType(operation.operation);
+  if (!root) return { cost: 0, plans, isAlwaysTraced: false, ageLimit: Infinity };
+  const values = new DocumentValues(operation);
+  let isAlwaysTraced = false;
 
-class CostCompiler {
-  readonly #selections: Selections;
-  readonly #sizes: ListSizes;
-  readonly #values: DocumentValues;
-  readonly #isMutation: boolean;
-  readonly plans = new Map<string, Map<string, Amount>>();
-  isAlwaysTraced = false;
-
-  constructor(selections: Selections, operation: OperationDefinitionNode, sizes: ListSizes) {
-    this.#selections = selections;
-    this.#sizes = sizes;
-    this.#values = new DocumentValues(operation);
-    this.#isMutation = operation.operation === OperationTypeNode.MUTATION;
-  }
-
-  ofRoot(root: GraphQLObjectType, from: readonly Selecting[]): Amount {
-    const fields = [...this.#collect(root, from)].map(([key, same]) => {
+  function ofRoot(root: GraphQLObjectType, from: readonly Selecting[]): Amount {
+    const fields = [...collect(root, from)].map(([key, same]) => {
       const [first] = same;
-      const field = first && this.#selections.schema.getField(root, first.node.name.value);
-      const isApart = this.#isMutation || (field && hasTrait(field, 'readsApart'));
-      return this.#ofField(root, same, { page: null, plan: this.#planOf(isApart ? key : '') });
+      const field = first && schema.getField(root, first.node.name.value);
+      const isApart =
+        operation.operation === OperationTypeNode.MUTATION ||
+        (field && hasTrait(field, 'readsApart'));
+      return ofField(root, same, { page: null, plan: planOf(isApart ? key : '') });
     });
     return sum(fields);
   }
 
-  #planOf(key: string): Map<string, Amount> {
-    const plan = this.plans.get(key) ?? new Map<string, Amount>();
-    this.plans.set(key, plan);
+  function planOf(key: string): Map<string, Amount> {
+    const plan = plans.get(key) ?? new Map<string, Amount>();
+    plans.set(key, plan);
     return plan;
   }
 
-  #of(type: GraphQLCompositeType, from: readonly Selecting[], place: Place): Amount {
-    if (isObjectType(type)) return this.#ofObject(type, from, place);
-    // An abstract type costs as much as the most expensive of its possible types.
-    const types = this.#selections.schema.getPossibleTypes(type);
-    return largest(types.map((possible) => this.#ofObject(possible, from, place)));
-  }
-
-  ageLimitOf(root: GraphQLObjectType, from: readonly Selecting[]): Amount {
-    const limits = [...this.#collect(root, from).values()].flat().flatMap(({ node, when }) => {
-      const field = this.#selections.schema.getField(root, node.name.value);
+  function ageLimitOf(root: GraphQLObjectType, from: readonly Selecting[]): Amount {
+    const limits = [...collect(root, from).values()].flat().flatMap(({ node, when }) => {
+      const field = schema.getField(root, node.name.value);
       const names = new Set(
         field?.args.filter((each) => hasTrait(each, 'isAgeLimit')).map(({ name }) => name),
       );
       return (node.arguments ?? [])
         .filter(({ name }) => names.has(name.value))
-        .map(({ value }) => provided(when, limitIn(this.#values.read(value)), Infinity));
+        .map(({ value }) => provided(when, limitIn(values.read(value)), Infinity));
     });
     return lowest(limits);
   }
 
-  #collect(type: GraphQLObjectType, from: readonly Selecting[]) {
-    return this.#selections.collect(type, from, (node) => this.#values.read(node));
+  function collect(type: GraphQLObjectType, from: readonly Selecting[]) {
+    return selections.collect(type, from, (node) => values.read(node));
   }
 
-  #ofObject(type: GraphQLObjectType, from: readonly Selecting[], place: Place): Amount {
-    const fields = [...this.#collect(type, from).values()];
-    return sum(fields.map((same) => this.#ofField(type, same, place)));
+  function ofComposite(
+    type: GraphQLCompositeType,
+    from: readonly Selecting[],
+    place: Place,
+  ): Amount {
+    if (!isObjectType(type)) {
+      // An abstract type costs as much as the most expensive of its possible types.
+      return largest(schema.getPossibleTypes(type).map((each) => ofComposite(each, from, place)));
+    }
+    const fields = [...collect(type, from).values()];
+    return sum(fields.map((same) => ofField(type, same, place)));
   }
 
-  #ofField(type: GraphQLObjectType, same: readonly SelectedField[], { page, plan }: Place): Amount {
+  function ofField(
+    type: GraphQLObjectType,
+    same: readonly SelectedField[],
+    { page, plan }: Place,
+  ): Amount {
     const [first] = same;
-    const field = first && this.#selections.schema.getField(type, first.node.name.value);
+    const field = first && schema.getField(type, first.node.name.value);
     if (!first || !field) return 0;
-    this.isAlwaysTraced ||= hasTrait(field, 'isAlwaysTraced');
+    isAlwaysTraced ||= hasTrait(field, 'isAlwaysTraced');
     const conditions = same.map(({ when }) => when);
     const read = readOf(field);
     if (read && plan) plan.set(read, sum([plan.get(read) ?? 0, whereAny(conditions, 1)]));
     const inner = getNamedType(field.type);
     if (!isCompositeType(inner)) return whereAny(conditions, 1);
-    const values = this.#values;
     const isOfMany = isList(field.type);
     const size = isOfMany
-      ? (requestedSize(field, first.node, values) ?? this.#sizes.of(type.name, field, page))
+      ? (requestedSize(field, first.node, values) ?? sizes(type.name, field, page))
       : 1;
-    const each = this.#of(inner, same, {
+    const each = ofComposite(inner, same, {
       page: pageSize(field, first.node, values),
       plan: isOfMany ? null : plan,
     });
     return whereAny(conditions, sum([1, product(size, each)]));
   }
+
+  const from = [{ node: operation, when: true }];
+  const cost = ofRoot(root, from);
+  return { cost, plans, isAlwaysTraced, ageLimit: ageLimitOf(root, from) };
 }
 
 interface Place {

@@ -16,23 +16,19 @@ const USUAL_SIZE = 50;
 const DEFAULT_PAGE = 50;
 export const LONGEST_PAGE = 500;
 
-/** Estimates how many entries a list can contain before anything is read. */
-export class ListSizes {
-  readonly #ofIntrospection: ReadonlyMap<string, Amount>;
+export type ListSizes = ReturnType<typeof createListSizes>;
 
-  constructor(schema: GraphQLSchema) {
-    this.#ofIntrospection = new Map(introspectionSizes(schema));
-  }
-
-  /** `page` is the page size of the connection that contains the list. */
-  of(typeName: string, field: GraphQLField<unknown, unknown>, page: Amount | null): Amount {
+/** Estimates how many entries a list can contain before anything is read. `page`: that of the connection around it. */
+export function createListSizes(schema: GraphQLSchema) {
+  const ofIntrospection = new Map(introspectionSizes(schema));
+  return (typeName: string, field: GraphQLField<unknown, unknown>, page: Amount | null): Amount => {
     const own = listSizeOf(field);
     if (own !== null) return sizeOf(own);
-    const known = this.#ofIntrospection.get(`${typeName}.${field.name}`) ?? page;
+    const known = ofIntrospection.get(`${typeName}.${field.name}`) ?? page;
     if (known !== null) return known;
     const ofType = listSizeOf(getNamedType(field.type));
     return ofType === null ? USUAL_SIZE : sizeOf(ofType);
-  }
+  };
 }
 
 function sizeOf(size: string | number): Amount {

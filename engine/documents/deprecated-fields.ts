@@ -1,25 +1,7 @@
-import {
-  type DocumentNode,
-  type GraphQLSchema,
-  isInterfaceType,
-  isObjectType,
-  TypeInfo,
-  visit,
-  visitWithTypeInfo,
-} from 'graphql';
+import { type DocumentNode, type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
 
 // A label of a metric each.
 const MOST_FIELDS = 20;
-
-/** Whether a document can have one: nearly always a schema has none. */
-export function hasDeprecatedFields(schema: GraphQLSchema): boolean {
-  return Object.values(schema.getTypeMap()).some(
-    (type) =>
-      (isObjectType(type) || isInterfaceType(type)) &&
-      !type.name.startsWith('__') &&
-      Object.values(type.getFields()).some((field) => field.deprecationReason != null),
-  );
-}
 
 /** The deprecated fields that a valid document selects, as `Type.field`. */
 export function deprecatedFieldsIn(

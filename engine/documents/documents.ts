@@ -16,18 +16,20 @@ import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
 import { costOf, type OperationCost } from '../cost/cost.ts';
-import { ListSizes } from '../cost/list-sizes.ts';
-import { Metering } from '../cost/metering.ts';
+import { createListSizes, type ListSizes } from '../cost/list-sizes.ts';
+import { createMetering, type Metering } from '../cost/metering.ts';
 import { located, requestError } from '../errors/request-error.ts';
 import { CompiledCodeCache } from '../execution/compiled-code.ts';
 import { CompilingExecutor } from '../execution/compiling-executor.ts';
+import { hasTrait } from '../field-traits.ts';
 import { type StructureLimits, structureErrors } from '../limits/structure.ts';
-import { deprecatedFieldsIn, hasDeprecatedFields } from './deprecated-fields.ts';
-import { hasFieldsForQueries, NoFieldsForQueriesRule } from './no-fields-for-queries-rule.ts';
+import { deprecatedFieldsIn } from './deprecated-fields.ts';
+import { NoFieldsForQueriesRule } from './no-fields-for-queries-rule.ts';
 import { documentArguments, OperationArguments } from './operation-arguments.ts';
 import { freeTokens, parseDocument, sizeOfText, type TextSize } from './parse-document.ts';
 import { literalsOf, redactTexts } from './redact-literals.ts';
 import { inexactLiteralError, nullMemberLiteralError } from './refused-literals.ts';
+import { schemaFields } from './schema-fields.ts';
 import { Selections } from './selections.ts';
 import { type SharedUse, sharedUseOf } from './sharing-marks.ts';
 import { withoutIncremental } from './without-incremental.ts';
@@ -57,7 +59,7 @@ export interface PreparedOperation extends OperationCost {
   readonly node: OperationDefinitionNode;
   readonly args: OperationArguments;
   readonly executor: CompilingExecutor;
-  /** Null where it reads more than what a group of users shares. */
+  /** Null where it reads more than what others may be sent too. */
   readonly sharedUse: SharedUse | null;
   /** Identifies the document and the operation within this process. */
   readonly name: string;
@@ -93,13 +95,17 @@ export class Documents {
 
   constructor(options: DocumentOptions) {
     this.#options = options;
-    this.#hasDeprecated = hasDeprecatedFields(options.schema);
-    this.#sizes = new ListSizes(options.schema);
-    this.#metering = new Metering(options.schema);
+    const fields = schemaFields(options.schema);
+    // Nearly always a schema has none.
+    this.#hasDeprecated = fields.some(({ deprecationReason }) => deprecationReason != null);
+    this.#sizes = createListSizes(options.schema);
+    this.#metering = createMetering(options.schema);
     this.#rules = [
       ...specifiedRules,
       ...(options.introspection ? [] : [NoSchemaIntrospectionCustomRule]),
-      ...(hasFieldsForQueries(options.schema) ? [NoFieldsForQueriesRule] : []),
+      ...(fields.some((each) => hasTrait(each, 'notInSubscriptions'))
+        ? [NoFieldsForQueriesRule]
+        : []),
     ];
     this.#prepared = new LRUCache({
       maxSize: options.maxBytes ?? MAX_BYTES,
@@ -173,7 +179,7 @@ export class Documents {
         node,
         args: new OperationArguments(ofDocument, node),
         executor: new CompilingExecutor(this.#metering, selections, node, this.compiledCode),
-        sharedUse: sharedUseOf(selections, node),
+        sharedUse: sharedUseOf(selections, document, node),
         ...costOf(selections, node, this.#sizes),
         name: `${digest} ${node.name?.value ?? ''}`,
         deprecated,

@@ -2,21 +2,11 @@ import {
   type DefinitionNode,
   type FieldNode,
   GraphQLError,
-  type GraphQLSchema,
-  isObjectType,
   Kind,
   OperationTypeNode,
   type ValidationRule,
 } from 'graphql';
 import { hasTrait } from '../field-traits.ts';
-
-export function hasFieldsForQueries(schema: GraphQLSchema): boolean {
-  return Object.values(schema.getTypeMap()).some(
-    (type) =>
-      isObjectType(type) &&
-      Object.values(type.getFields()).some((field) => hasTrait(field, 'notInSubscriptions')),
-  );
-}
 
 /** Refuses fields for queries alone in subscriptions, and in whichever fragments these spread. */
 export const NoFieldsForQueriesRule: ValidationRule = (context) => {

@@ -1,5 +1,4 @@
 import {
-  type DefinitionNode,
   type DocumentNode,
   type GraphQLError,
   type GraphQLSchema,
@@ -21,33 +20,25 @@ const ANY_OPERATION: OperationDefinitionNode = {
   selectionSet: { kind: Kind.SELECTION_SET, selections: [] },
 };
 
-type DocumentArguments = Pick<
-  ValidatedExecutionArgs,
-  'schema' | 'document' | 'hideSuggestions' | 'fragments' | 'fragmentDefinitions'
->;
-
-/** The executor's arguments that the operations of a document share. */
+/** The executor's arguments that the operations of a document share. Its own preparation requires values for variables. */
 export function documentArguments(
   schema: GraphQLSchema,
   document: DocumentNode,
   hideSuggestions: boolean,
-): DocumentArguments {
-  const { fragments, fragmentDefinitions } = prepared(schema, hideSuggestions, [
-    ANY_OPERATION,
-    ...document.definitions.filter(({ kind }) => kind !== Kind.OPERATION_DEFINITION),
-  ]);
-  return { schema, document, hideSuggestions, fragments, fragmentDefinitions };
+): ValidatedExecutionArgs {
+  const others = document.definitions.filter(({ kind }) => kind !== Kind.OPERATION_DEFINITION);
+  const stripped: DocumentNode = { kind: Kind.DOCUMENT, definitions: [ANY_OPERATION, ...others] };
+  const args = validateExecutionArgs({ schema, document: stripped, hideSuggestions });
+  if (!('schema' in args)) throw new Error('a document that was checked cannot be run');
+  return { ...args, document };
 }
 
 /** The executor's arguments of an operation; all but those of one run are computed once. */
 export class OperationArguments {
   readonly #common: ValidatedExecutionArgs;
 
-  constructor(ofDocument: DocumentArguments, operation: OperationDefinitionNode) {
-    const { schema, hideSuggestions } = ofDocument;
-    // Copies of fragment tables for fifty operations would outweigh the rest of their document.
-    const own = prepared(schema, hideSuggestions, [{ ...operation, variableDefinitions: [] }]);
-    this.#common = { ...own, ...ofDocument, operation };
+  constructor(ofDocument: ValidatedExecutionArgs, operation: OperationDefinitionNode) {
+    this.#common = { ...ofDocument, operation };
   }
 
   /** Coerces the variables, or returns their errors. */
@@ -72,16 +63,4 @@ export class OperationArguments {
   ): ValidatedExecutionArgs {
     return { ...this.#common, contextValue, variableValues, rawVariableValues };
   }
-}
-
-/** The executor's own preparation requires values for variables, which do not exist yet. */
-function prepared(
-  schema: GraphQLSchema,
-  hideSuggestions: boolean,
-  definitions: readonly DefinitionNode[],
-): ValidatedExecutionArgs {
-  const document: DocumentNode = { kind: Kind.DOCUMENT, definitions };
-  const args = validateExecutionArgs({ schema, document, hideSuggestions });
-  if (!('schema' in args)) throw new Error('a document that was checked cannot be run');
-  return args;
 }

@@ -1,4 +1,5 @@
 import {
+  type DocumentNode,
   type GraphQLField,
   type GraphQLNamedType,
   getNamedType,
@@ -9,30 +10,38 @@ import {
   OperationTypeNode,
   type SelectionNode,
   type SelectionSetNode,
+  visit,
 } from 'graphql';
 import { type Sharing, sharingOf } from '../field-traits.ts';
 import type { Selections } from './selections.ts';
 
-/** Describes an operation that reads nothing but what a group of users shares. */
+/** Describes an operation whose results may be shared: a query's by a group of users, a subscription's by its account. */
 export interface SharedUse {
   /**
    * The operation selects what differs between copies of one version, such as age: its body is not
    * cached.
    */
   readonly selectsTime: boolean;
-  /** True once a run has read more than the marks of its fields allow: no response of it is cached any more. */
+  /** True once a run has read more than the marks of its fields allow: no result of it is shared any more. */
   isBarred: boolean;
 }
 
-/** Null where a selected field is not marked as a group's: such a response is never cached. */
+/**
+ * Null where a selected field is not marked as a group's, of a subscription as the account's, or where variables affect
+ * what an event contains: such a result is never shared.
+ */
 export function sharedUseOf(
   selections: Selections,
+  document: DocumentNode,
   operation: OperationDefinitionNode,
 ): SharedUse | null {
-  if (operation.operation !== OperationTypeNode.QUERY) return null;
+  if (operation.operation === OperationTypeNode.MUTATION) return null;
   const marks = marksOf(selections, operation);
   // An operation without marks selects only `__typename` of the root, which has no version.
-  if (marks === null || marks.size === 0 || marks.has('account')) return null;
+  if (marks === null || marks.size === 0) return null;
+  const isOfEvents = operation.operation === OperationTypeNode.SUBSCRIPTION;
+  const isOfOthers = isOfEvents ? marks.size > 1 || !marks.has('account') : marks.has('account');
+  if (isOfOthers || (isOfEvents && usesVariablesInEvents(document, operation))) return null;
   return { selectsTime: marks.has('copy'), isBarred: false };
 }
 
@@ -44,65 +53,73 @@ export function marksOf(
   selections: Selections,
   { operation, selectionSet }: OperationDefinitionNode,
 ): ReadonlySet<Sharing> | null {
-  const root = selections.schema.getRootType(operation);
-  if (!root) return null;
-  const collector = new MarkCollector(selections);
-  return collector.collect(root, selectionSet) ? collector.marks : null;
-}
-
-class MarkCollector {
-  readonly marks = new Set<Sharing>();
-  readonly #selections: Selections;
-  /** Fragments and abstract types reach the same selections by several paths. */
-  readonly #visited = new Map<SelectionSetNode, Set<GraphQLNamedType>>();
-
-  constructor(selections: Selections) {
-    this.#selections = selections;
-  }
+  const { schema } = selections;
+  const marks = new Set<Sharing>();
+  // Fragments and abstract types reach the same selections by several paths.
+  const visited = new Map<SelectionSetNode, Set<GraphQLNamedType>>();
 
   /** Returns false where a field has no mark. */
-  collect(type: GraphQLNamedType | undefined, selectionSet: SelectionSetNode): boolean {
+  function collect(type: GraphQLNamedType | undefined, selectionSet: SelectionSetNode): boolean {
     if (!type) return false;
-    const types = this.#visited.get(selectionSet) ?? new Set();
-    this.#visited.set(selectionSet, types);
+    const types = visited.get(selectionSet) ?? new Set();
+    visited.set(selectionSet, types);
     if (types.has(type)) return true;
     types.add(type);
-    return selectionSet.selections.every((selection) => this.#select(type, selection));
+    return selectionSet.selections.every((selection) => select(type, selection));
   }
 
-  #select(type: GraphQLNamedType, selection: SelectionNode): boolean {
+  function select(type: GraphQLNamedType, selection: SelectionNode): boolean {
     if (selection.kind === Kind.FIELD) {
       const { name, selectionSet } = selection;
       // `__typename` comes from the schema.
       if (name.value === '__typename') return true;
-      return this.#fieldsOf(type, name.value).every((field) => this.#mark(field, selectionSet));
+      return fieldsOf(type, name.value).every((field) => mark(field, selectionSet));
     }
-    const fragment = this.#selections.fragmentOf(selection);
+    const fragment = selections.fragmentOf(selection);
     if (!fragment) return false;
     const condition = fragment.typeCondition?.name.value;
-    const narrowed = condition === undefined ? type : this.#selections.schema.getType(condition);
-    return this.collect(narrowed, fragment.selectionSet);
+    return collect(
+      condition === undefined ? type : schema.getType(condition),
+      fragment.selectionSet,
+    );
   }
 
-  #mark(
+  function mark(
     field: GraphQLField<unknown, unknown> | undefined,
     selectionSet: SelectionSetNode | undefined,
   ): boolean {
     const sharing = field ? sharingOf(field) : null;
     if (!field || sharing === null) return false;
-    this.marks.add(sharing);
-    return !selectionSet || this.collect(getNamedType(field.type), selectionSet);
+    marks.add(sharing);
+    return !selectionSet || collect(getNamedType(field.type), selectionSet);
   }
 
   /** An interface's field is resolved by the object's type, so the marks of each of them count. */
-  #fieldsOf(
-    type: GraphQLNamedType,
-    name: string,
-  ): readonly (GraphQLField<unknown, unknown> | undefined)[] {
+  function fieldsOf(type: GraphQLNamedType, name: string) {
     if (isAbstractType(type)) {
-      const possible = this.#selections.schema.getPossibleTypes(type);
-      return possible.map((each) => this.#selections.schema.getField(each, name));
+      return schema.getPossibleTypes(type).map((each) => schema.getField(each, name));
     }
-    return [isObjectType(type) ? this.#selections.schema.getField(type, name) : undefined];
+    return [isObjectType(type) ? schema.getField(type, name) : undefined];
   }
+
+  const root = schema.getRootType(operation) ?? undefined;
+  return collect(root, selectionSet) ? marks : null;
+}
+
+/**
+ * True where variables affect what an event contains. The arguments of the subscription itself do
+ * not: they select its events.
+ */
+function usesVariablesInEvents(
+  document: DocumentNode,
+  { selectionSet }: OperationDefinitionNode,
+): boolean {
+  const roots = selectionSet.selections.map((root) => ({ ...root, arguments: [] }));
+  const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
+  let uses = false;
+  const found = () => {
+    uses = true;
+  };
+  for (const part of [...roots, ...fragments]) visit(part, { [Kind.VARIABLE]: found });
+  return uses;
 }

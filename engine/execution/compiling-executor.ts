@@ -140,7 +140,7 @@ export class CompilingExecutor {
 
   #reference(args: ValidatedExecutionArgs, meter: Meter, counted = 0): Eventually<ExecutionResult> {
     meter.restart(counted);
-    const schema = this.#metering.for(meter);
+    const schema = this.#metering(meter);
     const result = executeRootSelectionSet({ ...args, schema });
     const isMutation = this.#operation.operation === 'mutation';
     return after(result, (settled) => withinBudget(settled, meter, isMutation));

@@ -5,21 +5,19 @@ import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import type { Refusal } from '../admission/refusal.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
-import type { ClientLimits } from '../limits/client-limits.ts';
 import { overLimit } from '../limits/over-limit-error.ts';
-import type { LiveResults, Subscribed } from '../live/live-results.ts';
-import type { CachedResponses } from '../response-cache/cached-responses.ts';
+import { beginEvents, type Subscribed } from '../live/begin-events.ts';
+import type { EventResults } from '../live/event-results.ts';
+import { type CachedAnswerParts, cachedAnswer } from '../response-cache/cached-answer.ts';
 import { CachedResult } from '../response-cache/response-cache.ts';
 import { beginTrace, endTrace } from '../traces/operation-traces.ts';
 
 const CROWDED_RETRY_SECONDS = 5;
 
-export interface ExecutionParts {
-  readonly limits: ClientLimits;
+interface ExecutionParts extends CachedAnswerParts {
   readonly scheduler: FairScheduler;
   readonly codes: ErrorCodes;
-  readonly responses: CachedResponses;
-  readonly live: LiveResults;
+  readonly events: EventResults;
   /** True when results report what they cost. */
   readonly receipts: boolean;
 }
@@ -31,46 +29,42 @@ export interface OpenedOperation {
   start(): Eventually<Subscribed | Refusal>;
 }
 
+export type Execution = ReturnType<typeof createExecution>;
+
 /**
  * Executes admitted operations, on every transport: queries and mutations by compiled code once they recur, and the events
  * of subscriptions each once for all subscribers who may share its result.
  */
-export class Execution {
-  readonly #parts: ExecutionParts;
-
-  constructor(parts: ExecutionParts) {
-    this.#parts = parts;
-  }
+export function createExecution(parts: ExecutionParts) {
+  const { limits, scheduler, codes, events, receipts } = parts;
+  const { limiter } = limits;
 
   /** The result, or the events of a subscription. */
-  start(context: OperationContext): Eventually<Subscribed> {
+  function start(context: OperationContext): Eventually<Subscribed> {
     beginTrace(context.operation);
-    const started = isSubscription(context) ? this.subscribe(context) : this.execute(context);
-    return after<Subscribed, Subscribed>(started, (result) => this.ended(context, result));
+    const started = isSubscription(context) ? subscribe(context) : execute(context);
+    return after<Subscribed, Subscribed>(started, (result) => ended(context, result));
   }
 
   /** The result of a query or a mutation, with its errors masked. */
-  execute(context: OperationContext): Eventually<ExecutionResult> {
-    const { codes, responses } = this.#parts;
+  function execute(context: OperationContext): Eventually<ExecutionResult> {
     const { record } = context.operation.transport;
     // A cached response waits for no turn.
-    const answered = responses.answer(context, this.#computed);
+    const answered = cachedAnswer(parts, context, computed);
     return after(answered, (result) => codes.maskedResult(result, record));
   }
 
   /** The events of a subscription; a result with masked errors where there are none. */
-  async subscribe(context: OperationContext): Promise<Subscribed> {
-    const { codes, live } = this.#parts;
-    const subscribed = await live.subscribe(context);
+  async function subscribe(context: OperationContext): Promise<Subscribed> {
+    const subscribed = await beginEvents(events, limits, context);
     return codes.maskedResult(subscribed, context.operation.transport.record);
   }
 
   /** The result as it is sent; call it once whatever other plugins make of it is made. */
-  ended<Result extends object>(
+  function ended<Result extends object>(
     context: OperationContext,
     result: Result,
   ): Result | ExecutionResult {
-    const { codes, receipts } = this.#parts;
     const { operation } = context;
     endTrace(operation, result, codes);
     if (!receipts || isSubscription(context)) return result;
@@ -81,22 +75,19 @@ export class Execution {
   }
 
   /** Executes a costly operation in a turn of its own: a hundred may be received in one. */
-  readonly #computed = (context: OperationContext): Eventually<ExecutionResult> => {
-    const { scheduler, limits } = this.#parts;
-    const { limiter } = limits;
+  function computed(context: OperationContext): Eventually<ExecutionResult> {
     const { operation } = context;
-    if (!operation.meter.isCostly) return this.#charged(context);
+    if (!operation.meter.isCostly) return charged(context);
     // Its account may have been proved meanwhile, to look into a cache.
     const client = limits.currentClient(operation);
     if (limiter.take('largeAnswers', client).isOver) {
       return { errors: overLimit('costly operations', CROWDED_RETRY_SECONDS).errors };
     }
     const release = () => limiter.giveBack('largeAnswers', client);
-    return scheduler.run(client.key, () => this.#charged(context)).finally(release);
-  };
+    return scheduler.run(client.key, () => charged(context)).finally(release);
+  }
 
-  #charged(context: OperationContext): Eventually<ExecutionResult> {
-    const { limits } = this.#parts;
+  function charged(context: OperationContext): Eventually<ExecutionResult> {
     const { operation } = context;
     const refusal = limits.overFields(operation);
     const result = refusal === null ? executed(context) : { errors: refusal.errors };
@@ -105,6 +96,8 @@ export class Execution {
       return settled;
     });
   }
+
+  return { start, execute, subscribe, ended };
 }
 
 function isSubscription({ operation }: OperationContext): boolean {

@@ -88,17 +88,53 @@ export function irOf(
   operation: OperationDefinitionNode,
   flags: Flags,
 ): OperationIr | null {
-  const root = selections.schema.getRootType(operation.operation);
+  const { schema } = selections;
+  const root = schema.getRootType(operation.operation);
   if (!root || operation.operation === 'mutation') return null;
-  const irBuilder = new IrBuilder(selections, flags);
+  let size = 0;
+
+  function objectOf(type: GraphQLObjectType, from: readonly Selecting[]): ObjectIr {
+    if (type.isTypeOf) throw new NotCompilableError('its values have to be asked');
+    const collected = selections.collect(type, from, (node) =>
+      node.kind === Kind.VARIABLE ? flags.get(node.name.value) : literalOf(node),
+    );
+    const fields = [...collected].map(([key, same]) => fieldOf(type, key, same));
+    const weight = fields.reduce((sum, { key }) => sum + weightOfKey(key), 0);
+    return { typeName: type.name, weight, fields };
+  }
+
+  function fieldOf(type: GraphQLObjectType, key: string, same: readonly SelectedField[]): FieldIr {
+    size += 1;
+    if (size > MAX_FIELDS) throw new NotCompilableError('too large');
+    const nodes = same.map((one) => one.node);
+    const [node] = nodes as [FieldNode];
+    const field = schema.getField(type, node.name.value);
+    if (!field) throw new NotCompilableError('unknown');
+    if (field.name === '__typename') {
+      return { key, property: null, value: outputOf(field.type, []), resolver: null, nodes };
+    }
+    if (field.name.startsWith('__')) throw new NotCompilableError('introspection');
+    const value = outputOf(field.type, same);
+    return { key, property: field.name, value, resolver: resolverOf(field, node), nodes };
+  }
+
+  function outputOf(type: GraphQLOutputType, same: readonly SelectedField[]): ValueIr {
+    const isNonNull = isNonNullType(type);
+    const inner = isNonNull ? type.ofType : type;
+    if (isLeafType(inner)) return { kind: 'leaf', isNonNull, type: inner };
+    if (isListType(inner)) return { kind: 'list', isNonNull, item: outputOf(inner.ofType, same) };
+    if (!isObjectType(inner)) throw new NotCompilableError('its type depends on the value');
+    return { kind: 'object', isNonNull, object: objectOf(inner, same) };
+  }
+
   try {
-    const object = irBuilder.object(root, [{ node: operation, when: true }]);
+    const object = objectOf(root, [{ node: operation, when: true }]);
     const isResolved = object.fields.every(({ property, resolver }) => !property || resolver);
     if (!isResolved) return null;
     const rootFields = object.fields
       .filter(({ resolver }) => resolver)
       .map(({ key, value, nodes }) => ({ key, isNullable: !value.isNonNull, nodes }));
-    return { root: object, rootFields, size: irBuilder.size };
+    return { root: object, rootFields, size };
   } catch (error) {
     if (error instanceof NotCompilableError) return null;
     throw error;
@@ -110,54 +146,6 @@ class NotCompilableError extends Error {
 }
 
 const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
-
-class IrBuilder {
-  readonly #selections: Selections;
-  readonly #flags: Flags;
-  size = 0;
-
-  constructor(selections: Selections, flags: Flags) {
-    this.#selections = selections;
-    this.#flags = flags;
-  }
-
-  object(type: GraphQLObjectType, from: readonly Selecting[]): ObjectIr {
-    if (type.isTypeOf) throw new NotCompilableError('its values have to be asked');
-    const collected = this.#selections.collect(type, from, (node) =>
-      node.kind === Kind.VARIABLE ? this.#flags.get(node.name.value) : literalOf(node),
-    );
-    const fields = [...collected].map(([key, same]) => this.#field(type, key, same));
-    const weight = fields.reduce((sum, { key }) => sum + weightOfKey(key), 0);
-    return { typeName: type.name, weight, fields };
-  }
-
-  #field(type: GraphQLObjectType, key: string, same: readonly SelectedField[]): FieldIr {
-    this.size += 1;
-    if (this.size > MAX_FIELDS) throw new NotCompilableError('too large');
-    const nodes = same.map((one) => one.node);
-    const [node] = nodes as [FieldNode];
-    const field = this.#selections.schema.getField(type, node.name.value);
-    if (!field) throw new NotCompilableError('unknown');
-    if (field.name === '__typename') {
-      const value = this.#value(field.type, []);
-      return { key, property: null, value, resolver: null, nodes };
-    }
-    if (field.name.startsWith('__')) throw new NotCompilableError('introspection');
-    const value = this.#value(field.type, same);
-    return { key, property: field.name, value, resolver: resolverOf(field, node), nodes };
-  }
-
-  #value(type: GraphQLOutputType, same: readonly SelectedField[]): ValueIr {
-    const isNonNull = isNonNullType(type);
-    const inner = isNonNull ? type.ofType : type;
-    if (isLeafType(inner)) return { kind: 'leaf', isNonNull, type: inner };
-    if (isListType(inner)) {
-      return { kind: 'list', isNonNull, item: this.#value(inner.ofType, same) };
-    }
-    if (!isObjectType(inner)) throw new NotCompilableError('its type depends on the value');
-    return { kind: 'object', isNonNull, object: this.object(inner, same) };
-  }
-}
 
 function resolverOf(field: GraphQLField<unknown, unknown>, node: FieldNode): ResolverIr | null {
   const { resolve } = field;

@@ -5,7 +5,7 @@ import { parseExactJson } from '../../lib/exact-json.ts';
 import type { Body } from '../../lib/pack.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { Refusal } from '../admission/refusal.ts';
-import { isNamed } from '../response-cache/cached-responses.ts';
+import { isNamed } from '../response-cache/cached-answer.ts';
 import { CachedResult } from '../response-cache/response-cache.ts';
 import { jsonText } from '../results/json-text.ts';
 import { asOnlyEvent } from './event-stream.ts';

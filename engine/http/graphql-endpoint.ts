@@ -13,13 +13,13 @@ import { type BodyFault, takeBody } from './body.ts';
 import { readOrdinary, sendAnswer, sendRefusal } from './direct-path.ts';
 import { EventStream } from './event-stream.ts';
 import { toFetchRequest } from './fetch-request.ts';
-import { countUnpacked, type FloodSettings, refuseFlood } from './flood-guard.ts';
+import { countUnpacked, refuseFlood } from './flood-guard.ts';
 import { isStream } from './framings.ts';
 import {
   EVENT_STREAM,
   isJsonType,
   type MediaType,
-  Negotiation,
+  negotiated,
   PLAIN_JSON,
   RESPONSE_JSON,
   type StreamType,
@@ -27,21 +27,7 @@ import {
 import type { HttpReply } from './reply.ts';
 import type { YogaHandler } from './yoga.ts';
 
-export interface EndpointSettings
-  extends FloodSettings,
-    Pick<
-      ServerSettings,
-      | 'accessLog'
-      | 'clientNames'
-      | 'forwarding'
-      | 'graph'
-      | 'lasting'
-      | 'maxBodyBytes'
-      | 'metrics'
-      | 'pingMs'
-      | 'tokens'
-      | 'tracing'
-    > {
+export interface EndpointSettings extends ServerSettings {
   /** Whether ordinary requests are answered without yoga. */
   readonly directPath: boolean;
   readonly yoga: () => Promise<YogaHandler>;
@@ -58,7 +44,6 @@ export function createGraphQLEndpoint(
   const { accessLog, clientNames, forwarding, lasting, received, tokens, tracing } = settings;
   // Elsewhere the token that was refused here may be good.
   const clearsCookie = forwarding.names.length === 0;
-  const negotiation = new Negotiation();
 
   function answer(
     reply: HttpReply,
@@ -77,7 +62,7 @@ export function createGraphQLEndpoint(
   ): Eventually<void> {
     const { request } = reply;
     const { method, headers } = request;
-    const accepted = negotiation.of(headers.accept);
+    const accepted = negotiated(headers.accept);
     if (accepted === null) return refuse(reply, 406, NOT_ACCEPTABLE);
     const { single, events } = accepted;
     if (body !== null && isList(body)) return refuseBatch(reply, body, single);
@@ -154,7 +139,7 @@ export function createGraphQLEndpoint(
     for (const [name, value] of response.headers) if (!OURS.has(name)) reply.set(name, value);
     if (outcome !== undefined) return sendOutcome(reply, outcome, operation, media);
     // A response of a plugin's own has no events in it.
-    await operation?.events?.leave();
+    operation?.events?.leave();
     reply.set('content-type', response.headers.get('content-type') ?? PLAIN_JSON);
     return reply.send(response.status, Buffer.from(await response.arrayBuffer()));
   }

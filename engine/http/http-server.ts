@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Eventually } from '../../lib/eventually.ts';
@@ -9,20 +9,17 @@ import type { Readiness } from '../admin/readiness.ts';
 import { requestError } from '../errors/request-error.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import { endRequestTrace, forwardedFrom } from '../request/request-trace.ts';
-import type { ServerSettings } from '../server-settings.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
-import { ConnectionRoom } from './connection-room.ts';
+import { createConnectionRoom } from './connection-room.ts';
 import { allowedRequestHeaders, answerPreflight, isCrossSite, setCorsHeaders } from './cors.ts';
 import { countRequest, mayPass, refuseFlood } from './flood-guard.ts';
 import { createGraphQLEndpoint, type EndpointSettings } from './graphql-endpoint.ts';
 import { listen } from './listen.ts';
-import { PipelinedRequests } from './pipelined-requests.ts';
+import { createPipelining } from './pipelined-requests.ts';
 import { HttpReply, type ReplyWatcher, VARY } from './reply.ts';
 import { type Site, sendNotFound, wantsPage } from './site.ts';
 
-export interface HttpServerSettings
-  extends EndpointSettings,
-    Pick<ServerSettings, 'buffers' | 'forwarding' | 'limiter' | 'log' | 'origins' | 'tokens'> {
+export interface HttpServerSettings extends EndpointSettings {
   readonly readiness: Readiness;
   readonly webSockets: WebSocketEndpoint;
   /** The first that a request is for answers it. */
@@ -46,73 +43,36 @@ const TIMES = {
 };
 
 /** The public listener. */
-export class HttpServer {
-  readonly #settings: HttpServerSettings;
-  readonly #server: Server;
-  readonly #requestHeaders: string;
-  readonly #graphql: ReturnType<typeof createGraphQLEndpoint>;
+export function createHttpServer(settings: HttpServerSettings) {
+  const { addresses, forwarding, limiter, log, maxConnections, origins, readiness, received } =
+    settings;
+  const { refused, sdl, sites, tokens, tracing, webSockets } = settings;
+  const { cookie } = tokens;
+  const vary = VARY + (cookie === null ? '' : ', Cookie') + forwarding.vary;
+  const requestHeaders = allowedRequestHeaders(settings.corsHeaders);
+  const answerGraphQL = createGraphQLEndpoint(settings);
+  const waitForFormer = createPipelining(received);
+  const dropped = () => refused('connections');
+  const room = createConnectionRoom(maxConnections, received, dropped);
+  const held = new WeakMap<Socket, Slot>();
+  const watcher: ReplyWatcher = { buffers: settings.buffers, closed, failed };
   // A counter, not a Set: a Set's discarded tables would retain answered requests until the next full GC.
-  #inFlight = 0;
-  #onIdle: (() => void) | null = null;
-  readonly #pipelined: PipelinedRequests;
-  readonly room: ConnectionRoom;
-  readonly #held = new WeakMap<Socket, Slot>();
-  readonly #watcher: ReplyWatcher;
-  readonly #vary: string;
+  let inFlight = 0;
+  let onIdle: (() => void) | null = null;
 
-  constructor(settings: HttpServerSettings) {
-    this.#settings = settings;
-    const { addresses, buffers, maxConnections, received, refused } = settings;
-    const dropped = () => refused('connections');
-    this.room = new ConnectionRoom(maxConnections, received, dropped);
-    this.#watcher = {
-      buffers,
-      closed: (reply) => this.#closed(reply),
-      failed: (reply, error) => this.#failed(reply, error),
-    };
-    this.#requestHeaders = allowedRequestHeaders(settings.corsHeaders);
-    const cookie = settings.tokens.cookie === null ? '' : ', Cookie';
-    this.#vary = VARY + cookie + settings.forwarding.vary;
-    this.#pipelined = new PipelinedRequests(received);
-    this.#graphql = createGraphQLEndpoint(settings);
-    const options = { ...TIMES, shouldUpgradeCallback: wantsWebSocket };
-    this.#server = createServer(options, (request, response) => this.#handle(request, response));
-    this.#server.maxConnections = maxConnections;
-    this.#server.on('drop', dropped);
-    this.#server.on('connection', (socket) => this.#accept(socket));
-    this.#server.on('upgrade', (request, socket, head) => {
-      const slot = this.#held.get(request.socket) ?? null;
-      if (slot === null) this.room.belongsTo(addresses.of(request), request.socket);
-      settings.webSockets.upgrade(request, socket, head, slot);
-    });
-  }
+  const server = createServer({ ...TIMES, shouldUpgradeCallback: wantsWebSocket }, handle);
+  server.maxConnections = maxConnections;
+  server.on('drop', dropped);
+  server.on('connection', accept);
+  server.on('upgrade', (request, socket, head) => {
+    const slot = held.get(request.socket) ?? null;
+    if (slot === null) room.belongsTo(addresses.of(request), request.socket);
+    webSockets.upgrade(request, socket, head, slot);
+  });
 
-  listen(port: number, host: string): Promise<number> {
-    return listen(this.#server, port, host);
-  }
-
-  /** No new connections; in-flight requests are answered. The caller closes the lasting ones, which are waited for. */
-  async drain(): Promise<void> {
-    const stopped = stopListening(this.#server);
-    this.#settings.lasting.drain();
-    await Promise.race([stopped, delay(this.#settings.lingerMs)]);
-    if (this.#inFlight > 0) {
-      await new Promise<void>((resolve) => {
-        this.#onIdle = resolve;
-      });
-    }
-    this.#server.closeIdleConnections();
-    await stopped;
-  }
-
-  terminate(): void {
-    this.#server.closeAllConnections();
-  }
-
-  #accept(socket: Socket): void {
-    const { addresses, received, limiter, refused } = this.#settings;
+  function accept(socket: Socket): void {
     received.open(socket, addresses.peerOf(socket));
-    this.room.opened(socket);
+    room.opened(socket);
     // A trusted proxy's are everybody's, and limited by the proxy.
     if (addresses.isFromProxy({ socket })) return;
     const client = addressClient(addresses.peerOf(socket));
@@ -122,14 +82,12 @@ export class HttpServer {
       socket.destroy();
       return;
     }
-    this.#held.set(socket, slot);
-    this.room.belongsTo(addresses.peerOf(socket), socket);
+    held.set(socket, slot);
+    room.belongsTo(addresses.peerOf(socket), socket);
     socket.once('close', slot.release);
   }
 
-  #handle(request: IncomingMessage, response: ServerResponse): void {
-    const { addresses, forwarding, origins, readiness, received, tokens, tracing } = this.#settings;
-    const { cookie } = tokens;
+  function handle(request: IncomingMessage, response: ServerResponse): void {
     const isForeign = isCrossSite(request, origins, cookie);
     const forwarded = forwarding.of(request.headers);
     const sender = {
@@ -138,44 +96,42 @@ export class HttpServer {
       trace: tracing === null ? forwardedFrom(request, addresses) : undefined,
       forwarded,
     };
-    const standing = countRequest(request, sender, this.#settings, isForeign);
+    const standing = countRequest(request, sender, settings, isForeign);
     if (standing === null) return;
-    const reply = new HttpReply(request, response, sender, this.#watcher, standing === 'over');
+    const reply = new HttpReply(request, response, sender, watcher, standing === 'over');
     if (readiness.isDraining) reply.set('connection', 'close');
     setCorsHeaders(reply, origins, cookie !== null);
-    if (this.#vary !== VARY) reply.set('vary', this.#vary);
-    this.#inFlight += 1;
+    if (vary !== VARY) reply.set('vary', vary);
+    inFlight += 1;
     received.of(request.socket).underWay += 1;
     const isRefused =
       reply.isOver && !pathOf(request).startsWith('/health/') && (isForeign || !mayPass(request));
     const begin = () =>
-      reply.guard(() =>
-        isRefused ? refuseFlood(reply, this.#settings) : this.#route(reply, isForeign),
-      );
+      reply.guard(() => (isRefused ? refuseFlood(reply, settings) : route(reply, isForeign)));
     if (response.socket !== null) begin();
-    else this.#pipelined.wait(request, response, begin);
+    else waitForFormer(request, response, begin);
   }
 
-  #closed(reply: HttpReply): void {
+  function closed(reply: HttpReply): void {
     const { request, status, summary } = reply;
-    const buffer = this.#settings.received.of(request.socket);
+    const buffer = received.of(request.socket);
     buffer.underWay -= 1;
     buffer.requestTaken(request);
-    this.#inFlight -= 1;
-    if (this.#inFlight === 0) this.#onIdle?.();
-    this.#settings.metrics.http.add(`${Math.floor(status / 100)}xx`);
+    inFlight -= 1;
+    if (inFlight === 0) onIdle?.();
+    settings.metrics.http.add(`${Math.floor(status / 100)}xx`);
     if (summary === null) return;
     if (summary.trace) endRequestTrace(summary.trace, reply.isBegun ? status : null);
     // A client ends a subscription over SSE by leaving.
     const isLeft = reply.disconnected.aborted && summary.type !== 'subscription';
     if (isLeft) summary.worsen('gone');
-    this.#settings.accessLog.ended(summary, reply.caller, status);
+    settings.accessLog.ended(summary, reply.caller, status);
   }
 
-  #failed(reply: HttpReply, error: unknown): void {
+  function failed(reply: HttpReply, error: unknown): void {
     const { requestId } = reply;
     reply.summary?.failed('INTERNAL', 'fault');
-    this.#settings.log.error({ requestId, err: error }, 'a request failed');
+    log.error({ requestId, err: error }, 'a request failed');
     if (reply.isBegun) {
       reply.abort();
       return;
@@ -188,9 +144,9 @@ export class HttpServer {
     }
   }
 
-  #route(reply: HttpReply, isForeign: boolean): Eventually<void> {
+  function route(reply: HttpReply, isForeign: boolean): Eventually<void> {
     const { request } = reply;
-    if (hasDoubledHeader(request.rawHeaders, this.#settings.forwarding.names)) {
+    if (hasDoubledHeader(request.rawHeaders, forwarding.names)) {
       // The connection is closed unread: such a head may smuggle a second request behind it.
       reply.set('connection', 'close');
       const error = requestError(
@@ -199,23 +155,24 @@ export class HttpServer {
       );
       return reply.sendJson(400, { errors: [error] });
     }
-    if (request.method === 'OPTIONS') return answerPreflight(reply, this.#requestHeaders);
+    if (request.method === 'OPTIONS') return answerPreflight(reply, requestHeaders);
     const path = pathOf(request);
     if (path !== '/graphql' || wantsPage(request)) {
-      const answer = this.#siteFor(request, path);
-      if (answer !== null) return answer(reply);
-      if (path !== '/graphql' && path !== '/logout') return this.#routeElsewhere(reply, path);
+      for (const site of sites) {
+        const answer = site.route(request, path);
+        if (answer !== null) return answer(reply);
+      }
+      if (path !== '/graphql' && path !== '/logout') return routeElsewhere(reply, path);
     }
-    if (path === '/logout' && !isForeign) return this.#logout(reply);
-    if (!isForeign) return this.#graphql(reply);
+    if (path === '/logout' && !isForeign) return logout(reply);
+    if (!isForeign) return answerGraphQL(reply);
     // Before anything is executed, or charged to the visitor of that page.
-    this.#settings.metrics.crossSiteRefused.add();
+    settings.metrics.crossSiteRefused.add();
     return reply.sendJson(403, { errors: [requestError('FORBIDDEN', CROSS_SITE)] });
   }
 
   /** Takes the cookie away; the token itself ends when it expires. */
-  #logout(reply: HttpReply): Eventually<void> {
-    const { cookie } = this.#settings.tokens;
+  function logout(reply: HttpReply): Eventually<void> {
     if (cookie === null) return sendNotFound(reply);
     if (reply.request.method !== 'POST') {
       reply.set('allow', 'POST');
@@ -225,16 +182,7 @@ export class HttpServer {
     return reply.sendNothing(204);
   }
 
-  #siteFor(request: IncomingMessage, path: string): ReturnType<Site['route']> {
-    for (const site of this.#settings.sites) {
-      const answer = site.route(request, path);
-      if (answer !== null) return answer;
-    }
-    return null;
-  }
-
-  #routeElsewhere(reply: HttpReply, path: string): Eventually<void> {
-    const { readiness, sdl } = this.#settings;
+  function routeElsewhere(reply: HttpReply, path: string): Eventually<void> {
     if (path === '/graphql/') {
       // 308 keeps the method and the body of a POST.
       reply.set('location', `/graphql${(reply.request.url ?? '').slice(path.length)}`);
@@ -251,6 +199,29 @@ export class HttpServer {
     }
     return sendNotFound(reply);
   }
+
+  return {
+    room,
+    listen: (port: number, host: string) => listen(server, port, host),
+    /** No new connections; in-flight requests are answered. The caller closes the lasting ones, which are waited for. */
+    async drain(): Promise<void> {
+      const stopped = stopListening(server);
+      webSockets.drain();
+      settings.lasting.drain();
+      await Promise.race([stopped, delay(settings.lingerMs)]);
+      if (inFlight > 0) {
+        await new Promise<void>((resolve) => {
+          onIdle = resolve;
+        });
+      }
+      server.closeIdleConnections();
+      await stopped;
+    },
+    terminate(): void {
+      webSockets.terminate();
+      server.closeAllConnections();
+    },
+  };
 }
 
 const CROSS_SITE =

@@ -22,19 +22,19 @@ export interface Accepted {
 const MEMOIZED = 256;
 const MEMOIZED_LENGTH = 256;
 
-/** Content negotiation by RFC 9110, section 12.5.1. A header that comes again costs a look-up. */
-export class Negotiation {
-  readonly #known = new LRUCache<string, { readonly accepted: Accepted | null }>({ max: MEMOIZED });
+const known = new LRUCache<string, { readonly accepted: Accepted | null }>({ max: MEMOIZED });
 
-  /** Null where no type of ours is acceptable. */
-  of(accept: string | undefined): Accepted | null {
-    if (accept === undefined) return ANYTHING;
-    const known = this.#known.get(accept);
-    if (known !== undefined) return known.accepted;
-    const accepted = acceptedBy(accept);
-    if (accept.length <= MEMOIZED_LENGTH) this.#known.set(accept, { accepted });
-    return accepted;
-  }
+/**
+ * Content negotiation by RFC 9110, section 12.5.1; null where no type of ours is acceptable. A header that comes again
+ * costs a look-up.
+ */
+export function negotiated(accept: string | undefined): Accepted | null {
+  if (accept === undefined) return ANYTHING;
+  const before = known.get(accept);
+  if (before !== undefined) return before.accepted;
+  const accepted = acceptedBy(accept);
+  if (accept.length <= MEMOIZED_LENGTH) known.set(accept, { accepted });
+  return accepted;
 }
 
 /** Whether a `Content-Type` says JSON. Its charset makes no difference: JSON is UTF-8 (RFC 8259). */

@@ -7,33 +7,28 @@ import type { ReceiveBuffers } from '../receive/receive-buffers.ts';
  * behind one that is not read: each request begins when the response before it is taken, and until
  * the last has begun no further ones are read. Those that came in one read begin in turns with other connections.
  */
-export class PipelinedRequests {
-  readonly #waiting = new WeakMap<Socket, number>();
-  readonly #received: ReceiveBuffers;
+export function createPipelining(received: ReceiveBuffers) {
+  const waiting = new WeakMap<Socket, number>();
 
-  constructor(received: ReceiveBuffers) {
-    this.#received = received;
+  function add(socket: Socket, count: number): void {
+    const sum = (waiting.get(socket) ?? 0) + count;
+    waiting.set(socket, sum);
+    if (sum === 0) socket.resume();
+    // After node itself, which resumes the socket at the end of each message.
+    else setImmediate(() => waiting.get(socket) && socket.pause());
   }
 
   /** Calls back when the responses before it are taken; never where the connection closes first. */
-  wait({ socket }: IncomingMessage, response: ServerResponse, begin: () => void): void {
-    this.#add(socket, 1);
+  return ({ socket }: IncomingMessage, response: ServerResponse, begin: () => void): void => {
+    add(socket, 1);
     const beginInTurn = () => {
-      if (this.#received.isRoundOver()) {
+      if (received.isRoundOver()) {
         setImmediate(beginInTurn);
         return;
       }
-      this.#add(socket, -1);
+      add(socket, -1);
       if (!socket.destroyed) begin();
     };
     response.once('socket', beginInTurn);
-  }
-
-  #add(socket: Socket, count: number): void {
-    const waiting = (this.#waiting.get(socket) ?? 0) + count;
-    this.#waiting.set(socket, waiting);
-    if (waiting === 0) socket.resume();
-    // After node itself, which resumes the socket at the end of each message.
-    else setImmediate(() => this.#waiting.get(socket) && socket.pause());
-  }
+  };
 }

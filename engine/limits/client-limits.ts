@@ -33,103 +33,87 @@ export interface PassedRequest extends ChargedRequest {
   readonly text: string;
 }
 
+export type ClientLimits = ReturnType<typeof createClientLimits>;
+
 /**
  * Limits the operations that a client may start in a minute, over all transports, and the fields of its answers. Those
  * are known only once an answer is complete, so the one that exceeds the limit is still sent, and the next is refused.
  */
-export class ClientLimits {
-  readonly limiter: Limiter;
-  readonly #clientOf: ClientOf;
-  readonly #isKnown: (tokenHash: string) => boolean;
-  readonly #signIn: RegExp | null;
+export function createClientLimits({ limiter, schema, clientOf, isKnown }: ClientLimitsOptions) {
+  const signIn = signInPattern(schema);
 
-  constructor({ limiter, schema, clientOf, isKnown }: ClientLimitsOptions) {
-    this.limiter = limiter;
-    this.#clientOf = clientOf;
-    this.#isKnown = isKnown;
-    this.#signIn = signInPattern(schema);
+  function unlessReserved(refusal: Refusal | null, passed: PassedRequest): Refusal | null {
+    if (refusal === null) return null;
+    const { caller, client, mayMutate, text } = passed;
+    const spare = (from: Client) => (limiter.take('reserve', from).isOver ? refusal : null);
+    if (mayMutate && signIn?.test(text)) return spare(client);
+    const hash = caller.token?.hash;
+    return hash !== undefined && isKnown(hash) ? spare(singleClient('token', hash)) : refusal;
   }
 
-  /** Refuses an account over its limit at once; an address may have its reserve, once the document is known. */
-  charge(
-    caller: RequestCaller,
-    { sent, mayMutate, isOver }: TransportContext,
-  ): ChargedRequest | Refusal {
-    const { limiter } = this;
-    const client = this.#clientOf(caller);
-    const requests = limiter.take('requests', client, isOver ? 0 : 1);
-    const headers = headersOf(requests);
-    const refusal = isOver
-      ? tooManyMessages()
-      : requests.isOver
-        ? overLimit(limiter.table.requests.label, secondsOf(requests))
-        : this.#owing('fields', client);
-    if (refusal !== null && client.kind === 'account') return withHeaders(refusal, headers);
-    return { caller, client, sent, mayMutate, headers, overLimit: refusal };
-  }
-
-  /**
-   * Lets a request pass although its address is over a limit, where it signs in, or has a known token to prove: nobody
-   * is locked out by what neighbours send.
-   */
-  pass(
-    charged: ChargedRequest,
-    { query: text }: { readonly query: string },
-  ): PassedRequest | Refusal {
-    const passed = { ...charged, text };
-    return this.#unlessReserved(charged.overLimit, passed) ?? passed;
-  }
-
-  /** Refuses a document that nobody has prepared, where the client's former ones had more tokens than it may send. */
-  overDocuments(passed: PassedRequest): Refusal | null {
-    return this.#unlessReserved(this.#owing('documents', passed.client), passed);
+  /** Refuses a client that owes some of what is counted only once it was used. */
+  function owing(name: 'fields' | 'documents', client: Client): Refusal | null {
+    const taken = limiter.take(name, client, 0);
+    return taken.isOver ? overLimit(limiter.table[name].label, secondsOf(taken)) : null;
   }
 
   /** The client as it is known by now: what was counted for its address moves to the account that it has proved. */
-  currentClient(operation: Operation): Client {
+  function currentClient(operation: Operation): Client {
     const before = operation.client;
     const client = operation.clientNow();
     if (client.key === before.key) return before;
     operation.client = client;
     if (client.kind === 'account') {
-      this.limiter.move('requests', before, client);
-      this.limiter.move('messages', before, client);
+      limiter.move('requests', before, client);
+      limiter.move('messages', before, client);
     }
     return client;
   }
 
-  /** The function by which a caller's client is asked for again; it holds nothing but the caller. */
-  clientNow(caller: RequestCaller): () => Client {
-    return () => this.#clientOf(caller);
-  }
-
-  /** Refuses a costly operation: hundreds may have been admitted before the first of them was charged. */
-  overFields({ meter, client }: Operation): Refusal | null {
-    return meter.isCostly ? this.#owing('fields', client) : null;
-  }
-
-  /** Charges the fields of a result, which are known once it is made. */
-  chargeFields(operation: Operation): void {
-    const { limiter } = this;
-    limiter.spend('fields', this.currentClient(operation), operation.meter.fields);
-    if (!operation.isGivenBack) return;
-    limiter.giveBack(operation.isReserved ? 'reserve' : 'requests', operation.client);
-  }
-
-  #unlessReserved(refusal: Refusal | null, passed: PassedRequest): Refusal | null {
-    if (refusal === null) return null;
-    const { caller, client, mayMutate, text } = passed;
-    const spare = (from: Client) => (this.limiter.take('reserve', from).isOver ? refusal : null);
-    if (mayMutate && this.#signIn?.test(text)) return spare(client);
-    const hash = caller.token?.hash;
-    return hash !== undefined && this.#isKnown(hash) ? spare(singleClient('token', hash)) : refusal;
-  }
-
-  /** Refuses a client that owes some of what is counted only once it was used. */
-  #owing(name: 'fields' | 'documents', client: Client): Refusal | null {
-    const taken = this.limiter.take(name, client, 0);
-    return taken.isOver ? overLimit(this.limiter.table[name].label, secondsOf(taken)) : null;
-  }
+  return {
+    limiter,
+    currentClient,
+    /** Refuses an account over its limit at once; an address may have its reserve, once the document is known. */
+    charge(
+      caller: RequestCaller,
+      { sent, mayMutate, isOver }: TransportContext,
+    ): ChargedRequest | Refusal {
+      const client = clientOf(caller);
+      const requests = limiter.take('requests', client, isOver ? 0 : 1);
+      const headers = headersOf(requests);
+      const refusal = isOver
+        ? tooManyMessages()
+        : requests.isOver
+          ? overLimit(limiter.table.requests.label, secondsOf(requests))
+          : owing('fields', client);
+      if (refusal !== null && client.kind === 'account') return withHeaders(refusal, headers);
+      return { caller, client, sent, mayMutate, headers, overLimit: refusal };
+    },
+    /**
+     * Lets a request pass although its address is over a limit, where it signs in, or has a known token to prove: nobody
+     * is locked out by what neighbours send.
+     */
+    pass(
+      charged: ChargedRequest,
+      { query: text }: { readonly query: string },
+    ): PassedRequest | Refusal {
+      const passed = { ...charged, text };
+      return unlessReserved(charged.overLimit, passed) ?? passed;
+    },
+    /** Refuses a document that nobody has prepared, where the client's former ones had more tokens than it may send. */
+    overDocuments: (passed: PassedRequest) =>
+      unlessReserved(owing('documents', passed.client), passed),
+    /** The function by which a caller's client is asked for again; it holds nothing but the caller. */
+    clientNow: (caller: RequestCaller) => () => clientOf(caller),
+    /** Refuses a costly operation: hundreds may have been admitted before the first of them was charged. */
+    overFields: ({ meter, client }: Operation) => (meter.isCostly ? owing('fields', client) : null),
+    /** Charges the fields of a result, which are known once it is made. */
+    chargeFields(operation: Operation): void {
+      limiter.spend('fields', currentClient(operation), operation.meter.fields);
+      if (!operation.isGivenBack) return;
+      limiter.giveBack(operation.isReserved ? 'reserve' : 'requests', operation.client);
+    },
+  };
 }
 
 /**

@@ -71,9 +71,8 @@ export function structureErrors(
     const message = redactTexts(`Fragment "${measure.circular}" leads back to itself.`, []);
     return [requestError('GRAPHQL_VALIDATION_FAILED', message)];
   }
-  const errors = worstOfEach(
-    operations,
-    operations.map((one, at) => operationErrors(one, sizes[at] as SelectionSize, limits)),
+  const errors = worstOfEach(operations, (one, at) =>
+    operationErrors(one, sizes[at] as SelectionSize, limits),
   );
   const selections = sizes.reduce((sum, size) => sum + size.selections, 0);
   if (selections > MAX_SELECTIONS) {
@@ -85,11 +84,11 @@ export function structureErrors(
 /** Of many operations that exceed one limit, only the worst is reported, with its location. */
 function worstOfEach(
   operations: readonly OperationDefinitionNode[],
-  found: readonly (readonly GraphQLError[])[],
+  errorsOf: (operation: OperationDefinitionNode, at: number) => readonly GraphQLError[],
 ): GraphQLError[] {
   const worst = new Map<unknown, GraphQLError>();
   for (const [at, operation] of operations.entries()) {
-    for (const error of found[at] ?? []) {
+    for (const error of errorsOf(operation, at)) {
       const { limit, value } = error.extensions;
       const known = worst.get(limit);
       if (known && Number(known.extensions.value) >= Number(value)) continue;
@@ -128,10 +127,7 @@ function unfoldedErrors(
   fragments: Fragments,
   schema: GraphQLSchema,
 ): GraphQLError[] {
-  const errors = worstOfEach(
-    operations,
-    operations.map((operation) => mutationErrors(operation, fragments, schema)),
-  );
+  const errors = worstOfEach(operations, (one) => mutationErrors(one, fragments, schema));
   let pairs = 0;
   for (const { selectionSet } of operations) pairs += repeatedPairs(selectionSet, fragments);
   for (const { selectionSet } of fragments.values()) {

@@ -66,16 +66,16 @@ export class FollowedEvents implements Delivery, StreamListener {
   }
 
   /** Ends with a last result that says that it has failed. */
-  async fail(error: unknown): Promise<void> {
+  fail(error: unknown): void {
     const last = this.#source.failure(error);
     if (last !== null) this.#sink?.send(JSON.stringify(last), () => {});
-    await this.leave();
+    this.leave();
   }
 
   /** Ends the source at once, if it has not ended: a quiet stream must not wait for its next event. */
-  async leave(): Promise<void> {
+  leave(): void {
     this.#source.ended();
-    await this.#events.return();
+    this.#events.leave();
   }
 
   next(): Promise<Over> {
@@ -89,7 +89,7 @@ export class FollowedEvents implements Delivery, StreamListener {
   async return(): Promise<Over> {
     this.#isOver = true;
     this.#over.resolve(OVER);
-    await this.leave();
+    this.leave();
     return OVER;
   }
 

@@ -1,4 +1,4 @@
-import type { ExecutionResult } from 'graphql';
+import type { ExecutionResult, ValidatedExecutionArgs } from 'graphql';
 import { after, type Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
@@ -6,14 +6,17 @@ import type { PullStream } from '../../lib/pull-stream.ts';
 import type { OperationRecord } from '../admission/operation.ts';
 import type { ReadingContext, RunCost } from '../admission/operation-context.ts';
 import { extraForText, Meter } from '../cost/meter.ts';
+import type { PreparedOperation } from '../documents/documents.ts';
 import { asGraphQLError, type ErrorCodes } from '../errors/error-codes.ts';
 import { type JsonText, jsonText } from '../results/json-text.ts';
 import { type EventText, FollowedEvents, packResult } from './delivery.ts';
 import type { EventPace } from './event-pace.ts';
-import { type MadeResult, SharedResults, type SharingOperation } from './shared-results.ts';
+import { createSharedResults, type MadeResult, mayShare } from './shared-results.ts';
 
 /** A subscription, as it is executed for each of its events. */
-export interface LiveOperation extends SharingOperation {
+export interface LiveOperation {
+  readonly prepared: PreparedOperation;
+  readonly args: ValidatedExecutionArgs;
   readonly cost: number;
   readonly signal: AbortSignal | undefined;
   /** True where the transport itself reports why a subscription ends; otherwise a last event does. */
@@ -28,13 +31,8 @@ export interface LiveOperation extends SharingOperation {
   /** The estimated fields of the next event, and the tokens reserved for the present one. */
   expected: number;
   reserved: number;
-}
-
-/** One event that is executed. */
-interface EventRun {
-  readonly context: ReadingContext;
-  readonly meter: Meter;
-  readonly waitedMs: number;
+  /** How long the present event has waited for its turn. */
+  waitedMs: number;
 }
 
 const NOTHING_RUN: RunCost = { cost: 0, fields: 0, waitedMs: 0 };
@@ -42,7 +40,7 @@ const NOTHING_RUN: RunCost = { cost: 0, fields: 0, waitedMs: 0 };
 /** The form in which a transport takes a result, which is made once however many subscribers take it. */
 type Form = (made: MadeResult, live: LiveOperation) => Eventually<EventText>;
 
-export interface EventResultsOptions {
+interface EventResultsOptions {
   readonly codes: ErrorCodes;
   /** Whether each result has its receipt. */
   readonly receipts: boolean;
@@ -52,28 +50,24 @@ export interface EventResultsOptions {
   readonly maxCost: number;
 }
 
+export type EventResults = ReturnType<typeof createEventResults>;
+
 /**
  * Executes live events, and shares results in a fan-out. Subscribers at the same point of a stream
  * receive the same event object, so one result serves all who sent the same document. Sharing
  * requires that every field is marked as the account's, that no variables affect the event, and
  * that the run read nothing else.
  */
-export class EventResults {
-  readonly #options: EventResultsOptions;
-  readonly #shared = new SharedResults();
-  readonly #packed: Form = (made, live) => this.#packedOf(made, live);
+export function createEventResults(options: EventResultsOptions) {
+  const { codes, receipts, scheduler, pace, maxCost } = options;
+  const shared = createSharedResults();
 
-  constructor(options: EventResultsOptions) {
-    this.#options = options;
-  }
-
-  follow(events: PullStream<unknown>, live: LiveOperation): FollowedEvents {
+  function follow(events: PullStream<unknown>, live: LiveOperation): FollowedEvents {
     const { signal, reportsEnd, ended } = live;
     const stream = new FollowedEvents(events, {
-      text: (event, isPacked) =>
-        this.#paced(event as object, live, events, isPacked ? this.#packed : textOf),
+      text: (event, isPacked) => paced(event as object, live, events, isPacked ? packedOf : textOf),
       failure: (error) => {
-        const result = this.#finalResult(error, live);
+        const result = finalResult(error, live);
         return reportsEnd(error) ? null : result;
       },
       ended: () => {
@@ -82,25 +76,24 @@ export class EventResults {
       },
     });
     // Some transports propagate a disconnect only with the next event, so the AbortSignal ends the stream.
-    const leave = () => void stream.leave();
+    const leave = () => stream.leave();
     if (signal?.aborted) leave();
     else signal?.addEventListener('abort', leave);
     return stream;
   }
 
-  #finalResult(error: unknown, { record, newContext }: LiveOperation): ExecutionResult {
+  function finalResult(error: unknown, { record, newContext }: LiveOperation): ExecutionResult {
     const result = { errors: [asGraphQLError(error)] };
-    return this.#published(result, record, newContext(), NOTHING_RUN);
+    return published(result, record, newContext(), NOTHING_RUN);
   }
 
   /** Masks an event's errors, and adds its receipt, as plugins do for all other results. */
-  #published(
+  function published(
     result: ExecutionResult,
     record: OperationRecord,
     context: ReadingContext,
     run: RunCost,
   ): ExecutionResult {
-    const { codes, receipts } = this.#options;
     if (!result.errors && !receipts) return result;
     return {
       ...result,
@@ -110,7 +103,7 @@ export class EventResults {
   }
 
   /** The event's result: synchronously, or once the account's token bucket allows it. */
-  #paced(
+  function paced(
     event: object,
     live: LiveOperation,
     events: PullStream<unknown>,
@@ -118,40 +111,40 @@ export class EventResults {
   ): Eventually<EventText> {
     live.client = live.clientNow();
     live.reserved = live.expected;
-    const wait = this.#options.pace.admit(live.client, live.reserved, events.ending);
-    if (wait === null) return this.#result(event, live, 0, form);
+    live.waitedMs = 0;
+    const wait = pace.admit(live.client, live.reserved, events.ending);
+    if (wait === null) return resultOf(event, live, form);
     return wait.then((waitedMs) => {
       // The wait can be long: whose token was refused meanwhile is sent nothing but why, which the delivery knows.
       if (events.isEnded) throw new Error('the subscription has ended');
-      return this.#result(event, live, waitedMs, form);
+      live.waitedMs = waitedMs;
+      return resultOf(event, live, form);
     });
   }
 
-  #result(event: object, live: LiveOperation, waitedMs: number, form: Form): Eventually<EventText> {
-    const known = this.#shared.find(event, live);
+  function resultOf(event: object, live: LiveOperation, form: Form): Eventually<EventText> {
+    const { prepared, cost, client } = live;
+    const known = shared.find(event, prepared);
     if (known !== null) {
-      this.#settle(live, fieldsToSend(textOf(known)));
+      settle(live, fieldsToSend(textOf(known)));
       return form(known, live);
     }
-    const other = this.#shared.underWay(event, live);
-    if (other !== null) return other.then(() => this.#result(event, live, waitedMs, form));
-    const { scheduler, maxCost } = this.#options;
-    const estimate = Math.max(live.cost, live.expected);
-    const client = live.client.key;
-    const meter = new Meter({ maxFields: maxCost, scheduler, client, estimate });
-    const made = this.#make(event, live, waitedMs, meter);
+    const other = shared.underWay(event, prepared);
+    if (other !== null) return other.then(() => resultOf(event, live, form));
+    const estimate = Math.max(cost, live.expected);
+    const meter = new Meter({ maxFields: maxCost, scheduler, client: client.key, estimate });
+    const made = make(event, live, meter);
     if (!(made instanceof Promise) && !meter.isCostly) {
-      this.#shared.keep(event, live, made);
+      shared.keep(event, prepared, made);
       return form(made, live);
     }
-    const written = this.#written(event, live, made, meter);
-    const result = written.then((whole) => form(whole, live));
-    this.#shared.begin(event, live, result);
+    const result = written(event, live, made, meter).then((whole) => form(whole, live));
+    shared.begin(event, prepared, result);
     return result;
   }
 
   /** Others are sent the result once it is serialized, which is done in slices where it is large. */
-  async #written(
+  async function written(
     event: object,
     live: LiveOperation,
     making: Eventually<MadeResult>,
@@ -159,58 +152,55 @@ export class EventResults {
   ): Promise<MadeResult> {
     const made = await making;
     made.text = await jsonText(made.result, meter);
-    this.#shared.keep(event, live, made);
+    shared.keep(event, live.prepared, made);
     return made;
   }
 
-  #packedOf(made: MadeResult, { client }: LiveOperation): Eventually<EventText> {
-    made.packed ??= packResult(textOf(made), this.#options.scheduler, client.key);
+  function packedOf(made: MadeResult, { client }: LiveOperation): Eventually<EventText> {
+    made.packed ??= packResult(textOf(made), scheduler, client.key);
     return made.packed;
   }
 
   /** Replaces the fields reserved for the event with those that it had. */
-  #settle(live: LiveOperation, fields: number): void {
-    this.#options.pace.settle(live.client, live.reserved, fields);
+  function settle(live: LiveOperation, fields: number): void {
+    pace.settle(live.client, live.reserved, fields);
     live.expected = fields;
   }
 
-  #make(
-    event: object,
-    live: LiveOperation,
-    waitedMs: number,
-    meter: Meter,
-  ): Eventually<MadeResult> {
+  function make(event: object, live: LiveOperation, meter: Meter): Eventually<MadeResult> {
     const { prepared, args, client } = live;
     // Each event has its own context: reads must not be as old as the subscription.
     const context = live.newContext();
     const execute = () => {
       const own = { ...args, rootValue: event, contextValue: context };
       const result = prepared.executor.execute(own, meter);
-      return after(result, (settled) => this.#made(settled, live, { context, meter, waitedMs }));
+      return after(result, (settled) => madeOf(settled, live, context, meter));
     };
-    return meter.isCostly ? this.#options.scheduler.run(client.key, execute) : execute();
+    return meter.isCostly ? scheduler.run(client.key, execute) : execute();
   }
 
-  #made(result: ExecutionResult, live: LiveOperation, run: EventRun): MadeResult {
-    const { context, meter, waitedMs } = run;
+  function madeOf(
+    result: ExecutionResult,
+    live: LiveOperation,
+    context: ReadingContext,
+    meter: Meter,
+  ): MadeResult {
+    const { prepared, cost, record, waitedMs } = live;
     const { fields } = meter;
-    this.#settle(live, fields);
+    settle(live, fields);
+    const { sharedUse } = prepared;
     // Subscribers to one account may share different things with their groups, so reading those makes a result
     // personal too.
-    if (context.isPersonal || context.readsShared) this.#shared.bar(live);
+    if (sharedUse !== null) sharedUse.isBarred ||= context.isPersonal || context.readsShared;
     // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();
-    const { cost, record } = live;
-    const published = this.#published(result, record, context, { cost, fields, waitedMs });
-    return {
-      // The waiting time in a receipt concerns one subscriber alone.
-      isShared:
-        this.#shared.mayShare(live) && !result.errors && (waitedMs === 0 || published === result),
-      result: published,
-      text: null,
-      packed: null,
-    };
+    const whole = published(result, record, context, { cost, fields, waitedMs });
+    // The waiting time in a receipt concerns one subscriber alone.
+    const isShared = mayShare(prepared) && !result.errors && (waitedMs === 0 || whole === result);
+    return { isShared, result: whole, text: null, packed: null };
   }
+
+  return { follow };
 }
 
 function textOf(made: MadeResult): JsonText {

@@ -12,18 +12,17 @@ import type { OperationContext } from '../admission/operation-context.ts';
 import { type Fallback, OF_DOCUMENT, type Refusal, withHeaders } from '../admission/refusal.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
 import type { Execution, OpenedOperation } from '../execution/execution.ts';
-import type { Subscribed } from '../live/live-results.ts';
+import type { Subscribed } from '../live/begin-events.ts';
 import { beginTrace } from '../traces/operation-traces.ts';
 import type { PluginErrorBoundary } from './error-boundary.ts';
 import type { OpenPlugins } from './open-plugins.ts';
 import { admittedView, GRAPH, type PluginContext, type PluginView } from './plugin-view.ts';
 
-interface EnvelopedOperationsParts {
+interface EnvelopedParts {
   readonly schema: GraphQLSchema;
   readonly execution: Execution;
   readonly codes: ErrorCodes;
   readonly plugins: OpenPlugins;
-  readonly pluginErrors: PluginErrorBoundary;
 }
 
 /** Envelop's functions for one operation; they return a promise only where a plugin waits. */
@@ -35,29 +34,24 @@ interface Enveloped {
   subscribe(args: ExecutionArgs): Eventually<Subscribed>;
 }
 
-/** Runs the hooks of other people's plugins around the execution of what was admitted, by envelop. */
-export class EnvelopedOperations {
-  readonly #parts: EnvelopedOperationsParts;
-  readonly #getEnveloped: (view: object) => Enveloped;
+/**
+ * Runs the hooks of other people's plugins around the execution of what was admitted, by envelop: they parse and validate
+ * an operation further, synchronously unless one has to wait.
+ */
+export function envelopOperations(parts: EnvelopedParts, pluginErrors: PluginErrorBoundary) {
+  const { schema, codes, plugins, execution } = parts;
+  // A plugin that wraps is run before those that stand before it in the list.
+  const all = [useSchema(schema), useExecution(execution), pluginErrors.useOutcomes()];
+  const enveloped = envelop({ plugins: [...(all as Plugin[]), ...plugins.hooks] });
+  const getEnveloped = enveloped as unknown as (view: object) => Enveloped;
 
-  constructor(parts: EnvelopedOperationsParts) {
-    this.#parts = parts;
-    const { schema, pluginErrors, plugins } = parts;
-    // A plugin that wraps is run before those that stand before it in the list.
-    const all = [useSchema(schema), useExecution(parts), pluginErrors.useOutcomes()];
-    const enveloped = envelop({ plugins: [...(all as Plugin[]), ...plugins.hooks] });
-    this.#getEnveloped = enveloped as unknown as (view: object) => Enveloped;
-  }
-
-  /** Has plugins parse and validate an operation further, synchronously unless one has to wait. */
-  open(context: OperationContext, view: PluginView): Eventually<OpenedOperation | Refusal> {
-    const { schema, codes, pluginErrors } = this.#parts;
+  return (context: OperationContext, view: PluginView): Eventually<OpenedOperation | Refusal> => {
     const { operation } = context;
     const { params, prepared, headers, transport } = operation;
     const failed = (error: unknown, fallback?: Fallback) =>
       withHeaders(codes.refusal(error, transport.record, fallback), headers);
     try {
-      const enveloped = this.#getEnveloped(admittedView(view, context));
+      const enveloped = getEnveloped(admittedView(view, context));
       const document = enveloped.parse(params.query);
       const errors = enveloped.validate(schema, document);
       if (errors.length > 0) return failed(new AggregateError(errors), OF_DOCUMENT);
@@ -75,11 +69,11 @@ export class EnvelopedOperations {
     } catch (error) {
       return failed(error);
     }
-  }
+  };
 }
 
 /** The innermost plugin, which executes. */
-function useExecution({ execution }: EnvelopedOperationsParts): Plugin<PluginContext> {
+function useExecution(execution: Execution): Plugin<PluginContext> {
   return {
     onParse({ context, setParsedDocument }) {
       setParsedDocument(context[GRAPH].operation.document.document);

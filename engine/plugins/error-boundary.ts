@@ -8,8 +8,8 @@ import { fragmentsOf, responseKey, unfold } from '../documents/selections.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
 import { requestError } from '../errors/request-error.ts';
 import { hasTrait } from '../field-traits.ts';
+import type { Subscribed } from '../live/begin-events.ts';
 import type { FollowedEvents } from '../live/delivery.ts';
-import type { Subscribed } from '../live/live-results.ts';
 import { GRAPH, type PluginContext } from './plugin-view.ts';
 import { unknownOutcome, type WrappableSchema } from './wrappable-schema.ts';
 
@@ -90,7 +90,7 @@ export class PluginErrorBoundary {
     const { events } = operation;
     if (events === null || Symbol.asyncIterator in handed) return handed;
     operation.events = null;
-    await events.leave();
+    events.leave();
     return handed;
   }
 
@@ -198,7 +198,7 @@ function containedEvents(
     try {
       while (!(await iterator.next()).done);
     } catch (error) {
-      await events.fail(error);
+      events.fail(error);
     }
     return OVER;
   }
@@ -208,7 +208,7 @@ function containedEvents(
     } catch (error) {
       fault(error);
     }
-    await events.leave();
+    events.leave();
     return OVER;
   }
   return {

@@ -6,10 +6,9 @@ import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { logHash } from '../../lib/log-hash.ts';
 import { redactTokens } from '../../lib/redact.ts';
-import type { BackendCall } from '../admission/operation.ts';
 import type { ServerMetrics } from '../server-metrics.ts';
-import { RefusalSums } from './refusal-sums.ts';
-import type { RequestEnd, RequestSummary } from './request-summary.ts';
+import { summedRefusals } from './refusal-sums.ts';
+import type { BackendCall, RequestEnd, RequestSummary } from './request-summary.ts';
 
 export interface AccessLogOptions {
   readonly log: Pick<Log, 'line' | 'isLevelEnabled'>;
@@ -32,111 +31,92 @@ export interface AccessLogOptions {
 const SLOW_MS = 1_000;
 const HASHES = 10_000;
 
+export type AccessLog = ReturnType<typeof createAccessLog>;
+
 /** Writes a line for each request when it has ended, and for a subscription also when it has begun. */
-export class AccessLog {
-  readonly #options: AccessLogOptions;
-  readonly #key: string | Buffer;
-  /** LOG_LEVEL does not change while the process runs. */
-  readonly #isLogged: boolean;
-  readonly #refusals: RefusalSums;
-  readonly #hashes = growingLru<string, string>({ maxEntries: HASHES, entryBytes: 150 });
+export function createAccessLog(options: AccessLogOptions) {
+  const { log, clock, sample, isAccepted, random, callsMember, metrics } = options;
+  const key = options.accountKey ?? randomBytes(32);
+  // LOG_LEVEL does not change while the process runs.
+  const isLogged = log.isLevelEnabled('info');
+  const hashes = growingLru<string, string>({ maxEntries: HASHES, entryBytes: 150 });
+  const hasLine = summedRefusals(clock, (members) => log.line(members, 'requests refused'));
+  /** Multiplies each healthy line to the number of requests that it stands for. */
+  const sampleMember = sample < 1 ? `,"sample":${sample}` : '';
 
-  constructor(options: AccessLogOptions) {
-    this.#options = options;
-    this.#key = options.accountKey ?? randomBytes(32);
-    this.#isLogged = options.log.isLevelEnabled('info');
-    this.#refusals = new RefusalSums(options.clock, (members) =>
-      options.log.line(members, 'requests refused'),
-    );
-  }
-
-  /** A subscription is followed from here on. */
-  subscribed(summary: RequestSummary, caller: RequestCaller): void {
-    summary.hasStarted = true;
-    if (!this.#isLogged || !this.#isSampled(summary)) return;
-    let members = `${origin(summary)},"document":"${documentOf(summary)}"`;
-    members += this.#account(summary, this.#options.isAccepted(caller)) + client(summary);
-    this.#options.log.line(members, 'subscription started');
-  }
-
-  /** Counts once, however many signs of the end there are. */
-  ended(summary: RequestSummary, caller: RequestCaller, status: number | null): void {
-    if (summary.hasEnded) return;
-    summary.hasEnded = true;
-    const durationMs = performance.now() - summary.startedAtMs;
-    const end = { durationMs, status, isAccepted: this.#options.isAccepted(caller) };
-    this.#options.metrics.requestEnded(summary, end);
-    if (!this.#isLogged) return;
-    const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
-    const { outcome, codes } = summary;
-    if (outcome === 'ok' && !isSlow && !this.#isSampled(summary)) return;
-    const isBlamed = isSlow || outcome === 'refused' || outcome === 'caller';
-    const address = isBlamed ? this.#address(caller) : '';
-    if (
-      outcome === 'refused' &&
-      !this.#refusals.hasLine(`"codes":["${codes.join('","')}"]${address}`)
-    )
-      return;
-    this.#options.log.line(
-      this.#members(summary, end) + address + client(summary) + this.#sample,
-      summary.hasStarted ? 'subscription ended' : 'request',
-    );
-  }
-
-  #isSampled(summary: RequestSummary): boolean {
-    const { sample, random } = this.#options;
+  function isSampled(summary: RequestSummary): boolean {
     summary.isSampled ??= sample === 1 || random() < sample;
     return summary.isSampled;
   }
 
   /** The text of the line, which is put together by hand: an object and its serialization take twice as long. */
-  #members(summary: RequestSummary, { durationMs, status, isAccepted }: RequestEnd): string {
+  function membersOf(summary: RequestSummary, end: RequestEnd): string {
     const { type, outcome, reason, codes, calls, callCount, bytesIn, bytesOut } = summary;
-    const { callsMember } = this.#options;
+    const { status } = end;
     let members = origin(summary);
     if (status !== null) members += `,"status":${status}`;
     if (type !== null) members += `,"type":"${type}","document":"${documentOf(summary)}"`;
     members += `,"outcome":"${outcome}"`;
     if (codes.length > 0) members += `,"codes":["${codes.join('","')}"]`;
     if (reason !== null) members += `,"reason":"${reason}"`;
-    members += `,"durationMs":${tenths(durationMs)}`;
+    members += `,"durationMs":${tenths(end.durationMs)}`;
     if (callCount > 0) members += `,"${callsMember}":${tenths(summary.callsMs)}`;
     if (callCount > 0) members += `,"calls":[${callTexts(calls)}]`;
     if (callCount > calls.length) members += `,"callCount":${callCount}`;
     if (summary.hasStarted) members += `,"events":${summary.results}`;
     members += `,"bytesIn":${bytesIn},"bytesOut":${bytesOut}`;
-    return members + this.#account(summary, isAccepted);
-  }
-
-  /** Multiplies each healthy line to the number of requests that it stands for. */
-  get #sample(): string {
-    const { sample } = this.#options;
-    return sample < 1 ? `,"sample":${sample}` : '';
+    return members + accountOf(summary, end.isAccepted);
   }
 
   /** A token that was not accepted may name somebody else's account. */
-  #account({ claimedAccount }: RequestSummary, isAccepted: boolean): string {
+  function accountOf({ claimedAccount }: RequestSummary, isAccepted: boolean): string {
     if (claimedAccount === null) return '';
-    return `,"${isAccepted ? 'account' : 'claimedAccount'}":"${this.#hashOf(claimedAccount)}"`;
-  }
-
-  /** It shows which client goes on with what is slow, or is refused for a reason of its own. */
-  #address({ client }: RequestCaller): string {
-    return client === undefined ? '' : `,"address":"${this.addressHash(client.address)}"`;
+    return `,"${isAccepted ? 'account' : 'claimedAccount'}":"${hashOf(claimedAccount)}"`;
   }
 
   /** Stands for a client's address in other lines as well. */
-  addressHash(address: string): string {
-    return this.#hashOf(addressKey(address));
-  }
+  const addressHash = (address: string) => hashOf(addressKey(address));
 
-  #hashOf(text: string): string {
-    const known = this.#hashes.get(text);
+  function hashOf(text: string): string {
+    const known = hashes.get(text);
     if (known !== undefined) return known;
-    const hash = logHash(this.#key, text);
-    this.#hashes.set(text, hash);
+    const hash = logHash(key, text);
+    hashes.set(text, hash);
     return hash;
   }
+
+  return {
+    addressHash,
+    /** A subscription is followed from here on. */
+    subscribed(summary: RequestSummary, caller: RequestCaller): void {
+      summary.hasStarted = true;
+      if (!isLogged || !isSampled(summary)) return;
+      let members = `${origin(summary)},"document":"${documentOf(summary)}"`;
+      members += accountOf(summary, isAccepted(caller)) + client(summary);
+      log.line(members, 'subscription started');
+    },
+    /** Counts once, however many signs of the end there are. */
+    ended(summary: RequestSummary, caller: RequestCaller, status: number | null): void {
+      if (summary.hasEnded) return;
+      summary.hasEnded = true;
+      const durationMs = performance.now() - summary.startedAtMs;
+      const end = { durationMs, status, isAccepted: isAccepted(caller) };
+      metrics.requestEnded(summary, end);
+      if (!isLogged) return;
+      const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
+      const { outcome, codes } = summary;
+      if (outcome === 'ok' && !isSlow && !isSampled(summary)) return;
+      const isBlamed = isSlow || outcome === 'refused' || outcome === 'caller';
+      // It shows which client goes on with what is slow, or is refused for a reason of its own.
+      const address =
+        isBlamed && caller.client ? `,"address":"${addressHash(caller.client.address)}"` : '';
+      if (outcome === 'refused' && !hasLine(`"codes":["${codes.join('","')}"]${address}`)) return;
+      log.line(
+        membersOf(summary, end) + address + client(summary) + sampleMember,
+        summary.hasStarted ? 'subscription ended' : 'request',
+      );
+    },
+  };
 }
 
 /** The members that say which request it was. An id's characters need no escape. */

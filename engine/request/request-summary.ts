@@ -1,7 +1,15 @@
 import type { OperationTypeNode } from 'graphql';
 import type { RequestTrace } from '../../lib/tracing/tracing.ts';
-import type { BackendCall } from '../admission/operation.ts';
 import type { Attribution } from '../errors/codes.ts';
+
+/** A call of a backend that an operation made, or that it shared or was spared. */
+export interface BackendCall {
+  readonly operation: string;
+  readonly ms: number;
+  readonly source: 'call' | 'cache' | 'shared';
+  /** The end of a call of the operation's own. */
+  readonly outcome?: string;
+}
 
 export type Transport = 'http' | 'sse' | 'websocket';
 
@@ -51,6 +59,7 @@ export class RequestSummary {
   trace: RequestTrace | null;
   operationName: string | null = null;
   type: OperationTypeNode | null = null;
+  /** The deprecated fields that its document selects. */
   deprecated: readonly string[] = NONE;
   /** Whether its document is from a manifest, so that its name is the operators' own. */
   isTrusted = false;

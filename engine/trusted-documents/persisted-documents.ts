@@ -21,51 +21,53 @@ export interface PersistedDocumentsOptions {
 
 const MAX_LOGGED = 10_000;
 
+export type PersistedDocuments = ReturnType<typeof createPersistedDocuments>;
+
 /** Finds the document that is executed by what a client sent: an id, a text or both. */
-export class PersistedDocuments {
-  readonly #options: PersistedDocumentsOptions;
-  readonly #logged = growingLru<string, true>({ maxEntries: MAX_LOGGED, entryBytes: 160 });
-
-  constructor(options: PersistedDocumentsOptions) {
-    this.#options = options;
-  }
-
-  find(params: Params, record: OperationRecord): RequestedDocument | Refusal {
-    const { trusted, registered, trustedOnly } = this.#options;
-    const { query, documentId } = params;
-    const named = documentId === null ? undefined : trusted?.byId(documentId);
-    const text = query ?? named?.text ?? registered.get(documentId ?? '');
-    // Clients with automatic persisted queries match this message, and then send the text.
-    if (text === undefined)
-      return refusing('PERSISTED_DOCUMENT_NOT_FOUND', 'PersistedQueryNotFound');
-    const isNamed = query === null || documentId === null || named?.text === query;
-    if (!isNamed && hashOf(query) !== documentId) {
-      return refusing('BAD_USER_INPUT', 'The hash is not that of the document beside it.');
-    }
-    const known = named ?? trusted?.byText(text);
-    if (known) record.isTrusted = true;
-    else if (trustedOnly === 'on') {
-      return refusing('PERSISTED_DOCUMENT_REQUIRED', 'Only trusted documents are answered here.');
-    }
-    return { ...params, query: text, trusted: known?.prepared ?? null };
-  }
-
-  /** Registers the text under its hash, or logs it; call it for a document that is valid. */
-  register({ query, documentId, operationName, trusted }: RequestedDocument): void {
-    if (trusted !== null) return;
-    const { registered, trustedOnly } = this.#options;
-    if (trustedOnly === 'log') this.#logOnce(query, operationName);
-    else if (documentId !== null && !registered.has(documentId)) registered.set(documentId, query);
-  }
+export function createPersistedDocuments({
+  trusted,
+  registered,
+  trustedOnly,
+  log,
+}: PersistedDocumentsOptions) {
+  const logged = growingLru<string, true>({ maxEntries: MAX_LOGGED, entryBytes: 160 });
 
   /** Logs each document once, without its text, which may contain a password. */
-  #logOnce(text: string, operationName: string | null): void {
+  function logOnce(text: string, operationName: string | null): void {
     const document = hashOf(text);
-    if (this.#logged.has(document)) return;
-    this.#logged.set(document, true);
+    if (logged.has(document)) return;
+    logged.set(document, true);
     const name = operationName?.slice(0, 100) ?? null;
-    this.#options.log.warn({ document, operationName: name }, 'a document that is not trusted');
+    log.warn({ document, operationName: name }, 'a document that is not trusted');
   }
+
+  return {
+    find(params: Params, record: OperationRecord): RequestedDocument | Refusal {
+      const { query, documentId } = params;
+      const named = documentId === null ? undefined : trusted?.byId(documentId);
+      const text = query ?? named?.text ?? registered.get(documentId ?? '');
+      // Clients with automatic persisted queries match this message, and then send the text.
+      if (text === undefined)
+        return refusing('PERSISTED_DOCUMENT_NOT_FOUND', 'PersistedQueryNotFound');
+      const isNamed = query === null || documentId === null || named?.text === query;
+      if (!isNamed && hashOf(query) !== documentId) {
+        return refusing('BAD_USER_INPUT', 'The hash is not that of the document beside it.');
+      }
+      const known = named ?? trusted?.byText(text);
+      if (known) record.isTrusted = true;
+      else if (trustedOnly === 'on') {
+        return refusing('PERSISTED_DOCUMENT_REQUIRED', 'Only trusted documents are answered here.');
+      }
+      return { ...params, query: text, trusted: known?.prepared ?? null };
+    },
+    /** Registers the text under its hash, or logs it; call it for a document that is valid. */
+    register({ query, documentId, operationName, trusted }: RequestedDocument): void {
+      if (trusted !== null) return;
+      if (trustedOnly === 'log') logOnce(query, operationName);
+      else if (documentId !== null && !registered.has(documentId))
+        registered.set(documentId, query);
+    },
+  };
 }
 
 function hashOf(text: string): string {

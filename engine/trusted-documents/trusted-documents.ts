@@ -25,64 +25,54 @@ export interface TrustedDocument {
   readonly prepared: PreparedDocument;
 }
 
-/** The documents that a team has published, prepared before the first request for one. */
-export class TrustedDocuments {
-  /** True while the manifests cannot be read, and the former ones count. */
-  isUnreadable = false;
-  readonly #options: TrustedDocumentsOptions;
-  #unwatch: () => void = () => {};
-  #loaded: Loaded = { byId: new Map(), byText: new Map() };
-  #loading: Promise<void> = Promise.resolve();
+export type TrustedDocuments = Awaited<ReturnType<typeof openTrustedDocuments>>;
 
-  private constructor(options: TrustedDocumentsOptions) {
-    this.#options = options;
-  }
+/**
+ * The documents that a team has published, prepared before the first request for one. Throws a ManifestError where the
+ * manifest cannot be used at the start.
+ */
+export async function openTrustedDocuments(options: TrustedDocumentsOptions) {
+  const { path, clock, log } = options;
+  let loaded: Loaded = { byId: new Map(), byText: new Map() };
+  let isUnreadable = false;
+  let loading: Promise<void> = Promise.resolve();
 
-  /** Throws a ManifestError where the manifest cannot be used at the start. */
-  static async open(options: TrustedDocumentsOptions): Promise<TrustedDocuments> {
-    const trusted = new TrustedDocuments(options);
-    const { path, clock } = options;
-    // Watching starts first, so that a change during the read is not missed.
-    trusted.#unwatch = await watchPath({ path, clock, onChange: () => trusted.#reload() });
-    trusted.#loading = trusted.#load();
-    try {
-      await trusted.#loading;
-      return trusted;
-    } catch (error) {
-      trusted.close();
-      throw error;
-    }
-  }
-
-  byId(id: string): TrustedDocument | undefined {
-    return this.#loaded.byId.get(id);
-  }
-
-  byText(text: string): TrustedDocument | undefined {
-    return this.#loaded.byText.get(text);
-  }
-
-  close(): void {
-    this.#unwatch();
-  }
-
-  async #load(): Promise<void> {
-    this.#loaded = await load(this.#options);
-    this.isUnreadable = false;
+  async function loadAgain(): Promise<void> {
+    loaded = await load(options);
+    isUnreadable = false;
   }
 
   /** Reloads run one after the other, so that the last change wins. */
-  #reload(): void {
-    this.#loading = this.#loading
+  function reload(): void {
+    loading = loading
       .catch(() => {})
-      .then(() => this.#load())
+      .then(loadAgain)
       .catch((error: unknown) => {
         // Clients continue with the documents published before: a typo must not refuse all of them.
-        this.isUnreadable = true;
+        isUnreadable = true;
         const message = 'the manifest of trusted documents cannot be read; the former one counts';
-        this.#options.log.warn({ err: error }, message);
+        log.warn({ err: error }, message);
       });
   }
+
+  // Watching starts first, so that a change during the read is not missed.
+  const close = await watchPath({ path, clock, onChange: reload });
+  loading = loadAgain();
+  try {
+    await loading;
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return {
+    /** True while the manifests cannot be read, and the former ones count. */
+    get isUnreadable() {
+      return isUnreadable;
+    },
+    byId: (id: string) => loaded.byId.get(id),
+    byText: (text: string) => loaded.byText.get(text),
+    close,
+  };
 }
 
 async function load(options: TrustedDocumentsOptions): Promise<Loaded> {

@@ -12,15 +12,10 @@ import { CLIENT_NAME, CLIENT_VERSION } from '../request/client-names.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { Connection, type ConnectionSettings } from './connection.ts';
 import { readMessage } from './messages.ts';
-import { UnpackedSizes, unpackAtOnce } from './packed-messages.ts';
-import { type OperationSettings, SocketOperation } from './socket-operation.ts';
+import { isInflated, unpackAtOnce } from './packed-messages.ts';
+import { SocketOperation } from './socket-operation.ts';
 
-export type SocketSettings = ConnectionSettings &
-  OperationSettings &
-  Pick<
-    ServerSettings,
-    'countMessage' | 'log' | 'maxBodyBytes' | 'metrics' | 'received' | 'refused'
-  >;
+export interface SocketSettings extends ServerSettings, ConnectionSettings {}
 
 const INIT_TIMEOUT_MS = 3_000;
 // The limit of an HTTP request's headers.
@@ -47,7 +42,6 @@ export class GraphQLSocket implements FrameWatcher {
   readonly #settings: SocketSettings;
   readonly #connection: Connection;
   readonly #buffer: ReceiveBuffer;
-  readonly #sizes: UnpackedSizes;
   readonly #freeFrames: TokenBucket;
   readonly #initTimer: NodeJS.Timeout;
   #isInitialized = false;
@@ -56,6 +50,8 @@ export class GraphQLSocket implements FrameWatcher {
   /** These, and those from which it has unsubscribed and that have not ended. */
   readonly #unfinished = new Set<SocketOperation>();
   #isRestarting = false;
+  /** The characters of all messages, as they have unpacked. */
+  #unpacked = 0;
 
   /** `head`: what came behind the upgrade. */
   constructor(
@@ -65,13 +61,12 @@ export class GraphQLSocket implements FrameWatcher {
     slot: Slot,
     settings: SocketSettings,
   ) {
-    const { clock, keepAlive, maxBodyBytes, received } = settings;
+    const { clock, keepAlive, lasting, maxBodyBytes, received } = settings;
     stopAtBrokenFrame(socket);
     unpackAtOnce(socket, maxBodyBytes);
     const connection = new Connection(socket, request, slot, settings);
     this.#settings = settings;
     this.#connection = connection;
-    this.#sizes = new UnpackedSizes(maxBodyBytes);
     this.#freeFrames = new TokenBucket(FREE_FRAMES, clock.now());
     this.#buffer = received.of(connection.stream);
     this.#buffer.address = connection.caller.client?.address ?? '';
@@ -86,6 +81,7 @@ export class GraphQLSocket implements FrameWatcher {
       this.#closed(code);
     });
     if (socket.protocol !== GRAPHQL_TRANSPORT_WS_PROTOCOL) connection.close('otherProtocol');
+    lasting.add(this);
   }
 
   /** Counts a frame, or a part of one, against its client. */
@@ -102,7 +98,8 @@ export class GraphQLSocket implements FrameWatcher {
     // The answer could no longer be sent, so the operation is not begun.
     if (!connection.isOpen) return;
     connection.received();
-    if (this.#sizes.isInflated(text.length, connection.stream.bytesRead)) {
+    this.#unpacked += text.length;
+    if (isInflated(this.#unpacked, connection.stream.bytesRead, this.#settings.maxBodyBytes)) {
       connection.close('inflated');
       return;
     }
@@ -239,7 +236,7 @@ export class GraphQLSocket implements FrameWatcher {
   /** Closes it for what it sends. */
   cut(fault: SendFault): void {
     this.#connection.close(fault);
-    this.#settings.clock.after(LINGER_MS, () => this.terminate());
+    this.#settings.clock.after(LINGER_MS, () => this.#connection.socket.terminate());
   }
 
   /** A frame is too large or malformed: `ws` has closed the socket with the right code already. */
@@ -256,12 +253,9 @@ export class GraphQLSocket implements FrameWatcher {
     this.#connection.close('fault');
   }
 
-  terminate(): void {
-    this.#connection.socket.terminate();
-  }
-
   #closed(code: number): void {
     clearTimeout(this.#initTimer);
+    this.#settings.lasting.delete(this);
     this.#settings.metrics.socketClosed(code);
     this.#connection.closed();
     for (const operation of this.#operations.values()) this.#leave(operation);

@@ -21,23 +21,12 @@ export function acceptableOffer(extensions: string | undefined): string | undefi
 const LARGEST_RATIO = 20;
 
 /**
- * Bounds what a client's messages unpack to by what it has sent. Without it a few hundred bytes would be
- * unpacked, decoded and parsed as a quarter of a megabyte, again and again.
+ * Whether a client's messages have unpacked to more than it may make of what it has sent. Without this bound a few hundred
+ * bytes would be unpacked, decoded and parsed as a quarter of a megabyte, again and again. `allowance`: the bytes beyond
+ * the ratio that a socket has for its lifetime, enough for any one message.
  */
-export class UnpackedSizes {
-  readonly #allowance: number;
-  #unpacked = 0;
-
-  /** Beyond the ratio a socket has so many bytes for its lifetime, enough for any one message. */
-  constructor(allowance: number) {
-    this.#allowance = allowance;
-  }
-
-  /** Call it for each message, with all bytes that have come over the wire. */
-  isInflated(messageBytes: number, wireBytes: number): boolean {
-    this.#unpacked += messageBytes;
-    return this.#unpacked > this.#allowance + LARGEST_RATIO * wireBytes;
-  }
+export function isInflated(unpackedBytes: number, wireBytes: number, allowance: number): boolean {
+  return unpackedBytes > allowance + LARGEST_RATIO * wireBytes;
 }
 
 const NOTHING = Buffer.alloc(0);

@@ -13,10 +13,7 @@ import type { ServerSettings } from '../server-settings.ts';
 import type { Connection } from './connection.ts';
 import { FrameWriter } from './frame-writer.ts';
 
-export type OperationSettings = Pick<
-  ServerSettings,
-  'accessLog' | 'graph' | 'tokenEndOf' | 'tracing'
->;
+type OperationSettings = Pick<ServerSettings, 'accessLog' | 'graph' | 'tokenEndOf' | 'tracing'>;
 
 const RETRY_SECONDS = 5;
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleProtocols } from 'graphql-ws';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocketServer } from 'ws';
 import { type Slot, takeSlot } from '../../lib/limits/slot.ts';
 import { isAllowedPage } from '../http/cors.ts';
 import { MEMORY_RETRY_SECONDS } from '../limits/memory-limit.ts';
@@ -9,11 +9,8 @@ import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { FrameScratch } from './frame-writer.ts';
 import { GraphQLSocket, type SocketSettings } from './graphql-socket.ts';
-import { KeepAlive } from './keep-alive.ts';
+import { createKeepAlive } from './keep-alive.ts';
 import { acceptableOffer, PER_MESSAGE_DEFLATE } from './packed-messages.ts';
-
-type WebSocketSettings = Omit<SocketSettings, 'keepAlive' | 'scratch'> &
-  Pick<ServerSettings, 'lasting' | 'limiter' | 'longestHeartbeatMs' | 'origins' | 'pingMs'>;
 
 /** Options of `ws` that its types lack. Browsers send fragments of 128 kB, and a slow network parts of 500 bytes. */
 const LARGEST_IN_PIECES: object = { maxFragments: 64, maxBufferedChunks: 1_024 };
@@ -27,98 +24,73 @@ const BAD_REQUEST: UpgradeRefusal = '400 Bad Request\r\nsec-websocket-version: 1
 const TOO_MANY: UpgradeRefusal = '429 Too Many Requests';
 const UNAVAILABLE: UpgradeRefusal = '503 Service Unavailable';
 
+export type WebSocketEndpoint = ReturnType<typeof createWebSocketEndpoint>;
+
 /** The WebSockets: accepts upgrades, and closes the sockets in a shutdown. */
-export class WebSocketEndpoint {
-  readonly #settings: WebSocketSettings & SocketSettings;
-  readonly #isMemoryShort: () => boolean;
-  readonly #server: WebSocketServer;
-  readonly #sockets = new Set<GraphQLSocket>();
-  #draining = false;
-  readonly #quietUntilMs = new Map<string, number>();
+export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: () => boolean) {
+  const { addresses, clientOf, clock, countMessage, forwarding, limiter, log, metrics, refused } =
+    shared;
+  const { longestHeartbeatMs, maxBodyBytes, origins, pingMs } = shared;
+  const keepAlive = createKeepAlive(clock, pingMs, longestHeartbeatMs);
+  const settings: SocketSettings = { ...shared, keepAlive, scratch: new FrameScratch() };
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxBodyBytes,
+    ...LARGEST_IN_PIECES,
+    perMessageDeflate: PER_MESSAGE_DEFLATE,
+    // Any subprotocol is accepted at first, or its client could not receive close code 4406.
+    handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
+  });
+  server.on('wsClientError', ({ message }, socket) => refuse(socket, malformed(message)));
+  let isDraining = false;
+  const quietUntilMs = new Map<string, number>();
 
-  constructor(settings: WebSocketSettings, isMemoryShort: () => boolean) {
-    const { clock, pingMs, longestHeartbeatMs, maxBodyBytes } = settings;
-    const keepAlive = new KeepAlive(clock, pingMs, longestHeartbeatMs);
-    this.#settings = { ...settings, keepAlive, scratch: new FrameScratch() };
-    this.#isMemoryShort = isMemoryShort;
-    this.#server = new WebSocketServer({
-      noServer: true,
-      // `#sockets` does it.
-      clientTracking: false,
-      maxPayload: maxBodyBytes,
-      ...LARGEST_IN_PIECES,
-      perMessageDeflate: PER_MESSAGE_DEFLATE,
-      // Any subprotocol is accepted at first, or its client could not receive close code 4406.
-      handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
-    });
-    this.#server.on('wsClientError', ({ message }, socket) =>
-      this.#refuse(socket, this.#malformed(message)),
-    );
-  }
-
-  /** `held`: the slot of the connection; null where it comes from a trusted proxy, so that this is another's. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, held: Slot | null): void {
-    const slot = this.#refusalOf(request, socket) ?? this.#slotFor(request, held);
-    if (typeof slot === 'string') {
-      this.#refuse(socket, slot);
-      return;
-    }
-    socket.once('close', slot.release);
-    const { headers } = request;
-    headers['sec-websocket-extensions'] = acceptableOffer(headers['sec-websocket-extensions']);
-    this.#server.handleUpgrade(request, socket, NOTHING, (webSocket) =>
-      this.#opened(webSocket, new GraphQLSocket(webSocket, request, head, slot, this.#settings)),
-    );
-  }
-
-  #refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
-    const { addresses, countMessage, forwarding, origins, refused } = this.#settings;
+  function refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
     if (hasDoubledHeader(request.rawHeaders, forwarding.names)) {
-      return this.#malformed('a header is doubled');
+      return malformed('a header is doubled');
     }
-    if (!isAllowedPage(request, origins)) return this.#foreign(request);
-    if (this.#draining) return UNAVAILABLE;
+    if (!isAllowedPage(request, origins)) return foreign(request);
+    if (isDraining) return UNAVAILABLE;
     // With a body Node 26 hands over something else than the connection, which `ws` cannot read; Node 24 hands over the
     // body as the first frames.
-    if (socket !== request.socket || hasBody(request)) return this.#malformed('it has a body');
+    if (socket !== request.socket || hasBody(request)) return malformed('it has a body');
     if (countMessage(addresses.caller(request), 0, 'upgrades') !== 'within') {
       refused('messages');
       return TOO_MANY;
     }
-    if (!this.#isMemoryShort()) return null;
+    if (!isMemoryShort()) return null;
     refused('memory');
     return `${UNAVAILABLE}\r\nretry-after: ${MEMORY_RETRY_SECONDS}`;
   }
 
   /** Behind a proxy that rewrites `Host`, the pages of this server itself are foreign ones, and so are React Native's apps on Android. */
-  #foreign({ headers: { origin = '', host = '' } }: IncomingMessage): UpgradeRefusal {
-    this.#settings.metrics.crossSiteRefused.add();
+  function foreign({ headers: { origin = '', host = '' } }: IncomingMessage): UpgradeRefusal {
+    metrics.crossSiteRefused.add();
     const named = { origin: origin.slice(0, LONGEST_NAME), host: host.slice(0, LONGEST_NAME) };
-    this.#warn(named, 'a WebSocket for a page of another site was refused');
+    warn(named, 'a WebSocket for a page of another site was refused');
     return '403 Forbidden';
   }
 
   /** A proxy that passes on half of the upgrade's headers makes all of them so. */
-  #malformed(reason: string): UpgradeRefusal {
-    this.#warn({ reason }, 'a malformed request for a WebSocket was refused');
+  function malformed(reason: string): UpgradeRefusal {
+    warn({ reason }, 'a malformed request for a WebSocket was refused');
     return BAD_REQUEST;
   }
 
   /** Says the same once in a while. */
-  #warn(details: object, message: string): void {
-    const nowMs = this.#settings.clock.now();
-    if (nowMs < (this.#quietUntilMs.get(message) ?? Number.NEGATIVE_INFINITY)) return;
-    this.#quietUntilMs.set(message, nowMs + QUIET_MS);
-    this.#settings.log.warn(details, message);
+  function warn(details: object, message: string): void {
+    const nowMs = clock.now();
+    if (nowMs < (quietUntilMs.get(message) ?? Number.NEGATIVE_INFINITY)) return;
+    quietUntilMs.set(message, nowMs + QUIET_MS);
+    log.warn(details, message);
   }
 
-  #refuse(socket: Duplex, refusal: UpgradeRefusal): void {
-    this.#settings.metrics.upgradesRefused.add(refusal.slice(0, 3));
+  function refuse(socket: Duplex, refusal: UpgradeRefusal): void {
+    metrics.upgradesRefused.add(refusal.slice(0, 3));
     refuseUpgrade(socket, refusal);
   }
 
-  #slotFor(request: IncomingMessage, held: Slot | null): Slot | UpgradeRefusal {
-    const { addresses, clientOf, limiter, refused } = this.#settings;
+  function slotFor(request: IncomingMessage, held: Slot | null): Slot | UpgradeRefusal {
     const owner = () => clientOf(addresses.caller(request));
     const slot = held ?? takeSlot(limiter, 'connections', owner);
     if (slot !== null) return slot;
@@ -126,27 +98,35 @@ export class WebSocketEndpoint {
     return TOO_MANY;
   }
 
-  #opened(webSocket: WebSocket, socket: GraphQLSocket): void {
-    this.#sockets.add(socket);
-    this.#settings.lasting.add(socket);
-    webSocket.once('close', () => {
-      this.#sockets.delete(socket);
-      this.#settings.lasting.delete(socket);
-    });
-  }
-
-  get size(): number {
-    return this.#sockets.size;
-  }
-
-  /** Accepts no more sockets. The caller closes the others, and the HTTP server waits for their connections. */
-  drain(): void {
-    this.#draining = true;
-  }
-
-  terminate(): void {
-    for (const socket of this.#sockets) socket.terminate();
-  }
+  return {
+    get size() {
+      return server.clients.size;
+    },
+    /** `held`: the slot of the connection; null where it comes from a trusted proxy, so that this is another's. */
+    upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, held: Slot | null): void {
+      const slot = refusalOf(request, socket) ?? slotFor(request, held);
+      if (typeof slot === 'string') {
+        refuse(socket, slot);
+        return;
+      }
+      socket.once('close', slot.release);
+      const { headers } = request;
+      headers['sec-websocket-extensions'] = acceptableOffer(headers['sec-websocket-extensions']);
+      server.handleUpgrade(
+        request,
+        socket,
+        NOTHING,
+        (webSocket) => new GraphQLSocket(webSocket, request, head, slot, settings),
+      );
+    },
+    /** Accepts no more sockets. The caller closes the others, and the HTTP server waits for their connections. */
+    drain(): void {
+      isDraining = true;
+    },
+    terminate(): void {
+      for (const socket of server.clients) socket.terminate();
+    },
+  };
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

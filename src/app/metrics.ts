@@ -1,19 +1,19 @@
 import type { Readiness } from '../../engine/admin/readiness.ts';
-import { ServerMetrics } from '../../engine/server-metrics.ts';
+import { createServerMetrics } from '../../engine/server-metrics.ts';
 import { Registry } from '../../lib/metrics/registry.ts';
 import { DomainMetrics } from '../domain/domain-metrics.ts';
-import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
+import { createGatewayMetrics } from '../gateway/gateway-metrics.ts';
 import { GraphMetrics } from '../schema/graph-metrics.ts';
-import { StoreMetrics } from '../store/store-metrics.ts';
+import { createStoreMetrics } from '../store/store-metrics.ts';
 
 /** Every metric of the service, registered in the order of docs/metrics.md. */
 export class Metrics {
   readonly registry = new Registry();
-  readonly server = new ServerMetrics(this.registry);
+  readonly server = createServerMetrics(this.registry);
   readonly graph = new GraphMetrics(this.registry);
-  readonly gateway = new GatewayMetrics(this.registry);
+  readonly gateway = createGatewayMetrics(this.registry);
   readonly domain = new DomainMetrics(this.registry);
-  readonly store = new StoreMetrics(this.registry);
+  readonly store = createStoreMetrics(this.registry);
   readonly degraded = this.registry.gauge(
     'degraded',
     '1 while readiness names the reason.',

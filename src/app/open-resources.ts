@@ -3,7 +3,7 @@ import { LogicalClock, steadyClock } from '../../lib/clock.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { Limiter } from '../../lib/limits/limiter.ts';
 import { limitTable } from '../../lib/limits/table.ts';
-import { MemoryWatch } from '../../lib/memory-watch.ts';
+import { watchMemory } from '../../lib/memory-watch.ts';
 import type { Config } from '../config.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
@@ -39,7 +39,7 @@ export async function openResources(
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
   metrics.registry.countProcess();
-  const memory = new MemoryWatch(log, steadyClock);
+  const memory = watchMemory(log, steadyClock);
   started.defer(() => memory.close());
   // OpenTelemetry's packages, 30 MB in memory, are loaded only where it is on.
   const sdk = config.tracing ? await import('../../lib/tracing/sdk-tracing.ts') : null;

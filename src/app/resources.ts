@@ -6,7 +6,8 @@ import type { GivenPlugin } from '../../engine/plugins/open-plugins.ts';
 import { importWithOwnGraphQL } from '../../engine/plugins/own-graphql.ts';
 import { ManifestError, readManifests } from '../../engine/trusted-documents/manifest.ts';
 import {
-  TrustedDocuments,
+  openTrustedDocuments,
+  type TrustedDocuments,
   type TrustedDocumentsOptions,
 } from '../../engine/trusted-documents/trusted-documents.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -68,7 +69,7 @@ export async function openConfiguredDocuments(
   options: Omit<TrustedDocumentsOptions, 'path' | 'clock'>,
 ): Promise<TrustedDocuments | null> {
   if (path === null) return null;
-  return TrustedDocuments.open({ ...options, path, clock: systemClock }).catch(
+  return openTrustedDocuments({ ...options, path, clock: systemClock }).catch(
     manifestProblems(path),
   );
 }

@@ -11,11 +11,10 @@ export function createShutdown(
   { shutdownDelayMs: delayMs, shutdownGraceMs: graceMs }: Config,
   { log, plugins }: StartOptions,
   { orders }: Resources['domain'],
-  { lasting, readiness, webSockets, server }: WiredServer,
+  { lasting, readiness, server }: WiredServer,
   resources: AsyncDisposable,
 ): () => Promise<void> {
   async function drain(closeOverMs: number): Promise<void> {
-    webSockets.drain();
     await Promise.all([
       server.drain(),
       closeInSlices(lasting, { clock: steadyClock, overMs: closeOverMs, endsEarly: true }),
@@ -35,7 +34,6 @@ export function createShutdown(
       graceOver,
     ]);
     if (!isDrained) log.warn({}, 'the time to drain is over; what is left is cut off');
-    webSockets.terminate();
     server.terminate();
     await Promise.race([plugins.dispose(), graceOver]);
     await resources[Symbol.asyncDispose]();

@@ -1,12 +1,17 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
-/** Returns the options and positionals of a command line, or a text that says what is wrong with it. */
+/** The command line is faulty; the message says how. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Returns the options and positionals of a command line; throws a UsageError where it is faulty. */
 export function readArguments<const T extends ParseArgsConfig>(
   config: T,
-): ReturnType<typeof parseArgs<T>> | string {
+): ReturnType<typeof parseArgs<T>> {
   try {
     return parseArgs(config);
   } catch (problem) {
-    return problem instanceof Error ? problem.message : String(problem);
+    throw new UsageError(problem instanceof Error ? problem.message : String(problem));
   }
 }

@@ -1,4 +1,5 @@
 import { ConfigError, type Environment } from '../config.ts';
+import { UsageError } from './arguments.ts';
 
 /** The parts of the process that a command may use, passed in so that a test can replace them. */
 export interface Terminal {
@@ -13,14 +14,14 @@ export interface Terminal {
 
 export interface Command {
   readonly usage: string;
-  /** Resolves with the exit code; the problems of a ConfigError are said by whoever runs it. */
+  /** Resolves with the exit code; a UsageError, and the problems of a ConfigError, are said by whoever runs it. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
 export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;
 /** The exit code for a faulty command line. */
-export const EXIT_USAGE = 2;
+const EXIT_USAGE = 2;
 
 /** The commands by name; each is loaded only when it runs. */
 export type Commands = Readonly<
@@ -53,6 +54,10 @@ export async function dispatch(
   try {
     return await command.run(rest, terminal);
   } catch (problem) {
+    if (problem instanceof UsageError) {
+      terminal.err(problem.message);
+      return EXIT_USAGE;
+    }
     if (!(problem instanceof ConfigError)) throw problem;
     for (const line of problem.problems) terminal.err(line);
     return EXIT_FAILED;

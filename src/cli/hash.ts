@@ -2,7 +2,8 @@ import { isIP } from 'node:net';
 import { addressKey } from '../../lib/address-key.ts';
 import { logHash } from '../../lib/log-hash.ts';
 import { readConfig } from '../config.ts';
-import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE } from './dispatch.ts';
+import { UsageError } from './arguments.ts';
+import { type Command, EXIT_FAILED, EXIT_OK } from './dispatch.ts';
 
 /** Prints what the lines of the log have in place of an account or an address, to search for it. */
 export const hashCommand: Command = {
@@ -16,8 +17,7 @@ export const hashCommand: Command = {
     const [asked = '', ...more] = args;
     const isAddress = isIP(asked) !== 0;
     if (more.length > 0 || !(isAddress || /^\d{1,15}$/.test(asked))) {
-      terminal.err('Say one login, or one address.');
-      return EXIT_USAGE;
+      throw new UsageError('Say one login, or one address.');
     }
     const { logAccountKey } = readConfig(terminal.environment);
     if (logAccountKey === null) {

@@ -6,8 +6,8 @@ import { machineClock } from '../store/sqlite/machine-clock.ts';
 import { OrderDatabase } from '../store/sqlite/order-database.ts';
 import { SqliteFileError } from '../store/sqlite/sqlite-errors.ts';
 import { StoreError } from '../store/store-error.ts';
-import { readArguments } from './arguments.ts';
-import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './dispatch.ts';
+import { readArguments, UsageError } from './arguments.ts';
+import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './dispatch.ts';
 
 /** Reports whether orders are taken, and lets the operator say that the records are complete. */
 export const ordersCommand: Command = {
@@ -26,10 +26,6 @@ export const ordersCommand: Command = {
   ].join('\n'),
   async run(args, terminal) {
     const asked = readArgs(args);
-    if (typeof asked === 'string') {
-      terminal.err(asked);
-      return EXIT_USAGE;
-    }
     try {
       return await act(asked, terminal);
     } catch (problem) {
@@ -43,18 +39,19 @@ export const ordersCommand: Command = {
 
 const WORDS = ['status', 'complete', 'incomplete', 'free'] as const;
 
-type Asked = Exclude<ReturnType<typeof readArgs>, string>;
+type Asked = ReturnType<typeof readArgs>;
 
 function readArgs(args: readonly string[]) {
   const options = { file: { type: 'string' } } as const;
-  const given = readArguments({ args: [...args], options, allowPositionals: true });
-  if (typeof given === 'string') return given;
-  const { values, positionals } = given;
+  const read = readArguments({ args: [...args], options, allowPositionals: true });
+  const { values, positionals } = read;
   const word = WORDS.find((each) => each === positionals[0]);
   const login = positionals[1] ?? '';
   const isWhole = positionals.length <= (word === 'free' ? 2 : 1);
-  if (word === undefined || !isWhole) return `Say one of ${WORDS.join(', ')}.`;
-  if (word === 'free' && !/^\d{1,15}$/.test(login)) return 'Say the trading login of the account.';
+  if (word === undefined || !isWhole) throw new UsageError(`Say one of ${WORDS.join(', ')}.`);
+  if (word === 'free' && !/^\d{1,15}$/.test(login)) {
+    throw new UsageError('Say the trading login of the account.');
+  }
   return { word, login, file: values.file };
 }
 

@@ -1,7 +1,7 @@
 import { startEmbeddedSandbox } from '../app/embedded-sandbox.ts';
 import { readConfig } from '../config.ts';
-import { readArguments } from './arguments.ts';
-import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, type Terminal } from './dispatch.ts';
+import { readArguments, UsageError } from './arguments.ts';
+import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './dispatch.ts';
 
 const DEFAULT_PORT = 4_010;
 
@@ -18,10 +18,6 @@ export const sandboxCommand: Command = {
   ].join('\n'),
   async run(args, terminal) {
     const flags = readFlags(args);
-    if (typeof flags === 'string') {
-      terminal.err(flags);
-      return EXIT_USAGE;
-    }
     try {
       return await serve(flags, terminal);
     } catch (problem) {
@@ -44,16 +40,14 @@ async function serve(flags: Flags, terminal: Terminal): Promise<number> {
   return EXIT_OK;
 }
 
-type Flags = Exclude<ReturnType<typeof readFlags>, string>;
+type Flags = ReturnType<typeof readFlags>;
 
-/** Returns the flags, or a text that explains what is wrong with them. */
 function readFlags(args: readonly string[]) {
   const options = { port: { type: 'string' }, host: { type: 'string' } } as const;
   const given = readArguments({ args: [...args], options });
-  if (typeof given === 'string') return given;
   const { port = String(DEFAULT_PORT), host = '127.0.0.1' } = given.values;
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
-    return `--port=${port}: must be a whole number from 0 to 65535`;
+    throw new UsageError(`--port=${port}: must be a whole number from 0 to 65535`);
   }
   return { port: Number(port), host };
 }

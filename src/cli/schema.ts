@@ -3,7 +3,7 @@ import { readExtensions } from '../app/resources.ts';
 import { readConfig } from '../config.ts';
 import { printedSchema } from '../schema/schema.ts';
 import { readArguments } from './arguments.ts';
-import { type Command, EXIT_OK, EXIT_USAGE } from './dispatch.ts';
+import { type Command, EXIT_OK } from './dispatch.ts';
 
 /** Prints the schema, also for those whose server answers no introspection. */
 export const schemaCommand: Command = {
@@ -16,10 +16,6 @@ export const schemaCommand: Command = {
   ].join('\n'),
   async run(args, terminal) {
     const given = readArguments({ args: [...args], options: { json: { type: 'boolean' } } });
-    if (typeof given === 'string') {
-      terminal.err(given);
-      return EXIT_USAGE;
-    }
     const { schema } = await readExtensions(readConfig(terminal.environment));
     terminal.out(
       given.values.json

@@ -1,4 +1,5 @@
-import { type Command, EXIT_OK, EXIT_USAGE } from './dispatch.ts';
+import { UsageError } from './arguments.ts';
+import { type Command, EXIT_OK } from './dispatch.ts';
 
 /** Runs the service. */
 export const startCommand: Command = {
@@ -8,10 +9,10 @@ export const startCommand: Command = {
     'Runs the service, as `npm start` does; without GATEWAY_URL a sandbox gateway runs inside.',
     'The environment configures it: docs/configuration.md lists the variables.',
   ].join('\n'),
-  async run(args, terminal) {
+  async run(args) {
     if (args.length > 0) {
-      terminal.err(`start takes no arguments (${args.join(' ')}): the environment configures it.`);
-      return EXIT_USAGE;
+      const given = args.join(' ');
+      throw new UsageError(`start takes no arguments (${given}): the environment configures it.`);
     }
     // Whoever reads the log may leave: that ends a command, not the service.
     process.stdout.removeAllListeners('error');

@@ -9,7 +9,7 @@ import { LastFailures } from './last-failures.ts';
 import type { Area, GatewayOperation } from './operations.ts';
 import { CONNECT_SHARE, createPools } from './pools.ts';
 import { forwardsTrace, type RequestSettings } from './request-templates.ts';
-import { Resilience } from './resilience/resilience.ts';
+import { createResilience } from './resilience/resilience.ts';
 import { withSpans } from './traced.ts';
 import { createTransport } from './transport.ts';
 
@@ -59,7 +59,7 @@ export function createWire(options: WireOptions) {
           url,
           forwardsTrace: forwardsTrace(options.gatewayHeaders),
         });
-  const resilience = new Resilience(send, {
+  const resilience = createResilience(send, {
     clock: steadyClock,
     random: Math.random,
     rows: Object.values(operations),

@@ -13,132 +13,116 @@ interface CallSeries {
 
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+export type GatewayMetrics = ReturnType<typeof createGatewayMetrics>;
+
 /** The metrics of gateway calls. A live feed's polls are counted apart from calls that clients wait for. */
-export class GatewayMetrics {
-  readonly #register: (operation: string, origin: string) => CallSeries;
-  readonly #ofRequests = new Map<string, CallSeries>();
-  readonly #ofPolls: CallSeries;
-  readonly #retries;
-  readonly #lost;
-  readonly brokenAnswers;
-  readonly inexactFigures: Partial<Record<OperationName, Count>> = {};
-  readonly #circuits;
-  readonly #connections;
-  readonly #queued;
-  readonly pollsWaiting;
-  readonly clockSkew;
-
-  constructor(registry: Registry) {
-    const seconds = registry.histogram(
-      'gateway_call_seconds',
-      'Duration of the calls of the gateway that went onto the wire.',
-      CALL_SECONDS,
-      { operation: [], origin: [] },
-    );
-    const calls = registry.counter(
-      'gateway_calls_total',
-      'Calls of the gateway and what came of each attempt; circuit, busy and expired: held back here.',
-      { operation: [], origin: [], outcome: [] },
-    );
-    this.#register = (operation, origin) => {
-      const outcomes = CALL_OUTCOMES.map((outcome) => [
-        outcome,
-        calls.register(operation, origin, outcome),
-      ]);
-      return {
-        seconds: seconds.register(operation, origin),
-        outcomes: Object.fromEntries(outcomes) as Record<CallOutcome, Count>,
-      };
+export function createGatewayMetrics(registry: Registry) {
+  const seconds = registry.histogram(
+    'gateway_call_seconds',
+    'Duration of the calls of the gateway that went onto the wire.',
+    CALL_SECONDS,
+    { operation: [], origin: [] },
+  );
+  const calls = registry.counter(
+    'gateway_calls_total',
+    'Calls of the gateway and what came of each attempt; circuit, busy and expired: held back here.',
+    { operation: [], origin: [], outcome: [] },
+  );
+  const register = (operation: string, origin: string): CallSeries => {
+    const outcomes = CALL_OUTCOMES.map((outcome) => [
+      outcome,
+      calls.register(operation, origin, outcome),
+    ]);
+    return {
+      seconds: seconds.register(operation, origin),
+      outcomes: Object.fromEntries(outcomes) as Record<CallOutcome, Count>,
     };
-    this.#ofPolls = this.#register('getOpenPositions', 'poll');
-    this.#retries = registry.counter(
-      'gateway_retries_total',
-      'Repeated calls of the gateway, each counted in gateway_calls_total too.',
-      { operation: [] },
-    );
-    this.#lost = registry.counter(
-      'gateway_connections_lost_total',
-      'Calls of the gateway whose connection could not be made or broke (connect, reset), by the code of the error.',
-      { cause: CONNECTION_FAULTS },
-    );
-    this.brokenAnswers = registry.counter(
-      'gateway_answers_broken_total',
-      'Answers with a status of success whose body breaks the interface; those that call themselves JSON are ok in gateway_calls_total.',
-      { operation: [...READ_NAMES, 'login'] },
-    );
-    const inexactFigures = registry.counter(
-      'gateway_figures_inexact_total',
-      'Figures beyond ± 2^53, which are null; those of a catalog are the nearest double.',
-      { operation: [] },
-    );
-    for (const operation of READ_NAMES) {
-      this.inexactFigures[operation] = inexactFigures.register(operation);
-    }
-    this.#circuits = registry.gauge(
-      'circuit_open',
-      '1 while the breaker of a backend, or of one of its operations, is open or half-open.',
-      'backend',
-    );
-    this.#connections = registry.gauge(
-      'gateway_connections',
-      'Connections to the gateway by area, in use and open; max is their bound.',
-      'area',
-      'state',
-    );
-    this.#queued = registry.gauge(
-      'gateway_calls_waiting',
-      'Calls that wait for a connection.',
-      'area',
-    );
-    this.pollsWaiting = registry.gauge(
-      'gateway_polls_waiting',
-      'Polls that wait for a connection that polls may use.',
-    );
-    this.clockSkew = registry.gauge(
-      'gateway_clock_skew_seconds',
-      'How far the gateway’s clock is ahead of this machine’s, by the median of ten answers.',
-    );
-  }
-
-  called(call: WireCall, outcome: CallOutcome, ms: number, exchange: Exchange): void {
-    const series = this.#seriesOf(call);
-    series?.seconds.observe(ms / 1000);
-    series?.outcomes[outcome].add();
-    const fault = connectionFault(outcome, exchange);
-    if (fault !== null) this.#lost.add(fault);
-  }
-
-  heldBack(call: WireCall, outcome: CallOutcome): void {
-    this.#seriesOf(call)?.outcomes[outcome].add();
-  }
-
-  readonly retried = ({ operation }: WireCall): void => {
-    this.#retries.add(operation);
   };
+  const ofRequests = new Map<string, CallSeries>();
+  const ofPolls = register('getOpenPositions', 'poll');
+  const retries = registry.counter(
+    'gateway_retries_total',
+    'Repeated calls of the gateway, each counted in gateway_calls_total too.',
+    { operation: [] },
+  );
+  const lost = registry.counter(
+    'gateway_connections_lost_total',
+    'Calls of the gateway whose connection could not be made or broke (connect, reset), by the code of the error.',
+    { cause: CONNECTION_FAULTS },
+  );
+  const brokenAnswers = registry.counter(
+    'gateway_answers_broken_total',
+    'Answers with a status of success whose body breaks the interface; those that call themselves JSON are ok in gateway_calls_total.',
+    { operation: [...READ_NAMES, 'login'] },
+  );
+  const inexact = registry.counter(
+    'gateway_figures_inexact_total',
+    'Figures beyond ± 2^53, which are null; those of a catalog are the nearest double.',
+    { operation: [] },
+  );
+  const inexactFigures: Partial<Record<OperationName, Count>> = {};
+  for (const operation of READ_NAMES) inexactFigures[operation] = inexact.register(operation);
+  const circuits = registry.gauge(
+    'circuit_open',
+    '1 while the breaker of a backend, or of one of its operations, is open or half-open.',
+    'backend',
+  );
+  const connections = registry.gauge(
+    'gateway_connections',
+    'Connections to the gateway by area, in use and open; max is their bound.',
+    'area',
+    'state',
+  );
+  const queued = registry.gauge(
+    'gateway_calls_waiting',
+    'Calls that wait for a connection.',
+    'area',
+  );
+  const pollsWaiting = registry.gauge(
+    'gateway_polls_waiting',
+    'Polls that wait for a connection that polls may use.',
+  );
+  const clockSkew = registry.gauge(
+    'gateway_clock_skew_seconds',
+    'How far the gateway’s clock is ahead of this machine’s, by the median of ten answers.',
+  );
 
-  /** Adds the series of all operations of one origin. */
-  watch(
-    operations: Readonly<Record<string, GatewayOperation>>,
-    resilience: Resilience,
-    pools: Pools,
-  ): void {
-    for (const [name, { effect }] of Object.entries(operations)) {
-      this.#ofRequests.set(name, this.#register(name, 'request'));
-      // Writes are never repeated here.
-      if (effect === 'read') this.#retries.register(name);
-    }
-    for (const backend of new Set(Object.values(operations).map((row) => row.backend))) {
-      this.#circuits.from(() => (resilience.isOpen(backend) ? 1 : 0), backend);
-    }
-    for (const [area, pool] of pools.byArea) {
-      this.#connections.from(() => pool.stats.running, area, 'used');
-      this.#connections.from(() => pool.stats.connected, area, 'open');
-      this.#connections.from(() => pools.widths[area] ?? 0, area, 'max');
-      this.#queued.from(() => pool.stats.queued + resilience.waiting(area), area);
-    }
-  }
+  const seriesOf = ({ operation, caller }: WireCall) =>
+    caller.priority === 'poll' ? ofPolls : ofRequests.get(operation);
 
-  #seriesOf({ operation, caller }: WireCall): CallSeries | undefined {
-    return caller.priority === 'poll' ? this.#ofPolls : this.#ofRequests.get(operation);
-  }
+  return {
+    ...{ brokenAnswers, inexactFigures, pollsWaiting, clockSkew },
+    called(call: WireCall, outcome: CallOutcome, ms: number, exchange: Exchange): void {
+      const series = seriesOf(call);
+      series?.seconds.observe(ms / 1000);
+      series?.outcomes[outcome].add();
+      const fault = connectionFault(outcome, exchange);
+      if (fault !== null) lost.add(fault);
+    },
+    heldBack(call: WireCall, outcome: CallOutcome): void {
+      seriesOf(call)?.outcomes[outcome].add();
+    },
+    retried: ({ operation }: WireCall) => retries.add(operation),
+    /** Adds the series of all operations of one origin. */
+    watch(
+      operations: Readonly<Record<string, GatewayOperation>>,
+      resilience: Resilience,
+      pools: Pools,
+    ): void {
+      for (const [name, { effect }] of Object.entries(operations)) {
+        ofRequests.set(name, register(name, 'request'));
+        // Writes are never repeated here.
+        if (effect === 'read') retries.register(name);
+      }
+      for (const backend of new Set(Object.values(operations).map((row) => row.backend))) {
+        circuits.from(() => (resilience.isOpen(backend) ? 1 : 0), backend);
+      }
+      for (const [area, pool] of pools.byArea) {
+        connections.from(() => pool.stats.running, area, 'used');
+        connections.from(() => pool.stats.connected, area, 'open');
+        connections.from(() => pools.widths[area] ?? 0, area, 'max');
+        queued.from(() => pool.stats.queued + resilience.waiting(area), area);
+      }
+    },
+  };
 }

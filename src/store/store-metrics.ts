@@ -11,63 +11,57 @@ type WatchedRecords = Required<Omit<RecordBounds, 'onNearlyFull'>> & {
   readonly records: Pick<OrderRecords, 'held'>;
 };
 
-/** The metrics of the stores. */
-export class StoreMetrics {
-  readonly seconds;
-  readonly failures;
-  readonly #records;
-  readonly nearlyFull;
-  readonly redisUp;
-  readonly redisErrors;
-  readonly counterSeconds;
+export type StoreMetrics = ReturnType<typeof createStoreMetrics>;
 
-  constructor(registry: Registry) {
-    this.seconds = registry.histogram(
-      'order_store_seconds',
-      'Duration of what is asked of the order records, failures included.',
+/** The metrics of the stores. */
+export function createStoreMetrics(registry: Registry) {
+  const seconds = registry.histogram(
+    'order_store_seconds',
+    'Duration of what is asked of the order records, failures included.',
+    SECONDS,
+    { action: STORE_ACTIONS },
+  );
+  const failures = registry.counter(
+    'order_store_failures_total',
+    'What was asked of the order records in vain.',
+    { action: STORE_ACTIONS },
+  );
+  const gauges = {
+    held: registry.gauge('order_records', 'Order records that are held.'),
+    max: registry.gauge('order_records_max', 'The most that may be held.'),
+    perAccountMax: registry.gauge(
+      'order_records_account_max',
+      'The most that one account may hold.',
+    ),
+  };
+  const nearlyFull = registry
+    .counter(
+      'order_records_nearly_full_total',
+      'Orders and voids, refused ones too, of accounts that have 80 % of their share of order records, or of tokens that have 80 % of their half.',
+    )
+    .register();
+  const redisUp = registry.gauge(
+    'redis_up',
+    '1 while Redis takes commands; without REDIS_URL there is no such series.',
+  );
+  const redisErrors = registry.counter(
+    'redis_errors_total',
+    'Connections to Redis that failed or broke, commands without an answer in time, and refusals by the code of its answer (NOAUTH: the password too; refused: any other).',
+    { kind: REDIS_ERRORS },
+  );
+  const counterSeconds = registry
+    .histogram(
+      'redis_count_seconds',
+      'Duration of counting a request in Redis, for limits that replicas share.',
       SECONDS,
-      { action: STORE_ACTIONS },
-    );
-    this.failures = registry.counter(
-      'order_store_failures_total',
-      'What was asked of the order records in vain.',
-      { action: STORE_ACTIONS },
-    );
-    this.#records = {
-      held: registry.gauge('order_records', 'Order records that are held.'),
-      max: registry.gauge('order_records_max', 'The most that may be held.'),
-      perAccountMax: registry.gauge(
-        'order_records_account_max',
-        'The most that one account may hold.',
-      ),
-    };
-    this.nearlyFull = registry
-      .counter(
-        'order_records_nearly_full_total',
-        'Orders and voids, refused ones too, of accounts that have 80 % of their share of order records, or of tokens that have 80 % of their half.',
-      )
-      .register();
-    this.redisUp = registry.gauge(
-      'redis_up',
-      '1 while Redis takes commands; without REDIS_URL there is no such series.',
-    );
-    this.redisErrors = registry.counter(
-      'redis_errors_total',
-      'Connections to Redis that failed or broke, commands without an answer in time, and refusals by the code of its answer (NOAUTH: the password too; refused: any other).',
-      { kind: REDIS_ERRORS },
-    );
-    this.counterSeconds = registry
-      .histogram(
-        'redis_count_seconds',
-        'Duration of counting a request in Redis, for limits that replicas share.',
-        SECONDS,
-      )
-      .register();
-  }
-  watch({ records, max, maxPerAccount }: WatchedRecords): void {
-    const gauges = this.#records;
-    gauges.held.from(() => records.held());
-    gauges.max.from(() => max);
-    gauges.perAccountMax.from(() => maxPerAccount);
-  }
+    )
+    .register();
+  return {
+    ...{ seconds, failures, nearlyFull, redisUp, redisErrors, counterSeconds },
+    watch({ records, max, maxPerAccount }: WatchedRecords): void {
+      gauges.held.from(() => records.held());
+      gauges.max.from(() => max);
+      gauges.perAccountMax.from(() => maxPerAccount);
+    },
+  };
 }

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
-import { ordersCommand } from '../../src/cli/orders.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { dispatch } from '../../src/cli/dispatch.ts';
 import type { Environment } from '../../src/config.ts';
 import type { OrderRecords } from '../../src/store/order-records.ts';
 import { openRedisOrderRecords } from '../../src/store/redis/order-records.ts';
@@ -28,7 +29,7 @@ async function rehearse(environment: Environment = {}) {
   return {
     ...{ folder, path, out, err, open },
     run: (...args: string[]) =>
-      ordersCommand.run(args, {
+      dispatch(COMMANDS, ['orders', ...args], {
         environment: { ORDER_STORE: path, ...environment },
         out: (line) => out.push(line),
         err: (line) => err.push(line),

@@ -19,7 +19,6 @@ const example = startedOnce(async () => {
     url: `http://127.0.0.1:${port}`,
     webSocketUrl: `ws://127.0.0.1:${port}/graphql`,
     async close() {
-      engine.webSockets.terminate();
       engine.server.terminate();
       await engine.server.drain();
     },

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { MemoryWatch } from '../../lib/memory-watch.ts';
+import { watchMemory } from '../../lib/memory-watch.ts';
 import { eventually } from '../support/eventually.ts';
 import { heldBytes } from '../support/heap.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
 test('memory that is short is collected again after five seconds, unless the watch is over', async () => {
   const clock = createScriptedClock();
-  const watch = new MemoryWatch({ warn() {}, info() {} }, clock);
+  const watch = watchMemory({ warn() {}, info() {} }, clock);
   const { constrainedMemory } = process;
   try {
     process.constrainedMemory = () => 1;

@@ -22,36 +22,32 @@ function createNumbers(...ready: number[]) {
   return { ready, taken, ends, seen, stream, listen };
 }
 
-test('a value is made when it is asked for, and a reader that waits is woken', async () => {
-  const { ready, stream } = createNumbers(1);
-  expect(await stream.next()).toEqual({ value: 1, done: false });
-  const later = stream.next();
-  stream.wake();
-  ready.push(2);
-  stream.wake();
-  expect(await later).toEqual({ value: 2, done: false });
-});
-
-test('a stream without a reader is never opened, so it has nothing to close', async () => {
-  const { seen, stream } = createNumbers();
-  await stream.return();
+test('a stream without a reader is never opened, so it has nothing to close', () => {
+  const { ends, seen, stream, listen } = createNumbers(1);
+  stream.leave();
   expect(seen).toEqual({ opened: 0, closed: 0 });
-  expect(await stream.next()).toEqual({ value: undefined, done: true });
+  listen();
+  expect([ends, stream.take()]).toEqual([[null], undefined]);
 });
 
-test('an error is the last thing a reader gets, once, even one that was not reading', async () => {
-  const { seen, stream } = createNumbers();
-  const waiting = [stream.next(), stream.next()];
+test('an error is told once, to a reader that comes later too', () => {
+  const reading = createNumbers();
+  reading.listen();
+  reading.stream.end(new Error('over'));
+  reading.stream.end(new Error('over again'));
+  expect([reading.ends, reading.seen.closed]).toEqual([[new Error('over')], 1]);
+  const late = createNumbers(1);
+  late.stream.end(new Error('over'));
+  late.listen();
+  expect([late.ends, late.taken, late.seen.opened]).toEqual([[new Error('over')], [], 0]);
+});
+
+test('whoever leaves is told of no error', () => {
+  const { ends, stream, listen } = createNumbers();
   stream.end(new Error('over'));
-  stream.end(new Error('over again'));
-  await expect(waiting[0]).rejects.toThrow('over');
-  expect(await waiting[1]).toEqual({ value: undefined, done: true });
-  expect(await stream.next()).toEqual({ value: undefined, done: true });
-  expect(seen.closed).toBe(1);
-  const idle = createNumbers(1);
-  await idle.stream.next();
-  idle.stream.end(new Error('over'));
-  await expect(idle.stream.next()).rejects.toThrow('over');
+  stream.leave();
+  listen();
+  expect(ends).toEqual([null]);
 });
 
 test('a listener is woken immediately, whenever there may be something, and told once of the end', () => {

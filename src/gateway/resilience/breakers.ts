@@ -33,76 +33,67 @@ interface Permits {
   readonly own: Permit;
 }
 
+export type BackendBreakers = ReturnType<typeof createBackendBreakers>;
+
 /**
  * The breakers of one backend. What an operation answers counts for that operation, since anybody may be able to make a single
  * one fail; the shared breaker counts failures to connect, and opens where two operations have.
  */
-export class BackendBreakers {
-  readonly #options: BreakersOptions;
-  readonly #shared: CircuitBreaker;
-  readonly #own = new Map<string, CircuitBreaker>();
-  readonly #name: Backend;
-  #provedAtMs = Number.NEGATIVE_INFINITY;
+export function createBackendBreakers(backend: Backend, { clock, onCircuit }: BreakersOptions) {
+  const ofOperations = new Map<string, CircuitBreaker>();
+  const ofAll = create(backend, () => {});
+  let provedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(name: Backend, options: BreakersOptions) {
-    this.#name = name;
-    this.#options = options;
-    this.#shared = this.#create(name, () => {});
-  }
-
-  /** The names of what is not closed: the backend's, else its operations'. */
-  get open(): readonly CircuitName[] {
-    if (this.#shared.isOpen) return [this.#name];
-    return this.#openOperations();
-  }
-
-  /** Null while the call is to be held back. */
-  admit({ operation, caller }: WireCall): Permits | null {
-    const account = ANYBODYS.has(operation) ? accountOf(caller) : undefined;
-    const shared = this.#shared.admit(account);
-    if (shared === null) return null;
-    const own = this.#breakerOf(operation).admit(account);
-    if (own !== null) return { shared, own };
-    // The next call is the probe instead.
-    this.#shared.settle(shared, 'none', NOBODY);
-    return null;
-  }
-
-  settle({ shared, own }: Permits, { operation, caller }: WireCall, health: Health): void {
-    const account = accountOf(caller);
-    if (account.isProved) this.#provedAtMs = this.#options.clock.now();
-    this.#shared.settle(shared, healthFor(shared, health, 'failure'), account);
-    this.#breakerOf(operation).settle(own, healthFor(own, health, 'unreachable'), account);
-  }
-
-  #breakerOf(operation: string): CircuitBreaker {
+  function breakerOf(operation: string): CircuitBreaker {
     const onOpen = () => {
-      if (this.#openOperations().length > 1) this.#shared.trip();
+      if (openOperations().length > 1) ofAll.trip();
     };
     const breaker =
-      this.#own.get(operation) ?? this.#create(operation, onOpen, ANYBODYS.has(operation));
-    this.#own.set(operation, breaker);
+      ofOperations.get(operation) ?? create(operation, onOpen, ANYBODYS.has(operation));
+    ofOperations.set(operation, breaker);
     return breaker;
   }
 
-  #openOperations(): string[] {
-    const open = [...this.#own].filter(([, { isOpen }]) => isOpen);
+  function openOperations(): string[] {
+    const open = [...ofOperations].filter(([, { isOpen }]) => isOpen);
     return open.map(([name]) => name);
   }
 
-  #create(name: CircuitName, onOpen: () => void, isAnybodys = false): CircuitBreaker {
-    const { clock, onCircuit } = this.#options;
-    const backend = this.#name;
+  function create(name: CircuitName, onOpen: () => void, isAnybodys = false): CircuitBreaker {
     return new CircuitBreaker({
       ...{ clock, isAnybodys },
       minimumCalls: backend === 'orders' ? MINIMUM_ORDERS : MINIMUM_CALLS,
-      hasProvedCalls: () => clock.now() - this.#provedAtMs < WINDOW_MS,
+      hasProvedCalls: () => clock.now() - provedAtMs < WINDOW_MS,
       onChange(state) {
         onCircuit(name, state, backend);
         if (state === 'open') onOpen();
       },
     });
   }
+
+  return {
+    /** The names of what is not closed: the backend's, else its operations'. */
+    get open(): readonly CircuitName[] {
+      return ofAll.isOpen ? [backend] : openOperations();
+    },
+    /** Null while the call is to be held back. */
+    admit({ operation, caller }: WireCall): Permits | null {
+      const account = ANYBODYS.has(operation) ? accountOf(caller) : undefined;
+      const shared = ofAll.admit(account);
+      if (shared === null) return null;
+      const own = breakerOf(operation).admit(account);
+      if (own !== null) return { shared, own };
+      // The next call is the probe instead.
+      ofAll.settle(shared, 'none', NOBODY);
+      return null;
+    },
+    settle({ shared, own }: Permits, { operation, caller }: WireCall, health: Health): void {
+      const account = accountOf(caller);
+      if (account.isProved) provedAtMs = clock.now();
+      ofAll.settle(shared, healthFor(shared, health, 'failure'), account);
+      breakerOf(operation).settle(own, healthFor(own, health, 'unreachable'), account);
+    },
+  };
 }
 
 /** Health that another breaker counts is none of this one's, except for a probe, which has to succeed in every respect. */

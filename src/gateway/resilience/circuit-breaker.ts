@@ -34,7 +34,7 @@ const MOST_TRIED = 10_000;
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
-  readonly #share: FailureShare;
+  readonly #share: ReturnType<typeof measureFailures>;
   #era = 0;
   #isOpen = false;
   #probeAtMs = 0;
@@ -43,7 +43,7 @@ export class CircuitBreaker {
 
   constructor(options: CircuitBreakerOptions) {
     this.#options = options;
-    this.#share = new FailureShare(options);
+    this.#share = measureFailures(options);
   }
 
   get isOpen(): boolean {
@@ -112,7 +112,6 @@ interface FailureShareOptions {
 }
 
 type Failures = ReturnType<typeof noFailures>;
-type Slice = ReturnType<typeof noCalls>;
 
 const SLICES = 10;
 const FAILURE_THRESHOLD = 0.5;
@@ -124,60 +123,44 @@ const MINIMUM_ACCOUNTS = 3;
 const ACCOUNTS_PER_SLICE = 64;
 
 /** Measures the share of the latest calls that failed, and how far the failures spread over accounts. */
-class FailureShare {
-  readonly #options: FailureShareOptions;
-  #window: RollingWindow<Slice>;
-
-  constructor(options: FailureShareOptions) {
-    this.#options = options;
-    this.#window = this.#begin();
-  }
-
-  succeeded(): void {
-    this.#window.current().successes += 1;
-  }
-
-  failed({ key, isProved }: Account): void {
-    const slice = this.#window.current();
-    const failures = isProved ? slice.proved : slice.others;
-    failures.count += 1;
-    const before = failures.byAccount.get(key);
-    if (before !== undefined || failures.byAccount.size < ACCOUNTS_PER_SLICE) {
-      failures.byAccount.set(key, (before ?? 0) + 1);
-    }
-  }
-
-  forget(): void {
-    this.#window = this.#begin();
-  }
-
-  get failing(): Set<string> {
-    const failures = this.#window.slices().flatMap(({ proved, others }) => [proved, others]);
-    return new Set(addUp(failures).byAccount.keys());
-  }
-
-  get isTooHigh(): boolean {
-    const { minimumCalls, hasProvedCalls, isAnybodys = false } = this.#options;
-    const slices = this.#window.slices();
-    const proved = addUp(slices.map((slice) => slice.proved));
-    const everybodyElse = addUp(slices.map((slice) => slice.others));
-    const others = hasProvedCalls() ? asOneAccount(everybodyElse, proved.count) : everybodyElse;
-    const failures = proved.count + others.count;
-    const calls = slices.reduce((sum, { successes }) => sum + successes, failures);
-    if (calls < minimumCalls || failures < calls * FAILURE_THRESHOLD) return false;
-    if (isAnybodys && calls > failures) return false;
-    const ofEach = [...proved.byAccount.values(), ...others.byAccount.values()];
-    return ofEach.length >= MINIMUM_ACCOUNTS && Math.max(...ofEach) <= failures / 2;
-  }
-
-  #begin(): RollingWindow<Slice> {
-    return new RollingWindow({
-      clock: this.#options.clock,
-      spanMs: WINDOW_MS,
-      slices: SLICES,
-      create: noCalls,
-    });
-  }
+function measureFailures(options: FailureShareOptions) {
+  const { clock, minimumCalls, hasProvedCalls, isAnybodys = false } = options;
+  const begin = () =>
+    new RollingWindow({ clock, spanMs: WINDOW_MS, slices: SLICES, create: noCalls });
+  let window = begin();
+  return {
+    succeeded(): void {
+      window.current().successes += 1;
+    },
+    failed({ key, isProved }: Account): void {
+      const slice = window.current();
+      const failures = isProved ? slice.proved : slice.others;
+      failures.count += 1;
+      const before = failures.byAccount.get(key);
+      if (before !== undefined || failures.byAccount.size < ACCOUNTS_PER_SLICE) {
+        failures.byAccount.set(key, (before ?? 0) + 1);
+      }
+    },
+    forget(): void {
+      window = begin();
+    },
+    get failing(): Set<string> {
+      const failures = window.slices().flatMap(({ proved, others }) => [proved, others]);
+      return new Set(addUp(failures).byAccount.keys());
+    },
+    get isTooHigh(): boolean {
+      const slices = window.slices();
+      const proved = addUp(slices.map((slice) => slice.proved));
+      const everybodyElse = addUp(slices.map((slice) => slice.others));
+      const others = hasProvedCalls() ? asOneAccount(everybodyElse, proved.count) : everybodyElse;
+      const failures = proved.count + others.count;
+      const calls = slices.reduce((sum, { successes }) => sum + successes, failures);
+      if (calls < minimumCalls || failures < calls * FAILURE_THRESHOLD) return false;
+      if (isAnybodys && calls > failures) return false;
+      const ofEach = [...proved.byAccount.values(), ...others.byAccount.values()];
+      return ofEach.length >= MINIMUM_ACCOUNTS && Math.max(...ofEach) <= failures / 2;
+    },
+  };
 }
 
 function noCalls() {

@@ -1,8 +1,13 @@
 import type { Send, WireCall } from '../exchange.ts';
 import type { Area, Backend, GatewayOperation } from '../operations.ts';
-import { BackendBreakers, type BreakersOptions, withBreakers } from './breakers.ts';
+import {
+  type BackendBreakers,
+  type BreakersOptions,
+  createBackendBreakers,
+  withBreakers,
+} from './breakers.ts';
 import { Bulkhead, type Bulkheads, withBulkheads } from './bulkhead.ts';
-import { RetryBudget, withRetries } from './retries.ts';
+import { createRetryBudget, type RetryBudget, withRetries } from './retries.ts';
 
 /** Its clock is monotonic. */
 interface ResilienceOptions extends BreakersOptions {
@@ -16,62 +21,54 @@ interface ResilienceOptions extends BreakersOptions {
   readonly onRetry?: (call: WireCall) => void;
 }
 
+export type Resilience = ReturnType<typeof createResilience>;
+
 /** Retries, circuit breakers and bulkheads between the client of the gateway and its wire. */
-export class Resilience {
-  readonly send: Send;
-  readonly #breakers = new Map<Backend, BackendBreakers>();
-  readonly #bulkheads: Readonly<Partial<Record<Area, Bulkheads>>>;
-
-  constructor(send: Send, options: ResilienceOptions) {
-    const { clock, random, rows, widths, retries, onRetry = () => {} } = options;
-    const budgets = new Map<Backend, RetryBudget>();
-    for (const { backend, effect } of rows) {
-      if (!this.#breakers.has(backend)) {
-        this.#breakers.set(backend, new BackendBreakers(backend, options));
-      }
-      if (retries && effect === 'read' && !budgets.has(backend)) {
-        // One budget for each backend: a dead one must not spend the retries of the others.
-        budgets.set(backend, new RetryBudget(clock));
-      }
+export function createResilience(send: Send, options: ResilienceOptions) {
+  const { clock, random, rows, widths, retries, onRetry = () => {} } = options;
+  const breakers = new Map<Backend, BackendBreakers>();
+  const budgets = new Map<Backend, RetryBudget>();
+  for (const { backend, effect } of rows) {
+    if (!breakers.has(backend)) breakers.set(backend, createBackendBreakers(backend, options));
+    if (retries && effect === 'read' && !budgets.has(backend)) {
+      // One budget for each backend: a dead one must not spend the retries of the others.
+      budgets.set(backend, createRetryBudget(clock));
     }
-    const bulkheadsOf = (width: number): Bulkheads => {
-      const half = Math.ceil(width / 2);
-      return {
-        all: new Bulkhead(clock, width),
-        unproved: new Bulkhead(clock, half),
-        polls: new Bulkhead(clock, half),
-      };
+  }
+  const bulkheadsOf = (width: number): Bulkheads => {
+    const half = Math.ceil(width / 2);
+    return {
+      all: new Bulkhead(clock, width),
+      unproved: new Bulkhead(clock, half),
+      polls: new Bulkhead(clock, half),
     };
-    // An order waits for no connection but those of other orders.
-    const shared = Object.entries(widths).filter(([area]) => area !== 'orders');
-    this.#bulkheads = Object.fromEntries(
-      shared.map(([area, width]) => [area, bulkheadsOf(width)] as const),
-    );
-    // From the inside out: each attempt asks the breakers, once it has its place in a bulkhead.
-    const guarded = withBulkheads(withBreakers(send, this.#breakers), this.#bulkheads, clock);
-    this.send = withRetries(guarded, { clock, random, budgets, onRetry });
-  }
+  };
+  // An order waits for no connection but those of other orders.
+  const shared = Object.entries(widths).filter(([area]) => area !== 'orders');
+  const bulkheads: Readonly<Partial<Record<Area, Bulkheads>>> = Object.fromEntries(
+    shared.map(([area, width]) => [area, bulkheadsOf(width)] as const),
+  );
+  // From the inside out: each attempt asks the breakers, once it has its place in a bulkhead.
+  const guarded = withBulkheads(withBreakers(send, breakers), bulkheads, clock);
 
-  isOpen(backend: Backend): boolean {
-    return this.#breakers.get(backend)?.open.length !== 0;
-  }
-
-  /** Calls of an area that wait for a connection, polls that wait for other polls left out. */
-  waiting(area: Area): number {
-    const { all, unproved } = this.#bulkheads[area] ?? {};
-    return (all?.waiting ?? 0) + (unproved?.waiting ?? 0);
-  }
-
-  get pollsWaiting(): number {
-    return this.#bulkheads.reads?.polls.waiting ?? 0;
-  }
-
-  /** The backends and operations that failed when last tried, with the cause of each, for an operator; null: none. */
-  degradedReason(causeOf: (backend: Backend) => string | undefined): string | null {
-    const failing = [...this.#breakers].flatMap(([backend, { open }]) => {
-      const cause = causeOf(backend);
-      return open.map((name) => (cause === undefined ? name : `${name} (${cause})`));
-    });
-    return failing.length === 0 ? null : `gateway failing: ${failing.join(', ')}`;
-  }
+  return {
+    send: withRetries(guarded, { clock, random, budgets, onRetry }),
+    isOpen: (backend: Backend) => breakers.get(backend)?.open.length !== 0,
+    /** Calls of an area that wait for a connection, polls that wait for other polls left out. */
+    waiting(area: Area): number {
+      const { all, unproved } = bulkheads[area] ?? {};
+      return (all?.waiting ?? 0) + (unproved?.waiting ?? 0);
+    },
+    get pollsWaiting(): number {
+      return bulkheads.reads?.polls.waiting ?? 0;
+    },
+    /** The backends and operations that failed when last tried, with the cause of each, for an operator; null: none. */
+    degradedReason(causeOf: (backend: Backend) => string | undefined): string | null {
+      const failing = [...breakers].flatMap(([backend, { open }]) => {
+        const cause = causeOf(backend);
+        return open.map((name) => (cause === undefined ? name : `${name} (${cause})`));
+      });
+      return failing.length === 0 ? null : `gateway failing: ${failing.join(', ')}`;
+    },
+  };
 }

@@ -62,25 +62,23 @@ const SHARE = 0.1;
 /** Allowed within the window even where there are hardly any calls. */
 const FLOOR = 10;
 
+export type RetryBudget = ReturnType<typeof createRetryBudget>;
+
 /**
  * Bounds retries to a share of the latest calls. Retrying all of them would triple the
  * load on a gateway at the very moment at which it cannot bear the load it has.
  */
-export class RetryBudget {
-  readonly #window: RollingWindow<{ calls: number; retries: number }>;
+export function createRetryBudget(clock: Clock) {
+  const window = new RollingWindow({
+    clock,
+    spanMs: WINDOW_MS,
+    slices: SLICES,
+    create: () => ({ calls: 0, retries: 0 }),
+  });
 
-  constructor(clock: Clock) {
-    this.#window = new RollingWindow({
-      clock,
-      spanMs: WINDOW_MS,
-      slices: SLICES,
-      create: () => ({ calls: 0, retries: 0 }),
-    });
-  }
-
-  get left(): number {
+  function left(): number {
     let [calls, retries] = [0, 0];
-    for (const slice of this.#window.slices()) {
+    for (const slice of window.slices()) {
       calls += slice.calls;
       retries += slice.retries;
     }
@@ -89,20 +87,20 @@ export class RetryBudget {
     return Math.max(0, allowed - retries);
   }
 
-  /** Counts the first attempt of a call. */
-  called(): void {
-    this.#window.current().calls += 1;
-  }
-
-  /** Returns true where one retry is paid for. */
-  take(): boolean {
-    if (this.left === 0) return false;
-    this.#window.current().retries += 1;
-    return true;
-  }
-
-  /** Refunds a retry that did not happen. */
-  giveBack(): void {
-    this.#window.current().retries -= 1;
-  }
+  return {
+    /** Counts the first attempt of a call. */
+    called(): void {
+      window.current().calls += 1;
+    },
+    /** Returns true where one retry is paid for. */
+    take(): boolean {
+      if (left() === 0) return false;
+      window.current().retries += 1;
+      return true;
+    },
+    /** Refunds a retry that did not happen. */
+    giveBack(): void {
+      window.current().retries -= 1;
+    },
+  };
 }

@@ -15,27 +15,18 @@ export async function assertDurable(redis: RedisConnection): Promise<void> {
 }
 
 /** The state of Redis as heartbeats and reservations were told of it while the service runs. */
-export class DurabilityWatch {
-  readonly #wanted: Durability;
-  readonly #onWarn: (message: string) => void;
-  #forgetfulness: string | null = null;
-
-  constructor(wanted: Durability, onWarn: (message: string) => void) {
-    this.#wanted = wanted;
-    this.#onWarn = onWarn;
-  }
-
-  /** Why orders are refused. */
-  get refusal(): string | null {
-    return this.#wanted === 'required' ? this.#forgetfulness : null;
-  }
-
-  told(durable: unknown): void {
-    const before = this.#forgetfulness;
-    this.#forgetfulness = forgetfulness(durable);
-    if (this.#forgetfulness === before || this.#wanted === 'none') return;
-    this.#onWarn(this.#forgetfulness ?? 'Redis keeps orders over a restart again');
-  }
+export function watchDurability(wanted: Durability, onWarn: (message: string) => void) {
+  let found: string | null = null;
+  return {
+    /** Why orders are refused. */
+    refusal: () => (wanted === 'required' ? found : null),
+    told(durable: unknown): void {
+      const before = found;
+      found = forgetfulness(durable);
+      if (found === before || wanted === 'none') return;
+      onWarn(found ?? 'Redis keeps orders over a restart again');
+    },
+  };
 }
 
 /** Why a restart of Redis would forget orders; null where it would not. */

@@ -31,7 +31,7 @@ import {
   RedisSilentError,
   warnOfSettings,
 } from './connection.ts';
-import { assertDurable, type Durability, DurabilityWatch } from './durability.ts';
+import { assertDurable, type Durability, watchDurability } from './durability.ts';
 import { REDIS_TIMING, RedisEpoch, type RedisTiming } from './epoch.ts';
 import { type OrderScripts, orderScripts } from './order-scripts.ts';
 import { ageOf, mergeArguments, readRecord, refusalIn } from './record-answers.ts';
@@ -70,7 +70,7 @@ class RedisOrderRecords implements OrderRecords {
   readonly #scripts: OrderScripts;
   readonly #own: RecordTable;
   readonly #epoch: RedisEpoch;
-  readonly #durability: DurabilityWatch;
+  readonly #durability: ReturnType<typeof watchDurability>;
   /** Reservations whose answer from Redis was lost: Redis may hold them, and their keys must come free. */
   readonly #unanswered = new Map<string, Reservation>();
   #held = 0;
@@ -80,7 +80,7 @@ class RedisOrderRecords implements OrderRecords {
     const { timing = REDIS_TIMING, durability = 'wished' } = options;
     const { onNearlyFull } = options;
     this.#settings = { clock, max, maxPerAccount, onNearlyFull, onWarn, timing, durability };
-    this.#durability = new DurabilityWatch(durability, onWarn);
+    this.#durability = watchDurability(durability, onWarn);
     this.#redis = redis;
     this.#own = new RecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs });
     this.#scripts = orderScripts(redis, prefix);
@@ -181,7 +181,7 @@ class RedisOrderRecords implements OrderRecords {
   degradedReason(): string | null {
     return (
       this.#epoch.degradedReason ??
-      this.#durability.refusal ??
+      this.#durability.refusal() ??
       (this.#held >= this.#settings.max ? 'all order records are in use' : null)
     );
   }

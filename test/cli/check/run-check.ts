@@ -1,5 +1,6 @@
-import { checkCommand } from '../../../check/check.ts';
 import { type SandboxOptions, startSandbox } from '../../../sandbox/start.ts';
+import { COMMANDS } from '../../../src/cli/commands.ts';
+import { dispatch } from '../../../src/cli/dispatch.ts';
 
 export type Variables = Readonly<Record<string, string>>;
 
@@ -17,7 +18,7 @@ export async function check(
 ) {
   const out: string[] = [];
   const err: string[] = [];
-  const code = await checkCommand.run(args, {
+  const code = await dispatch(COMMANDS, ['check', ...args], {
     environment: { ...SERVICE, ...variables },
     out: (line) => out.push(line),
     err: (line) => err.push(line),

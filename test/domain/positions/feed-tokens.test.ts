@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { toToken } from '../../../lib/token.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { iterated } from '../../support/iterated.ts';
 import { atMost } from '../../support/steps.ts';
 import { viewerBut } from '../viewer.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
@@ -13,7 +14,8 @@ test('a subscription that is not being read ends the moment its token is refused
   const { clock, gateway, viewer, hub, prove } = createLiveBench();
   const phone = viewer('phone');
   const ends: unknown[] = [];
-  const stalled = hub.watchChanges(prove(phone), phone, { onEnd: (error) => ends.push(error) });
+  const onEnd = (error: unknown) => ends.push(error);
+  const stalled = iterated(hub.watchChanges(prove(phone), phone, { onEnd }));
   const first = stalled.next();
   await clock.advance(500);
   await first;
@@ -34,7 +36,7 @@ test('no token gets new events while it has no proof, however many there are', a
     const stream = hub.watchPositions(prove(asking), asking);
     void (async () => {
       let last: unknown;
-      for await (const list of atMost(1_000, stream)) {
+      for await (const list of atMost(1_000, iterated(stream))) {
         if (list === last) continue;
         last = list;
         emitted += 1;

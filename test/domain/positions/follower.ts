@@ -1,4 +1,5 @@
 import type { PullStream } from '../../../lib/pull-stream.ts';
+import { iterated } from '../../support/iterated.ts';
 import { atMost } from '../../support/steps.ts';
 
 /** Far more than a test emits. */
@@ -21,12 +22,13 @@ export class Follower<Event> {
   }
 
   async leave(): Promise<void> {
-    await this.#stream.return();
+    this.#stream.leave();
   }
 
   async #read(): Promise<void> {
     try {
-      for await (const event of atMost(MOST_EVENTS, this.#stream)) this.events.push(event);
+      for await (const event of atMost(MOST_EVENTS, iterated(this.#stream)))
+        this.events.push(event);
     } catch (error) {
       this.error = error;
     }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { iterated } from '../../support/iterated.ts';
 import { atMost } from '../../support/steps.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { position } from './scripted-gateway.ts';
@@ -67,7 +68,7 @@ for (const intervalMs of [undefined, 15_000]) {
     const asOf: number[] = [];
     void (async () => {
       const stream = hub.watchChanges(prove(phone), phone, { intervalMs });
-      for await (const event of atMost(100, stream)) {
+      for await (const event of atMost(100, iterated(stream))) {
         emittedAtMs.push(clock.now());
         asOf.push(event.asOf.getTime());
       }
@@ -86,8 +87,9 @@ test('a reader that stops reading for a minute gets one merged update', async ()
   const { clock, gateway, viewer, hub, prove } = createLiveBench();
   const phone = viewer('phone');
   gateway.set(LOGIN, [position('a'), position('b')]);
-  const changes = hub.watchChanges(prove(phone), phone);
-  const lists = hub.watchPositions(prove(phone), phone);
+  const stream = hub.watchChanges(prove(phone), phone);
+  const changes = iterated(stream);
+  const lists = iterated(hub.watchPositions(prove(phone), phone));
   const first = [changes.next(), lists.next()];
   await clock.advance(100);
   await Promise.all(first);
@@ -111,7 +113,7 @@ test('a reader that stops reading for a minute gets one merged update', async ()
   expect((await lists.next()).value).toEqual(steps.at(-1));
   const waiting = changes.next();
   await clock.advance(2_000);
-  await changes.return();
+  stream.leave();
   expect((await waiting).done).toBe(true);
 });
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { Graph } from '../../../engine/graph.ts';
+import { Documents } from '../../../engine/documents/documents.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
@@ -139,7 +139,7 @@ test('a server that shuts down closes idle sockets with 1012, the busy ones when
 
 test('a server that fails itself closes the socket with 4500, and has a line in the log', async () => {
   await using own = await startTestApp();
-  vi.spyOn(Graph.prototype, 'open').mockImplementation(() => {
+  vi.spyOn(Documents.prototype, 'prepare').mockImplementation(() => {
     throw new RangeError('out of order');
   });
   using raw = await initializedSocket(own);

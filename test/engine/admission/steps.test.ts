@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import {
-  type Admission,
   type AdmissionParts,
+  type admit,
   prepareDocument,
 } from '../../../engine/admission/admission.ts';
 import type { TransportContext } from '../../../engine/admission/operation.ts';
@@ -55,7 +55,7 @@ function swapped(parts: AdmissionParts, transport: TransportContext, results: Re
 }
 
 /** What was admitted stays as it is. */
-function changed(admitted: Made<Admission['admit']>, { document }: Results): void {
+function changed(admitted: Made<typeof admit>, { document }: Results): void {
   // @ts-expect-error: it is readonly
   admitted.document = document;
 }

@@ -2,13 +2,13 @@ import { getIntrospectionQuery, Kind, type OperationDefinitionNode, parse } from
 import { describe, expect, test } from 'vitest';
 import { evaluate } from '../../../engine/cost/amount.ts';
 import { costOf } from '../../../engine/cost/cost.ts';
-import { ListSizes } from '../../../engine/cost/list-sizes.ts';
+import { createListSizes } from '../../../engine/cost/list-sizes.ts';
 import { Selections } from '../../../engine/documents/selections.ts';
 import { sizeOf } from '../../../src/schema/list-sizes.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 
 const schema = buildSchema();
-const sizes = new ListSizes(schema);
+const sizes = createListSizes(schema);
 const HELD = 700;
 
 function cost(text: string, variables: Record<string, unknown> = {}, held = HELD): number {

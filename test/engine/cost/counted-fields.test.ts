@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { COSTLY_FIELDS } from '../../../engine/cost/meter.ts';
-import { Metering } from '../../../engine/cost/metering.ts';
+import { createMetering } from '../../../engine/cost/metering.ts';
 import { Selections } from '../../../engine/documents/selections.ts';
 import { CompiledCodeCache } from '../../../engine/execution/compiled-code.ts';
 import { CompilingExecutor } from '../../../engine/execution/compiling-executor.ts';
@@ -23,7 +23,7 @@ const schema = buildSchema(`
   type Mutation { buy: Outcome }
   type Outcome { id: ID read: [Row] other: Row }
 `);
-const metering = new Metering(schema);
+const metering = createMetering(schema);
 const LONG = 'x'.repeat(640);
 const ROW = { text: LONG, texts: Array(16).fill('a'), numbers: Array(80).fill(1), id: LONG };
 
@@ -87,7 +87,7 @@ test.each([
 });
 
 test('the resolver that counts a field is made once for all rows of an answer', () => {
-  const counting = metering.for(meterFor());
+  const counting = metering(meterFor());
   const field = () => counting.getField(schema.getType('Row') as GraphQLObjectType, 'text');
   expect(field()).toBe(field());
 });
@@ -101,7 +101,7 @@ test.each([
   '%i objects, with %i fields estimated, are completed in slices: %s',
   async (count, estimate, isSliced) => {
     const args = argsFor('{ rows { __typename } }', { rows: Array(count).fill(ROW) });
-    const counting = metering.for(meterFor(1_000_000, estimate, 0));
+    const counting = metering(meterFor(1_000_000, estimate, 0));
     const turns = await turnsDuring(async () =>
       executeRootSelectionSet({ ...args, schema: counting }),
     );

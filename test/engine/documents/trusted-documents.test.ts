@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { Documents } from '../../../engine/documents/documents.ts';
-import { TrustedDocuments } from '../../../engine/trusted-documents/trusted-documents.ts';
+import { openTrustedDocuments } from '../../../engine/trusted-documents/trusted-documents.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 test('a manifest is watched until it is closed, and not at all where the start fails for it', async () => {
@@ -15,7 +15,7 @@ test('a manifest is watched until it is closed, and not at all where the start f
   const documents = new Documents({ schema, limits, introspection: true });
   const clock = createScriptedClock();
   const log = { info() {}, warn() {} };
-  const open = () => TrustedDocuments.open({ path, documents, clock, log });
+  const open = () => openTrustedDocuments({ path, documents, clock, log });
   writeFileSync(path, '{ "a": "{ a }" }');
   const trusted = await open();
   expect([trusted.byId('a')?.text, clock.pending]).toEqual(['{ a }', 1]);

@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { expect } from 'vitest';
 import { COSTLY_FIELDS, Meter } from '../../../engine/cost/meter.ts';
-import { Metering } from '../../../engine/cost/metering.ts';
+import { createMetering } from '../../../engine/cost/metering.ts';
 import { Selections } from '../../../engine/documents/selections.ts';
 import { CompiledCodeCache } from '../../../engine/execution/compiled-code.ts';
 import { CompilingExecutor } from '../../../engine/execution/compiling-executor.ts';
@@ -118,7 +118,7 @@ export function compiledFrom(
   );
 }
 
-const metering = new Metering(hostileSchema);
+const metering = createMetering(hostileSchema);
 
 /** A budget that is not reached, and one slice however slow the machine is, unless the test says so. */
 export function meterFor(

@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { COSTLY_FIELDS } from '../../../engine/cost/meter.ts';
-import { Metering } from '../../../engine/cost/metering.ts';
+import { createMetering } from '../../../engine/cost/metering.ts';
 import { Selections } from '../../../engine/documents/selections.ts';
 import { CompiledCodeCache } from '../../../engine/execution/compiled-code.ts';
 import { CompilingExecutor } from '../../../engine/execution/compiling-executor.ts';
@@ -78,7 +78,7 @@ async function run(text: string, { maxFields = 1_000_000, sliceMs = 1 } = {}) {
   const args = argsFor(text);
   const operation = args.document.definitions[0] as OperationDefinitionNode;
   const compiled = new CompilingExecutor(
-    new Metering(schema),
+    createMetering(schema),
     new Selections(schema, args.document),
     operation,
     new CompiledCodeCache(),

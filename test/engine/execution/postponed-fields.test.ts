@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { COSTLY_FIELDS } from '../../../engine/cost/meter.ts';
-import { Metering } from '../../../engine/cost/metering.ts';
+import { createMetering } from '../../../engine/cost/metering.ts';
 import { Selections } from '../../../engine/documents/selections.ts';
 import { CompiledCodeCache } from '../../../engine/execution/compiled-code.ts';
 import { CompilingExecutor } from '../../../engine/execution/compiling-executor.ts';
@@ -44,7 +44,7 @@ function begin(executor: string, text: string, signal?: AbortSignal) {
   began.length = 0;
   const document = parse(text);
   const operation = new CompilingExecutor(
-    new Metering(schema),
+    createMetering(schema),
     new Selections(schema, document),
     document.definitions[0] as OperationDefinitionNode,
     new CompiledCodeCache(),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isJsonType, Negotiation } from '../../../engine/http/negotiation.ts';
+import { isJsonType, negotiated } from '../../../engine/http/negotiation.ts';
 
 const PLAIN = 'application/json';
 const RESPONSE = 'application/graphql-response+json';
@@ -7,7 +7,7 @@ const EVENTS = 'text/event-stream';
 const PARTS = 'multipart/mixed;subscriptionSpec="1.0"';
 
 function chosen(accept: string | undefined): string {
-  const accepted = new Negotiation().of(accept);
+  const accepted = negotiated(accept);
   if (accepted === null) return 'none';
   const { single, events } = accepted;
   if (events === null || events === single) return single;
@@ -81,13 +81,12 @@ describe('a header', () => {
   });
 
   test('means the same however often it comes, and after thousands of others', () => {
-    const negotiation = new Negotiation();
     const long = `${PLAIN};q=0.5, ${RESPONSE};x=${'y'.repeat(500)}`;
     for (let count = 0; count < 2_000; count += 1) {
-      expect(negotiation.of(`${PLAIN};q=0.5, ${RESPONSE}`)?.single).toBe(RESPONSE);
-      expect(negotiation.of(`${EVENTS};x=${count}`)?.single).toBe(EVENTS);
-      expect(negotiation.of(`image/png;x=${count % 7}`)).toBeNull();
-      expect(negotiation.of(long)?.single).toBe(RESPONSE);
+      expect(negotiated(`${PLAIN};q=0.5, ${RESPONSE}`)?.single).toBe(RESPONSE);
+      expect(negotiated(`${EVENTS};x=${count}`)?.single).toBe(EVENTS);
+      expect(negotiated(`image/png;x=${count % 7}`)).toBeNull();
+      expect(negotiated(long)?.single).toBe(RESPONSE);
     }
   });
 });

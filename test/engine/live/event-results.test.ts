@@ -14,9 +14,15 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { RunCost } from '../../../engine/admission/operation-context.ts';
 import { COSTLY_FIELDS, type Meter } from '../../../engine/cost/meter.ts';
 import type { PreparedOperation } from '../../../engine/documents/documents.ts';
+import { Selections } from '../../../engine/documents/selections.ts';
+import { sharedUseOf } from '../../../engine/documents/sharing-marks.ts';
 import { ErrorCodes } from '../../../engine/errors/error-codes.ts';
 import { createEventPace, type EventPace } from '../../../engine/live/event-pace.ts';
-import { EventResults, type LiveOperation } from '../../../engine/live/event-results.ts';
+import {
+  createEventResults,
+  type EventResults,
+  type LiveOperation,
+} from '../../../engine/live/event-results.ts';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import { singleClient } from '../../../lib/limits/client.ts';
@@ -78,7 +84,7 @@ function resultsPacedBy(pace: EventPace, isTold = false): EventResults {
   const metrics = new GraphMetrics(new Registry());
   const codes = new ErrorCodes({ log, metrics, traits: ERROR_CODES, describe: publicCause });
   const scheduler = new FairScheduler();
-  return new EventResults({ codes, receipts: isTold, scheduler, pace, maxCost: 1_000 });
+  return createEventResults({ codes, receipts: isTold, scheduler, pace, maxCost: 1_000 });
 }
 
 class EventContext extends Context {
@@ -120,13 +126,14 @@ function prepare(text: string): Document {
   const node = document.definitions.find(
     (definition) => definition.kind === 'OperationDefinition',
   ) as OperationDefinitionNode;
+  const sharedUse = sharedUseOf(new Selections(schema, document), document, node);
   const execute = (args: ValidatedExecutionArgs, meter: Meter) => {
     executed += 1;
     meter.ran(fields);
     return executeRootSelectionSet(args);
   };
   return {
-    prepared: { node, executor: { execute } } as unknown as PreparedOperation,
+    prepared: { node, executor: { execute }, sharedUse } as unknown as PreparedOperation,
     argsFor(variableValues) {
       const args = validateExecutionArgs({ schema, document, variableValues });
       if (!('schema' in args)) throw args[0];
@@ -192,6 +199,7 @@ function follow(
     clientNow: () => client,
     expected: 1,
     reserved: 0,
+    waitedMs: 0,
   };
   return results.follow(source, live);
 }

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { ClientAddresses } from '../../../engine/request/client-address.ts';
+import { createClientAddresses } from '../../../engine/request/client-address.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 
 function addresses(...trustedProxies: string[]) {
   const warned: unknown[] = [];
   const log = { warn: (about: unknown) => void warned.push(about) };
-  const known = new ClientAddresses(trustedProxies, log);
+  const known = createClientAddresses(trustedProxies, log);
   const of = (remoteAddress: string, forwarded?: string) => {
     const headers: IncomingHttpHeaders =
       forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };

@@ -11,7 +11,7 @@ const schema = buildSchema();
 function useOf(text: string, of: GraphQLSchema = schema) {
   const document = parse(text);
   const operation = document.definitions.find(({ kind }) => kind === Kind.OPERATION_DEFINITION);
-  return sharedUseOf(new Selections(of, document), operation as OperationDefinitionNode);
+  return sharedUseOf(new Selections(of, document), document, operation as OperationDefinitionNode);
 }
 
 describe('an operation reads the catalog alone', () => {
@@ -45,10 +45,19 @@ describe('an operation reads more than the catalog', () => {
     '{ __schema { queryType { name } } catalog { version } }',
     '{ catalog { version } ...F } fragment F on Query { ...G } fragment G on Query { positions { id } }',
     'mutation { forgotPassword(input: { email: "a" }) { __typename } }',
-    'subscription { positions { id } }',
   ])('%s', (text) => {
     expect(useOf(text)).toBeNull();
   });
+});
+
+test('an event is shared by those of its account, unless variables or other fields affect it', () => {
+  expect(useOf('subscription { positions { id } }')).toEqual({
+    selectsTime: false,
+    isBarred: false,
+  });
+  const other = 'subscription { positions { instrument { name } } }';
+  const varied = 'subscription S($x: Boolean!) { positions { id @include(if: $x) } }';
+  expect([useOf(other), useOf(varied)]).toEqual([null, null]);
 });
 
 test('a mutation is none of the catalog’s, whatever its field is marked as', () => {

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { isNamed } from '../../../engine/response-cache/cached-responses.ts';
+import { isNamed } from '../../../engine/response-cache/cached-answer.ts';
 import { ResponseCache } from '../../../engine/response-cache/response-cache.ts';
 import { createRandom } from '../../../sandbox/random.ts';
 import { heldBytes } from '../../support/heap.ts';

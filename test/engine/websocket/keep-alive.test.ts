@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { KeepAlive, type PingTarget } from '../../../engine/websocket/keep-alive.ts';
+import { createKeepAlive, type PingTarget } from '../../../engine/websocket/keep-alive.ts';
 import { eventually } from '../../support/eventually.ts';
 import { listenLocally } from '../../support/local-server.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -15,7 +15,7 @@ async function openConnections(count: number, pingMs = PING_MS) {
   const clock = createScriptedClock();
   let pausedMs = 0;
   const now = () => clock.now() + pausedMs;
-  const keepAlive = new KeepAlive({ ...clock, now }, pingMs, 60_000);
+  const keepAlive = createKeepAlive({ ...clock, now }, pingMs, 60_000);
   const http = createServer();
   const server = new WebSocketServer({ server: http });
   const { port, [Symbol.asyncDispose]: close } = await listenLocally(http);

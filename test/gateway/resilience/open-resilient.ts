@@ -4,7 +4,7 @@ import { toToken } from '../../../lib/token.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { createPools, gatewayWidths, type Pools } from '../../../src/gateway/pools.ts';
-import { Resilience } from '../../../src/gateway/resilience/resilience.ts';
+import { createResilience } from '../../../src/gateway/resilience/resilience.ts';
 import { createTransport } from '../../../src/gateway/transport.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { stepUntil } from '../../support/steps.ts';
@@ -34,7 +34,7 @@ export function openResilient(
   const clock = createScriptedClock();
   const circuits: string[] = [];
   const retries: string[] = [];
-  const resilience = new Resilience(
+  const resilience = createResilience(
     createTransport(pools, () => {}, new LogicalClock()),
     {
       clock,

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { RetryBudget } from '../../../src/gateway/resilience/retries.ts';
+import { createRetryBudget } from '../../../src/gateway/resilience/retries.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const FLOOR = 10;
 
 function openBudget() {
   const clock = createScriptedClock();
-  const budget = new RetryBudget(clock);
+  const budget = createRetryBudget(clock);
   const calls = (count: number) => {
     for (let call = 0; call < count; call += 1) budget.called();
   };

@@ -1,0 +1,32 @@
+import type { PullStream } from '../../lib/pull-stream.ts';
+
+/** Reads a stream as an iterator, which takes each value when it is asked for it. */
+export async function* iterated<T>(stream: PullStream<T>): AsyncGenerator<T, undefined> {
+  let end: { readonly error: Error | null } | null = null;
+  let wake = () => {};
+  const ended = () => end;
+  stream.listen({
+    woken: () => wake(),
+    ended(error) {
+      end = { error };
+      wake();
+    },
+  });
+  try {
+    for (;;) {
+      const value = stream.take();
+      const over = ended();
+      if (value !== undefined) yield value;
+      else if (over !== null) {
+        if (over.error !== null) throw over.error;
+        return undefined;
+      } else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+  } finally {
+    stream.leave();
+  }
+}
