@@ -1,7 +1,7 @@
 import type { Readiness } from '../../engine/admin/readiness.ts';
 import { ServerMetrics } from '../../engine/server-metrics.ts';
 import { Registry } from '../../lib/metrics/registry.ts';
-import { DomainMetrics } from '../domain/domain-metrics.ts';
+import { createDomainMetrics } from '../domain/domain-metrics.ts';
 import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
 import { GraphMetrics } from '../schema/graph-metrics.ts';
 import { StoreMetrics } from '../store/store-metrics.ts';
@@ -12,7 +12,7 @@ export class Metrics {
   readonly server = new ServerMetrics(this.registry);
   readonly graph = new GraphMetrics(this.registry);
   readonly gateway = new GatewayMetrics(this.registry);
-  readonly domain = new DomainMetrics(this.registry);
+  readonly domain = createDomainMetrics(this.registry);
   readonly store = new StoreMetrics(this.registry);
   readonly degraded = this.registry.gauge(
     'degraded',

@@ -35,8 +35,6 @@ export interface WatchChangesOptions {
 
 export type WatchOptions = Omit<WatchChangesOptions, 'after'>;
 
-export type HubStats = ReturnType<PositionsHub['stats']>;
-
 const LINGER_MS = 10_000;
 const HEARTBEAT_SECONDS = 15;
 
