@@ -42,16 +42,16 @@ const GAUGES = {
 };
 
 function measured({ orders, catalogs, hub }: Watched) {
-  const inMemory = catalogs.stats();
+  const inMemory = catalogs.figures;
   const live = hub.stats();
   const gauges: Record<keyof typeof GAUGES, number | null> = {
     orders_under_way: orders.underWay,
     order_oldest_under_way_seconds: orders.oldestSeconds,
-    catalogs: inMemory.count,
-    stale_catalogs: catalogs.staleGroups.length,
-    catalog_age_seconds: inMemory.ageSeconds,
-    catalog_left_seconds: inMemory.leftSeconds,
-    catalog_unknown_values: inMemory.unknownValues,
+    catalogs: inMemory.length,
+    stale_catalogs: inMemory.filter(({ isStale }) => isStale).length,
+    catalog_age_seconds: Math.max(0, ...inMemory.map(({ ageSeconds }) => ageSeconds)),
+    catalog_left_seconds: least(inMemory.map(({ leftSeconds }) => leftSeconds)),
+    catalog_unknown_values: inMemory.reduce((sum, { unknownValues }) => sum + unknownValues, 0),
     feeds: live.feeds,
     feeds_delayed: live.delayed,
     feed_oldest_seconds: live.oldestSeconds,
@@ -59,7 +59,11 @@ function measured({ orders, catalogs, hub }: Watched) {
     feed_polls_waiting: live.waitingPolls,
     feed_poll_stretch: live.stretch,
   };
-  return { gauges, polls: live.polls };
+  return { gauges, groups: inMemory, polls: live.polls };
+}
+
+function least(values: readonly number[]): number | null {
+  return values.length === 0 ? null : Math.min(...values);
 }
 
 const GAUGES_OF_GROUPS = {
@@ -148,7 +152,7 @@ export function createDomainMetrics(registry: Registry) {
   for (const figure of Object.keys(GAUGES_OF_GROUPS) as (keyof typeof GAUGES_OF_GROUPS)[]) {
     const [name, help] = GAUGES_OF_GROUPS[figure];
     registry.gauge(name, help, 'group').fromEach(() => {
-      const groups = watched?.catalogs.figures ?? [];
+      const groups = figures()?.groups ?? [];
       return groups.map(({ group, [figure]: value }) => [value, group] as const);
     });
   }

@@ -97,6 +97,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     maxAgeMs: HOUR_MS,
     staleMs: HOUR_MS,
     versions: null,
+    maxBytes: 512 * 1024 * 1024,
     ...settings,
   });
   const identify = createIdentity({

@@ -17,7 +17,6 @@ export interface CatalogCopy extends CopyTimes {
 export interface GroupCatalogOptions {
   readonly maxAgeMs: number;
   readonly staleMs: number;
-  readonly archive: VersionArchive | null;
   readonly log: Pick<Log, 'warn'>;
 }
 
@@ -31,6 +30,7 @@ interface ReceivedAnswer {
 
 // A failure older than this says nothing about the gateway's present state.
 const FAILURE_COUNTS_MS = 120_000;
+const NEVER_FAILED = { times: 0, atMs: -Infinity, retryAtMs: -Infinity };
 const REFUSED_TOKENS = 1_000;
 /** Estimated heap of the history that one group keeps of its former versions. */
 const HISTORY_BYTES = 8 * 1024 * 1024;
@@ -43,14 +43,12 @@ export class GroupCatalog {
   readonly #options: GroupCatalogOptions;
   #copy: CatalogCopy | null = null;
   #offeredSize = 0;
-  #failures = 0;
-  #failedAtMs = -Infinity;
-  #retryAtMs = -Infinity;
+  #failed = NEVER_FAILED;
   readonly #refused = new Set<string>();
 
-  constructor(group: string, options: GroupCatalogOptions) {
+  constructor(group: string, archive: VersionArchive | null, options: GroupCatalogOptions) {
     this.group = group;
-    this.archive = options.archive;
+    this.archive = archive;
     this.#options = options;
   }
 
@@ -63,20 +61,21 @@ export class GroupCatalog {
     return this.#offeredSize;
   }
 
+  /** Since the last answer. */
   get failures(): number {
-    return this.#failures;
+    return this.#failed.times;
   }
 
   /** Whether the cached copy is served without waiting. */
   servesAt(nowMs: number): boolean {
     if (this.#copy === null) return false;
-    const isFailing = nowMs - this.#failedAtMs < FAILURE_COUNTS_MS;
+    const isFailing = nowMs - this.#failed.atMs < FAILURE_COUNTS_MS;
     return nowMs < (isFailing ? this.#copy.servesUntilMs : this.#copy.expiresMs);
   }
 
   /** Whether this token's read starts a refresh. */
   wantsRefresh(nowMs: number, tokenHash: string): boolean {
-    const fromMs = Math.max(this.#copy?.refreshFromMs ?? Infinity, this.#retryAtMs);
+    const fromMs = Math.max(this.#copy?.refreshFromMs ?? Infinity, this.#failed.retryAtMs);
     return nowMs >= fromMs && !this.#refused.has(tokenHash);
   }
 
@@ -91,12 +90,10 @@ export class GroupCatalog {
     }
     const { skipped, unknownValues, total, etag } = answer;
     const isProvisional = isBad(answer);
-    const { log } = this.#options;
-    const { group } = this;
-    if (skipped > 0) log.warn({ group, skipped, total }, 'instruments were left out');
+    if (skipped > 0) this.#warn('instruments were left out', { skipped, total });
     if (unknownValues > 0) {
       const message = 'instruments have values of enums that are not known here';
-      log.warn({ group, unknownValues, total }, message);
+      this.#warn(message, { unknownValues, total });
     }
     const before = this.#copy;
     const isNewSize = this.#offeredSize !== answer.instruments.length;
@@ -105,8 +102,10 @@ export class GroupCatalog {
     if (before && receivedAtMs < before.servesUntilMs) {
       if (isProvisional) throw contractError('a catalog that is empty or mostly broken');
       if (isShrunk(answer, before)) {
-        if (isNewSize) this.#warnOfShrinking(answer, before);
-        throw contractError('a catalog with less than half of its instruments');
+        const message = 'a catalog with less than half of its instruments';
+        const sizes = { instruments: before.version.size, offered: this.#offeredSize };
+        if (isNewSize) this.#warn(`${message} is kept out`, sizes);
+        throw contractError(message);
       }
     }
     const version = await this.#nextVersion(answer);
@@ -131,9 +130,7 @@ export class GroupCatalog {
   }
 
   fail(nowMs: number, retryInMs: number): void {
-    this.#failures += 1;
-    this.#failedAtMs = nowMs;
-    this.#retryAtMs = nowMs + retryInMs;
+    this.#failed = { times: this.failures + 1, atMs: nowMs, retryAtMs: nowMs + retryInMs };
   }
 
   /** The refusal is about this token only: the next reader's may be accepted. */
@@ -142,9 +139,8 @@ export class GroupCatalog {
     this.#refused.add(tokenHash);
   }
 
-  #warnOfShrinking({ instruments }: ModifiedCatalog, { version }: CatalogCopy): void {
-    const fields = { group: this.group, instruments: version.size, offered: instruments.length };
-    this.#options.log.warn(fields, 'a catalog with less than half of its instruments is kept out');
+  #warn(message: string, figures: Readonly<Record<string, number>>): void {
+    this.#options.log.warn({ group: this.group, ...figures }, message);
   }
 
   /** Builds the version after the present one and adds the difference to the history. */
@@ -160,9 +156,7 @@ export class GroupCatalog {
   #hold(copy: CatalogCopy): void {
     this.#copy = copy;
     this.#offeredSize = copy.version.size;
-    this.#failures = 0;
-    this.#failedAtMs = -Infinity;
-    this.#retryAtMs = -Infinity;
+    this.#failed = NEVER_FAILED;
     this.#refused.clear();
   }
 }
