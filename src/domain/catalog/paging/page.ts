@@ -6,7 +6,7 @@ import { MATCH, type Matches } from '../search/search-index.ts';
 import { toSearchTerm } from '../search/words.ts';
 import { firstWhere } from '../sorting.ts';
 import { decodeCursor } from './cursor.ts';
-import { InstrumentConnection } from './instrument-connection.ts';
+import { connectionOf, type InstrumentConnection } from './instrument-connection.ts';
 import { effectiveOrder, sampleKey, toSequence } from './instrument-order.ts';
 import { type PageRequest, type Test, toTest, toWindow } from './page-request.ts';
 
@@ -35,11 +35,11 @@ export function pageOf(
     const stands = (at: number) => (place ? sequence.compare(ordinals[at] as number, place) : 0);
     if (window.backward) {
       const end = place ? firstWhere(0, length, (at) => stands(at) >= 0) : length;
-      return new InstrumentConnection(sequence, ordinals, Math.max(0, end - window.count), end);
+      return connectionOf(sequence, ordinals, Math.max(0, end - window.count), end);
     }
     const start = place ? firstWhere(0, length, (at) => stands(at) > 0) : 0;
     const end = Math.min(length, start + window.count);
-    return new InstrumentConnection(sequence, ordinals, start, end);
+    return connectionOf(sequence, ordinals, start, end);
   }
 
   const needsIndex = term !== null || order.by !== 'SYMBOL';
