@@ -9,7 +9,7 @@ import type { DomainMetrics } from '../domain-metrics.ts';
 import { InputError } from '../input-error.ts';
 import { KeyForgottenError, KeyNotVoidedError, UnprovedOrderError } from './order-errors.ts';
 import type { Orders, Placed } from './orders.ts';
-import type { Submission } from './outcome.ts';
+import { isUnsent, type Submission } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
 
 type OrderMetrics = Pick<DomainMetrics, 'orders' | 'replays' | 'voids'>;
@@ -81,8 +81,8 @@ export class OrderDesk {
   }
 }
 
-function endOf({ outcome }: Placed): 'expired' | Submission['outcome'] {
-  return outcome.outcome === 'rejected' && !outcome.sent ? 'expired' : outcome.outcome;
+function endOf({ outcome }: Placed): 'expired' | Submission['kind'] {
+  return isUnsent(outcome) ? 'expired' : outcome.kind;
 }
 
 /** Forged tokens, and an account that floods, must not look like a fault of the gateway's or the store's. */

@@ -14,8 +14,8 @@ import { detached, type Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
 import { KeyForgottenError } from './order-errors.ts';
-import { isVoided, type Submission, VOIDED } from './outcome.ts';
-import { outcomeOf, Recorder } from './recorder.ts';
+import { isVoided, type Submission, unknownSince, VOIDED } from './outcome.ts';
+import { Recorder } from './recorder.ts';
 import { Submitter, type SubmitterOptions } from './submitter.ts';
 import { canonical, type Ticket } from './ticket.ts';
 
@@ -238,8 +238,9 @@ export class Orders {
 
   /** Another process may have sent it, and changed the account behind what this one has in memory. */
   #replayed(login: string, idempotencyKey: string, record: OrderRecord): Placed {
-    const outcome = this.#submitter.report(login, outcomeOf(record));
-    return { outcome, idempotencyKey, replayed: true };
+    // Past its deadline a pending order's process is dead, and whether the gateway got the order is unknown.
+    const outcome = record.outcome ?? unknownSince(record.reservedAtMs);
+    return { outcome: this.#submitter.report(login, outcome), idempotencyKey, replayed: true };
   }
 
   /**

@@ -5,35 +5,26 @@ import type { Answer, Exchange } from '../../gateway/exchange.ts';
 import { commonRefusal } from '../../gateway/judge.ts';
 import { toSubmitResult } from '../../gateway/wire/bodies.ts';
 import { isRow, type Row, text } from '../../gateway/wire/scalars.ts';
+import type { RecordedOutcome, RecordedRejection } from '../../store/order-records.ts';
 
-/** The outcome of an order that may have reached the gateway. "Unknown" is not "failed". */
-export type Submission =
-  | Acceptance
-  | Rejection
-  | { readonly outcome: 'unknown'; readonly sentAt: Date; readonly message: string | null };
+/** The outcome of an order that may have reached the gateway, as its record keeps it. "Unknown" is not "failed". */
+export type Submission = RecordedOutcome;
 
-export interface Acceptance {
-  readonly outcome: 'accepted';
-  readonly orderId: string | null;
-  readonly message: string | null;
-}
-
-export interface Rejection {
-  readonly outcome: 'rejected';
-  readonly error: string | null;
-  readonly message: string | null;
-  /** False where it was refused here, before the gateway heard of it. */
-  readonly sent: boolean;
-}
+export type Acceptance = Extract<Submission, { kind: 'accepted' }>;
 
 /** It reached its sending later than its client meant it. */
-export const EXPIRED: Rejection = unsent('EXPIRED');
+export const EXPIRED: RecordedRejection = unsent('EXPIRED');
 /** Its key was closed before any order had it. */
-export const VOIDED: Rejection = unsent('VOIDED');
+export const VOIDED: RecordedRejection = unsent('VOIDED');
 
 /** The gateway may have an error of the same name. */
 export function isVoided(submission: Submission): boolean {
-  return submission.outcome === 'rejected' && !submission.sent && submission.error === VOIDED.error;
+  return isUnsent(submission) && submission.error === VOIDED.error;
+}
+
+/** Whether it was refused here, before the gateway heard of it. */
+export function isUnsent(submission: Submission): submission is RecordedRejection {
+  return submission.kind === 'rejected' && submission.sent === false;
 }
 
 type OrderOperation = 'openPosition' | 'placeLimitOrder';
@@ -63,7 +54,7 @@ export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submi
   if (isBoth) return unknownSince(sentAtMs, namesOrder ? naming(orderId, words) : words);
   if (success !== null && isSuccess(status)) {
     return success
-      ? { outcome: 'accepted', orderId: checkedOrderId(orderId), message: words }
+      ? { kind: 'accepted', orderId: checkedOrderId(orderId), message: words }
       : rejected(clip(error ?? text(body.error)), words);
   }
   const refusal = commonRefusal(operation, exchange);
@@ -77,7 +68,7 @@ export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submi
 }
 
 export function unknownSince(sentAtMs: number, message: string | null = null): Submission {
-  return { outcome: 'unknown', sentAt: new Date(sentAtMs), message };
+  return { kind: 'unknown', sentAtMs, message };
 }
 
 /** An acceptance whose order number the gateway has told for another key: it may be that order's answer. */
@@ -85,12 +76,12 @@ export function namedTwice({ orderId, message }: Acceptance, sentAtMs: number): 
   return unknownSince(sentAtMs, `${naming(orderId, message)} It was named for another key, too.`);
 }
 
-function rejected(error: string | null, message: string | null): Rejection {
-  return { outcome: 'rejected', error, message, sent: true };
+function rejected(error: string | null, message: string | null): RecordedRejection {
+  return { kind: 'rejected', error, message };
 }
 
-function unsent(error: string): Rejection {
-  return { outcome: 'rejected', error, message: null, sent: false };
+function unsent(error: string): RecordedRejection {
+  return { kind: 'rejected', error, message: null, sent: false };
 }
 
 /** The body is parsed whatever the content type says: a wrong label must not turn a trade into an unknown. */

@@ -9,7 +9,6 @@ import {
   recordId,
   toOrderRecord,
 } from '../../store/order-records.ts';
-import { type Submission, unknownSince } from './outcome.ts';
 
 export interface RecorderOptions {
   readonly records: OrderRecords;
@@ -38,12 +37,10 @@ export class Recorder {
     this.#options = options;
   }
 
-  settle(reservation: Reservation, submission: Submission): Promise<void> {
-    const outcome = toRecorded(submission);
+  settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void> {
+    const { records } = this.#options;
     const record = toOrderRecord(reservation, outcome, 0);
-    return this.#write(reservation, record, () =>
-      this.#options.records.settle(reservation, outcome),
-    );
+    return this.#write(reservation, record, () => records.settle(reservation, outcome));
   }
 
   release(reservation: Reservation): Promise<void> {
@@ -105,38 +102,5 @@ export class Recorder {
       }
     }
     log.error({}, 'the outcome of an order was never recorded');
-  }
-}
-
-/** Past its deadline a pending order's process is dead, and whether the gateway got the order is unknown. */
-export function outcomeOf({ outcome, reservedAtMs }: OrderRecord): Submission {
-  return outcome ? toSubmission(outcome) : unknownSince(reservedAtMs);
-}
-
-/** A submission as its record stores it. */
-function toRecorded(submission: Submission): RecordedOutcome {
-  const { message } = submission;
-  switch (submission.outcome) {
-    case 'accepted':
-      return { kind: 'accepted', orderId: submission.orderId, message };
-    case 'rejected':
-      return {
-        ...{ kind: 'rejected', error: submission.error, message },
-        ...(!submission.sent && { sent: false }),
-      };
-    case 'unknown':
-      return { kind: 'unknown', sentAtMs: submission.sentAt.getTime(), message };
-  }
-}
-
-function toSubmission(recorded: RecordedOutcome): Submission {
-  const { message } = recorded;
-  switch (recorded.kind) {
-    case 'accepted':
-      return { outcome: 'accepted', orderId: recorded.orderId, message };
-    case 'rejected':
-      return { outcome: 'rejected', error: recorded.error, message, sent: recorded.sent ?? true };
-    case 'unknown':
-      return unknownSince(recorded.sentAtMs, message);
   }
 }

@@ -1,15 +1,17 @@
 import { within } from '../../../lib/clock.ts';
+import { growingLru } from '../../../lib/growing-lru.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import {
+  mayHaveChanged,
   RecordsUnavailableError,
   type Reservation,
   type ReserveAnswer,
   type ReserveRequest,
+  recordId,
 } from '../../store/order-records.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import { OrderNumbers } from './order-numbers.ts';
 import { EXPIRED, judgeOrder, namedTwice, type Submission, unknownSince } from './outcome.ts';
 import type { Recorder, RecorderOptions } from './recorder.ts';
 import type { Ticket } from './ticket.ts';
@@ -38,7 +40,11 @@ const OVERDUE_MS = 1_000;
 export class Submitter {
   readonly #options: SubmitterOptions;
   readonly #recorder: Recorder;
-  readonly #numbers = new OrderNumbers();
+  /**
+   * The order numbers that the gateway has named to this process lately. A number that comes twice for an account is that of the
+   * first order: something between has repeated an answer, which says nothing of the second order.
+   */
+  readonly #named = growingLru<string, true>({ maxEntries: 20_000, entryBytes: 200 });
 
   constructor(options: SubmitterOptions, recorder: Recorder) {
     this.#options = options;
@@ -111,12 +117,14 @@ export class Submitter {
 
   #judge({ login }: Viewer, { operation }: Ticket, exchange: Exchange): Submission {
     const submission = judgeOrder(operation, exchange);
-    if (submission.outcome !== 'accepted' || submission.orderId === null) return submission;
+    if (submission.kind !== 'accepted' || !exchange.sent) return submission;
+    const { orderId } = submission;
     // An empty one, or zero, names no order.
-    const isNumber = Number(submission.orderId) !== 0;
-    if (!isNumber || !exchange.sent || this.#numbers.isNew(login, submission.orderId)) {
-      return submission;
-    }
+    if (orderId === null || Number(orderId) === 0) return submission;
+    const id = recordId(login, orderId);
+    const isNew = !this.#named.has(id);
+    this.#named.set(id, true);
+    if (isNew) return submission;
     this.#options.onNumberTwice?.();
     return namedTwice(submission, exchange.sentAtMs);
   }
@@ -132,9 +140,9 @@ export class Submitter {
         this.#options.log.error({ err: error }, 'a late answer');
       return;
     }
-    if (submission.outcome === 'unknown') return;
+    if (submission.kind === 'unknown') return;
     this.report(viewer.login, submission);
-    this.#options.onSettledLate?.(submission.outcome);
+    this.#options.onSettledLate?.(submission.kind);
     void this.#recorder.settle(reservation, submission);
   }
 
@@ -163,7 +171,7 @@ export class Submitter {
   /** Whoever is told that an order was or may have been carried out reads no older account afterwards. */
   report(login: string, submission: Submission): Submission {
     try {
-      if (submission.outcome !== 'rejected') this.#options.onAccountChanged(login);
+      if (mayHaveChanged(submission)) this.#options.onAccountChanged(login);
     } catch (error) {
       this.#options.log.error({ err: error }, 'the listener for changed accounts failed');
     }

@@ -29,7 +29,7 @@ test('an outcome that no store takes is tried for as long as its record lives, a
   const [clock, log] = [createHastyClock(), createTestLog()];
   const settle = () => Promise.reject(new Error('away'));
   const recorder = new Recorder({ records: { ...records, settle }, clock, log });
-  await recorder.settle(reservation, { outcome: 'accepted', orderId: '1', message: null });
+  await recorder.settle(reservation, { kind: 'accepted', orderId: '1', message: null });
   await Promise.all(recorder.unwritten);
   expect(log.lines).toEqual([
     'the outcome of an order could not be recorded; trying again',
