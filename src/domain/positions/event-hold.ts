@@ -1,10 +1,7 @@
-import type { Clock } from '../../../lib/clock.ts';
 import type { FeedState } from './feed-state.ts';
+import type { RestOptions } from './rest.ts';
 
-export interface EventHoldOptions {
-  readonly clock: Clock;
-  readonly pollMs: number;
-}
+type EventHoldOptions = Pick<RestOptions, 'clock' | 'pollMs'>;
 
 // However often the members change meanwhile, an event is withheld no longer than so many intervals.
 const MOST_INTERVALS = 4;

@@ -5,10 +5,10 @@ import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { AccountReads, type AccountReadsOptions, type SessionSource } from './account-reads.ts';
 import type { FeedStatus } from './feed-events.ts';
-import { FeedState, samePosition } from './feed-state.ts';
+import { createFeedState, samePosition } from './feed-state.ts';
 import { FirstList } from './first-list.ts';
 import { Poller, type PollerOptions, type PollOutcome } from './poller.ts';
-import type { PositionsBoard } from './positions-board.ts';
+import type { BoardScope, PositionsBoard } from './positions-board.ts';
 import type { SubscribedFeed, Subscription } from './subscription.ts';
 import { TokenEndedError, tokenEndBehind } from './token-ended-error.ts';
 import { type RingMember, TokenRing, type TokenRingOptions } from './token-ring.ts';
@@ -23,8 +23,6 @@ export interface FeedOptions extends PollerOptions, TokenRingOptions, AccountRea
   readonly board: PositionsBoard;
   /** How long a subscription waits for the first list. */
   readonly gatewayTimeoutMs: number;
-  /** How long the feed is kept after its last subscription ended. */
-  readonly lingerMs: number;
   /** Called with the outcome of each poll. */
   readonly onPoll: (
     outcome: 'changed' | 'unchanged' | 'failed' | 'refused',
@@ -32,9 +30,12 @@ export interface FeedOptions extends PollerOptions, TokenRingOptions, AccountRea
   ) => void;
 }
 
+/** How long a feed is kept after its last subscription ended. */
+const LINGER_MS = 10_000;
+
 /** One account's live list, its poller and its subscriptions. */
 export class Feed implements SubscribedFeed {
-  readonly state = new FeedState();
+  readonly state = createFeedState();
   readonly #options: FeedOptions;
   readonly #proof: AccountProof;
   readonly #onClosed: () => void;
@@ -130,7 +131,7 @@ export class Feed implements SubscribedFeed {
   #begin(viewer: Viewer): void {
     this.#hasBegun = true;
     const { board, clock, pollMs } = this.#options;
-    const cached = board.newest({ proof: this.#proof, tokenHash: viewer.tokenHash });
+    const cached = board.newest(this.#scopeOf(viewer));
     const isFresh = cached !== null && clock.now() - cached.receivedAtMs < pollMs;
     if (!isFresh || !board.isCurrent(this.#proof, cached)) {
       this.#poller.begin(null);
@@ -146,16 +147,14 @@ export class Feed implements SubscribedFeed {
     const { source, board, onPoll } = this.#options;
     const { viewer } = member;
     this.#firstList.sent();
-    let answer: PositionsAnswer;
     try {
-      answer = await source.getOpenPositions(viewer, this.#previous);
+      this.#previous = await source.getOpenPositions(viewer, this.#previous);
     } catch (error) {
       return this.#failed(member, error);
     }
-    this.#previous = answer;
     const { positions } = this.state;
     // A call sent later may have been answered sooner: then its list is shown.
-    const newest = board.keep({ proof: this.#proof, tokenHash: viewer.tokenHash }, answer);
+    const newest = board.keep(this.#scopeOf(viewer), this.#previous);
     this.#publish('LIVE', newest);
     onPoll(this.state.positions === positions ? 'unchanged' : 'changed');
     this.#accepted(member);
@@ -180,6 +179,10 @@ export class Feed implements SubscribedFeed {
     this.#wakeWithheld();
   }
 
+  #scopeOf({ tokenHash }: Viewer): BoardScope {
+    return { proof: this.#proof, tokenHash };
+  }
+
   /** A refusal ends the token's subscriptions. */
   #isRefused(member: RingMember, error: unknown): boolean {
     const refusal = tokenEndBehind(error);
@@ -189,14 +192,14 @@ export class Feed implements SubscribedFeed {
 
   /** Whether a client resumes from before the snapshot that is shown. */
   #isLate({ after }: Subscription): boolean {
-    const version = after === null ? null : this.state.accountChanges.versionOf(after);
+    const version = this.state.accountChanges.versionOf(after);
     return version !== null && version < this.state.readVersion;
   }
 
   /** Shows a list unless it shows a newer one; wakes the subscriptions where that changes anything for them. */
   #publish(status: FeedStatus, list: PositionsAnswer | null): void {
     const { positions, status: lastStatus } = this.state;
-    this.state.status = status;
+    this.state.takeStatus(status);
     if (list !== null && this.state.take(list)) this.#firstList.received();
     // Before anybody is woken, because what has to be read may withhold the account's events.
     this.#account.changed();
@@ -236,7 +239,7 @@ export class Feed implements SubscribedFeed {
   #restIfAlone(): void {
     if (this.#ring.size > 0) return;
     this.#poller.pause();
-    this.#cancelLinger = this.#options.clock.after(this.#options.lingerMs, () => {
+    this.#cancelLinger = this.#options.clock.after(LINGER_MS, () => {
       this.#unwatch();
       this.#onClosed();
     });

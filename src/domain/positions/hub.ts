@@ -8,13 +8,15 @@ import { Feed, type FeedOptions } from './feed.ts';
 import type { AccountChanges, PositionChanges } from './feed-events.ts';
 import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
 import type { FeedState } from './feed-state.ts';
-import { PollScheduler, PollSlots } from './poll-scheduler.ts';
+import { PollScheduler } from './poll-scheduler.ts';
+import {
+  FeedSubscription,
+  readHeartbeatMs,
+  readIntervalMs,
+  SHORTEST_HEARTBEAT_MS,
+} from './subscription.ts';
 
-import { FeedSubscription, readHeartbeatMs, readIntervalMs } from './subscription.ts';
-
-export interface PositionsHubOptions
-  extends Omit<FeedOptions, 'lingerMs' | 'scheduler' | 'onPoll'>,
-    Partial<Pick<FeedOptions, 'lingerMs'>> {
+export interface PositionsHubOptions extends Omit<FeedOptions, 'scheduler' | 'onPoll'> {
   readonly pollsPerSecond: number;
   /** Of subscriptions that request none. */
   readonly heartbeatMs?: number | undefined;
@@ -24,19 +26,17 @@ export interface PositionsHubOptions
   readonly onEvent?: (merged: number) => void;
 }
 
-export interface WatchChangesOptions {
-  /** The cursor to resume from. */
-  readonly after?: string | null | undefined;
+export interface WatchOptions {
   readonly intervalMs?: number | null | undefined;
   readonly heartbeatSeconds?: number | null | undefined;
   /** Called when the feed ends the subscription, whether or not a client reads it just then. */
   readonly onEnd?: (error: Error | null) => void;
 }
 
-export type WatchOptions = Omit<WatchChangesOptions, 'after'>;
-
-const LINGER_MS = 10_000;
-const HEARTBEAT_SECONDS = 15;
+export interface WatchChangesOptions extends WatchOptions {
+  /** The cursor to resume from. */
+  readonly after?: string | null | undefined;
+}
 
 /**
  * All live feeds of this process: one per account, whose polls serve every device and socket that subscribes.
@@ -49,24 +49,18 @@ export class PositionsHub {
   readonly #feedOptions: FeedOptions;
   readonly #feeds = new Map<string, Feed>();
   readonly #polls = { changed: 0, unchanged: 0, failed: 0, refused: 0 };
-  readonly #heartbeatMs: number;
   #isClosed = false;
 
   constructor(options: PositionsHubOptions) {
+    const { clock, pollsPerSecond, random, onUnexpected } = options;
     this.#options = options;
-    this.#heartbeatMs = options.heartbeatMs ?? Number(readHeartbeatMs(HEARTBEAT_SECONDS));
-    this.#scheduler = new PollScheduler({
-      timers: options.clock,
-      pollsPerSecond: options.pollsPerSecond,
-      slots: new PollSlots(options.random),
-    });
+    this.#scheduler = new PollScheduler(clock, pollsPerSecond, random);
     this.#feedOptions = {
       ...options,
       scheduler: this.#scheduler,
-      lingerMs: options.lingerMs ?? LINGER_MS,
       onPoll: (outcome, error) => {
         this.#polls[outcome] += 1;
-        if (outcome === 'failed' && !(error instanceof GatewayError)) options.onUnexpected?.(error);
+        if (outcome === 'failed' && !(error instanceof GatewayError)) onUnexpected?.(error);
       },
     };
   }
@@ -77,7 +71,7 @@ export class PositionsHub {
     viewer: Viewer,
     options: WatchOptions = {},
   ): PullStream<readonly Position[]> {
-    return this.#watch(proof, viewer, new ListReader(), options);
+    return this.#watch(proof, viewer, options, new ListReader());
   }
 
   /** Emits a snapshot, or resumes at `after`, then deltas. Polling starts with the first pull. */
@@ -86,9 +80,8 @@ export class PositionsHub {
     viewer: Viewer,
     options: WatchChangesOptions = {},
   ): PullStream<PositionChanges> {
-    const after = options.after ?? null;
-    const reader = new ChangesReader((state) => state.positionChanges, after);
-    return this.#watch(proof, viewer, reader, options);
+    const reader = new ChangesReader((state) => state.positionChanges, options.after ?? null);
+    return this.#watch(proof, viewer, options, reader);
   }
 
   /** The same with the orders and the figures of the account, for which op 10 is read now and then. */
@@ -97,9 +90,8 @@ export class PositionsHub {
     viewer: Viewer,
     options: WatchChangesOptions = {},
   ): PullStream<AccountChanges> {
-    const after = options.after ?? null;
-    const reader = new ChangesReader((state) => state.accountChanges, after);
-    return this.#watch(proof, viewer, reader, options, true);
+    const reader = new ChangesReader((state) => state.accountChanges, options.after ?? null);
+    return this.#watch(proof, viewer, options, reader, true);
   }
 
   /** The live list, where a feed runs and received it within the poll interval, and since the account's last order. */
@@ -152,7 +144,7 @@ export class PositionsHub {
       stats.subscriptions += subscriptions;
       if (tokens === 0) continue;
       if (state.status === 'DELAYED') stats.delayed += 1;
-      const ageMs = state.list === null ? 0 : nowMs - state.asOf.getTime();
+      const ageMs = nowMs - (state.list?.sentAtMs ?? nowMs);
       stats.oldestSeconds = Math.max(stats.oldestSeconds, ageMs / 1000);
     }
     return stats;
@@ -168,27 +160,24 @@ export class PositionsHub {
   #watch<Event>(
     proof: AccountProof,
     viewer: Viewer,
+    { after = null, intervalMs, heartbeatSeconds, onEnd }: WatchChangesOptions,
     reader: FeedReader<Event>,
-    { after, intervalMs, heartbeatSeconds, onEnd }: WatchChangesOptions,
     followsAccount = false,
   ): PullStream<Event> {
     if (proof.login !== viewer.login) throw new Error('the proof is of another account');
+    const { clock, heartbeatMs = SHORTEST_HEARTBEAT_MS, onEvent } = this.#options;
     const subscription = new FeedSubscription<Event>({
+      ...{ reader, followsAccount, after, onEnd, onEvent },
       viewer: lasting(viewer),
-      reader,
-      followsAccount,
-      after: after ?? null,
-      timers: this.#options.clock,
+      timers: clock,
       intervalMs: readIntervalMs(intervalMs),
-      heartbeatMs: readHeartbeatMs(heartbeatSeconds) ?? this.#heartbeatMs,
+      heartbeatMs: readHeartbeatMs(heartbeatSeconds) ?? heartbeatMs,
       join: (joining) => {
         if (this.#isClosed) return null;
         const feed = this.#feed(proof);
         feed.join(joining);
         return feed;
       },
-      ...(onEnd && { onEnd }),
-      ...(this.#options.onEvent && { onEvent: this.#options.onEvent }),
     });
     return subscription.events;
   }

@@ -11,13 +11,6 @@ export interface PollTurn {
   leave(): void;
 }
 
-export interface PollSchedulerOptions {
-  readonly timers: Clock;
-  readonly pollsPerSecond: number;
-  /** Aligns steady polls with each other; without it each has a millisecond of its own. */
-  readonly slots?: PollSlots;
-}
-
 // The rest of the ceiling is for first polls and for those after an order, which would otherwise wait
 // behind a queue of steady polls that never gets shorter.
 const STEADY_SHARE = 0.95;
@@ -43,9 +36,10 @@ interface Place {
  * one's interval grows by the same factor.
  */
 export class PollScheduler {
-  readonly #timers: Clock;
+  readonly #clock: Clock;
   readonly #pollsPerSecond: number;
-  readonly #slots: PollSlots | null;
+  /** Of the slots of this process: all replicas would call the gateway in the same millisecond else. */
+  readonly #phase: number;
   readonly #steady = new Set<Place>();
   readonly #urgent = new Set<Place>();
   #demand = 0;
@@ -53,10 +47,10 @@ export class PollScheduler {
   #isWaiting = false;
   #urgentWasLast = false;
 
-  constructor({ timers, pollsPerSecond, slots }: PollSchedulerOptions) {
-    this.#timers = timers;
-    this.#slots = slots ?? null;
+  constructor(clock: Clock, pollsPerSecond: number, random: () => number) {
+    this.#clock = clock;
     this.#pollsPerSecond = pollsPerSecond;
+    this.#phase = random();
   }
 
   /** The factor by which every interval is longer than requested. */
@@ -81,13 +75,13 @@ export class PollScheduler {
       every: (intervalMs, sinceMs) => {
         this.#setDemand(place, 1000 / intervalMs);
         const dueMs = sinceMs + intervalMs * this.stretch;
-        this.#plan(place, this.#slots?.near(dueMs, intervalMs) ?? dueMs, this.#steady);
+        this.#plan(place, this.#slotNear(dueMs, intervalMs), this.#steady);
       },
       at: (dueMs) => {
         this.#setDemand(place, 0);
         this.#plan(place, dueMs, this.#steady);
       },
-      soon: () => this.#plan(place, this.#timers.now(), this.#urgent),
+      soon: () => this.#plan(place, this.#clock.now(), this.#urgent),
       leave: () => {
         this.#setDemand(place, 0);
         this.#unplan(place);
@@ -103,8 +97,8 @@ export class PollScheduler {
   #plan(place: Place, dueMs: number, queue: Set<Place>): void {
     this.#unplan(place);
     place.queue = queue;
-    const delayMs = dueMs - this.#timers.now();
-    if (delayMs > 0) place.cancel = this.#timers.after(delayMs, place.enter);
+    const delayMs = dueMs - this.#clock.now();
+    if (delayMs > 0) place.cancel = this.#clock.after(delayMs, place.enter);
     else this.#enter(place);
   }
 
@@ -124,10 +118,10 @@ export class PollScheduler {
   #drain(): void {
     this.#isWaiting = false;
     while (this.waiting > 0) {
-      const nowMs = this.#timers.now();
+      const nowMs = this.#clock.now();
       if (this.#freeAtMs > nowMs) {
         this.#isWaiting = true;
-        this.#timers.after(this.#freeAtMs - nowMs, () => this.#drain());
+        this.#clock.after(this.#freeAtMs - nowMs, () => this.#drain());
         return;
       }
       this.#freeAtMs =
@@ -145,22 +139,11 @@ export class PollScheduler {
     queue.delete(place);
     return place;
   }
-}
-
-/**
- * Aligns polls on slots, so that some run together: a process that wakes up for each of them spends as
- * much on waking as on the poll. Jitter offsets each process's slots, or all replicas would call the
- * gateway in the same millisecond.
- */
-export class PollSlots {
-  readonly #phase: number;
-
-  constructor(random: () => number) {
-    this.#phase = random();
-  }
-
-  /** The slot is at most a hundredth of the interval before `dueMs`, and at most a sixtieth after it. */
-  near(dueMs: number, intervalMs: number): number {
+  /**
+   * Polls fall on slots, so that some run together: a process that wakes up for each of them spends as much on waking as on
+   * the poll. The slot is at most a hundredth of the interval before `dueMs`, and at most a sixtieth after it.
+   */
+  #slotNear(dueMs: number, intervalMs: number): number {
     const slotMs = Math.min(LONGEST_SLOT_MS, intervalMs / SLOTS_PER_INTERVAL);
     const slot = Math.ceil(dueMs / slotMs - this.#phase - SLOT_SLACK);
     return (slot + this.#phase) * slotMs;

@@ -11,6 +11,7 @@ const LONGEST_HEARTBEAT_SECONDS = 60;
 export const LONGEST_HEARTBEAT_MS = LONGEST_HEARTBEAT_SECONDS * 1_000;
 // A little under what is promised, which is counted at the client.
 const EARLY_MS = 500;
+export const SHORTEST_HEARTBEAT_MS = SHORTEST_HEARTBEAT_SECONDS * 1_000 - EARLY_MS;
 
 /** A feed as one of its subscriptions uses it. */
 export interface SubscribedFeed {
@@ -20,13 +21,9 @@ export interface SubscribedFeed {
   leave(subscription: Subscription): void;
 }
 
-export interface SubscriptionOptions<Event> {
-  readonly viewer: Viewer;
+export interface SubscriptionOptions<Event> extends Subscriber {
   readonly reader: FeedReader<Event>;
   readonly timers: Clock;
-  /** Whether its events hold the account's snapshot, which the feed then has to read. */
-  readonly followsAccount: boolean;
-  readonly after: string | null;
   /** The least time between two events; 0 for none. */
   readonly intervalMs: number;
   /** The longest time between two events. */
@@ -34,16 +31,21 @@ export interface SubscriptionOptions<Event> {
   /** Called by the first pull. Null where the hub is closed. */
   readonly join: (subscription: Subscription) => SubscribedFeed | null;
   /** Called when the feed ends the subscription, with its error if any; never when the reader unsubscribes. */
-  readonly onEnd?: (error: Error | null) => void;
+  readonly onEnd?: ((error: Error | null) => void) | undefined;
   /** `merged`: how many changes, beyond one, the event stands for. */
-  readonly onEvent?: (merged: number) => void;
+  readonly onEvent?: ((merged: number) => void) | undefined;
+}
+
+interface Subscriber {
+  readonly viewer: Viewer;
+  /** Whether its events hold the account's snapshot, which the feed then has to read. */
+  readonly followsAccount: boolean;
+  /** The cursor to resume from. */
+  readonly after: string | null;
 }
 
 /** The part of a subscription that does not depend on its type of event. */
-export interface Subscription {
-  readonly viewer: Viewer;
-  readonly followsAccount: boolean;
-  readonly after: string | null;
+export interface Subscription extends Subscriber {
   /** The feed's state has changed. */
   wake(): void;
   end(error: Error | null): void;
@@ -51,6 +53,9 @@ export interface Subscription {
 
 /** One subscriber's timing; its reader computes the events. Back-pressure: no event is buffered. */
 export class FeedSubscription<Event> implements Subscription {
+  readonly viewer: Viewer;
+  readonly followsAccount: boolean;
+  readonly after: string | null;
   readonly events: PullStream<Event>;
   readonly #options: SubscriptionOptions<Event>;
   #feed: SubscribedFeed | null = null;
@@ -61,23 +66,14 @@ export class FeedSubscription<Event> implements Subscription {
 
   constructor(options: SubscriptionOptions<Event>) {
     this.#options = options;
+    this.viewer = options.viewer;
+    this.followsAccount = options.followsAccount;
+    this.after = options.after;
     this.events = new PullStream({
       open: () => this.#open(),
       take: () => this.#take(),
       close: () => this.#close(),
     });
-  }
-
-  get viewer(): Viewer {
-    return this.#options.viewer;
-  }
-
-  get followsAccount(): boolean {
-    return this.#options.followsAccount;
-  }
-
-  get after(): string | null {
-    return this.#options.after;
   }
 
   wake(): void {
@@ -97,7 +93,7 @@ export class FeedSubscription<Event> implements Subscription {
   }
 
   #take(): Event | undefined {
-    const { reader, timers, intervalMs, heartbeatMs } = this.#options;
+    const { reader, timers, intervalMs, heartbeatMs, onEvent } = this.#options;
     if (this.#feed === null || this.#feed.state.list === null) return undefined;
     // Without a timer: the feed wakes its subscriptions once the state may be shown.
     if (reader.isWithheld(this.#feed.state)) return undefined;
@@ -106,16 +102,13 @@ export class FeedSubscription<Event> implements Subscription {
     if (nowMs < freeAtMs) return this.#wakeAt(freeAtMs);
     const beatMs = Math.max(heartbeatMs, intervalMs);
     const event = this.#nextEvent(this.#feed, nowMs >= this.#emittedAtMs + beatMs);
-    if (event !== undefined) this.#emitted(nowMs);
+    if (event !== undefined) {
+      this.#emittedAtMs = nowMs;
+      onEvent?.(Math.max(0, this.#changes - 1));
+      this.#changes = 0;
+    }
     this.#wakeAt(this.#emittedAtMs + beatMs);
     return event;
-  }
-
-  #emitted(nowMs: number): void {
-    this.#emittedAtMs = nowMs;
-    const { onEvent } = this.#options;
-    if (onEvent) onEvent(Math.max(0, this.#changes - 1));
-    this.#changes = 0;
   }
 
   #nextEvent(feed: SubscribedFeed, isBeat: boolean): Event | undefined {
@@ -148,16 +141,14 @@ export class FeedSubscription<Event> implements Subscription {
 
 /** The longest time between two events that a client requests; null where it requests none. */
 export function readHeartbeatMs(heartbeatSeconds: number | null | undefined): number | null {
-  if (heartbeatSeconds === null || heartbeatSeconds === undefined) return null;
+  if (heartbeatSeconds == null) return null;
   const [shortest, longest] = [SHORTEST_HEARTBEAT_SECONDS, LONGEST_HEARTBEAT_SECONDS];
-  const seconds = within('heartbeatSeconds', heartbeatSeconds, shortest, longest);
-  return seconds * 1_000 - EARLY_MS;
+  return within('heartbeatSeconds', heartbeatSeconds, shortest, longest) * 1_000 - EARLY_MS;
 }
 
 /** The least time between two events that a client requests; 0 where it requests none. */
 export function readIntervalMs(intervalMs: number | null | undefined): number {
-  if (intervalMs === null || intervalMs === undefined) return 0;
-  return within('intervalMs', intervalMs, 1, LONGEST_INTERVAL_MS);
+  return intervalMs == null ? 0 : within('intervalMs', intervalMs, 1, LONGEST_INTERVAL_MS);
 }
 
 function within(argument: string, value: number, least: number, most: number): number {

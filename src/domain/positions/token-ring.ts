@@ -76,7 +76,8 @@ export class TokenRing {
 
   /** The next token to poll: one whose proof has lapsed, else the one that has waited longest. */
   next(nowMs: number): RingMember | null {
-    const member = this.unproved(nowMs) ?? this.#first();
+    const [first = null] = this.#members.values();
+    const member = this.unproved(nowMs) ?? first;
     if (member === null) return null;
     member.polledAtMs = nowMs;
     // The token moves behind the others.
@@ -90,8 +91,7 @@ export class TokenRing {
     const { proofs, pollMs } = this.#options;
     for (const member of this.#members.values()) {
       const dueMs = Math.max(member.polledAtMs + pollMs, member.rest.untilMs);
-      if (member.isRenewing || nowMs < dueMs) continue;
-      if (!proofs.holds(member.viewer)) return member;
+      if (!member.isRenewing && nowMs >= dueMs && !proofs.holds(member.viewer)) return member;
     }
     return null;
   }
@@ -113,10 +113,5 @@ export class TokenRing {
     } finally {
       member.isRenewing = false;
     }
-  }
-
-  #first(): RingMember | null {
-    const [first] = this.#members.values();
-    return first ?? null;
   }
 }

@@ -5,8 +5,8 @@ import { createLiveBench, createRandom } from './live-bench.ts';
 
 function createPolls(pollsPerSecond: number, feeds: number, pollMs = 1_000) {
   const clock = createScriptedClock();
-  const scheduler = new PollScheduler({ timers: clock, pollsPerSecond });
   const random = createRandom(3);
+  const scheduler = new PollScheduler(clock, pollsPerSecond, random);
   const polls: { readonly feed: number; readonly atMs: number }[] = [];
   const turns = Array.from({ length: feeds }, (_, feed) => {
     const turn = scheduler.join(() => {
