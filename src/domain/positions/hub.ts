@@ -8,7 +8,7 @@ import { Feed, type FeedOptions } from './feed.ts';
 import type { AccountChanges, PositionChanges } from './feed-events.ts';
 import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
 import type { FeedState } from './feed-state.ts';
-import { PollScheduler } from './poll-scheduler.ts';
+import { createPollScheduler, type PollScheduler } from './poll-scheduler.ts';
 import {
   FeedSubscription,
   readHeartbeatMs,
@@ -54,7 +54,7 @@ export class PositionsHub {
   constructor(options: PositionsHubOptions) {
     const { clock, pollsPerSecond, random, onUnexpected } = options;
     this.#options = options;
-    this.#scheduler = new PollScheduler(clock, pollsPerSecond, random);
+    this.#scheduler = createPollScheduler(clock, pollsPerSecond, random);
     this.#feedOptions = {
       ...options,
       scheduler: this.#scheduler,
