@@ -1,7 +1,5 @@
+import type { FeedOptions } from './feed-options.ts';
 import type { FeedState } from './feed-state.ts';
-import type { RestOptions } from './rest.ts';
-
-type EventHoldOptions = Pick<RestOptions, 'clock' | 'pollMs'>;
 
 // However often the members change meanwhile, an event is withheld no longer than so many intervals.
 const MOST_INTERVALS = 4;
@@ -11,7 +9,7 @@ const MOST_INTERVALS = 4;
  * would be seen twice, or not at all.
  */
 export class EventHold {
-  readonly #options: EventHoldOptions;
+  readonly #options: FeedOptions;
   readonly #state: FeedState;
   readonly #wake: () => void;
   #held: { readonly sinceMs: number; readonly cancel: () => void } | null = null;
@@ -19,7 +17,7 @@ export class EventHold {
   #releasedTime = -1;
 
   /** `wake` is called when the events may be shown again. */
-  constructor(options: EventHoldOptions, state: FeedState, wake: () => void) {
+  constructor(options: FeedOptions, state: FeedState, wake: () => void) {
     this.#options = options;
     this.#state = state;
     this.#wake = wake;

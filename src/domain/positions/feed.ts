@@ -3,32 +3,16 @@ import type { Position } from '../../gateway/model.ts';
 import { EXPIRY_LEEWAY_MS } from '../auth/claims.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import { AccountReads, type AccountReadsOptions, type SessionSource } from './account-reads.ts';
+import { AccountReads } from './account-reads.ts';
 import type { FeedStatus } from './feed-events.ts';
+import type { FeedOptions } from './feed-options.ts';
 import { createFeedState, samePosition } from './feed-state.ts';
 import { FirstList } from './first-list.ts';
-import { Poller, type PollerOptions, type PollOutcome } from './poller.ts';
-import type { BoardScope, PositionsBoard } from './positions-board.ts';
+import { Poller, type PollOutcome } from './poller.ts';
+import type { BoardScope } from './positions-board.ts';
 import type { SubscribedFeed, Subscription } from './subscription.ts';
 import { TokenEndedError, tokenEndBehind } from './token-ended-error.ts';
-import { type RingMember, TokenRing, type TokenRingOptions } from './token-ring.ts';
-
-/** Ops 12 and 10, called once: an implementation must not retry, because a feed has its own back-off. */
-export interface FeedSource extends SessionSource {
-  getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer>;
-}
-
-export interface FeedOptions extends PollerOptions, TokenRingOptions, AccountReadsOptions {
-  readonly source: FeedSource;
-  readonly board: PositionsBoard;
-  /** How long a subscription waits for the first list. */
-  readonly gatewayTimeoutMs: number;
-  /** Called with the outcome of each poll. */
-  readonly onPoll: (
-    outcome: 'changed' | 'unchanged' | 'failed' | 'refused',
-    error?: unknown,
-  ) => void;
-}
+import { type RingMember, TokenRing } from './token-ring.ts';
 
 /** How long a feed is kept after its last subscription ended. */
 const LINGER_MS = 10_000;

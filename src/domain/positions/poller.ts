@@ -1,10 +1,7 @@
-import type { PollScheduler, PollTurn } from './poll-scheduler.ts';
-import { Rest, type RestOptions } from './rest.ts';
+import type { FeedOptions } from './feed-options.ts';
+import type { PollTurn } from './poll-scheduler.ts';
+import { Rest } from './rest.ts';
 import type { RingMember, TokenRing } from './token-ring.ts';
-
-export interface PollerOptions extends RestOptions {
-  readonly scheduler: PollScheduler;
-}
 
 /** A poll's outcome, which decides when the next one is due. A refusal concerns one token, a failure the gateway. */
 export type PollOutcome =
@@ -14,7 +11,7 @@ export type PollOutcome =
 
 /** Decides when a feed polls, and with which of its tokens: in round robin, one call at a time. */
 export class Poller {
-  readonly #options: PollerOptions;
+  readonly #options: FeedOptions;
   readonly #ring: TokenRing;
   readonly #poll: (member: RingMember) => Promise<PollOutcome>;
   readonly #turn: PollTurn;
@@ -28,7 +25,7 @@ export class Poller {
 
   /** `poll` makes one call; it must not reject. */
   constructor(
-    options: PollerOptions,
+    options: FeedOptions,
     ring: TokenRing,
     poll: (member: RingMember) => Promise<PollOutcome>,
   ) {

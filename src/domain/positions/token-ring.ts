@@ -1,20 +1,8 @@
 import type { Viewer } from '../auth/viewer.ts';
-import { Rest, type RestOptions } from './rest.ts';
+import type { FeedOptions } from './feed-options.ts';
+import { Rest } from './rest.ts';
 import type { Subscription } from './subscription.ts';
 import { type TokenEndedError, tokenEndBehind } from './token-ended-error.ts';
-
-/** The feed's view of the proof of its tokens. */
-export interface TokenProofs {
-  /** Whether the token has proof of the account now. */
-  holds(viewer: Viewer): boolean;
-  /** Renews the proof of a token whose polls did not renew it; rejects where that fails. */
-  renew(viewer: Viewer): Promise<unknown>;
-}
-
-/** A token without proof polls out of turn, but not more often than every `pollMs`. */
-export interface TokenRingOptions extends RestOptions {
-  readonly proofs: TokenProofs;
-}
 
 /** One token with subscriptions to a feed. */
 export interface RingMember {
@@ -33,9 +21,9 @@ export interface RingMember {
 /** The tokens of one feed in round robin, the next one to poll first. */
 export class TokenRing {
   readonly #members = new Map<string, RingMember>();
-  readonly #options: TokenRingOptions;
+  readonly #options: FeedOptions;
 
-  constructor(options: TokenRingOptions) {
+  constructor(options: FeedOptions) {
     this.#options = options;
   }
 
@@ -86,7 +74,7 @@ export class TokenRing {
     return member;
   }
 
-  /** A token without proof, which must poll before its subscriptions may get new events. */
+  /** A token without proof, which must poll before its subscriptions may get new events, but not more often than every `pollMs`. */
   unproved(nowMs: number): RingMember | null {
     const { proofs, pollMs } = this.#options;
     for (const member of this.#members.values()) {
