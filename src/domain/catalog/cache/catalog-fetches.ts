@@ -7,7 +7,11 @@ import { detached, type Viewer } from '../../auth/viewer.ts';
 import type { ViewerGateway } from '../../auth/viewer-gateway.ts';
 import { REMEMBERED_BYTES } from '../search/search-index.ts';
 import { createVersionArchive, type VersionStore } from '../sync/version-archive.ts';
-import { GroupCatalog, type GroupCatalogOptions } from './group-catalog.ts';
+import {
+  createGroupCatalog,
+  type GroupCatalog,
+  type GroupCatalogOptions,
+} from './group-catalog.ts';
 
 export interface CatalogFetchOptions extends GroupCatalogOptions {
   readonly gateway: Pick<ViewerGateway, 'getAllTickers'>;
@@ -63,7 +67,7 @@ export function createCatalogFetches(options: CatalogFetchOptions) {
   });
 
   async function fetch(viewer: Viewer, group: string, purpose: Purpose): Promise<FetchResult> {
-    const catalog = catalogs.peek(group) ?? new GroupCatalog(group, archive, options);
+    const catalog = catalogs.peek(group) ?? createGroupCatalog(group, archive, options);
     const revalidated = purpose === 'proof' || !catalog.copy?.etag ? null : catalog.copy;
     const isRefresh = purpose === 'refresh';
     try {
