@@ -60,8 +60,9 @@ export class Feed implements SubscribedFeed {
     return count;
   }
 
-  get tokens(): number {
-    return this.#ring.size;
+  /** Whether it has subscriptions, whose tokens it polls with. */
+  get isPolling(): boolean {
+    return this.#ring.size > 0;
   }
 
   join(subscription: Subscription): void {

@@ -121,34 +121,24 @@ export class PositionsHub {
   }
 
   stats() {
-    const { stretch, waiting: waitingPolls } = this.#scheduler;
-    const stats = {
-      /** That poll. */
-      feeds: 0,
-      /** Kept for clients that reconnect. */
-      lingering: 0,
-      /** Polling ones whose last poll failed. */
-      delayed: 0,
-      tokens: 0,
-      subscriptions: 0,
+    const nowMs = this.#options.clock.now();
+    const feeds = [...this.#feeds.values()];
+    // The others are kept for clients that reconnect.
+    const polling = feeds.filter(({ isPolling }) => isPolling);
+    const ages = polling.map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));
+    return {
+      feeds: polling.length,
+      lingering: feeds.length - polling.length,
+      /** Whose last poll failed. */
+      delayed: polling.filter(({ state }) => state.status === 'DELAYED').length,
+      subscriptions: feeds.reduce((sum, feed) => sum + feed.subscriptions, 0),
       /** Since the gateway confirmed the oldest list of a polling feed; 0 without lists. */
-      oldestSeconds: 0,
+      oldestSeconds: ages.reduce((oldest, ageMs) => Math.max(oldest, ageMs / 1000), 0),
       /** The factor by which the ceiling of all polls lengthens every interval. */
-      stretch,
-      waitingPolls,
+      stretch: this.#scheduler.stretch,
+      waitingPolls: this.#scheduler.waiting,
       polls: { ...this.#polls },
     };
-    const nowMs = this.#options.clock.now();
-    for (const { tokens, subscriptions, state } of this.#feeds.values()) {
-      stats[tokens > 0 ? 'feeds' : 'lingering'] += 1;
-      stats.tokens += tokens;
-      stats.subscriptions += subscriptions;
-      if (tokens === 0) continue;
-      if (state.status === 'DELAYED') stats.delayed += 1;
-      const ageMs = nowMs - (state.list?.sentAtMs ?? nowMs);
-      stats.oldestSeconds = Math.max(stats.oldestSeconds, ageMs / 1000);
-    }
-    return stats;
   }
 
   /** Ends every subscription without an error, for the shutdown of the server. */

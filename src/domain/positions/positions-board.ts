@@ -20,7 +20,7 @@ export interface BoardWatcher {
 export interface PositionsBoardOptions {
   readonly logicalClock: LogicalClock;
   /** Estimated heap of all lists. */
-  readonly maxBytes?: number;
+  readonly maxBytes: number;
 }
 
 /** A list that was served: when it was asked for, and the digest of its ids. */
@@ -36,7 +36,6 @@ interface CacheEntry {
   readonly size: number;
 }
 
-const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 // The share by which a list's size may differ from the size computed when its entry was made.
 const SIZE_SLACK = 0.25;
 // Measured. The texts of a position take as much of the heap as of the body, the rest of it half as much again.
@@ -59,7 +58,7 @@ export class PositionsBoard {
   readonly #logicalClock: LogicalClock;
   readonly #changedAt = new Watermarks();
 
-  constructor({ logicalClock, maxBytes = DEFAULT_MAX_BYTES }: PositionsBoardOptions) {
+  constructor({ logicalClock, maxBytes }: PositionsBoardOptions) {
     this.#logicalClock = logicalClock;
     const options = {
       maxSize: Math.ceil(maxBytes / 2),

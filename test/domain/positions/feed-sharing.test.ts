@@ -7,7 +7,7 @@ test('polling stops with the last subscriber, and the feed is closed after the l
   const phone = followChanges(viewer('phone'));
   const tablet = followChanges(viewer('tablet'));
   await clock.advance(3_000);
-  expect(hub.stats()).toMatchObject({ feeds: 1, tokens: 2 });
+  expect(hub.stats()).toMatchObject({ feeds: 1, subscriptions: 2 });
   await phone.leave();
   await clock.advance(3_000);
   expect(gateway.polls.length).toBeGreaterThanOrEqual(6);
