@@ -83,9 +83,9 @@ class State {
     this.#changed();
   }
 
-  /** Takes a list unless a newer one is shown; returns whether there was none, or its members are others or of another size. */
-  take(list: PositionsAnswer): boolean {
-    if (this.list !== null && list.logicalTime <= this.list.logicalTime) return false;
+  /** Takes a list unless a newer one is shown. */
+  take(list: PositionsAnswer): void {
+    if (this.list !== null && list.logicalTime <= this.list.logicalTime) return;
     // Equal bytes are mapped to the same array, which needs no comparison.
     const isUnchanged = this.list?.positions === list.positions;
     this.list = list;
@@ -98,7 +98,6 @@ class State {
     }
     if (isMembers) this.membersTime = list.logicalTime;
     this.#changed();
-    return isMembers;
   }
 
   /** Takes a snapshot of the account; returns whether an order or a figure has changed. */

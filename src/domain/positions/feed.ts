@@ -1,4 +1,5 @@
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
+import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
 import { EXPIRY_LEEWAY_MS } from '../auth/claims.ts';
 import type { AccountProof } from '../auth/proof.ts';
@@ -7,7 +8,6 @@ import { AccountReads } from './account-reads.ts';
 import type { FeedStatus } from './feed-events.ts';
 import type { FeedOptions } from './feed-options.ts';
 import { createFeedState, samePosition } from './feed-state.ts';
-import { FirstList } from './first-list.ts';
 import { Poller, type PollOutcome } from './poller.ts';
 import type { BoardScope } from './positions-board.ts';
 import type { SubscribedFeed, Subscription } from './subscription.ts';
@@ -26,10 +26,11 @@ export class Feed implements SubscribedFeed {
   readonly #ring: TokenRing;
   readonly #poller: Poller;
   readonly #account: AccountReads;
-  readonly #firstList: FirstList;
   readonly #unwatch: () => void;
   #cancelLinger: (() => void) | null = null;
   #hasBegun = false;
+  #hasPolled = false;
+  #lastFailure: Error | null = null;
   /** The last poll's answer: an equal one next time need not be parsed. */
   #previous: PositionsAnswer | null = null;
 
@@ -38,7 +39,6 @@ export class Feed implements SubscribedFeed {
     this.#proof = proof;
     this.#onClosed = onClosed;
     this.#ring = new TokenRing(options);
-    this.#firstList = new FirstList(options.clock, options.gatewayTimeoutMs);
     this.#poller = new Poller(options, this.#ring, (member) => this.#poll(member));
     this.#account = new AccountReads(options, {
       state: this.state,
@@ -73,12 +73,11 @@ export class Feed implements SubscribedFeed {
     member.subscriptions.add(subscription);
     if (this.#hasBegun) this.#poller.resume();
     else this.#begin(viewer);
-    if (this.state.list === null) this.#firstList.wait(subscription);
+    if (this.#hasPolled) this.#expectList(subscription);
     if (subscription.followsAccount) this.#account.join(viewer, this.#isLate(subscription));
   }
 
   leave(subscription: Subscription): void {
-    this.#firstList.leave(subscription);
     const member = this.#ring.get(subscription.viewer);
     if (subscription.followsAccount) this.#account.leave();
     if (!member?.subscriptions.delete(subscription) || member.subscriptions.size > 0) return;
@@ -127,11 +126,25 @@ export class Feed implements SubscribedFeed {
     this.#poller.begin(cached.sentAtMs);
   }
 
+  /** The time counts from the first call: waiting for our own rate ceiling is not the gateway's fault. */
+  #expectList(subscription: Subscription): void {
+    if (this.state.list !== null) return;
+    const message = 'no first list within the deadline';
+    subscription.expectList(
+      this.#options.gatewayTimeoutMs,
+      () => this.#lastFailure ?? new GatewayError('timeout', 'getOpenPositions', message),
+    );
+  }
+
   /** One poll, from its call to the subscriptions that its answer wakes. */
   async #poll(member: RingMember): Promise<PollOutcome> {
     const { source, board, onPoll } = this.#options;
     const { viewer } = member;
-    this.#firstList.sent();
+    if (!this.#hasPolled) {
+      this.#hasPolled = true;
+      for (const { subscriptions } of this.#ring)
+        for (const each of subscriptions) this.#expectList(each);
+    }
     try {
       this.#previous = await source.getOpenPositions(viewer, this.#previous);
     } catch (error) {
@@ -152,7 +165,7 @@ export class Feed implements SubscribedFeed {
       onPoll('refused', error);
       return { kind: 'refused' };
     }
-    this.#firstList.failed(error);
+    this.#lastFailure = error instanceof Error ? error : new Error(String(error));
     this.#publish('DELAYED', null);
     onPoll('failed', error);
     return { kind: 'failed', error };
@@ -185,7 +198,7 @@ export class Feed implements SubscribedFeed {
   #publish(status: FeedStatus, list: PositionsAnswer | null): void {
     const { positions, status: lastStatus } = this.state;
     this.state.takeStatus(status);
-    if (list !== null && this.state.take(list)) this.#firstList.received();
+    if (list !== null) this.state.take(list);
     // Before anybody is woken, because what has to be read may withhold the account's events.
     this.#account.changed();
     if (this.state.positions === positions && status === lastStatus) return;

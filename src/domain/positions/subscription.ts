@@ -49,6 +49,8 @@ export interface Subscription extends Subscriber {
   /** The feed's state has changed. */
   wake(): void;
   end(error: Error | null): void;
+  /** Ends it unless the feed has a first list by then. */
+  expectList(withinMs: number, failure: () => Error): void;
 }
 
 /** One subscriber's timing; its reader computes the events. Back-pressure: no event is buffered. */
@@ -63,6 +65,7 @@ export class FeedSubscription<Event> implements Subscription {
   /** Since the last event. */
   #changes = 0;
   #timer: { readonly dueMs: number; readonly cancel: () => void } | null = null;
+  #cancelDeadline: (() => void) | null = null;
 
   constructor(options: SubscriptionOptions<Event>) {
     this.#options = options;
@@ -85,6 +88,12 @@ export class FeedSubscription<Event> implements Subscription {
     const isOver = this.events.isEnded;
     this.events.end(error);
     if (!isOver) this.#options.onEnd?.(error);
+  }
+
+  expectList(withinMs: number, failure: () => Error): void {
+    this.#cancelDeadline ??= this.#options.timers.after(withinMs, () => {
+      if (this.#feed?.state.list === null) this.end(failure());
+    });
   }
 
   #open(): void {
@@ -132,6 +141,7 @@ export class FeedSubscription<Event> implements Subscription {
   }
 
   #close(): void {
+    this.#cancelDeadline?.();
     this.#timer?.cancel();
     this.#timer = null;
     this.#feed?.leave(this);
