@@ -17,15 +17,6 @@ export interface InstrumentOrder {
 
 type EffectiveOrder = ReturnType<typeof effectiveOrder>;
 
-/** The instruments of a version in one order. */
-export interface Sequence {
-  readonly ordinals: Uint32Array;
-  at(ordinal: number): Instrument;
-  cursorOf(ordinal: number): string;
-  /** Compares an instrument with a position: negative before, 0 at it, positive behind. */
-  compare(ordinal: number, place: Place): number;
-}
-
 /** The order in effect, and its name in cursors: without a search, relevance falls back to the order by symbol. */
 export function effectiveOrder(order: InstrumentOrder | null | undefined, term: SearchTerm | null) {
   const wanted = order?.by ?? 'RELEVANCE';
@@ -44,21 +35,25 @@ export function sampleKey({ by }: EffectiveOrder): SortKey {
   return by === 'LEVERAGE' ? [0] : [''];
 }
 
+export type Sequence = ReturnType<typeof toSequence>;
+
+/** The instruments of a version in one order. */
 export function toSequence(
   version: CatalogVersion,
   index: CatalogIndex | null,
   { by, descending, name }: EffectiveOrder,
   matches: Matches | null,
-): Sequence {
+) {
   const sort = sortBy(version, index, by, matches);
-  const keyOf = (ordinal: number) => sort.parts.map((part) => part(ordinal));
+  const keyOf = (ordinal: number): SortKey => sort.parts.map((part) => part(ordinal));
   const at = (ordinal: number) => version.instruments[ordinal] as Instrument;
   const sign = descending ? -1 : 1;
   return {
     ordinals: descending ? falling(sort) : sort.rising,
     at,
-    cursorOf: (ordinal) => encodeCursor(name, { key: keyOf(ordinal), id: at(ordinal).id }),
-    compare: (ordinal, { key, id }) =>
+    cursorOf: (ordinal: number) => encodeCursor(name, { key: keyOf(ordinal), id: at(ordinal).id }),
+    /** Compares an instrument with a position: negative before, 0 at it, positive behind. */
+    compare: (ordinal: number, { key, id }: Place) =>
       sign * compareKeys(keyOf(ordinal), key) || compareText(at(ordinal).id, id),
   };
 }
@@ -104,11 +99,9 @@ function falling({ rising, parts }: Sort): Uint32Array {
 
 /** Key parts at one position have one type: a cursor of another type is refused when it is decoded. */
 function compareKeys(a: SortKey, b: SortKey): number {
-  for (let part = 0; part < a.length; part += 1) {
-    const left = a[part] as string | number;
-    const right = b[part] as string | number;
-    if (left < right) return -1;
-    if (left > right) return 1;
+  for (const [at, left] of a.entries()) {
+    const right = b[at] as string | number;
+    if (left !== right) return left < right ? -1 : 1;
   }
   return 0;
 }

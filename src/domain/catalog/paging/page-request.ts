@@ -53,7 +53,7 @@ function count(argument: string, value: Given<number>): number {
   return wanted;
 }
 
-export type Test = (instrument: Instrument) => boolean;
+type Test = (instrument: Instrument) => boolean;
 
 /** The field that each filter is about. */
 const FILTERED = {

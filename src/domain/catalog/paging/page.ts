@@ -1,14 +1,13 @@
 import { after } from '../../../../lib/eventually.ts';
-import type { Instrument } from '../../../gateway/model.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import type { CatalogIndex } from '../search/catalog-index.ts';
-import { MATCH, type Matches } from '../search/search-index.ts';
+import { MATCH } from '../search/search-index.ts';
 import { toSearchTerm } from '../search/words.ts';
 import { firstWhere } from '../sorting.ts';
 import { decodeCursor } from './cursor.ts';
 import { connectionOf, type InstrumentConnection } from './instrument-connection.ts';
 import { effectiveOrder, sampleKey, toSequence } from './instrument-order.ts';
-import { type PageRequest, type Test, toTest, toWindow } from './page-request.ts';
+import { type PageRequest, toTest, toWindow } from './page-request.ts';
 
 /**
  * A page of a version's instruments. Returns synchronously where the version's index is built or not
@@ -30,7 +29,11 @@ export function pageOf(
   function cut(index: CatalogIndex | null): InstrumentConnection {
     const matches = term && index ? index.search.find(term) : null;
     const sequence = toSequence(version, index, order, matches);
-    const ordinals = select(version.instruments, sequence.ordinals, matches, test);
+    const isMatch = (ordinal: number) =>
+      (matches === null || matches.classes[ordinal] !== MATCH.none) &&
+      (test === null || test(sequence.at(ordinal)));
+    const isAll = matches === null && test === null;
+    const ordinals = isAll ? sequence.ordinals : sequence.ordinals.filter(isMatch);
     const { length } = ordinals;
     const stands = (at: number) => (place ? sequence.compare(ordinals[at] as number, place) : 0);
     if (window.backward) {
@@ -45,18 +48,4 @@ export function pageOf(
   const needsIndex = term !== null || order.by !== 'SYMBOL';
   if (!needsIndex) return cut(null);
   return after(version.index, cut);
-}
-
-function select(
-  instruments: readonly Instrument[],
-  ordinals: Uint32Array,
-  matches: Matches | null,
-  test: Test | null,
-): Uint32Array {
-  if (matches === null && test === null) return ordinals;
-  return ordinals.filter(
-    (ordinal) =>
-      (matches === null || matches.classes[ordinal] !== MATCH.none) &&
-      (test === null || test(instruments[ordinal] as Instrument)),
-  );
 }
