@@ -43,6 +43,7 @@ const GAUGES = {
 
 function measured({ orders, catalogs, hub }: Watched) {
   const inMemory = catalogs.figures;
+  const isNone = inMemory.length === 0;
   const live = hub.stats();
   const gauges: Record<keyof typeof GAUGES, number | null> = {
     orders_under_way: orders.underWay,
@@ -50,7 +51,7 @@ function measured({ orders, catalogs, hub }: Watched) {
     catalogs: inMemory.length,
     stale_catalogs: inMemory.filter(({ isStale }) => isStale).length,
     catalog_age_seconds: Math.max(0, ...inMemory.map(({ ageSeconds }) => ageSeconds)),
-    catalog_left_seconds: least(inMemory.map(({ leftSeconds }) => leftSeconds)),
+    catalog_left_seconds: isNone ? null : Math.min(...inMemory.map((each) => each.leftSeconds)),
     catalog_unknown_values: inMemory.reduce((sum, { unknownValues }) => sum + unknownValues, 0),
     feeds: live.feeds,
     feeds_delayed: live.delayed,
@@ -60,10 +61,6 @@ function measured({ orders, catalogs, hub }: Watched) {
     feed_poll_stretch: live.stretch,
   };
   return { gauges, groups: inMemory, polls: live.polls };
-}
-
-function least(values: readonly number[]): number | null {
-  return values.length === 0 ? null : Math.min(...values);
 }
 
 const GAUGES_OF_GROUPS = {

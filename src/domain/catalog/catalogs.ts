@@ -41,9 +41,7 @@ export class Catalogs {
 
   /** Instruments of the largest cached catalog, to estimate the cost of a list before any proof. */
   get heldSize(): number {
-    let size = 0;
-    for (const { copy } of this.#fetches.catalogs()) size = Math.max(size, copy?.version.size ?? 0);
-    return size;
+    return Math.max(0, ...this.#fetches.catalogs().map(({ copy }) => copy?.version.size ?? 0));
   }
 
   /** The state of each group whose catalog is in memory, for operators: as many as the cache holds. */

@@ -1,15 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 
 /** One feed's slot in the schedule; at most one poll of it is planned at a time. */
-export interface PollTurn {
-  /** Plans a steady poll: an interval after `sinceMs`, or later where all polls together exceed the ceiling. */
-  every(intervalMs: number, sinceMs: number): void;
-  /** Plans a poll at an exact time, as for a poll that backs off. */
-  at(dueMs: number): void;
-  /** Plans a poll as soon as the ceiling allows, in a queue apart from the steady ones. */
-  soon(): void;
-  leave(): void;
-}
+export type PollTurn = ReturnType<PollScheduler['join']>;
 
 // The rest of the ceiling is for first polls and for those after an order, which would otherwise wait
 // behind a queue of steady polls that never gets shorter.
@@ -83,7 +75,7 @@ export function createPollScheduler(clock: Clock, pollsPerSecond: number, random
       return steady.size + urgent.size;
     },
     /** `poll` is a function of this feed alone. */
-    join(poll: Poll): PollTurn {
+    join(poll: Poll) {
       let own = 0;
       let cancel = () => {};
 
@@ -110,16 +102,19 @@ export function createPollScheduler(clock: Clock, pollsPerSecond: number, random
       }
 
       return {
-        every(intervalMs, sinceMs) {
+        /** Plans a steady poll: an interval after `sinceMs`, or later where all polls together exceed the ceiling. */
+        every(intervalMs: number, sinceMs: number): void {
           demandOf(1000 / intervalMs);
           plan(slotNear(sinceMs + intervalMs * stretch(), intervalMs), steady);
         },
-        at(dueMs) {
+        /** Plans a poll at an exact time, as for a poll that backs off. */
+        at(dueMs: number): void {
           demandOf(0);
           plan(dueMs, steady);
         },
+        /** Plans a poll as soon as the ceiling allows, in a queue apart from the steady ones. */
         soon: () => plan(clock.now(), urgent),
-        leave() {
+        leave(): void {
           demandOf(0);
           unplan();
         },

@@ -49,20 +49,25 @@ export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submi
   const body = bodyOf(exchange);
   const { success, namesOrder, orderId, error, message } = toSubmitResult(body);
   const words = clip(message);
+  const rejected = {
+    kind: 'rejected',
+    error: clip(error ?? text(body.error)),
+    message: words,
+  } as const;
   // A gateway that answers yes and no in one response may have traded: this precedes every refusal.
   const isBoth = success === true ? !isSuccess(status) : namesOrder;
   if (isBoth) return unknownSince(sentAtMs, namesOrder ? naming(orderId, words) : words);
   if (success !== null && isSuccess(status)) {
     return success
       ? { kind: 'accepted', orderId: checkedOrderId(orderId), message: words }
-      : rejected(clip(error ?? text(body.error)), words);
+      : rejected;
   }
   const refusal = commonRefusal(operation, exchange);
   if (refusal) throw refusal;
   // A 409 may answer a proxy's second copy of a request that traded.
   const isRefusal = status === 409 ? success === false : status !== 408;
   if (status >= 400 && status <= 499 && isRefusal) {
-    return rejected(clip(error ?? text(body.error)), words);
+    return rejected;
   }
   return unknownSince(sentAtMs, words);
 }
@@ -74,10 +79,6 @@ export function unknownSince(sentAtMs: number, message: string | null = null): S
 /** An acceptance whose order number the gateway has told for another key: it may be that order's answer. */
 export function namedTwice({ orderId, message }: Acceptance, sentAtMs: number): Submission {
   return unknownSince(sentAtMs, `${naming(orderId, message)} It was named for another key, too.`);
-}
-
-function rejected(error: string | null, message: string | null): RecordedRejection {
-  return { kind: 'rejected', error, message };
 }
 
 function unsent(error: string): RecordedRejection {

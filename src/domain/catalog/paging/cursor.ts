@@ -39,14 +39,13 @@ export function decodeCursor(
   if (!fits || typeof id !== 'string') {
     throw new InputError(argument, `${argument} is no cursor of this service.`);
   }
-  return { key, id };
+  return { key: key as (string | number)[], id };
 }
 
-function parse(text: string): (string | number)[] | null {
+function parse(text: string): unknown[] | null {
   try {
     const parts: unknown = JSON.parse(text);
-    const fits = (part: unknown) => typeof part === 'string' || typeof part === 'number';
-    return Array.isArray(parts) && parts.every(fits) ? parts : null;
+    return Array.isArray(parts) ? parts : null;
   } catch {
     return null;
   }
