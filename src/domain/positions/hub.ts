@@ -1,11 +1,9 @@
 import type { PullStream } from '../../../lib/pull-stream.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
-import type { Position } from '../../gateway/model.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { lasting, type Viewer } from '../auth/viewer.ts';
 import { Feed } from './feed.ts';
-import type { AccountChanges, PositionChanges } from './feed-events.ts';
 import type { FeedOptions } from './feed-options.ts';
 import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
 import type { FeedState } from './feed-state.ts';
@@ -67,30 +65,18 @@ export class PositionsHub {
   }
 
   /** Emits the whole list first, then again whenever it has changed. Polling starts with the first pull. */
-  watchPositions(
-    proof: AccountProof,
-    viewer: Viewer,
-    options: WatchOptions = {},
-  ): PullStream<readonly Position[]> {
+  watchPositions(proof: AccountProof, viewer: Viewer, options: WatchOptions = {}) {
     return this.#watch(proof, viewer, options, new ListReader());
   }
 
   /** Emits a snapshot, or resumes at `after`, then deltas. Polling starts with the first pull. */
-  watchChanges(
-    proof: AccountProof,
-    viewer: Viewer,
-    options: WatchChangesOptions = {},
-  ): PullStream<PositionChanges> {
+  watchChanges(proof: AccountProof, viewer: Viewer, options: WatchChangesOptions = {}) {
     const reader = new ChangesReader((state) => state.positionChanges, options.after ?? null);
     return this.#watch(proof, viewer, options, reader);
   }
 
   /** The same with the orders and the figures of the account, for which op 10 is read now and then. */
-  watchAccount(
-    proof: AccountProof,
-    viewer: Viewer,
-    options: WatchChangesOptions = {},
-  ): PullStream<AccountChanges> {
+  watchAccount(proof: AccountProof, viewer: Viewer, options: WatchChangesOptions = {}) {
     const reader = new ChangesReader((state) => state.accountChanges, options.after ?? null);
     return this.#watch(proof, viewer, options, reader, true);
   }

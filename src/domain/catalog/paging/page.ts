@@ -1,4 +1,4 @@
-import { after } from '../../../../lib/eventually.ts';
+import { after, type Eventually } from '../../../../lib/eventually.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import type { CatalogIndex } from '../search/catalog-index.ts';
 import { MATCH } from '../search/search-index.ts';
@@ -16,7 +16,7 @@ import { type PageRequest, toTest, toWindow } from './page-request.ts';
 export function pageOf(
   version: CatalogVersion,
   request: PageRequest,
-): InstrumentConnection | Promise<InstrumentConnection> {
+): Eventually<InstrumentConnection> {
   const window = toWindow(request);
   const term = toSearchTerm(request.filter?.search);
   const test = toTest(request.filter ?? {});
