@@ -1,14 +1,11 @@
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { GroupProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import { type CatalogFetchOptions, createCatalogFetches } from './cache/catalog-fetches.ts';
+import { createCatalogFetches } from './cache/catalog-fetches.ts';
 import type { GroupCatalog } from './cache/group-catalog.ts';
 import { type CatalogView, viewOf } from './catalog-view.ts';
-import { createGroupProver, type GroupProverOptions } from './group-prover.ts';
-
-export interface CatalogsOptions extends CatalogFetchOptions, GroupProverOptions {
-  readonly onRead?: (source: 'memory' | 'wait') => void;
-}
+import type { CatalogsOptions } from './catalogs-options.ts';
+import { createGroupProver } from './group-prover.ts';
 
 /** The read's source and start, for the receipt; null where the read's own call appears on it already. */
 interface Wait {

@@ -1,18 +1,9 @@
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
-import type { Prover } from '../account/prover.ts';
-import type { GroupProof, ProofLedger } from '../auth/proof.ts';
+import type { GroupProof } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
-import {
-  type CatalogFetches,
-  type CatalogFetchOptions,
-  isPersonal,
-} from './cache/catalog-fetches.ts';
-
-export interface GroupProverOptions extends Pick<CatalogFetchOptions, 'gateway' | 'clock'> {
-  readonly ledger: ProofLedger;
-  readonly prover: Pick<Prover, 'group'>;
-}
+import { type CatalogFetches, isPersonal } from './cache/catalog-fetches.ts';
+import type { CatalogsOptions } from './catalogs-options.ts';
 
 /** Neither the token nor its account's snapshot names a group, so there is no catalog to ask for. */
 export class NoGroupError extends Error {
@@ -26,7 +17,7 @@ export class NoGroupError extends Error {
 /** Gets proof for a token that it may read its group's catalog, at one gateway call of its own. */
 export function createGroupProver(
   fetches: CatalogFetches,
-  { gateway, ledger, prover, clock }: GroupProverOptions,
+  { gateway, ledger, prover, clock }: CatalogsOptions,
 ) {
   /** A single flight per token: its requests share the call that proves it. */
   const calls = new Map<string, Promise<unknown>>();

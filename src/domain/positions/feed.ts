@@ -43,7 +43,7 @@ export class Feed implements SubscribedFeed {
     this.#account = new AccountReads(options, {
       state: this.state,
       ring: this.#ring,
-      wake: () => this.#wake((subscription) => subscription.followsAccount),
+      wake: () => this.#wake(({ options }) => options.followsAccount),
       pollNow: () => this.#poller.pollNow(),
       answered: (member) => this.#accepted(member),
       failed: (member, error) => this.#isRefused(member, error),
@@ -68,18 +68,19 @@ export class Feed implements SubscribedFeed {
   join(subscription: Subscription): void {
     this.#cancelLinger?.();
     this.#cancelLinger = null;
-    const { viewer } = subscription;
+    const { viewer, followsAccount, after } = subscription.options;
     const member = this.#ring.get(viewer) ?? this.#admit(viewer);
     member.subscriptions.add(subscription);
     if (this.#hasBegun) this.#poller.resume();
     else this.#begin(viewer);
     if (this.#hasPolled) this.#expectList(subscription);
-    if (subscription.followsAccount) this.#account.join(viewer, this.#isLate(subscription));
+    if (followsAccount) this.#account.join(viewer, this.#isLate(after));
   }
 
   leave(subscription: Subscription): void {
-    const member = this.#ring.get(subscription.viewer);
-    if (subscription.followsAccount) this.#account.leave();
+    const { viewer, followsAccount } = subscription.options;
+    const member = this.#ring.get(viewer);
+    if (followsAccount) this.#account.leave();
     if (!member?.subscriptions.delete(subscription) || member.subscriptions.size > 0) return;
     this.#ring.remove(member);
     this.#restIfAlone();
@@ -189,7 +190,7 @@ export class Feed implements SubscribedFeed {
   }
 
   /** Whether a client resumes from before the snapshot that is shown. */
-  #isLate({ after }: Subscription): boolean {
+  #isLate(after: string | null): boolean {
     const version = this.state.accountChanges.versionOf(after);
     return version !== null && version < this.state.readVersion;
   }

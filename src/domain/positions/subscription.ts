@@ -45,7 +45,8 @@ interface Subscriber {
 }
 
 /** The part of a subscription that does not depend on its type of event. */
-export interface Subscription extends Subscriber {
+export interface Subscription {
+  readonly options: Subscriber;
   /** The feed's state has changed. */
   wake(): void;
   end(error: Error | null): void;
@@ -55,11 +56,8 @@ export interface Subscription extends Subscriber {
 
 /** One subscriber's timing; its reader computes the events. Back-pressure: no event is buffered. */
 export class FeedSubscription<Event> implements Subscription {
-  readonly viewer: Viewer;
-  readonly followsAccount: boolean;
-  readonly after: string | null;
+  readonly options: SubscriptionOptions<Event>;
   readonly events: PullStream<Event>;
-  readonly #options: SubscriptionOptions<Event>;
   #feed: SubscribedFeed | null = null;
   #emittedAtMs = Number.NEGATIVE_INFINITY;
   /** Since the last event. */
@@ -68,10 +66,7 @@ export class FeedSubscription<Event> implements Subscription {
   #cancelDeadline: (() => void) | null = null;
 
   constructor(options: SubscriptionOptions<Event>) {
-    this.#options = options;
-    this.viewer = options.viewer;
-    this.followsAccount = options.followsAccount;
-    this.after = options.after;
+    this.options = options;
     this.events = new PullStream({
       open: () => this.#open(),
       take: () => this.#take(),
@@ -87,22 +82,22 @@ export class FeedSubscription<Event> implements Subscription {
   end(error: Error | null): void {
     const isOver = this.events.isEnded;
     this.events.end(error);
-    if (!isOver) this.#options.onEnd?.(error);
+    if (!isOver) this.options.onEnd?.(error);
   }
 
   expectList(withinMs: number, failure: () => Error): void {
-    this.#cancelDeadline ??= this.#options.timers.after(withinMs, () => {
+    this.#cancelDeadline ??= this.options.timers.after(withinMs, () => {
       if (this.#feed?.state.list === null) this.end(failure());
     });
   }
 
   #open(): void {
-    this.#feed = this.#options.join(this);
+    this.#feed = this.options.join(this);
     if (this.#feed === null) this.end(null);
   }
 
   #take(): Event | undefined {
-    const { reader, timers, intervalMs, heartbeatMs, onEvent } = this.#options;
+    const { reader, timers, intervalMs, heartbeatMs, onEvent } = this.options;
     if (this.#feed === null || this.#feed.state.list === null) return undefined;
     // Without a timer: the feed wakes its subscriptions once the state may be shown.
     if (reader.isWithheld(this.#feed.state)) return undefined;
@@ -121,7 +116,7 @@ export class FeedSubscription<Event> implements Subscription {
   }
 
   #nextEvent(feed: SubscribedFeed, isBeat: boolean): Event | undefined {
-    const { reader, viewer } = this.#options;
+    const { reader, viewer } = this.options;
     const { state } = feed;
     if (feed.maySend(viewer))
       return reader.next(state) ?? (isBeat ? reader.repeat(state) : undefined);
@@ -132,7 +127,7 @@ export class FeedSubscription<Event> implements Subscription {
   #wakeAt(dueMs: number): undefined {
     if (!Number.isFinite(dueMs) || (this.#timer && this.#timer.dueMs <= dueMs)) return;
     this.#timer?.cancel();
-    const { timers } = this.#options;
+    const { timers } = this.options;
     const cancel = timers.after(dueMs - timers.now(), () => {
       this.#timer = null;
       this.events.wake();

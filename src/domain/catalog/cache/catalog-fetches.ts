@@ -1,28 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { backoffMs } from '../../../../lib/backoff.ts';
-import type { Clock } from '../../../../lib/clock.ts';
 import { GatewayError, isGatewayError, UnsafePathError } from '../../../gateway/errors.ts';
 import { TooManyAttemptsError, UnauthenticatedError } from '../../auth/errors.ts';
 import { detached, type Viewer } from '../../auth/viewer.ts';
-import type { ViewerGateway } from '../../auth/viewer-gateway.ts';
+import type { CatalogsOptions } from '../catalogs-options.ts';
 import { REMEMBERED_BYTES } from '../search/search-index.ts';
-import { createVersionArchive, type VersionStore } from '../sync/version-archive.ts';
-import {
-  createGroupCatalog,
-  type GroupCatalog,
-  type GroupCatalogOptions,
-} from './group-catalog.ts';
-
-export interface CatalogFetchOptions extends GroupCatalogOptions {
-  readonly gateway: Pick<ViewerGateway, 'getAllTickers'>;
-  readonly clock: Clock;
-  readonly random: () => number;
-  /** The store that replicas share; null where there is only one. */
-  readonly versions: VersionStore | null;
-  readonly onFetched?: (outcome: 'modified' | 'unmodified' | 'failed' | 'personal') => void;
-  /** Estimated heap of all groups' catalogs. */
-  readonly maxBytes: number;
-}
+import { createVersionArchive } from '../sync/version-archive.ts';
+import { createGroupCatalog, type GroupCatalog } from './group-catalog.ts';
 
 /** A call of op 1 in flight. */
 interface InFlightFetch {
@@ -54,7 +38,7 @@ const LONGEST_RETRY_MS = 30_000;
 export type CatalogFetches = ReturnType<typeof createCatalogFetches>;
 
 /** The groups' cached catalogs; a single flight per group keeps the gateway at one call at a time. */
-export function createCatalogFetches(options: CatalogFetchOptions) {
+export function createCatalogFetches(options: CatalogsOptions) {
   const { gateway, clock, random, log, maxAgeMs, maxBytes, versions, onFetched } = options;
   const archive = versions && createVersionArchive(versions, log);
   const inFlight = new Map<string, InFlightFetch>();

@@ -1,7 +1,7 @@
-import type { Log } from '../../../../lib/log.ts';
 import type { CatalogAnswer, ModifiedCatalog } from '../../../gateway/answers.ts';
 import { GatewayError } from '../../../gateway/errors.ts';
 import { buildVersion, type CatalogVersion } from '../catalog-version.ts';
+import type { CatalogsOptions } from '../catalogs-options.ts';
 import { createHistory } from '../sync/history.ts';
 import type { VersionArchive } from '../sync/version-archive.ts';
 import { type CopyTimes, timesOf } from './freshness.ts';
@@ -12,12 +12,6 @@ export interface CatalogCopy extends CopyTimes {
   readonly skipped: number;
   readonly unknownValues: number;
   readonly etag: string | null;
-}
-
-export interface GroupCatalogOptions {
-  readonly maxAgeMs: number;
-  readonly staleMs: number;
-  readonly log: Pick<Log, 'warn'>;
 }
 
 interface ReceivedAnswer {
@@ -41,7 +35,7 @@ export type GroupCatalog = Readonly<ReturnType<typeof createGroupCatalog>>;
 export function createGroupCatalog(
   group: string,
   archive: VersionArchive | null,
-  options: GroupCatalogOptions,
+  options: CatalogsOptions,
 ) {
   const history = createHistory(HISTORY_BYTES);
   const refused = new Set<string>();
