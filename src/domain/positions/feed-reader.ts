@@ -5,16 +5,16 @@ import { type FeedView, SNAPSHOT } from './feed-view.ts';
 
 /** Computes one subscriber's events. It keeps only the last one's summary. */
 export interface FeedReader<Event> {
-  /** Whether nothing may be shown just now, not even again. */
-  isWithheld(state: FeedState): boolean;
+  /** Whether nothing may be shown just now, not even again. Left out, nothing ever is withheld. */
+  isWithheld?(state: FeedState): boolean;
   /** The next event, or undefined where nothing has changed. The first one is always the list. */
   next(state: FeedState): Event | undefined;
   /** The heartbeat: the present state again, which distinguishes a quiet market from a dead connection. */
   repeat(state: FeedState): Event;
   /** The last event again, marked as delayed; undefined before the first. */
   stale(state: FeedState): Event | undefined;
-  /** Whether the last event said `LIVE` while the feed is delayed. */
-  isOutdated(state: FeedState): boolean;
+  /** Whether the last event said `LIVE` while the feed is delayed. Left out, no event says either. */
+  isOutdated?(state: FeedState): boolean;
 }
 
 /** Emits a snapshot and then deltas, or deltas from the start where `after` is a cursor of the feed. */
@@ -74,10 +74,6 @@ export class ChangesReader<Event extends FeedSummary, Summary extends FeedSummar
 export class ListReader implements FeedReader<readonly Position[]> {
   #lastSent: readonly Position[] | undefined;
 
-  isWithheld(): boolean {
-    return false;
-  }
-
   next(state: FeedState): readonly Position[] | undefined {
     return this.#lastSent === state.positions ? undefined : this.repeat(state);
   }
@@ -89,9 +85,5 @@ export class ListReader implements FeedReader<readonly Position[]> {
 
   stale(): readonly Position[] | undefined {
     return this.#lastSent;
-  }
-
-  isOutdated(): boolean {
-    return false;
   }
 }

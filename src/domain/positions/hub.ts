@@ -151,7 +151,7 @@ export class PositionsHub {
       heartbeatMs: readHeartbeatMs(heartbeatSeconds) ?? heartbeatMs,
       join: (joining) => {
         if (this.#isClosed) return null;
-        const feed = this.#feed(proof);
+        const feed = this.#feeds.get(proof.login) ?? this.#open(proof);
         feed.join(joining);
         return feed;
       },
@@ -159,10 +159,8 @@ export class PositionsHub {
     return subscription.events;
   }
 
-  #feed(proof: AccountProof): Feed {
+  #open(proof: AccountProof): Feed {
     const { login } = proof;
-    const running = this.#feeds.get(login);
-    if (running) return running;
     const feed = new Feed(proof, this.#feedOptions, () => this.#feeds.delete(login));
     this.#feeds.set(login, feed);
     return feed;

@@ -100,7 +100,7 @@ export class FeedSubscription<Event> implements Subscription {
     const { reader, timers, intervalMs, heartbeatMs, onEvent } = this.options;
     if (this.#feed === null || this.#feed.state.list === null) return undefined;
     // Without a timer: the feed wakes its subscriptions once the state may be shown.
-    if (reader.isWithheld(this.#feed.state)) return undefined;
+    if (reader.isWithheld?.(this.#feed.state)) return undefined;
     const nowMs = timers.now();
     const freeAtMs = this.#emittedAtMs + intervalMs;
     if (nowMs < freeAtMs) return this.#wakeAt(freeAtMs);
@@ -120,7 +120,7 @@ export class FeedSubscription<Event> implements Subscription {
     const { state } = feed;
     if (feed.maySend(viewer))
       return reader.next(state) ?? (isBeat ? reader.repeat(state) : undefined);
-    return isBeat || reader.isOutdated(state) ? reader.stale(state) : undefined;
+    return isBeat || reader.isOutdated?.(state) ? reader.stale(state) : undefined;
   }
 
   /** An earlier timer is kept: its wake-up is cheaper than a new timer for each event. */

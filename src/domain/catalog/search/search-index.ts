@@ -117,22 +117,14 @@ function marking(classes: Uint8Array, match: number): Visit {
   };
 }
 
-/** A counting sort by class, which keeps the version's order within each. */
+/** Class by class, each in the version's order. */
 function inOrder(classes: Uint8Array): Uint32Array {
-  // The index at which each class begins among the matches, and their number at the end.
-  const next = new Uint32Array(WORST_MATCH + 2);
-  for (const match of classes) {
-    if (match !== MATCH.none) next[match + 1] = (next[match + 1] as number) + 1;
+  const ordinals = new Uint32Array(classes.length);
+  let found = 0;
+  for (let match: number = MATCH.symbol; match <= WORST_MATCH; match += 1) {
+    for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
+      if (classes[ordinal] === match) ordinals[found++] = ordinal;
+    }
   }
-  for (let match = 1; match < next.length; match += 1) {
-    next[match] = (next[match] as number) + (next[match - 1] as number);
-  }
-  const ordinals = new Uint32Array(next.at(-1) as number);
-  for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
-    const match = classes[ordinal] as number;
-    if (match === MATCH.none) continue;
-    ordinals[next[match] as number] = ordinal;
-    next[match] = (next[match] as number) + 1;
-  }
-  return ordinals;
+  return ordinals.slice(0, found);
 }
