@@ -154,7 +154,6 @@ export class Sessions {
     this.#staleSince.set(login, { at: this.#options.logicalClock.next() });
   }
 
-  /** Marks the snapshots of all accounts as stale. */
   anyAccountChanged(): void {
     this.#staleSince.setAll(this.#options.logicalClock.next());
   }

@@ -57,7 +57,7 @@ export class AccountReads {
     this.#hold = new EventHold(options, feed.state, () => feed.wake());
   }
 
-  /** `isLate` where a client resumes from before the last read. */
+  /** `isLate` where a client resumes from before the snapshot that is shown. */
   join(viewer: Viewer, isLate: boolean): void {
     const { source, clock, pollMs, gatewayTimeoutMs } = this.#options;
     this.#followers += 1;
@@ -120,17 +120,15 @@ export class AccountReads {
     void source
       .getSession(member.viewer, after)
       .then(
-        (answer) => this.#answered(member, answer),
+        (answer) => {
+          this.#stage = 'idle';
+          this.#rest.succeeded();
+          this.#received(answer);
+          this.#feed.answered(member);
+        },
         (error: unknown) => this.#failed(member, error, after),
       )
       .finally(() => this.changed());
-  }
-
-  #answered(member: RingMember, answer: SessionAnswer): void {
-    this.#stage = 'idle';
-    this.#rest.succeeded();
-    this.#received(answer);
-    this.#feed.answered(member);
   }
 
   /** A refusal is about the token alone: the next token reads immediately. */

@@ -55,9 +55,7 @@ export class Feed implements SubscribedFeed {
   }
 
   get subscriptions(): number {
-    let count = 0;
-    for (const { subscriptions } of this.#ring) count += subscriptions.size;
-    return count;
+    return [...this.#ring].reduce((sum, { subscriptions }) => sum + subscriptions.size, 0);
   }
 
   /** Whether it has subscriptions, whose tokens it polls with. */
@@ -74,7 +72,9 @@ export class Feed implements SubscribedFeed {
     if (this.#hasBegun) this.#poller.resume();
     else this.#begin(viewer);
     if (this.#hasPolled) this.#expectList(subscription);
-    if (followsAccount) this.#account.join(viewer, this.#isLate(after));
+    if (!followsAccount) return;
+    const version = this.state.accountChanges.versionOf(after) ?? Number.POSITIVE_INFINITY;
+    this.#account.join(viewer, version < this.state.readVersion);
   }
 
   leave(subscription: Subscription): void {
@@ -174,7 +174,12 @@ export class Feed implements SubscribedFeed {
 
   /** The gateway has answered a call with this token. */
   #accepted(member: RingMember): void {
-    if (!this.#options.proofs.holds(member.viewer)) this.#renew(member);
+    if (!this.#options.proofs.holds(member.viewer)) {
+      void this.#ring.renew(member).then((refusal) => {
+        if (refusal !== null) this.#dismiss(member, refusal);
+        else this.#wakeWithheld();
+      });
+    }
     this.#wakeWithheld();
   }
 
@@ -187,12 +192,6 @@ export class Feed implements SubscribedFeed {
     const refusal = tokenEndBehind(error);
     if (refusal !== null) this.#dismiss(member, refusal);
     return refusal !== null;
-  }
-
-  /** Whether a client resumes from before the snapshot that is shown. */
-  #isLate(after: string | null): boolean {
-    const version = this.state.accountChanges.versionOf(after);
-    return version !== null && version < this.state.readVersion;
   }
 
   /** Shows a list unless it shows a newer one; wakes the subscriptions where that changes anything for them. */
@@ -250,13 +249,6 @@ export class Feed implements SubscribedFeed {
       member.hasWithheldEvent = false;
       for (const subscription of member.subscriptions) subscription.wake();
     }
-  }
-
-  #renew(member: RingMember): void {
-    void this.#ring.renew(member).then((refusal) => {
-      if (refusal !== null) this.#dismiss(member, refusal);
-      else this.#wakeWithheld();
-    });
   }
 }
 

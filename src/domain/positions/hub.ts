@@ -114,7 +114,6 @@ export class PositionsHub {
     const ages = polling.map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));
     return {
       feeds: polling.length,
-      lingering: feeds.length - polling.length,
       /** Whose last poll failed. */
       delayed: polling.filter(({ state }) => state.status === 'DELAYED').length,
       subscriptions: feeds.reduce((sum, feed) => sum + feed.subscriptions, 0),

@@ -5,17 +5,22 @@ import type { Subscription } from './subscription.ts';
 import { type TokenEndedError, tokenEndBehind } from './token-ended-error.ts';
 
 /** One token with subscriptions to a feed. */
-export interface RingMember {
+export class RingMember {
   readonly viewer: Viewer;
-  readonly subscriptions: Set<Subscription>;
-  polledAtMs: number;
+  readonly subscriptions = new Set<Subscription>();
+  polledAtMs = Number.NEGATIVE_INFINITY;
   /** Its proof is being renewed. */
-  isRenewing: boolean;
+  isRenewing = false;
   /** The pause between renewals that fail. */
   readonly rest: Rest;
   /** An event was withheld from one of its subscriptions for lack of proof. */
-  hasWithheldEvent: boolean;
-  cancelExpiry: (() => void) | null;
+  hasWithheldEvent = false;
+  cancelExpiry: (() => void) | null = null;
+
+  constructor(viewer: Viewer, options: FeedOptions) {
+    this.viewer = viewer;
+    this.rest = new Rest(options);
+  }
 }
 
 /** The tokens of one feed in round robin, the next one to poll first. */
@@ -40,15 +45,7 @@ export class TokenRing {
   }
 
   add(viewer: Viewer): RingMember {
-    const member: RingMember = {
-      viewer,
-      subscriptions: new Set(),
-      polledAtMs: Number.NEGATIVE_INFINITY,
-      isRenewing: false,
-      rest: new Rest(this.#options),
-      hasWithheldEvent: false,
-      cancelExpiry: null,
-    };
+    const member = new RingMember(viewer, this.#options);
     this.#members.set(viewer.tokenHash, member);
     return member;
   }

@@ -58,7 +58,6 @@ export class Orders {
     this.#pendingMs = options.orderTimeoutMs + RECORDING_MS;
   }
 
-  /** The number of orders in flight. */
   get underWay(): number {
     return this.#inFlight.size;
   }

@@ -62,14 +62,11 @@ export function createCatalogFetches(options: CatalogsOptions) {
       onFetched?.(answer.modified ? 'modified' : 'unmodified');
       return { catalog };
     } catch (error) {
-      if (isPersonal(error)) {
-        catalog.refuse(viewer.tokenHash);
-        onFetched?.('personal');
-        return { error, isPersonal: true };
-      }
-      failed(catalog, error);
-      onFetched?.('failed');
-      return { error, isPersonal: false };
+      const isOfToken = isPersonal(error);
+      if (isOfToken) catalog.refuse(viewer.tokenHash);
+      else failed(catalog, error);
+      onFetched?.(isOfToken ? 'personal' : 'failed');
+      return { error, isPersonal: isOfToken };
     }
   }
 

@@ -46,6 +46,5 @@ export function pageOf(
   }
 
   const needsIndex = term !== null || order.by !== 'SYMBOL';
-  if (!needsIndex) return cut(null);
-  return after(version.index, cut);
+  return needsIndex ? after(version.index, cut) : cut(null);
 }

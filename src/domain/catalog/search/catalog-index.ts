@@ -40,23 +40,15 @@ export async function buildIndex(instruments: readonly Instrument[]) {
   const at = (ordinal: number) => instruments[ordinal] as Instrument;
   const byId = (a: number, b: number) => compareText(at(a).id, at(b).id);
   const ordinals = instruments.map((_instrument, ordinal) => ordinal);
-  const byName = await sortInSlices(
-    ordinals,
-    (a, b) => compareText(nameKeys[a] ?? '', nameKeys[b] ?? '') || byId(a, b),
-    pace,
-  );
-  const byLeverage = await sortInSlices(
-    ordinals,
-    (a, b) => at(a).leverage - at(b).leverage || byId(a, b),
-    pace,
-  );
+  const sorted = async (compare: (a: number, b: number) => number) =>
+    Uint32Array.from(await sortInSlices(ordinals, (a, b) => compare(a, b) || byId(a, b), pace));
   return {
     /** The keys of the order by name, by ordinal: folded, so that `eBay` sorts among the E. */
     nameKeys,
     /** Ordinals by folded name, then id. */
-    byName: Uint32Array.from(byName),
+    byName: await sorted((a, b) => compareText(nameKeys[a] ?? '', nameKeys[b] ?? '')),
     /** Ordinals by leverage, then id. */
-    byLeverage: Uint32Array.from(byLeverage),
+    byLeverage: await sorted((a, b) => at(a).leverage - at(b).leverage),
     search: createSearchIndex(instruments.length, {
       symbols: await symbols.build(pace),
       currencies: await currencies.build(pace),

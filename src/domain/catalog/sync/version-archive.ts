@@ -37,17 +37,14 @@ export function createVersionArchive(store: VersionStore, log: Pick<Log, 'warn'>
       if (!VERSION.test(since)) return null;
       try {
         const text = await store.get(keyOf(group, since));
-        return text === null ? null : difference(JSON.parse(text), to);
+        if (text === null) return null;
+        const before = new Map<string, string | null>(JSON.parse(text));
+        for (const id of to.byId.keys()) if (!before.has(id)) before.set(id, null);
+        return changesTo(to, before);
       } catch (err) {
         log.warn({ err, group }, 'a shared catalog version could not be read');
         return null;
       }
     },
   };
-}
-
-function difference(digests: [string, string][], to: CatalogVersion): CatalogChanges {
-  const before = new Map<string, string | null>(digests);
-  for (const id of to.byId.keys()) if (!before.has(id)) before.set(id, null);
-  return changesTo(to, before);
 }
