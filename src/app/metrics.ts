@@ -1,7 +1,7 @@
 import type { Readiness } from '../../engine/admin/readiness.ts';
 import { createServerMetrics } from '../../engine/server-metrics.ts';
 import { Registry } from '../../lib/metrics/registry.ts';
-import { DomainMetrics } from '../domain/domain-metrics.ts';
+import { createDomainMetrics } from '../domain/domain-metrics.ts';
 import { createGatewayMetrics } from '../gateway/gateway-metrics.ts';
 import { GraphMetrics } from '../schema/graph-metrics.ts';
 import { createStoreMetrics } from '../store/store-metrics.ts';
@@ -12,7 +12,7 @@ export class Metrics {
   readonly server = createServerMetrics(this.registry);
   readonly graph = new GraphMetrics(this.registry);
   readonly gateway = createGatewayMetrics(this.registry);
-  readonly domain = new DomainMetrics(this.registry);
+  readonly domain = createDomainMetrics(this.registry);
   readonly store = createStoreMetrics(this.registry);
   readonly degraded = this.registry.gauge(
     'degraded',

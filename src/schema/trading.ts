@@ -14,8 +14,8 @@ import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
 import { traits } from './traits.ts';
 
-type PlacedAs<Outcome extends Submission['outcome']> = Placed & {
-  readonly outcome: Extract<Submission, { outcome: Outcome }>;
+type PlacedAs<Outcome extends Submission['kind']> = Placed & {
+  readonly outcome: Extract<Submission, { kind: Outcome }>;
   /** The scope in which the fields of a result without a write are read. */
   readonly afterwards?: Scope;
 };
@@ -55,7 +55,7 @@ const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected'
     'The order was refused, by the gateway, or by this server before it was sent: nothing was traded.',
   interfaces: [OrderOutcome, RefusalRef],
   fields: (t) =>
-    exposedOf(t, null, ({ outcome }) => outcome, {
+    exposedOf(t, null, ({ outcome }) => ({ ...outcome, sent: outcome.sent ?? true }), {
       'Boolean!': {
         sent: 'True where the gateway refused it, in its own words. False where this server did, before the gateway heard of it: `EXPIRED`, later than its `sendBefore`, or `VOIDED`, its key was closed.',
       },
@@ -74,7 +74,7 @@ const OrderOutcomeUnknownRef = builder
       'The order was sent and no clear answer came back: it may have been carried out. Do not place it anew under another key; look at the positions and orders, or repeat with the same key later.',
     interfaces: [OrderOutcome],
     fields: (t) =>
-      exposedOf(t, null, ({ outcome }) => outcome, {
+      exposedOf(t, null, ({ outcome }) => ({ sentAt: outcome.sentAtMs }), {
         'DateTime!': { sentAt: 'When it was sent.' },
       }),
   });
@@ -115,7 +115,7 @@ const PlaceOrderResult = builder.unionType('PlaceOrderResult', {
   description:
     'What became of an order: taken, refused, or not known. An error but `INTERNAL` means that this request was not sent, and leaves the key as it was; with `extensions.earlierUnknown`, whether an earlier request with it was sent is not known.',
   types: [OrderAcceptedRef, OrderRejectedRef, OrderOutcomeUnknownRef],
-  resolveType: ({ outcome }: Placed) => TYPE_OF[outcome.outcome],
+  resolveType: ({ outcome }: Placed) => TYPE_OF[outcome.kind],
 });
 
 // An order is traced whatever the share of the requests that are, and no fault of a plugin hides what became of it.

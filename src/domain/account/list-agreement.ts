@@ -52,7 +52,9 @@ export class ListAgreement {
   }
 
   #saw(login: string, source: Source, isEmpty: boolean, logicalTime: number): void {
-    const account = this.#accounts.get(login) ?? this.#add(login);
+    const known = this.#accounts.get(login);
+    const account: Account = known ?? { lists: {}, since: null, differs: false, readAtMs: 0 };
+    if (!known) this.#accounts.set(login, account);
     const { lists } = account;
     if (logicalTime < (lists[source]?.logicalTime ?? 0)) return;
     lists[source] = { isEmpty, logicalTime };
@@ -66,11 +68,5 @@ export class ListAgreement {
     const latest = session.logicalTime > positions.logicalTime ? 'session' : 'positions';
     account.since ??= latest;
     account.differs ||= account.since !== latest;
-  }
-
-  #add(login: string): Account {
-    const account: Account = { lists: {}, since: null, differs: false, readAtMs: 0 };
-    this.#accounts.set(login, account);
-    return account;
   }
 }

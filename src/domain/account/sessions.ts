@@ -22,7 +22,7 @@ export interface SessionsOptions {
   readonly maxAgeMs: number;
   /** Left out where no other process takes orders. */
   readonly freshness?: Pick<AccountFreshness, 'catchUp'>;
-  readonly maxBytes?: number;
+  readonly maxBytes: number;
   readonly onRead?: (source: ReceiptSource) => void;
 }
 
@@ -49,7 +49,6 @@ interface CachedSnapshot {
   usedAtMs: number;
 }
 
-const MAX_BYTES = 32 * 1024 * 1024;
 const ACCOUNTS = { maxEntries: 100_000, entryBytes: 110 };
 
 /**
@@ -69,7 +68,7 @@ export class Sessions {
   constructor(options: SessionsOptions) {
     this.#options = options;
     this.#cache = new LRUCache({
-      maxSize: options.maxBytes ?? MAX_BYTES,
+      maxSize: options.maxBytes,
       sizeCalculation: ({ answer }) => bytesOfSnapshot(answer),
       dispose: ({ answer }, _key, reason) => {
         if (reason === 'evict') this.#forget(answer);
@@ -88,34 +87,35 @@ export class Sessions {
   }
 
   #read(viewer: Viewer, demand: SessionDemand): SessionAnswer | Promise<SessionAnswer> {
-    const startedAtMs = this.#options.clock.now();
+    const { clock, onRead } = this.#options;
+    const startedAtMs = clock.now();
+    const addReceipt = (source: ReceiptSource) => {
+      const ms = clock.now() - startedAtMs;
+      viewer.receipt?.({ operation: 'getSession', ms, source });
+    };
     const cached = this.cached(viewer, demand);
-    if (cached !== null) {
-      this.#options.onRead?.('cache');
-      this.#addReceipt(viewer, startedAtMs, 'cache');
-      return cached;
-    }
-    const inFlight = this.#sharable(viewer, demand);
-    if (inFlight !== null) {
-      this.#options.onRead?.('shared');
-      return inFlight.finally(() => this.#addReceipt(viewer, startedAtMs, 'shared'));
-    }
-    this.#options.onRead?.('call');
-    return this.#fetch(viewer, demand.hasRows !== undefined);
+    const inFlight = cached ? null : this.#sharable(viewer, demand);
+    onRead?.(cached ? 'cache' : inFlight ? 'shared' : 'call');
+    if (cached) addReceipt('cache');
+    const known = cached ?? inFlight?.finally(() => addReceipt('shared'));
+    return known ?? this.#fetch(viewer, demand.hasRows !== undefined);
   }
 
   /** The cached snapshot, where it meets the demand and nothing has made it stale. */
   cached(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | null {
     const cached = this.#cachedFor(viewer);
+    if (!cached) return null;
+    const { answer } = cached;
+    const nowMs = this.#options.clock.now();
+    const maxAgeMs = Math.min(demand.maxAgeMs ?? Infinity, this.#options.maxAgeMs);
     const isServable =
-      cached &&
-      cached.answer.logicalTime > this.#earliestTime(viewer, demand) &&
-      this.#isYoung(cached, demand) &&
+      answer.logicalTime > this.#earliestTime(viewer, demand) &&
+      nowMs - answer.sentAtMs < maxAgeMs &&
       this.#isCurrent(viewer, cached) &&
-      (demand.hasRows?.(cached.answer) ?? true);
+      (demand.hasRows?.(answer) ?? true);
     if (!isServable) return null;
-    cached.usedAtMs = this.#options.clock.now();
-    return cached.answer;
+    cached.usedAtMs = nowMs;
+    return answer;
   }
 
   /**
@@ -154,7 +154,6 @@ export class Sessions {
     this.#staleSince.set(login, { at: this.#options.logicalClock.next() });
   }
 
-  /** Marks the snapshots of all accounts as stale. */
   anyAccountChanged(): void {
     this.#staleSince.setAll(this.#options.logicalClock.next());
   }
@@ -223,20 +222,10 @@ export class Sessions {
     return this.#options.ledger.isAccepted(viewer) ? this.#cache.get(viewer.tokenHash) : undefined;
   }
 
-  #isYoung({ answer }: CachedSnapshot, { maxAgeMs = Infinity }: SessionDemand): boolean {
-    const ageMs = this.#options.clock.now() - answer.sentAtMs;
-    return ageMs < Math.min(maxAgeMs, this.#options.maxAgeMs);
-  }
-
   #isCurrent(viewer: Viewer, { answer: { logicalTime }, members }: CachedSnapshot): boolean {
     if (members === null) return true;
     const { board, ledger } = this.#options;
     const scope = { proof: ledger.account(viewer), tokenHash: viewer.tokenHash };
     return !board.contradicts(scope, logicalTime, members);
-  }
-
-  #addReceipt(viewer: Viewer, startedAtMs: number, source: 'cache' | 'shared'): void {
-    const ms = this.#options.clock.now() - startedAtMs;
-    viewer.receipt?.({ operation: 'getSession', ms, source });
   }
 }

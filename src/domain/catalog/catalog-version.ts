@@ -3,10 +3,7 @@ import type { Instrument } from '../../gateway/model.ts';
 import { buildIndex, type CatalogIndex } from './search/catalog-index.ts';
 import { compareText, Pace, sortInSlices } from './sorting.ts';
 
-type CatalogContent = Omit<CatalogVersion, 'size' | 'bySymbol' | 'index'>;
-
-/** One immutable state of a group's catalog. */
-export class CatalogVersion {
+interface CatalogContent {
   readonly version: string;
   /** By symbol, then id. */
   readonly instruments: readonly Instrument[];
@@ -16,44 +13,37 @@ export class CatalogVersion {
   readonly digests: ReadonlyMap<string, string>;
   /** Estimated heap of the version with its index. */
   readonly bytes: number;
-  #bySymbol: Uint32Array | null = null;
-  #index: CatalogIndex | Promise<CatalogIndex> | null = null;
+}
 
-  constructor(content: CatalogContent) {
-    this.version = content.version;
-    this.instruments = content.instruments;
-    this.byId = content.byId;
-    this.digests = content.digests;
-    this.bytes = content.bytes;
-  }
+export type CatalogVersion = Readonly<ReturnType<typeof versionWith>>;
 
-  get size(): number {
-    return this.instruments.length;
-  }
+/** One immutable state of a group's catalog. */
+function versionWith(content: CatalogContent) {
+  const { instruments } = content;
+  let bySymbol: Uint32Array | null = null;
+  let index: CatalogIndex | Promise<CatalogIndex> | null = null;
 
-  /** Every ordinal, which is the order by symbol. */
-  get bySymbol(): Uint32Array {
-    this.#bySymbol ??= Uint32Array.from(this.instruments.keys());
-    return this.#bySymbol;
-  }
-
-  /** The index for search and for orders other than by symbol; a promise until it has been built. */
-  get index(): CatalogIndex | Promise<CatalogIndex> {
-    if (this.#index === null) {
-      const building = buildIndex(this.instruments);
-      this.#index = building;
+  return {
+    ...content,
+    size: instruments.length,
+    /** Every ordinal, which is the order by symbol. */
+    get bySymbol(): Uint32Array {
+      bySymbol ??= Uint32Array.from(instruments.keys());
+      return bySymbol;
+    },
+    /** The index for search and for orders other than by symbol; a promise until it has been built. */
+    get index(): CatalogIndex | Promise<CatalogIndex> {
+      if (index !== null) return index;
+      const building = buildIndex(instruments);
+      index = building;
       building.then(
-        (index) => {
-          this.#index = index;
-        },
+        (built) => (index = built),
         // The next read builds the index again; the present readers get the promise's rejection.
-        () => {
-          this.#index = null;
-        },
+        () => (index = null),
       );
-    }
-    return this.#index;
-  }
+      return building;
+    },
+  };
 }
 
 /** Each changed instrument's previous digest, or null where it did not exist. */
@@ -99,7 +89,7 @@ export async function buildVersion(
   if (previous && before.size === 0) return { version: previous, before };
   const version = await versionOf(digests.values(), pace);
   const content = { version, instruments: sorted, byId, digests, bytes };
-  return { version: new CatalogVersion(content), before };
+  return { version: versionWith(content), before };
 }
 
 /** The order in which a version stores its instruments. */

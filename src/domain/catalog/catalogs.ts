@@ -1,17 +1,11 @@
 import type { ReceiptSource } from '../../gateway/caller.ts';
-import type { Prover } from '../account/prover.ts';
-import type { GroupProof, ProofLedger } from '../auth/proof.ts';
+import type { GroupProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import { CatalogFetches, type CatalogFetchOptions } from './cache/catalog-fetches.ts';
+import { createCatalogFetches } from './cache/catalog-fetches.ts';
 import type { GroupCatalog } from './cache/group-catalog.ts';
 import { CatalogView } from './catalog-view.ts';
-import { GroupProver } from './group-prover.ts';
-
-export interface CatalogsOptions extends CatalogFetchOptions {
-  readonly ledger: ProofLedger;
-  readonly prover: Pick<Prover, 'group'>;
-  readonly onRead?: (source: 'memory' | 'wait') => void;
-}
+import type { CatalogsOptions } from './catalogs-options.ts';
+import { createGroupProver } from './group-prover.ts';
 
 /** The read's source and start, for the receipt; null where the read's own call appears on it already. */
 interface Wait {
@@ -23,13 +17,13 @@ interface Wait {
 /** The catalog of each viewer's group, shared between the readers that the gateway has accepted. */
 export class Catalogs {
   readonly #options: CatalogsOptions;
-  readonly #fetches: CatalogFetches;
-  readonly #prover: GroupProver;
+  readonly #fetches;
+  readonly #prove;
 
   constructor(options: CatalogsOptions) {
     this.#options = options;
-    this.#fetches = new CatalogFetches(options);
-    this.#prover = new GroupProver({ ...options, fetches: this.#fetches });
+    this.#fetches = createCatalogFetches(options);
+    this.#prove = createGroupProver(this.#fetches, options);
   }
 
   /** Returns synchronously where the token is proved and a copy is cached. */
@@ -44,41 +38,18 @@ export class Catalogs {
 
   /** Instruments of the largest cached catalog, to estimate the cost of a list before any proof. */
   get heldSize(): number {
-    let size = 0;
-    for (const { copy } of this.#fetches.catalogs()) size = Math.max(size, copy?.version.size ?? 0);
-    return size;
+    return Math.max(0, ...this.#fetches.catalogs().map(({ copy }) => copy?.version.size ?? 0));
   }
 
-  /** The state of each group whose catalog is in memory: as many as the cache holds. */
+  /** The state of each group whose catalog is in memory, for operators: as many as the cache holds. */
   get figures() {
     const nowMs = this.#options.clock.now();
-    return [...this.#fetches.catalogs()].flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);
-  }
-
-  /** Groups whose catalog has outlived its age, because the gateway fails or serves old copies itself. */
-  get staleGroups(): readonly string[] {
-    return this.figures.filter(({ isStale }) => isStale).map(({ group }) => group);
+    return this.#fetches.catalogs().flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);
   }
 
   /** The estimated size of all catalogs in memory. */
   get byteSize(): number {
     return this.#fetches.byteSize;
-  }
-
-  /** Ages are those of the oldest; `leftSeconds` is until the first of them is served no longer, null without any. */
-  stats() {
-    const nowMs = this.#options.clock.now();
-    let [count, unknownValues, ageMs] = [0, 0, 0];
-    let leftMs: number | null = null;
-    for (const { copy } of this.#fetches.catalogs()) {
-      if (copy === null) continue;
-      count += 1;
-      unknownValues += copy.unknownValues;
-      ageMs = Math.max(ageMs, nowMs - copy.sentAtMs + copy.initialAgeMs);
-      leftMs = Math.min(leftMs ?? Infinity, Math.max(0, copy.servesUntilMs - nowMs));
-    }
-    const leftSeconds = leftMs === null ? null : leftMs / 1000;
-    return { count, unknownValues, ageSeconds: ageMs / 1000, leftSeconds };
   }
 
   /** The next readers wait for the gateway's catalog of now, while the copies remain for the time that it fails. */
@@ -92,7 +63,7 @@ export class Catalogs {
     for (;;) {
       const proof =
         this.#options.ledger.group(viewer) ??
-        (await this.#prover.prove(viewer, (source) => {
+        (await this.#prove(viewer, (source) => {
           wait.source = source;
         }));
       const view = this.#inMemory(proof, wait) ?? (await this.#fetch(proof, wait));
@@ -146,7 +117,6 @@ export class Catalogs {
   }
 }
 
-/** The figures of one group's catalog for the admin port; null where none is in memory. */
 function figuresOf({ key, copy, offeredSize }: GroupCatalog, nowMs: number) {
   if (copy === null) return null;
   return {
@@ -155,6 +125,10 @@ function figuresOf({ key, copy, offeredSize }: GroupCatalog, nowMs: number) {
     /** In the gateway's last answer, which is not served where it has far fewer. */
     offered: offeredSize,
     skipped: copy.skipped,
+    unknownValues: copy.unknownValues,
+    ageSeconds: (nowMs - copy.sentAtMs + copy.initialAgeMs) / 1000,
+    /** Until it is served no longer. */
+    leftSeconds: Math.max(0, copy.servesUntilMs - nowMs) / 1000,
     /** Past its time, because the gateway fails or serves old copies itself. */
     isStale: copy.staleFromMs <= nowMs && nowMs < copy.servesUntilMs,
   };

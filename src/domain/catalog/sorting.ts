@@ -69,11 +69,10 @@ async function merge<T>(
   const merged: T[] = [];
   let l = 0;
   let r = 0;
-  while (l < left.length || r < right.length) {
+  while (l < left.length && r < right.length) {
     if (merged.length % STEPS_BETWEEN_LOOKS === 0 && pace.isDue) await pace.rest();
-    const takeLeft =
-      r >= right.length || (l < left.length && compare(left[l] as T, right[r] as T) <= 0);
-    merged.push((takeLeft ? left[l++] : right[r++]) as T);
+    const takesLeft = compare(left[l] as T, right[r] as T) <= 0;
+    merged.push((takesLeft ? left[l++] : right[r++]) as T);
   }
-  return merged;
+  return merged.concat(left.slice(l), right.slice(r));
 }

@@ -8,26 +8,11 @@ import {
 } from '../account/relation.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { EventHold } from './event-hold.ts';
+import type { FeedOptions } from './feed-options.ts';
 import type { FeedState } from './feed-state.ts';
-import type { PollScheduler, PollTurn } from './poll-scheduler.ts';
-import { Rest, type RestOptions } from './rest.ts';
+import type { PollTurn } from './poll-scheduler.ts';
+import { Rest } from './rest.ts';
 import type { RingMember, TokenRing } from './token-ring.ts';
-
-/** Op 10 for a feed, which like its polls must not be retried. */
-export interface SessionSource {
-  /** The snapshot that is cached for this token, where it may still be served. */
-  cachedSession(viewer: Viewer): SessionAnswer | null;
-  /** A snapshot that was requested after this logical time. */
-  getSession(viewer: Viewer, after: number): Promise<SessionAnswer>;
-}
-
-export interface AccountReadsOptions extends RestOptions {
-  readonly source: SessionSource;
-  readonly scheduler: PollScheduler;
-  readonly logicalClock: { next(): number };
-  readonly sessionMaxAgeMs: number;
-  readonly gatewayTimeoutMs: number;
-}
 
 /** The part of a feed that the reads of its account use. */
 export interface AccountReadsFeed {
@@ -47,7 +32,7 @@ export interface AccountReadsFeed {
  * list had the members that it has. While that read is under way the account's events are withheld.
  */
 export class AccountReads {
-  readonly #options: AccountReadsOptions;
+  readonly #options: FeedOptions;
   readonly #feed: AccountReadsFeed;
   readonly #turn: PollTurn;
   readonly #rest: Rest;
@@ -64,7 +49,7 @@ export class AccountReads {
   /** How often op 10 has differed from a list although nothing had changed in between, and when it is asked again. */
   #dispute = UNDISPUTED;
 
-  constructor(options: AccountReadsOptions, feed: AccountReadsFeed) {
+  constructor(options: FeedOptions, feed: AccountReadsFeed) {
     this.#options = options;
     this.#feed = feed;
     this.#turn = options.scheduler.join(() => this.#start());
@@ -72,7 +57,7 @@ export class AccountReads {
     this.#hold = new EventHold(options, feed.state, () => feed.wake());
   }
 
-  /** `isLate` where a client resumes from before the last read. */
+  /** `isLate` where a client resumes from before the snapshot that is shown. */
   join(viewer: Viewer, isLate: boolean): void {
     const { source, clock, pollMs, gatewayTimeoutMs } = this.#options;
     this.#followers += 1;
@@ -135,17 +120,15 @@ export class AccountReads {
     void source
       .getSession(member.viewer, after)
       .then(
-        (answer) => this.#answered(member, answer),
+        (answer) => {
+          this.#stage = 'idle';
+          this.#rest.succeeded();
+          this.#received(answer);
+          this.#feed.answered(member);
+        },
         (error: unknown) => this.#failed(member, error, after),
       )
       .finally(() => this.changed());
-  }
-
-  #answered(member: RingMember, answer: SessionAnswer): void {
-    this.#stage = 'idle';
-    this.#rest.succeeded();
-    this.#received(answer);
-    this.#feed.answered(member);
   }
 
   /** A refusal is about the token alone: the next token reads immediately. */

@@ -1,10 +1,5 @@
-import type { Clock } from '../../../lib/clock.ts';
+import type { FeedOptions } from './feed-options.ts';
 import type { FeedState } from './feed-state.ts';
-
-export interface EventHoldOptions {
-  readonly clock: Clock;
-  readonly pollMs: number;
-}
 
 // However often the members change meanwhile, an event is withheld no longer than so many intervals.
 const MOST_INTERVALS = 4;
@@ -14,7 +9,7 @@ const MOST_INTERVALS = 4;
  * would be seen twice, or not at all.
  */
 export class EventHold {
-  readonly #options: EventHoldOptions;
+  readonly #options: FeedOptions;
   readonly #state: FeedState;
   readonly #wake: () => void;
   #held: { readonly sinceMs: number; readonly cancel: () => void } | null = null;
@@ -22,7 +17,7 @@ export class EventHold {
   #releasedTime = -1;
 
   /** `wake` is called when the events may be shown again. */
-  constructor(options: EventHoldOptions, state: FeedState, wake: () => void) {
+  constructor(options: FeedOptions, state: FeedState, wake: () => void) {
     this.#options = options;
     this.#state = state;
     this.#wake = wake;

@@ -1,20 +1,20 @@
 import type { Position } from '../../gateway/model.ts';
 import type { FeedSummary } from './feed-events.ts';
 import type { FeedState } from './feed-state.ts';
-import type { FeedView } from './feed-view.ts';
+import { type FeedView, SNAPSHOT } from './feed-view.ts';
 
 /** Computes one subscriber's events. It keeps only the last one's summary. */
 export interface FeedReader<Event> {
-  /** Whether nothing may be shown just now, not even again. */
-  isWithheld(state: FeedState): boolean;
+  /** Whether nothing may be shown just now, not even again. Left out, nothing ever is withheld. */
+  isWithheld?(state: FeedState): boolean;
   /** The next event, or undefined where nothing has changed. The first one is always the list. */
   next(state: FeedState): Event | undefined;
   /** The heartbeat: the present state again, which distinguishes a quiet market from a dead connection. */
   repeat(state: FeedState): Event;
   /** The last event again, marked as delayed; undefined before the first. */
   stale(state: FeedState): Event | undefined;
-  /** Whether the last event said `LIVE` while the feed is delayed. */
-  isOutdated(state: FeedState): boolean;
+  /** Whether the last event said `LIVE` while the feed is delayed. Left out, no event says either. */
+  isOutdated?(state: FeedState): boolean;
 }
 
 /** Emits a snapshot and then deltas, or deltas from the start where `after` is a cursor of the feed. */
@@ -22,8 +22,8 @@ export class ChangesReader<Event extends FeedSummary, Summary extends FeedSummar
   implements FeedReader<Event>
 {
   readonly #viewOf: (state: FeedState) => FeedView<Event, Summary>;
-  #after: string | null;
-  #version: number | null = null;
+  readonly #after: string | null;
+  #version = SNAPSHOT;
   #lastSent: Summary | null = null;
 
   constructor(viewOf: (state: FeedState) => FeedView<Event, Summary>, after: string | null) {
@@ -37,21 +37,26 @@ export class ChangesReader<Event extends FeedSummary, Summary extends FeedSummar
 
   next(state: FeedState): Event | undefined {
     const view = this.#viewOf(state);
-    if (this.#lastSent === null || this.#version === null) return this.#first(view);
+    if (this.#lastSent === null) {
+      this.#version = view.versionOf(this.#after) ?? SNAPSHOT;
+      return this.repeat(state);
+    }
     const isSameStatus = this.#lastSent.status === state.status;
     if (this.#version === view.version && isSameStatus) return undefined;
-    const event = view.since(this.#version);
-    if (isSameStatus && view.isEmpty(event, this.#version)) {
+    if (isSameStatus && view.isEmptySince(this.#version)) {
       // A position opened and closed between two reads: there is no event, and the next delta starts here.
       this.#version = view.version;
       return undefined;
     }
-    return this.#emit(view, event);
+    return this.repeat(state);
   }
 
   repeat(state: FeedState): Event {
     const view = this.#viewOf(state);
-    return this.#emit(view, view.since(this.#version));
+    const event = view.since(this.#version);
+    this.#version = view.version;
+    this.#lastSent = view.summary;
+    return event;
   }
 
   stale(state: FeedState): Event | undefined {
@@ -63,27 +68,11 @@ export class ChangesReader<Event extends FeedSummary, Summary extends FeedSummar
   isOutdated(state: FeedState): boolean {
     return this.#lastSent?.status === 'LIVE' && state.status === 'DELAYED';
   }
-
-  #first(view: FeedView<Event, Summary>): Event {
-    if (this.#after !== null) this.#version = view.versionOf(this.#after);
-    this.#after = null;
-    return this.#emit(view, view.since(this.#version));
-  }
-
-  #emit(view: FeedView<Event, Summary>, event: Event): Event {
-    this.#version = view.version;
-    this.#lastSent = view.summary;
-    return event;
-  }
 }
 
 /** Emits the whole list, in the gateway's order, whenever it has changed. */
 export class ListReader implements FeedReader<readonly Position[]> {
   #lastSent: readonly Position[] | undefined;
-
-  isWithheld(): boolean {
-    return false;
-  }
 
   next(state: FeedState): readonly Position[] | undefined {
     return this.#lastSent === state.positions ? undefined : this.repeat(state);
@@ -96,9 +85,5 @@ export class ListReader implements FeedReader<readonly Position[]> {
 
   stale(): readonly Position[] | undefined {
     return this.#lastSent;
-  }
-
-  isOutdated(): boolean {
-    return false;
   }
 }

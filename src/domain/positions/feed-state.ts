@@ -9,64 +9,63 @@ import type {
   FeedSummary,
   PositionChanges,
 } from './feed-events.ts';
-import { FeedView } from './feed-view.ts';
-import { type Delta, Timeline } from './timeline.ts';
+import { FeedView, SNAPSHOT } from './feed-view.ts';
+import { type Delta, type Item, NOTHING, Timeline } from './timeline.ts';
 import { type PositionTotals, totalsOf } from './totals.ts';
 
+/** Its own methods alone change it. */
+export type FeedState = Readonly<State>;
+
+export function createFeedState(): FeedState {
+  return new State();
+}
+
 /** The feed's present state: its lists, which share one version, and what its readers see of them. */
-export class FeedState {
-  /** The positions alone. */
-  readonly positionChanges: FeedView<PositionChanges, FeedSummary>;
-  /** The positions with the orders and the figures of the account's snapshot. */
-  readonly accountChanges: FeedView<AccountChanges, AccountSummary>;
-  readonly #positions = new Timeline<Position>({ isSame: samePosition, isSameMember: sameSize });
-  readonly #orders = new Timeline<Order>({ isSame: isDeepStrictEqual });
-  #version = 0;
-  #list: PositionsAnswer | null = null;
-  #membersTime = 0;
-  #totals: PositionTotals | null = null;
-  #session: SessionAnswer | null = null;
-  #sessionVersion = 0;
-  #readVersion = 0;
-  #ordersFetchedAt: Date | null = null;
-  #asOf = new Date(0);
-  #status: FeedStatus = 'LIVE';
-
-  constructor() {
-    this.positionChanges = new FeedView({
-      summarize: (cursor) => this.#summary(cursor),
-      compute: (version, summary) => {
-        const positions = changes(this.#positions, version);
-        if (positions === null) return null;
-        return { ...summary, snapshot: version === 0, ...positions };
-      },
-      isEmpty,
-    });
-    this.accountChanges = new FeedView({
-      summarize: (cursor) => ({
-        ...this.#summary(cursor),
-        session: this.#session,
-        ordersFetchedAt: this.#ordersFetchedAt,
-      }),
-      compute: (version, { ordersFetchedAt: fetchedAt, ...summary }) => {
-        const positions = changes(this.#positions, version);
-        const changed = changes(this.#orders, version);
-        if (positions === null || changed === null) return null;
-        const { upserted, closed } = changed;
-        const orders = fetchedAt === null ? null : { upserted, closed, fetchedAt };
-        return { ...summary, snapshot: version === 0, positions, orders };
-      },
-      isEmpty: ({ snapshot, positions, orders }, version) =>
-        isEmpty({ snapshot, ...positions }) &&
-        (orders === null || isEmpty({ snapshot, ...orders })) &&
-        this.#sessionVersion <= version,
-    });
-  }
-
+class State {
   /** The newest list received; null before the first. */
-  get list(): PositionsAnswer | null {
-    return this.#list;
-  }
+  list: PositionsAnswer | null = null;
+  /** The logical time of the list that first had the present members. */
+  membersTime = 0;
+  /** The snapshot that is shown; null before the first. */
+  session: SessionAnswer | null = null;
+  /** The version that the state had when the snapshot was taken over. */
+  readVersion = 0;
+  status: FeedStatus = 'LIVE';
+  readonly #positions = new Timeline<Position>(samePosition, sameSize);
+  readonly #orders = new Timeline<Order>(isDeepStrictEqual);
+  #version = 0;
+  #totals: PositionTotals | null = null;
+  #sessionVersion = 0;
+  #ordersFetchedAt: Date | null = null;
+  /** The positions alone. */
+  readonly positionChanges = new FeedView<PositionChanges, FeedSummary>({
+    summarize: (cursor) => this.#summary(cursor),
+    compute: (version, summary) => {
+      const positions = changes(this.#positions, version);
+      return positions && { ...summary, snapshot: version === SNAPSHOT, ...positions };
+    },
+    isEmpty,
+  });
+  /** The positions with the orders and the figures of the account's snapshot. */
+  readonly accountChanges = new FeedView<AccountChanges, AccountSummary>({
+    summarize: (cursor) => ({
+      ...this.#summary(cursor),
+      session: this.session,
+      ordersFetchedAt: this.#ordersFetchedAt,
+    }),
+    compute: (version, { ordersFetchedAt: fetchedAt, ...summary }) => {
+      const positions = changes(this.#positions, version);
+      const changed = changes(this.#orders, version);
+      if (positions === null || changed === null) return null;
+      const { upserted, closed } = changed;
+      const orders = fetchedAt === null ? null : { upserted, closed, fetchedAt };
+      return { ...summary, snapshot: version === SNAPSHOT, positions, orders };
+    },
+    isEmpty: ({ snapshot, positions, orders }, version) =>
+      isEmpty({ snapshot, ...positions }) &&
+      (orders === null || isEmpty({ snapshot, ...orders })) &&
+      this.#sessionVersion <= version,
+  });
 
   /** The same array as long as the list has not changed by members, order or values. */
   get positions(): readonly Position[] {
@@ -78,43 +77,18 @@ export class FeedState {
     return this.#orders.items;
   }
 
-  /** The logical time of the list that first had the present members. */
-  get membersTime(): number {
-    return this.#membersTime;
-  }
-
-  /** The snapshot that is shown; null before the first. */
-  get session(): SessionAnswer | null {
-    return this.#session;
-  }
-
-  /** The version that the state had when the snapshot was taken over. */
-  get readVersion(): number {
-    return this.#readVersion;
-  }
-
-  get status(): FeedStatus {
-    return this.#status;
-  }
-
-  get asOf(): Date {
-    return this.#asOf;
-  }
-
-  set status(status: FeedStatus) {
-    if (status === this.#status) return;
-    this.#status = status;
+  takeStatus(status: FeedStatus): void {
+    if (status === this.status) return;
+    this.status = status;
     this.#changed();
   }
 
-  /** Takes a list unless a newer one is shown; returns whether its members are others, or of another size. */
-  take(list: PositionsAnswer): boolean {
-    if (this.#list !== null && list.logicalTime <= this.#list.logicalTime) return false;
+  /** Takes a list unless a newer one is shown. */
+  take(list: PositionsAnswer): void {
+    if (this.list !== null && list.logicalTime <= this.list.logicalTime) return;
     // Equal bytes are mapped to the same array, which needs no comparison.
-    const isUnchanged = this.#list?.positions === list.positions;
-    this.#list = list;
-    // The list may have been made right then, however long it was on its way.
-    this.#asOf = new Date(list.sentAtMs);
+    const isUnchanged = this.list?.positions === list.positions;
+    this.list = list;
     const { isContent, isMembers } = isUnchanged
       ? { isContent: false, isMembers: false }
       : this.#positions.advance(list.positions, this.#version + 1);
@@ -122,9 +96,8 @@ export class FeedState {
       this.#version += 1;
       this.#totals = null;
     }
-    if (isMembers) this.#membersTime = list.logicalTime;
+    if (isMembers) this.membersTime = list.logicalTime;
     this.#changed();
-    return isMembers;
   }
 
   /** Takes a snapshot of the account; returns whether an order or a figure has changed. */
@@ -137,20 +110,22 @@ export class FeedState {
       isContent = this.#orders.advance(session.orders, version).isContent;
       this.#ordersFetchedAt = new Date(sentAtMs);
     }
-    if (this.#session === null || !sameFigures(this.#session.session, session)) {
+    if (this.session === null || !sameFigures(this.session.session, session)) {
       isContent = true;
       this.#sessionVersion = version;
     }
     if (isContent) this.#version = version;
-    this.#session = answer;
-    this.#readVersion = this.#version;
+    this.session = answer;
+    this.readVersion = this.#version;
     this.#changed();
     return isContent;
   }
 
   #summary(cursor: string): FeedSummary {
     this.#totals ??= totalsOf(this.#positions.items);
-    return { cursor, totals: this.#totals, status: this.#status, asOf: this.#asOf };
+    // The list may have been made right then, however long it was on its way.
+    const asOf = new Date(this.list?.sentAtMs ?? 0);
+    return { cursor, totals: this.#totals, status: this.status, asOf };
   }
 
   #changed(): void {
@@ -159,14 +134,9 @@ export class FeedState {
   }
 }
 
-const NOTHING: Delta<never> = { upserted: [], opened: [], closed: [] };
-
-/** The whole list at version 0; null where the version is too old. */
-function changes<T extends { readonly id: string }>(
-  timeline: Timeline<T>,
-  version: number,
-): Delta<T> | null {
-  return version === 0 ? { ...NOTHING, upserted: timeline.items } : timeline.since(version);
+/** Null where the version is too old. */
+function changes<T extends Item>(timeline: Timeline<T>, version: number): Delta<T> | null {
+  return version === SNAPSHOT ? { ...NOTHING, upserted: timeline.items } : timeline.since(version);
 }
 
 function isEmpty(event: Omit<Delta<unknown>, 'opened'> & { readonly snapshot: boolean }): boolean {

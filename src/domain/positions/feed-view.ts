@@ -4,26 +4,32 @@ import type { FeedSummary } from './feed-events.ts';
 /** The functions by which one kind of event differs from another. */
 export interface FeedViewOptions<Event, Summary extends FeedSummary> {
   readonly summarize: (cursor: string) => Summary;
-  /** The changes since a version, everything where it is 0; null where the version is too old. */
+  /** The changes since a version; null where the version is too old. */
   readonly compute: (version: number, summary: Summary) => Event | null;
   /** Whether an event that starts at this version has nothing to say. */
   readonly isEmpty: (event: Event, version: number) => boolean;
 }
 
-const SNAPSHOT = 0;
+/** The version before all others, from which everything is a change. */
+export const SNAPSHOT = 0;
+const SEAL_LENGTH = 16;
 
 /**
  * One kind of event over a feed's state. All readers at the same version get the very same event object, so
  * that the fan-out computes and serialises it once.
+ *
+ * Its cursors are signed with a secret of this view, so that a cursor of another feed or view, or a forged one,
+ * reads as unknown, and none reveals whose feed it is from or whether that one still runs.
  */
 export class FeedView<Event, Summary extends FeedSummary> {
   /** While true the state is not to be shown: what belongs together has not arrived whole. */
   isWithheld = false;
   readonly #options: FeedViewOptions<Event, Summary>;
-  readonly #cursors = new Cursors();
+  readonly #secret = randomBytes(16).toString('hex');
   /** The events of the present state by the version each starts from, which is the same for nearly all readers. */
   readonly #events = new Map<number, Event>();
   #version = 0;
+  #cursor: string | null = null;
   #summary: Summary | null = null;
 
   constructor(options: FeedViewOptions<Event, Summary>) {
@@ -36,27 +42,29 @@ export class FeedView<Event, Summary extends FeedSummary> {
 
   /** The summary of the present state, as one shared object for all readers. */
   get summary(): Summary {
-    this.#summary ??= this.#options.summarize(this.#cursors.write(this.#version));
+    this.#cursor ??= this.#cursorOf(this.#version.toString(36));
+    this.#summary ??= this.#options.summarize(this.#cursor);
     return this.#summary;
   }
 
   /** The version a client's cursor stands for; null where it is not one of this view's. */
-  versionOf(cursor: string): number | null {
-    return this.#cursors.read(cursor);
+  versionOf(cursor: string | null): number | null {
+    const [name = ''] = cursor?.split('.', 1) ?? [];
+    // A signature fits one spelling only, which is therefore one that was written here.
+    return cursor === this.#cursorOf(name) ? Number.parseInt(name, 36) : null;
   }
 
-  /** The changes since a version; everything where the version is null or too old. */
-  since(version: number | null): Event {
-    const from = version ?? SNAPSHOT;
-    const known = this.#events.get(from);
+  /** The changes since a version; everything where the version is too old. */
+  since(version: number): Event {
+    const known = this.#events.get(version);
     if (known !== undefined) return known;
-    const event = this.#options.compute(from, this.summary) ?? this.since(null);
-    this.#events.set(from, event);
+    const event = this.#options.compute(version, this.summary) ?? this.since(SNAPSHOT);
+    this.#events.set(version, event);
     return event;
   }
 
-  isEmpty(event: Event, version: number): boolean {
-    return this.#options.isEmpty(event, version);
+  isEmptySince(version: number): boolean {
+    return this.#options.isEmpty(this.since(version), version);
   }
 
   /** An event without changes. */
@@ -68,41 +76,15 @@ export class FeedView<Event, Summary extends FeedSummary> {
 
   /** Called whenever the state has changed. */
   changed(version: number): void {
+    if (version !== this.#version) this.#cursor = null;
     this.#version = version;
     this.#summary = null;
     // Clearing an empty map would allocate a new table each time.
     if (this.#events.size > 0) this.#events.clear();
   }
-}
 
-const SEAL_LENGTH = 16;
-
-/**
- * Cursors of one feed's versions in one of its views. The signature uses a secret of this view, so that a cursor
- * of another feed or view, or a forged one, reads as unknown, and none reveals whose feed it is from or whether
- * that one still runs.
- */
-export class Cursors {
-  readonly #secret = randomBytes(16).toString('hex');
-  #last: { readonly version: number; readonly text: string } | null = null;
-
-  write(version: number): string {
-    if (this.#last?.version !== version) {
-      const name = version.toString(36);
-      this.#last = { version, text: `${name}.${this.#seal(name)}` };
-    }
-    return this.#last.text;
-  }
-
-  /** Null where the cursor is not one of this feed's. */
-  read(cursor: string): number | null {
-    const [name, seal, ...rest] = cursor.split('.', 3);
-    if (!name || seal === undefined || rest.length > 0) return null;
-    // A signature fits one spelling only, which is therefore one that was written here.
-    return seal === this.#seal(name) ? Number.parseInt(name, 36) : null;
-  }
-
-  #seal(name: string): string {
-    return hash('sha256', `${this.#secret}.${name}`, 'base64url').slice(0, SEAL_LENGTH);
+  #cursorOf(name: string): string {
+    const seal = hash('sha256', `${this.#secret}.${name}`, 'base64url').slice(0, SEAL_LENGTH);
+    return `${name}.${seal}`;
   }
 }

@@ -1,50 +1,36 @@
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
+import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
 import { EXPIRY_LEEWAY_MS } from '../auth/claims.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import { AccountReads, type AccountReadsOptions, type SessionSource } from './account-reads.ts';
+import { AccountReads } from './account-reads.ts';
 import type { FeedStatus } from './feed-events.ts';
-import { FeedState, samePosition } from './feed-state.ts';
-import { FirstList } from './first-list.ts';
-import { Poller, type PollerOptions, type PollOutcome } from './poller.ts';
-import type { PositionsBoard } from './positions-board.ts';
+import type { FeedOptions } from './feed-options.ts';
+import { createFeedState, samePosition } from './feed-state.ts';
+import { Poller, type PollOutcome } from './poller.ts';
+import type { BoardScope } from './positions-board.ts';
 import type { SubscribedFeed, Subscription } from './subscription.ts';
 import { TokenEndedError, tokenEndBehind } from './token-ended-error.ts';
-import { type RingMember, TokenRing, type TokenRingOptions } from './token-ring.ts';
+import { type RingMember, TokenRing } from './token-ring.ts';
 
-/** Ops 12 and 10, called once: an implementation must not retry, because a feed has its own back-off. */
-export interface FeedSource extends SessionSource {
-  getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer>;
-}
-
-export interface FeedOptions extends PollerOptions, TokenRingOptions, AccountReadsOptions {
-  readonly source: FeedSource;
-  readonly board: PositionsBoard;
-  /** How long a subscription waits for the first list. */
-  readonly gatewayTimeoutMs: number;
-  /** How long the feed is kept after its last subscription ended. */
-  readonly lingerMs: number;
-  /** Called with the outcome of each poll. */
-  readonly onPoll: (
-    outcome: 'changed' | 'unchanged' | 'failed' | 'refused',
-    error?: unknown,
-  ) => void;
-}
+/** How long a feed is kept after its last subscription ended. */
+const LINGER_MS = 10_000;
 
 /** One account's live list, its poller and its subscriptions. */
 export class Feed implements SubscribedFeed {
-  readonly state = new FeedState();
+  readonly state = createFeedState();
   readonly #options: FeedOptions;
   readonly #proof: AccountProof;
   readonly #onClosed: () => void;
   readonly #ring: TokenRing;
   readonly #poller: Poller;
   readonly #account: AccountReads;
-  readonly #firstList: FirstList;
   readonly #unwatch: () => void;
   #cancelLinger: (() => void) | null = null;
   #hasBegun = false;
+  #hasPolled = false;
+  #lastFailure: Error | null = null;
   /** The last poll's answer: an equal one next time need not be parsed. */
   #previous: PositionsAnswer | null = null;
 
@@ -53,12 +39,11 @@ export class Feed implements SubscribedFeed {
     this.#proof = proof;
     this.#onClosed = onClosed;
     this.#ring = new TokenRing(options);
-    this.#firstList = new FirstList(options.clock, options.gatewayTimeoutMs);
     this.#poller = new Poller(options, this.#ring, (member) => this.#poll(member));
     this.#account = new AccountReads(options, {
       state: this.state,
       ring: this.#ring,
-      wake: () => this.#wake((subscription) => subscription.followsAccount),
+      wake: () => this.#wake(({ options }) => options.followsAccount),
       pollNow: () => this.#poller.pollNow(),
       answered: (member) => this.#accepted(member),
       failed: (member, error) => this.#isRefused(member, error),
@@ -70,31 +55,32 @@ export class Feed implements SubscribedFeed {
   }
 
   get subscriptions(): number {
-    let count = 0;
-    for (const { subscriptions } of this.#ring) count += subscriptions.size;
-    return count;
+    return [...this.#ring].reduce((sum, { subscriptions }) => sum + subscriptions.size, 0);
   }
 
-  get tokens(): number {
-    return this.#ring.size;
+  /** Whether it has subscriptions, whose tokens it polls with. */
+  get isPolling(): boolean {
+    return this.#ring.size > 0;
   }
 
   join(subscription: Subscription): void {
     this.#cancelLinger?.();
     this.#cancelLinger = null;
-    const { viewer } = subscription;
+    const { viewer, followsAccount, after } = subscription.options;
     const member = this.#ring.get(viewer) ?? this.#admit(viewer);
     member.subscriptions.add(subscription);
     if (this.#hasBegun) this.#poller.resume();
     else this.#begin(viewer);
-    if (this.state.list === null) this.#firstList.wait(subscription);
-    if (subscription.followsAccount) this.#account.join(viewer, this.#isLate(subscription));
+    if (this.#hasPolled) this.#expectList(subscription);
+    if (!followsAccount) return;
+    const version = this.state.accountChanges.versionOf(after) ?? Number.POSITIVE_INFINITY;
+    this.#account.join(viewer, version < this.state.readVersion);
   }
 
   leave(subscription: Subscription): void {
-    this.#firstList.leave(subscription);
-    const member = this.#ring.get(subscription.viewer);
-    if (subscription.followsAccount) this.#account.leave();
+    const { viewer, followsAccount } = subscription.options;
+    const member = this.#ring.get(viewer);
+    if (followsAccount) this.#account.leave();
     if (!member?.subscriptions.delete(subscription) || member.subscriptions.size > 0) return;
     this.#ring.remove(member);
     this.#restIfAlone();
@@ -130,7 +116,7 @@ export class Feed implements SubscribedFeed {
   #begin(viewer: Viewer): void {
     this.#hasBegun = true;
     const { board, clock, pollMs } = this.#options;
-    const cached = board.newest({ proof: this.#proof, tokenHash: viewer.tokenHash });
+    const cached = board.newest(this.#scopeOf(viewer));
     const isFresh = cached !== null && clock.now() - cached.receivedAtMs < pollMs;
     if (!isFresh || !board.isCurrent(this.#proof, cached)) {
       this.#poller.begin(null);
@@ -141,21 +127,33 @@ export class Feed implements SubscribedFeed {
     this.#poller.begin(cached.sentAtMs);
   }
 
+  /** The time counts from the first call: waiting for our own rate ceiling is not the gateway's fault. */
+  #expectList(subscription: Subscription): void {
+    if (this.state.list !== null) return;
+    const message = 'no first list within the deadline';
+    subscription.expectList(
+      this.#options.gatewayTimeoutMs,
+      () => this.#lastFailure ?? new GatewayError('timeout', 'getOpenPositions', message),
+    );
+  }
+
   /** One poll, from its call to the subscriptions that its answer wakes. */
   async #poll(member: RingMember): Promise<PollOutcome> {
     const { source, board, onPoll } = this.#options;
     const { viewer } = member;
-    this.#firstList.sent();
-    let answer: PositionsAnswer;
+    if (!this.#hasPolled) {
+      this.#hasPolled = true;
+      for (const { subscriptions } of this.#ring)
+        for (const each of subscriptions) this.#expectList(each);
+    }
     try {
-      answer = await source.getOpenPositions(viewer, this.#previous);
+      this.#previous = await source.getOpenPositions(viewer, this.#previous);
     } catch (error) {
       return this.#failed(member, error);
     }
-    this.#previous = answer;
     const { positions } = this.state;
     // A call sent later may have been answered sooner: then its list is shown.
-    const newest = board.keep({ proof: this.#proof, tokenHash: viewer.tokenHash }, answer);
+    const newest = board.keep(this.#scopeOf(viewer), this.#previous);
     this.#publish('LIVE', newest);
     onPoll(this.state.positions === positions ? 'unchanged' : 'changed');
     this.#accepted(member);
@@ -168,7 +166,7 @@ export class Feed implements SubscribedFeed {
       onPoll('refused', error);
       return { kind: 'refused' };
     }
-    this.#firstList.failed(error);
+    this.#lastFailure = error instanceof Error ? error : new Error(String(error));
     this.#publish('DELAYED', null);
     onPoll('failed', error);
     return { kind: 'failed', error };
@@ -176,8 +174,17 @@ export class Feed implements SubscribedFeed {
 
   /** The gateway has answered a call with this token. */
   #accepted(member: RingMember): void {
-    if (!this.#options.proofs.holds(member.viewer)) this.#renew(member);
+    if (!this.#options.proofs.holds(member.viewer)) {
+      void this.#ring.renew(member).then((refusal) => {
+        if (refusal !== null) this.#dismiss(member, refusal);
+        else this.#wakeWithheld();
+      });
+    }
     this.#wakeWithheld();
+  }
+
+  #scopeOf({ tokenHash }: Viewer): BoardScope {
+    return { proof: this.#proof, tokenHash };
   }
 
   /** A refusal ends the token's subscriptions. */
@@ -187,17 +194,11 @@ export class Feed implements SubscribedFeed {
     return refusal !== null;
   }
 
-  /** Whether a client resumes from before the snapshot that is shown. */
-  #isLate({ after }: Subscription): boolean {
-    const version = after === null ? null : this.state.accountChanges.versionOf(after);
-    return version !== null && version < this.state.readVersion;
-  }
-
   /** Shows a list unless it shows a newer one; wakes the subscriptions where that changes anything for them. */
   #publish(status: FeedStatus, list: PositionsAnswer | null): void {
     const { positions, status: lastStatus } = this.state;
-    this.state.status = status;
-    if (list !== null && this.state.take(list)) this.#firstList.received();
+    this.state.takeStatus(status);
+    if (list !== null) this.state.take(list);
     // Before anybody is woken, because what has to be read may withhold the account's events.
     this.#account.changed();
     if (this.state.positions === positions && status === lastStatus) return;
@@ -236,7 +237,7 @@ export class Feed implements SubscribedFeed {
   #restIfAlone(): void {
     if (this.#ring.size > 0) return;
     this.#poller.pause();
-    this.#cancelLinger = this.#options.clock.after(this.#options.lingerMs, () => {
+    this.#cancelLinger = this.#options.clock.after(LINGER_MS, () => {
       this.#unwatch();
       this.#onClosed();
     });
@@ -248,13 +249,6 @@ export class Feed implements SubscribedFeed {
       member.hasWithheldEvent = false;
       for (const subscription of member.subscriptions) subscription.wake();
     }
-  }
-
-  #renew(member: RingMember): void {
-    void this.#ring.renew(member).then((refusal) => {
-      if (refusal !== null) this.#dismiss(member, refusal);
-      else this.#wakeWithheld();
-    });
   }
 }
 

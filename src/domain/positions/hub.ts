@@ -1,20 +1,21 @@
 import type { PullStream } from '../../../lib/pull-stream.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
-import type { Position } from '../../gateway/model.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import { Feed, type FeedOptions } from './feed.ts';
-import type { AccountChanges, PositionChanges } from './feed-events.ts';
+import { Feed } from './feed.ts';
+import type { FeedOptions } from './feed-options.ts';
 import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
 import type { FeedState } from './feed-state.ts';
-import { PollScheduler, PollSlots } from './poll-scheduler.ts';
+import { createPollScheduler, type PollScheduler } from './poll-scheduler.ts';
+import {
+  FeedSubscription,
+  readHeartbeatMs,
+  readIntervalMs,
+  SHORTEST_HEARTBEAT_MS,
+} from './subscription.ts';
 
-import { FeedSubscription, readHeartbeatMs, readIntervalMs } from './subscription.ts';
-
-export interface PositionsHubOptions
-  extends Omit<FeedOptions, 'lingerMs' | 'scheduler' | 'onPoll'>,
-    Partial<Pick<FeedOptions, 'lingerMs'>> {
+export interface PositionsHubOptions extends Omit<FeedOptions, 'scheduler' | 'onPoll'> {
   readonly pollsPerSecond: number;
   /** Of subscriptions that request none. */
   readonly heartbeatMs?: number | undefined;
@@ -24,21 +25,17 @@ export interface PositionsHubOptions
   readonly onEvent?: (merged: number) => void;
 }
 
-export interface WatchChangesOptions {
-  /** The cursor to resume from. */
-  readonly after?: string | null | undefined;
+export interface WatchOptions {
   readonly intervalMs?: number | null | undefined;
   readonly heartbeatSeconds?: number | null | undefined;
   /** Called when the feed ends the subscription, whether or not a client reads it just then. */
   readonly onEnd?: (error: Error | null) => void;
 }
 
-export type WatchOptions = Omit<WatchChangesOptions, 'after'>;
-
-export type HubStats = ReturnType<PositionsHub['stats']>;
-
-const LINGER_MS = 10_000;
-const HEARTBEAT_SECONDS = 15;
+export interface WatchChangesOptions extends WatchOptions {
+  /** The cursor to resume from. */
+  readonly after?: string | null | undefined;
+}
 
 /**
  * All live feeds of this process: one per account, whose polls serve every device and socket that subscribes.
@@ -51,57 +48,37 @@ export class PositionsHub {
   readonly #feedOptions: FeedOptions;
   readonly #feeds = new Map<string, Feed>();
   readonly #polls = { changed: 0, unchanged: 0, failed: 0, refused: 0 };
-  readonly #heartbeatMs: number;
   #isClosed = false;
 
   constructor(options: PositionsHubOptions) {
+    const { clock, pollsPerSecond, random, onUnexpected } = options;
     this.#options = options;
-    this.#heartbeatMs = options.heartbeatMs ?? Number(readHeartbeatMs(HEARTBEAT_SECONDS));
-    this.#scheduler = new PollScheduler({
-      timers: options.clock,
-      pollsPerSecond: options.pollsPerSecond,
-      slots: new PollSlots(options.random),
-    });
+    this.#scheduler = createPollScheduler(clock, pollsPerSecond, random);
     this.#feedOptions = {
       ...options,
       scheduler: this.#scheduler,
-      lingerMs: options.lingerMs ?? LINGER_MS,
       onPoll: (outcome, error) => {
         this.#polls[outcome] += 1;
-        if (outcome === 'failed' && !(error instanceof GatewayError)) options.onUnexpected?.(error);
+        if (outcome === 'failed' && !(error instanceof GatewayError)) onUnexpected?.(error);
       },
     };
   }
 
   /** Emits the whole list first, then again whenever it has changed. Polling starts with the first pull. */
-  watchPositions(
-    proof: AccountProof,
-    viewer: Viewer,
-    options: WatchOptions = {},
-  ): PullStream<readonly Position[]> {
-    return this.#watch(proof, viewer, new ListReader(), options);
+  watchPositions(proof: AccountProof, viewer: Viewer, options: WatchOptions = {}) {
+    return this.#watch(proof, viewer, options, new ListReader());
   }
 
   /** Emits a snapshot, or resumes at `after`, then deltas. Polling starts with the first pull. */
-  watchChanges(
-    proof: AccountProof,
-    viewer: Viewer,
-    options: WatchChangesOptions = {},
-  ): PullStream<PositionChanges> {
-    const after = options.after ?? null;
-    const reader = new ChangesReader((state) => state.positionChanges, after);
-    return this.#watch(proof, viewer, reader, options);
+  watchChanges(proof: AccountProof, viewer: Viewer, options: WatchChangesOptions = {}) {
+    const reader = new ChangesReader((state) => state.positionChanges, options.after ?? null);
+    return this.#watch(proof, viewer, options, reader);
   }
 
   /** The same with the orders and the figures of the account, for which op 10 is read now and then. */
-  watchAccount(
-    proof: AccountProof,
-    viewer: Viewer,
-    options: WatchChangesOptions = {},
-  ): PullStream<AccountChanges> {
-    const after = options.after ?? null;
-    const reader = new ChangesReader((state) => state.accountChanges, after);
-    return this.#watch(proof, viewer, reader, options, true);
+  watchAccount(proof: AccountProof, viewer: Viewer, options: WatchChangesOptions = {}) {
+    const reader = new ChangesReader((state) => state.accountChanges, options.after ?? null);
+    return this.#watch(proof, viewer, options, reader, true);
   }
 
   /** The live list, where a feed runs and received it within the poll interval, and since the account's last order. */
@@ -130,34 +107,23 @@ export class PositionsHub {
   }
 
   stats() {
-    const { stretch, waiting: waitingPolls } = this.#scheduler;
-    const stats = {
-      /** That poll. */
-      feeds: 0,
-      /** Kept for clients that reconnect. */
-      lingering: 0,
-      /** Polling ones whose last poll failed. */
-      delayed: 0,
-      tokens: 0,
-      subscriptions: 0,
+    const nowMs = this.#options.clock.now();
+    const feeds = [...this.#feeds.values()];
+    // The others are kept for clients that reconnect.
+    const polling = feeds.filter(({ isPolling }) => isPolling);
+    const ages = polling.map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));
+    return {
+      feeds: polling.length,
+      /** Whose last poll failed. */
+      delayed: polling.filter(({ state }) => state.status === 'DELAYED').length,
+      subscriptions: feeds.reduce((sum, feed) => sum + feed.subscriptions, 0),
       /** Since the gateway confirmed the oldest list of a polling feed; 0 without lists. */
-      oldestSeconds: 0,
+      oldestSeconds: ages.reduce((oldest, ageMs) => Math.max(oldest, ageMs / 1000), 0),
       /** The factor by which the ceiling of all polls lengthens every interval. */
-      stretch,
-      waitingPolls,
+      stretch: this.#scheduler.stretch,
+      waitingPolls: this.#scheduler.waiting,
       polls: { ...this.#polls },
     };
-    const nowMs = this.#options.clock.now();
-    for (const { tokens, subscriptions, state } of this.#feeds.values()) {
-      stats[tokens > 0 ? 'feeds' : 'lingering'] += 1;
-      stats.tokens += tokens;
-      stats.subscriptions += subscriptions;
-      if (tokens === 0) continue;
-      if (state.status === 'DELAYED') stats.delayed += 1;
-      const ageMs = state.list === null ? 0 : nowMs - state.asOf.getTime();
-      stats.oldestSeconds = Math.max(stats.oldestSeconds, ageMs / 1000);
-    }
-    return stats;
   }
 
   /** Ends every subscription without an error, for the shutdown of the server. */
@@ -170,35 +136,30 @@ export class PositionsHub {
   #watch<Event>(
     proof: AccountProof,
     viewer: Viewer,
+    { after = null, intervalMs, heartbeatSeconds, onEnd }: WatchChangesOptions,
     reader: FeedReader<Event>,
-    { after, intervalMs, heartbeatSeconds, onEnd }: WatchChangesOptions,
     followsAccount = false,
   ): PullStream<Event> {
     if (proof.account !== viewer.account) throw new Error('the proof is of another account');
+    const { clock, heartbeatMs = SHORTEST_HEARTBEAT_MS, onEvent } = this.#options;
     const subscription = new FeedSubscription<Event>({
+      ...{ reader, followsAccount, after, onEnd, onEvent },
       viewer: viewer.lasting(),
-      reader,
-      followsAccount,
-      after: after ?? null,
-      timers: this.#options.clock,
+      timers: clock,
       intervalMs: readIntervalMs(intervalMs),
-      heartbeatMs: readHeartbeatMs(heartbeatSeconds) ?? this.#heartbeatMs,
+      heartbeatMs: readHeartbeatMs(heartbeatSeconds) ?? heartbeatMs,
       join: (joining) => {
         if (this.#isClosed) return null;
-        const feed = this.#feed(proof);
+        const feed = this.#feeds.get(proof.account) ?? this.#open(proof);
         feed.join(joining);
         return feed;
       },
-      ...(onEnd && { onEnd }),
-      ...(this.#options.onEvent && { onEvent: this.#options.onEvent }),
     });
     return subscription.events;
   }
 
-  #feed(proof: AccountProof): Feed {
+  #open(proof: AccountProof): Feed {
     const { account: login } = proof;
-    const running = this.#feeds.get(login);
-    if (running) return running;
     const feed = new Feed(proof, this.#feedOptions, () => this.#feeds.delete(login));
     this.#feeds.set(login, feed);
     return feed;

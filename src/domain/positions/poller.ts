@@ -1,22 +1,20 @@
-import type { PollScheduler, PollTurn } from './poll-scheduler.ts';
-import { Rest, type RestOptions } from './rest.ts';
+import type { FeedOptions } from './feed-options.ts';
+import type { PollTurn } from './poll-scheduler.ts';
+import { Rest } from './rest.ts';
 import type { RingMember, TokenRing } from './token-ring.ts';
-
-export interface PollerOptions extends RestOptions {
-  readonly scheduler: PollScheduler;
-}
 
 /** A poll's outcome, which decides when the next one is due. A refusal concerns one token, a failure the gateway. */
 export type PollOutcome =
-  | { readonly kind: 'answered' }
-  | { readonly kind: 'refused' }
+  | { readonly kind: 'answered' | 'refused' }
   | { readonly kind: 'failed'; readonly error: unknown };
+
+type Poll = (member: RingMember) => Promise<PollOutcome>;
 
 /** Decides when a feed polls, and with which of its tokens: in round robin, one call at a time. */
 export class Poller {
-  readonly #options: PollerOptions;
+  readonly #options: FeedOptions;
   readonly #ring: TokenRing;
-  readonly #poll: (member: RingMember) => Promise<PollOutcome>;
+  readonly #poll: Poll;
   readonly #turn: PollTurn;
   readonly #rest: Rest;
   #isRunning = false;
@@ -27,11 +25,7 @@ export class Poller {
   #startedAtMs = Number.NEGATIVE_INFINITY;
 
   /** `poll` makes one call; it must not reject. */
-  constructor(
-    options: PollerOptions,
-    ring: TokenRing,
-    poll: (member: RingMember) => Promise<PollOutcome>,
-  ) {
+  constructor(options: FeedOptions, ring: TokenRing, poll: Poll) {
     this.#options = options;
     this.#ring = ring;
     this.#poll = poll;

@@ -20,7 +20,7 @@ export interface BoardWatcher {
 export interface PositionsBoardOptions {
   readonly logicalClock: LogicalClock;
   /** Estimated heap of all lists. */
-  readonly maxBytes?: number;
+  readonly maxBytes: number;
 }
 
 /** A list that was served: when it was asked for, and the digest of its ids. */
@@ -29,16 +29,11 @@ interface Served {
   readonly members: number;
 }
 
-/** A mutable cache entry, because a feed replaces the list at each poll. */
 interface CacheEntry {
-  list: PositionsAnswer;
-  members: number;
-  readonly size: number;
+  readonly list: PositionsAnswer;
+  readonly members: number;
 }
 
-const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
-// The share by which a list's size may differ from the size computed when its entry was made.
-const SIZE_SLACK = 0.25;
 // Measured. The texts of a position take as much of the heap as of the body, the rest of it half as much again.
 const BYTES_OF_A_LIST = 450;
 const BYTES_BESIDE_THE_BODY = 85;
@@ -59,11 +54,11 @@ export class PositionsBoard {
   readonly #logicalClock: LogicalClock;
   readonly #changedAt = new Watermarks();
 
-  constructor({ logicalClock, maxBytes = DEFAULT_MAX_BYTES }: PositionsBoardOptions) {
+  constructor({ logicalClock, maxBytes }: PositionsBoardOptions) {
     this.#logicalClock = logicalClock;
     const options = {
       maxSize: Math.ceil(maxBytes / 2),
-      sizeCalculation: ({ size }: CacheEntry) => size,
+      sizeCalculation: ({ list }: CacheEntry) => sizeOf(list),
     };
     this.#byToken = new LRUCache(options);
     this.#byAccount = new LRUCache(options);
@@ -145,10 +140,10 @@ export class PositionsBoard {
     const isUnchanged = cached?.list.positions === positions;
     const members = isUnchanged ? cached.members : digestOf(positions.map(({ id }) => id));
     // Stored under the token as well: it must not be shown an older list should its proof lapse.
-    store(this.#byToken, tokenHash, list, members);
+    this.#byToken.set(tokenHash, { list, members });
     this.#newestByToken.set(tokenHash, { at, members });
     if (proof === null) return list;
-    store(this.#byAccount, proof.account, list, members);
+    this.#byAccount.set(proof.account, { list, members });
     this.#newestByAccount.set(proof.account, { at, members });
     return list;
   }
@@ -160,19 +155,6 @@ export class PositionsBoard {
       if (this.#watchers.get(login) === watcher) this.#watchers.delete(login);
     };
   }
-}
-
-function store(
-  lists: LRUCache<string, CacheEntry>,
-  key: string,
-  list: PositionsAnswer,
-  members: number,
-): void {
-  const cached = lists.get(key);
-  const size = sizeOf(list);
-  if (cached && Math.abs(size - cached.size) <= cached.size * SIZE_SLACK) {
-    Object.assign(cached, { list, members });
-  } else lists.set(key, { list, members, size });
 }
 
 function newer<T extends PositionsAnswer | null>(

@@ -1,22 +1,14 @@
 import { backoffMs } from '../../../lib/backoff.ts';
-import type { Clock } from '../../../lib/clock.ts';
 import { GatewayError } from '../../gateway/errors.ts';
-
-export interface RestOptions {
-  readonly clock: Clock;
-  readonly random: () => number;
-  /** The pause after the first failure, and the longest one. */
-  readonly pollMs: number;
-  readonly pollMaxMs: number;
-}
+import type { FeedOptions } from './feed-options.ts';
 
 /** The pause in calls of one kind that grows with each failure: what the gateway asks for too, up to the ceiling. */
 export class Rest {
-  readonly #options: RestOptions;
+  readonly #options: FeedOptions;
   #failures = 0;
   #untilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: RestOptions) {
+  constructor(options: FeedOptions) {
     this.#options = options;
   }
 

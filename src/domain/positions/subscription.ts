@@ -11,6 +11,7 @@ const LONGEST_HEARTBEAT_SECONDS = 60;
 export const LONGEST_HEARTBEAT_MS = LONGEST_HEARTBEAT_SECONDS * 1_000;
 // A little under what is promised, which is counted at the client.
 const EARLY_MS = 500;
+export const SHORTEST_HEARTBEAT_MS = SHORTEST_HEARTBEAT_SECONDS * 1_000 - EARLY_MS;
 
 /** A feed as one of its subscriptions uses it. */
 export interface SubscribedFeed {
@@ -20,13 +21,9 @@ export interface SubscribedFeed {
   leave(subscription: Subscription): void;
 }
 
-export interface SubscriptionOptions<Event> {
-  readonly viewer: Viewer;
+export interface SubscriptionOptions<Event> extends Subscriber {
   readonly reader: FeedReader<Event>;
   readonly timers: Clock;
-  /** Whether its events hold the account's snapshot, which the feed then has to read. */
-  readonly followsAccount: boolean;
-  readonly after: string | null;
   /** The least time between two events; 0 for none. */
   readonly intervalMs: number;
   /** The longest time between two events. */
@@ -34,50 +31,47 @@ export interface SubscriptionOptions<Event> {
   /** Called by the first pull. Null where the hub is closed. */
   readonly join: (subscription: Subscription) => SubscribedFeed | null;
   /** Called when the feed ends the subscription, with its error if any; never when the reader unsubscribes. */
-  readonly onEnd?: (error: Error | null) => void;
+  readonly onEnd?: ((error: Error | null) => void) | undefined;
   /** `merged`: how many changes, beyond one, the event stands for. */
-  readonly onEvent?: (merged: number) => void;
+  readonly onEvent?: ((merged: number) => void) | undefined;
+}
+
+interface Subscriber {
+  readonly viewer: Viewer;
+  /** Whether its events hold the account's snapshot, which the feed then has to read. */
+  readonly followsAccount: boolean;
+  /** The cursor to resume from. */
+  readonly after: string | null;
 }
 
 /** The part of a subscription that does not depend on its type of event. */
 export interface Subscription {
-  readonly viewer: Viewer;
-  readonly followsAccount: boolean;
-  readonly after: string | null;
+  readonly options: Subscriber;
   /** The feed's state has changed. */
   wake(): void;
   end(error: Error | null): void;
+  /** Ends it unless the feed has a first list by then. */
+  expectList(withinMs: number, failure: () => Error): void;
 }
 
 /** One subscriber's timing; its reader computes the events. Back-pressure: no event is buffered. */
 export class FeedSubscription<Event> implements Subscription {
+  readonly options: SubscriptionOptions<Event>;
   readonly events: PullStream<Event>;
-  readonly #options: SubscriptionOptions<Event>;
   #feed: SubscribedFeed | null = null;
   #emittedAtMs = Number.NEGATIVE_INFINITY;
   /** Since the last event. */
   #changes = 0;
   #timer: { readonly dueMs: number; readonly cancel: () => void } | null = null;
+  #cancelDeadline: (() => void) | null = null;
 
   constructor(options: SubscriptionOptions<Event>) {
-    this.#options = options;
+    this.options = options;
     this.events = new PullStream({
       open: () => this.#open(),
       take: () => this.#take(),
       close: () => this.#close(),
     });
-  }
-
-  get viewer(): Viewer {
-    return this.#options.viewer;
-  }
-
-  get followsAccount(): boolean {
-    return this.#options.followsAccount;
-  }
-
-  get after(): string | null {
-    return this.#options.after;
   }
 
   wake(): void {
@@ -88,49 +82,52 @@ export class FeedSubscription<Event> implements Subscription {
   end(error: Error | null): void {
     const isOver = this.events.isEnded;
     this.events.end(error);
-    if (!isOver) this.#options.onEnd?.(error);
+    if (!isOver) this.options.onEnd?.(error);
+  }
+
+  expectList(withinMs: number, failure: () => Error): void {
+    this.#cancelDeadline ??= this.options.timers.after(withinMs, () => {
+      if (this.#feed?.state.list === null) this.end(failure());
+    });
   }
 
   #open(): void {
-    this.#feed = this.#options.join(this);
+    this.#feed = this.options.join(this);
     if (this.#feed === null) this.end(null);
   }
 
   #take(): Event | undefined {
-    const { reader, timers, intervalMs, heartbeatMs } = this.#options;
+    const { reader, timers, intervalMs, heartbeatMs, onEvent } = this.options;
     if (this.#feed === null || this.#feed.state.list === null) return undefined;
     // Without a timer: the feed wakes its subscriptions once the state may be shown.
-    if (reader.isWithheld(this.#feed.state)) return undefined;
+    if (reader.isWithheld?.(this.#feed.state)) return undefined;
     const nowMs = timers.now();
     const freeAtMs = this.#emittedAtMs + intervalMs;
     if (nowMs < freeAtMs) return this.#wakeAt(freeAtMs);
     const beatMs = Math.max(heartbeatMs, intervalMs);
     const event = this.#nextEvent(this.#feed, nowMs >= this.#emittedAtMs + beatMs);
-    if (event !== undefined) this.#emitted(nowMs);
+    if (event !== undefined) {
+      this.#emittedAtMs = nowMs;
+      onEvent?.(Math.max(0, this.#changes - 1));
+      this.#changes = 0;
+    }
     this.#wakeAt(this.#emittedAtMs + beatMs);
     return event;
   }
 
-  #emitted(nowMs: number): void {
-    this.#emittedAtMs = nowMs;
-    const { onEvent } = this.#options;
-    if (onEvent) onEvent(Math.max(0, this.#changes - 1));
-    this.#changes = 0;
-  }
-
   #nextEvent(feed: SubscribedFeed, isBeat: boolean): Event | undefined {
-    const { reader, viewer } = this.#options;
+    const { reader, viewer } = this.options;
     const { state } = feed;
     if (feed.maySend(viewer))
       return reader.next(state) ?? (isBeat ? reader.repeat(state) : undefined);
-    return isBeat || reader.isOutdated(state) ? reader.stale(state) : undefined;
+    return isBeat || reader.isOutdated?.(state) ? reader.stale(state) : undefined;
   }
 
   /** An earlier timer is kept: its wake-up is cheaper than a new timer for each event. */
   #wakeAt(dueMs: number): undefined {
     if (!Number.isFinite(dueMs) || (this.#timer && this.#timer.dueMs <= dueMs)) return;
     this.#timer?.cancel();
-    const { timers } = this.#options;
+    const { timers } = this.options;
     const cancel = timers.after(dueMs - timers.now(), () => {
       this.#timer = null;
       this.events.wake();
@@ -139,6 +136,7 @@ export class FeedSubscription<Event> implements Subscription {
   }
 
   #close(): void {
+    this.#cancelDeadline?.();
     this.#timer?.cancel();
     this.#timer = null;
     this.#feed?.leave(this);
@@ -148,16 +146,14 @@ export class FeedSubscription<Event> implements Subscription {
 
 /** The longest time between two events that a client requests; null where it requests none. */
 export function readHeartbeatMs(heartbeatSeconds: number | null | undefined): number | null {
-  if (heartbeatSeconds === null || heartbeatSeconds === undefined) return null;
+  if (heartbeatSeconds == null) return null;
   const [shortest, longest] = [SHORTEST_HEARTBEAT_SECONDS, LONGEST_HEARTBEAT_SECONDS];
-  const seconds = within('heartbeatSeconds', heartbeatSeconds, shortest, longest);
-  return seconds * 1_000 - EARLY_MS;
+  return within('heartbeatSeconds', heartbeatSeconds, shortest, longest) * 1_000 - EARLY_MS;
 }
 
 /** The least time between two events that a client requests; 0 where it requests none. */
 export function readIntervalMs(intervalMs: number | null | undefined): number {
-  if (intervalMs === null || intervalMs === undefined) return 0;
-  return within('intervalMs', intervalMs, 1, LONGEST_INTERVAL_MS);
+  return intervalMs == null ? 0 : within('intervalMs', intervalMs, 1, LONGEST_INTERVAL_MS);
 }
 
 function within(argument: string, value: number, least: number, most: number): number {

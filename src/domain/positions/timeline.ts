@@ -11,12 +11,7 @@ export interface Item {
   readonly id: string;
 }
 
-export interface TimelineOptions<T> {
-  readonly isSame: (a: T, b: T) => boolean;
-  /** Whether a changed item is still the same holding; without it the id alone says so. */
-  readonly isSameMember?: (a: T, b: T) => boolean;
-  readonly closingsKept?: number;
-}
+type Comparison<T> = (a: T, b: T) => boolean;
 
 interface Row<T> {
   item: T;
@@ -25,9 +20,16 @@ interface Row<T> {
   pass: number;
 }
 
-const CLOSINGS_KEPT = 256;
+/** An item that was in the list from one version until another. */
+interface Closing {
+  readonly id: string;
+  readonly openedAt: number;
+  readonly closedAt: number;
+}
+
+export const CLOSINGS_KEPT = 256;
 const NONE: readonly string[] = [];
-const NOTHING: Delta<never> = { upserted: [], opened: NONE, closed: NONE };
+export const NOTHING: Delta<never> = { upserted: [], opened: NONE, closed: NONE };
 
 /**
  * One list of a feed with the version at which each item was opened and last changed. No older list is
@@ -35,9 +37,12 @@ const NOTHING: Delta<never> = { upserted: [], opened: NONE, closed: NONE };
  * The versions are the feed's, which all of its lists share.
  */
 export class Timeline<T extends Item> {
-  readonly #options: TimelineOptions<T>;
+  readonly #isSame: Comparison<T>;
+  readonly #isSameMember: Comparison<T>;
   readonly #rows = new Map<string, Row<T>>();
-  readonly #closings: Closings;
+  /** The latest closings, for the delta of a reader that was disconnected. */
+  readonly #closings: Closing[] = [];
+  #forgottenAt = 0;
   #items: readonly T[] = [];
   #version = 0;
   #versionBefore = 0;
@@ -46,9 +51,10 @@ export class Timeline<T extends Item> {
   /** The delta of the latest change, which is all that most readers need. */
   #latest: Delta<T> = NOTHING;
 
-  constructor(options: TimelineOptions<T>) {
-    this.#options = options;
-    this.#closings = new Closings(options.closingsKept ?? CLOSINGS_KEPT);
+  /** `isSameMember`: whether a changed item is still the same holding; left out, its id alone says so. */
+  constructor(isSame: Comparison<T>, isSameMember: Comparison<T> = () => true) {
+    this.#isSame = isSame;
+    this.#isSameMember = isSameMember;
   }
 
   /** In the gateway's own order; the same array as long as nothing has changed, not even the order. */
@@ -66,80 +72,76 @@ export class Timeline<T extends Item> {
    * no longer the same holding.
    */
   advance(items: readonly T[], version: number) {
-    const { isSame, isSameMember } = this.#options;
     const isFirst = this.#version === 0;
     this.#pass += 1;
     const pass = this.#pass;
     const list = items.slice();
-    let opened: string[] | null = null;
+    const opened: string[] = [];
     let unchanged = 0;
     let isMembers = isFirst;
     for (const [index, item] of items.entries()) {
       const row = this.#rows.get(item.id);
       if (row === undefined) {
         this.#rows.set(item.id, { item, openedAt: version, changedAt: version, pass });
-        opened ??= [];
         opened.push(item.id);
         continue;
       }
       row.pass = pass;
-      if (isSame(row.item, item)) {
+      if (this.#isSame(row.item, item)) {
         // An equal item keeps its object, so that readers can compare by identity.
         list[index] = row.item;
         unchanged += 1;
       } else {
-        isMembers ||= isSameMember?.(row.item, item) === false;
+        isMembers ||= !this.#isSameMember(row.item, item);
         row.item = item;
         row.changedAt = version;
       }
     }
-    const closed = this.#rows.size > list.length ? this.#close(version) : null;
-    isMembers ||= opened !== null || closed !== null;
+    const closed = this.#rows.size > list.length ? this.#close(version) : NONE;
+    isMembers ||= opened.length > 0 || closed.length > 0;
     const isContent = isMembers || unchanged < list.length;
     if (isContent) {
       if (isFirst) this.#firstVersion = version;
       this.#versionBefore = this.#version;
       this.#version = version;
-      const upserted = unchanged === 0 ? list : this.#changedAt(version, list);
-      this.#latest = { upserted, opened: opened ?? NONE, closed: closed ?? NONE };
-    } else if (sameOrder(list, this.#items)) {
-      return { isContent, isMembers };
+      const isChanged = ({ id }: T) => this.#rows.get(id)?.changedAt === version;
+      this.#latest = { upserted: unchanged === 0 ? list : list.filter(isChanged), opened, closed };
     }
-    this.#items = list;
+    if (isContent || !sameOrder(list, this.#items)) this.#items = list;
     return { isContent, isMembers };
   }
 
   /** Null where the version is from before the first list, or too many items closed since. */
   since(version: number): Delta<T> | null {
-    if (version < 1 || version < this.#firstVersion) return null;
-    if (!this.#closings.reachesBackTo(version)) return null;
+    if (version < Math.max(1, this.#firstVersion, this.#forgottenAt)) return null;
     if (version >= this.#version) return NOTHING;
     if (version >= this.#versionBefore) return this.#latest;
-    const closed = this.#closings.leftSince(version);
-    const upserted: T[] = [];
+    // Those that were in the list at that version; some may be open again.
+    const closed = new Set<string>();
+    for (const { id, openedAt, closedAt } of this.#closings) {
+      if (openedAt <= version && closedAt > version) closed.add(id);
+    }
     const opened: string[] = [];
-    for (const [id, row] of this.#rows) {
-      if (row.changedAt <= version) continue;
+    for (const [id, { openedAt }] of this.#rows) {
       // An item that closed and opened again in between stayed open for this reader.
-      if (row.openedAt > version && !closed.delete(id)) opened.push(id);
+      if (openedAt > version && !closed.delete(id)) opened.push(id);
     }
-    for (const item of this.#items) {
+    const upserted = this.#items.filter((item) => {
       const row = this.#rows.get(item.id);
-      if (row?.item === item && row.changedAt > version) upserted.push(item);
-    }
+      return row?.item === item && row.changedAt > version;
+    });
     return { upserted, opened, closed: [...closed] };
-  }
-
-  #changedAt(version: number, list: readonly T[]): readonly T[] {
-    return list.filter(({ id }) => this.#rows.get(id)?.changedAt === version);
   }
 
   #close(version: number): string[] {
     const closed: string[] = [];
-    for (const [id, row] of this.#rows) {
-      if (row.pass === this.#pass) continue;
+    for (const [id, { pass, openedAt }] of this.#rows) {
+      if (pass === this.#pass) continue;
       this.#rows.delete(id);
-      this.#closings.add({ id, openedAt: row.openedAt, closedAt: version });
+      this.#closings.push({ id, openedAt, closedAt: version });
+      if (this.#closings.length > CLOSINGS_KEPT) {
+        this.#forgottenAt = this.#closings.shift()?.closedAt ?? this.#forgottenAt;
+      }
       closed.push(id);
     }
     return closed;
@@ -148,42 +150,4 @@ export class Timeline<T extends Item> {
 
 function sameOrder(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((item, index) => item === b[index]);
-}
-
-/** An item that was in the list from one version until another. */
-interface Closing {
-  readonly id: string;
-  readonly openedAt: number;
-  readonly closedAt: number;
-}
-
-/** A bounded list of the latest closings, for the delta of a reader that was disconnected. */
-class Closings {
-  readonly #kept: Closing[] = [];
-  readonly #capacity: number;
-  #forgottenAt = 0;
-
-  constructor(capacity: number) {
-    this.#capacity = capacity;
-  }
-
-  add(closing: Closing): void {
-    this.#kept.push(closing);
-    if (this.#kept.length <= this.#capacity) return;
-    this.#forgottenAt = this.#kept.shift()?.closedAt ?? this.#forgottenAt;
-  }
-
-  /** Whether every closing after that version is still known. */
-  reachesBackTo(version: number): boolean {
-    return version >= this.#forgottenAt;
-  }
-
-  /** The ids that were in the list at that version and were closed since; some may be open again. */
-  leftSince(version: number): Set<string> {
-    const ids = new Set<string>();
-    for (const { id, openedAt, closedAt } of this.#kept) {
-      if (openedAt <= version && closedAt > version) ids.add(id);
-    }
-    return ids;
-  }
 }

@@ -1,41 +1,34 @@
 import type { Viewer } from '../auth/viewer.ts';
-import { Rest, type RestOptions } from './rest.ts';
+import type { FeedOptions } from './feed-options.ts';
+import { Rest } from './rest.ts';
 import type { Subscription } from './subscription.ts';
 import { type TokenEndedError, tokenEndBehind } from './token-ended-error.ts';
 
-/** The feed's view of the proof of its tokens. */
-export interface TokenProofs {
-  /** Whether the token has proof of the account now. */
-  holds(viewer: Viewer): boolean;
-  /** Renews the proof of a token whose polls did not renew it; rejects where that fails. */
-  renew(viewer: Viewer): Promise<unknown>;
-}
-
-/** A token without proof polls out of turn, but not more often than every `pollMs`. */
-export interface TokenRingOptions extends RestOptions {
-  readonly proofs: TokenProofs;
-}
-
 /** One token with subscriptions to a feed. */
-export interface RingMember {
+export class RingMember {
   readonly viewer: Viewer;
-  readonly subscriptions: Set<Subscription>;
-  polledAtMs: number;
+  readonly subscriptions = new Set<Subscription>();
+  polledAtMs = Number.NEGATIVE_INFINITY;
   /** Its proof is being renewed. */
-  isRenewing: boolean;
+  isRenewing = false;
   /** The pause between renewals that fail. */
   readonly rest: Rest;
   /** An event was withheld from one of its subscriptions for lack of proof. */
-  hasWithheldEvent: boolean;
-  cancelExpiry: (() => void) | null;
+  hasWithheldEvent = false;
+  cancelExpiry: (() => void) | null = null;
+
+  constructor(viewer: Viewer, options: FeedOptions) {
+    this.viewer = viewer;
+    this.rest = new Rest(options);
+  }
 }
 
 /** The tokens of one feed in round robin, the next one to poll first. */
 export class TokenRing {
   readonly #members = new Map<string, RingMember>();
-  readonly #options: TokenRingOptions;
+  readonly #options: FeedOptions;
 
-  constructor(options: TokenRingOptions) {
+  constructor(options: FeedOptions) {
     this.#options = options;
   }
 
@@ -52,15 +45,7 @@ export class TokenRing {
   }
 
   add(viewer: Viewer): RingMember {
-    const member: RingMember = {
-      viewer,
-      subscriptions: new Set(),
-      polledAtMs: Number.NEGATIVE_INFINITY,
-      isRenewing: false,
-      rest: new Rest(this.#options),
-      hasWithheldEvent: false,
-      cancelExpiry: null,
-    };
+    const member = new RingMember(viewer, this.#options);
     this.#members.set(viewer.tokenHash, member);
     return member;
   }
@@ -76,7 +61,8 @@ export class TokenRing {
 
   /** The next token to poll: one whose proof has lapsed, else the one that has waited longest. */
   next(nowMs: number): RingMember | null {
-    const member = this.unproved(nowMs) ?? this.#first();
+    const [first = null] = this.#members.values();
+    const member = this.unproved(nowMs) ?? first;
     if (member === null) return null;
     member.polledAtMs = nowMs;
     // The token moves behind the others.
@@ -85,13 +71,12 @@ export class TokenRing {
     return member;
   }
 
-  /** A token without proof, which must poll before its subscriptions may get new events. */
+  /** A token without proof, which must poll before its subscriptions may get new events, but not more often than every `pollMs`. */
   unproved(nowMs: number): RingMember | null {
     const { proofs, pollMs } = this.#options;
     for (const member of this.#members.values()) {
       const dueMs = Math.max(member.polledAtMs + pollMs, member.rest.untilMs);
-      if (member.isRenewing || nowMs < dueMs) continue;
-      if (!proofs.holds(member.viewer)) return member;
+      if (!member.isRenewing && nowMs >= dueMs && !proofs.holds(member.viewer)) return member;
     }
     return null;
   }
@@ -113,10 +98,5 @@ export class TokenRing {
     } finally {
       member.isRenewing = false;
     }
-  }
-
-  #first(): RingMember | null {
-    const [first] = this.#members.values();
-    return first ?? null;
   }
 }

@@ -9,7 +9,7 @@ import type { DomainMetrics } from '../domain-metrics.ts';
 import { InputError } from '../input-error.ts';
 import { KeyForgottenError, KeyNotVoidedError, UnprovedOrderError } from './order-errors.ts';
 import type { Orders, Placed } from './orders.ts';
-import type { Submission } from './outcome.ts';
+import { isUnsent } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
 
 type OrderMetrics = Pick<DomainMetrics, 'orders' | 'replays' | 'voids'>;
@@ -39,8 +39,9 @@ export class OrderDesk {
       const placed = await this.#limits.order(proof, () =>
         this.#orders.place(viewer, proof, ticket),
       );
+      const { outcome } = placed;
       if (placed.replayed) this.#metrics.replays.add();
-      else this.#metrics.orders.add(endOf(placed));
+      else this.#metrics.orders.add(isUnsent(outcome) ? 'expired' : outcome.kind);
       return placed;
     } catch (error) {
       // This request was not sent.
@@ -79,10 +80,6 @@ export class OrderDesk {
       throw new UnprovedOrderError('unavailable', operation ?? error.operation, message, details);
     }
   }
-}
-
-function endOf({ outcome }: Placed): 'expired' | Submission['outcome'] {
-  return outcome.outcome === 'rejected' && !outcome.sent ? 'expired' : outcome.outcome;
 }
 
 /** Forged tokens, and an account that floods, must not look like a fault of the gateway's or the store's. */

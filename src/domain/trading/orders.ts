@@ -14,9 +14,9 @@ import type { Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
 import { KeyForgottenError } from './order-errors.ts';
-import { isVoided, type Submission, VOIDED } from './outcome.ts';
-import { outcomeOf, Recorder } from './recorder.ts';
-import { Submitter, type SubmitterOptions } from './submitter.ts';
+import { isVoided, type Submission, unknownSince, VOIDED } from './outcome.ts';
+import { createRecorder } from './recorder.ts';
+import { createSubmitter, type SubmitterOptions } from './submitter.ts';
 import { canonical, type Ticket } from './ticket.ts';
 
 export interface Placed {
@@ -45,20 +45,19 @@ export const CLOCKS_DIFFER_MS = 2_000;
 /** Places orders, each at most once per key, and returns their outcomes. */
 export class Orders {
   readonly #options: SubmitterOptions;
-  readonly #recorder: Recorder;
-  readonly #submitter: Submitter;
+  readonly #recorder;
+  readonly #submitter;
   readonly #pendingMs: number;
   /** Orders in flight in this process. They outlive their requests, whose clients may have disconnected. */
   readonly #inFlight = new Map<string, InFlightOrder>();
 
   constructor(options: SubmitterOptions) {
     this.#options = options;
-    this.#recorder = new Recorder(options);
-    this.#submitter = new Submitter(options, this.#recorder);
+    this.#recorder = createRecorder(options);
+    this.#submitter = createSubmitter(options, this.#recorder);
     this.#pendingMs = options.orderTimeoutMs + RECORDING_MS;
   }
 
-  /** The number of orders in flight. */
   get underWay(): number {
     return this.#inFlight.size;
   }
@@ -102,7 +101,7 @@ export class Orders {
     for (;;) {
       const placed = await this.#endOf(id);
       if (placed) return placed;
-      const record = await this.#find(login, key);
+      const record = await this.#recorder.find(login, key);
       // An order that began meanwhile is in flight as well.
       if (!record && !this.#inFlight.has(id)) return null;
       const closing = record && closingOf(record);
@@ -211,7 +210,7 @@ export class Orders {
         isTooLate: this.#submitter.isTooLate(ticket),
       });
     }
-    const record = await this.#find(login, key);
+    const record = await this.#recorder.find(login, key);
     if (record === null) throw broken('input.sendBefore', 'must be at most 24 hours ahead');
     return { reserved: false, record };
   }
@@ -223,23 +222,16 @@ export class Orders {
       if (waiting !== null) return waiting;
       await pause(this.#options.clock, FOLLOW_POLL_MS);
     }
-    const found = await this.#find(login, key);
+    const found = await this.#recorder.find(login, key);
     if (found !== null) return found;
     throw new RecordsUnavailableError('the key is not free yet', { earlierUnknown: false });
   }
 
-  async #find(login: string, key: string): Promise<OrderRecord | null> {
-    const waiting = this.#recorder.waiting(login, key);
-    if (waiting) return waiting;
-    // A key that comes free may be free already, and another process's order have it.
-    const record = await this.#options.records.find(login, key);
-    return record !== null && this.#recorder.isFreeing(record) ? null : record;
-  }
-
   /** Another process may have sent it, and changed the account behind what this one has in memory. */
   #replayed(login: string, idempotencyKey: string, record: OrderRecord): Placed {
-    const outcome = this.#submitter.report(login, outcomeOf(record));
-    return { outcome, idempotencyKey, replayed: true };
+    // Past its deadline a pending order's process is dead, and whether the gateway got the order is unknown.
+    const outcome = record.outcome ?? unknownSince(record.reservedAtMs);
+    return { outcome: this.#submitter.report(login, outcome), idempotencyKey, replayed: true };
   }
 
   /**
@@ -257,7 +249,7 @@ export class Orders {
     try {
       while (record.outcome === null && record.pendingMs > 0 && !isOver) {
         await pause(clock, FOLLOW_POLL_MS);
-        const next = await this.#find(login, key);
+        const next = await this.#recorder.find(login, key);
         if (next?.id !== first.id) return null;
         record = next;
       }

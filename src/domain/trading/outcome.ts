@@ -5,35 +5,26 @@ import type { Answer, Exchange } from '../../gateway/exchange.ts';
 import { commonRefusal } from '../../gateway/judge.ts';
 import { toSubmitResult } from '../../gateway/wire/bodies.ts';
 import { isRow, type Row, text } from '../../gateway/wire/scalars.ts';
+import type { RecordedOutcome, RecordedRejection } from '../../store/order-records.ts';
 
-/** The outcome of an order that may have reached the gateway. "Unknown" is not "failed". */
-export type Submission =
-  | Acceptance
-  | Rejection
-  | { readonly outcome: 'unknown'; readonly sentAt: Date; readonly message: string | null };
+/** The outcome of an order that may have reached the gateway, as its record keeps it. "Unknown" is not "failed". */
+export type Submission = RecordedOutcome;
 
-export interface Acceptance {
-  readonly outcome: 'accepted';
-  readonly orderId: string | null;
-  readonly message: string | null;
-}
-
-export interface Rejection {
-  readonly outcome: 'rejected';
-  readonly error: string | null;
-  readonly message: string | null;
-  /** False where it was refused here, before the gateway heard of it. */
-  readonly sent: boolean;
-}
+export type Acceptance = Extract<Submission, { kind: 'accepted' }>;
 
 /** It reached its sending later than its client meant it. */
-export const EXPIRED: Rejection = unsent('EXPIRED');
+export const EXPIRED: RecordedRejection = unsent('EXPIRED');
 /** Its key was closed before any order had it. */
-export const VOIDED: Rejection = unsent('VOIDED');
+export const VOIDED: RecordedRejection = unsent('VOIDED');
 
 /** The gateway may have an error of the same name. */
 export function isVoided(submission: Submission): boolean {
-  return submission.outcome === 'rejected' && !submission.sent && submission.error === VOIDED.error;
+  return isUnsent(submission) && submission.error === VOIDED.error;
+}
+
+/** Whether it was refused here, before the gateway heard of it. */
+export function isUnsent(submission: Submission): submission is RecordedRejection {
+  return submission.kind === 'rejected' && submission.sent === false;
 }
 
 type OrderOperation = 'openPosition' | 'placeLimitOrder';
@@ -58,26 +49,31 @@ export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submi
   const body = bodyOf(exchange);
   const { success, namesOrder, orderId, error, message } = toSubmitResult(body);
   const words = clip(message);
+  const rejected = {
+    kind: 'rejected',
+    error: clip(error ?? text(body.error)),
+    message: words,
+  } as const;
   // A gateway that answers yes and no in one response may have traded: this precedes every refusal.
   const isBoth = success === true ? !isSuccess(status) : namesOrder;
   if (isBoth) return unknownSince(sentAtMs, namesOrder ? naming(orderId, words) : words);
   if (success !== null && isSuccess(status)) {
     return success
-      ? { outcome: 'accepted', orderId: checkedOrderId(orderId), message: words }
-      : rejected(clip(error ?? text(body.error)), words);
+      ? { kind: 'accepted', orderId: checkedOrderId(orderId), message: words }
+      : rejected;
   }
   const refusal = commonRefusal(operation, exchange);
   if (refusal) throw refusal;
   // A 409 may answer a proxy's second copy of a request that traded.
   const isRefusal = status === 409 ? success === false : status !== 408;
   if (status >= 400 && status <= 499 && isRefusal) {
-    return rejected(clip(error ?? text(body.error)), words);
+    return rejected;
   }
   return unknownSince(sentAtMs, words);
 }
 
 export function unknownSince(sentAtMs: number, message: string | null = null): Submission {
-  return { outcome: 'unknown', sentAt: new Date(sentAtMs), message };
+  return { kind: 'unknown', sentAtMs, message };
 }
 
 /** An acceptance whose order number the gateway has told for another key: it may be that order's answer. */
@@ -85,12 +81,8 @@ export function namedTwice({ orderId, message }: Acceptance, sentAtMs: number): 
   return unknownSince(sentAtMs, `${naming(orderId, message)} It was named for another key, too.`);
 }
 
-function rejected(error: string | null, message: string | null): Rejection {
-  return { outcome: 'rejected', error, message, sent: true };
-}
-
-function unsent(error: string): Rejection {
-  return { outcome: 'rejected', error, message: null, sent: false };
+function unsent(error: string): RecordedRejection {
+  return { kind: 'rejected', error, message: null, sent: false };
 }
 
 /** The body is parsed whatever the content type says: a wrong label must not turn a trade into an unknown. */

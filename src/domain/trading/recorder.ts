@@ -9,7 +9,6 @@ import {
   recordId,
   toOrderRecord,
 } from '../../store/order-records.ts';
-import { type Submission, unknownSince } from './outcome.ts';
 
 export interface RecorderOptions {
   readonly records: OrderRecords;
@@ -23,78 +22,44 @@ const RETRY_FIRST_MS = 200;
 // Short, because a process that is killed before the write leaves a known outcome unknown.
 const RETRY_MAX_MS = 1_000;
 
+export type Recorder = ReturnType<typeof createRecorder>;
+
 /**
  * Records how reservations ended, and retries while the store is unavailable: the order is already sent,
  * so its client gets the outcome whether or not it could be recorded yet.
  */
-export class Recorder {
-  readonly #options: RecorderOptions;
-  readonly #unwritten = new Set<Promise<void>>();
+export function createRecorder({ records, clock, log }: RecorderOptions) {
+  const unwritten = new Set<Promise<void>>();
   /** The outcomes that the store does not have yet, by the id of their record; null where the key comes free. */
-  readonly #waiting = new Map<string, OrderRecord | null>();
-  readonly #freeing = new Set<string>();
-
-  constructor(options: RecorderOptions) {
-    this.#options = options;
-  }
-
-  settle(reservation: Reservation, submission: Submission): Promise<void> {
-    const outcome = toRecorded(submission);
-    const record = toOrderRecord(reservation, outcome, 0);
-    return this.#write(reservation, record, () =>
-      this.#options.records.settle(reservation, outcome),
-    );
-  }
-
-  release(reservation: Reservation): Promise<void> {
-    this.#freeing.add(reservation.id);
-    return this.#write(reservation, null, () => this.#options.records.release(reservation));
-  }
-
-  /**
-   * The outcome that waits to be written, and precedes the record that is still pending in the store; null where
-   * its order was never sent and the key comes free.
-   */
-  waiting(login: string, key: string): OrderRecord | null | undefined {
-    return this.#waiting.get(recordId(login, key));
-  }
-
-  /** Whether a record is only there until its key comes free. */
-  isFreeing({ id }: OrderRecord): boolean {
-    return this.#freeing.has(id);
-  }
-
-  get unwritten(): Iterable<Promise<void>> {
-    return this.#unwritten;
-  }
+  const waiting = new Map<string, OrderRecord | null>();
+  /** The ids of records that are only there until their key comes free. */
+  const freeing = new Set<string>();
 
   /** Resolves when the outcome is written, or when retries continue in the background. */
-  async #write(
-    { login, key, id: reservation }: Reservation,
-    waiting: OrderRecord | null,
+  async function write(
+    reservation: Reservation,
+    outcome: OrderRecord | null,
     attempt: () => Promise<void>,
   ): Promise<void> {
-    const { clock, log } = this.#options;
-    const id = recordId(login, key);
+    const id = recordId(reservation.login, reservation.key);
     // A late answer takes the place of an unknown that waits as well.
-    this.#waiting.set(id, waiting);
+    waiting.set(id, outcome);
     const first = attempt();
     const written = first
       .catch((error: unknown) => {
         log.error({ err: error }, 'the outcome of an order could not be recorded; trying again');
-        return this.#retry(attempt);
+        return retry(attempt);
       })
       .finally(() => {
-        this.#unwritten.delete(written);
-        this.#freeing.delete(reservation);
-        if (this.#waiting.get(id) === waiting) this.#waiting.delete(id);
+        unwritten.delete(written);
+        freeing.delete(reservation.id);
+        if (waiting.get(id) === outcome) waiting.delete(id);
       });
-    this.#unwritten.add(written);
+    unwritten.add(written);
     await within(clock, PATIENCE_MS, first).catch(() => {});
   }
 
-  async #retry(attempt: () => Promise<void>): Promise<void> {
-    const { clock, log } = this.#options;
+  async function retry(attempt: () => Promise<void>): Promise<void> {
     let waitMs = RETRY_FIRST_MS;
     for (let waitedMs = 0; waitedMs < RECORD_LIFE_MS; waitedMs += waitMs) {
       await pause(clock, waitMs);
@@ -106,37 +71,28 @@ export class Recorder {
     }
     log.error({}, 'the outcome of an order was never recorded');
   }
-}
 
-/** Past its deadline a pending order's process is dead, and whether the gateway got the order is unknown. */
-export function outcomeOf({ outcome, reservedAtMs }: OrderRecord): Submission {
-  return outcome ? toSubmission(outcome) : unknownSince(reservedAtMs);
-}
-
-/** A submission as its record stores it. */
-function toRecorded(submission: Submission): RecordedOutcome {
-  const { message } = submission;
-  switch (submission.outcome) {
-    case 'accepted':
-      return { kind: 'accepted', orderId: submission.orderId, message };
-    case 'rejected':
-      return {
-        ...{ kind: 'rejected', error: submission.error, message },
-        ...(!submission.sent && { sent: false }),
-      };
-    case 'unknown':
-      return { kind: 'unknown', sentAtMs: submission.sentAt.getTime(), message };
-  }
-}
-
-function toSubmission(recorded: RecordedOutcome): Submission {
-  const { message } = recorded;
-  switch (recorded.kind) {
-    case 'accepted':
-      return { outcome: 'accepted', orderId: recorded.orderId, message };
-    case 'rejected':
-      return { outcome: 'rejected', error: recorded.error, message, sent: recorded.sent ?? true };
-    case 'unknown':
-      return unknownSince(recorded.sentAtMs, message);
-  }
+  return {
+    settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void> {
+      const record = toOrderRecord(reservation, outcome, 0);
+      return write(reservation, record, () => records.settle(reservation, outcome));
+    },
+    release(reservation: Reservation): Promise<void> {
+      freeing.add(reservation.id);
+      return write(reservation, null, () => records.release(reservation));
+    },
+    /**
+     * The outcome that waits to be written, and precedes the record that is still pending in the store; null where
+     * its order was never sent and the key comes free.
+     */
+    waiting: (login: string, key: string) => waiting.get(recordId(login, key)),
+    async find(login: string, key: string): Promise<OrderRecord | null> {
+      const outcome = waiting.get(recordId(login, key));
+      if (outcome) return outcome;
+      // A key that comes free may be free already, and another process's order have it.
+      const record = await records.find(login, key);
+      return record !== null && freeing.has(record.id) ? null : record;
+    },
+    unwritten: unwritten as Iterable<Promise<void>>,
+  };
 }

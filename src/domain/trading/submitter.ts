@@ -1,15 +1,17 @@
 import { within } from '../../../lib/clock.ts';
+import { growingLru } from '../../../lib/growing-lru.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
 import {
+  mayHaveChanged,
   RecordsUnavailableError,
   type Reservation,
   type ReserveAnswer,
   type ReserveRequest,
+  recordId,
 } from '../../store/order-records.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import { OrderNumbers } from './order-numbers.ts';
 import { EXPIRED, judgeOrder, namedTwice, type Submission, unknownSince } from './outcome.ts';
 import type { Recorder, RecorderOptions } from './recorder.ts';
 import type { Ticket } from './ticket.ts';
@@ -35,138 +37,133 @@ const RESERVE_PATIENCE_MS = 5_000;
 const OVERDUE_MS = 1_000;
 
 /** The steps of one order: reserve its key, send it, judge the exchange, record the outcome. */
-export class Submitter {
-  readonly #options: SubmitterOptions;
-  readonly #recorder: Recorder;
-  readonly #numbers = new OrderNumbers();
-
-  constructor(options: SubmitterOptions, recorder: Recorder) {
-    this.#options = options;
-    this.#recorder = recorder;
-  }
-
-  async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
-    const { records, clock } = this.#options;
-    const startedAtMs = clock.now();
-    const answer = records.reserve(request);
-    const inTime = await within(clock, RESERVE_PATIENCE_MS, answer);
-    // Both clocks are checked, because after a freeze the answer may be read before the timer fires.
-    const isTimely = clock.now() - startedAtMs <= RESERVE_PATIENCE_MS;
-    if (inTime && (isTimely || !inTime.reserved)) return inTime;
-    answer.then(
-      (late) => (late.reserved ? this.#recorder.release(late.reservation) : undefined),
-      () => {},
-    );
-    throw new RecordsUnavailableError('the order records took too long to answer');
-  }
-
-  /** Throws a GatewayError where the order was surely not taken; its key is free again then. */
-  async send(viewer: Viewer, ticket: Ticket, reservation: Reservation): Promise<Submission> {
-    const { clock, orderTimeoutMs } = this.#options;
-    const recorder = this.#recorder;
-    const startedAtMs = clock.now();
-    const onLate = (exchange: Exchange) => this.#settleLate(viewer, ticket, reservation, exchange);
-    const verdict = this.#verdict(viewer, ticket, startedAtMs, onLate);
-    let submission: Submission | null;
-    try {
-      submission = await within(clock, orderTimeoutMs + OVERDUE_MS, verdict);
-    } catch (error) {
-      // Any other error says nothing about the order: its record stays, and becomes unknown.
-      if (error instanceof GatewayError) await recorder.release(reservation);
-      throw error;
-    }
-    if (submission === null) {
-      verdict.then(
-        (late) => recorder.settle(reservation, late),
-        () => {},
-      );
-      submission = unknownSince(startedAtMs);
-      this.report(viewer.account, submission);
-    }
-    await recorder.settle(reservation, submission);
-    return submission;
-  }
-
-  async #verdict(
-    viewer: Viewer,
-    named: Ticket,
-    startedAtMs: number,
-    onLate: (exchange: Exchange) => void,
-  ): Promise<Submission> {
-    const ticket = this.#byGateway(named);
-    if (this.#isExpired(ticket)) return EXPIRED;
-    let exchange: Exchange;
-    try {
-      exchange = await this.#options.gateway.order(viewer, ticket, onLate);
-    } catch (error) {
-      // A call never rejects; where a bug makes one reject, the order's outcome is unknown.
-      const message = 'an order ended in an error of the facade: its outcome is unknown';
-      this.#options.log.error({ err: error }, message);
-      return this.report(viewer.account, unknownSince(startedAtMs));
-    }
-    // A repeat could only come later still, so this is the end of what the gateway never heard of.
-    if (!exchange.sent && this.#isExpired(ticket)) return EXPIRED;
-    return this.report(viewer.account, this.#judge(viewer, ticket, exchange));
-  }
-
-  #judge({ account: login }: Viewer, { operation }: Ticket, exchange: Exchange): Submission {
-    const submission = judgeOrder(operation, exchange);
-    if (submission.outcome !== 'accepted' || submission.orderId === null) return submission;
-    // An empty one, or zero, names no order.
-    const isNumber = Number(submission.orderId) !== 0;
-    if (!isNumber || !exchange.sent || this.#numbers.isNew(login, submission.orderId)) {
-      return submission;
-    }
-    this.#options.onNumberTwice?.();
-    return namedTwice(submission, exchange.sentAtMs);
-  }
-
-  /** Settles an order by an answer that came after its client was told that the outcome is not known. */
-  #settleLate(viewer: Viewer, ticket: Ticket, reservation: Reservation, exchange: Exchange): void {
-    let submission: Submission;
-    try {
-      submission = this.#judge(viewer, ticket, exchange);
-    } catch (error) {
-      // It was not taken, but to free its key is too late: its client was told that it may have been.
-      if (!(error instanceof GatewayError))
-        this.#options.log.error({ err: error }, 'a late answer');
-      return;
-    }
-    if (submission.outcome === 'unknown') return;
-    this.report(viewer.account, submission);
-    this.#options.onSettledLate?.(submission.outcome);
-    void this.#recorder.settle(reservation, submission);
-  }
-
-  /** Whether an order that comes now is never sent. */
-  isTooLate(ticket: Ticket): boolean {
-    return this.#isExpired(this.#byGateway(ticket));
-  }
+export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
+  const { records, clock, log, gateway, orderTimeoutMs, gatewayAheadMs } = options;
+  /**
+   * The order numbers that the gateway has named to this process lately. A number that comes twice for an account is that of the
+   * first order: something between has repeated an answer, which says nothing of the second order.
+   */
+  const named = growingLru<string, true>({ maxEntries: 20_000, entryBytes: 200 });
 
   /**
    * By the later of two dates: where this machine's clock is behind, an order would go out after its moment. A date that a
    * cache answered with is an earlier one, and moves nothing.
    */
-  #byGateway(ticket: Ticket): Ticket {
-    const { sendBeforeMs } = ticket;
-    return {
-      ...ticket,
-      sendBeforeMs: sendBeforeMs && sendBeforeMs - this.#options.gatewayAheadMs(),
-    };
-  }
+  const byGateway = (ticket: Ticket): Ticket => ({
+    ...ticket,
+    sendBeforeMs: ticket.sendBeforeMs && ticket.sendBeforeMs - gatewayAheadMs(),
+  });
 
   /** By the date: the moment was named by a client, from the dates of this server's answers. */
-  #isExpired({ sendBeforeMs }: Ticket): boolean {
-    return sendBeforeMs !== null && this.#options.clock.date() > sendBeforeMs;
+  const isExpired = ({ sendBeforeMs }: Ticket) =>
+    sendBeforeMs !== null && clock.date() > sendBeforeMs;
+
+  async function verdictOn(
+    viewer: Viewer,
+    asked: Ticket,
+    onLate: (exchange: Exchange) => void,
+  ): Promise<Submission> {
+    const startedAtMs = clock.now();
+    const ticket = byGateway(asked);
+    if (isExpired(ticket)) return EXPIRED;
+    let exchange: Exchange;
+    try {
+      exchange = await gateway.order(viewer, ticket, onLate);
+    } catch (error) {
+      // A call never rejects; where a bug makes one reject, the order's outcome is unknown.
+      const message = 'an order ended in an error of the facade: its outcome is unknown';
+      log.error({ err: error }, message);
+      return report(viewer.account, unknownSince(startedAtMs));
+    }
+    // A repeat could only come later still, so this is the end of what the gateway never heard of.
+    if (!exchange.sent && isExpired(ticket)) return EXPIRED;
+    return report(viewer.account, judge(viewer, ticket, exchange));
+  }
+
+  function judge(
+    { account: login }: Viewer,
+    { operation }: Ticket,
+    exchange: Exchange,
+  ): Submission {
+    const submission = judgeOrder(operation, exchange);
+    if (submission.kind !== 'accepted' || !exchange.sent) return submission;
+    const { orderId } = submission;
+    // An empty one, or zero, names no order.
+    if (orderId === null || Number(orderId) === 0) return submission;
+    const id = recordId(login, orderId);
+    const isNew = !named.has(id);
+    named.set(id, true);
+    if (isNew) return submission;
+    options.onNumberTwice?.();
+    return namedTwice(submission, exchange.sentAtMs);
+  }
+
+  /** Settles an order by an answer that came after its client was told that the outcome is not known. */
+  function settleLate(viewer: Viewer, ticket: Ticket, of: Reservation, exchange: Exchange): void {
+    let submission: Submission;
+    try {
+      submission = judge(viewer, ticket, exchange);
+    } catch (error) {
+      // It was not taken, but to free its key is too late: its client was told that it may have been.
+      if (!(error instanceof GatewayError)) log.error({ err: error }, 'a late answer');
+      return;
+    }
+    if (submission.kind === 'unknown') return;
+    report(viewer.account, submission);
+    options.onSettledLate?.(submission.kind);
+    void recorder.settle(of, submission);
   }
 
   /** Whoever is told that an order was or may have been carried out reads no older account afterwards. */
-  report(login: string, submission: Submission): Submission {
+  function report(login: string, submission: Submission): Submission {
     try {
-      if (submission.outcome !== 'rejected') this.#options.onAccountChanged(login);
+      if (mayHaveChanged(submission)) options.onAccountChanged(login);
     } catch (error) {
-      this.#options.log.error({ err: error }, 'the listener for changed accounts failed');
+      log.error({ err: error }, 'the listener for changed accounts failed');
     }
     return submission;
   }
+
+  return {
+    report,
+    /** Whether an order that comes now is never sent. */
+    isTooLate: (ticket: Ticket) => isExpired(byGateway(ticket)),
+    async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
+      const startedAtMs = clock.now();
+      const answer = records.reserve(request);
+      const inTime = await within(clock, RESERVE_PATIENCE_MS, answer);
+      // Both clocks are checked, because after a freeze the answer may be read before the timer fires.
+      const isTimely = clock.now() - startedAtMs <= RESERVE_PATIENCE_MS;
+      if (inTime && (isTimely || !inTime.reserved)) return inTime;
+      answer.then(
+        (late) => (late.reserved ? recorder.release(late.reservation) : undefined),
+        () => {},
+      );
+      throw new RecordsUnavailableError('the order records took too long to answer');
+    },
+    /** Throws a GatewayError where the order was surely not taken; its key is free again then. */
+    async send(viewer: Viewer, ticket: Ticket, reservation: Reservation): Promise<Submission> {
+      const startedAtMs = clock.now();
+      const verdict = verdictOn(viewer, ticket, (late) =>
+        settleLate(viewer, ticket, reservation, late),
+      );
+      let submission: Submission | null;
+      try {
+        submission = await within(clock, orderTimeoutMs + OVERDUE_MS, verdict);
+      } catch (error) {
+        // Any other error says nothing about the order: its record stays, and becomes unknown.
+        if (error instanceof GatewayError) await recorder.release(reservation);
+        throw error;
+      }
+      if (submission === null) {
+        verdict.then(
+          (late) => recorder.settle(reservation, late),
+          () => {},
+        );
+        submission = report(viewer.account, unknownSince(startedAtMs));
+      }
+      await recorder.settle(reservation, submission);
+      return submission;
+    },
+  };
 }

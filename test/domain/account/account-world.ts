@@ -26,7 +26,7 @@ export function openAccountWorld(
   const clock = createScriptedClock(Date.now());
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
-  const board = new PositionsBoard({ logicalClock });
+  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
   const calls: OpenCall[] = [];
   const client = new GatewayClient({
     send: ({ operation }) =>
@@ -73,6 +73,7 @@ export function openAccountWorld(
     clock,
     logicalClock,
     maxAgeMs: MAX_AGE_MS,
+    maxBytes: 1e8,
     ...options,
   });
   const prover = new Prover({ ledger, sessions, logicalClock });

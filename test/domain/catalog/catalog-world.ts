@@ -70,7 +70,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     refusals: { accepted() {}, refused() {} },
     onPositions: () => {},
   });
-  const board = new PositionsBoard({ logicalClock });
+  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
   const sessions = new Sessions({
     gateway,
     ledger,
@@ -78,6 +78,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     clock,
     logicalClock,
     maxAgeMs: MINUTE_MS,
+    maxBytes: 1e8,
   });
   const log: LogLine[] = [];
   const write = (fields: unknown, message?: unknown) =>
@@ -97,6 +98,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     maxAgeMs: HOUR_MS,
     staleMs: HOUR_MS,
     versions: null,
+    maxBytes: 512 * 1024 * 1024,
     ...settings,
   });
   const identify = createIdentity({

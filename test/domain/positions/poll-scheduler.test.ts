@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { PollScheduler } from '../../../src/domain/positions/poll-scheduler.ts';
+import { createPollScheduler } from '../../../src/domain/positions/poll-scheduler.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createLiveBench, createRandom } from './live-bench.ts';
 
 function createPolls(pollsPerSecond: number, feeds: number, pollMs = 1_000) {
   const clock = createScriptedClock();
-  const scheduler = new PollScheduler({ timers: clock, pollsPerSecond });
   const random = createRandom(3);
+  const scheduler = createPollScheduler(clock, pollsPerSecond, random);
   const polls: { readonly feed: number; readonly atMs: number }[] = [];
   const turns = Array.from({ length: feeds }, (_, feed) => {
     const turn = scheduler.join(() => {

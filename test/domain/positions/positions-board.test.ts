@@ -22,7 +22,7 @@ function list(logicalTime: number, ...ids: string[]): PositionsAnswer {
 }
 
 test('an answer that was sent earlier and received later is not served', () => {
-  const board = new PositionsBoard({ logicalClock });
+  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
   const newer = list(2, 'b');
   expect(board.offer(proved, newer)).toBe(newer);
   expect(board.offer(proved, list(1, 'a'))).toBe(newer);
@@ -33,7 +33,7 @@ test('an answer that was sent earlier and received later is not served', () => {
 });
 
 test('a token without proof neither gets the account’s lists nor adds to them', () => {
-  const board = new PositionsBoard({ logicalClock });
+  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
   board.offer(proved, list(5, 'secret'));
   const forged = { proof: null, tokenHash: bench.viewer('forged').tokenHash };
   expect(board.newest(forged)).toBeNull();
@@ -44,7 +44,7 @@ test('a token without proof neither gets the account’s lists nor adds to them'
 });
 
 test('a token keeps its newest list when its proof lapses and returns', () => {
-  const board = new PositionsBoard({ logicalClock });
+  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
   const scope = { proof: null, tokenHash: phone.tokenHash };
   const before = list(2, 'a');
   board.offer(scope, before);
@@ -55,7 +55,7 @@ test('a token keeps its newest list when its proof lapses and returns', () => {
 });
 
 test('a login that spells a token hash reads nothing of that token', () => {
-  const board = new PositionsBoard({ logicalClock });
+  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
   const viewer = bench.viewer('other', { login: '42' });
   board.offer({ proof: null, tokenHash: '42' }, list(1, 'a'));
   expect(board.newest({ proof: bench.prove(viewer), tokenHash: viewer.tokenHash })).toBeNull();
@@ -78,7 +78,7 @@ test('a watcher gets every list served to its account, and has the newest after 
 });
 
 test('no number of changed accounts makes a list from before an order current again', () => {
-  const board = new PositionsBoard({ logicalClock });
+  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
   const before = list(logicalClock.next());
   board.accountChanged(proof.account);
   const between = list(logicalClock.next());
@@ -126,7 +126,7 @@ test.each([
   ['both as one', ['a,b'], true],
   ['none', [], true],
 ])('a snapshot from before the newest list, with %s', (_, ids, isContradicted) => {
-  const board = new PositionsBoard({ logicalClock });
+  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
   board.offer(proved, list(5, 'x'));
   board.offer(proved, list(7, 'a', 'b'));
   // The list sent last counts, not the one received last.
@@ -140,7 +140,7 @@ test.each([
 });
 
 test('a list that is served again has the members that it has, whatever came for its token between', () => {
-  const board = new PositionsBoard({ logicalClock });
+  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
   const first = list(1, 'a');
   board.offer(proved, first);
   board.offer(proved, { ...first, logicalTime: 3 });

@@ -1,7 +1,7 @@
 import type { Clock, LogicalClock } from '../../../lib/clock.ts';
 import type { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import type { FeedSource } from '../../../src/domain/positions/feed.ts';
+import type { FeedSource } from '../../../src/domain/positions/feed-options.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../../src/gateway/answers.ts';
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
 import type { Order, Position, Session } from '../../../src/gateway/model.ts';

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { samePosition, sameSize } from '../../../src/domain/positions/feed-state.ts';
-import { type Delta, Timeline } from '../../../src/domain/positions/timeline.ts';
+import { CLOSINGS_KEPT, type Delta, Timeline } from '../../../src/domain/positions/timeline.ts';
 import type { Position } from '../../../src/gateway/model.ts';
 import { position } from './scripted-gateway.ts';
-
-const options = { isSame: samePosition, isSameMember: sameSize };
 
 function advance(timeline: Timeline<Position>, list: readonly Position[]) {
   return timeline.advance(list, timeline.version + 1);
@@ -15,20 +13,20 @@ const a = position('a');
 const b = position('b');
 
 test('a version from before the history is unknown; a later one than the list’s own misses nothing', () => {
-  const timeline = new Timeline({ ...options, closingsKept: 2 });
-  advance(timeline, [a, b, position('c')]);
-  advance(timeline, [a, b]);
-  advance(timeline, [a]);
-  expect(timeline.since(1)?.closed).toEqual(['c', 'b']);
+  const timeline = new Timeline(samePosition, sameSize);
+  const many = Array.from({ length: CLOSINGS_KEPT + 1 }, (_, at) => position(`${at}`));
+  for (let closed = 0; closed <= CLOSINGS_KEPT; closed += 1) advance(timeline, many.slice(closed));
+  const ids = many.map(({ id }) => id);
+  expect(timeline.since(1)?.closed).toEqual(ids.slice(0, CLOSINGS_KEPT));
   advance(timeline, []);
   expect(timeline.since(1)).toBeNull();
-  expect(timeline.since(2)?.closed).toEqual(['b', 'a']);
-  expect(timeline.since(5)).toEqual({ upserted: [], opened: [], closed: [] });
+  expect(timeline.since(2)?.closed).toEqual(ids.slice(1));
+  expect(timeline.since(CLOSINGS_KEPT + 3)).toEqual({ upserted: [], opened: [], closed: [] });
   expect(timeline.since(0)).toBeNull();
 });
 
 test('a list whose version another list has raised keeps its own deltas', () => {
-  const timeline = new Timeline(options);
+  const timeline = new Timeline(samePosition, sameSize);
   timeline.advance([a], 3);
   timeline.advance([a, b], 7);
   expect(timeline.version).toBe(7);
@@ -59,7 +57,7 @@ const listOfPositions = fc
 test('the delta from any version to the last turns the one list into the other', () => {
   fc.assert(
     fc.property(fc.array(listOfPositions, { minLength: 1, maxLength: 30 }), (lists) => {
-      const timeline = new Timeline(options);
+      const timeline = new Timeline(samePosition, sameSize);
       const byVersion = new Map<number, readonly Position[]>();
       for (const list of lists) {
         advance(timeline, list);

@@ -26,7 +26,7 @@ describe('an order', () => {
     const { orders, calls, begin, acceptances } = stage();
     const { placed } = await begin('k');
     last(calls).end(acceptedAs('o-1'));
-    const outcome = { outcome: 'accepted', orderId: 'o-1', message: null };
+    const outcome = { kind: 'accepted', orderId: 'o-1', message: null };
     expect(await placed).toEqual({ outcome, idempotencyKey: 'k', replayed: false });
     const repeat = await orders.place(demo, demoProof, ticketOf('k'));
     expect(repeat).toEqual({ outcome, idempotencyKey: 'k', replayed: true });
@@ -110,7 +110,7 @@ describe('an error', () => {
     const { orders, calls, begin, log } = stage();
     const { placed } = await begin('k');
     last(calls).end(new TypeError('a mistake of ours'));
-    expect(await placed).toMatchObject({ outcome: { outcome: 'unknown' } });
+    expect(await placed).toMatchObject({ outcome: { kind: 'unknown' } });
     expect(log.lines).toHaveLength(1);
     await orders.place(demo, demoProof, ticketOf('k'));
     expect(calls).toHaveLength(1);
@@ -122,12 +122,12 @@ describe('when the gateway call outlives its own deadline', () => {
     const { orders, calls, begin, clock, acceptances } = stage();
     const { placed } = await begin('k');
     await clock.advance(orderTimeoutMs + 1_000);
-    expect(await placed).toMatchObject({ outcome: { outcome: 'unknown' }, replayed: false });
+    expect(await placed).toMatchObject({ outcome: { kind: 'unknown' }, replayed: false });
     expect(acceptances).toEqual([demo.login]);
     last(calls).end(acceptedAs('late'));
     await clock.advance(0);
     expect(await orders.place(demo, demoProof, ticketOf('k'))).toMatchObject({
-      outcome: { outcome: 'accepted', orderId: 'late' },
+      outcome: { kind: 'accepted', orderId: 'late' },
       replayed: true,
     });
   });
@@ -138,7 +138,7 @@ describe('when the gateway call outlives its own deadline', () => {
     await clock.advance(orderTimeoutMs + 1_000);
     last(calls).end(answered(401));
     await clock.advance(0);
-    expect((await orders.place(demo, demoProof, ticketOf('k'))).outcome.outcome).toBe('unknown');
+    expect((await orders.place(demo, demoProof, ticketOf('k'))).outcome.kind).toBe('unknown');
     expect(calls).toHaveLength(1);
   });
 });
@@ -152,16 +152,16 @@ describe('a late answer', () => {
     ['unknown', answered(500), 1],
     ['unknown', answered(401), 1],
     ['unknown', unanswered, 1],
-  ])('makes an order that was unknown %s', async (outcome, late, changes) => {
+  ])('makes an order that was unknown %s', async (kind, late, changes) => {
     const { orders, calls, begin, acceptances } = stage();
     const { placed } = await begin('k');
     last(calls).end(unanswered);
-    expect(await placed).toMatchObject({ outcome: { outcome: 'unknown' } });
+    expect(await placed).toMatchObject({ outcome: { kind: 'unknown' } });
     last(calls).endLate(late);
     expect(acceptances).toHaveLength(changes);
-    expect(await orders.placed(demoProof, 'k')).toMatchObject({ outcome: { outcome } });
+    expect(await orders.placed(demoProof, 'k')).toMatchObject({ outcome: { kind } });
     expect(await orders.place(demo, demoProof, ticketOf('k'))).toMatchObject({
-      ...{ outcome: { outcome }, replayed: true },
+      ...{ outcome: { kind }, replayed: true },
     });
     expect(calls).toHaveLength(1);
   });
@@ -172,7 +172,7 @@ describe('a late answer', () => {
     last(calls).end(refused);
     await placed;
     last(calls).endLate(acceptedAs('o-1'));
-    const outcome = { outcome: 'rejected', error: 'NO_MONEY' };
+    const outcome = { kind: 'rejected', error: 'NO_MONEY' };
     expect(await orders.placed(demoProof, 'k')).toMatchObject({ outcome });
   });
 });
@@ -184,17 +184,17 @@ test('an order number that an account is told twice says nothing of the second o
     last(calls).end(answered(200, { success: true, orderId: number }));
     return (await placed).outcome;
   };
-  expect(await place('first')).toMatchObject({ outcome: 'accepted', orderId: 'o-1' });
+  expect(await place('first')).toMatchObject({ kind: 'accepted', orderId: 'o-1' });
   expect(await place('second')).toMatchObject({
-    outcome: 'unknown',
+    kind: 'unknown',
     message: 'The gateway named the order o-1. It was named for another key, too.',
   });
   const other = viewerOf('token-2', { login: '2002' });
-  expect(await place('third', other)).toMatchObject({ outcome: 'accepted' });
+  expect(await place('third', other)).toMatchObject({ kind: 'accepted' });
   for (const none of [null, '', 0, '0', '0.0']) {
     for (const time of ['first', 'second']) {
       const outcome = await place(`${time} ${typeof none} ${none}`, demo, none);
-      expect(outcome, String(none)).toMatchObject({ outcome: 'accepted' });
+      expect(outcome, String(none)).toMatchObject({ kind: 'accepted' });
     }
   }
 });
@@ -288,7 +288,7 @@ describe('when the records', () => {
     }));
     const { placed } = await begin('k');
     last(calls).end(acceptedAs('o-1'));
-    expect(await placed).toMatchObject({ outcome: { outcome: 'accepted' }, replayed: false });
+    expect(await placed).toMatchObject({ outcome: { kind: 'accepted' }, replayed: false });
     expect(log.lines).toHaveLength(1);
     let drained = false;
     const drain = orders.drain().then(() => {
@@ -358,7 +358,7 @@ describe('with a second process', () => {
   test('an order that a dead one left pending is unknown after its deadline, as of its reservation', async () => {
     // A dead process has sent its order, and never records its outcome.
     const { calls, begin, start, clock } = stage(() => ({ settle: () => new Promise(() => {}) }));
-    const sentAt = new Date(clock.now());
+    const sentAtMs = clock.now();
     await begin('k');
     await clock.advance(1_000);
     const survivor = start();
@@ -367,7 +367,7 @@ describe('with a second process', () => {
     await clock.advance(orderTimeoutMs + 900);
     expect(survivor.underWay).toBe(1);
     await clock.advance(200);
-    const outcome = { outcome: 'unknown', sentAt, message: null };
+    const outcome = { kind: 'unknown', sentAtMs, message: null };
     expect(await repeat.placed).toMatchObject({ outcome, replayed: true });
     expect(await asked).toMatchObject({ outcome, replayed: true });
     const timers = clock.pending;
@@ -390,7 +390,7 @@ describe('with a second process', () => {
     }));
     const { placed } = await begin('k');
     await clock.advance(orderTimeoutMs + 2_000);
-    expect(await placed).toMatchObject({ outcome: { outcome: 'unknown' }, replayed: true });
+    expect(await placed).toMatchObject({ outcome: { kind: 'unknown' }, replayed: true });
     expect(calls).toHaveLength(0);
   });
 });

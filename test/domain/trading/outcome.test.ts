@@ -25,7 +25,7 @@ function silence(reason: NoAnswer['reason']): Exchange {
 /** The outcome's name, or the kind of the error. */
 function judged(exchange: Exchange): string {
   try {
-    return judgeOrder('openPosition', exchange).outcome;
+    return judgeOrder('openPosition', exchange).kind;
   } catch (error) {
     if (error instanceof GatewayError) return `error: ${error.kind}`;
     throw error;
@@ -40,8 +40,8 @@ describe('the outcome of an order', () => {
     '2: no whole answer (%s) is unknown',
     (reason) => {
       expect(judgeOrder('openPosition', silence(reason))).toEqual({
-        outcome: 'unknown',
-        sentAt: new Date(sentAtMs),
+        kind: 'unknown',
+        sentAtMs,
         message: null,
       });
     },
@@ -56,15 +56,14 @@ describe('the outcome of an order', () => {
 
   test.each([200, 201, 202, 226, 299])('4: status %i is judged by its success field', (status) => {
     expect(judgeOrder('placeLimitOrder', answer(status, yes))).toEqual({
-      outcome: 'accepted',
+      kind: 'accepted',
       orderId: 'o-1',
       message: 'done',
     });
     expect(judgeOrder('placeLimitOrder', answer(status, no))).toEqual({
-      outcome: 'rejected',
+      kind: 'rejected',
       error: 'NO_MONEY',
       message: 'too little',
-      sent: true,
     });
   });
 
@@ -95,8 +94,8 @@ describe('the outcome of an order', () => {
         ['{"orderId":1e400}', 'The gateway named an order.'],
       ] as const) {
         expect(judgeOrder('openPosition', answer(status, body))).toEqual({
-          outcome: 'unknown',
-          sentAt: new Date(sentAtMs),
+          kind: 'unknown',
+          sentAtMs,
           message,
         });
       }
@@ -172,7 +171,7 @@ describe('the outcome of an order', () => {
   test('a page in place of a message is cut, half an order id is dropped', () => {
     const long = 'x'.repeat(1_000_000);
     const accepted = judgeOrder('openPosition', answer(200, { ...yes, orderId: long }));
-    expect(accepted).toEqual({ outcome: 'accepted', orderId: null, message: 'done' });
+    expect(accepted).toEqual({ kind: 'accepted', orderId: null, message: 'done' });
     const longest = 'x'.repeat(255);
     expect(judgeOrder('openPosition', answer(200, { ...yes, orderId: longest }))).toMatchObject({
       orderId: longest,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Clock } from '../../../lib/clock.ts';
-import { Recorder } from '../../../src/domain/trading/recorder.ts';
+import { createRecorder } from '../../../src/domain/trading/recorder.ts';
 import { createMemoryOrderRecords } from '../../../src/store/memory/order-records.ts';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import { reserved } from '../../store/order-records-contract.ts';
@@ -28,8 +28,8 @@ test('an outcome that no store takes is tried for as long as its record lives, a
   const reservation = await reserved(records, '1', 'k');
   const [clock, log] = [createHastyClock(), createTestLog()];
   const settle = () => Promise.reject(new Error('away'));
-  const recorder = new Recorder({ records: { ...records, settle }, clock, log });
-  await recorder.settle(reservation, { outcome: 'accepted', orderId: '1', message: null });
+  const recorder = createRecorder({ records: { ...records, settle }, clock, log });
+  await recorder.settle(reservation, { kind: 'accepted', orderId: '1', message: null });
   await Promise.all(recorder.unwritten);
   expect(log.lines).toEqual([
     'the outcome of an order could not be recorded; trying again',

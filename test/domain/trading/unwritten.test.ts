@@ -28,8 +28,8 @@ test('an outcome that waits to be written is what a repeat, a question and a voi
       orders.placed(demoProof, 'k'),
       orders.void(demoProof, 'k', null),
     ]);
-  const told = (outcome: string) =>
-    Array(3).fill(expect.objectContaining({ outcome: expect.objectContaining({ outcome }) }));
+  const told = (kind: string) =>
+    Array(3).fill(expect.objectContaining({ outcome: expect.objectContaining({ kind }) }));
   expect(await ask()).toEqual(told('unknown'));
   last(calls).endLate(acceptedAs('o-1'));
   expect(await ask()).toEqual(told('accepted'));

@@ -60,7 +60,7 @@ describe('a used key', () => {
     const { placed } = await begin('k');
     last(calls).end(exchange);
     const first = await placed;
-    expect(first.outcome.outcome).toBe(outcome);
+    expect(first.outcome.kind).toBe(outcome);
     for (const process of [orders, start()]) {
       const answer = await process.void(demoProof, 'k', clock.now());
       expect(answer).toEqual({ ...first, replayed: true });
@@ -91,7 +91,7 @@ describe('a used key', () => {
     await begin('k');
     const answer = start().void(demoProof, 'k', clock.now());
     await clock.advance(orderTimeoutMs + 2_000);
-    expect(await answer).toMatchObject({ outcome: { outcome: 'unknown' }, replayed: true });
+    expect(await answer).toMatchObject({ outcome: { kind: 'unknown' }, replayed: true });
     last(calls).end(acceptedAs('late'));
     await clock.advance(0);
     const late = await start().void(demoProof, 'k', clock.now());

@@ -1,8 +1,8 @@
-import type { Log } from '../../../../lib/log.ts';
 import type { CatalogAnswer, ModifiedCatalog } from '../../../gateway/answers.ts';
 import { GatewayError } from '../../../gateway/errors.ts';
 import { buildVersion, type CatalogVersion } from '../catalog-version.ts';
-import { CatalogHistory } from '../sync/history.ts';
+import type { CatalogsOptions } from '../catalogs-options.ts';
+import { createHistory } from '../sync/history.ts';
 import type { VersionArchive } from '../sync/version-archive.ts';
 import { type CopyTimes, timesOf } from './freshness.ts';
 
@@ -12,13 +12,6 @@ export interface CatalogCopy extends CopyTimes {
   readonly skipped: number;
   readonly unknownValues: number;
   readonly etag: string | null;
-}
-
-export interface GroupCatalogOptions {
-  readonly maxAgeMs: number;
-  readonly staleMs: number;
-  readonly archive: VersionArchive | null;
-  readonly log: Pick<Log, 'warn'>;
 }
 
 interface ReceivedAnswer {
@@ -31,151 +24,131 @@ interface ReceivedAnswer {
 
 // A failure older than this says nothing about the gateway's present state.
 const FAILURE_COUNTS_MS = 120_000;
+const NEVER_FAILED = { times: 0, atMs: -Infinity, retryAtMs: -Infinity };
 const REFUSED_TOKENS = 1_000;
 /** Estimated heap of the history that one group keeps of its former versions. */
 const HISTORY_BYTES = 8 * 1024 * 1024;
 
+export type GroupCatalog = Readonly<ReturnType<typeof createGroupCatalog>>;
+
 /** One group's cached catalog, its history, and the failures of its recent fetches. */
-export class GroupCatalog {
-  readonly group: string;
-  readonly key: string;
-  readonly history = new CatalogHistory(HISTORY_BYTES);
-  readonly archive: VersionArchive | null;
-  readonly #options: GroupCatalogOptions;
-  #copy: CatalogCopy | null = null;
-  #offeredSize = 0;
-  #failures = 0;
-  #failedAtMs = -Infinity;
-  #retryAtMs = -Infinity;
-  readonly #refused = new Set<string>();
+export function createGroupCatalog(
+  group: string,
+  key: string,
+  archive: VersionArchive | null,
+  options: CatalogsOptions,
+) {
+  const history = createHistory(HISTORY_BYTES);
+  const refused = new Set<string>();
+  let copy: CatalogCopy | null = null;
+  let offeredSize = 0;
+  let failed = NEVER_FAILED;
+  const warn = (message: string, figures: Readonly<Record<string, number>>) =>
+    options.log.warn({ group, ...figures }, message);
 
-  constructor(group: string, key: string, options: GroupCatalogOptions) {
-    this.group = group;
-    this.key = key;
-    this.archive = options.archive;
-    this.#options = options;
+  function servesAt(nowMs: number): boolean {
+    if (copy === null) return false;
+    const isFailing = nowMs - failed.atMs < FAILURE_COUNTS_MS;
+    return nowMs < (isFailing ? copy.servesUntilMs : copy.expiresMs);
   }
 
-  get copy(): CatalogCopy | null {
-    return this.#copy;
-  }
-
-  /** Instruments in the gateway's last answer, which is not the copy's number where that answer was kept out. */
-  get offeredSize(): number {
-    return this.#offeredSize;
-  }
-
-  get failures(): number {
-    return this.#failures;
-  }
-
-  /** Whether the cached copy is served without waiting. */
-  servesAt(nowMs: number): boolean {
-    if (this.#copy === null) return false;
-    const isFailing = nowMs - this.#failedAtMs < FAILURE_COUNTS_MS;
-    return nowMs < (isFailing ? this.#copy.servesUntilMs : this.#copy.expiresMs);
-  }
-
-  /** Whether this token's read starts a refresh. */
-  wantsRefresh(nowMs: number, tokenHash: string): boolean {
-    const fromMs = Math.max(this.#copy?.refreshFromMs ?? Infinity, this.#retryAtMs);
-    return nowMs >= fromMs && !this.#refused.has(tokenHash);
-  }
-
-  /** Stores op 1's answer as the group's copy. Throws where it must not replace the present one. */
-  async receive({ answer, revalidated, ...received }: ReceivedAnswer): Promise<void> {
-    const { receivedAtMs } = received;
-    if (!answer.modified) {
-      if (!revalidated) throw contractError('a 304 to a request without If-None-Match');
-      const times = timesOf(answer, { ...this.#options, ...received, isProvisional: false });
-      this.#hold({ ...revalidated, ...times });
-      return;
-    }
-    const { skipped, unknownValues, total, etag } = answer;
-    const isProvisional = isBad(answer);
-    const { log } = this.#options;
-    const { group } = this;
-    if (skipped > 0) log.warn({ group, skipped, total }, 'instruments were left out');
-    if (unknownValues > 0) {
-      const message = 'instruments have values of enums that are not known here';
-      log.warn({ group, unknownValues, total }, message);
-    }
-    const before = this.#copy;
-    const isNewSize = this.#offeredSize !== answer.instruments.length;
-    this.#offeredSize = answer.instruments.length;
+  /** Throws where a catalog must not replace the present one. */
+  function check({ instruments }: ModifiedCatalog, isProvisional: boolean, atMs: number): void {
+    const isNewSize = offeredSize !== instruments.length;
+    offeredSize = instruments.length;
     // Past that time the copy is no longer served, and anything is better than nothing.
-    if (before && receivedAtMs < before.servesUntilMs) {
-      if (isProvisional) throw contractError('a catalog that is empty or mostly broken');
-      if (isShrunk(answer, before)) {
-        if (isNewSize) this.#warnOfShrinking(answer, before);
-        throw contractError('a catalog with less than half of its instruments');
-      }
-    }
-    const version = await this.#nextVersion(answer);
-    // Searches use the present version until the new one is indexed.
-    if (before && this.servesAt(receivedAtMs)) await version.index;
-    else void version.index;
-    this.#hold({
-      version,
-      skipped,
-      unknownValues,
-      // Without an ETag a 304 cannot prolong a provisional copy.
-      etag: isProvisional ? null : etag,
-      ...timesOf(answer, { ...this.#options, ...received, isProvisional }),
-    });
-  }
-
-  /** Ends the copy's life before its time. */
-  expire(nowMs: number): void {
-    if (this.#copy === null) return;
-    const expiresMs = Math.min(nowMs, this.#copy.expiresMs);
-    this.#copy = { ...this.#copy, staleFromMs: expiresMs, expiresMs };
-  }
-
-  fail(nowMs: number, retryInMs: number): void {
-    this.#failures += 1;
-    this.#failedAtMs = nowMs;
-    this.#retryAtMs = nowMs + retryInMs;
-  }
-
-  /** The refusal is about this token only: the next reader's may be accepted. */
-  refuse(tokenHash: string): void {
-    if (this.#refused.size >= REFUSED_TOKENS) this.#refused.clear();
-    this.#refused.add(tokenHash);
-  }
-
-  #warnOfShrinking({ instruments }: ModifiedCatalog, { version }: CatalogCopy): void {
-    const fields = { group: this.group, instruments: version.size, offered: instruments.length };
-    this.#options.log.warn(fields, 'a catalog with less than half of its instruments is kept out');
+    if (copy === null || atMs >= copy.servesUntilMs) return;
+    if (isProvisional) throw contractError('a catalog that is empty or mostly broken');
+    const { size } = copy.version;
+    // So much at once is more likely the gateway's fault than its wish.
+    if (offeredSize * 2 >= size) return;
+    const message = 'a catalog with less than half of its instruments';
+    if (isNewSize) warn(`${message} is kept out`, { instruments: size, offered: offeredSize });
+    throw contractError(message);
   }
 
   /** Builds the version after the present one and adds the difference to the history. */
-  async #nextVersion({ instruments }: ModifiedCatalog): Promise<CatalogVersion> {
-    const previous = this.#copy?.version ?? null;
+  async function nextVersion({ instruments }: ModifiedCatalog): Promise<CatalogVersion> {
+    const previous = copy?.version ?? null;
     const { version, before } = await buildVersion(instruments, previous);
     if (version === previous) return version;
-    if (previous) this.history.add(previous, version, before);
-    void this.archive?.remember(this.key, version);
+    if (previous) history.add(previous, version, before);
+    void archive?.remember(key, version);
     return version;
   }
 
-  #hold(copy: CatalogCopy): void {
-    this.#copy = copy;
-    this.#offeredSize = copy.version.size;
-    this.#failures = 0;
-    this.#failedAtMs = -Infinity;
-    this.#retryAtMs = -Infinity;
-    this.#refused.clear();
+  function hold(next: CatalogCopy): void {
+    copy = next;
+    offeredSize = next.version.size;
+    failed = NEVER_FAILED;
+    refused.clear();
   }
+
+  return {
+    group,
+    key,
+    history,
+    archive,
+    get copy(): CatalogCopy | null {
+      return copy;
+    },
+    /** Instruments in the gateway's last answer, which is not the copy's number where that answer was kept out. */
+    get offeredSize(): number {
+      return offeredSize;
+    },
+    /** Since the last answer. */
+    get failures(): number {
+      return failed.times;
+    },
+    /** Whether the cached copy is served without waiting. */
+    servesAt,
+    /** Whether this token's read starts a refresh. */
+    wantsRefresh(nowMs: number, tokenHash: string): boolean {
+      const fromMs = Math.max(copy?.refreshFromMs ?? Infinity, failed.retryAtMs);
+      return nowMs >= fromMs && !refused.has(tokenHash);
+    },
+    /** Stores op 1's answer as the group's copy. Throws where it must not replace the present one. */
+    async receive({ answer, revalidated, ...received }: ReceivedAnswer): Promise<void> {
+      const isProvisional = answer.modified && isBad(answer);
+      const times = timesOf(answer, { ...options, ...received, isProvisional });
+      if (!answer.modified) {
+        if (!revalidated) throw contractError('a 304 to a request without If-None-Match');
+        hold({ ...revalidated, ...times });
+        return;
+      }
+      const { skipped, unknownValues, total, etag } = answer;
+      if (skipped > 0) warn('instruments were left out', { skipped, total });
+      if (unknownValues > 0) {
+        const message = 'instruments have values of enums that are not known here';
+        warn(message, { unknownValues, total });
+      }
+      check(answer, isProvisional, received.receivedAtMs);
+      const version = await nextVersion(answer);
+      // Searches use the present version until the new one is indexed.
+      if (servesAt(received.receivedAtMs)) await version.index;
+      else void version.index;
+      // Without an ETag a 304 cannot prolong a provisional copy.
+      hold({ version, skipped, unknownValues, etag: isProvisional ? null : etag, ...times });
+    },
+    /** Ends the copy's life before its time. */
+    expire(nowMs: number): void {
+      if (copy === null) return;
+      const expiresMs = Math.min(nowMs, copy.expiresMs);
+      copy = { ...copy, staleFromMs: expiresMs, expiresMs };
+    },
+    fail(nowMs: number, retryInMs: number): void {
+      failed = { times: failed.times + 1, atMs: nowMs, retryAtMs: nowMs + retryInMs };
+    },
+    /** The refusal is about this token only: the next reader's may be accepted. */
+    refuse(tokenHash: string): void {
+      if (refused.size >= REFUSED_TOKENS) refused.clear();
+      refused.add(tokenHash);
+    },
+  };
 }
 
 function isBad({ instruments, skipped, total }: ModifiedCatalog): boolean {
   return instruments.length === 0 || skipped * 2 > total;
-}
-
-/** So much at once is more likely the gateway's fault than its wish. */
-function isShrunk({ instruments }: ModifiedCatalog, { version }: CatalogCopy): boolean {
-  return instruments.length * 2 < version.size;
 }
 
 function contractError(message: string): GatewayError {

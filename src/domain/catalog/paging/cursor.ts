@@ -24,31 +24,28 @@ export function decodeCursor(
 ): Place {
   const bytes = Buffer.from(cursor, 'base64url');
   const text = bytes.toString('utf8', CHECK_SUM_LENGTH);
-  const isWhole = bytes.toString('base64url') === cursor;
-  if (!isWhole || bytes.toString('utf8', 0, CHECK_SUM_LENGTH) !== checkSum(text)) {
-    throw new InputError(argument, `${argument} is no cursor of this service.`);
-  }
-  const parts = parse(text);
-  if (parts === null || parts[0] !== order) {
+  const isWhole =
+    bytes.toString('base64url') === cursor &&
+    bytes.toString('utf8', 0, CHECK_SUM_LENGTH) === checkSum(text);
+  const [name, ...key] = isWhole ? parse(text) : [];
+  if (isWhole && name !== order) {
     throw new InputError(argument, `${argument} is a cursor of another order or another search.`);
   }
-  const key = parts.slice(1, -1);
-  const id = parts.at(-1);
+  const id = key.pop();
   const fits =
     key.length === sample.length && key.every((part, at) => typeof part === typeof sample[at]);
-  if (!fits || typeof id !== 'string') {
+  if (!isWhole || !fits || typeof id !== 'string') {
     throw new InputError(argument, `${argument} is no cursor of this service.`);
   }
-  return { key, id };
+  return { key: key as (string | number)[], id };
 }
 
-function parse(text: string): (string | number)[] | null {
+function parse(text: string): unknown[] {
   try {
     const parts: unknown = JSON.parse(text);
-    const fits = (part: unknown) => typeof part === 'string' || typeof part === 'number';
-    return Array.isArray(parts) && parts.every(fits) ? parts : null;
+    return Array.isArray(parts) ? parts : [];
   } catch {
-    return null;
+    return [];
   }
 }
 

@@ -17,15 +17,6 @@ export interface InstrumentOrder {
 
 type EffectiveOrder = ReturnType<typeof effectiveOrder>;
 
-/** The instruments of a version in one order. */
-export interface Sequence {
-  readonly ordinals: Uint32Array;
-  at(ordinal: number): Instrument;
-  cursorOf(ordinal: number): string;
-  /** Compares an instrument with a position: negative before, 0 at it, positive behind. */
-  compare(ordinal: number, place: Place): number;
-}
-
 /** The order in effect, and its name in cursors: without a search, relevance falls back to the order by symbol. */
 export function effectiveOrder(order: InstrumentOrder | null | undefined, term: SearchTerm | null) {
   const wanted = order?.by ?? 'RELEVANCE';
@@ -44,29 +35,33 @@ export function sampleKey({ by }: EffectiveOrder): SortKey {
   return by === 'LEVERAGE' ? [0] : [''];
 }
 
+export type Sequence = ReturnType<typeof toSequence>;
+
+/** The instruments of a version in one order. */
 export function toSequence(
   version: CatalogVersion,
   index: CatalogIndex | null,
   { by, descending, name }: EffectiveOrder,
   matches: Matches | null,
-): Sequence {
+) {
   const sort = sortBy(version, index, by, matches);
+  const keyOf = (ordinal: number): SortKey => sort.parts.map((part) => part(ordinal));
   const at = (ordinal: number) => version.instruments[ordinal] as Instrument;
   const sign = descending ? -1 : 1;
   return {
     ordinals: descending ? falling(sort) : sort.rising,
     at,
-    cursorOf: (ordinal) => encodeCursor(name, { key: sort.keyOf(ordinal), id: at(ordinal).id }),
-    compare: (ordinal, { key, id }) =>
-      sign * compareKeys(sort.keyOf(ordinal), key) || compareText(at(ordinal).id, id),
+    cursorOf: (ordinal: number) => encodeCursor(name, { key: keyOf(ordinal), id: at(ordinal).id }),
+    /** Compares an instrument with a position: negative before, 0 at it, positive behind. */
+    compare: (ordinal: number, { key, id }: Place) =>
+      sign * compareKeys(keyOf(ordinal), key) || compareText(at(ordinal).id, id),
   };
 }
 
+/** The key of an instrument has these parts; they are compared without making the key, once for each instrument of a version. */
 interface Sort {
   readonly rising: Uint32Array;
-  keyOf(ordinal: number): SortKey;
-  /** Creates no keys, because it is called for each instrument of a version. */
-  haveSameKey(a: number, b: number): boolean;
+  readonly parts: readonly ((ordinal: number) => string | number)[];
 }
 
 function sortBy(
@@ -77,30 +72,18 @@ function sortBy(
 ): Sort {
   const at = (ordinal: number) => instruments[ordinal] as Instrument;
   const symbolOf = (ordinal: number) => at(ordinal).symbol;
-  if (by === 'SYMBOL') return sortByOne(bySymbol, symbolOf);
+  if (by === 'SYMBOL') return { rising: bySymbol, parts: [symbolOf] };
   // Every other order has waited for the index, and relevance is that of a search.
   const { byName, byLeverage, nameKeys } = index as CatalogIndex;
-  if (by === 'NAME') return sortByOne(byName, (ordinal) => nameKeys[ordinal] as string);
-  if (by === 'LEVERAGE') return sortByOne(byLeverage, (ordinal) => at(ordinal).leverage);
+  if (by === 'NAME') return { rising: byName, parts: [(ordinal) => nameKeys[ordinal] as string] };
+  if (by === 'LEVERAGE') return { rising: byLeverage, parts: [(ordinal) => at(ordinal).leverage] };
   const { classes, ordinals } = matches as Matches;
-  const classOf = (ordinal: number) => classes[ordinal] as number;
-  return {
-    rising: ordinals,
-    keyOf: (ordinal) => [classOf(ordinal), symbolOf(ordinal)],
-    haveSameKey: (a, b) => classOf(a) === classOf(b) && symbolOf(a) === symbolOf(b),
-  };
-}
-
-function sortByOne(rising: Uint32Array, read: (ordinal: number) => string | number): Sort {
-  return {
-    rising,
-    keyOf: (ordinal) => [read(ordinal)],
-    haveSameKey: (a, b) => read(a) === read(b),
-  };
+  return { rising: ordinals, parts: [(ordinal) => classes[ordinal] as number, symbolOf] };
 }
 
 /** Reverses the order, but equal keys stay sorted by ascending id. */
-function falling({ rising, haveSameKey }: Sort): Uint32Array {
+function falling({ rising, parts }: Sort): Uint32Array {
+  const haveSameKey = (a: number, b: number) => parts.every((part) => part(a) === part(b));
   const ordinals = new Uint32Array(rising.length);
   let filled = 0;
   let end = rising.length;
@@ -116,11 +99,9 @@ function falling({ rising, haveSameKey }: Sort): Uint32Array {
 
 /** Key parts at one position have one type: a cursor of another type is refused when it is decoded. */
 function compareKeys(a: SortKey, b: SortKey): number {
-  for (let part = 0; part < a.length; part += 1) {
-    const left = a[part] as string | number;
-    const right = b[part] as string | number;
-    if (left < right) return -1;
-    if (left > right) return 1;
+  for (const [at, left] of a.entries()) {
+    const right = b[at] as string | number;
+    if (left !== right) return left < right ? -1 : 1;
   }
   return 0;
 }

@@ -53,28 +53,26 @@ function count(argument: string, value: Given<number>): number {
   return wanted;
 }
 
-export type Test = (instrument: Instrument) => boolean;
+type Test = (instrument: Instrument) => boolean;
+
+/** The field that each filter is about. */
+const FILTERED = {
+  ids: 'id',
+  sectors: 'sector',
+  industries: 'industry',
+  shariaStatuses: 'shariaStatus',
+  sharia: 'sharia',
+  delayed: 'delayed',
+  pdt: 'pdt',
+} as const satisfies Record<Exclude<keyof InstrumentFilter, 'search'>, keyof Instrument>;
 
 /** All filters but the search as one predicate; null where nothing is filtered. */
 export function toTest(filter: InstrumentFilter): Test | null {
-  const tests = [
-    oneOf(filter.ids, ({ id }) => id),
-    oneOf(filter.sectors, ({ sector }) => sector),
-    oneOf(filter.industries, ({ industry }) => industry),
-    oneOf(filter.shariaStatuses, ({ shariaStatus }) => shariaStatus),
-    equal(filter.sharia, ({ sharia }) => sharia),
-    equal(filter.delayed, ({ delayed }) => delayed),
-    equal(filter.pdt, ({ pdt }) => pdt),
-  ].filter((test) => test !== null);
+  const tests = (Object.keys(FILTERED) as (keyof typeof FILTERED)[]).flatMap((name): Test[] => {
+    const given = filter[name];
+    if (given == null) return [];
+    const wanted = new Set<unknown>(typeof given === 'boolean' ? [given] : given);
+    return [(instrument) => wanted.has(instrument[FILTERED[name]])];
+  });
   return tests.length === 0 ? null : (instrument) => tests.every((test) => test(instrument));
-}
-
-function oneOf<T>(values: Given<readonly T[]>, read: (instrument: Instrument) => T): Test | null {
-  if (values == null) return null;
-  const wanted = new Set(values);
-  return (instrument) => wanted.has(read(instrument));
-}
-
-function equal(value: Given<boolean>, read: (instrument: Instrument) => boolean): Test | null {
-  return value == null ? null : (instrument) => read(instrument) === value;
 }

@@ -1,14 +1,13 @@
-import { after } from '../../../../lib/eventually.ts';
-import type { Instrument } from '../../../gateway/model.ts';
+import { after, type Eventually } from '../../../../lib/eventually.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import type { CatalogIndex } from '../search/catalog-index.ts';
-import { MATCH, type Matches } from '../search/search-index.ts';
+import { MATCH } from '../search/search-index.ts';
 import { toSearchTerm } from '../search/words.ts';
 import { firstWhere } from '../sorting.ts';
 import { decodeCursor } from './cursor.ts';
-import { InstrumentConnection } from './instrument-connection.ts';
+import { connectionOf, type InstrumentConnection } from './instrument-connection.ts';
 import { effectiveOrder, sampleKey, toSequence } from './instrument-order.ts';
-import { type PageRequest, type Test, toTest, toWindow } from './page-request.ts';
+import { type PageRequest, toTest, toWindow } from './page-request.ts';
 
 /**
  * A page of a version's instruments. Returns synchronously where the version's index is built or not
@@ -17,7 +16,7 @@ import { type PageRequest, type Test, toTest, toWindow } from './page-request.ts
 export function pageOf(
   version: CatalogVersion,
   request: PageRequest,
-): InstrumentConnection | Promise<InstrumentConnection> {
+): Eventually<InstrumentConnection> {
   const window = toWindow(request);
   const term = toSearchTerm(request.filter?.search);
   const test = toTest(request.filter ?? {});
@@ -30,33 +29,22 @@ export function pageOf(
   function cut(index: CatalogIndex | null): InstrumentConnection {
     const matches = term && index ? index.search.find(term) : null;
     const sequence = toSequence(version, index, order, matches);
-    const ordinals = select(version.instruments, sequence.ordinals, matches, test);
+    const isMatch = (ordinal: number) =>
+      (matches === null || matches.classes[ordinal] !== MATCH.none) &&
+      (test === null || test(sequence.at(ordinal)));
+    const isAll = matches === null && test === null;
+    const ordinals = isAll ? sequence.ordinals : sequence.ordinals.filter(isMatch);
     const { length } = ordinals;
     const stands = (at: number) => (place ? sequence.compare(ordinals[at] as number, place) : 0);
     if (window.backward) {
       const end = place ? firstWhere(0, length, (at) => stands(at) >= 0) : length;
-      return new InstrumentConnection(sequence, ordinals, Math.max(0, end - window.count), end);
+      return connectionOf(sequence, ordinals, Math.max(0, end - window.count), end);
     }
     const start = place ? firstWhere(0, length, (at) => stands(at) > 0) : 0;
     const end = Math.min(length, start + window.count);
-    return new InstrumentConnection(sequence, ordinals, start, end);
+    return connectionOf(sequence, ordinals, start, end);
   }
 
   const needsIndex = term !== null || order.by !== 'SYMBOL';
-  if (!needsIndex) return cut(null);
-  return after(version.index, cut);
-}
-
-function select(
-  instruments: readonly Instrument[],
-  ordinals: Uint32Array,
-  matches: Matches | null,
-  test: Test | null,
-): Uint32Array {
-  if (matches === null && test === null) return ordinals;
-  return ordinals.filter(
-    (ordinal) =>
-      (matches === null || matches.classes[ordinal] !== MATCH.none) &&
-      (test === null || test(instruments[ordinal] as Instrument)),
-  );
+  return needsIndex ? after(version.index, cut) : cut(null);
 }

@@ -1,22 +1,14 @@
 import type { Instrument } from '../../../gateway/model.ts';
 import { compareText, Pace, sortInSlices } from '../sorting.ts';
 import { currencyPairOf, joined } from './currency-pair.ts';
-import { SearchIndex } from './search-index.ts';
+import { createSearchIndex } from './search-index.ts';
 import { WordIndexBuilder } from './word-index.ts';
 import { fold, splitWords, symbolForms } from './words.ts';
 
-/** Lookup tables that are built once per version, to keep them off the hot path of a query. */
-export interface CatalogIndex {
-  /** The keys of the order by name, by ordinal: folded, so that `eBay` sorts among the E. */
-  readonly nameKeys: readonly string[];
-  /** Ordinals by folded name, then id. */
-  readonly byName: Uint32Array;
-  /** Ordinals by leverage, then id. */
-  readonly byLeverage: Uint32Array;
-  readonly search: SearchIndex;
-}
+export type CatalogIndex = Awaited<ReturnType<typeof buildIndex>>;
 
-export async function buildIndex(instruments: readonly Instrument[]): Promise<CatalogIndex> {
+/** Lookup tables that are built once per version, to keep them off the hot path of a query. */
+export async function buildIndex(instruments: readonly Instrument[]) {
   const pace = new Pace();
   // The request that caused the version is answered first.
   await pace.rest();
@@ -48,21 +40,16 @@ export async function buildIndex(instruments: readonly Instrument[]): Promise<Ca
   const at = (ordinal: number) => instruments[ordinal] as Instrument;
   const byId = (a: number, b: number) => compareText(at(a).id, at(b).id);
   const ordinals = instruments.map((_instrument, ordinal) => ordinal);
-  const byName = await sortInSlices(
-    ordinals,
-    (a, b) => compareText(nameKeys[a] ?? '', nameKeys[b] ?? '') || byId(a, b),
-    pace,
-  );
-  const byLeverage = await sortInSlices(
-    ordinals,
-    (a, b) => at(a).leverage - at(b).leverage || byId(a, b),
-    pace,
-  );
+  const sorted = async (compare: (a: number, b: number) => number) =>
+    Uint32Array.from(await sortInSlices(ordinals, (a, b) => compare(a, b) || byId(a, b), pace));
   return {
+    /** The keys of the order by name, by ordinal: folded, so that `eBay` sorts among the E. */
     nameKeys,
-    byName: Uint32Array.from(byName),
-    byLeverage: Uint32Array.from(byLeverage),
-    search: new SearchIndex(instruments.length, {
+    /** Ordinals by folded name, then id. */
+    byName: await sorted((a, b) => compareText(nameKeys[a] ?? '', nameKeys[b] ?? '')),
+    /** Ordinals by leverage, then id. */
+    byLeverage: await sorted((a, b) => at(a).leverage - at(b).leverage),
+    search: createSearchIndex(instruments.length, {
       symbols: await symbols.build(pace),
       currencies: await currencies.build(pace),
       pairs,

@@ -39,45 +39,33 @@ export interface SearchWords {
   readonly descriptions: WordIndex;
 }
 
+export type SearchIndex = ReturnType<typeof createSearchIndex>;
+
 /**
  * An instrument's class depends on nothing but the instrument and the term, so that pages stay consistent
  * when others are added or removed.
  */
-export class SearchIndex {
-  readonly #size: number;
-  readonly #words: SearchWords;
+export function createSearchIndex(
+  size: number,
+  { symbols, currencies, pairs, names, descriptions }: SearchWords,
+) {
   // Memoized for the pages of one search, and for the first letters that many clients type.
-  readonly #recent = new LRUCache<string, Matches>({
+  const recent = new LRUCache<string, Matches>({
     maxSize: REMEMBERED_BYTES,
     sizeCalculation: ({ classes, ordinals }) => classes.byteLength + ordinals.byteLength + 200,
   });
 
-  constructor(size: number, words: SearchWords) {
-    this.#size = size;
-    this.#words = words;
-  }
-
-  find(asked: SearchTerm): Matches {
-    const term = this.#asPair(asked);
-    const known = this.#recent.get(term.phrase);
-    if (known) return known;
-    const classes = this.#classesOf(term);
-    const matches = { classes, ordinals: inOrder(classes) };
-    this.#recent.set(term.phrase, matches);
-    return matches;
-  }
-
   /** `eur usd` and `eur/usd` are other spellings of `eurusd`. */
-  #asPair(term: SearchTerm): SearchTerm {
+  function asPair(term: SearchTerm): SearchTerm {
     const pair = joined(term.phrase);
-    if (pair === term.phrase || !this.#words.pairs.has(pair)) return term;
+    if (pair === term.phrase || !pairs.has(pair)) return term;
     return { phrase: pair, words: [{ symbol: pair, text: pair }] };
   }
 
   /** Every word has to match; the worst match is the class of the whole. */
-  #classesOf({ phrase, words }: SearchTerm): Uint8Array {
-    const [first, ...others] = words.map((word) => this.#classesOfWord(word.symbol, word.text));
-    const classes = first ?? new Uint8Array(this.#size);
+  function classesOf({ phrase, words }: SearchTerm): Uint8Array {
+    const [first, ...others] = words.map(({ symbol, text }) => classesOfWord(symbol, text));
+    const classes = first ?? new Uint8Array(size);
     for (const other of others) {
       for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
         const a = classes[ordinal] as number;
@@ -86,37 +74,41 @@ export class SearchIndex {
       }
     }
     // A symbol may contain a space.
-    if (words.length > 1) this.#markSymbols(classes, phrase);
+    if (words.length > 1) markSymbols(classes, phrase);
     return classes;
   }
 
-  #classesOfWord(symbol: string, text: string): Uint8Array {
-    const classes = new Uint8Array(this.#size);
+  function classesOfWord(symbol: string, text: string): Uint8Array {
+    const classes = new Uint8Array(size);
     // Marks from the weakest class to the best, each overwriting the one before.
     const asTypo = marking(classes, MATCH.typo);
-    for (const index of this.#typoIndexes(text)) {
+    const isShort = text.length < SHORTEST_TYPO_IN_DESCRIPTION;
+    for (const index of isShort ? [symbols, names] : [symbols, names, descriptions]) {
       findTypos(index, text, (at) => index.visitRange(at, at + 1, asTypo));
     }
-    const { currencies, names, descriptions } = this.#words;
     descriptions.withPrefix(text, marking(classes, MATCH.description));
     names.withPrefix(text, marking(classes, MATCH.name));
     currencies.withPrefix(text, marking(classes, MATCH.pair));
-    this.#markSymbols(classes, symbol);
+    markSymbols(classes, symbol);
     return classes;
   }
 
-  #typoIndexes(text: string): WordIndex[] {
-    const { symbols, names, descriptions } = this.#words;
-    return text.length < SHORTEST_TYPO_IN_DESCRIPTION
-      ? [symbols, names]
-      : [symbols, names, descriptions];
-  }
-
-  #markSymbols(classes: Uint8Array, symbol: string): void {
-    const { symbols } = this.#words;
+  function markSymbols(classes: Uint8Array, symbol: string): void {
     symbols.withPrefix(symbol, marking(classes, MATCH.symbolPrefix));
     symbols.withWord(symbol, marking(classes, MATCH.symbol));
   }
+
+  return {
+    find(asked: SearchTerm): Matches {
+      const term = asPair(asked);
+      const known = recent.get(term.phrase);
+      if (known) return known;
+      const classes = classesOf(term);
+      const matches = { classes, ordinals: inOrder(classes) };
+      recent.set(term.phrase, matches);
+      return matches;
+    },
+  };
 }
 
 function marking(classes: Uint8Array, match: number): Visit {
@@ -125,22 +117,14 @@ function marking(classes: Uint8Array, match: number): Visit {
   };
 }
 
-/** A counting sort by class, which keeps the version's order within each. */
+/** Class by class, each in the version's order. */
 function inOrder(classes: Uint8Array): Uint32Array {
-  // The index at which each class begins among the matches, and their number at the end.
-  const next = new Uint32Array(WORST_MATCH + 2);
-  for (const match of classes) {
-    if (match !== MATCH.none) next[match + 1] = (next[match + 1] as number) + 1;
+  const ordinals = new Uint32Array(classes.length);
+  let found = 0;
+  for (let match: number = MATCH.symbol; match <= WORST_MATCH; match += 1) {
+    for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
+      if (classes[ordinal] === match) ordinals[found++] = ordinal;
+    }
   }
-  for (let match = 1; match < next.length; match += 1) {
-    next[match] = (next[match] as number) + (next[match - 1] as number);
-  }
-  const ordinals = new Uint32Array(next.at(-1) as number);
-  for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
-    const match = classes[ordinal] as number;
-    if (match === MATCH.none) continue;
-    ordinals[next[match] as number] = ordinal;
-    next[match] = (next[match] as number) + 1;
-  }
-  return ordinals;
+  return ordinals.slice(0, found);
 }

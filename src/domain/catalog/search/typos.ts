@@ -26,7 +26,7 @@ export function findTypos(
 ): void {
   const edits = editsAllowed(word.length);
   if (edits === 0 || word.length > LONGEST_WORD) return;
-  const table = new EditTable(word, edits);
+  const fits = editTable(word, edits);
   const asBeginning = word.length >= SHORTEST_BEGINNING;
   const wanted = lettersIn(word);
   const shortest = word.length - edits;
@@ -38,7 +38,7 @@ export function findTypos(
     if (missing !== 0) continue;
     const candidate = words[at] as string;
     if (candidate.length < shortest || candidate.length > longest) continue;
-    if (table.fits(candidate, asBeginning)) visit(at);
+    if (fits(candidate, asBeginning)) visit(at);
   }
 }
 
@@ -49,51 +49,23 @@ export function lettersIn(word: string): number {
   return letters;
 }
 
-/** Rows of edit distances between the word and ever longer prefixes of a candidate. */
-class EditTable {
-  readonly #word: string;
-  readonly #edits: number;
-  readonly #width: number;
-  readonly #rows: Uint8Array;
-
-  constructor(word: string, edits: number) {
-    this.#word = word;
-    this.#edits = edits;
-    this.#width = word.length + 1;
-    // A candidate with more letters than this is too distant in any case.
-    this.#rows = new Uint8Array((word.length + edits + 2) * this.#width);
-    for (let column = 0; column < this.#width; column += 1) this.#rows[column] = column;
-  }
-
-  fits(candidate: string, asBeginning: boolean): boolean {
-    for (let depth = 1; depth <= candidate.length; depth += 1) {
-      const nearest = this.#addRow(candidate, depth);
-      if (nearest > this.#edits) return false;
-      const isEnough = asBeginning || depth === candidate.length;
-      if (isEnough && this.#distance(depth) <= this.#edits) return true;
-    }
-    return false;
-  }
-
-  #distance(depth: number): number {
-    // A difference in length is at least as many edits.
-    if (Math.abs(depth - this.#word.length) > this.#edits) return this.#edits + 1;
-    return this.#rows[depth * this.#width + this.#word.length] as number;
-  }
+/** Rows of edit distances between the word and ever longer prefixes of a candidate; tells whether that is near enough. */
+function editTable(word: string, edits: number) {
+  const width = word.length + 1;
+  // A candidate with more letters than this is too distant in any case.
+  const rows = new Uint8Array((word.length + edits + 2) * width);
+  for (let column = 0; column < width; column += 1) rows[column] = column;
 
   /**
    * Returns the row's smallest distance, which further letters can only increase. Only cells near the
    * diagonal are computed: farther off the distance is too large whatever the letters are.
    */
-  #addRow(candidate: string, depth: number): number {
-    const rows = this.#rows;
-    const word = this.#word;
-    const edits = this.#edits;
+  function addRow(candidate: string, depth: number): number {
     const letter = candidate.charCodeAt(depth - 1);
     // NaN before the first letter, which equals none.
     const previousLetter = candidate.charCodeAt(depth - 2);
-    const row = depth * this.#width;
-    const above = row - this.#width;
+    const row = depth * width;
+    const above = row - width;
     const first = Math.max(1, depth - edits);
     const last = Math.min(word.length, depth + edits);
     let left = first === 1 ? depth : edits + 1;
@@ -104,7 +76,7 @@ class EditTable {
       const replaced = (rows[above + column - 1] as number) + (wanted === letter ? 0 : 1);
       left = Math.min(replaced, left + 1, (rows[above + column] as number) + 1);
       if (wanted === previousLetter && word.charCodeAt(column - 2) === letter) {
-        left = Math.min(left, (rows[above - this.#width + column - 2] as number) + 1);
+        left = Math.min(left, (rows[above - width + column - 2] as number) + 1);
       }
       rows[row + column] = left;
       nearest = Math.min(nearest, left);
@@ -113,4 +85,15 @@ class EditTable {
     if (last < word.length) rows[row + last + 1] = edits + 1;
     return nearest;
   }
+
+  return function fits(candidate: string, asBeginning: boolean): boolean {
+    for (let depth = 1; depth <= candidate.length; depth += 1) {
+      if (addRow(candidate, depth) > edits) return false;
+      const isEnough = asBeginning || depth === candidate.length;
+      // A difference in length is at least as many edits, and no cell tells of it.
+      const isNear = Math.abs(depth - word.length) <= edits;
+      if (isEnough && isNear && (rows[depth * width + word.length] as number) <= edits) return true;
+    }
+    return false;
+  };
 }

@@ -4,56 +4,9 @@ import { lettersIn } from './typos.ts';
 
 export type Visit = (ordinal: number) => void;
 
-interface WordIndexParts {
-  readonly words: readonly string[];
-  readonly letters: Int32Array;
-  readonly starts: Uint32Array;
-  readonly postings: Uint32Array;
-}
+export type WordIndex = Awaited<ReturnType<WordIndexBuilder['build']>>;
 
-/** An inverted index of the instruments by word. Words are sorted, so that those with one prefix are adjacent. */
-export class WordIndex {
-  readonly words: readonly string[];
-  /** The letters of each word as bits. */
-  readonly letters: Int32Array;
-  /** The start of each word's postings; one more entry ends the last. */
-  readonly #starts: Uint32Array;
-  // All postings are in one array, so that those of a prefix are one range of it.
-  readonly #postings: Uint32Array;
-
-  constructor({ words, letters, starts, postings }: WordIndexParts) {
-    this.words = words;
-    this.letters = letters;
-    this.#starts = starts;
-    this.#postings = postings;
-  }
-
-  withWord(word: string, visit: Visit): void {
-    const at = this.#firstFrom(word);
-    if (this.words[at] === word) this.visitRange(at, at + 1, visit);
-  }
-
-  withPrefix(prefix: string, visit: Visit): void {
-    const from = this.#firstFrom(prefix);
-    this.visitRange(from, this.#firstBeyond(prefix, from), visit);
-  }
-
-  /** Visits the instruments that contain a word from `from` to before `to`. */
-  visitRange(from: number, to: number, visit: Visit): void {
-    const end = this.#starts[to] ?? 0;
-    for (let at = this.#starts[from] ?? 0; at < end; at += 1) visit(this.#postings[at] as number);
-  }
-
-  #firstFrom(word: string): number {
-    return firstWhere(0, this.words.length, (at) => (this.words[at] as string) >= word);
-  }
-
-  #firstBeyond(prefix: string, from: number): number {
-    return firstWhere(from, this.words.length, (at) => !this.words[at]?.startsWith(prefix));
-  }
-}
-
-/** Collects words in any order and sorts them at the end. */
+/** An inverted index of the instruments by word: collects words in any order and sorts them at the end. */
 export class WordIndexBuilder {
   readonly #ordinals = new Map<string, number[]>();
   #count = 0;
@@ -67,10 +20,14 @@ export class WordIndexBuilder {
     this.#count += 1;
   }
 
-  async build(pace: Pace): Promise<WordIndex> {
+  async build(pace: Pace) {
+    // Those with one prefix are adjacent.
     const words = await sortInSlices([...this.#ordinals.keys()], compareText, pace);
+    /** The letters of each word as bits. */
     const letters = new Int32Array(words.length);
+    // The start of each word's postings; one more entry ends the last.
     const starts = new Uint32Array(words.length + 1);
+    // All postings are in one array, so that those of a prefix are one range of it.
     const postings = new Uint32Array(this.#count);
     let end = 0;
     for (const [at, word] of words.entries()) {
@@ -81,6 +38,26 @@ export class WordIndexBuilder {
       starts[at + 1] = end;
       letters[at] = lettersIn(word);
     }
-    return new WordIndex({ words, letters, starts, postings });
+    const firstFrom = (word: string) =>
+      firstWhere(0, words.length, (at) => (words[at] as string) >= word);
+    /** Visits the instruments that contain a word from `from` to before `to`. */
+    function visitRange(from: number, to: number, visit: Visit): void {
+      const last = starts[to] ?? 0;
+      for (let at = starts[from] ?? 0; at < last; at += 1) visit(postings[at] as number);
+    }
+    return {
+      words,
+      letters,
+      visitRange,
+      withWord(word: string, visit: Visit): void {
+        const at = firstFrom(word);
+        if (words[at] === word) visitRange(at, at + 1, visit);
+      },
+      withPrefix(prefix: string, visit: Visit): void {
+        const from = firstFrom(prefix);
+        const beyond = firstWhere(from, words.length, (at) => !words[at]?.startsWith(prefix));
+        visitRange(from, beyond, visit);
+      },
+    };
   }
 }

@@ -41,20 +41,16 @@ export function bare(chunk: string): string {
 
 /** The words a text is indexed under: each whole, and the parts that punctuation joins, as `cola` of `coca-cola`. */
 export function splitWords(folded: string): string[] {
-  const words: string[] = [];
-  for (const chunk of chunks(folded)) {
+  return chunks(folded).flatMap((chunk) => {
     const word = bare(chunk);
-    words.push(word);
     const parts = word.split(INNER_PUNCTUATION);
-    if (parts.length > 1) words.push(...parts.filter((part) => part !== ''));
-  }
-  return words;
+    return parts.length > 1 ? [word, ...parts.filter((part) => part !== '')] : [word];
+  });
 }
 
 /** The spellings of a folded symbol: as it is, and without the mark before it (`.DJI`, `#AAPL`). */
 export function symbolForms(folded: string): string[] {
-  const word = bare(folded);
-  return word === folded ? [folded] : [folded, word];
+  return [...new Set([folded, bare(folded)])];
 }
 
 // A search that a person types is short; a longer one would only cost time.

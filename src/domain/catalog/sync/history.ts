@@ -25,39 +25,30 @@ const STEP_BYTES = 400;
  * The steps between a group's catalog versions. A step keeps only the digests of what it changed, so
  * that a former version costs no more than its difference.
  */
-export class CatalogHistory {
-  readonly #maxBytes: number;
-  #steps: Step[] = [];
-  #bytes = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  add(from: CatalogVersion, to: CatalogVersion, before: Before): void {
-    const bytes = STEP_BYTES + before.size * CHANGE_BYTES;
-    this.#steps.push({ from: from.version, to: to.version, before, bytes });
-    this.#bytes += bytes;
-    while (this.#bytes > this.#maxBytes) this.#bytes -= this.#steps.shift()?.bytes ?? this.#bytes;
-  }
-
-  /** Null where one of the two versions is unknown. */
-  changes(since: string, to: CatalogVersion): CatalogChanges | null {
-    // Content can recur: of two paths the latest is the shortest.
-    const last = this.#steps.findLastIndex((step) => step.to === to.version);
-    const first = this.#steps.slice(0, last + 1).findLastIndex((step) => step.from === since);
-    if (first < 0) return null;
-    const before = new Map<string, string | null>();
-    for (const step of this.#steps.slice(first, last + 1)) {
-      // The first step that changed an instrument has its digest at the start.
-      for (const [id, digest] of step.before) if (!before.has(id)) before.set(id, digest);
-    }
-    return changesTo(to, before);
-  }
+export function createHistory(maxBytes: number) {
+  const steps: Step[] = [];
+  let kept = 0;
+  return {
+    get bytes(): number {
+      return kept;
+    },
+    add(from: CatalogVersion, to: CatalogVersion, before: Before): void {
+      const bytes = STEP_BYTES + before.size * CHANGE_BYTES;
+      steps.push({ from: from.version, to: to.version, before, bytes });
+      kept += bytes;
+      while (kept > maxBytes) kept -= steps.shift()?.bytes ?? kept;
+    },
+    /** Null where one of the two versions is unknown. */
+    changes(since: string, to: CatalogVersion): CatalogChanges | null {
+      // Content can recur: of two paths the latest is the shortest.
+      const last = steps.findLastIndex((step) => step.to === to.version);
+      const first = steps.slice(0, last + 1).findLastIndex((step) => step.from === since);
+      if (first < 0) return null;
+      // Of several digests of an instrument the first step that changed it has the one at the start, which is set last.
+      const path = steps.slice(first, last + 1).toReversed();
+      return changesTo(to, new Map(path.flatMap(({ before }) => [...before])));
+    },
+  };
 }
 
 /**

@@ -14,45 +14,37 @@ export interface VersionStore {
 // The format of a version; no other client input may become part of a key.
 const VERSION = /^[\w-]{22}$/;
 
+export type VersionArchive = ReturnType<typeof createVersionArchive>;
+
 /** Stores each version's digests: equal content has the same name on every replica. */
-export class VersionArchive {
-  readonly #store: VersionStore;
-  readonly #log: Pick<Log, 'warn'>;
-
-  constructor(store: VersionStore, log: Pick<Log, 'warn'>) {
-    this.#store = store;
-    this.#log = log;
-  }
-
-  /** Never rejects: without the archive a client only fetches more. */
-  async remember(group: string, version: CatalogVersion): Promise<void> {
-    try {
-      const text = JSON.stringify([...version.digests]);
-      await this.#store.put(keyOf(group, version.version), text);
-    } catch (err) {
-      this.#log.warn({ err, group }, 'a catalog version could not be shared');
-    }
-  }
-
-  /** Null where the archive does not have the version. */
-  async changes(group: string, since: string, to: CatalogVersion): Promise<CatalogChanges | null> {
-    if (!VERSION.test(since)) return null;
-    try {
-      const text = await this.#store.get(keyOf(group, since));
-      return text === null ? null : difference(JSON.parse(text), to);
-    } catch (err) {
-      this.#log.warn({ err, group }, 'a shared catalog version could not be read');
-      return null;
-    }
-  }
-}
-
-function keyOf(group: string, version: string): string {
-  return JSON.stringify([group, version]);
-}
-
-function difference(digests: [string, string][], to: CatalogVersion): CatalogChanges {
-  const before = new Map<string, string | null>(digests);
-  for (const id of to.byId.keys()) if (!before.has(id)) before.set(id, null);
-  return changesTo(to, before);
+export function createVersionArchive(store: VersionStore, log: Pick<Log, 'warn'>) {
+  const keyOf = (group: string, version: string) => JSON.stringify([group, version]);
+  return {
+    /** Never rejects: without the archive a client only fetches more. */
+    async remember(group: string, { version, digests }: CatalogVersion): Promise<void> {
+      try {
+        await store.put(keyOf(group, version), JSON.stringify([...digests]));
+      } catch (err) {
+        log.warn({ err, group }, 'a catalog version could not be shared');
+      }
+    },
+    /** Null where the archive does not have the version. */
+    async changes(
+      group: string,
+      since: string,
+      to: CatalogVersion,
+    ): Promise<CatalogChanges | null> {
+      if (!VERSION.test(since)) return null;
+      try {
+        const text = await store.get(keyOf(group, since));
+        if (text === null) return null;
+        const before = new Map<string, string | null>(JSON.parse(text));
+        for (const id of to.byId.keys()) if (!before.has(id)) before.set(id, null);
+        return changesTo(to, before);
+      } catch (err) {
+        log.warn({ err, group }, 'a shared catalog version could not be read');
+        return null;
+      }
+    },
+  };
 }

@@ -39,7 +39,7 @@ test.each([
   expect(view.fetchedAt).toEqual(new Date(sentAtMs));
   expect(view.ageSeconds).toBe(aged + 3);
   expect(view.expiresAt).toEqual(new Date(sentAtMs + HOUR_MS - aged * 1_000));
-  expect(world.catalogs.stats().ageSeconds).toBe(aged + 3);
+  expect(world.catalogs.figures).toMatchObject([{ ageSeconds: aged + 3 }]);
 });
 
 test('a Date counts from a whole second on, which is its resolution', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { CatalogVersion } from '../../../../src/domain/catalog/catalog-version.ts';
 import { buildVersion } from '../../../../src/domain/catalog/catalog-version.ts';
 import type { CatalogChanges } from '../../../../src/domain/catalog/sync/history.ts';
-import { CatalogHistory } from '../../../../src/domain/catalog/sync/history.ts';
+import { createHistory } from '../../../../src/domain/catalog/sync/history.ts';
 import type { VersionStore } from '../../../../src/domain/catalog/sync/version-archive.ts';
 import type { Instrument } from '../../../../src/gateway/model.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -28,7 +28,7 @@ function apply(known: ReadonlyMap<string, Instrument>, changes: CatalogChanges) 
 test('applying the changes from any remembered version gives the new catalog exactly', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(contents, { minLength: 1, maxLength: 8 }), async (all) => {
-      const history = new CatalogHistory(1_000_000);
+      const history = createHistory(1_000_000);
       const versions: CatalogVersion[] = [];
       for (const each of all) {
         const previous = versions.at(-1) ?? null;
@@ -85,7 +85,7 @@ test('each field of an instrument is part of the version', async () => {
 });
 
 test('the history of a group is bounded: the oldest version is evicted first', async () => {
-  const history = new CatalogHistory(3_000);
+  const history = createHistory(3_000);
   let version = (await buildVersion([instrument('A')], null)).version;
   const seen = [version.version];
   for (let leverage = 10; leverage < 40; leverage += 1) {

@@ -70,9 +70,7 @@ export function assertRules({ scenario, answers, calls, final, dead }: Ended): v
 
 function outcomeIn({ result }: Answer): string[] {
   if (!isOutcome(result)) return [];
-  const { outcome } = result;
-  if (outcome.outcome !== 'rejected') return [outcome.outcome];
-  return [outcome.sent ? 'rejected' : `${outcome.error}`];
+  return [wordOf(result.outcome)];
 }
 
 function isOutcome(result: Placed | Error | null): result is Placed {

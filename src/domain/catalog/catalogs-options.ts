@@ -1,0 +1,24 @@
+import type { Clock } from '../../../lib/clock.ts';
+import type { Log } from '../../../lib/log.ts';
+import type { Prover } from '../account/prover.ts';
+import type { ProofLedger } from '../auth/proof.ts';
+import type { ViewerGateway } from '../auth/viewer-gateway.ts';
+import type { VersionStore } from './sync/version-archive.ts';
+
+/** What the catalogs and their parts are made of. */
+export interface CatalogsOptions {
+  readonly gateway: Pick<ViewerGateway, 'getAllTickers'>;
+  readonly ledger: ProofLedger;
+  readonly prover: Pick<Prover, 'group'>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Pick<Log, 'warn'>;
+  readonly maxAgeMs: number;
+  readonly staleMs: number;
+  /** Estimated heap of all groups' catalogs. */
+  readonly maxBytes: number;
+  /** The store that replicas share; null where there is only one. */
+  readonly versions: VersionStore | null;
+  readonly onRead?: (source: 'memory' | 'wait') => void;
+  readonly onFetched?: (outcome: 'modified' | 'unmodified' | 'failed' | 'personal') => void;
+}
