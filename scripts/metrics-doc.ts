@@ -15,8 +15,7 @@ const INTRODUCTION = `# Metrics
 start, at 0. Of documents only the operations of a manifest have a name (the first 50; all else is \`other\`), of clients those in \`CLIENT_NAMES\`, with the first 20 versions that came with an
 accepted token, of groups those whose catalogs are in memory. What ends in \`_total\` is a counter; histograms say so; all else are gauges.
 
-\`outcome\` of requests: \`ok\`; \`caller\`: a wrong document, token or input; \`refused\`: over a limit here; \`fault\`: the gateway or the
-service failed; \`gone\`: the client left before its answer. An answer with status 200 that has errors is no \`ok\`.
+\`outcome\` of requests is as [in the log](operations.md#a-line-for-each-request); an answer with status 200 that has errors is no \`ok\`.
 
 | Metric | Meaning |
 |---|---|

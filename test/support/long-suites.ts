@@ -64,7 +64,7 @@ const SUITES_BY_CHANGE = [
   { suites: 'client/test/packaging/**', about: ['client', 'scripts/pack-client.mjs'] },
   {
     suites: 'client/test/guides/samples.test.ts',
-    about: ['README.md', 'docs', 'client', 'schema.graphql'],
+    about: ['README.md', 'docs', 'examples', 'client', 'schema.graphql'],
   },
   {
     suites: 'test/domain/trading/interleavings.test.ts',

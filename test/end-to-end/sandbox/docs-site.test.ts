@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { sitePath } from '../../../graphiql/server/docs-pages.ts';
 import { ERROR_CODES } from '../../../src/schema/error-codes.ts';
 import { startTestApp } from '../../support/app.ts';
-import { openPage, overflowsSideways, violations } from '../../support/browser-page.ts';
+import { isReady, openPage, overflowsSideways, violations } from '../../support/browser-page.ts';
 import { describeWithChromium } from '../../support/describe-with.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
@@ -132,7 +132,7 @@ describeWithChromium('in a browser', (executablePath) => {
     },
   );
 
-  test('the header of the page and the menu of GraphiQL lead there, and a code to its heading', async () => {
+  test('the header of the page, the menu of GraphiQL and the codes of its errors lead there', async () => {
     await using opened = await openPage(browser, app.url);
     const { page } = opened;
     await page.getByRole('banner').getByRole('link', { name: 'Docs' }).click();
@@ -143,6 +143,12 @@ describeWithChromium('in a browser', (executablePath) => {
     expect(await menu.getByRole('link', { name: 'Errors' }).getAttribute('href')).toBe(
       '/docs/errors',
     );
+    await page.goto(`${app.url}/graphql?query=${encodeURIComponent('{ nothing }')}`);
+    await isReady(page);
+    await page.getByRole('button', { name: /execute query/i }).click();
+    await page.locator('#answer-toggle:enabled').click();
+    const code = page.getByRole('link', { name: 'GRAPHQL_VALIDATION_FAILED' });
+    expect(await code.getAttribute('href')).toBe('/docs/errors#GRAPHQL_VALIDATION_FAILED');
     await page.goto(`${app.url}/docs/errors#RATE_LIMITED`);
     const heading = page.getByRole('heading', { name: /^RATE_LIMITED/ });
     const { y = -1 } = (await heading.boundingBox()) ?? {};
