@@ -99,7 +99,7 @@ setField('Row', 'mine', {
 });
 setField('Row', 'catalog', {
   resolve(_row: unknown, _args: unknown, { scope }: Context) {
-    scope.catalog();
+    void scope.catalog();
     return 1;
   },
 });
