@@ -28,7 +28,7 @@ import { AuthCookie, type AuthCookieOptions } from './request/auth-cookie.ts';
 import { BearerTokens } from './request/bearer.ts';
 import { createClientAddresses } from './request/client-address.ts';
 import { createClientNames } from './request/client-names.ts';
-import { ResponseCache } from './response-cache/response-cache.ts';
+import { createResponseCache, type ResponseCache } from './response-cache/response-cache.ts';
 import { createServerMetrics, type ServerMetrics } from './server-metrics.ts';
 import type { ServerSettings } from './server-settings.ts';
 import {
@@ -115,7 +115,7 @@ export function createEngine(given: EngineOptions) {
   };
   const { most, lingerMs } = { ...CONNECTIONS, ...options.connections };
   const caches = {
-    responses: new ResponseCache(
+    responses: createResponseCache(
       options.cachedResponsesBytes,
       options.metrics.graph.cacheReads?.response,
     ),
