@@ -10,7 +10,7 @@ import type { Tracing } from '../lib/tracing/tracing.ts';
 import { Readiness } from './admin/readiness.ts';
 import type { AdmissionParts } from './admission/admission.ts';
 import { plainContext } from './admission/plain-context.ts';
-import { SendBuffers } from './back-pressure/send-buffers.ts';
+import { createSendBuffers } from './back-pressure/send-buffers.ts';
 import { REQUEST_CODES } from './errors/codes.ts';
 import { ErrorCodes, type ErrorCodesOptions } from './errors/error-codes.ts';
 import { createExecution } from './execution/execution.ts';
@@ -198,7 +198,7 @@ function settingsOf(options: Required & Optional, graph: Graph): ServerSettings 
     lasting: new LastingConnections(),
     refused: (limit) => counts.refusal(limit),
     addresses: createClientAddresses(options.trustedProxies, log),
-    buffers: new SendBuffers({
+    buffers: createSendBuffers({
       ...bounds,
       clientOf,
       maxBytes: bounds.unreadBytes,
