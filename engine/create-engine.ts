@@ -10,7 +10,7 @@ import type { Tracing } from '../lib/tracing/tracing.ts';
 import { Readiness } from './admin/readiness.ts';
 import type { AdmissionParts } from './admission/admission.ts';
 import { plainContext } from './admission/plain-context.ts';
-import { SendBuffers } from './back-pressure/send-buffers.ts';
+import { createSendBuffers } from './back-pressure/send-buffers.ts';
 import { REQUEST_CODES } from './errors/codes.ts';
 import { ErrorCodes, type ErrorCodesOptions } from './errors/error-codes.ts';
 import { createExecution } from './execution/execution.ts';
@@ -29,7 +29,7 @@ import { BearerTokens } from './request/bearer.ts';
 import { createClientAddresses } from './request/client-address.ts';
 import { createClientNames } from './request/client-names.ts';
 import { HeaderForwarding } from './request/forwarded-headers.ts';
-import { ResponseCache } from './response-cache/response-cache.ts';
+import { createResponseCache, type ResponseCache } from './response-cache/response-cache.ts';
 import { createServerMetrics, type ServerMetrics } from './server-metrics.ts';
 import type { ServerSettings } from './server-settings.ts';
 import {
@@ -118,7 +118,7 @@ export function createEngine(given: EngineOptions) {
   };
   const { most, lingerMs } = { ...CONNECTIONS, ...options.connections };
   const caches = {
-    responses: new ResponseCache(
+    responses: createResponseCache(
       options.cachedResponsesBytes,
       options.metrics.graph.cacheReads?.response,
     ),
@@ -202,7 +202,7 @@ function settingsOf(options: Required & Optional, graph: Graph): ServerSettings 
     lasting: new LastingConnections(),
     refused: (limit) => counts.refusal(limit),
     addresses: createClientAddresses(options.trustedProxies, log),
-    buffers: new SendBuffers({
+    buffers: createSendBuffers({
       ...bounds,
       clientOf,
       maxBytes: bounds.unreadBytes,

@@ -19,74 +19,68 @@ const RETRY_MS = 100;
 const LAST_MS = 500;
 const LAST_PAUSE_MS = 10;
 
+export type LogOutput = ReturnType<typeof createLogOutput>;
+
 /**
  * Writes lines in the background, in order, some milliseconds' lines at once. What its reader or its disk does not take
  * waits in a bounded buffer; beyond that lines are dropped and counted, and nothing else notices.
  */
-export class LogOutput {
-  readonly #fd: number;
-  readonly #boom;
+export function createLogOutput({ fd, maxBytes = MAX_BYTES, droppedLine }: LogOutputOptions) {
   /** Lines that are not handed on yet. */
-  #batch = '';
+  let batch = '';
   /** Bytes that are handed on and not written. */
-  #unwritten = 0;
-  #droppedLines = 0;
-  #reportedLines = 0;
-  #onEmpty: (() => void) | null = null;
-
-  constructor({ fd, maxBytes = MAX_BYTES, droppedLine }: LogOutputOptions) {
-    this.#fd = fd;
-    this.#boom = new sonicBoom.SonicBoom({ fd, maxLength: maxBytes });
-    this.#boom.on('write', (bytes: number) => {
-      this.#unwritten -= bytes;
-    });
-    this.#boom.on('drop', (lines: string) => {
-      this.#unwritten -= Buffer.byteLength(lines);
-      this.#droppedLines += lines.split('\n').length - 1;
-    });
-    // The lines are kept: a disk may have room again, and a named pipe a reader.
-    this.#boom.on('error', () => void setTimeout(() => this.#hand(''), RETRY_MS).unref());
-    this.#boom.on('drain', () => {
-      const lost = this.#droppedLines - this.#reportedLines;
-      this.#reportedLines += lost;
-      if (lost > 0) this.#hand(droppedLine(lost));
-      else this.#onEmpty?.();
-    });
-  }
-
-  get droppedLines(): number {
-    return this.#droppedLines;
-  }
-
-  write(lines: string): void {
-    if (this.#batch === '') setTimeout(this.#handBatch, BATCH_MS);
-    this.#batch += lines;
-  }
-
-  /** Resolves when every line is written, or after `ms`. */
-  async drain(ms: number): Promise<void> {
-    this.#handBatch();
-    if (this.#unwritten === 0) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#onEmpty = resolve;
-    await within(steadyClock, ms, promise);
-  }
-
-  /** At the exit of the process. Behind what the reader has taken in part a line would break another one in two. */
-  writeLast(): void {
-    if (this.#unwritten === 0) writeWithin(LAST_MS, this.#fd, Buffer.from(this.#batch));
-  }
-
-  readonly #handBatch = (): void => {
-    const batch = this.#batch;
-    this.#batch = '';
-    if (batch !== '') this.#hand(batch);
+  let unwritten = 0;
+  let droppedLines = 0;
+  let reportedLines = 0;
+  let onEmpty: (() => void) | null = null;
+  const handBatch = (): void => {
+    const lines = batch;
+    batch = '';
+    if (lines !== '') hand(lines);
   };
+  const boom = new sonicBoom.SonicBoom({ fd, maxLength: maxBytes });
+  boom.on('write', (bytes: number) => {
+    unwritten -= bytes;
+  });
+  boom.on('drop', (lines: string) => {
+    unwritten -= Buffer.byteLength(lines);
+    droppedLines += lines.split('\n').length - 1;
+  });
+  // The lines are kept: a disk may have room again, and a named pipe a reader.
+  boom.on('error', () => void setTimeout(() => hand(''), RETRY_MS).unref());
+  boom.on('drain', () => {
+    const lost = droppedLines - reportedLines;
+    reportedLines += lost;
+    if (lost > 0) hand(droppedLine(lost));
+    else onEmpty?.();
+  });
 
-  #hand(lines: string): void {
-    this.#unwritten += Buffer.byteLength(lines);
-    this.#boom.write(lines);
+  function hand(lines: string): void {
+    unwritten += Buffer.byteLength(lines);
+    boom.write(lines);
   }
+
+  return {
+    get droppedLines(): number {
+      return droppedLines;
+    },
+    write(lines: string): void {
+      if (batch === '') setTimeout(handBatch, BATCH_MS);
+      batch += lines;
+    },
+    /** Resolves when every line is written, or after `ms`. */
+    async drain(ms: number): Promise<void> {
+      handBatch();
+      if (unwritten === 0) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      onEmpty = resolve;
+      await within(steadyClock, ms, promise);
+    },
+    /** At the exit of the process. Behind what the reader has taken in part a line would break another one in two. */
+    writeLast(): void {
+      if (unwritten === 0) writeWithin(LAST_MS, fd, Buffer.from(batch));
+    },
+  };
 }
 
 /** The standard output of the process, which ends neither with its reader nor with its disk. */
@@ -94,7 +88,7 @@ export function standardOutput(droppedLine: (count: number) => string): LogOutpu
   // Node makes a pipe non-blocking where it opens the stream: a write to a full one would occupy a thread of the pool,
   // for whose end the exit of the process waits.
   if (isPipeOrSocket(1)) process.stdout.on('error', () => {});
-  const output = new LogOutput({ fd: 1, droppedLine });
+  const output = createLogOutput({ fd: 1, droppedLine });
   process.once('exit', () => output.writeLast());
   return output;
 }

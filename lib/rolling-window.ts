@@ -9,38 +9,34 @@ interface RollingWindowOptions<Slice> {
 }
 
 /** Recent events in slices of time; the oldest slice expires when a new one begins. */
-export class RollingWindow<Slice> {
-  readonly #options: RollingWindowOptions<Slice>;
-  readonly #sliceMs: number;
-  #held: { readonly index: number; readonly slice: Slice }[] = [];
+export function createRollingWindow<Slice>(options: RollingWindowOptions<Slice>) {
+  const { clock, spanMs, slices, create } = options;
+  const sliceMs = spanMs / slices;
+  let held: { readonly index: number; readonly slice: Slice }[] = [];
 
-  constructor(options: RollingWindowOptions<Slice>) {
-    this.#options = options;
-    this.#sliceMs = options.spanMs / options.slices;
-  }
-
-  /** Returns the slice for events that happen now. */
-  current(): Slice {
-    const index = this.#forget();
-    const last = this.#held.at(-1);
-    if (last?.index === index) return last.slice;
-    const slice = this.#options.create();
-    this.#held.push({ index, slice });
-    return slice;
-  }
-
-  /** Returns the unexpired slices, oldest first. */
-  slices(): readonly Slice[] {
-    this.#forget();
-    return this.#held.map(({ slice }) => slice);
-  }
-
-  #forget(): number {
-    const index = Math.floor(this.#options.clock.now() / this.#sliceMs);
-    const oldest = index - this.#options.slices + 1;
-    if (this.#held[0] !== undefined && this.#held[0].index < oldest) {
-      this.#held = this.#held.filter((each) => each.index >= oldest);
+  function forget(): number {
+    const index = Math.floor(clock.now() / sliceMs);
+    const oldest = index - slices + 1;
+    if (held[0] !== undefined && held[0].index < oldest) {
+      held = held.filter((each) => each.index >= oldest);
     }
     return index;
   }
+
+  return {
+    /** Returns the slice for events that happen now. */
+    current(): Slice {
+      const index = forget();
+      const last = held.at(-1);
+      if (last?.index === index) return last.slice;
+      const slice = create();
+      held.push({ index, slice });
+      return slice;
+    },
+    /** Returns the unexpired slices, oldest first. */
+    slices(): readonly Slice[] {
+      forget();
+      return held.map(({ slice }) => slice);
+    },
+  };
 }

@@ -49,6 +49,8 @@ function shortly(allowed: string): string {
 
 function defaultOf({ fallback, fallbackText }: Setting<unknown>): string {
   if (fallbackText !== undefined) return fallbackText;
+  if (fallback === null) return 'unset';
+  if (typeof fallback === 'object' && Object.keys(fallback).length === 0) return 'none';
   if (typeof fallback === 'boolean') return fallback ? '`on`' : '`off`';
   return `\`${String(fallback)}\``;
 }

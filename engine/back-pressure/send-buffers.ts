@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { RequestCaller } from '../../lib/caller.ts';
 import { type Clock, recurring } from '../../lib/clock.ts';
 import type { ClientOf } from '../../lib/limits/client.ts';
-import { type BufferSums, type ClientBytes, type Recipient, SendBuffer } from './send-buffer.ts';
+import { type ClientBytes, type Recipient, SendBuffer } from './send-buffer.ts';
 
 /** The reason why a slow reader was cut: no progress, or too much unread for its client or for the process. */
 type CutReason = 'idle' | 'client' | 'process';
@@ -32,181 +32,174 @@ const LOOK_MS = 1_000;
 const CLIENT_SHARE = 16;
 const CONNECTION_SHARE = 128;
 
+export type SendBuffers = ReturnType<typeof createSendBuffers>;
+
 /**
  * Back-pressure for slow readers: bounds the answers that wait in memory. Beyond a client's or a
  * connection's share its next answer is not begun. In-flight answers may bring a client to twice its
  * share and the process to its maximum, the one just written not counted: then the slowest reader is
  * cut. Bytes that the kernel accepts synchronously, which are nearly all, are never counted.
  */
-export class SendBuffers implements BufferSums {
-  readonly perConnection: number;
-  readonly #options: SendBuffersOptions;
-  readonly #perClient: number;
-  readonly #unreadMs: number;
-  readonly #patienceMs: number;
-  readonly #unread = new Set<SendBuffer>();
-  readonly #clients = new Map<string, ClientBytes>();
-  readonly #waiting = new Set<Waiter>();
-  readonly #lookFromNowOn: () => void;
-  #bytes = 0;
+export function createSendBuffers(options: SendBuffersOptions) {
+  const { maxBytes, clientOf, clock, onCut } = options;
+  const { unreadMs = UNREAD_MS, patienceMs = PATIENCE_MS } = options;
+  const unread = new Set<SendBuffer>();
+  const clients = new Map<string, ClientBytes>();
+  const waiting = new Set<Waiter>();
+  let total = 0;
   /** The number of clients beyond their share. */
-  #crowded = 0;
-  #isWaking = false;
-
-  constructor(options: SendBuffersOptions) {
-    this.#options = options;
-    this.#perClient = options.maxBytes / CLIENT_SHARE;
-    this.perConnection = options.maxBytes / CONNECTION_SHARE;
-    this.#unreadMs = options.unreadMs ?? UNREAD_MS;
-    this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
-    const everyMs = Math.min(LOOK_MS, this.#unreadMs / 10);
-    this.#lookFromNowOn = recurring(options.clock, everyMs, () => this.#look());
-  }
-
-  /** The unread bytes of all connections. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  open(socket: Socket, recipient: Recipient): SendBuffer {
-    return new SendBuffer(this, socket, recipient);
-  }
-
-  /** Whether an answer may begin for this client, on a connection with so many bytes unread. */
-  hasRoom(caller: RequestCaller, connectionBytes = 0): boolean {
-    if (connectionBytes > this.perConnection) return false;
-    if (this.#crowded === 0 && !this.#isHalfFull()) return true;
-    const client = this.#clients.get(this.#keyOf(caller));
-    return client === undefined || this.#isWithinShare(client);
-  }
-
-  async room(buffer: SendBuffer): Promise<void> {
-    const { signal } = buffer.recipient.caller;
-    while (!signal?.aborted && !buffer.hasRoom()) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const wake = () => resolve();
-      const waiter = this.wait(buffer, wake);
-      signal?.addEventListener('abort', wake);
-      await promise;
-      signal?.removeEventListener('abort', wake);
-      this.#waiting.delete(waiter);
-    }
-  }
+  let crowded = 0;
+  let isWaking = false;
+  const perClient = maxBytes / CLIENT_SHARE;
+  const perConnection = maxBytes / CONNECTION_SHARE;
+  const everyMs = Math.min(LOOK_MS, unreadMs / 10);
+  const lookFromNowOn = recurring(clock, everyMs, look);
 
   /** Each token of an account has a share of its own: what one leaves unread holds up no other. */
-  #keyOf(caller: RequestCaller): string {
-    const { key, parts } = this.#options.clientOf(caller);
+  function keyOf(caller: RequestCaller): string {
+    const { key, parts } = clientOf(caller);
     return parts[0]?.key ?? key;
   }
 
-  wait(buffer: SendBuffer, ready: () => void): Waiter {
-    const client = this.#clientOf(buffer);
-    const waiter = { buffer, client, ready, sinceMs: this.#options.clock.now() };
-    this.#waiting.add(waiter);
+  function wait(buffer: SendBuffer, ready: () => void): Waiter {
+    const client = bytesOf(buffer);
+    const waiter = { buffer, client, ready, sinceMs: clock.now() };
+    waiting.add(waiter);
     return waiter;
   }
 
-  changed(buffer: SendBuffer, bytes: number): void {
-    const added = bytes - buffer.bytes;
-    const client = buffer.client ?? this.#enter(buffer);
-    const wasCrowded = client.bytes > this.#perClient;
-    buffer.bytes = bytes;
-    client.bytes += added;
-    this.#bytes += added;
-    this.#crowded += Number(client.bytes > this.#perClient) - Number(wasCrowded);
-    if (bytes === 0) this.#leave(buffer, client);
-    if (added > 0) {
-      this.#relieve(client, added);
-      return;
-    }
-    buffer.progressAtMs = this.#options.clock.now();
-    buffer.recipient.drained?.();
-    this.#wakeSoon();
+  function bytesOf({ recipient }: SendBuffer): ClientBytes {
+    const key = keyOf(recipient.caller);
+    return clients.get(key) ?? { key, bytes: 0 };
   }
 
-  #clientOf({ recipient }: SendBuffer): ClientBytes {
-    const key = this.#keyOf(recipient.caller);
-    return this.#clients.get(key) ?? { key, bytes: 0 };
-  }
-
-  #enter(buffer: SendBuffer): ClientBytes {
-    const client = this.#clientOf(buffer);
-    this.#clients.set(client.key, client);
-    this.#unread.add(buffer);
+  function enter(buffer: SendBuffer): ClientBytes {
+    const client = bytesOf(buffer);
+    clients.set(client.key, client);
+    unread.add(buffer);
     buffer.client = client;
-    buffer.begin(this.#options.clock.now());
-    this.#lookFromNowOn();
+    buffer.begin(clock.now());
+    lookFromNowOn();
     return client;
   }
 
-  #leave(buffer: SendBuffer, client: ClientBytes): void {
+  function leave(buffer: SendBuffer, client: ClientBytes): void {
     buffer.client = null;
-    this.#unread.delete(buffer);
-    if (client.bytes === 0) this.#clients.delete(client.key);
+    unread.delete(buffer);
+    if (client.bytes === 0) clients.delete(client.key);
   }
 
   /** An answer that is written cannot wait any more, so the slowest reader makes room for it. */
-  #relieve(client: ClientBytes, justWritten: number): void {
-    while (client.bytes - justWritten > 2 * this.#perClient) this.#cutSlowest(client);
-    while (this.#bytes - justWritten > this.#options.maxBytes) this.#cutSlowest(null);
+  function relieve(client: ClientBytes, justWritten: number): void {
+    while (client.bytes - justWritten > 2 * perClient) cutSlowest(client);
+    while (total - justWritten > maxBytes) cutSlowest(null);
   }
 
-  #cutSlowest(client: ClientBytes | null): void {
+  function cutSlowest(client: ClientBytes | null): void {
     let slowest: SendBuffer | null = null;
-    for (const buffer of this.#unread) {
+    for (const buffer of unread) {
       if (client !== null && buffer.client !== client) continue;
       if (slowest === null || buffer.progressAtMs < slowest.progressAtMs) slowest = buffer;
     }
-    if (slowest !== null) this.#cut(slowest, client === null ? 'process' : 'client');
+    if (slowest !== null) cut(slowest, client === null ? 'process' : 'client');
   }
 
-  #cut(buffer: SendBuffer, reason: CutReason): void {
+  function cut(buffer: SendBuffer, reason: CutReason): void {
     // A reset, because after a normal close the kernel would keep its part of the answer for the reader.
     buffer.socket.resetAndDestroy();
     buffer.release();
-    this.#options.onCut?.(reason);
+    onCut?.(reason);
   }
 
-  #isHalfFull(): boolean {
-    return this.#bytes > this.#options.maxBytes / 2;
+  function isHalfFull(): boolean {
+    return total > maxBytes / 2;
   }
 
   /** Clients without unread bytes never wait for slow readers. */
-  #isWithinShare(client: ClientBytes): boolean {
-    return client.bytes <= (this.#isHalfFull() ? 0 : this.#perClient);
+  function isWithinShare(client: ClientBytes): boolean {
+    return client.bytes <= (isHalfFull() ? 0 : perClient);
   }
 
   /** Deferred by setImmediate: the waiters write, which changes the sums that are being iterated. */
-  #wakeSoon(): void {
-    if (this.#isWaking || this.#waiting.size === 0) return;
-    this.#isWaking = true;
+  function wakeSoon(): void {
+    if (isWaking || waiting.size === 0) return;
+    isWaking = true;
     setImmediate(() => {
-      this.#isWaking = false;
-      for (const waiter of [...this.#waiting]) {
-        if (!waiter.buffer.isWithinShare || !this.#isWithinShare(waiter.client)) continue;
-        this.#waiting.delete(waiter);
+      isWaking = false;
+      for (const waiter of [...waiting]) {
+        if (!waiter.buffer.isWithinShare || !isWithinShare(waiter.client)) continue;
+        waiting.delete(waiter);
         waiter.ready();
       }
     });
   }
 
-  #look(): boolean {
-    const nowMs = this.#options.clock.now();
-    for (const buffer of this.#unread) {
+  function look(): boolean {
+    const nowMs = clock.now();
+    for (const buffer of unread) {
       buffer.look(nowMs);
-      if (buffer.bytes > 0 && nowMs - buffer.progressAtMs >= this.#unreadMs) {
-        this.#cut(buffer, 'idle');
+      if (buffer.bytes > 0 && nowMs - buffer.progressAtMs >= unreadMs) {
+        cut(buffer, 'idle');
       }
     }
-    for (const { client, sinceMs } of this.#waiting) {
-      if (nowMs - sinceMs >= this.#patienceMs) this.#makeRoom(client);
+    for (const { client, sinceMs } of waiting) {
+      if (nowMs - sinceMs >= patienceMs) makeRoom(client);
     }
-    this.#wakeSoon();
-    return this.#unread.size > 0;
+    wakeSoon();
+    return unread.size > 0;
   }
 
-  #makeRoom(client: ClientBytes): void {
-    while (client.bytes > this.#perClient) this.#cutSlowest(client);
-    if (!this.#isWithinShare(client)) this.#cutSlowest(null);
+  function makeRoom(client: ClientBytes): void {
+    while (client.bytes > perClient) cutSlowest(client);
+    if (!isWithinShare(client)) cutSlowest(null);
   }
+
+  const sums = {
+    perConnection,
+    wait,
+    /** The unread bytes of all connections. */
+    get bytes(): number {
+      return total;
+    },
+    open(socket: Socket, recipient: Recipient): SendBuffer {
+      return new SendBuffer(sums, socket, recipient);
+    },
+    /** Whether an answer may begin for this client, on a connection with so many bytes unread. */
+    hasRoom(caller: RequestCaller, connectionBytes = 0): boolean {
+      if (connectionBytes > perConnection) return false;
+      if (crowded === 0 && !isHalfFull()) return true;
+      const client = clients.get(keyOf(caller));
+      return client === undefined || isWithinShare(client);
+    },
+    async room(buffer: SendBuffer): Promise<void> {
+      const { signal } = buffer.recipient.caller;
+      while (!signal?.aborted && !buffer.hasRoom()) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const wake = () => resolve();
+        const waiter = wait(buffer, wake);
+        signal?.addEventListener('abort', wake);
+        await promise;
+        signal?.removeEventListener('abort', wake);
+        waiting.delete(waiter);
+      }
+    },
+    changed(buffer: SendBuffer, bytes: number): void {
+      const added = bytes - buffer.bytes;
+      const client = buffer.client ?? enter(buffer);
+      const wasCrowded = client.bytes > perClient;
+      buffer.bytes = bytes;
+      client.bytes += added;
+      total += added;
+      crowded += Number(client.bytes > perClient) - Number(wasCrowded);
+      if (bytes === 0) leave(buffer, client);
+      if (added > 0) {
+        relieve(client, added);
+        return;
+      }
+      buffer.progressAtMs = clock.now();
+      buffer.recipient.drained?.();
+      wakeSoon();
+    },
+  };
+  return sums;
 }

@@ -1,7 +1,7 @@
 import type { Plugin } from '@envelop/core';
 import type { GraphQLSchema } from 'graphql';
 import type { Log } from '../../lib/log.ts';
-import { WrappableSchema } from './wrappable-schema.ts';
+import { createWrappableSchema, type WrappableSchema } from './wrappable-schema.ts';
 
 /** Another author's plugin, with hooks of envelop or of yoga; its names are checked at the start. */
 export type OtherPlugin = object;
@@ -61,7 +61,7 @@ export function openPlugins(
   given: readonly GivenPlugin[],
   log: Log,
 ): OpenPlugins {
-  const wrappable = new WrappableSchema(schema, log);
+  const wrappable = createWrappableSchema(schema, log);
   const handlers: unknown[] = [];
   if (given.length > 0) wrappable.beginWrapping();
   const all = initialized(schema, given, handlers);

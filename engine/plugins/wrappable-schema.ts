@@ -26,41 +26,21 @@ interface Wrappable {
 /** The writes of one operation whose resolvers are wrapped: what each one's own resolver has returned. */
 type Writes = Map<unknown, unknown>;
 
+export type WrappableSchema = ReturnType<typeof createWrappableSchema>;
+
 /**
  * The schema while plugins may replace its functions. Theirs are called with the context that they extend, and the
  * service's own with the one that they need. What a plugin replaced counts as the viewer's own from then on: it is shared
  * with nobody, cached nowhere and, having four parameters, never compiled.
  */
-export class WrappableSchema {
-  readonly #schema: GraphQLSchema;
-  readonly #log: Log;
-  #endings: readonly (() => Wrappable | null)[] = [];
-  readonly #writes = new WeakMap<object, Writes>();
-  readonly #failed = new WeakSet<object>();
+export function createWrappableSchema(schema: GraphQLSchema, log: Log) {
+  let endings: readonly (() => Wrappable | null)[] = [];
+  const writesOf = new WeakMap<object, Writes>();
+  const failed = new WeakSet<object>();
 
-  constructor(schema: GraphQLSchema, log: Log) {
-    this.#schema = schema;
-    this.#log = log;
-  }
-
-  beginWrapping(): void {
-    this.#endings = [...wrappablesOf(this.#schema)].map((each) => this.#offer(each));
-  }
-
-  endWrapping(): void {
-    const replaced = this.#endings.flatMap((end) => end() ?? []);
-    const touched = new Set(replaced.map(({ about }) => about));
-    if (touched.size > 0) unmark(this.#schema, touched);
-  }
-
-  /** Whether a wrapper of one of its writes failed after the write. */
-  hasFailed(context: OperationContext): boolean {
-    return this.#failed.has(context);
-  }
-
-  #offer({ holder, name, about, isWrite }: Wrappable): () => Wrappable | null {
+  function offer({ holder, name, about, isWrite }: Wrappable): () => Wrappable | null {
     const own = holder[name] as Run | undefined;
-    const offered = own && (isWrite ? this.#noting(own) : withContext(own, name, innerOf));
+    const offered = own && (isWrite ? noting(own) : withContext(own, name, innerOf));
     if (offered) holder[name] = offered;
     return () => {
       const now = holder[name] as Run | undefined;
@@ -70,30 +50,30 @@ export class WrappableSchema {
       }
       if (now) {
         const theirs = withContext(now, name, viewOf);
-        holder[name] = isWrite ? this.#surviving(theirs) : theirs;
+        holder[name] = isWrite ? surviving(theirs) : theirs;
       }
       return { holder, name, about, isWrite };
     };
   }
 
   /** Notes what a write has returned, before a plugin that wraps it can fail. */
-  #noting(own: Run): Run {
+  function noting(own: Run): Run {
     return (source, args, context, info) => {
       const inner = innerOf(context);
       const made = own(source, args, inner, info);
-      const writes = this.#writes.get(inner) ?? new Map<unknown, unknown>();
-      this.#writes.set(inner, writes.set(keyOf(info), made));
+      const writes = writesOf.get(inner) ?? new Map<unknown, unknown>();
+      writesOf.set(inner, writes.set(keyOf(info), made));
       return made;
     };
   }
 
   /** A wrapper that fails after the write does not hide its outcome. */
-  #surviving(wrapped: Run): Run {
+  function surviving(wrapped: Run): Run {
     return async (source, args, context, info) => {
       try {
         return await wrapped(source, args, context, info);
       } catch (error) {
-        const writes = this.#writes.get(context as object);
+        const writes = writesOf.get(context as object);
         if (!writes?.has(keyOf(info))) throw error;
         const outcome = Promise.race([writes.get(keyOf(info)), Promise.reject(unknownOutcome())]);
         const isOfTheWrite = await outcome.then(
@@ -101,13 +81,28 @@ export class WrappableSchema {
           (reason) => reason === error,
         );
         if (!isOfTheWrite) {
-          this.#log.error({ err: error }, 'a plugin failed');
-          this.#failed.add(context as object);
+          log.error({ err: error }, 'a plugin failed');
+          failed.add(context as object);
         }
         return outcome;
       }
     };
   }
+
+  return {
+    beginWrapping(): void {
+      endings = [...wrappablesOf(schema)].map((each) => offer(each));
+    },
+    endWrapping(): void {
+      const replaced = endings.flatMap((end) => end() ?? []);
+      const touched = new Set(replaced.map(({ about }) => about));
+      if (touched.size > 0) unmark(schema, touched);
+    },
+    /** Whether a wrapper of one of its writes failed after the write. */
+    hasFailed(context: OperationContext): boolean {
+      return failed.has(context);
+    },
+  };
 }
 
 /** The error of a write that was begun, and of which no outcome can be told. */

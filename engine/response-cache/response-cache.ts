@@ -22,72 +22,65 @@ const MOST_OF_ONE = 48 * 1024 * 1024;
 // The measured overhead of an entry, so that a flood of tiny responses counts at its true size.
 const BYTES_PER_ENTRY = 700;
 
+export type ResponseCache = ReturnType<typeof createResponseCache>;
+
 /**
  * Responses made of what a group shares alone, as bytes: they are equal for the same version, document and
  * variables. The viewer is proved before anything is sent, and an entry belongs to no viewer, as
  * the marks of its fields promised and its run confirmed.
  */
-export class ResponseCache {
-  readonly #maxOfOne: number;
-  readonly #entries: LRUCache<string, Entry>;
-  readonly #packing = new Map<string, Promise<Buffer>>();
+export function createResponseCache(maxBytes = MAX_BYTES, reads: CacheReads | null = null) {
+  const underWay = new Map<string, Promise<Buffer>>();
+  const maxOfOne = Math.min(maxBytes, MOST_OF_ONE);
+  const entries = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: sizeOf });
 
-  /** Counts whether it had an answer to send. */
-  readonly reads: CacheReads | null;
-
-  constructor(maxBytes = MAX_BYTES, reads: CacheReads | null = null) {
-    this.reads = reads;
-    this.#maxOfOne = Math.min(maxBytes, MOST_OF_ONE);
-    this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation: sizeOf });
-  }
-
-  get byteSize(): number {
-    return this.#entries.calculatedSize;
-  }
-
-  get(name: string): CachedResponse | undefined {
-    return this.#entries.get(name)?.answer ?? undefined;
-  }
-
-  set(name: string, { etag, plain }: CachedResponse): void {
-    const entry = this.#entries.peek(name);
-    const answer = { etag, plain: plain && alone(plain) };
-    if (!this.#put(name, { ...entry, answer })) {
-      this.#put(name, { ...entry, answer: { etag, plain: null } });
-    }
-  }
-
-  /** Compresses each response once, off the event loop; concurrent requests share one single flight. */
-  packed(name: string, plain: Buffer, encoding: Encoding): Eventually<Buffer> {
-    const cached = this.#entries.get(name)?.[encoding];
-    if (cached) return cached;
-    const task = `${encoding} ${name}`;
-    const underWay = this.#packing.get(task);
-    if (underWay) return underWay;
-    // Many requests reuse the bytes, which pays for more effort than the fastest level.
-    const packing = pack(plain, encoding, 'thorough')
-      .then((bytes) => this.#keep(name, encoding, bytes))
-      .finally(() => this.#packing.delete(task));
-    this.#packing.set(task, packing);
-    return packing;
-  }
-
-  #keep(name: string, encoding: Encoding, bytes: Buffer): Buffer {
+  function keep(name: string, encoding: Encoding, bytes: Buffer): Buffer {
     const packed = alone(bytes);
-    const entry: Entry = { answer: null, ...this.#entries.peek(name), [encoding]: packed };
-    if (!this.#put(name, entry)) {
+    const entry: Entry = { answer: null, ...entries.peek(name), [encoding]: packed };
+    if (!put(name, entry)) {
       // Clients that accept this encoding never need the plain bytes.
-      this.#put(name, { ...entry, answer: entry.answer && { ...entry.answer, plain: null } });
+      put(name, { ...entry, answer: entry.answer && { ...entry.answer, plain: null } });
     }
     return packed;
   }
 
   /** Returns false when the entry is too large; the cache is then unchanged. */
-  #put(name: string, entry: Entry): boolean {
-    if (sizeOf(entry, name) > this.#maxOfOne) return false;
-    this.#entries.set(name, entry);
+  function put(name: string, entry: Entry): boolean {
+    if (sizeOf(entry, name) > maxOfOne) return false;
+    entries.set(name, entry);
     return true;
   }
+
+  return {
+    reads,
+    get byteSize(): number {
+      return entries.calculatedSize;
+    },
+    get(name: string): CachedResponse | undefined {
+      return entries.get(name)?.answer ?? undefined;
+    },
+    set(name: string, { etag, plain }: CachedResponse): void {
+      const entry = entries.peek(name);
+      const answer = { etag, plain: plain && alone(plain) };
+      if (!put(name, { ...entry, answer })) {
+        put(name, { ...entry, answer: { etag, plain: null } });
+      }
+    },
+    /** Compresses each response once, off the event loop; concurrent requests share one single flight. */
+    packed(name: string, plain: Buffer, encoding: Encoding): Eventually<Buffer> {
+      const cached = entries.get(name)?.[encoding];
+      if (cached) return cached;
+      const task = `${encoding} ${name}`;
+      const known = underWay.get(task);
+      if (known) return known;
+      // Many requests reuse the bytes, which pays for more effort than the fastest level.
+      const packing = pack(plain, encoding, 'thorough')
+        .then((bytes) => keep(name, encoding, bytes))
+        .finally(() => underWay.delete(task));
+      underWay.set(task, packing);
+      return packing;
+    },
+  };
 }
 
 function sizeOf({ answer, br, gzip }: Entry, name: string): number {

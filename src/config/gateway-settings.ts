@@ -125,7 +125,7 @@ export const GATEWAY_SETTINGS = {
     gatewayHeaders,
     {},
     'fixed headers of every gateway call, as a JSON object',
-    { fallbackText: 'none', isSecret: true },
+    { isSecret: true },
   ),
   GATEWAY_FORWARD_CLIENT: setting(
     onOff,

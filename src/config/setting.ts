@@ -39,5 +39,5 @@ export function setting<T, const F extends T | null>(
   means: string,
   details: Details = {},
 ): Setting<T> & { readonly fallback: F } {
-  return { kind, fallback, means, ...(fallback === null && { fallbackText: 'unset' }), ...details };
+  return { kind, fallback, means, ...details };
 }

@@ -129,7 +129,6 @@ export const SETTINGS = {
     files,
     [],
     'files of types and fields of your own, with commas between them (extensions.md)',
-    { fallbackText: 'none' },
   ),
   FEDERATION: setting(onOff, false, 'be a subgraph of Apollo Federation (supergraph.md)'),
   PLUGINS: setting(
@@ -152,13 +151,11 @@ export const SETTINGS = {
     headerNames,
     [],
     'request headers allowed to pages beside the usual ones, with commas between them',
-    { fallbackText: 'none' },
   ),
   TRUSTED_PROXIES: setting(
     networks,
     [],
     'addresses or networks whose `X-Forwarded-For` counts, with commas between them',
-    { fallbackText: 'none' },
   ),
   MAX_BODY_BYTES: setting(count, 262_144, 'largest request body'),
   MAX_DEPTH: setting(count, 15, 'deepest selection of a document'),
@@ -211,7 +208,6 @@ export const SETTINGS = {
     clientNames,
     [],
     'names of clients (`apollographql-client-name`) that become labels of metrics',
-    { fallbackText: 'none' },
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting(
     webUrl,

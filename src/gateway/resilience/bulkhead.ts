@@ -9,70 +9,64 @@ const FULL =
 
 type Waiting = () => void;
 
+export type Bulkhead = ReturnType<typeof createBulkhead>;
+
 /** Bounds the connections that calls of one kind hold. Where none is free callers take turns, however many calls each has. */
-export class Bulkhead {
-  readonly #clock: Clock;
-  readonly #width: number;
+export function createBulkhead(clock: Clock, width: number) {
   /** By caller, the one whose turn it is first. */
-  readonly #lines = new Map<string, Set<Waiting>>();
-  #taken = 0;
-  #waiting = 0;
+  const lines = new Map<string, Set<Waiting>>();
+  let taken = 0;
+  let waiting = 0;
 
-  constructor(clock: Clock, width: number) {
-    this.#clock = clock;
-    this.#width = width;
-  }
-
-  get taken(): number {
-    return this.#taken;
-  }
-
-  get waiting(): number {
-    return this.#waiting;
-  }
-
-  /** Resolves to false where none came free in time: then there is nothing to leave. */
-  enter(
-    caller: string,
-    timeoutMs: number,
-    signal: AbortSignal | undefined,
-  ): true | Promise<boolean> {
-    if (this.#taken < this.#width) {
-      this.#taken += 1;
-      return true;
-    }
-    return new Promise((resolve) => {
-      const line = this.#lines.get(caller) ?? new Set();
-      const end = (hasPlace: boolean) => {
-        this.#waiting -= 1;
-        line.delete(next);
-        if (line.size === 0) this.#lines.delete(caller);
-        cancel();
-        signal?.removeEventListener('abort', giveUp);
-        resolve(hasPlace);
-      };
-      const next = () => end(true);
-      const giveUp = () => end(false);
-      const cancel = this.#clock.after(timeoutMs, giveUp);
-      signal?.addEventListener('abort', giveUp);
-      this.#lines.set(caller, line.add(next));
-      this.#waiting += 1;
-    });
-  }
-
-  leave(): void {
-    const [first] = this.#lines;
-    if (first === undefined) {
-      this.#taken -= 1;
-      return;
-    }
-    const [caller, line] = first;
-    const [next] = line;
-    this.#lines.delete(caller);
-    if (line.size > 1) this.#lines.set(caller, line);
-    // The place passes to the next call without coming free in between.
-    next?.();
-  }
+  return {
+    get taken(): number {
+      return taken;
+    },
+    get waiting(): number {
+      return waiting;
+    },
+    /** Resolves to false where none came free in time: then there is nothing to leave. */
+    enter(
+      caller: string,
+      timeoutMs: number,
+      signal: AbortSignal | undefined,
+    ): true | Promise<boolean> {
+      if (taken < width) {
+        taken += 1;
+        return true;
+      }
+      return new Promise((resolve) => {
+        const line = lines.get(caller) ?? new Set();
+        const end = (hasPlace: boolean) => {
+          waiting -= 1;
+          line.delete(next);
+          if (line.size === 0) lines.delete(caller);
+          cancel();
+          signal?.removeEventListener('abort', giveUp);
+          resolve(hasPlace);
+        };
+        const next = () => end(true);
+        const giveUp = () => end(false);
+        const cancel = clock.after(timeoutMs, giveUp);
+        signal?.addEventListener('abort', giveUp);
+        lines.set(caller, line.add(next));
+        waiting += 1;
+      });
+    },
+    leave(): void {
+      const [first] = lines;
+      if (first === undefined) {
+        taken -= 1;
+        return;
+      }
+      const [caller, line] = first;
+      const [next] = line;
+      lines.delete(caller);
+      if (line.size > 1) lines.set(caller, line);
+      // The place passes to the next call without coming free in between.
+      next?.();
+    },
+  };
 }
 
 /** The bulkheads of one area. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { RollingWindow } from '../../../lib/rolling-window.ts';
+import { createRollingWindow } from '../../../lib/rolling-window.ts';
 
 /** The health that one call shows to a breaker; `none` where it shows nothing. */
 export type CountedHealth = 'success' | 'failure' | 'none';
@@ -126,7 +126,7 @@ const ACCOUNTS_PER_SLICE = 64;
 function measureFailures(options: FailureShareOptions) {
   const { clock, minimumCalls, hasProvedCalls, isAnybodys = false } = options;
   const begin = () =>
-    new RollingWindow({ clock, spanMs: WINDOW_MS, slices: SLICES, create: noCalls });
+    createRollingWindow({ clock, spanMs: WINDOW_MS, slices: SLICES, create: noCalls });
   let window = begin();
   return {
     succeeded(): void {

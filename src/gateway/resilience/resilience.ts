@@ -6,7 +6,7 @@ import {
   createBackendBreakers,
   withBreakers,
 } from './breakers.ts';
-import { Bulkhead, type Bulkheads, withBulkheads } from './bulkhead.ts';
+import { type Bulkheads, createBulkhead, withBulkheads } from './bulkhead.ts';
 import { createRetryBudget, type RetryBudget, withRetries } from './retries.ts';
 
 /** Its clock is monotonic. */
@@ -38,9 +38,9 @@ export function createResilience(send: Send, options: ResilienceOptions) {
   const bulkheadsOf = (width: number): Bulkheads => {
     const half = Math.ceil(width / 2);
     return {
-      all: new Bulkhead(clock, width),
-      unproved: new Bulkhead(clock, half),
-      polls: new Bulkhead(clock, half),
+      all: createBulkhead(clock, width),
+      unproved: createBulkhead(clock, half),
+      polls: createBulkhead(clock, half),
     };
   };
   // An order waits for no connection but those of other orders.

@@ -1,6 +1,6 @@
 import { backoffMs } from '../../../lib/backoff.ts';
 import { type Clock, pause } from '../../../lib/clock.ts';
-import { RollingWindow } from '../../../lib/rolling-window.ts';
+import { createRollingWindow } from '../../../lib/rolling-window.ts';
 import { isWorthRepeating, wasNotAttempted } from '../classify.ts';
 import type { Exchange, Send, WireCall } from '../exchange.ts';
 import { retryAfterSeconds } from '../judge.ts';
@@ -69,7 +69,7 @@ export type RetryBudget = ReturnType<typeof createRetryBudget>;
  * load on a gateway at the very moment at which it cannot bear the load it has.
  */
 export function createRetryBudget(clock: Clock) {
-  const window = new RollingWindow({
+  const window = createRollingWindow({
     clock,
     spanMs: WINDOW_MS,
     slices: SLICES,

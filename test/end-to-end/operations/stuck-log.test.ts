@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../../lib/log.ts';
-import { LogOutput } from '../../../lib/log-output.ts';
+import { createLogOutput } from '../../../lib/log-output.ts';
 import { startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config.ts';
 import { postQuery } from '../../support/app.ts';
@@ -84,7 +84,7 @@ describe('a log that nobody reads', () => {
 
 test('lines that are dropped are counted, and degrade nothing', async () => {
   const fd = openSync('/dev/full', 'w');
-  const output = new LogOutput({ fd, droppedLine: String, maxBytes: 1_000 });
+  const output = createLogOutput({ fd, droppedLine: String, maxBytes: 1_000 });
   const log = createLog({ level: 'info', format: 'json', destination: output });
   const config = readConfig({ PORT: '0', ADMIN_PORT: '0' });
   const app = await startApp(config, { log, logOutput: output });

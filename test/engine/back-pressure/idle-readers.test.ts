@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { SendBuffers } from '../../../engine/back-pressure/send-buffers.ts';
+import { createSendBuffers } from '../../../engine/back-pressure/send-buffers.ts';
 import { addressClient } from '../../../lib/limits/client.ts';
 import {
   askAndStall,
@@ -88,7 +88,7 @@ describe('a reader that reads nothing is cut, and its buffers are released', () 
 async function openWrite(bytes: number) {
   const clock = createScriptedClock();
   const reasons: string[] = [];
-  const buffers = new SendBuffers({
+  const buffers = createSendBuffers({
     maxBytes: 1024 * MEGABYTE,
     clientOf: ({ client }) => addressClient(client?.address),
     clock,

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { SendBuffer } from '../../../engine/back-pressure/send-buffer.ts';
-import { SendBuffers } from '../../../engine/back-pressure/send-buffers.ts';
+import { createSendBuffers } from '../../../engine/back-pressure/send-buffers.ts';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { addressClient } from '../../../lib/limits/client.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -39,7 +39,7 @@ function open() {
 
 function openBy(times: { readonly clock: Clock; readonly unreadMs?: number }) {
   const cuts: string[] = [];
-  const buffers = new SendBuffers({
+  const buffers = createSendBuffers({
     maxBytes: MAX_BYTES,
     clientOf: ({ client }) => addressClient(client?.address),
     ...times,

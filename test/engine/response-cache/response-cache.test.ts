@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { isNamed } from '../../../engine/response-cache/cached-answer.ts';
-import { ResponseCache } from '../../../engine/response-cache/response-cache.ts';
+import { createResponseCache } from '../../../engine/response-cache/response-cache.ts';
 import { createRandom } from '../../../sandbox/random.ts';
 import { heldBytes } from '../../support/heap.ts';
 
@@ -15,7 +15,7 @@ function noise(bytes: number, seed = 'noise'): Buffer {
 
 describe('what is held', () => {
   test('never weighs more than is allowed, the packed ones included', async () => {
-    const cache = new ResponseCache(MEGABYTE);
+    const cache = createResponseCache(MEGABYTE);
     for (let i = 0; i < 40; i += 1) {
       const bytes = noise(60_000, `answer ${i}`);
       cache.set(`key ${i}`, { etag: 'tag', plain: bytes });
@@ -30,7 +30,7 @@ describe('what is held', () => {
 
   test('counts the memory it takes, even when it consists of many small parts', async () => {
     const before = heldBytes();
-    const cache = new ResponseCache(8 * MEGABYTE);
+    const cache = createResponseCache(8 * MEGABYTE);
     for (let i = 0; i < 60_000; i += 1) {
       // Each is cut out of a larger block, as texts of this size are.
       const bytes = Buffer.from(`{"data":{"instrument":{"id":"${i}"}}}`);
@@ -44,13 +44,13 @@ describe('what is held', () => {
 
 describe('a packed answer', () => {
   test('of which nothing else is held has no tag', async () => {
-    const cache = new ResponseCache();
+    const cache = createResponseCache();
     await cache.packed('key', Buffer.alloc(5_000, 'abc'), 'gzip');
     expect(cache.get('key')).toBeUndefined();
   });
 
   test('is made once for all who ask meanwhile', async () => {
-    const cache = new ResponseCache();
+    const cache = createResponseCache();
     const bytes = Buffer.alloc(200_000, 'abc');
     const all = await Promise.all([1, 2, 3].map(() => cache.packed('key', bytes, 'br')));
     expect(all[1]).toBe(all[0]);
@@ -59,7 +59,7 @@ describe('a packed answer', () => {
   });
 
   test('is held beside the other packings of it', async () => {
-    const cache = new ResponseCache();
+    const cache = createResponseCache();
     const bytes = Buffer.alloc(200_000, 'abc');
     const gzipped = await cache.packed('key', bytes, 'gzip');
     expect(gunzipSync(gzipped)).toEqual(bytes);
@@ -68,7 +68,7 @@ describe('a packed answer', () => {
   });
 
   test('takes the place of the plain one where both are too much', async () => {
-    const cache = new ResponseCache(10_000);
+    const cache = createResponseCache(10_000);
     const bytes = Buffer.concat([Buffer.alloc(8_500, 'abc'), noise(500)]);
     cache.set('key', { etag: 'tag', plain: bytes });
     const packed = await cache.packed('key', bytes, 'gzip');

@@ -2,16 +2,16 @@ import { expect, test } from 'vitest';
 import { toToken } from '../../../lib/token.ts';
 import type { Exchange, WireCall } from '../../../src/gateway/exchange.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
-import { Bulkhead, withBulkheads } from '../../../src/gateway/resilience/bulkhead.ts';
+import { createBulkhead, withBulkheads } from '../../../src/gateway/resilience/bulkhead.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const refused: Exchange = { sent: false, cause: new Error('refused') };
 
 function openBulkhead(width: number) {
   const clock = createScriptedClock();
-  const bulkhead = new Bulkhead(clock, width);
-  const unproved = new Bulkhead(clock, 1);
-  const all = new Bulkhead(clock, 3);
+  const bulkhead = createBulkhead(clock, width);
+  const unproved = createBulkhead(clock, 1);
+  const all = createBulkhead(clock, 3);
   const sent: { call: WireCall; answer: () => void }[] = [];
   const send = withBulkheads(
     (call) => new Promise((resolve) => sent.push({ call, answer: () => resolve(refused) })),
