@@ -5,6 +5,7 @@ import {
   SUITES_ALONE,
   SUITES_OF_THEIR_OWN,
 } from './test/support/long-suites.ts';
+import { LongestFirst } from './test/support/longest-first.ts';
 import { SkippedReporter } from './test/support/skipped-reporter.ts';
 import { keepTestDeadlines } from './test/support/test-deadlines.ts';
 
@@ -35,6 +36,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
     reporters: ['default', new SkippedReporter()],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

@@ -1,13 +1,14 @@
 /**
  * Builds the container image by its Dockerfile and runs it as docs/operations.md says, with a read-only root and
  * without root's rights: `npm run image:try`. It prints what the page documents. As root on Debian or Ubuntu it
- * installs what it needs; elsewhere it fails, since an image that was not run has not been tried.
+ * installs what it needs; elsewhere it fails, since an image that was not run has not been tried. `--prepare` brings that in, and
+ * does nothing else.
  */
 import { locate } from '../test/support/machine.ts';
 import { bringIn } from './apt-get.ts';
 import { tryAsBase } from './image-try/as-base.ts';
 import { tryAsSandbox } from './image-try/as-sandbox.ts';
-import { BASE_NAME } from './image-try/base.ts';
+import { BASE_NAME, debian } from './image-try/base.ts';
 import { buildImage } from './image-try/build.ts';
 import { Buildah } from './image-try/buildah.ts';
 import { checkContents } from './image-try/contents.ts';
@@ -19,6 +20,10 @@ for (const tool of ['buildah', 'mmdebstrap']) {
   const problem =
     locate('', [tool]) === null ? bringIn(tool, 'for the image', Date.now() + 300_000) : null;
   if (problem !== null) throw new Error(`${tool} is not here: ${problem}`);
+}
+if (process.argv.includes('--prepare')) {
+  debian();
+  process.exit();
 }
 
 using buildah = new Buildah(locate('', ['buildah']) ?? 'buildah');

@@ -8,6 +8,7 @@ import {
   renameSync,
   symlinkSync,
 } from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { locate } from '../../test/support/machine.ts';
 import type { Buildah } from './buildah.ts';
@@ -27,12 +28,12 @@ export const BASE_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbi
  * Makes a base that stands in for the official Node image: this machine reaches no registry.
  * Its packages are Debian's; its Node is the project's own, and its npm this machine's, which is no part of the last stage's work.
  */
-export function buildBase(buildah: Buildah, tag: string, cacheFolder: string): void {
+export function buildBase(buildah: Buildah, tag: string): void {
   const npm = locate('NPM_PATH', ['npm']);
   if (npm === null) throw new Error('there is no npm on this machine');
   const { container, folder } = buildah.from('scratch');
   // Written where the container has it: steps of a Dockerfile would copy all of it twice more.
-  run('tar', '-xf', debian(cacheFolder), '-C', folder);
+  run('tar', '-xf', debian(), '-C', folder);
   const local = join(folder, 'usr', 'local');
   copyFileSync(process.execPath, join(local, 'bin', 'node'));
   cpSync(dirname(dirname(realpathSync(npm))), join(local, 'lib', 'node_modules', 'npm'), {
@@ -44,7 +45,8 @@ export function buildBase(buildah: Buildah, tag: string, cacheFolder: string): v
 }
 
 /** Made once: it takes half a minute. */
-function debian(cacheFolder: string): string {
+export function debian(): string {
+  const cacheFolder = join(homedir(), '.cache', 'trading-graph');
   const path = join(cacheFolder, `debian-${SUITE}.tar`);
   if (existsSync(path)) return path;
   mkdirSync(cacheFolder, { recursive: true });

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { buildBase } from './base.ts';
 import type { Buildah, ImageConfig } from './buildah.ts';
@@ -26,7 +25,7 @@ export interface BuiltImage {
 export function buildImage(buildah: Buildah): BuiltImage {
   const revision = revisionOf(root);
   const startedAtMs = performance.now();
-  buildBase(buildah, BASE, join(homedir(), '.cache', 'trading-graph'));
+  buildBase(buildah, BASE);
   const baseAtMs = performance.now();
   buildah.build(
     IMAGE,

@@ -33,7 +33,7 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'client/test/guides/*.test.ts',
   'client/test/live/reconnects.test.ts',
   'client/test/packaging/**/*.test.ts',
-  'test/{bench,deploy,toolchain}/**/*.test.ts',
+  'test/{bench,deploy,packaging,toolchain}/**/*.test.ts',
   'test/domain/cached-sizes.test.ts',
   'test/end-to-end/limits/{attacks,innocent,large-answers,large-bodies,memory,senders}.test.ts',
   'test/end-to-end/live/{packed-streams,stalled-sockets,unread-sockets}.test.ts',
@@ -46,6 +46,31 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/engine/response-cache/response-cache.test.ts',
   'test/engine/back-pressure/**/*.test.ts',
   'test/store/{redis,sqlite}/**/*.test.ts',
+];
+
+/** Those that take longest, the longest first: browsers, installations, and waits for what happens by itself. */
+export const LONGEST: readonly string[] = [
+  'client/test/guides/empty-folder',
+  'test/end-to-end/sandbox/demo-panels',
+  'test/end-to-end/chaos/faults',
+  'test/end-to-end/scale/rolling-restart',
+  'client/test/guides/samples',
+  'test/end-to-end/limits/memory',
+  'test/end-to-end/chaos/soak',
+  'test/end-to-end/scale/cursors',
+  'client/test/packaging/package',
+  'test/packaging/npm-package',
+  'test/end-to-end/start/start',
+  'test/end-to-end/extensions/starts',
+  'test/deploy/night',
+  'test/deploy/one-machine',
+  'test/end-to-end/orders/shutdown',
+  'test/end-to-end/transports/shutdown',
+  'test/end-to-end/orders/ledger',
+  'test/bench/capacity',
+  'test/domain/trading/interleavings',
+  'test/end-to-end/identity/session-age',
+  'test/end-to-end/identity/proof',
 ];
 
 /** Suites that move so many bytes that their waits pass where others run beside them. */

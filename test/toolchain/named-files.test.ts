@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { LONGEST } from '../support/long-suites.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const PAGES = globSync(
@@ -58,6 +59,10 @@ function isThere(path: string): boolean {
     ? globSync(path, { cwd: root }).length > 0
     : existsSync(join(root, path));
 }
+
+test('the suites that are begun first are there', () => {
+  expect(LONGEST.filter((name) => !isThere(`${name}.test.ts`))).toEqual([]);
+});
 
 test('the pages that guide through the code name its files', () => {
   for (const page of ['docs/architecture.md', 'docs/recipes.md']) {
