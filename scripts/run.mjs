@@ -27,8 +27,12 @@ export const COMMANDS = {
     ...{ setUp: [], env: compileCache, kinds: { gateway: [['src/cli/main.ts', 'sandbox']] } },
   },
   test: {
-    says: 'Runs the tests but for the long suites; -- --all runs these too, a file or folder only its own.',
-    ...{ env: compileCache, kinds: { suites: [['scripts/test-tools.ts'], [vitest, 'run']] } },
+    says: 'Runs the tests but for the long suites; -- --all runs these too, --changed those nearest to your change, a file or folder only its own.',
+    env: compileCache,
+    kinds: {
+      suites: [['scripts/test-tools.ts'], [vitest, 'run']],
+      '--changed': [['scripts/changed-tests.ts']],
+    },
   },
   check: {
     says: 'Checks lint, format, types, licences, and that generated files match the code.',

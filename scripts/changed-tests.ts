@@ -1,0 +1,91 @@
+// "Is my change right?" in some seconds: checks the types, and runs the tests that are nearest to the files that differ from the
+// commit, by imports. `npm test -- --changed [commit] [--list]`; what reaches a change only through the whole service is left to
+// `npm test`.
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { LONG_SUITES, SUITES_ALONE, SUITES_OF_THEIR_OWN } from '../test/support/long-suites.ts';
+
+/** So many start and end within the time that somebody waits for. */
+const MOST_FILES = 8;
+const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
+
+const root = join(import.meta.dirname, '..');
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { list: { type: 'boolean', default: false } },
+});
+const [commit = 'HEAD'] = positionals;
+const git = (...args: readonly string[]) =>
+  execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean);
+const changed = [
+  ...git('diff', '--name-only', commit),
+  ...git('ls-files', '--others', '--exclude-standard'),
+].filter((path) => existsSync(join(root, path)));
+const files = git('ls-files', '-co', '--exclude-standard', '*.ts', '*.tsx', '*.mjs');
+const slow = new Set(
+  globSync([...LONG_SUITES, ...SUITES_OF_THEIR_OWN, ...SUITES_ALONE], { cwd: root }),
+);
+
+const tests = nearest(changed);
+console.log(
+  tests.length > 0 ? tests.join('\n') : `No test is near to what differs from ${commit}.`,
+);
+if (!values.list) {
+  const codes = await Promise.all([
+    ...projectsOf(changed).map((project) =>
+      run('node_modules/typescript/bin/tsc', '--noEmit', '-p', project),
+    ),
+    ...(tests.length > 0 ? [run('node_modules/vitest/vitest.mjs', 'run', ...tests)] : []),
+  ]);
+  process.exitCode = codes.some((code) => code !== 0) ? 1 : 0;
+}
+
+/** The test files by their distance from a change, those of its own folder first, and none that takes long unless it changed itself. */
+function nearest(paths: readonly string[]): readonly string[] {
+  const importers = new Map<string, string[]>();
+  for (const file of files) {
+    for (const imported of importsOf(file)) {
+      importers.set(imported, [...(importers.get(imported) ?? []), file]);
+    }
+  }
+  const distances = new Map(paths.map((path) => [path, 0]));
+  for (const [file, distance] of distances) {
+    for (const importer of importers.get(file) ?? []) {
+      if (!distances.has(importer)) distances.set(importer, distance + 1);
+    }
+  }
+  const isBeside = (test: string) => paths.some((path) => dirname(test).endsWith(dirname(path)));
+  const found = [...distances]
+    .filter(([file]) => file.endsWith('.test.ts') && (!slow.has(file) || paths.includes(file)))
+    .map(([file, distance]) => ({ file, rank: isBeside(file) ? distance / 2 : distance }));
+  return found
+    .toSorted((one, other) => one.rank - other.rank)
+    .slice(0, MOST_FILES)
+    .map(({ file }) => file);
+}
+
+function importsOf(file: string): readonly string[] {
+  if (!existsSync(join(root, file))) return [];
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(IMPORT)].map(([, path = '']) =>
+    relative(root, join(root, dirname(file), path)),
+  );
+}
+
+/** The TypeScript projects that check a change. */
+function projectsOf(paths: readonly string[]): readonly string[] {
+  const own = ['client/test', 'client', 'page', 'examples', 'graphiql/page'];
+  const found = paths
+    .filter((path) => /\.tsx?$/.test(path))
+    .map((path) => own.find((folder) => path.startsWith(`${folder}/`)) ?? '.');
+  return [...new Set(found)];
+}
+
+async function run(script: string, ...args: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, [script, ...args], { cwd: root, stdio: 'inherit' });
+  const [code] = await once(child, 'close');
+  return code ?? 1;
+}
