@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,11 +9,11 @@ const ROOT = join(import.meta.dirname, '..', '..');
  */
 export const LONG_SUITES: readonly string[] = [
   'client/test/examples/**/*.test.ts',
-  'client/test/guides/{apollo,empty-folder,pages,trusted-documents}.test.ts',
+  'client/test/guides/{apollo,empty-folder,pages,samples,trusted-documents}.test.ts',
   'client/test/orders/faults.test.ts',
-  'client/test/packaging/bundlers.test.ts',
-  'test/bench/{capacity,hostile}.test.ts',
-  'test/deploy/{compose,night,one-machine}.test.ts',
+  'client/test/packaging/**/*.test.ts',
+  'test/bench/**/*.test.ts',
+  'test/deploy/{alerts,compose,night,one-machine}.test.ts',
   'test/end-to-end/chaos/**/*.test.ts',
   'test/end-to-end/limits/{send-buffers,soak}.test.ts',
   'test/end-to-end/orders/ledger.test.ts',
@@ -22,6 +21,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/scale/**/*.test.ts',
   'test/end-to-end/transports/two-paths.test.ts',
   'test/engine/execution/differential*.test.ts',
+  'test/packaging/npm-package.test.ts',
   'test/store/sqlite/order-file-damage.test.ts',
 ];
 
@@ -79,39 +79,17 @@ export const SUITES_ALONE: readonly string[] = ['test/end-to-end/limits/send-buf
 /** Of Vitest; there are files with it in their names. */
 const COMMAND = 'run';
 
-/** Suites of one folder's work, with the paths that they are about: `npm test` runs them where one of these changed. */
-const SUITES_BY_CHANGE = [
-  { suites: 'test/bench/**', about: ['bench', 'test/bench'] },
-  {
-    suites: 'test/toolchain/{packages,schema-changes,setup,sum-report}.test.ts',
-    about: ['scripts', 'test/toolchain', 'test/support', 'package-lock.json', 'vitest.config.ts'],
-  },
-  { suites: 'client/test/packaging/**', about: ['client', 'scripts/pack-client.mjs'] },
-  {
-    suites: 'client/test/guides/samples.test.ts',
-    about: ['README.md', 'docs', 'examples', 'client', 'schema.graphql'],
-  },
-  {
-    suites: 'test/domain/trading/interleavings.test.ts',
-    about: ['src/domain/trading', 'src/store', 'test/domain/trading'],
-  },
-  { suites: 'test/deploy/alerts.test.ts', about: ['deploy', 'docs', 'src', 'test/deploy'] },
-];
-
 /** The suites that this run leaves out: hardly any in CI, and none whose file is named; a folder that is named loses the long ones, but not all it has. */
 export function leftOut(): readonly string[] {
   const named = process.argv
     .slice(2)
-    .filter((argument) => argument !== COMMAND && filesOf(argument).length > 0);
+    .filter((each) => each !== COMMAND && !each.startsWith('-') && filesOf(each).length > 0);
   if (process.env.FULL) return [];
   if (process.env.CI) {
     const full = globSync(SUITES_IN_FULL, { cwd: ROOT });
     return full.filter((file) => !named.some((name) => file.includes(name)));
   }
-  if (named.length === 0) {
-    const unchanged = SUITES_BY_CHANGE.filter(({ about }) => !hasChanged(about));
-    return [...LONG_SUITES, ...unchanged.map(({ suites }) => suites)];
-  }
+  if (named.length === 0) return LONG_SUITES;
   const files = [...new Set(named.flatMap(filesOf))];
   const long = new Set(globSync(LONG_SUITES, { cwd: ROOT }));
   if (files.every((file) => long.has(file))) return [];
@@ -125,15 +103,4 @@ function filesOf(argument: string): readonly string[] {
   return globSync('{test,client/test}/**/*.test.ts', { cwd: ROOT }).filter((file) =>
     `${ROOT}/${file}`.includes(argument.replace(/^\.\//, '')),
   );
-}
-
-/** Since what was pushed; what nobody can tell counts as changed. */
-function hasChanged(paths: readonly string[]): boolean {
-  const git = (...args: readonly string[]) =>
-    spawnSync('git', [...args, '--', ...paths], {
-      cwd: ROOT,
-      encoding: 'utf8',
-    });
-  const committed = git('diff', '--name-only', '@{upstream}...');
-  return committed.status !== 0 || committed.stdout + git('status', '--porcelain').stdout !== '';
 }
