@@ -19,6 +19,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/orders/ledger.test.ts',
   'test/end-to-end/sandbox/{demo-panels,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/**/*.test.ts',
+  'test/end-to-end/screens/supergraph.test.ts',
   'test/end-to-end/transports/two-paths.test.ts',
   'test/engine/execution/differential*.test.ts',
   'test/packaging/npm-package.test.ts',
@@ -26,7 +27,10 @@ export const LONG_SUITES: readonly string[] = [
 ];
 
 /** Suites for which a machine needs more than CI brings in: `npm test -- --all` alone runs them, and whoever names them. */
-const SUITES_IN_FULL: readonly string[] = ['client/test/examples/jvm.test.ts'];
+const SUITES_IN_FULL: readonly string[] = [
+  'client/test/examples/jvm.test.ts',
+  'test/end-to-end/screens/supergraph.test.ts',
+];
 
 /** Suites that measure or set what their process holds, or keep a core busy: other tests in their process would disturb them, and they others. */
 export const SUITES_OF_THEIR_OWN: readonly string[] = [

@@ -1,0 +1,171 @@
+import { Agent, request } from 'undici';
+import { afterEach, expect, test, vi } from 'vitest';
+import { postQuery } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { loopbackAddress } from '../../support/loopback-address.ts';
+import { sharedApp } from '../../support/shared-app.ts';
+import { startedOnce } from '../../support/started.ts';
+import { compose, startNotes, startRouter } from '../../support/supergraph.ts';
+import { type LiveClient, sseClient, webSocketClient } from '../live/watcher.ts';
+
+// npm installs eight hundred packages.
+vi.setConfig({ hookTimeout: 600_000 });
+
+const DEMO = { email: 'demo@example.com' };
+const PRO = { email: 'pro@example.com' };
+const LIVE = `subscription {
+  positions(intervalMs: 100) { id symbol profit priceCurrent instrument { name note } }
+}`;
+
+const app = sharedApp({ FEDERATION: 'on', POSITIONS_POLL_MS: '100', TRUSTED_PROXIES: '127.0.0.1' });
+const notes = startedOnce(() => startNotes({ AAPL: 'Hold' }));
+const router = startedOnce(async () => {
+  const { supergraphSdl } = await composed();
+  return startRouter(supergraphSdl ?? '');
+});
+const clients: LiveClient[] = [];
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.dispose()));
+});
+
+async function composed() {
+  const { data } = await app.query('{ _service { sdl } }');
+  return compose([
+    { name: 'trading', url: `${app.url}/graphql`, sdl: data._service.sdl },
+    { name: 'notes', url: `${notes.url}/graphql`, sdl: notes.sdl },
+  ]);
+}
+
+const ask = (document: string, token: string | null) =>
+  postQuery(`${router.url}/graphql`, document, { token });
+
+/** The transports by which the service was asked since then. */
+const transportsSince = (before: number) =>
+  app.logged
+    .slice(before)
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => msg === 'request' || msg === 'subscription started')
+    .map(({ transport }) => transport);
+
+test('the service is composed with one of another team, without an error or a hint', async () => {
+  const { errors, hints, supergraphSdl } = await composed();
+  expect(errors).toBeUndefined();
+  expect(hints).toEqual([]);
+  expect(supergraphSdl).toMatch(/^type Instrument\n {2}@join__type\(graph: NOTES, key: "id"\)/m);
+});
+
+test('a query goes from here to another service, for its user, whose token the other one never sees', async () => {
+  const query =
+    '{ instrument(id: "AAPL") { name note } positions { id instrument { id name note } } }';
+  const [demo, pro] = await Promise.all(
+    [DEMO, PRO].map(async (account) => {
+      const token = app.sandbox.token(account);
+      const { data: own } = await app.query('{ positions { id instrument { id name } } }', {
+        token,
+      });
+      const before = notes.received.length;
+      const { data, errors } = await ask(query, token);
+      expect(errors).toEqual([]);
+      expect(data.instrument).toEqual({ name: 'Apple Inc.', note: 'Hold' });
+      expect(data.positions).toMatchObject(own.positions);
+      expect(notes.received.length).toBeGreaterThan(before);
+      return data.positions;
+    }),
+  );
+  expect(demo[0].instrument).toEqual({ id: 'AAPL', name: 'Apple Inc.', note: 'Hold' });
+  expect(demo[0].id).not.toBe(pro[0].id);
+  expect(notes.received.filter(({ authorization }) => authorization !== undefined)).toEqual([]);
+});
+
+test('a query goes from another service to here, and by one request', async () => {
+  const before = app.logged.length;
+  const { data, errors } = await ask(
+    '{ noted { id note name leverage } }',
+    app.sandbox.token(DEMO),
+  );
+  expect(errors).toEqual([]);
+  expect(data).toEqual({ noted: [{ id: 'AAPL', note: 'Hold', name: 'Apple Inc.', leverage: 5 }] });
+  expect(transportsSince(before)).toEqual(['http']);
+});
+
+test('where nobody is signed in our fields are UNAUTHENTICATED, and the other service’s are there', async () => {
+  const { data, errors } = await ask(
+    '{ positions { id } noted { id note } completed: noted { note name } }',
+    null,
+  );
+  // A name is never null.
+  expect(data).toEqual({
+    ...{ positions: null, noted: [{ id: 'AAPL', note: 'Hold' }], completed: [null] },
+  });
+  const codes = errors.map(({ path, extensions: { code } }) => [path?.[0], code]);
+  expect(codes.sort()).toEqual([
+    ['completed', 'UNAUTHENTICATED'],
+    ['positions', 'UNAUTHENTICATED'],
+  ]);
+});
+
+test('clients are told apart by their addresses', async () => {
+  const before = app.logged.length;
+  for (const client of [1, 1, 2]) {
+    const dispatcher = new Agent({ localAddress: loopbackAddress(client) });
+    const { statusCode, body } = await request(`${router.url}/graphql`, {
+      ...{ method: 'POST', dispatcher, headers: { 'content-type': 'application/json' } },
+      body: JSON.stringify({ query: '{ customerId }' }),
+    });
+    expect([statusCode, await body.text()]).toEqual([200, expect.stringContaining('UNAUTHENT')]);
+    await dispatcher.close();
+  }
+  const addresses = () =>
+    app.logged
+      .slice(before)
+      .map((line) => JSON.parse(line))
+      .flatMap(({ msg, address }) => (msg === 'request' ? [address] : []));
+  await eventually(() => addresses().length === 3);
+  const [first, again, other] = addresses();
+  expect(again).toBe(first);
+  expect(other).not.toBe(first);
+});
+
+test.each([
+  ['an event stream', sseClient],
+  ['a WebSocket', webSocketClient],
+])(
+  '%s of a client is an event stream here, whose events the other service completes, and ends with its token',
+  async (_by, open) => {
+    const before = app.logged.length;
+    const token = app.sandbox.token(DEMO);
+    const client = open(router, token);
+    clients.push(client);
+    const watcher = client.watch({}, LIVE);
+    await eventually(() => watcher.list.length === 6);
+    expect(watcher.list[0]).toMatchObject({ instrument: { name: 'Apple Inc.', note: 'Hold' } });
+    const price = 230 + before;
+    app.sandbox.putPrice('AAPL', price);
+    await eventually(() => watcher.list[0]?.priceCurrent === price);
+    expect(transportsSince(before)).toEqual(['sse']);
+    app.sandbox.revoke({ token });
+    await eventually(() => watcher.ended === 'complete');
+    expect(watcher.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+  },
+);
+
+test('over a WebSocket between router and service a token that ends is an error, where the router asks for one', async () => {
+  const { supergraphSdl = '' } = await composed();
+  const connectionParams = {
+    ...{ authorization: '{context.headers.authorization}', onTokenEnd: 'error' },
+  };
+  const subscriptions = { kind: 'ws', location: '/graphql', options: { connectionParams } };
+  await using byWebSocket = await startRouter(supergraphSdl, {
+    transportEntries: { trading: { options: { subscriptions } } },
+  });
+  const before = app.logged.length;
+  const token = app.sandbox.token(DEMO);
+  const client = sseClient(byWebSocket, token);
+  clients.push(client);
+  const watcher = client.watch({}, LIVE);
+  await eventually(() => watcher.list.length === 6);
+  expect(transportsSince(before)).toEqual(['websocket']);
+  app.sandbox.revoke({ token });
+  await eventually(() => watcher.ended === 'complete');
+  expect(watcher.errors).toMatchObject([{ extensions: { code: 'INTERNAL_SERVER_ERROR' } }]);
+});

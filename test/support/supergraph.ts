@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { buildSchema, graphql } from 'graphql';
+import { eventually } from './eventually.ts';
+import { freePort } from './free-ports.ts';
+import { listenLocally } from './local-server.ts';
+import { ownPackages } from './own-packages.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const PAGE = readFileSync(join(root, 'docs', 'supergraph.md'), 'utf8');
+
+export interface Subgraph {
+  readonly name: string;
+  readonly url: string;
+  readonly sdl: string;
+}
+
+/** What `@apollo/composition` says of subgraphs. */
+interface Composition {
+  readonly supergraphSdl?: string;
+  readonly errors?: readonly Error[];
+  readonly hints?: readonly { readonly message: string }[];
+}
+
+export async function compose(subgraphs: readonly Subgraph[]): Promise<Composition> {
+  const load = createRequire(join(await packages(), 'package.json'));
+  const { parse } = load('graphql') as { parse(sdl: string): object };
+  const { composeServices } = load('@apollo/composition') as {
+    composeServices(services: readonly object[]): Composition;
+  };
+  return composeServices(
+    subgraphs.map(({ name, url, sdl }) => ({ name, url, typeDefs: parse(sdl) })),
+  );
+}
+
+/** The service of another team on docs/supergraph.md, with a field of its own on our instruments, and what it was sent. */
+export async function startNotes(notes: Readonly<Record<string, string>>) {
+  const sdl = fenced('text');
+  const schema = buildSchema(`
+    directive @link(url: String!, import: [String!]) on SCHEMA
+    directive @key(fields: String!) on OBJECT
+    scalar _Any
+    union _Entity = Instrument
+    ${sdl}
+    extend type Query { _entities(representations: [_Any!]!): [_Entity]! }
+  `);
+  const instrument = ({ id }: { readonly id: string }) => ({
+    ...{ __typename: 'Instrument', id, note: notes[id] ?? null },
+  });
+  const rootValue = {
+    noted: Object.keys(notes).map((id) => instrument({ id })),
+    _entities: ({ representations }: { readonly representations: readonly { id: string }[] }) =>
+      representations.map(instrument),
+  };
+  const received: IncomingHttpHeaders[] = [];
+  const server = createServer(async (request, response) => {
+    received.push(request.headers);
+    const { query, variables } = JSON.parse(await text(request));
+    const result = await graphql({ schema, source: query, variableValues: variables, rootValue });
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(result));
+  });
+  const listening = await listenLocally(server);
+  return { ...listening, received, sdl };
+}
+
+/** Hive Gateway with the configuration of docs/supergraph.md, and with more of it. */
+export async function startRouter(supergraphSdl: string, more: object = {}) {
+  const program = join(await packages(), 'node_modules/@graphql-hive/gateway/dist/bin.js');
+  const folder = await mkdtempDisposable(join(tmpdir(), 'trading-graph-'));
+  const configuration = `${fenced('js')}Object.assign(gatewayConfig, ${JSON.stringify(more)});\n`;
+  writeFileSync(join(folder.path, 'gateway.config.mjs'), configuration);
+  writeFileSync(join(folder.path, 'supergraph.graphql'), supergraphSdl);
+  const port = await freePort();
+  const options = ['--host=127.0.0.1', `--port=${port}`, '--config-path=gateway.config.mjs'];
+  const child = spawn(process.execPath, [program, 'supergraph', ...options], {
+    cwd: folder.path,
+    env: { HOME: folder.path, PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = once(child, 'exit');
+  let said = '';
+  for (const output of [child.stdout, child.stderr]) output.on('data', (some) => (said += some));
+  const url = `http://127.0.0.1:${port}`;
+  const close = async () => {
+    child.kill('SIGKILL');
+    await exited;
+    await folder[Symbol.asyncDispose]();
+  };
+  try {
+    await Promise.race([
+      eventually(async () => (await fetch(`${url}/readiness`)).ok),
+      exited.then(() => Promise.reject(new Error(`the router did not start: ${said}`))),
+    ]);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    url,
+    webSocketUrl: `${url.replace('http', 'ws')}/graphql`,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** They are made for another major of GraphQL than ours. */
+const packages = () => ownPackages(join(root, 'test', 'supergraph'));
+
+/** The page's only block in that language. */
+function fenced(language: string): string {
+  const [, block] = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'ms').exec(PAGE) ?? [];
+  if (block === undefined) throw new Error(`docs/supergraph.md has no block of ${language}`);
+  return block;
+}
