@@ -22,11 +22,11 @@ export interface Subgraph {
   readonly sdl: string;
 }
 
-/** What `@apollo/composition` says of subgraphs. */
+/** What `@apollo/composition` says of subgraphs; `errors` where there is no supergraph. */
 interface Composition {
-  readonly supergraphSdl?: string;
+  readonly supergraphSdl: string;
   readonly errors?: readonly Error[];
-  readonly hints?: readonly { readonly message: string }[];
+  readonly hints: readonly object[];
 }
 
 export async function compose(subgraphs: readonly Subgraph[]): Promise<Composition> {
@@ -35,9 +35,12 @@ export async function compose(subgraphs: readonly Subgraph[]): Promise<Compositi
   const { composeServices } = load('@apollo/composition') as {
     composeServices(services: readonly object[]): Composition;
   };
-  return composeServices(
+  const composition = composeServices(
     subgraphs.map(({ name, url, sdl }) => ({ name, url, typeDefs: parse(sdl) })),
   );
+  const { errors = [] } = composition;
+  if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
+  return composition;
 }
 
 /** The service of another team on docs/supergraph.md, with a field of its own on our instruments, and what it was sent. */
