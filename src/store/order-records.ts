@@ -227,7 +227,7 @@ export class AccountRecordsFullError extends RecordsUnavailableError {
   }
 }
 
-/** Login and key as one string; the login is encoded so that no two pairs give the same. */
+/** Account and key as one string; the account is encoded so that no two pairs give the same. */
 export function recordId(login: string, key: string): string {
   return `${encodeURIComponent(login)}:${key}`;
 }

@@ -5,7 +5,7 @@ export interface AccountFreshnessOptions {
   /** Null where this process shares orders with no other. */
   readonly versions: AccountVersions | null;
   /** Called when an order has changed the account, or may have: what was read before is outdated. */
-  readonly onChanged: (login: string) => void;
+  readonly onChanged: (account: string) => void;
   /** Called when the same may be true of any account. */
   readonly onAnyChanged: () => void;
 }
@@ -31,14 +31,14 @@ export class AccountFreshness {
   }
 
   /** False where nobody can tell: then nothing in memory is certainly as new as the account's orders. */
-  catchUp(login: string): true | Promise<boolean> {
+  catchUp(account: string): true | Promise<boolean> {
     const { versions } = this.#options;
-    return versions === null ? true : this.#catchUp(versions, login);
+    return versions === null ? true : this.#catchUp(versions, account);
   }
 
-  async #catchUp(versions: AccountVersions, login: string): Promise<boolean> {
+  async #catchUp(versions: AccountVersions, account: string): Promise<boolean> {
     const { onChanged, onAnyChanged } = this.#options;
-    const read = await versions.read(login).catch(() => null);
+    const read = await versions.read(account).catch(() => null);
     if (read === null) return false;
     const { epoch, version } = read;
     if (epoch !== this.#epoch) {
@@ -47,10 +47,10 @@ export class AccountFreshness {
       onAnyChanged();
     }
     // A version that is not known may be as old as what is in memory, or newer.
-    if (version !== (this.#seen.get(login) ?? null)) {
-      if (version === null) this.#seen.delete(login);
-      else this.#seen.set(login, version);
-      onChanged(login);
+    if (version !== (this.#seen.get(account) ?? null)) {
+      if (version === null) this.#seen.delete(account);
+      else this.#seen.set(account, version);
+      onChanged(account);
     }
     return true;
   }

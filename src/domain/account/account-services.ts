@@ -42,11 +42,11 @@ export function createAccountServices({
   accounts.on('snapshotAnswered', (viewer, answer) => lists.snapshotAnswered(viewer, answer));
   const freshness = new AccountFreshness({
     versions: stores.accountVersions,
-    onChanged: (login) => accounts.emit('changed', login),
+    onChanged: (account) => accounts.emit('changed', account),
     onAnyChanged: () => accounts.emit('anyChanged'),
   });
   const board = new PositionsBoard({ logicalClock, maxBytes: cacheBytes.positions });
-  accounts.on('changed', (login) => board.accountChanged(login));
+  accounts.on('changed', (account) => board.accountChanged(account));
   accounts.on('anyChanged', () => board.anyAccountChanged());
   const sessions = new Sessions({
     freshness,
@@ -59,7 +59,7 @@ export function createAccountServices({
     maxBytes: cacheBytes.sessions,
     onRead: (source) => metrics.sessionReads.add(source),
   });
-  accounts.on('changed', (login) => sessions.accountChanged(login));
+  accounts.on('changed', (account) => sessions.accountChanged(account));
   accounts.on('anyChanged', () => sessions.anyAccountChanged());
   const prover = new Prover({ ledger, sessions, logicalClock });
   const hub = new PositionsHub({
@@ -92,7 +92,7 @@ export function createAccountServices({
     },
     onUnexpected: (error) => log.error({ err: error }, 'a poll failed with an unexpected error'),
   });
-  accounts.on('changed', (login) => hub.accountChanged(login));
+  accounts.on('changed', (account) => hub.accountChanged(account));
   accounts.on('snapshotAnswered', (viewer, answer) => hub.snapshotAnswered(viewer, answer));
   const openPositions = new OpenPositions({
     gateway,
@@ -111,13 +111,13 @@ export function createAccountServices({
     openPositions,
     listPairs,
     /** Resolves when reads of the account can no longer be older than its last order at any replica. */
-    async catchUp(login: string) {
-      if (!(await freshness.catchUp(login))) accounts.emit('changed', login);
+    async catchUp(account: string) {
+      if (!(await freshness.catchUp(account))) accounts.emit('changed', account);
     },
     /** How many an account has. Callers must have proof of the account. */
     holdings: {
-      positions: (login: string) => board.sizeFor(login),
-      orders: (login: string) => sessions.orderCount(login),
+      positions: (account: string) => board.sizeFor(account),
+      orders: (account: string) => sessions.orderCount(account),
     },
     caches: {
       session: () => sessions.byteSize,

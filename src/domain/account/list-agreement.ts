@@ -31,13 +31,13 @@ export class ListAgreement {
     this.#clock = clock;
   }
 
-  positionsAnswered({ account: login }: Viewer, { positions, logicalTime }: PositionsAnswer): void {
-    this.#saw(login, 'positions', positions.length === 0, logicalTime);
+  positionsAnswered({ account }: Viewer, { positions, logicalTime }: PositionsAnswer): void {
+    this.#saw(account, 'positions', positions.length === 0, logicalTime);
   }
 
-  snapshotAnswered({ account: login }: Viewer, { session, logicalTime }: SessionAnswer): void {
+  snapshotAnswered({ account }: Viewer, { session, logicalTime }: SessionAnswer): void {
     if (session.positions === null) return;
-    this.#saw(login, 'session', session.positions.ids.length === 0, logicalTime);
+    this.#saw(account, 'session', session.positions.ids.length === 0, logicalTime);
   }
 
   /** The accounts whose two lists were read lately. */
@@ -51,10 +51,10 @@ export class ListAgreement {
     return counts;
   }
 
-  #saw(login: string, source: Source, isEmpty: boolean, logicalTime: number): void {
-    const known = this.#accounts.get(login);
+  #saw(key: string, source: Source, isEmpty: boolean, logicalTime: number): void {
+    const known = this.#accounts.get(key);
     const account: Account = known ?? { lists: {}, since: null, differs: false, readAtMs: 0 };
-    if (!known) this.#accounts.set(login, account);
+    if (!known) this.#accounts.set(key, account);
     const { lists } = account;
     if (logicalTime < (lists[source]?.logicalTime ?? 0)) return;
     lists[source] = { isEmpty, logicalTime };

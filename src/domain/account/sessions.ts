@@ -145,13 +145,13 @@ export class Sessions {
   }
 
   /** The number of orders in an account's newest snapshot; 0 where none is known. */
-  orderCount(login: string): number {
-    return this.#orderCounts.get(login) ?? 0;
+  orderCount(account: string): number {
+    return this.#orderCounts.get(account) ?? 0;
   }
 
   /** Marks every snapshot requested so far as stale. */
-  accountChanged(login: string): void {
-    this.#staleSince.set(login, { at: this.#options.logicalClock.next() });
+  accountChanged(account: string): void {
+    this.#staleSince.set(account, { at: this.#options.logicalClock.next() });
   }
 
   anyAccountChanged(): void {
@@ -174,7 +174,7 @@ export class Sessions {
     // An answer from before a change is its own readers', and is not cached for later ones.
     if (answer.logicalTime > Math.max(newest, this.#staleSince.at(viewer.account))) {
       this.#keep(viewer.tokenHash, keepsRows ? answer : withoutRows(answer));
-      // The gateway has just answered this very token for this login.
+      // The gateway has just answered this very token for this account.
       this.#orderCounts.set(viewer.account, answer.session.orders?.length ?? 0);
     }
     return answer;

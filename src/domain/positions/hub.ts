@@ -97,13 +97,13 @@ export class PositionsHub {
   }
 
   /** Reads before the interval is over, because the account has surely changed, as after an order. */
-  accountChanged(login: string): void {
-    this.#feeds.get(login)?.accountChanged();
+  accountChanged(account: string): void {
+    this.#feeds.get(account)?.accountChanged();
   }
 
   /** Called with each snapshot of the viewer's account. */
-  snapshotAnswered({ account: login }: Viewer, answer: SessionAnswer): void {
-    this.#feeds.get(login)?.snapshotAnswered(answer);
+  snapshotAnswered({ account }: Viewer, answer: SessionAnswer): void {
+    this.#feeds.get(account)?.snapshotAnswered(answer);
   }
 
   stats() {
@@ -159,9 +159,9 @@ export class PositionsHub {
   }
 
   #open(proof: AccountProof): Feed {
-    const { account: login } = proof;
-    const feed = new Feed(proof, this.#feedOptions, () => this.#feeds.delete(login));
-    this.#feeds.set(login, feed);
+    const { account } = proof;
+    const feed = new Feed(proof, this.#feedOptions, () => this.#feeds.delete(account));
+    this.#feeds.set(account, feed);
     return feed;
   }
 }

@@ -45,7 +45,7 @@ const BYTES_BESIDE_THE_BODY = 85;
  */
 export class PositionsBoard {
   // The watermarks outlive the lists, so that an eviction brings no older one back. All are separate, so that a
-  // login is never read as the hash of a token.
+  // account is never read as the hash of a token.
   readonly #byToken: LRUCache<string, CacheEntry>;
   readonly #byAccount: LRUCache<string, CacheEntry>;
   readonly #newestByToken = new Watermarks<Served>();
@@ -98,8 +98,8 @@ export class PositionsBoard {
   }
 
   /** Lists whose calls were sent before may lack what an order has changed. */
-  accountChanged(login: string): void {
-    this.#changedAt.set(login, { at: this.#logicalClock.next() });
+  accountChanged(account: string): void {
+    this.#changedAt.set(account, { at: this.#logicalClock.next() });
   }
 
   anyAccountChanged(): void {
@@ -107,14 +107,14 @@ export class PositionsBoard {
   }
 
   /** Whether the list was asked for after the account's last known change. */
-  isCurrent({ account: login }: AccountProof, { logicalTime }: PositionsAnswer): boolean {
-    return logicalTime > this.#changedAt.at(login);
+  isCurrent({ account }: AccountProof, { logicalTime }: PositionsAnswer): boolean {
+    return logicalTime > this.#changedAt.at(account);
   }
 
   /** The number of positions in an account's newest list; 0 where none is known. */
-  sizeFor(login: string): number {
-    const live = this.#watchers.get(login)?.newest() ?? null;
-    const list = newer(this.#byAccount.peek(login)?.list ?? null, live);
+  sizeFor(account: string): number {
+    const live = this.#watchers.get(account)?.newest() ?? null;
+    const list = newer(this.#byAccount.peek(account)?.list ?? null, live);
     return list?.positions.length ?? 0;
   }
 
@@ -149,10 +149,10 @@ export class PositionsBoard {
   }
 
   /** Calls the watcher with each list that is offered to the account; there is one watcher per account. */
-  watch({ account: login }: AccountProof, watcher: BoardWatcher): () => void {
-    this.#watchers.set(login, watcher);
+  watch({ account }: AccountProof, watcher: BoardWatcher): () => void {
+    this.#watchers.set(account, watcher);
     return () => {
-      if (this.#watchers.get(login) === watcher) this.#watchers.delete(login);
+      if (this.#watchers.get(account) === watcher) this.#watchers.delete(account);
     };
   }
 }

@@ -96,18 +96,18 @@ export class Orders {
 
   /** The outcome under a key; waits while the order is in flight. Null where nothing is recorded. */
   async placed(proof: AccountProof, key: string): Promise<Placed | null> {
-    const { account: login } = proof;
-    const id = recordId(login, key);
+    const { account } = proof;
+    const id = recordId(account, key);
     for (;;) {
       const placed = await this.#endOf(id);
       if (placed) return placed;
-      const record = await this.#recorder.find(login, key);
+      const record = await this.#recorder.find(account, key);
       // An order that began meanwhile is in flight as well.
       if (!record && !this.#inFlight.has(id)) return null;
       const closing = record && closingOf(record);
       if (closing) return voided(key, closing, closing.keyAgeMs);
-      const followed = record && (await this.#follow(login, key, record));
-      if (followed) return this.#replayed(login, key, followed);
+      const followed = record && (await this.#follow(account, key, record));
+      if (followed) return this.#replayed(account, key, followed);
     }
   }
 
@@ -116,28 +116,28 @@ export class Orders {
    * made, by the date of this server. Throws a KeyForgottenError where the records do not reach back to that.
    */
   async void(proof: AccountProof, key: string, sinceMs: number | null): Promise<Placed> {
-    const { account: login, tokenHash } = proof;
+    const { account, tokenHash } = proof;
     const { records, clock } = this.#options;
     for (let attempt = 0; attempt < VOID_ATTEMPTS; attempt += 1) {
-      const placed = await this.#endOf(recordId(login, key));
+      const placed = await this.#endOf(recordId(account, key));
       if (placed) return placed;
       const atMs = clock.now();
       // A clock that was set back, or is another's, says nothing of the key's age.
       const madeAtMs = sinceMs !== null && sinceMs <= atMs + CLOCKS_DIFFER_MS ? sinceMs : null;
       const ageMs = (whenMs: number) => (madeAtMs === null ? null : Math.max(0, whenMs - madeAtMs));
-      const waiting = this.#recorder.waiting(login, key);
+      const waiting = this.#recorder.waiting(account, key);
       const keyAge = { atMs, keyAgeMs: ageMs(atMs) };
       const answer = waiting
         ? { voided: false, record: waiting }
-        : await records.voidKey({ login, key, tokenHash, ...keyAge });
+        : await records.voidKey({ login: account, key, tokenHash, ...keyAge });
       const { record } = answer;
       const closing = closingOf(record);
       if (closing) {
         const keyAgeMs = ageMs(record.reservedAtMs) ?? RECORD_LIFE_MS;
         return { ...voided(key, closing, keyAgeMs), replayed: !answer.voided };
       }
-      const followed = await this.#follow(login, key, record);
-      if (followed) return this.#replayed(login, key, followed);
+      const followed = await this.#follow(account, key, record);
+      if (followed) return this.#replayed(account, key, followed);
       // The order ended in an error, so the key is free.
     }
     throw new RecordsUnavailableError('the key came free and was used again, time after time');
@@ -176,7 +176,7 @@ export class Orders {
     digest: string,
     onReserved: () => void,
   ): Promise<Placed> {
-    const { account: login } = viewer;
+    const { account } = viewer;
     const { idempotencyKey } = ticket;
     for (;;) {
       const answer = await this.#reserve(viewer, ticket, digest);
@@ -188,57 +188,57 @@ export class Orders {
       const closing = closingOf(answer.record);
       if (closing) return refused(idempotencyKey, closing);
       if (answer.record.canonical !== digest) throw otherInput();
-      const record = await this.#follow(login, idempotencyKey, answer.record);
-      if (record) return this.#replayed(login, idempotencyKey, record);
+      const record = await this.#follow(account, idempotencyKey, answer.record);
+      if (record) return this.#replayed(account, idempotencyKey, record);
     }
   }
 
   /** A key that has a record is answered by it, whatever the moment that this request names. */
   async #reserve(
-    { account: login, tokenHash }: Viewer,
+    { account, tokenHash }: Viewer,
     ticket: Ticket,
     digest: string,
   ): Promise<ReserveAnswer> {
     const { clock } = this.#options;
     const { idempotencyKey: key, sendBeforeMs } = ticket;
-    const waiting = await this.#unwritten(login, key);
+    const waiting = await this.#unwritten(account, key);
     if (waiting) return { reserved: false, record: waiting };
     if (sendBeforeMs === null || sendBeforeMs - clock.date() <= RECORD_LIFE_MS) {
       return this.#submitter.reserve({
-        ...{ login, key, tokenHash, canonical: digest },
+        ...{ login: account, key, tokenHash, canonical: digest },
         ...{ reservedAtMs: clock.now(), pendingMs: this.#pendingMs },
         isTooLate: this.#submitter.isTooLate(ticket),
       });
     }
-    const record = await this.#recorder.find(login, key);
+    const record = await this.#recorder.find(account, key);
     if (record === null) throw broken('input.sendBefore', 'must be at most 24 hours ahead');
     return { reserved: false, record };
   }
 
   /** The outcome that waits to be written. A key that comes free is waited for, as long as an order may be pending. */
-  async #unwritten(login: string, key: string): Promise<OrderRecord | undefined> {
+  async #unwritten(account: string, key: string): Promise<OrderRecord | undefined> {
     for (let waitedMs = 0; waitedMs < this.#pendingMs; waitedMs += FOLLOW_POLL_MS) {
-      const waiting = this.#recorder.waiting(login, key);
+      const waiting = this.#recorder.waiting(account, key);
       if (waiting !== null) return waiting;
       await pause(this.#options.clock, FOLLOW_POLL_MS);
     }
-    const found = await this.#recorder.find(login, key);
+    const found = await this.#recorder.find(account, key);
     if (found !== null) return found;
     throw new RecordsUnavailableError('the key is not free yet', { earlierUnknown: false });
   }
 
   /** Another process may have sent it, and changed the account behind what this one has in memory. */
-  #replayed(login: string, idempotencyKey: string, record: OrderRecord): Placed {
+  #replayed(account: string, idempotencyKey: string, record: OrderRecord): Placed {
     // Past its deadline a pending order's process is dead, and whether the gateway got the order is unknown.
     const outcome = record.outcome ?? unknownSince(record.reservedAtMs);
-    return { outcome: this.#submitter.report(login, outcome), idempotencyKey, replayed: true };
+    return { outcome: this.#submitter.report(account, outcome), idempotencyKey, replayed: true };
   }
 
   /**
    * Waits for a pending record of another process until it has an outcome, or its time is up. Null where
    * its key was released meanwhile. Timers measure the wait, so that clock corrections do not affect it.
    */
-  async #follow(login: string, key: string, first: OrderRecord): Promise<OrderRecord | null> {
+  async #follow(account: string, key: string, first: OrderRecord): Promise<OrderRecord | null> {
     const { clock } = this.#options;
     let record = first;
     let isOver = false;
@@ -249,7 +249,7 @@ export class Orders {
     try {
       while (record.outcome === null && record.pendingMs > 0 && !isOver) {
         await pause(clock, FOLLOW_POLL_MS);
-        const next = await this.#recorder.find(login, key);
+        const next = await this.#recorder.find(account, key);
         if (next?.id !== first.id) return null;
         record = next;
       }

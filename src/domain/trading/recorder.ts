@@ -85,12 +85,12 @@ export function createRecorder({ records, clock, log }: RecorderOptions) {
      * The outcome that waits to be written, and precedes the record that is still pending in the store; null where
      * its order was never sent and the key comes free.
      */
-    waiting: (login: string, key: string) => waiting.get(recordId(login, key)),
-    async find(login: string, key: string): Promise<OrderRecord | null> {
-      const outcome = waiting.get(recordId(login, key));
+    waiting: (account: string, key: string) => waiting.get(recordId(account, key)),
+    async find(account: string, key: string): Promise<OrderRecord | null> {
+      const outcome = waiting.get(recordId(account, key));
       if (outcome) return outcome;
       // A key that comes free may be free already, and another process's order have it.
-      const record = await records.find(login, key);
+      const record = await records.find(account, key);
       return record !== null && freeing.has(record.id) ? null : record;
     },
     unwritten: unwritten as Iterable<Promise<void>>,

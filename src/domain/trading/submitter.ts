@@ -21,7 +21,7 @@ export interface SubmitterOptions extends RecorderOptions {
   readonly gateway: Pick<ViewerGateway, 'order'>;
   readonly orderTimeoutMs: number;
   /** Called when an order has changed its account, or may have, before any client is answered. */
-  readonly onAccountChanged: (login: string) => void;
+  readonly onAccountChanged: (account: string) => void;
   /** How much later it is by the gateway's clock than by this machine's; 0 where it is not. */
   readonly gatewayAheadMs: () => number;
   /** Called when the gateway has told an account's order number for a second key. */
@@ -80,17 +80,13 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
     return report(viewer.account, judge(viewer, ticket, exchange));
   }
 
-  function judge(
-    { account: login }: Viewer,
-    { operation }: Ticket,
-    exchange: Exchange,
-  ): Submission {
+  function judge({ account }: Viewer, { operation }: Ticket, exchange: Exchange): Submission {
     const submission = judgeOrder(operation, exchange);
     if (submission.kind !== 'accepted' || !exchange.sent) return submission;
     const { orderId } = submission;
     // An empty one, or zero, names no order.
     if (orderId === null || Number(orderId) === 0) return submission;
-    const id = recordId(login, orderId);
+    const id = recordId(account, orderId);
     const isNew = !named.has(id);
     named.set(id, true);
     if (isNew) return submission;
@@ -115,9 +111,9 @@ export function createSubmitter(options: SubmitterOptions, recorder: Recorder) {
   }
 
   /** Whoever is told that an order was or may have been carried out reads no older account afterwards. */
-  function report(login: string, submission: Submission): Submission {
+  function report(account: string, submission: Submission): Submission {
     try {
-      if (mayHaveChanged(submission)) options.onAccountChanged(login);
+      if (mayHaveChanged(submission)) options.onAccountChanged(account);
     } catch (error) {
       log.error({ err: error }, 'the listener for changed accounts failed');
     }
