@@ -71,8 +71,10 @@ export function toTest(filter: InstrumentFilter): Test | null {
   const tests = (Object.keys(FILTERED) as (keyof typeof FILTERED)[]).flatMap((name): Test[] => {
     const given = filter[name];
     if (given == null) return [];
-    const wanted = new Set<unknown>(typeof given === 'boolean' ? [given] : given);
-    return [(instrument) => wanted.has(instrument[FILTERED[name]])];
+    const field = FILTERED[name];
+    if (typeof given === 'boolean') return [(instrument) => instrument[field] === given];
+    const wanted = new Set<unknown>(given);
+    return [(instrument) => wanted.has(instrument[field])];
   });
   return tests.length === 0 ? null : (instrument) => tests.every((test) => test(instrument));
 }

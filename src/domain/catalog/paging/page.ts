@@ -1,4 +1,5 @@
 import { after, type Eventually } from '../../../../lib/eventually.ts';
+import type { Instrument } from '../../../gateway/model.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import type { CatalogIndex } from '../search/catalog-index.ts';
 import { MATCH } from '../search/search-index.ts';
@@ -28,10 +29,11 @@ export function pageOf(
 
   function cut(index: CatalogIndex | null): InstrumentConnection {
     const matches = term && index ? index.search.find(term) : null;
+    const { instruments } = version;
     const sequence = toSequence(version, index, order, matches);
     const isMatch = (ordinal: number) =>
       (matches === null || matches.classes[ordinal] !== MATCH.none) &&
-      (test === null || test(sequence.at(ordinal)));
+      (test === null || test(instruments[ordinal] as Instrument));
     const isAll = matches === null && test === null;
     const ordinals = isAll ? sequence.ordinals : sequence.ordinals.filter(isMatch);
     const { length } = ordinals;
