@@ -8,3 +8,12 @@ export function after<T, U>(
 ): Eventually<U> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
+
+/** The promise that is begun, itself; what is thrown before there is one is a rejection, as that of an async function. */
+export function promised<T>(begin: () => Eventually<T>): Promise<T> {
+  try {
+    return Promise.resolve(begin());
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}

@@ -42,22 +42,27 @@ export function createExecution(parts: ExecutionParts) {
   /** The result, or the events of a subscription. */
   function start(context: OperationContext): Eventually<Subscribed> {
     beginTrace(context.operation);
-    const started = isSubscription(context) ? subscribe(context) : execute(context);
-    return after<Subscribed, Subscribed>(started, (result) => ended(context, result));
+    if (isSubscription(context)) return subscribe(context).then((begun) => ended(context, begun));
+    return after(answered(context), (result) => ended(context, masked(context, result)));
   }
 
   /** The result of a query or a mutation, with its errors masked. */
   function execute(context: OperationContext): Eventually<ExecutionResult> {
-    const { record } = context.operation.transport;
-    // A cached response waits for no turn.
-    const answered = cachedAnswer(parts, context, computed);
-    return after(answered, (result) => codes.maskedResult(result, record));
+    return after(answered(context), (result) => masked(context, result));
+  }
+
+  /** A cached response waits for no turn. */
+  function answered(context: OperationContext): Eventually<ExecutionResult> {
+    return cachedAnswer(parts, context, computed);
+  }
+
+  function masked<Result extends object>({ operation }: OperationContext, result: Result): Result {
+    return codes.maskedResult(result, operation.transport.record);
   }
 
   /** The events of a subscription; a result with masked errors where there are none. */
   async function subscribe(context: OperationContext): Promise<Subscribed> {
-    const subscribed = await beginEvents(events, limits, context);
-    return codes.maskedResult(subscribed, context.operation.transport.record);
+    return masked(context, await beginEvents(events, limits, context));
   }
 
   /** The result as it is sent; call it once whatever other plugins make of it is made. */

@@ -1,4 +1,5 @@
 import { systemClock } from '../../lib/clock.ts';
+import { promised } from '../../lib/eventually.ts';
 import { parseLongIntegers } from '../../lib/exact-json.ts';
 import { isJsonContent, jsonOf } from './answer-body.ts';
 import type {
@@ -80,14 +81,11 @@ export class GatewayClient {
     this.#templates = requestTemplates(OPERATIONS, options);
   }
 
-  async read<T>(
-    caller: Caller,
-    { operation, map, expected }: Read<T>,
-    path: PathValues,
-  ): Promise<T> {
-    const answer = this.#bodyOf(operation, await this.#call(operation, caller, { path }));
-    const body = jsonOf(answer, parseLongIntegers);
-    return this.#mapped(operation, expected, (reading) => map(body, reading));
+  read<T>(caller: Caller, { operation, map, expected }: Read<T>, path: PathValues): Promise<T> {
+    return this.#call(operation, caller, { path }).then((exchange) => {
+      const body = jsonOf(this.#bodyOf(operation, exchange), parseLongIntegers);
+      return this.#mapped(operation, expected, (reading) => map(body, reading));
+    });
   }
 
   async getAllTickers(caller: Caller, group: string, etag: string | null): Promise<CatalogAnswer> {
@@ -216,19 +214,21 @@ export class GatewayClient {
     { path = {}, body, headers = [], sendBeforeMs = null, onLate }: CallDetails = {},
   ): Promise<Exchange> {
     const template = this.#templates[operation];
-    return this.#options.send({
-      operation,
-      row: template.row,
-      path: template.path(path),
-      headers: template.headers(caller, headers),
-      body: body === undefined ? null : JSON.stringify(body),
-      deadlineMs: template.deadlineMs,
-      maxBytes: template.maxBytes,
-      ...(sendBeforeMs !== null && { sendBeforeMs }),
-      ...(onLate && { onLate }),
-      caller,
-      signal: template.row.effect === 'read' ? caller.signal : undefined,
-    });
+    return promised(() =>
+      this.#options.send({
+        operation,
+        row: template.row,
+        path: template.path(path),
+        headers: template.headers(caller, headers),
+        body: body === undefined ? null : JSON.stringify(body),
+        deadlineMs: template.deadlineMs,
+        maxBytes: template.maxBytes,
+        sendBeforeMs: sendBeforeMs ?? undefined,
+        onLate,
+        caller,
+        signal: template.row.effect === 'read' ? caller.signal : undefined,
+      }),
+    );
   }
 }
 

@@ -13,9 +13,9 @@ export interface WireCall {
   readonly deadlineMs: number;
   readonly maxBytes: number;
   /** By this machine's date: a call whose head would go onto a socket later is not sent. Absent: at any time. */
-  readonly sendBeforeMs?: number;
+  readonly sendBeforeMs?: number | undefined;
   /** Called with the answer, or its absence, of a call that was still read on when it had ended by its deadline. */
-  readonly onLate?: (exchange: Exchange) => void;
+  readonly onLate?: ((exchange: Exchange) => void) | undefined;
   readonly caller: Caller;
   /** Aborts a read. A write is never aborted: a client that disconnects cannot make its outcome unknown. */
   readonly signal?: AbortSignal | undefined;

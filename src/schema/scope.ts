@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { after, type Eventually } from '../../lib/eventually.ts';
+import { after, type Eventually, promised } from '../../lib/eventually.ts';
 import { toToken } from '../../lib/token.ts';
 import type { OwnReads, Viewer } from '../domain/auth/viewer.ts';
 import type { CatalogView } from '../domain/catalog/catalog-view.ts';
@@ -248,8 +248,9 @@ export class Scope implements OwnReads {
     return reading;
   }
 
-  async #readAsViewer<T>(read: Read<T>): Promise<T> {
-    return this.#services.gateway.read(await this.viewer(), read);
+  #readAsViewer<T>(read: Read<T>): Promise<T> {
+    const { gateway } = this.#services;
+    return promised(() => after(this.viewer(), (viewer) => gateway.read(viewer, read)));
   }
 }
 

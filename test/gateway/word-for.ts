@@ -5,6 +5,7 @@ export async function wordFor(call: Promise<unknown>): Promise<string> {
   try {
     const result = await call;
     if (typeof result !== 'object' || result === null) return 'answer';
+    if ('outcome' in result) return String(result.outcome);
     if ('kind' in result) return String(result.kind);
     return 'details' in result ? 'rejected' : 'answer';
   } catch (error) {

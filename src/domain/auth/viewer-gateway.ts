@@ -123,16 +123,15 @@ export class ViewerGateway {
     return this.#call(viewer, operation, send, this.#parts.ledger.isAccepted(viewer));
   }
 
-  async #read<T>(
+  #read<T>(
     viewer: Viewer,
     operation: OperationName,
     read: Call<T>,
     groupOf: (answer: T) => string | null,
   ): Promise<T> {
     const { wasAccepted, prove } = this.#evidence(viewer, operation);
-    const answer = await this.#call(viewer, operation, read, wasAccepted);
-    prove(groupOf(answer));
-    return answer;
+    const accepted = (answer: T) => prove(groupOf(answer));
+    return this.#call(viewer, operation, read, wasAccepted, accepted);
   }
 
   /** For a call that begins now; `prove` records its 200. */
@@ -149,28 +148,33 @@ export class ViewerGateway {
   }
 
   /** A recently accepted token is not limited as an attempt. */
-  async #call<T>(
+  #call<T>(
     viewer: Viewer,
     operation: OperationName,
     send: Call<T>,
     wasAccepted: boolean,
+    accepted: (answer: T) => void = () => {},
   ): Promise<T> {
-    const call = () => send(this.#parts.client, viewer);
-    try {
-      const answer = await (wasAccepted
-        ? call()
-        : this.#parts.trials.guard(viewer, operation, call));
-      this.#parts.refusals.accepted(operation, viewer.login);
-      return answer;
-    } catch (error) {
-      // One without a status is known here already: it is none of the gateway's answers.
-      if (isGatewayError(error, 'unauthenticated') && error.status !== null) {
-        // A trial has told the ledger itself.
-        if (wasAccepted) this.#parts.ledger.refused(viewer);
-        this.#refused(viewer, operation, wasAccepted);
-      }
-      throw error;
-    }
+    const { client, ledger, trials, refusals } = this.#parts;
+    const sent = wasAccepted
+      ? send(client, viewer)
+      : trials.guard(viewer, operation, () => send(client, viewer));
+    return sent.then(
+      (answer) => {
+        refusals.accepted(operation, viewer.login);
+        accepted(answer);
+        return answer;
+      },
+      (error: unknown) => {
+        // One without a status is known here already: it is none of the gateway's answers.
+        if (isGatewayError(error, 'unauthenticated') && error.status !== null) {
+          // A trial has told the ledger itself.
+          if (wasAccepted) ledger.refused(viewer);
+          this.#refused(viewer, operation, wasAccepted);
+        }
+        throw error;
+      },
+    );
   }
 
   #refused(viewer: Viewer, operation: OperationName, wasAccepted: boolean): void {

@@ -104,15 +104,18 @@ function healthFor({ isProbe }: Permit, health: Health, ofAnother: Health): Coun
 
 /** Sends only the calls that the breakers of their backend and operation admit. */
 export function withBreakers(send: Send, breakers: ReadonlyMap<Backend, BackendBreakers>): Send {
-  return async (call) => {
+  return (call) => {
     const backend = breakers.get(call.row.backend);
     if (backend === undefined) return send(call);
     const permits = backend.admit(call);
-    if (permits === null) return { sent: false, cause: circuitOpen(call.operation) };
+    if (permits === null) {
+      return Promise.resolve({ sent: false, cause: circuitOpen(call.operation) });
+    }
     const isProbe = permits.shared.isProbe || permits.own.isProbe;
-    const exchange = await send(isProbe ? unending(call) : call);
-    backend.settle(permits, call, healthShown(call, exchange));
-    return exchange;
+    return send(isProbe ? unending(call) : call).then((exchange) => {
+      backend.settle(permits, call, healthShown(call, exchange));
+      return exchange;
+    });
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { NotAttemptedError } from '../errors.ts';
-import type { Exchange, Send } from '../exchange.ts';
+import type { Exchange, Send, WireCall } from '../exchange.ts';
 import type { Area } from '../operations.ts';
 import { accountOf } from './breakers.ts';
 
@@ -24,6 +24,9 @@ export function createBulkhead(clock: Clock, width: number) {
     },
     get waiting(): number {
       return waiting;
+    },
+    get hasRoom(): boolean {
+      return taken < width;
     },
     /** Resolves to false where none came free in time: then there is nothing to leave. */
     enter(
@@ -84,23 +87,19 @@ export function withBulkheads(
   areas: Readonly<Partial<Record<Area, Bulkheads>>>,
   clock: Clock,
 ): Send {
-  return async (call): Promise<Exchange> => {
-    const { row, caller, deadlineMs } = call;
-    const area = areas[row.area];
-    if (area === undefined) return send(call);
-    const { key, isProved } = accountOf(caller);
-    const endsAtMs = clock.now() + deadlineMs;
+  async function sendInTurn(
+    call: WireCall,
+    wanted: readonly Bulkhead[],
+    caller: string,
+  ): Promise<Exchange> {
+    const endsAtMs = clock.now() + call.deadlineMs;
     // A write that has not begun is for nobody once its client has left.
-    const signal = row.effect === 'read' ? call.signal : caller.signal;
-    const wanted = [area.all];
-    if (!isProved) wanted.unshift(area.unproved);
-    if (caller.priority === 'poll') wanted.unshift(area.polls);
+    const signal = call.row.effect === 'read' ? call.signal : call.caller.signal;
     const entered: Bulkhead[] = [];
     let admitted = call;
     try {
       for (const bulkhead of wanted) {
-        const place = bulkhead.enter(key, endsAtMs - clock.now(), signal);
-        // Nearly always there is room, and nothing to wait for.
+        const place = bulkhead.enter(caller, endsAtMs - clock.now(), signal);
         if (place !== true) {
           if (!(await place)) return { sent: false, cause: new NotAttemptedError('busy', FULL) };
           admitted = { ...call, deadlineMs: Math.max(1, endsAtMs - clock.now()) };
@@ -111,5 +110,22 @@ export function withBulkheads(
     } finally {
       for (const bulkhead of entered) bulkhead.leave();
     }
+  }
+
+  return (call) => {
+    const area = areas[call.row.area];
+    if (area === undefined) return send(call);
+    const { key, isProved } = accountOf(call.caller);
+    const shares = isProved ? [area.all] : [area.unproved, area.all];
+    const wanted = call.caller.priority === 'poll' ? [area.polls, ...shares] : shares;
+    // Nearly always there is room, and nothing to wait for.
+    if (!wanted.every(({ hasRoom }) => hasRoom)) return sendInTurn(call, wanted, key);
+    for (const bulkhead of wanted) bulkhead.enter(key, 0, undefined);
+    const exchange = send(call);
+    const leave = () => {
+      for (const bulkhead of wanted) bulkhead.leave();
+    };
+    void exchange.then(leave, leave);
+    return exchange;
   };
 }

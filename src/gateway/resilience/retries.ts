@@ -21,10 +21,13 @@ const SHORTEST_ATTEMPT_MS = 50;
 
 /** Retries reads that may succeed a moment later, all within the one deadline of the call. */
 export function withRetries(send: Send, { clock, random, budgets, onRetry }: RetryOptions): Send {
-  async function sendRepeatable(call: WireCall, budget: RetryBudget): Promise<Exchange> {
-    const endsAtMs = clock.now() + call.deadlineMs;
-    let exchange = await send(call);
-    if (!wasNotAttempted(exchange)) budget.called();
+  async function repeated(
+    call: WireCall,
+    first: Exchange,
+    budget: RetryBudget,
+    endsAtMs: number,
+  ): Promise<Exchange> {
+    let exchange = first;
     for (let retry = 0; retry < RETRIES && isWorthRepeating(call, exchange); retry += 1) {
       const asked = exchange.sent && exchange.answered ? retryAfterSeconds(exchange) : null;
       const restMs = backoffMs(retry, { baseMs: BASE_MS, maxMs: MAX_MS, random }, asked);
@@ -51,7 +54,14 @@ export function withRetries(send: Send, { clock, random, budgets, onRetry }: Ret
     // An idempotent write may be harmless to retry, but that is for its sender to decide. A feed polls again anyway.
     const isRetried = effect === 'read' && call.caller.priority !== 'poll';
     const budget = isRetried ? budgets.get(backend) : undefined;
-    return budget === undefined ? send(call) : sendRepeatable(call, budget);
+    if (budget === undefined) return send(call);
+    const endsAtMs = clock.now() + call.deadlineMs;
+    return send(call).then((exchange) => {
+      if (!wasNotAttempted(exchange)) budget.called();
+      return isWorthRepeating(call, exchange)
+        ? repeated(call, exchange, budget, endsAtMs)
+        : exchange;
+    });
   };
 }
 
