@@ -20,7 +20,10 @@ const RULE_TESTS = { 'alerts.test.yml': '30s', 'alerts-of-hours.test.yml': '5m' 
 const ruleTests = Object.entries(RULE_TESTS).map(
   ([name, every]) => [name, read('deploy', 'prometheus', name), every] as const,
 );
-const dashboard = read('deploy', 'grafana', 'trading-graph.json');
+const dashboard = JSON.parse(read('deploy', 'grafana', 'trading-graph.json')) as Dashboard;
+const panels = dashboard.panels.flatMap((panel) => [panel, ...(panel.panels ?? [])]);
+const annotations = dashboard.annotations.list.map(({ expr }) => expr);
+const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 const runbook = read('docs', 'runbook.md');
 const routes = read('deploy', 'prometheus', 'alertmanager.yml');
 const alerts = rules.split(/^ {6}- alert: /m).slice(1);
@@ -28,8 +31,25 @@ const alerts = rules.split(/^ {6}- alert: /m).slice(1);
 interface Panel {
   readonly type: string;
   readonly title: string;
+  readonly description?: string;
+  readonly collapsed?: boolean;
+  readonly links?: readonly { readonly url: string }[];
+  readonly fieldConfig?: {
+    readonly defaults: { readonly thresholds?: { readonly steps: readonly Step[] } };
+  };
   readonly targets?: readonly { readonly expr: string }[];
-  readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>;
+  /** Of a row that is collapsed. */
+  readonly panels?: readonly Panel[];
+}
+
+interface Step {
+  readonly color: string;
+  readonly value: number | null;
+}
+
+interface Dashboard {
+  readonly panels: readonly Panel[];
+  readonly annotations: { readonly list: readonly { readonly expr: string }[] };
 }
 
 /** Live series, and those that come with a Redis or with some traffic alone. */
@@ -59,14 +79,49 @@ test('every series that the rules name is measured', () => {
 });
 
 describe('the dashboard', () => {
-  const { panels } = JSON.parse(dashboard) as { panels: readonly Panel[] };
-  const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+  const [overview, ...beneath] = dashboard.panels;
+  const rows = beneath.filter(({ type }) => type === 'row');
+  const stats = beneath.filter(({ type }) => type !== 'row');
+
+  test('opens with eight figures in one row, and all other rows collapsed', () => {
+    expect(overview).toMatchObject({ type: 'row', collapsed: false });
+    expect(stats.map(({ type }) => type)).toEqual(Array(8).fill('stat'));
+    expect(rows.length).toBeGreaterThan(6);
+    expect(rows.filter(({ collapsed }) => collapsed !== true)).toEqual([]);
+  });
+
+  test('shows what pages, with the thresholds of the alert and a link to its entry', () => {
+    const linked = stats.map(({ title, links = [], fieldConfig }) => {
+      const [, entry] = /^\$\{docs:raw\}\/runbook#(\w+)$/.exec(links[0]?.url ?? '') ?? [];
+      const alert = alerts.find((text) => /^\w+/.exec(text)?.[0].toLowerCase() === entry) ?? '';
+      const [, ...steps] = fieldConfig?.defaults.thresholds?.steps ?? [];
+      expect(steps.at(-1)?.color, title).toBe('red');
+      for (const { value } of steps) expect(numbersOf(alert), title).toContain(value);
+      return entry;
+    });
+    // The front door's series are those of a probe, which knows no replica.
+    const pages = alerts
+      .filter(
+        (text) => text.includes('severity: page') && !text.startsWith('TradingGraphFrontDoor'),
+      )
+      .map((text) => /^\w+/.exec(text)?.[0].toLowerCase());
+    expect(linked.sort()).toEqual(pages.sort());
+  });
+
+  test('explains each panel, under a title that needs no row above it', () => {
+    const explained = panels.filter(({ type }) => type !== 'row');
+    for (const { title, description = '' } of explained) {
+      expect(title.split(' ').length, title).toBeGreaterThan(1);
+      expect(description.length, title).toBeGreaterThan(20);
+    }
+    expect(new Set(explained.map(({ title }) => title)).size).toBe(explained.length);
+  });
 
   test('names only series that are measured, on every panel', () => {
     for (const { type, targets, title } of panels) {
       if (type !== 'row') expect(targets?.length, title).toBeGreaterThan(0);
     }
-    for (const expression of expressions) {
+    for (const expression of [...expressions, ...annotations]) {
       const named = namedSeries(expression);
       expect(named.length, expression).toBeGreaterThan(0);
       expect(named.map((one) => missingFrom(series, one)).filter(Boolean)).toEqual([]);
@@ -154,6 +209,37 @@ describeWithPromtool('the rules', (promtool) => {
     expect(status).toBe(0);
   });
 
+  test('read each expression of the dashboard, and mark what is deployed, once', () => {
+    const marks = (at: string, builds: readonly string[]) => ({
+      expr: inGrafana(annotations[0] ?? ''),
+      eval_time: at,
+      exp_samples: builds.map((version) => ({ labels: `{version="${version}"}`, value: 1 })),
+    });
+    const build = (instance: string, version: string, values: string) => ({
+      series: `trading_graph_build_info{job="trading-graph",instance="${instance}",version="${version}"}`,
+      values,
+    });
+    const reads = expressions.map((expr) => ({ expr: inGrafana(expr), eval_time: '1h' }));
+    // b follows a by a minute, as replicas do, and starts anew in the sixteenth.
+    const history = {
+      interval: '1m',
+      input_series: [
+        build('a', '1', '1x9 stale'),
+        build('a', '2', '_x10 1x20'),
+        build('b', '1', '1x10 stale'),
+        build('b', '2', '_x11 1x3 stale 1x10'),
+      ],
+      promql_expr_test: [marks('5m', []), marks('10m', ['2']), marks('11m', []), marks('16m', [])],
+    };
+    const copies = mkdtempSync(join(tmpdir(), 'dashboard-'));
+    const tests = [{ promql_expr_test: reads }, history];
+    writeFileSync(join(copies, 'dashboard.test.yml'), JSON.stringify({ tests }));
+    const { status, stdout, stderr } = run(['test', 'rules', 'dashboard.test.yml'], copies);
+    rmSync(copies, { recursive: true });
+    expect(stdout + stderr).toContain('SUCCESS');
+    expect(status).toBe(0);
+  });
+
   test('fire, clear and stay quiet as their tests say', () => {
     const copies = mkdtempSync(join(tmpdir(), 'rule-tests-'));
     copyFileSync(join(folder, 'alerts.yml'), join(copies, 'alerts.yml'));
@@ -170,3 +256,21 @@ describeWithPromtool('the rules', (promtool) => {
     // Ten seconds of a core alone, and 25 in full.
   }, 300_000);
 });
+
+/** The numbers in a rule's expression, with its products such as `14.4 * 0.001`. */
+function numbersOf(text: string): number[] {
+  const [expression = ''] = text.split('labels:');
+  const products = [...expression.matchAll(/([\d.]+) \* ([\d.]+)/g)];
+  return [
+    ...products.map(([, one, other]) => Number((Number(one) * Number(other)).toPrecision(3))),
+    ...[...expression.matchAll(/(?<=[<>=] )[\d.]+/g)].map(([number]) => Number(number)),
+  ];
+}
+
+/** An expression as Grafana sends it. */
+function inGrafana(expression: string): string {
+  return expression
+    .replaceAll(/\$(?:job|instance)/g, '.*')
+    .replaceAll('$__rate_interval', '1m')
+    .replaceAll('$__range', '3h');
+}
