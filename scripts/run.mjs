@@ -43,11 +43,13 @@ export const COMMANDS = {
     kinds: { all: [[biome, 'check', '--write', '.']] },
   },
   docs: {
-    says: 'Writes what is made from the code: pages, schema.graphql, the client; -- graphiql its files, -- screenshots the pictures, -- sizes those of the client.',
+    says: 'Writes what is made from the code: pages, schema.graphql, the client, the packed page; -- graphiql its files, -- screenshots the pictures, -- sizes those of the client.',
     kinds: {
       pages: [
         ...['configuration-doc', 'print-schema', 'errors-doc', 'metrics-doc', 'client-generated'],
-      ].map((name) => [`scripts/${name}.ts`]),
+      ]
+        .map((name) => [`scripts/${name}.ts`])
+        .concat([['page/bundle.ts']]),
       graphiql: [{ npm: ['ci', '--prefix', 'graphiql'] }, ['graphiql/bundle.ts']],
       screenshots: [['scripts/screenshots.ts']],
       sizes: [['scripts/client-sizes.ts']],

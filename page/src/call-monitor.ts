@@ -15,6 +15,7 @@ export class CallMonitor {
   #samples: readonly Sample[] = [];
   #goneSince: Date | null = null;
   #hasAnswer = false;
+  #first: Promise<void> | null = null;
 
   /** Null before the first answer, or where the sandbox does not answer to this browser. */
   get counts(): CallCounts | null {
@@ -31,16 +32,23 @@ export class CallMonitor {
     return this.#hasAnswer && this.#goneSince === null && this.counts === null;
   }
 
+  /** The first answer, which is asked for once. */
+  begin(): Promise<void> {
+    this.#first ??= this.refresh();
+    return this.#first;
+  }
+
   onChange(listener: () => void): void {
     this.#listeners.add(listener);
   }
 
+  /** Goes on asking. */
   start(): void {
     const next = async () => {
       if (document.visibilityState === 'visible') await this.refresh();
       setTimeout(next, EVERY_MS);
     };
-    void next();
+    setTimeout(next, EVERY_MS);
   }
 
   async refresh(): Promise<void> {

@@ -1,4 +1,5 @@
 import { createApp } from './app.ts';
+import { pause } from './network.ts';
 import { startConsole } from './panels/console.ts';
 import { LineLog, startLiveAccount } from './panels/live-account.ts';
 import { startOneScreen } from './panels/one-screen.ts';
@@ -7,14 +8,20 @@ import { startPendingOrders } from './panels/pending-orders.ts';
 import { startSearchAndSync } from './panels/search-and-sync.ts';
 import { startStanding } from './standing.ts';
 
+const SLOW_MS = 5_000;
+
 const log = new LineLog();
 const app = createApp(log);
+// What the first measurement waits for is on its way while the panels are drawn.
+void app.calls.begin();
+void app.session.token({ force: false }).catch(() => {});
+// Browsers have six connections to a server: what is measured has them to itself, unless it takes too long.
+const measured = Promise.race([startOneScreen(app), pause(SLOW_MS)]);
 startStanding(app, (text) => log.note(text));
 startLiveAccount(app, log);
-startOrder(app);
 startConsole(app);
+startOrder(app, measured);
+await measured;
 app.calls.start();
-// Browsers have six connections to a server: what is measured has all but the monitor's to itself.
-await startOneScreen(app);
 startSearchAndSync(app);
 startPendingOrders(app);

@@ -5,12 +5,13 @@ import { find, setText } from './dom.ts';
 import { formatTime } from './format.ts';
 import { clearProblems } from './on-click.ts';
 
-type Status = AccountState['status'];
+type Status = AccountState['status'] | 'WAITING';
 
 const WORDS: Readonly<Record<Status, string>> = {
   LIVE: 'the account follows the gateway',
   DELAYED: 'the gateway does not answer; the account stands still',
   OFFLINE: 'not connected',
+  WAITING: 'the account is on its way',
 };
 
 /**
@@ -33,7 +34,8 @@ export function startStanding(app: App, note: (text: string) => void): void {
     setText(find('who-domain', HTMLElement), domain === undefined ? '' : `@${domain}`);
     find('no-controls', HTMLElement).hidden = !calls.isRefused;
     const state = client.account.state();
-    const status = problem === null ? state.status : 'OFFLINE';
+    const isComing = state.status === 'OFFLINE' && state.asOf === null;
+    const status = problem !== null ? 'OFFLINE' : isComing ? 'WAITING' : state.status;
     const shown =
       state.asOf === null ? '' : `; showing the account as of ${formatTime(state.asOf)}`;
     const words =

@@ -95,8 +95,13 @@ function startFaults(app: App): void {
     announce('All faults are cleared.');
     await show();
   });
-  // Faults end by themselves too.
-  app.calls.onChange(() => void show());
+  // Faults end by themselves too, which nobody has to be told who does not look.
+  let isSeen = false;
+  new IntersectionObserver(([entry]) => {
+    isSeen = entry?.isIntersecting ?? false;
+    if (isSeen) void show();
+  }).observe(form);
+  app.calls.onChange(() => void (isSeen && show()));
 }
 
 function startCalls({ calls }: App): void {

@@ -33,7 +33,7 @@ const KILLED_ORDER_MS = 3_000;
 const KILLED = 'trading-graph:killed';
 
 /** A ticket that becomes one order, whatever happens on the way. */
-export function startOrder(app: App): void {
+export function startOrder(app: App, measured: Promise<unknown>): void {
   const form = find('order-form', HTMLFormElement);
   const code = new CodeBox('order-code', app, orderExample(readForm(form)));
   const box = new OrderBox();
@@ -45,7 +45,7 @@ export function startOrder(app: App): void {
   onClick(find('order-kill', HTMLButtonElement), () => placeAndKill(app, box, readForm(form)));
   app.onUserChange(() => box.clear());
   lookAtNewPositions(app, box);
-  void resume(app, box);
+  void measured.then(() => resume(app, box));
 }
 
 /** An order whose outcome is open may have become a position after all. */
