@@ -41,6 +41,7 @@ export function createApp(observer: LineObserver): App {
     environment: {
       WebSocket: line.WebSocket,
       async fetch(input, init) {
+        if (line.isDown) throw new TypeError('The connection is down.');
         const response = await fetch(input, init);
         if (CATALOG.test(String(init?.body))) {
           catalogBytes += Number(response.headers.get('content-length') ?? 0);

@@ -21,10 +21,12 @@ export class LiveLine {
   /** For the client's environment. */
   readonly WebSocket: typeof WebSocket;
   #socket: WebSocket | null = null;
+  #isDown = false;
 
   constructor(observer: LineObserver) {
     const opened = (socket: WebSocket) => {
       this.#socket = socket;
+      if (this.#isDown) socket.close();
       socket.addEventListener('open', () => {
         socket.addEventListener('close', () => observer.closed?.());
       });
@@ -46,6 +48,21 @@ export class LiveLine {
   /** Closes the socket without telling the client, to which it is a line that was lost. */
   kill(): void {
     this.#socket?.close(4000, 'killed by the page');
+  }
+
+  /** Whether nothing of the client gets through. */
+  get isDown(): boolean {
+    return this.#isDown;
+  }
+
+  /** As in a tunnel: the socket is lost, and until `restore` no other one opens. */
+  drop(): void {
+    this.#isDown = true;
+    this.kill();
+  }
+
+  restore(): void {
+    this.#isDown = false;
   }
 }
 

@@ -5,11 +5,17 @@ export interface CallCounts {
   readonly logins: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
+export type FaultKind =
+  | ('status' | 'delay' | 'reset-before' | 'reset-after' | 'cut' | 'cut-head' | 'garbage' | 'empty')
+  | ('html' | 'hang' | 'drip' | 'oversize' | 'gzip-bomb' | 'redirect' | 'revoke' | 'clock');
+
 export interface Fault {
   readonly operation: string;
-  readonly kind: 'status' | 'delay' | 'reset-before' | 'garbage';
+  readonly kind: FaultKind;
   readonly status?: number;
   readonly delayMs?: number;
+  readonly shiftSeconds?: number;
+  readonly bytes?: number;
   readonly times?: number;
   readonly forMs?: number;
 }
@@ -21,6 +27,7 @@ export const sandbox = {
   faults: async () =>
     (await control<{ readonly faults: readonly Fault[] }>('GET', 'faults')).faults,
   fail: (fault: Fault) => control('POST', 'faults', fault),
+  revoke: (token: string) => control('POST', 'tokens/revoke', { token }),
   clearFaults: () => control('DELETE', 'faults'),
   putPrice: (symbol: string, price: number) => control('POST', 'market', { symbol, price }),
   changeCatalog: (rows: number) => control('POST', 'catalog', { change: rows }),

@@ -5,20 +5,34 @@ import { TWO_CALLS } from '../documents.ts';
 import { find, h, setText } from '../dom.ts';
 import { formatCount } from '../format.ts';
 import { onClick } from '../on-click.ts';
-import { type Fault, sandbox } from '../sandbox.ts';
+import { type Fault, type FaultKind, sandbox } from '../sandbox.ts';
 import { USERS } from '../session.ts';
+import { startPresets } from './presets.ts';
 
-const KINDS: Readonly<Record<string, Pick<Fault, 'kind' | 'status' | 'delayMs'>>> = {
-  delay: { kind: 'delay', delayMs: 2_000 },
-  status: { kind: 'status', status: 503 },
-  reset: { kind: 'reset-before' },
-  garbage: { kind: 'garbage' },
-};
-const KIND_WORDS: Readonly<Record<Fault['kind'], string>> = {
-  delay: 'answers 2 s late',
+const KINDS: Readonly<Record<FaultKind, string>> = {
+  delay: 'answers late',
   status: 'answers 503',
   'reset-before': 'resets the connection',
+  'reset-after': 'does it, and loses the answer',
   garbage: 'answers no JSON',
+  empty: 'answers nothing at all',
+  html: 'answers a page',
+  cut: 'answers half of it',
+  'cut-head': 'answers half a head',
+  hang: 'never answers',
+  drip: 'answers byte by byte',
+  oversize: 'answers 20 MB',
+  'gzip-bomb': 'answers what unpacks to 20 MB',
+  redirect: 'answers with a redirect',
+  revoke: 'refuses the token for good',
+  clock: 'answers with a clock 2 h ahead',
+};
+const OPTIONS: Partial<Readonly<Record<FaultKind, Partial<Fault>>>> = {
+  delay: { delayMs: 2_000 },
+  status: { status: 503 },
+  oversize: { bytes: 20_000_000 },
+  'gzip-bomb': { bytes: 20_000_000 },
+  clock: { shiftSeconds: 7_200 },
 };
 const FLASH_MS = 600;
 
@@ -66,31 +80,36 @@ function startFaults(app: App): void {
     none.hidden = faults?.length !== 0;
     if (faults === null) return;
     list.replaceChildren(
-      ...faults.map(({ operation, kind, times }) => {
+      ...faults.map(({ operation, kind, times, forMs, delayMs }) => {
         const often = times === undefined ? 'until cleared' : `for ${times} of the next calls`;
+        const long = forMs === undefined ? often : `for ${forMs / 1_000} s`;
+        const late = kind === 'delay' ? ` by ${(delayMs ?? 0) / 1_000} s` : '';
         return h(
           'li',
           {},
           h('code', {}, operation === '*' ? 'every operation' : operation),
-          ` ${KIND_WORDS[kind] ?? kind}, ${often}`,
+          ` ${KINDS[kind]}${late}, ${long}`,
         );
       }),
     );
   }
 
+  const endPresets = startPresets(app, show);
+  find('fault-kind', HTMLSelectElement).append(
+    ...Object.entries(KINDS).map(([value, words]) => h('option', { value }, words)),
+  );
   form.addEventListener('submit', (event) => event.preventDefault());
   onClick(find('fault-add', HTMLButtonElement), async () => {
     const data = new FormData(form);
     const times = Number(data.get('times'));
-    await sandbox.fail({
-      operation: String(data.get('operation')),
-      ...(KINDS[String(data.get('kind'))] ?? { kind: 'delay' }),
-      ...(times > 0 && { times }),
-    });
+    const kind = data.get('kind') as FaultKind;
+    const operation = String(data.get('operation'));
+    await sandbox.fail({ operation, kind, ...OPTIONS[kind], ...(times > 0 && { times }) });
     announce('The fault is set.');
     await show();
   });
   onClick(find('fault-clear', HTMLButtonElement), async () => {
+    endPresets();
     await sandbox.clearFaults();
     announce('All faults are cleared.');
     await show();
@@ -100,7 +119,7 @@ function startFaults(app: App): void {
   new IntersectionObserver(([entry]) => {
     isSeen = entry?.isIntersecting ?? false;
     if (isSeen) void show();
-  }).observe(form);
+  }).observe(find('faults', HTMLElement));
   app.calls.onChange(() => void (isSeen && show()));
 }
 

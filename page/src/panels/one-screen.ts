@@ -56,6 +56,7 @@ console.log(data, errors);`,
     const network = isPhone.checked ? PHONE : LOCAL;
     await (runs === 1 ? app.calls.begin() : app.calls.refresh());
     if (app.calls.goneSince !== null) throw new ServerGone();
+    if (app.line.isDown) throw new Error('This app’s connection is down.');
     // The client's query makes sure that the token is one that the server accepts; a new one is.
     if (app.session.heldToken === null) await app.session.token({ force: false }).catch(() => {});
     else await app.client.query('{ session { login } }');

@@ -1,5 +1,6 @@
 import { type Browser, chromium } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FAULT_KINDS } from '../../../sandbox/faults.ts';
 import { startTestApp } from '../../support/app.ts';
 import { openPage, overflowsSideways, violations } from '../../support/browser-page.ts';
 import { describeWithChromium } from '../../support/describe-with.ts';
@@ -189,8 +190,11 @@ describeWithChromium('the demonstration page', (executablePath) => {
       isExpected: (problem) => problem.includes('/sandbox/gateway/payments/'),
     });
     const { page, reads } = visitor;
+    await page.getByText('More faults').click();
     await page.getByRole('combobox', { name: 'Operation' }).selectOption('getWithdrawalMethods');
-    await page.getByRole('combobox', { name: 'Fault' }).selectOption('status 503');
+    const kind = page.getByRole('combobox', { name: 'Fault' });
+    expect(await kind.getByRole('option').count()).toBe(FAULT_KINDS.length);
+    await kind.selectOption('answers 503');
     await page.getByLabel('How often').selectOption('until cleared');
     await visitor.click('Set the fault');
     await reads('fault-list', /getWithdrawalMethods answers 503, until cleared/);
@@ -199,6 +203,52 @@ describeWithChromium('the demonstration page', (executablePath) => {
     await visitor.click('Clear all');
     await page.getByText('The gateway is well.').waitFor();
     await visitor.isSound();
+  });
+
+  test('breaks something at one tap, says how long it lasts, and mends it', async () => {
+    await using visitor = await open({ isExpected: () => true });
+    const { page, reads } = visitor;
+    const presets = page.locator('#presets button');
+    const preset = (name: string) => presets.filter({ hasText: name });
+    const says = (name: string, words: RegExp) =>
+      eventually(async () => expect(await preset(name).innerText()).toMatch(words));
+    expect(await presets.count()).toBe(6);
+    const faults = () => app.sandbox.faults().map(({ operation, kind }) => `${operation} ${kind}`);
+    for (const [name, ...set] of [
+      ['Payments slow', 'getWithdrawalMethods delay', 'getCustomerId delay'],
+      ['Prices are garbage', 'getOpenPositions garbage'],
+      ['Order answers get lost', 'openPosition reset-after', 'placeLimitOrder reset-after'],
+    ] as const) {
+      await preset(name).click();
+      await says(name, /\d s left/);
+      expect(faults()).toEqual(set);
+      await visitor.click('Clear all');
+      await says(name, /for \d+ s/);
+      expect(faults()).toEqual([]);
+    }
+
+    const pill = page.locator('#live .live-status');
+    const status = (name: string) => eventually(async () => (await pill.textContent()) === name);
+    await status('LIVE');
+    await preset('Gateway down').click();
+    await reads('fault-list', /every operation resets the connection, for 10 s/);
+    await status('DELAYED');
+    // Its time is over, and nobody has cleared anything.
+    await says('Gateway down', /for 10 s/);
+    await status('LIVE');
+
+    await preset('My connection drops').click();
+    await status('OFFLINE');
+    await visitor.click('Clear all');
+    await status('LIVE');
+    await reads('live-log', /Resumed after .* changes alone/);
+
+    const token = () => page.evaluate(`sessionStorage.getItem('trading-graph:token')`);
+    const former = await token();
+    await preset('My token is revoked').click();
+    await eventually(async () => ![null, former].includes((await token()) as string | null));
+    await says('My token is revoked', /until the app has another/);
+    await status('LIVE');
   });
 
   test.each([
