@@ -19,6 +19,8 @@ export interface BaseOptions {
   readonly token: TokenSource;
   readonly onSignedOut?: (error: TradingGraphError) => void;
   readonly route?: boolean;
+  /** The login whose token the app gives, as far as it knows it. */
+  readonly login?: () => string | null | undefined;
   /** Where the hint is kept. */
   readonly memory?: { hint: string | null };
   /** The login whose session the app holds. */
@@ -54,6 +56,8 @@ export function createBaseCore(
   const { environment, memory = { hint: null }, route = true } = options;
   const tasks: (() => void)[] = [];
   let isDisposed = false;
+  /** The login of which the app's word was taken last; undefined before the first token. */
+  let held: string | null | undefined;
   const url = () => routedUrl(options.url, memory.hint);
   const accounts: Accounts = new Accounts({
     ...options,
@@ -66,9 +70,13 @@ export function createBaseCore(
   const tokens: Tokens = new Tokens({
     source: options.token,
     environment,
-    onToken: (token) => accounts.tokenTaken(token),
+    onToken(token) {
+      if (route) holdHint();
+      accounts.tokenTaken(token);
+    },
     onSignedOut(error) {
       memory.hint = null;
+      held = null;
       subscriptions.endAll(error);
       accounts.signedOut();
       callApp(environment, () => options.onSignedOut?.(error));
@@ -86,6 +94,16 @@ export function createBaseCore(
 
   function findHint(login: string): void {
     memory.hint = routeHint(login);
+  }
+
+  /** The app's word is enough for a hint, which opens nothing: without it the first line waits for the server's. */
+  function holdHint(): void {
+    let login = held === undefined ? options.expected?.login : held;
+    callApp(environment, () => {
+      login = options.login?.() ?? login;
+    });
+    if (login != null && login !== held) findHint(login);
+    held = login ?? null;
   }
 
   async function askAccount(token: string, signal: AbortSignal, over: Exchanger = exchange) {

@@ -24,6 +24,11 @@ export interface CoreClientOptions {
   /** Adds `?route=`, four hex digits of a hash of the login, for load balancers that hash by account; false leaves it out. */
   readonly route?: boolean;
   /**
+   * Gives the login whose token `token` gives, where the app has kept it with the token: by its hint the first line need not
+   * wait for the server's answer. Nothing else is made of it.
+   */
+  readonly login?: () => string | null | undefined;
+  /**
    * The longest time between two messages of a quiet line, 15 s (where it is left out) to 60: each of them wakes a phone's
    * radio. A line that is dead is found out ten seconds after it.
    */

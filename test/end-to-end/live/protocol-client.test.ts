@@ -68,14 +68,21 @@ test('graphql-ws’s own client gets every message of the protocol, and ends eac
 });
 
 test('a subscribe in one flight with connection_init is judged by its token', async () => {
-  const token = await app.signIn();
-  using raw = await openSocket(app);
-  const messages = [
-    { type: 'connection_init', payload: { authorization: `Bearer ${token}` } },
-    { type: 'subscribe', id: '1', payload: { query: '{ customerId }' } },
-  ];
-  raw.stream.write(
-    Buffer.concat(messages.map((each) => frame(OPCODES.text, Buffer.from(JSON.stringify(each))))),
-  );
-  expect((await raw.until('1', 'next')).payload.data).toEqual({ customerId: 'cus_700001' });
+  const inOneFlight = async (token: string) => {
+    const raw = await openSocket(app);
+    const messages = [
+      { type: 'connection_init', payload: { authorization: `Bearer ${token}` } },
+      { type: 'subscribe', id: '1', payload: { query: EVENTS } },
+    ];
+    raw.stream.write(
+      Buffer.concat(messages.map((each) => frame(OPCODES.text, Buffer.from(JSON.stringify(each))))),
+    );
+    return raw;
+  };
+  using raw = await inOneFlight(await app.signIn());
+  const { payload } = await raw.until('1', 'next');
+  expect(payload.data.positionChanges).toEqual({ cursor: expect.any(String) });
+  expect(raw.messages.map(({ type }) => type).slice(0, 2)).toEqual(['connection_ack', 'next']);
+  using refused = await inOneFlight('nobody');
+  expect(await refused.close()).toMatchObject({ code: 4403 });
 });

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { WebSocket as NodeWebSocket } from 'ws';
+import { eventually } from '../../../test/support/eventually.ts';
+import { ownApp } from '../../../test/support/shared-app.ts';
+import { startedForEach } from '../../../test/support/started.ts';
+import { memoryStorage } from '../../src/storage/memory.ts';
+import { startCore } from '../support/client.ts';
+import { countedEnvironment } from '../support/counted-environment.ts';
+import { startCutProxy } from '../support/cut-proxy.ts';
+import { follow, subscribe } from '../support/events.ts';
+
+const app = ownApp({ POSITIONS_POLL_MS: '100' });
+const proxy = startedForEach(() => startCutProxy(app.url));
+
+const ROUTE = '?route=6a08';
+const LOGIN = '700001';
+const isStream = (init?: RequestInit) =>
+  new Headers(init?.headers).get('accept') === 'text/event-stream';
+
+/**
+ * Queries leave and are never answered: what comes all the same has waited for none of them. `said` is what passes until
+ * the first list, in the client's order: each answer in it is a round trip, and so is the connection under the first.
+ */
+function unanswered(platform: { WebSocket?: null } = {}) {
+  const asked: string[] = [];
+  const said: string[] = [];
+  class HeardWebSocket extends NodeWebSocket {
+    constructor(...given: ConstructorParameters<typeof NodeWebSocket>) {
+      super(...given);
+      said.push('upgrade');
+      this.once('open', () => said.push('answer'));
+      this.once('message', () => said.push('answer'));
+    }
+    override send(data: string) {
+      said.push(JSON.parse(data).type);
+      super.send(data);
+    }
+  }
+  const environment = countedEnvironment({
+    WebSocket: HeardWebSocket as unknown as typeof globalThis.WebSocket,
+    ...platform,
+    async fetch(input, init) {
+      if (!isStream(init)) {
+        asked.push(`${input} ${init?.body}`);
+        return new Promise(() => {});
+      }
+      said.push('subscribe');
+      const answer = await fetch(input, init);
+      said.push('answer');
+      return answer;
+    },
+  });
+  return { asked, said, environment };
+}
+
+const through = () => ({ url: `${proxy.url}/graphql`, route: true });
+
+test.each([
+  ['a WebSocket', {}, ['upgrade', 'answer', 'connection_init', 'subscribe', 'answer']],
+  ['an event stream', { WebSocket: null }, ['subscribe', 'answer']],
+])(
+  'the first list over %s waits for nothing else, at the very first start',
+  async (_name, platform, expected) => {
+    const { said, environment } = unanswered(platform);
+    using core = startCore(app, { ...through(), environment, login: () => LOGIN });
+    await follow(core);
+    expect([proxy.accepted, proxy.lastPath]).toEqual([1, `/graphql${ROUTE}`]);
+    expect(said).toEqual(expected);
+  },
+);
+
+test('a query leaves beside the socket that opens, both with the hint', async () => {
+  proxy.swallowUpgrades();
+  const { asked, environment } = unanswered();
+  using core = startCore(app, { ...through(), environment, login: () => LOGIN });
+  subscribe(core);
+  void core.request('{ session { balance } }', undefined);
+  await eventually(() => proxy.upgrades === 1 && asked.length > 0);
+  expect(proxy.lastPath).toBe(`/graphql${ROUTE}`);
+  expect(asked).toContainEqual(expect.stringMatching(/\?route=6a08 .*balance/));
+});
+
+test('the login of the offline account does as well', async () => {
+  const { environment } = unanswered();
+  using core = startCore(app, { ...through(), environment });
+  core.expectLogin(LOGIN);
+  await follow(core);
+  expect(proxy.lastPath).toBe(`/graphql${ROUTE}`);
+});
+
+test('the server’s word takes the place of the app’s, and the next user’s of the former one’s', async () => {
+  const storage = memoryStorage();
+  const stored = () => storage.get('trading-graph:route');
+  let [email, login]: [string | null, string | null] = ['demo@example.com', '700002'];
+  using core = startCore(app, {
+    ...through(),
+    storage,
+    login: () => login,
+    token: () => email && app.sandbox.token({ email }),
+  });
+  await core.account();
+  await eventually(async () => (await stored()) === '6a08');
+  await core.request('{ __typename }', undefined);
+  expect(await stored()).toBe('6a08');
+  [email, login] = [null, null];
+  await core.tokenChanged();
+  await eventually(async () => (await stored()) === null);
+  [email, login] = ['pro@example.com', '700002'];
+  await core.tokenChanged();
+  const hint = await stored();
+  expect(hint).toMatch(/^[\da-f]{4}$/);
+  expect(hint).not.toBe('6a08');
+});
+
+test('a login that cannot be had costs the hint alone', async () => {
+  const thrown: unknown[] = [];
+  const { after } = countedEnvironment();
+  const environment = countedEnvironment({
+    after: (ms, task) =>
+      after(ms, () => {
+        try {
+          task();
+        } catch (error) {
+          thrown.push(error);
+        }
+      }),
+  });
+  const login = () => {
+    throw new Error('of the app');
+  };
+  using core = startCore(app, { ...through(), environment, login });
+  await follow(core);
+  await eventually(() => thrown.length > 0);
+});
