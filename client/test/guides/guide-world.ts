@@ -21,7 +21,7 @@ interface Given { freshToken(options: { force: boolean }): string | null; signed
 declare global { var session: Given; var graphqlUrl: string }
 export const freshToken = (options: { force: boolean }) => globalThis.session.freshToken(options);
 export const signedOut = () => globalThis.session.signedOut();
-export const keepToken = (_given: string | null) => {};
+export const keepToken = (_given: string | null, _again?: unknown) => {};
 `;
 
 /** A facade, a line to it that can be cut, and the globals by which the code of a page finds both and its token. */

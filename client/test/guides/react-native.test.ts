@@ -155,6 +155,30 @@ test('a phone that goes from one network to another without a moment of none rep
   expect(statuses.at(-1)).toBe('LIVE');
 });
 
+test('tokens that end are replaced in silence, until the sign-in itself is refused', async () => {
+  const phone = createPhone();
+  const { tradingGraph, signIn } = phone.start();
+  expect(await signIn('demo@example.com', 'demo')).toBe(true);
+  const changes: unknown[] = [];
+  tradingGraph.onAccountChange((login) => void changes.push(login));
+  const statuses: string[] = [];
+  tradingGraph.positions(({ status }) => void statuses.push(status));
+  await eventually(() => statuses.at(-1) === 'LIVE');
+  const signIns = app.sandbox.calls('login');
+  app.sandbox.revoke({ login: 700_001 });
+  await eventually(() => app.sandbox.calls('login') === signIns + 1);
+  await eventually(() => statuses.at(-1) === 'LIVE');
+  const { data, errors } = await tradingGraph.query('{ session { login } }');
+  expect([data, errors]).toEqual([{ session: { login: '700001' } }, []]);
+  expect(changes).toEqual([]);
+  app.sandbox.fail({ operation: 'login', kind: 'status', status: 401 });
+  app.sandbox.revoke({ login: 700_001 });
+  await eventually(() => changes.length > 0);
+  expect(changes).toEqual([null]);
+  app.sandbox.clearFaults();
+  tradingGraph.dispose();
+});
+
 test('the programs of the guide compile without the types of the DOM', async () => {
   const names = ['trading-graph.ts', 'Positions.tsx', 'offline-account.ts', 'on-ios.ts'];
   const files = names.map((name) => `src/${name}`);

@@ -10,12 +10,18 @@ export const tradingGraph = createClient({
 });
 
 export async function signIn(email: string, password: string): Promise<boolean> {
-  const input = { email, password };
-  const { data } = await tradingGraph.mutate(LOGIN, { input }, { anonymous: true });
-  const token = data?.login?.accessToken ?? null;
-  keepToken(token);
+  const again = () => fetchToken({ email, password });
+  const token = await again().catch(() => null);
+  keepToken(token, again);
   void tradingGraph.tokenChanged();
   return token !== null;
+}
+
+// The interface shows no operation that takes the `refreshToken` of `LoginSuccess`: a new token comes by another login.
+async function fetchToken(input: object): Promise<string | null> {
+  const { data, errors } = await tradingGraph.mutate(LOGIN, { input }, { anonymous: true });
+  if (data?.login == null) throw errors[0] ?? new Error('No answer.');
+  return data.login.accessToken ?? null;
 }
 
 const LOGIN: TypedText<{ login: { accessToken?: string } | null }, { input: object }> =
