@@ -15,6 +15,7 @@ const CHECKS = [
   { name: 'types', script: tsc, args: [] },
   { name: "the types of the client's tests", script: tsc, args: ['-p', 'client/test'] },
   { name: 'the types of the examples', script: tsc, args: ['-p', 'examples'] },
+  { name: 'the types of the example with Expo', script: tsc, args: ['-p', 'examples/expo/types'] },
   { name: "the client's types", script: tsc, args: ['--noEmit', '-p', 'client'] },
   { name: "the types of GraphiQL's page", script: tsc, args: ['-p', 'graphiql/page'] },
   { name: "the page's types", script: tsc, args: ['-p', 'page'] },

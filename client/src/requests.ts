@@ -6,7 +6,7 @@ import { requestEnvironment } from './request-environment.ts';
 /** The options of `createRequests`, as `createClient` has them. */
 export type RequestsOptions = Pick<
   CoreClientOptions,
-  'url' | 'token' | 'onSignedOut' | 'route' | 'environment'
+  'url' | 'token' | 'onSignedOut' | 'route' | 'login' | 'environment'
 >;
 
 export type { RequestsClient };

@@ -1,0 +1,1 @@
+export const fetch = globalThis.fetch.bind(globalThis);
