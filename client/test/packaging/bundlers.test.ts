@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { webcrypto } from 'node:crypto';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createContext, runInContext } from 'node:vm';
@@ -30,6 +31,27 @@ globalThis.follow = async (url, token) => {
   return JSON.stringify({ data, status });
 };
 `;
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+/** What the example imports of React Native and Expo, as far as it is used before anything is shown. */
+const PHONE_MODULES = {
+  'react-native': `
+export const AppState = { currentState: 'active', addEventListener: () => ({ remove() {} }) };
+export const Platform = { OS: 'ios' };
+export const [Button, ScrollView, Text, TextInput, View] = ['Button', 'ScrollView', 'Text', 'TextInput', 'View'];`,
+  expo: 'export const registerRootComponent = (root) => { globalThis.root = root; };',
+  'expo/fetch': 'export const fetch = globalThis.fetch;',
+  'expo-crypto': `export const randomUUID = () => 'an-id';`,
+  'expo-secure-store': `
+export const getItemAsync = async () => null;
+export const setItemAsync = async () => {};`,
+  'react-native-quick-crypto': 'export const install = () => {};',
+  '@react-native-async-storage/async-storage': `
+const nothing = async () => null;
+export default { getItem: nothing, setItem: nothing, removeItem: nothing, getAllKeys: async () => [] };`,
+  '@react-native-community/netinfo': 'export default { addEventListener: () => () => {} };',
+};
 
 interface Phone {
   readonly names: readonly number[];
@@ -70,6 +92,22 @@ test.each([
     data: { session: { login: '700001' } },
     status: 'LIVE',
   });
+});
+
+test('Metro bundles the example with Expo without what it does not use, and it starts', async () => {
+  cpSync(join(ROOT, 'examples', 'expo', 'src'), join(packed.app, 'src'), { recursive: true });
+  for (const [name, text] of Object.entries(PHONE_MODULES)) {
+    const folder = join(packed.app, 'node_modules', name);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'index.js'), text);
+  }
+  const modules = await bundleByMetro('metro', packed, 'src/index.ts');
+  const own = modules.flatMap(({ path }) => path.split(CLIENT)[1] ?? []);
+  expect(own).toContain('dist/react-native.js');
+  expect(own.filter((path) => /\/(catalog|apollo)\//.test(path))).toEqual([]);
+  const phone = createContext({ ...hermesGlobals(), crypto: webcrypto });
+  runInContext(readFileSync(join(packed.app, 'src', 'index.ts.bundle.js'), 'utf8'), phone);
+  expect(phone.root).toBeTypeOf('function');
 });
 
 test('a test under Jest uses the client as it is installed', async () => {
