@@ -11,7 +11,7 @@ export interface Clock {
   after(ms: number, task: () => void): () => void;
 }
 
-// setTimeout turns a delay above 2^31-1 into 1 ms, so a far deadline would fire immediately; it warns of
+// setTimeout turns a delay above 2^31-1 into 1 ms, so a far deadline would fire immediately, and is reached by several; it warns of
 // one below 0, as that of a moment that has just passed.
 const LONGEST_TIMER_MS = 2_147_483_647;
 
@@ -40,7 +40,14 @@ export const systemClock: Clock = {
   now: latestDate,
   date: () => Date.now(),
   after(ms, task) {
-    const timer = setTimeout(task, Math.min(Math.max(0, ms), LONGEST_TIMER_MS));
+    if (ms > LONGEST_TIMER_MS) {
+      const later = () => {
+        cancel = systemClock.after(ms - LONGEST_TIMER_MS, task);
+      };
+      let cancel = systemClock.after(LONGEST_TIMER_MS, later);
+      return () => cancel();
+    }
+    const timer = setTimeout(task, Math.max(0, ms));
     timer.unref();
     return () => clearTimeout(timer);
   },

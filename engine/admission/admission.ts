@@ -24,7 +24,8 @@ export interface AdmissionParts extends CostLimitOptions {
 /**
  * Decides whether an operation is executed, before any plugin sees it, whichever transport brings it. The cheapest step
  * comes first, and nothing of a request is read before its client may send one. Each step takes what the step before it
- * has made, so that no other order compiles. It waits only where a new document waits for its turn.
+ * has made, so that no other order compiles; a document that is too dear is refused before it is registered, and a new one
+ * before it is prepared where its client has sent too many. It waits only where a new document waits for its turn.
  */
 export function admit(
   parts: AdmissionParts,
@@ -44,7 +45,9 @@ export function admit(
   return after(prepareDocument(parts, requested, passed), (document) => {
     if ('errors' in document) return refuse(document);
     const operation = judge(parts, transport, requested, passed, document);
-    return 'errors' in operation ? refuse(operation) : operation;
+    if ('errors' in operation) return refuse(operation);
+    persisted.register(operation.params);
+    return operation;
   });
 }
 
@@ -55,7 +58,7 @@ function judge(
   passed: PassedRequest,
   document: PreparedDocument,
 ): Operation | Refusal {
-  const { limits, persisted, isMemoryShort } = parts;
+  const { limits, isMemoryShort } = parts;
   const selected = selectOperation(document, requested.operationName, transport);
   if ('errors' in selected) return selected;
   const coerced = coerceVariables(selected, requested.variables);
@@ -64,7 +67,6 @@ function judge(
   if ('errors' in price) return price;
   const refusal = isMemoryShort() ? overMemory(price) : null;
   if (refusal !== null) return refusal;
-  persisted.register(requested);
   const { caller, client, headers, overLimit } = passed;
   return {
     transport,

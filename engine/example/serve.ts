@@ -6,9 +6,9 @@ import type { Log } from '../../lib/log.ts';
 import { PullStream } from '../../lib/pull-stream.ts';
 import { createEngine } from '../create-engine.ts';
 import { Documents } from '../documents/documents.ts';
+import { traits } from '../field-traits.ts';
 
-type Message = { readonly text: string };
-type Room = { readonly messages: readonly Message[] };
+type Room = { readonly messages: readonly { readonly text: string }[] };
 let room: Room = { messages: [] };
 const readers = new Set<PullStream<Room>>();
 /** The room, again whenever it has changed; a slow reader misses what lies between. */
@@ -25,15 +25,15 @@ function follow(): PullStream<Room> {
 }
 const builder = new SchemaBuilder({});
 // It is equal for all who follow the room, so that an event is made once.
-const shared = { extensions: { sharing: 'account' } };
-const MessageRef = builder.objectRef<Message>('Message').implement({
+const shared = traits({ sharing: 'account' });
+const MessageRef = builder.objectRef<{ readonly text: string }>('Message').implement({
   fields: (t) => ({ text: t.exposeString('text', shared) }),
 });
 const RoomRef = builder.objectRef<Room>('Room').implement({
   fields: (t) => ({ messages: t.expose('messages', { ...shared, type: [MessageRef] }) }),
 });
 builder.queryType({ fields: (t) => ({ room: t.field({ type: RoomRef, resolve: () => room }) }) });
-const say = (_root: object, message: Message) => {
+const say = (_root: object, message: Room['messages'][0]) => {
   room = { messages: [...room.messages, message] };
   for (const reader of readers) reader.wake();
   return room;

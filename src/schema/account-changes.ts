@@ -1,3 +1,4 @@
+import { traits } from '../../engine/field-traits.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import type {
   AccountChanges,
@@ -14,7 +15,6 @@ import { changesArgs, FeedStatus, watching } from './live.ts';
 import { PositionTotalsRef } from './position-totals.ts';
 import { SessionRef } from './session.ts';
 import { nonNull, perAccount } from './sharing.ts';
-import { traits } from './traits.ts';
 
 /** Without orders and session selected an event is one of the positions alone. */
 type Changes = AccountChanges | PositionChanges;

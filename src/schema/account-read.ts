@@ -1,6 +1,6 @@
+import { traits } from '../../engine/field-traits.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { ReadName } from '../gateway/operations.ts';
-import { traits } from './traits.ts';
 
 /**
  * What a field reads of the account: a list, the snapshot, the `rows` of the snapshot's positions, which are not cached with

@@ -1,10 +1,10 @@
+import { traits } from '../../engine/field-traits.ts';
 import type { CatalogView } from '../domain/catalog/catalog-view.ts';
 import { builder } from './builder.ts';
 import { exposed, exposedOf } from './exposed.ts';
 import { InstrumentRef } from './instrument.ts';
 import { perInstrument } from './list-sizes.ts';
 import { nonNull, perCopy, perGroup } from './sharing.ts';
-import { traits } from './traits.ts';
 
 export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
   description:

@@ -6,11 +6,11 @@ import {
   type GraphQLUnionType,
   parse,
 } from 'graphql';
+import { traits } from '../../engine/field-traits.ts';
 import { InputError } from '../domain/input-error.ts';
 import type { Context } from './context.ts';
 import { printedSchema } from './schema.ts';
 import type { Scope } from './scope.ts';
-import { traits } from './traits.ts';
 
 const MOST_ENTITIES = 500;
 

@@ -1,3 +1,4 @@
+import { traits } from '../../engine/field-traits.ts';
 import type { Order, Position } from '../gateway/model.ts';
 import { ageLimit, checkAge, reads } from './account-read.ts';
 import { builder } from './builder.ts';
@@ -5,7 +6,6 @@ import { exposed } from './exposed.ts';
 import { InstrumentRef } from './instrument.ts';
 import { perOrder, perPosition } from './list-sizes.ts';
 import { nullable, perAccount, perGroup } from './sharing.ts';
-import { traits } from './traits.ts';
 
 export const Side = builder.enumType('Side', {
   description: 'The direction of a trade.',

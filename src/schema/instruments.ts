@@ -1,3 +1,4 @@
+import { traits } from '../../engine/field-traits.ts';
 import type {
   InstrumentConnection,
   InstrumentEdge,
@@ -10,7 +11,6 @@ import { exposed } from './exposed.ts';
 import { InstrumentRef, ShariaStatus } from './instrument.ts';
 import { perInstrument } from './list-sizes.ts';
 import { nonNull, perGroup } from './sharing.ts';
-import { traits } from './traits.ts';
 
 const InstrumentFilter = builder.inputType('InstrumentFilter', {
   description: 'Which instruments; what is left out does not filter, and an empty list finds none.',

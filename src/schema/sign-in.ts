@@ -1,3 +1,4 @@
+import { traits } from '../../engine/field-traits.ts';
 import { TooManyAttemptsError } from '../domain/auth/errors.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayRefusal, LoginGrant } from '../gateway/wire/bodies.ts';
@@ -11,7 +12,6 @@ import { OrderRef, PositionRef } from './holding.ts';
 import { WithdrawalMethodRef } from './payments.ts';
 import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
-import { traits } from './traits.ts';
 
 const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement({
   description: 'Signed in. Send `accessToken` as `Authorization: Bearer …` from now on.',

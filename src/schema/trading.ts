@@ -1,4 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import { traits } from '../../engine/field-traits.ts';
 import { idempotencyKey } from '../domain/trading/input-rules.ts';
 import type { Placed } from '../domain/trading/orders.ts';
 import type { Submission } from '../domain/trading/outcome.ts';
@@ -12,7 +13,6 @@ import { OrderRef, PositionRef } from './holding.ts';
 import { PlaceLimitOrderInput, PlaceOrderInput } from './order-input.ts';
 import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
-import { traits } from './traits.ts';
 
 type PlacedAs<Outcome extends Submission['kind']> = Placed & {
   readonly outcome: Extract<Submission, { kind: Outcome }>;

@@ -53,3 +53,20 @@ test('a date that is set forward is followed, and time since the start by neithe
   expect(steadyClock.now()).toBe(steadyMs + 1);
   expect(steadyClock.date()).toBe(systemClock.date());
 });
+
+test('a deadline further away than the longest timer comes in time, unless it is cancelled before', () => {
+  vi.useFakeTimers();
+  try {
+    const farMs = 60 * 24 * HOUR_MS;
+    const ended: string[] = [];
+    systemClock.after(farMs, () => ended.push('far'));
+    const cancel = systemClock.after(farMs, () => ended.push('cancelled'));
+    vi.advanceTimersByTime(farMs - 1);
+    expect(ended).toEqual([]);
+    cancel();
+    vi.advanceTimersByTime(1);
+    expect(ended).toEqual(['far']);
+  } finally {
+    vi.useRealTimers();
+  }
+});
