@@ -28,7 +28,7 @@ const ALSO = ['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
 /** The navigation: pages by who reads them. All others are a link away. */
 const READERS: Readonly<Record<string, string>> = {
   'Build a front end':
-    'clients clients/react clients/apollo clients/urql clients/relay clients/react-native clients/native clients/cookies client catalog live orders errors trusted-documents sandbox',
+    'clients clients/react clients/apollo clients/urql clients/relay clients/react-native clients/native clients/push clients/cookies client catalog live orders errors trusted-documents sandbox',
   'Extend it':
     'consuming extensions supergraph plugins CONTRIBUTING architecture recipes decisions dependencies bench',
   'Operate it':
