@@ -17,9 +17,11 @@ import {
 import { escapeHtml, type Heading } from './markdown.ts';
 
 const PROJECT_FOLDER = join(import.meta.dirname, '..', '..');
+/** A checkout, or what `image/bundle.ts` has copied beside the program. */
+const FOLDERS = [PROJECT_FOLDER, join(PROJECT_FOLDER, 'dist', 'docs')];
 const LONGEST_QUERY = 100;
 
-/** The documentation as pages, at `/docs`, made from the Markdown of the checkout when it is first asked for. */
+/** The documentation as pages, at `/docs`, made from Markdown when it is first asked for. */
 export class DocsSite implements Site {
   readonly #load: () => ReturnType<typeof load>;
 
@@ -27,9 +29,10 @@ export class DocsSite implements Site {
     this.#load = onFirstUse(() => load(folder));
   }
 
-  /** Null in an installation without the documentation, such as the container image. */
-  static find(folder = PROJECT_FOLDER): DocsSite | null {
-    return hasDocs(folder) ? new DocsSite(folder) : null;
+  /** Null in an installation without the documentation. */
+  static find(): DocsSite | null {
+    const folder = FOLDERS.find(hasDocs);
+    return folder === undefined ? null : new DocsSite(folder);
   }
 
   route({ method, url = '' }: IncomingMessage, path: string): ReturnType<Site['route']> {

@@ -4,16 +4,18 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { loadDocs } from '../../graphiql/server/docs-pages.ts';
 import { startSandbox } from '../../sandbox/start.ts';
 import { postQuery } from '../support/app.ts';
 import { startFacadeProcess } from '../support/facade-process.ts';
 import { ownFolder } from '../support/own-folder.ts';
+import { rawRequest } from '../support/raw-request.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
 const folder = ownFolder();
 
-test('the package is installed in an empty folder, and serves with an extension there', async () => {
+test('the package is installed in an empty folder, and serves with an extension and its documentation there', async () => {
   const { path } = folder;
   await run(process.execPath, [join(ROOT, 'image/pack.ts'), path], { cwd: ROOT });
   const [tarball = ''] = (await readdir(path)).filter((name) => name.endsWith('.tgz'));
@@ -53,7 +55,11 @@ test('the package is installed in an empty folder, and serves with an extension 
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   await run(process.execPath, [tsc, ...flags, 'graph.ts'], { cwd: path });
   await using sandbox = await startSandbox({ tickMs: 0 });
-  const environment = { GATEWAY_URL: sandbox.url, EXTENSIONS: join(path, 'graph.ts') };
+  const environment = {
+    GATEWAY_URL: sandbox.url,
+    EXTENSIONS: join(path, 'graph.ts'),
+    GRAPHIQL: 'on',
+  };
   const program = join(installed, 'dist/main.js');
   await using facade = await startFacadeProcess(environment, [], program);
   const { data } = await postQuery(`${facade.url}/graphql`, '{ greeting positions { label } }', {
@@ -61,4 +67,17 @@ test('the package is installed in an empty folder, and serves with an extension 
   });
   expect(data.greeting).toBe('GraphQLError');
   expect(data.positions[0].label).toMatch(/^\S+ 700001001$/);
+
+  const { pages, files } = await loadDocs(ROOT);
+  expect(pages.size).toBeGreaterThan(30);
+  const style = await styleOf(facade.url);
+  for (const place of [...pages.keys(), ...files.keys(), style]) {
+    const { status } = await rawRequest(`${facade.url}${place}`);
+    expect([place, status]).toEqual([place, 200]);
+  }
 });
+
+async function styleOf(url: string): Promise<string> {
+  const { text } = await rawRequest(`${url}/docs`);
+  return / href="([^"]*style\.css)"/.exec(text)?.[1] ?? 'none';
+}
