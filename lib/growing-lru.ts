@@ -8,6 +8,15 @@ interface GrowingLruOptions<Value> {
   readonly onEvict?: (value: Value) => void;
 }
 
+/** Of each look-up: without it lru-cache makes an object for each. */
+const NO_OPTIONS = {};
+
+class QuietLru<Key extends {}, Value extends {}> extends LRUCache<Key, Value> {
+  override get(key: Key): Value | undefined {
+    return super.get(key, NO_OPTIONS);
+  }
+}
+
 /**
  * An LRU cache of small entries, all alike, whose memory grows as it fills. With its own `max`, lru-cache
  * allocates all of its lists ahead: 1.9 MB for 100,000 entries that may never come.
@@ -17,7 +26,7 @@ export function growingLru<Key extends {}, Value extends {}>({
   entryBytes,
   onEvict,
 }: GrowingLruOptions<Value>): LRUCache<Key, Value> {
-  return new LRUCache({
+  return new QuietLru({
     maxSize: maxEntries * entryBytes,
     sizeCalculation: () => entryBytes,
     ...(onEvict && {

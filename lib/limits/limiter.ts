@@ -63,8 +63,10 @@ export class Limiter {
   take(name: LimitName, client: Client, points = 1): Taken {
     const nowMs = this.#clock.now();
     const buckets = this.#bucketsOf(name, client, nowMs);
-    const taken = scarcest(buckets, points, nowMs);
-    return taken.isOver || points === 0 ? taken : this.#spendOf(name, buckets, points, nowMs);
+    const before = scarcest(buckets, nowMs);
+    const isOver = isBelow(before.tokens.left(nowMs), points);
+    if (isOver || points === 0) return restOf(before, points, nowMs);
+    return this.#spendOf(name, buckets, points, nowMs);
   }
 
   /** Takes what was used already, or is given back where it is below 0. */
@@ -74,15 +76,15 @@ export class Limiter {
   }
 
   #spendOf(name: LimitName, buckets: readonly Bucket[], points: number, nowMs: number): Taken {
-    const { isShared } = this.table[name];
+    const isShared = this.#share !== undefined && this.table[name].isShared;
     for (const bucket of buckets) {
-      const wasEmpty = bucket.tokens.take(0, nowMs) < 0;
+      const wasEmpty = bucket.tokens.left(nowMs) < 0;
       bucket.tokens.take(points, nowMs);
       if (isShared) this.#shareSoon(bucket, points);
       // A token or a network that exceeds its share takes nothing from the whole.
       if (wasEmpty && points > 0) break;
     }
-    return scarcest(buckets, 0, nowMs);
+    return restOf(scarcest(buckets, nowMs), 0, nowMs);
   }
 
   giveBack(name: LimitName, client: Client): void {
@@ -96,7 +98,9 @@ export class Limiter {
 
   #bucketsOf(name: LimitName, { kind, parts }: Client, nowMs: number): readonly Bucket[] {
     const known = this.#buckets.get(name)?.get(kind) ?? this.#addKind(name, kind);
-    const buckets: Bucket[] = [];
+    // Of its size from the start: one that grows has room for seventeen.
+    const buckets = Array<Bucket>(parts.length);
+    let at = 0;
     for (const { key, share } of parts) {
       let bucket = known.get(key);
       if (bucket === undefined) {
@@ -106,7 +110,8 @@ export class Limiter {
         bucket = { key: `${name} ${key}`, tokens: new TokenBucket(rule, nowMs), unshared: 0 };
         known.set(key, bucket);
       }
-      buckets.push(bucket);
+      buckets[at] = bucket;
+      at += 1;
     }
     return buckets;
   }
@@ -122,14 +127,12 @@ export class Limiter {
   }
 
   #shareSoon(bucket: Bucket, points: number): void {
-    const share = this.#share;
-    if (share === undefined) return;
     bucket.unshared += points;
-    if (this.#unshared.size === 0) this.#clock.after(SHARE_MS, () => void this.#shareAll(share));
+    if (this.#unshared.size === 0) this.#clock.after(SHARE_MS, () => void this.#shareAll());
     this.#unshared.add(bucket);
   }
 
-  async #shareAll(share: Share): Promise<void> {
+  async #shareAll(): Promise<void> {
     const buckets = [...this.#unshared];
     this.#unshared.clear();
     const keys = buckets.map(({ key }) => key);
@@ -137,7 +140,7 @@ export class Limiter {
       return [rule.most, rule.perMs, unshared];
     });
     for (const bucket of buckets) bucket.unshared = 0;
-    const levels = await share(keys, figures);
+    const levels = (await this.#share?.(keys, figures)) ?? null;
     for (const [at, { tokens, unshared }] of levels === null ? [] : buckets.entries()) {
       // Meanwhile more may have been taken.
       tokens.set((levels?.[at] as number) - unshared, this.#clock.now());
@@ -145,14 +148,21 @@ export class Limiter {
   }
 }
 
-function scarcest(buckets: readonly Bucket[], points: number, nowMs: number): Taken {
-  let least: Taken | null = null;
-  for (const { tokens } of buckets) {
-    const left = tokens.take(0, nowMs);
-    if (least !== null && left >= least.left) continue;
-    const { most, perMs } = tokens.rule;
-    const isOver = left + TOLERANCE < points;
-    least = { isOver, left, most, waitMs: ((isOver ? points : most) - left) / perMs };
+function scarcest(buckets: readonly Bucket[], nowMs: number): Bucket {
+  let least = buckets[0] as Bucket;
+  for (const each of buckets) {
+    if (each.tokens.left(nowMs) < least.tokens.left(nowMs)) least = each;
   }
-  return least as Taken;
+  return least;
+}
+
+function restOf({ tokens }: Bucket, points: number, nowMs: number): Taken {
+  const { most, perMs } = tokens.rule;
+  const left = tokens.left(nowMs);
+  const isOver = isBelow(left, points);
+  return { isOver, left, most, waitMs: ((isOver ? points : most) - left) / perMs };
+}
+
+function isBelow(left: number, points: number): boolean {
+  return left + TOLERANCE < points;
 }

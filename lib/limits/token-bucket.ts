@@ -16,10 +16,15 @@ export class TokenBucket {
     this.#atMs = nowMs;
   }
 
+  /** Below 0: what is owed. */
+  left(nowMs: number): number {
+    const earned = (nowMs - this.#atMs) * this.rule.perMs;
+    return Math.min(this.rule.most, this.#level + earned);
+  }
+
   /** Takes so many, below 0 to give back, and returns what is left: below 0 where there were too few. */
   take(points: number, nowMs: number): number {
-    const earned = (nowMs - this.#atMs) * this.rule.perMs;
-    return this.set(Math.min(this.rule.most, this.#level + earned) - points, nowMs);
+    return this.set(this.left(nowMs) - points, nowMs);
   }
 
   set(level: number, nowMs: number): number {

@@ -2,9 +2,10 @@ import {
   collectDefaultMetrics,
   Counter as PromCounter,
   Gauge as PromGauge,
-  Histogram as PromHistogram,
+  type Histogram as PromHistogram,
   Registry as PromRegistry,
 } from 'prom-client';
+import { createDistribution } from './histogram.ts';
 
 /** The values of each label, in the order of its name; every combination is a time series from the start. */
 type Labels<Name extends string> = Readonly<Record<Name, readonly string[]>>;
@@ -91,13 +92,15 @@ export class Registry {
     labels: Labels<Name> = {} as Labels<Name>,
   ): Histogram {
     const names = Object.keys(labels);
-    const histogram = new PromHistogram({
-      ...this.#add('histogram', name, help, names),
-      buckets: [...buckets],
-    });
+    const described = { ...this.#add('histogram', name, help, names), type: 'histogram' };
+    const series: (() => object[])[] = [];
+    const get = async () => ({ ...described, values: series.flatMap((samples) => samples()) });
+    this.#prom.registerMetric({ name: described.name, get } as unknown as PromHistogram);
     return family(labels, (values): Distribution => {
-      histogram.zero(Object.fromEntries(names.map((label, at) => [label, values[at] ?? ''])));
-      return histogram.labels(...values);
+      const shown = Object.fromEntries(names.map((label, at) => [label, values[at] ?? '']));
+      const { observe, samples } = createDistribution(buckets);
+      series.push(() => samples(described.name, shown));
+      return { observe };
     });
   }
 
