@@ -8,7 +8,7 @@ export function heldBytes(): number {
   return heapUsed + external;
 }
 
-function collectGarbage(): void {
+export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   collect();

@@ -63,10 +63,10 @@ export function createIdentity(options: IdentityOptions): Identify {
     assertNotExpired(entry.claims, clock.date());
     const { login, group, expiresAtMs } = entry.claims;
     const { forwarded } = caller;
-    const provedLogin = () => (ledger.account(viewer) === null ? null : login);
+    const provedLogin = loginOnceProved(ledger, token.hash, login);
     const account = keyApart(login, forwarded);
     const identity = { token, forwarded, login, account, claimedGroup: group, expiresAtMs };
-    const viewer: Viewer = new Viewer({ ...identity, provedLogin }, caller, own);
+    const viewer = new Viewer({ ...identity, provedLogin }, caller, own);
     if (verify === null) return viewer;
     if (entry.verified) {
       if (signatureProves) ledger.verified(viewer);
@@ -96,4 +96,13 @@ export function createIdentity(options: IdentityOptions): Identify {
       throw noted(error);
     }
   };
+}
+
+/** Holds nothing of the request, which the viewer of a subscription outlasts. */
+function loginOnceProved(
+  ledger: ProofLedger,
+  tokenHash: string,
+  login: string,
+): () => string | null {
+  return () => (ledger.account({ tokenHash }) === null ? null : login);
 }

@@ -114,7 +114,7 @@ export class ProofLedger {
     return this.#entries.calculatedSize + this.#refusals.calculatedSize;
   }
 
-  account({ tokenHash }: Viewer): AccountProof | null {
+  account({ tokenHash }: Pick<Viewer, 'tokenHash'>): AccountProof | null {
     const entry = this.#entries.get(tokenHash);
     return entry && this.#isProved(entry) ? new AccountProof(seal, entry.account, tokenHash) : null;
   }

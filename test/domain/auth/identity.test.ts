@@ -1,9 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { LogicalClock } from '../../../lib/clock.ts';
 import { toToken } from '../../../lib/token.ts';
 import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
+import type { OwnReads } from '../../../src/domain/auth/viewer.ts';
+import { collectGarbage } from '../../support/heap.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { unsignedToken } from '../../support/tokens.ts';
 
@@ -17,6 +20,7 @@ function setUp(names = { login: 'login', group: 'group' }) {
   return {
     clock,
     identify: (token: string | null) => identify({ token: token === null ? null : toToken(token) }),
+    identifyOwn: (token: string, own: OwnReads) => identify({ token: toToken(token) }, own),
   };
 }
 
@@ -179,4 +183,19 @@ test('a verified token is verified once, also where the ledger has forgotten it'
     expect(ledger.account(viewer)?.account).toBe(String(login));
   }
   expect(checks).toBe(2);
+});
+
+test('the viewer of a subscription holds nothing of the request that has begun it', async () => {
+  const { identifyOwn } = setUp();
+  const begin = async () => {
+    const own: OwnReads = { plannedSession: () => null, plannedProofs: () => [] };
+    const viewer = await identifyOwn(unsignedToken({ login: 5 }), own);
+    return { lasting: viewer.lasting(), request: new WeakRef(own) };
+  };
+  const { lasting, request } = await begin();
+  // What a reference was made to, or read by, is held for the rest of the turn.
+  await nextTurn();
+  collectGarbage();
+  expect(request.deref()).toBeUndefined();
+  expect(lasting).toMatchObject({ login: '5' });
 });
