@@ -101,7 +101,8 @@ export class ProofLedger {
     this.#entries = growingLru({ maxEntries: maxTokens, entryBytes: 650 });
     this.#refusals = growingLru({
       maxEntries: maxTokens,
-      entryBytes: 180,
+      // Nearly all are of tokens on trial, whose times are half of it.
+      entryBytes: 450,
       onEvict: ({ atTime, expiresAtMs, isSigned }) => {
         this.#forgottenAtTime = Math.max(this.#forgottenAtTime, atTime);
         if (!isSigned) return;

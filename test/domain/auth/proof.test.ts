@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { LogicalClock } from '../../../lib/clock.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { heldBytes } from '../../support/heap.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerBut, viewerOf } from '../viewer.ts';
 
@@ -294,4 +295,13 @@ describe('however many tokens come after a token that was refused', () => {
     ledger.answered(demo, 'getSession', before, 'standard');
     expect(ledger.account(demo)).toBeNull();
   });
+});
+
+test('the refusals of forged tokens count at the memory that they take', () => {
+  const { ledger } = setUp();
+  const before = heldBytes();
+  for (let at = 0; at < 20_000; at += 1) ledger.refused(viewerOf(`forged ${at}`), 'getSession');
+  const held = heldBytes() - before;
+  expect(held / ledger.byteSize).toBeGreaterThan(0.7);
+  expect(held / ledger.byteSize).toBeLessThan(1.4);
 });
