@@ -1,4 +1,4 @@
-import { type Client, createClient } from '../../client/src/create-client.ts';
+import { type Client, type ClientOptions, createClient } from '../../client/src/create-client.ts';
 import { TradingGraphError } from '../../client/src/errors.ts';
 import { indexedDb } from '../../client/src/storage/indexed-db.ts';
 import { CallMonitor } from './call-monitor.ts';
@@ -21,6 +21,8 @@ export interface App {
   catalogBytes(): number;
   /** Another client of the same user, with a socket of its own, as another device has. */
   anotherClient(): Client;
+  /** The app started once more: a client with the same storage. */
+  restarted(): Client;
   switchUser(email: string): Promise<void>;
   /** Calls back when another user is chosen, who may not be signed in yet. */
   onUserChange(listener: () => void): void;
@@ -34,22 +36,21 @@ export function createApp(observer: LineObserver): App {
   const onReturn = new Set<() => void>();
   const line = new LiveLine(observer);
   const session: Session = new Session((email) => signIn(client, email));
-  const client: Client = createClient({
+  const ofUser: Pick<ClientOptions, 'url' | 'token'> = {
     url: ENDPOINT,
     token: (options) => session.token(options),
-    storage: indexedDb({ name: 'trading-graph-demo' }),
-    environment: {
-      WebSocket: line.WebSocket,
-      async fetch(input, init) {
-        if (line.isDown) throw new TypeError('The connection is down.');
-        const response = await fetch(input, init);
-        if (CATALOG.test(String(init?.body))) {
-          catalogBytes += Number(response.headers.get('content-length') ?? 0);
-        }
-        return response;
-      },
-    },
-  });
+  };
+  const counted: typeof fetch = async (input, init) => {
+    if (line.isDown) throw new TypeError('The connection is down.');
+    const response = await fetch(input, init);
+    if (CATALOG.test(String(init?.body))) {
+      catalogBytes += Number(response.headers.get('content-length') ?? 0);
+    }
+    return response;
+  };
+  const start = (environment: NonNullable<ClientOptions['environment']>) =>
+    createClient({ ...ofUser, storage: indexedDb({ name: 'trading-graph-demo' }), environment });
+  const client: Client = start({ WebSocket: line.WebSocket, fetch: counted });
   const calls = new CallMonitor();
   let wasGone = false;
   let wasAway = false;
@@ -74,8 +75,8 @@ export function createApp(observer: LineObserver): App {
     line,
     calls,
     catalogBytes: () => catalogBytes,
-    anotherClient: () =>
-      createClient({ url: ENDPOINT, token: (options) => session.token(options) }),
+    anotherClient: () => createClient(ofUser),
+    restarted: () => start({ fetch: counted }),
     async switchUser(email) {
       // What the former user saw ends here, even where the server cannot be asked who comes next.
       session.leave();

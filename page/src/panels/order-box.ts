@@ -5,7 +5,13 @@ import type { OrderResult } from '../documents.ts';
 import { find, h, setText } from '../dom.ts';
 import { onClick } from '../on-click.ts';
 
-export type Status = OrderOutcome['status'] | 'none' | 'pending' | 'notFound' | 'unanswered';
+export type Status =
+  | OrderOutcome['status']
+  | 'none'
+  | 'pending'
+  | 'killed'
+  | 'notFound'
+  | 'unanswered';
 export type Details = readonly (readonly [name: string, value: string])[];
 
 export interface Shown {
@@ -22,6 +28,10 @@ const WORDS: Readonly<Record<Status, readonly [title: string, advice: string]>> 
   pending: [
     'On its way',
     'The key is stored. Whatever happens to this page, the order is sent once.',
+  ],
+  killed: [
+    'The app is dead',
+    'All that is left of it is the key in its storage. The order goes on at the server.',
   ],
   accepted: ['Accepted', 'The position is in the live list above.'],
   rejected: ['Rejected', 'Nothing was traded. The form may be corrected and sent with a new key.'],
@@ -61,6 +71,11 @@ export class OrderBox {
 
   constructor() {
     onClick(find('order-again', HTMLButtonElement), () => this.#askAgain());
+  }
+
+  /** Brings it into the window, as far as it is not there. */
+  reveal(): void {
+    find('order-outcome', HTMLElement).scrollIntoView({ block: 'nearest' });
   }
 
   /** What an earlier order has still to say is not shown any more. */

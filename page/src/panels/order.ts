@@ -1,4 +1,5 @@
 import type { Result } from '../../../client/src/core.ts';
+import type { Client } from '../../../client/src/create-client.ts';
 import type { OrderOutcome } from '../../../client/src/orders/outcome.ts';
 import { mayHaveTraded } from '../../../client/src/orders/repeat-rules.ts';
 import type { ResumedOrder, ResumedOutcome } from '../../../client/src/orders/resumed-order.ts';
@@ -18,6 +19,7 @@ import {
   OrderBox,
   type Shown,
   type Status,
+  type Turn,
   wordsOf,
 } from './order-box.ts';
 
@@ -30,7 +32,8 @@ interface Form {
 const LOOK_MS = 50;
 /** The order is under way for so long when the app is killed. */
 const KILLED_ORDER_MS = 3_000;
-const KILLED = 'trading-graph:killed';
+/** For so long that it can be read. */
+const DEAD_MS = 1_500;
 
 /** A ticket that becomes one order, whatever happens on the way. */
 export function startOrder(app: App, measured: Promise<unknown>): void {
@@ -45,7 +48,8 @@ export function startOrder(app: App, measured: Promise<unknown>): void {
   onClick(find('order-kill', HTMLButtonElement), () => placeAndKill(app, box, readForm(form)));
   app.onUserChange(() => box.clear());
   lookAtNewPositions(app, box);
-  void measured.then(() => resume(app, box));
+  const turn = box.begin(wordsOf('none'));
+  void measured.then(() => resume(app, turn, app.client));
 }
 
 /** An order whose outcome is open may have become a position after all. */
@@ -124,42 +128,44 @@ const STATUS_OF = {
   OrderOutcomeUnknown: 'unknown',
 } as const;
 
-/** Reloads the page while the order is under way: nothing but the stored key survives. */
+/** Ends the app while the order is under way, as a phone's system does, and starts it again: its storage alone survives. */
 async function placeAndKill(app: App, box: OrderBox, { symbol, side, units }: Form): Promise<void> {
   const delay = { operation: 'openPosition', kind: 'delay', delayMs: KILLED_ORDER_MS } as const;
   await sandbox.fail({ ...delay, times: 1 });
-  const ticket = app.client.orders.ticket();
-  const turn = box.begin(pendingOf(ticket.idempotencyKey));
+  const phone = app.restarted();
+  const ticket = phone.orders.ticket();
+  const { idempotencyKey } = ticket;
+  const turn = box.begin(pendingOf(idempotencyKey));
+  box.reveal();
   const before = await ordersSent(app);
   let outcome: OrderOutcome | null = null;
   void ticket.place({ symbol, side, size: { units } }).then((placed) => {
     outcome = placed;
   });
   while (outcome === null && (await ordersSent(app)) === before) await pause(LOOK_MS);
+  phone.dispose();
   // It ended before it reached the gateway: there is nothing to come back for.
   if (outcome !== null) return turn.show({ ...wordsOf('unsent'), details: detailsOf(outcome) });
-  sessionStorage.setItem(KILLED, ticket.idempotencyKey);
-  location.reload();
+  const details: Details = [['Stored key', idempotencyKey]];
+  turn.show({ ...wordsOf('killed'), details });
+  await pause(DEAD_MS);
+  const advice = 'The server is asked what became of the order.';
+  turn.show({ ...wordsOf('pending'), title: 'The app is back', advice, details });
+  const restarted = app.restarted();
+  await resume(app, turn, restarted, idempotencyKey);
+  restarted.dispose();
+  box.reveal();
 }
 
-/** Shows the outcomes of orders from an earlier run of this page. */
-async function resume(app: App, box: OrderBox): Promise<void> {
-  const killed = sessionStorage.getItem(KILLED);
-  sessionStorage.removeItem(KILLED);
-  if (killed !== null) find('order', HTMLElement).scrollIntoView({ block: 'start' });
-  const turn = box.begin(
-    killed === null
-      ? wordsOf('none')
-      : {
-          ...wordsOf('pending'),
-          title: 'The app is back',
-          details: [['Stored key', killed]],
-          advice: 'The server is asked what became of the order.',
-        },
-  );
-  const resumed = await app.client.orders.resume().catch((): readonly ResumedOrder[] => []);
-  const order = resumed.find(({ idempotencyKey }) => idempotencyKey === killed) ?? resumed.at(-1);
-  if (order === undefined) return;
+/** Shows the outcome of an order from an earlier run of the app: that of the key, or of the last one. */
+async function resume(app: App, turn: Turn, { orders }: Client, key?: string): Promise<void> {
+  const resumed = await orders.resume().catch((): readonly ResumedOrder[] => []);
+  const order = resumed.find(({ idempotencyKey }) => idempotencyKey === key) ?? resumed.at(-1);
+  if (order === undefined) {
+    if (key !== undefined)
+      turn.show({ ...wordsOf('unanswered'), ...askOf(app, key, 'unanswered') });
+    return;
+  }
   // The client keeps orders whose outcome nobody knows until the user has dealt with them, as by reading this page.
   for (const one of resumed) await one.forget().catch(() => {});
   const { outcome, idempotencyKey } = order;

@@ -141,22 +141,40 @@ describeWithChromium('the demonstration page', (executablePath) => {
     await visitor.isSound();
   });
 
-  test('sends an order once, for a double tap and for an app that was killed', async () => {
+  test('sends an order once for a double tap', async () => {
     await using visitor = await open();
-    const { page, reads } = visitor;
     await visitor.click('Double tap');
-    await reads('order-title', /Two taps, one order/);
-    await reads('order-details', /replayed/);
+    await visitor.reads('order-title', /Two taps, one order/);
+    await visitor.reads('order-details', /replayed/);
     expect(app.sandbox.orders()).toHaveLength(1);
-
-    await visitor.click('Place, then kill the app');
-    await page.waitForEvent('load');
-    await reads('order-title', /After the restart: (?:accepted|unknown)/);
-    await eventually(() => app.sandbox.orders().length === 2);
-    expect(app.sandbox.calls('openPosition')).toBe(2);
-    await visitor.rowsAre(8);
     await visitor.isSound();
   });
+
+  test.each([DESKTOP, { width: 820, height: 1180 }, PHONE])(
+    'at $width×$height kills the app and not the page, and shows what became of its order where one looks',
+    async (viewport) => {
+      await using visitor = await open({ viewport });
+      const { page, reads } = visitor;
+      await page.evaluate(NOTE_SHIFTS);
+      const isInWindow = async () => {
+        const { y = -1, height = 0 } = (await page.locator('#order-outcome').boundingBox()) ?? {};
+        expect(y).toBeGreaterThanOrEqual(0);
+        expect(y + height).toBeLessThanOrEqual(viewport.height);
+      };
+      await visitor.click('Place, then kill the app');
+      await reads('order-title', /^The app is dead$/);
+      await isInWindow();
+      await reads('order-title', /^The app is back$/);
+      await reads('order-title', /^After the restart: accepted$/);
+      await eventually(isInWindow);
+      // The same page, in which nothing else has moved.
+      expect(await page.evaluate('moved')).toBeLessThan(0.05);
+      expect(app.sandbox.calls('openPosition')).toBe(1);
+      expect(app.sandbox.orders()).toHaveLength(1);
+      await visitor.rowsAre(7);
+      await visitor.isFlawless();
+    },
+  );
 
   test('measures one screen two ways, searches, and fetches changes alone', async () => {
     await using visitor = await open();
@@ -222,6 +240,7 @@ describeWithChromium('the demonstration page', (executablePath) => {
       await preset(name).click();
       await says(name, /\d s left/);
       expect(faults()).toEqual(set);
+      expect(await violations(page)).toEqual([]);
       await visitor.click('Clear all');
       await says(name, /for \d+ s/);
       expect(faults()).toEqual([]);
