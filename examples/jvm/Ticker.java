@@ -1,12 +1,15 @@
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.net.http.WebSocket;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -22,15 +25,16 @@ import java.util.Map;
 import java.util.Scanner;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
+import java.util.zip.GZIPInputStream;
 
-/** Live positions and orders by the JDK alone. `examples/guides/native` has the same parts in Kotlin and in Swift. */
+/** Live positions and orders by the JDK alone. `examples/guides/native` has the same parts in Kotlin and in Swift, over WebSockets. */
 public final class Ticker {
   static final URI ENDPOINT = URI.create(setting("TRADING_GRAPH_URL", "http://127.0.0.1:4000/graphql"));
   static final String EMAIL = setting("TRADING_GRAPH_EMAIL", "demo@example.com");
@@ -67,12 +71,15 @@ public final class Ticker {
           login(input: $input) { ... on LoginSuccess { accessToken } ... on Refusal { message } }
         }""";
     static final Duration WITHIN = Duration.ofSeconds(10);
-    /** HTTP/1.1: over HTTP/2 a request without an answer leaves its dead connection to the next one. */
-    final HttpClient http =
-        HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(WITHIN).build();
+    private final HttpClient http = newHttp();
     private String token;
     private String end;
     private volatile long serverAheadMs;
+
+    /** HTTP/1.1: over HTTP/2 a request without an answer leaves its dead connection to the next one. */
+    static HttpClient newHttp() {
+      return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(WITHIN).build();
+    }
 
     /** The token, or another one than that which was refused: fetched once for all that wait for it. */
     synchronized String token(String refused) throws IOException, InterruptedException, Refused, SignedOut {
@@ -94,12 +101,12 @@ public final class Ticker {
       try {
         return send(field, document, variables, sent);
       } catch (Refused refused) {
-        if (!refused.code.equals("UNAUTHENTICATED")) throw refused;
+        if (!refused.isOfToken()) throw refused;
       }
       try {
         return send(field, document, variables, token(sent));
       } catch (Refused refused) {
-        if (refused.code.equals("UNAUTHENTICATED")) throw end(refused.getMessage());
+        if (refused.isOfToken()) throw end(refused.getMessage());
         throw refused;
       }
     }
@@ -158,9 +165,8 @@ public final class Ticker {
         try {
           token = api.token(refused);
           back.drainPermits();
-          try (var opened = new Line(api.http, token)) {
+          try (var opened = new Line(token, LIVE, variables())) {
             line = opened;
-            opened.subscribe(LIVE, variables());
             for (var event = opened.next(); ; event = opened.next()) {
               fold(Json.object(event.get("positionChanges")));
               failures = 0;
@@ -168,13 +174,16 @@ public final class Ticker {
             }
           }
         } catch (LineLost lost) {
-          if (lost.isTokenRefused() && refused != null) throw api.end(lost.getMessage());
-          if (lost.isTokenRefused()) refused = token;
           say("OFFLINE, as of " + asOf + ": " + lost.getMessage());
-          if (lost.isTokenRefused() || lost.isSilent() && failures == 0) continue;
+          if (lost.isSilent && failures == 0) continue;
         } catch (IOException failure) {
           say("OFFLINE, as of " + asOf + ": " + failure);
         } catch (Refused refusal) {
+          if (refusal.isOfToken() && token != null) {
+            if (refused != null) throw api.end(refusal.getMessage());
+            refused = token;
+            continue;
+          }
           if (!refusal.isRetryable) throw refusal;
           leastMs = refusal.retryAfterMs;
           say("DELAYED, as of " + asOf + ": " + refusal.getMessage());
@@ -186,7 +195,7 @@ public final class Ticker {
     /** Called where the platform knows of a network that is back, or another: the old line is left to die. */
     void networkIsBack() {
       back.release();
-      if (line != null) line.lose(LineLost.silent("another network"));
+      if (line != null) line.lose(new LineLost("another network", true));
     }
 
     private Map<String, Object> variables() {
@@ -209,91 +218,77 @@ public final class Ticker {
     }
   }
 
-  /** One connection with one subscription. What arrives waits in a queue for whoever reads it. */
-  static final class Line implements WebSocket.Listener, AutoCloseable {
+  /**
+   * One event stream with one subscription: it is packed, which the JDK's sockets are not, and begins a round trip earlier.
+   * What arrives waits in a queue for whoever reads it.
+   */
+  static final class Line implements AutoCloseable {
     private final BlockingQueue<Object> heard = new LinkedBlockingQueue<>();
-    private final StringBuilder part = new StringBuilder();
-    private final WebSocket socket;
-    private Map<String, ?> subscription;
+    private final HttpResponse<InputStream> answer;
 
-    Line(HttpClient http, String token) throws IOException, InterruptedException {
-      var url = URI.create(ENDPOINT.toString().replaceFirst("^http", "ws"));
-      var opening = http.newWebSocketBuilder().subprotocols("graphql-transport-ws").connectTimeout(Api.WITHIN);
+    /** Over a connection of its own, since one that was kept may be as dead as the line before. */
+    Line(String token, String document, Map<String, ?> variables) throws IOException, InterruptedException {
+      var body = Json.write(Map.of("query", document, "variables", variables));
+      var request = HttpRequest.newBuilder(ENDPOINT).header("content-type", "application/json");
+      request.header("accept", "text/event-stream").header("accept-encoding", "gzip");
+      request.header("authorization", "Bearer " + token).POST(HttpRequest.BodyPublishers.ofString(body));
+      // A time-out of the request's own would end the stream too, from JDK 26 on.
+      var asking = Api.newHttp().sendAsync(request.build(), BodyHandlers.ofInputStream());
       try {
-        socket = opening.buildAsync(url, this).join();
-      } catch (CompletionException failure) {
-        throw new IOException(failure.getCause());
+        answer = asking.get(Api.WITHIN.toSeconds(), TimeUnit.SECONDS);
+      } catch (ExecutionException | TimeoutException failure) {
+        asking.cancel(true);
+        throw new IOException(failure);
       }
-      send(Map.of("type", "connection_init", "payload", Map.of("authorization", "Bearer " + token)));
-    }
-
-    /** Sent once the server has acknowledged the token: before that it would close the socket with 4401. */
-    void subscribe(String document, Map<String, Object> variables) {
-      var payload = Map.of("query", document, "variables", variables);
-      subscription = Map.of("id", "1", "type", "subscribe", "payload", payload);
+      inBackground(this::read);
     }
 
     /** The next event. The heartbeat and ten seconds without anything: then the line is dead, though nobody says so. */
     Map<String, Object> next() throws IOException, InterruptedException, Refused {
-      for (; ; ) {
-        int longest = HEARTBEAT_SECONDS + 10;
-        var message = heard.poll(longest, TimeUnit.SECONDS);
-        if (message == null) throw LineLost.silent("silent for " + longest + " s");
-        if (message instanceof LineLost lost) throw lost;
-        var frame = Json.object(Json.read((String) message));
-        switch (String.valueOf(frame.get("type"))) {
-          case "connection_ack" -> send(subscription);
-          case "ping" -> send(Map.of("type", "pong"));
-          case "error" -> throw Refused.first(frame.get("payload"));
-          case "complete" -> throw new LineLost(WebSocket.NORMAL_CLOSURE, "complete");
-          case "next" -> {
-            var payload = Json.object(frame.get("payload"));
-            if (payload.get("data") instanceof Map<?, ?> data) return Json.object(data);
-            throw Refused.first(payload.get("errors"));
-          }
-          default -> { }
-        }
-      }
+      int longest = HEARTBEAT_SECONDS + 10;
+      var message = heard.poll(longest, TimeUnit.SECONDS);
+      if (message == null) throw new LineLost("silent for " + longest + " s", true);
+      if (message instanceof LineLost lost) throw lost;
+      var result = Json.object(Json.read((String) message));
+      if (result.get("data") instanceof Map<?, ?> data) return Json.object(data);
+      throw Refused.first(result.get("errors"));
     }
 
     void lose(LineLost why) {
       heard.add(why);
     }
 
-    @Override
-    public CompletionStage<?> onText(WebSocket socket, CharSequence text, boolean isLast) {
-      part.append(text);
-      if (isLast) {
-        heard.add(part.toString());
-        part.setLength(0);
+    private void read() {
+      try (var stream = isHeader("content-encoding", "gzip") ? new GZIPInputStream(answer.body()) : answer.body()) {
+        // What is refused before it began has one answer in JSON.
+        if (!isHeader("content-type", "text/event-stream")) heard.add(new String(stream.readAllBytes(), UTF_8));
+        for (var text = line(stream); text != null; text = line(stream)) {
+          if (text.startsWith("data: {")) heard.add(text.substring(6));
+        }
+        lose(new LineLost("the stream has ended", false));
+      } catch (IOException failure) {
+        lose(new LineLost(String.valueOf(failure), false));
       }
-      socket.request(1);
+    }
+
+    /** Null at the end. A reader of the JDK would wait for more than a line, since a packed stream cannot say what it has. */
+    private static String line(InputStream stream) throws IOException {
+      var bytes = new ByteArrayOutputStream();
+      for (int each = stream.read(); each >= 0; each = stream.read()) {
+        if (each == '\n') return bytes.toString(UTF_8);
+        bytes.write(each);
+      }
       return null;
     }
 
-    @Override
-    public CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
-      lose(new LineLost(code, "closed with " + code + " " + reason));
-      return null;
+    private boolean isHeader(String name, String value) {
+      return answer.headers().firstValue(name).orElse("").startsWith(value);
     }
 
+    /** Drops the connection: a dead one would answer nothing. */
     @Override
-    public void onError(WebSocket socket, Throwable error) {
-      lose(new LineLost(1006, String.valueOf(error)));
-    }
-
-    /** A closing handshake would wait for a dead line's answer. */
-    @Override
-    public void close() {
-      socket.abort();
-    }
-
-    private void send(Map<String, ?> frame) throws IOException {
-      try {
-        socket.sendText(Json.write(frame), true).orTimeout(Api.WITHIN.toSeconds(), TimeUnit.SECONDS).join();
-      } catch (CompletionException failure) {
-        throw new IOException(failure.getCause());
-      }
+    public void close() throws IOException {
+      answer.body().close();
     }
   }
 
@@ -396,7 +391,7 @@ public final class Ticker {
     private void keep(Map<String, Object> kept) throws IOException {
       var draft = Files.createTempFile(KEPT_ORDERS, "order", ".tmp");
       try (var file = FileChannel.open(draft, StandardOpenOption.WRITE)) {
-        file.write(ByteBuffer.wrap(Json.write(kept).getBytes(StandardCharsets.UTF_8)));
+        file.write(ByteBuffer.wrap(Json.write(kept).getBytes(UTF_8)));
         file.force(true);
       }
       Files.move(draft, fileOf(kept), StandardCopyOption.ATOMIC_MOVE);
@@ -425,6 +420,10 @@ public final class Ticker {
       retryAfterMs = extensions.get("retryAfter") instanceof Double seconds ? (long) (1_000 * seconds) : 0;
     }
 
+    boolean isOfToken() {
+      return code.equals("UNAUTHENTICATED");
+    }
+
     static Refused first(Object errors) throws IOException {
       if (errors instanceof List<?> list && !list.isEmpty()) return new Refused(Json.object(list.get(0)));
       throw new IOException("an answer with neither data nor errors");
@@ -439,23 +438,11 @@ public final class Ticker {
   }
 
   static final class LineLost extends IOException {
-    private final int code;
+    final boolean isSilent;
 
-    LineLost(int code, String why) {
+    LineLost(String why, boolean isSilent) {
       super(why);
-      this.code = code;
-    }
-
-    static LineLost silent(String why) {
-      return new LineLost(0, why);
-    }
-
-    boolean isSilent() {
-      return code == 0;
-    }
-
-    boolean isTokenRefused() {
-      return code == 4403;
+      this.isSilent = isSilent;
     }
   }
 

@@ -20,6 +20,7 @@ export async function startCutProxy(target: string) {
   let accepted = 0;
   let upgrades = 0;
   let lastPath = '';
+  let packedStreams = 0;
   let isStalled = false;
   let isPortal = false;
   let isBlocking = false;
@@ -54,6 +55,8 @@ export async function startCutProxy(target: string) {
       const head = chunk.toString('latin1');
       const path = /^(?:GET|POST) (\S+) HTTP/.exec(head)?.[1];
       if (path !== undefined) lastPath = path;
+      const asksPacked = /^accept-encoding: .*\bgzip\b/im.test(head);
+      if (asksPacked && /^accept: text\/event-stream/im.test(head)) packedStreams += 1;
       if (/^upgrade: websocket/im.test(head)) {
         upgrades += 1;
         lines.add(client);
@@ -100,6 +103,10 @@ export async function startCutProxy(target: string) {
     },
     get openLines() {
       return lines.size;
+    },
+    /** Requests for an event stream that is packed. */
+    get packedStreams() {
+      return packedStreams;
     },
     /** The path of the last request that began a connection or was sent on one. */
     get lastPath() {
