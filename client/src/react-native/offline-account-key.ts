@@ -1,3 +1,5 @@
+import type { OfflineAccount } from '../live/kept-state.ts';
+
 /** The methods that are used of `expo-secure-store`, or of another keychain. */
 export interface SecureStoreLike<Options> {
   getItemAsync(name: string, options?: Options): Promise<string | null>;
@@ -14,7 +16,7 @@ const BYTES = 32;
 export async function offlineAccountKey<Options>(
   store: SecureStoreLike<Options>,
   options?: Options,
-): Promise<CryptoKey> {
+): Promise<OfflineAccount['key']> {
   if (globalThis.crypto?.subtle === undefined)
     throw new Error('This platform has no `crypto.subtle`: install react-native-quick-crypto.');
   const kept = await store.getItemAsync(NAME, options);
