@@ -23,7 +23,7 @@ const USAGE = `npm run bench -- [options] [what]
               setting as NAME=value
   or one of these, with options of its own:
     capacity  what each unit of work costs at planning load, for docs/scale.md; --rounds, --quick
-    cellular  the bytes of ten minutes of a moving market, and the radio's time; --seconds
+    cellular  a phone's cold start, the bytes of ten minutes of a moving market, and the radio's time; --seconds
     events    the bytes of one event, as they come to a phone
     hostile   the worst that one account can do to the others
     live      live positions: CPU of an event beside a bare loop's; --quick, --part
