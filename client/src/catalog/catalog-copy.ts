@@ -22,25 +22,68 @@ export class CatalogCopy<Row extends KeyFields> {
   readonly all: readonly Row[];
   readonly byId: ReadonlyMap<string, Row>;
   readonly search: CatalogSearch<Row>;
+  /** The ids of those that the storage did not have as this version has them: they are to be fetched anew. */
+  readonly stale: readonly string[];
+  /** False where the storage could not give some of these at all. */
+  readonly isWhole: boolean;
 
-  constructor(version: string, byId: ReadonlyMap<string, Row>) {
+  /** Takes over the list, which is sorted. */
+  constructor(
+    version: string,
+    all: readonly Row[],
+    byId: ReadonlyMap<string, Row>,
+    stale: readonly string[] = [],
+    isWhole = true,
+  ) {
     this.version = version;
+    this.all = Object.freeze(all);
     this.byId = byId;
-    this.all = Object.freeze([...byId.values()].sort(compareInstruments));
-    this.search = new CatalogSearch(this.all);
+    this.search = new CatalogSearch(all);
+    this.stale = stale;
+    this.isWhole = isWhole;
   }
 
   after({ version, reset, removed, upserted }: CopyChanges<Row>): CatalogCopy<Row> {
-    if (!reset && version === this.version) return this;
+    if (!reset && version === this.version && this.stale.length === 0) return this;
     const byId = new Map(reset ? [] : this.byId);
     for (const id of removed) byId.delete(id);
     for (const row of upserted) byId.set(row.id, row);
-    return new CatalogCopy(version, byId);
+    // To sort all of them would stop a slow phone; most stay where they are.
+    const isAtPlace = ({ id, symbol }: KeyFields) => !reset && this.byId.get(id)?.symbol === symbol;
+    const all: Row[] = [];
+    for (const { id } of this.all) {
+      const row = byId.get(id);
+      if (row !== undefined && isAtPlace(row)) all.push(row);
+    }
+    const moved = upserted.filter((row) => !isAtPlace(row) && byId.get(row.id) === row);
+    insertSorted(all, moved.sort(compareInstruments));
+    return new CatalogCopy(version, all, byId);
   }
 }
 
+/** Puts sorted instruments into a list that is sorted. */
+export function insertSorted<Row extends KeyFields>(list: Row[], rows: readonly Row[]): void {
+  const [first] = rows;
+  if (first === undefined) return;
+  const isBehind = (row: Row | undefined) =>
+    row !== undefined && compareInstruments(row, first) > 0;
+  let at = list.length;
+  while (isBehind(list[at - 1])) at -= 1;
+  const behind = list.splice(at);
+  let next = 0;
+  for (const row of rows) {
+    for (let other = behind[next]; other; other = behind[next]) {
+      if (compareInstruments(other, row) > 0) break;
+      list.push(other);
+      next += 1;
+    }
+    list.push(row);
+  }
+  for (const other of behind.slice(next)) list.push(other);
+}
+
 /** Compares by code units, as the server does, whatever the phone's language is. */
-function compareInstruments(a: KeyFields, b: KeyFields): number {
+export function compareInstruments(a: KeyFields, b: KeyFields): number {
   return compareText(a.symbol, b.symbol) || compareText(a.id, b.id);
 }
 

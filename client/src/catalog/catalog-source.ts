@@ -3,7 +3,7 @@ import type { TradingGraphError } from '../errors.ts';
 import type { Operation } from '../operation.ts';
 import { withinTime } from '../request/deadline.ts';
 import { protocolError } from '../request/failures.ts';
-import type { CopyChanges } from './catalog-copy.ts';
+import type { CatalogCopy, CopyChanges } from './catalog-copy.ts';
 import { type CatalogDocuments, type ChangesData, catalogDocuments } from './documents.ts';
 import { Download, type Step } from './download.ts';
 import type { InstrumentField, KeyFields } from './instrument.ts';
@@ -72,17 +72,25 @@ export class CatalogSource {
     this.#download = download;
   }
 
-  /** The changes from a version to the present one; the whole catalog where the server does not know the version. */
-  async changes(since: string, asking: Asking): Promise<FetchedChanges> {
+  /**
+   * The changes from a copy to the present version, with all that is stale in it; the whole catalog where the server does not know
+   * its version.
+   */
+  async changes(
+    { version: since, stale }: CatalogCopy<KeyFields>,
+    asking: Asking,
+  ): Promise<FetchedChanges> {
     if (since === '') return (await this.#whole(asking)) ?? (await this.#inParts(asking));
-    if (!this.#isTooLarge) {
+    if (!this.#isTooLarge && stale.length === 0) {
       const result = await this.#changesSince(since, asking);
       if (!this.#isTooLarge && !isLost(result.errors)) return fetched(dataOf(result));
     }
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const paged = await this.#pagedChanges(since, asking);
+      const paged = await this.#pagedChanges(since, stale, asking);
       if (paged !== null) return paged;
     }
+    // What is stale was read from a storage, which may be damaged.
+    if (stale.length > 0) return this.#inParts(asking);
     throw protocolError('The catalog changed each time while its pages were read.');
   }
 
@@ -198,11 +206,17 @@ export class CatalogSource {
   }
 
   /** Null where the pages are not of one version. */
-  async #pagedChanges(since: string, asking: Asking): Promise<FetchedChanges | null> {
+  async #pagedChanges(
+    since: string,
+    stale: readonly string[],
+    asking: Asking,
+  ): Promise<FetchedChanges | null> {
     const { changedIds, page } = this.#documents;
     const changes = fetched(await this.#ask(changedIds, { since }, asking));
     if (changes.reset) return this.#inParts(asking);
-    const ids = changes.upserted.map(({ id }) => id);
+    const known = new Set([...changes.upserted.map(({ id }) => id), ...stale]);
+    for (const id of changes.removed) known.delete(id);
+    const ids = [...known];
     const upserted: KeyFields[] = [];
     for (let from = 0; from < ids.length; from += PAGE_SIZE) {
       const wanted = ids.slice(from, from + PAGE_SIZE);

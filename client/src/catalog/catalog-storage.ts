@@ -1,31 +1,49 @@
 import type { Environment } from '../environment.ts';
 import { withinTime } from '../request/deadline.ts';
 import type { ClientStorage } from '../storage.ts';
-import type { Owner } from './catalog-copy.ts';
+import { CatalogCopy, insertSorted, type Owner } from './catalog-copy.ts';
 import { Download, type Step } from './download.ts';
+import { divide } from './entries.ts';
+import type { KeyFields } from './instrument.ts';
 import {
   type AgedCopy,
   ALL_PREFIXES,
   accountPrefix,
-  fromText,
+  type Entry,
+  entryFromText,
+  entryKey,
+  entryToText,
+  type Head,
+  headFromText,
+  headToText,
   ownerOf,
   stepKey,
   stepPrefix,
   stepToText,
   storageKey,
   takeStep,
-  toText,
 } from './stored-copy.ts';
 
 // A catalog is rather fetched than waited for.
 const READ_TIMEOUT_MS = 5_000;
+const NOTHING: Kept = { key: '', entries: [] };
+
+/** The entries that the storage has under the key of a head. */
+interface Kept {
+  readonly key: string;
+  readonly entries: Entry[];
+}
 
 /** A copy and whose it is. */
 export interface OwnedCopy extends AgedCopy {
   readonly owner: Owner;
 }
 
-/** Keeps copies over restarts of the app. Only `forget` rejects: a copy that cannot be kept is fetched again. */
+/**
+ * Keeps copies over restarts of the app, piece by piece, so that a slow phone never stops for long. A copy takes the place
+ * of the one before, for there may not be room for both: its head is written first, and an entry that is not of that head was
+ * not reached, and is fetched again. Only `forget` rejects: a copy that cannot be kept is fetched again as well.
+ */
 export class CatalogStorage {
   readonly #storage: ClientStorage;
   readonly #environment: Environment;
@@ -34,6 +52,8 @@ export class CatalogStorage {
   #next: (() => Promise<void>) | null = null;
   /** The steps of a download are written in their order. */
   #steps: Promise<void> = Promise.resolve();
+  /** What the storage has of the copy that was last read or written. */
+  #kept = NOTHING;
   /** The download of which a step could not be written: what follows is of no use. */
   #refused: Download | null = null;
   #readError: unknown = null;
@@ -52,14 +72,41 @@ export class CatalogStorage {
 
   async read(owner: Owner, signal?: AbortSignal): Promise<AgedCopy | null> {
     try {
-      const text = await this.#inTime(this.#storage.get(storageKey(owner)), signal);
-      const aged = text === null ? null : fromText(owner, this.#fields, text);
+      const text = await this.#get(storageKey(owner), signal);
+      const head = text === null ? null : headFromText(owner, this.#fields, text);
+      const aged = head && (await this.#readEntries(owner, head, signal));
       this.#readError = null;
       return aged;
     } catch (error) {
       if (!signal?.aborted) this.#readError = error;
       return null;
     }
+  }
+
+  /** Null where nothing is there but the head. */
+  async #readEntries(owner: Owner, head: Head, signal?: AbortSignal): Promise<AgedCopy | null> {
+    const { version, ageSeconds, atMs } = head;
+    const kept: Entry[] = [];
+    const all: KeyFields[] = [];
+    const byId = new Map<string, KeyFields>();
+    const stale: string[] = [];
+    let isWhole = true;
+    for (const [at, { version: written, ids }] of head.entries.entries()) {
+      const text = await this.#get(entryKey(owner, at), signal);
+      const entry = text === null ? null : entryFromText(owner, this.#fields, text);
+      const isOfHead = entry?.version === written && hasIds(entry, ids);
+      // Of an entry of another version each instrument is whole: they serve until they are fetched anew.
+      const wanted = isOfHead ? null : new Set(ids);
+      const rows = (entry?.rows ?? []).filter(({ id }) => wanted?.has(id) ?? true);
+      for (const row of rows) byId.set(row.id, row);
+      insertSorted(all, rows);
+      kept.push(isOfHead ? entry : { version: '', rows: [] });
+      if (!isOfHead) stale.push(...ids);
+      isWhole &&= isOfHead || (entry !== null && entry.version !== written);
+    }
+    if (all.length === 0) return null;
+    this.#kept = { key: storageKey(owner), entries: kept };
+    return { copy: new CatalogCopy(version, all, byId, stale, isWhole), ageSeconds, atMs };
   }
 
   /** The copy of an account whose group nobody has named yet. */
@@ -87,8 +134,7 @@ export class CatalogStorage {
     const download = new Download(owner);
     try {
       for (;;) {
-        const reading = this.#storage.get(stepKey(owner, download.steps));
-        const text = await this.#inTime(reading, signal);
+        const text = await this.#get(stepKey(owner, download.steps), signal);
         if (text === null || !takeStep(download, this.#fields, text)) break;
       }
     } catch {
@@ -118,6 +164,7 @@ export class CatalogStorage {
   async forget(): Promise<void> {
     this.#next = null;
     await this.#inTime(Promise.all([this.#saving, this.#steps]));
+    this.#kept = NOTHING;
     for (const prefix of ALL_PREFIXES) {
       const keys = await this.#inTime(this.#storage.keys(prefix));
       for (const key of keys) await this.#inTime(this.#storage.delete(key));
@@ -127,18 +174,42 @@ export class CatalogStorage {
   /** Writes in the background, one copy after the other; of those that wait only the last one is written. */
   save(owner: Owner, aged: AgedCopy, onSaved: () => void): void {
     this.#next = async () => {
-      const text = toText(owner, this.#fields, aged);
-      const write = () => this.#storage.set(storageKey(owner), text);
-      const removeSteps = () => this.#steps.then(() => this.#remove(stepPrefix(owner.login)));
-      // The steps take as much room as the copy, which may be what a full store lacks.
-      await write().catch(() => removeSteps().then(write));
+      await this.#write(owner, aged);
       onSaved();
-      // An account is in one group at a time, so that copies for another one are of no use.
-      await this.#remove(accountPrefix(owner.login), storageKey(owner));
-      await removeSteps();
       this.#saveError = null;
     };
     this.#saving ??= this.#saveAll();
+  }
+
+  async #write(owner: Owner, { copy, ageSeconds, atMs }: AgedCopy): Promise<void> {
+    const key = storageKey(owner);
+    await this.#steps;
+    // The steps take as much room as the copy: one goes with each entry, and all where a full store has none left.
+    const steps = [...(await this.#storage.keys(stepPrefix(owner.login)))];
+    const removeSteps = async (most = steps.length) => {
+      for (const step of steps.splice(0, most)) await this.#storage.delete(step);
+    };
+    const put = (at: string, text: string) =>
+      this.#storage
+        .set(at, text)
+        .catch(() => removeSteps().then(() => this.#storage.set(at, text)));
+    const known = this.#kept.key === key ? this.#kept.entries : [];
+    const entries = divide(copy, known);
+    const heads = entries.map(({ version, rows }) => ({ version, ids: rows.map(({ id }) => id) }));
+    const head = { version: copy.version, ageSeconds, atMs, entries: heads };
+    await put(key, headToText(owner, this.#fields, head));
+    const kept = { key, entries: [...known] };
+    this.#kept = kept;
+    // An account is in one group at a time, so that copies for another one are of no use.
+    const keys = new Set([key, ...entries.map((_entry, at) => entryKey(owner, at))]);
+    await this.#remove(accountPrefix(owner.login), keys);
+    for (const [at, entry] of entries.entries()) {
+      if (entry === known[at]) continue;
+      await put(entryKey(owner, at), entryToText(owner, this.#fields, entry));
+      kept.entries[at] = entry;
+      await removeSteps(1);
+    }
+    await removeSteps();
   }
 
   async #saveAll(): Promise<void> {
@@ -154,13 +225,23 @@ export class CatalogStorage {
     this.#saving = null;
   }
 
-  async #remove(prefix: string, kept?: string): Promise<void> {
+  async #remove(prefix: string, kept?: ReadonlySet<string>): Promise<void> {
     for (const key of await this.#storage.keys(prefix)) {
-      if (key !== kept) await this.#storage.delete(key);
+      if (!kept?.has(key)) await this.#storage.delete(key);
     }
+  }
+
+  async #get(key: string, signal?: AbortSignal): Promise<string | null> {
+    const text: unknown = await this.#inTime(this.#storage.get(key), signal);
+    if (text === null || typeof text === 'string') return text;
+    throw new TypeError('The storage answers with what is no text.');
   }
 
   #inTime<T>(reading: Promise<T>, signal?: AbortSignal): Promise<T> {
     return withinTime(this.#environment, READ_TIMEOUT_MS, signal, (time) => time.race(reading));
   }
+}
+
+function hasIds({ rows }: Entry, ids: readonly string[]): boolean {
+  return rows.length === ids.length && rows.every(({ id }, at) => id === ids[at]);
 }

@@ -14,7 +14,7 @@ export interface Held {
 /** A frame of the screen has twice as long. */
 const PIECE_MS = 8;
 
-export const NONE: CatalogCopy<KeyFields> = new CatalogCopy('', new Map());
+export const NONE: CatalogCopy<KeyFields> = new CatalogCopy('', [], new Map());
 
 /** Holds the copy in memory, and calls its listeners when it changes. */
 export class HeldCopy {
@@ -34,11 +34,11 @@ export class HeldCopy {
     return this.#held;
   }
 
-  /** The copy; null where the server has named another account than its owner. */
+  /** The copy; null where it is not whole, or the server has named another account than its owner. */
   get shown(): Held | null {
     const { login } = this.#core;
     const isOthers = login !== null && this.#held?.owner.login !== login;
-    return isOthers ? null : this.#held;
+    return isOthers || this.#held?.copy.isWhole === false ? null : this.#held;
   }
 
   get ageSeconds(): number | null {

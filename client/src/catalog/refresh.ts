@@ -54,7 +54,10 @@ export class Refresh {
         if (stopped.aborted) throw abortedError();
         const { retryable, code } = error as TradingGraphError;
         // The server refuses the session, so its account cannot become known later either. The page of a portal refuses nothing.
-        if (!retryable && code !== 'PROTOCOL' && !held.current?.isConfirmed) held.drop();
+        if (!retryable && code !== 'PROTOCOL' && !held.current?.isConfirmed) {
+          this.#generation += 1;
+          held.drop();
+        }
         if (!attempt.signal.aborted) throw error;
         if (tries >= TRIES) throw signedOutError('Another account was signed in again and again.');
       } finally {
@@ -84,7 +87,7 @@ export class Refresh {
     if (held.current === null) await this.#recall(login, signal);
     let since = held.current?.copy ?? NONE;
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const changes = await source.changes(since.version, {
+      const changes = await source.changes(since, {
         login,
         signal,
         onStep: (download, step) => storage?.keepStep(download, step),

@@ -60,7 +60,7 @@ class Replica<Row extends KeyFields> implements CatalogReplica<Row> {
       await this.#wait(signal, timeoutMs);
     } catch (error) {
       await showing;
-      if (this.#held.current === null) throw error;
+      if (this.#held.shown === null) throw error;
     } finally {
       leave();
     }

@@ -1,6 +1,6 @@
 import { isObject } from '../request/failures.ts';
 import { parseJson } from '../request/wire-result.ts';
-import { CatalogCopy, type Owner } from './catalog-copy.ts';
+import type { CatalogCopy, Owner } from './catalog-copy.ts';
 import type { Download, Step } from './download.ts';
 import { KEY_FIELDS, type KeyFields } from './instrument.ts';
 
@@ -12,7 +12,21 @@ export interface AgedCopy {
   readonly atMs: number;
 }
 
-const FORMAT = 1;
+/** Some of a copy's instruments, sorted, and the version in which they last changed. */
+export interface Entry {
+  readonly version: string;
+  readonly rows: readonly KeyFields[];
+}
+
+/** What a stored copy is, and what its entries have to be: one that is another was not reached by the last write. */
+export interface Head {
+  readonly version: string;
+  readonly ageSeconds: number;
+  readonly atMs: number;
+  readonly entries: readonly { readonly version: string; readonly ids: readonly string[] }[];
+}
+
+const FORMAT = 2;
 const PREFIX = 'trading-graph:catalog:';
 const STEP_PREFIX = 'trading-graph:catalog-part:';
 
@@ -23,7 +37,11 @@ export function storageKey({ login, group }: Owner): string {
   return `${PREFIX}${JSON.stringify([login, group])}`;
 }
 
-/** How the keys of the account's copies begin, for whatever group. */
+export function entryKey({ login, group }: Owner, at: number): string {
+  return `${PREFIX}${JSON.stringify([login, group, at])}`;
+}
+
+/** How the keys of the account's copies and their entries begin, for whatever group. */
 export function accountPrefix(login: string): string {
   return `${PREFIX}[${JSON.stringify(login)},`;
 }
@@ -33,7 +51,8 @@ export function ownerOf(key: string): Owner | null {
   const owner = key.startsWith(PREFIX) ? parse(key.slice(PREFIX.length)) : null;
   if (!Array.isArray(owner)) return null;
   const [login, group] = owner;
-  return typeof login === 'string' && typeof group === 'string' ? { login, group } : null;
+  const isOwner = typeof login === 'string' && typeof group === 'string' && owner.length === 2;
+  return isOwner ? { login, group } : null;
 }
 
 /** The steps of a download are texts of their own, so that each costs no more to write than it brings. */
@@ -46,7 +65,7 @@ export function stepPrefix(login: string): string {
 }
 
 export function stepToText(owner: Owner, fields: string, step: Step): string {
-  return checked({ format: FORMAT, ...owner, fields, step });
+  return toText(owner, fields, { step });
 }
 
 /** Whether it was the step that follows, undamaged, of this owner and these fields. */
@@ -55,34 +74,39 @@ export function takeStep(download: Download, fields: string, text: string): bool
   return content !== null && isStep(content.step) && download.take(content.step);
 }
 
-/** Version and instruments are one text with a checksum, so that they belong together whatever the storage does. */
-export function toText(owner: Owner, fields: string, { copy, ageSeconds, atMs }: AgedCopy): string {
-  const { version, all } = copy;
-  const content = { format: FORMAT, ...owner, fields, version, ageSeconds, atMs, instruments: all };
-  return checked(content);
+export function headToText(owner: Owner, fields: string, head: Head): string {
+  return toText(owner, fields, head);
+}
+
+export function entryToText(owner: Owner, fields: string, entry: Entry): string {
+  return toText(owner, fields, entry);
 }
 
 /** Null where the text is damaged, another owner's, of other fields or of another version of this package. */
-export function fromText(owner: Owner, fields: string, text: string): AgedCopy | null {
+export function headFromText(owner: Owner, fields: string, text: string): Head | null {
   const content = contentOf(owner, fields, text);
   if (content === null) return null;
-  const { version, ageSeconds, atMs, instruments } = content;
-  if (typeof version !== 'string' || version === '' || !Array.isArray(instruments)) return null;
-  if (!isAmount(ageSeconds) || !isAmount(atMs) || !instruments.every(isInstrument)) return null;
-  const byId = new Map(instruments.map((instrument) => [instrument.id, instrument]));
-  return { copy: new CatalogCopy(version, byId), ageSeconds, atMs };
+  const { version, ageSeconds, atMs, entries } = content;
+  if (!isVersion(version) || !isAmount(ageSeconds) || !isAmount(atMs)) return null;
+  if (!Array.isArray(entries) || !entries.every(isEntryHead)) return null;
+  return { version, ageSeconds, atMs, entries };
 }
 
-function checked(content: object): string {
-  const json = JSON.stringify(content);
-  return `${checksum(json)}\n${json}`;
+/** Null as of a head. */
+export function entryFromText(owner: Owner, fields: string, text: string): Entry | null {
+  const content = contentOf(owner, fields, text);
+  if (content === null) return null;
+  const { version, rows } = content;
+  const isEntry = isVersion(version) && Array.isArray(rows) && rows.every(isInstrument);
+  return isEntry ? { version, rows } : null;
+}
+
+function toText(owner: Owner, fields: string, content: object): string {
+  return JSON.stringify({ format: FORMAT, ...owner, fields, ...content });
 }
 
 function contentOf(owner: Owner, fields: string, text: string) {
-  const end = text.indexOf('\n');
-  const json = text.slice(end + 1);
-  if (end < 0 || text.slice(0, end) !== checksum(json)) return null;
-  const content = parse(json);
+  const content = parse(text);
   if (content === null || content.format !== FORMAT || content.fields !== fields) return null;
   return content.login === owner.login && content.group === owner.group ? content : null;
 }
@@ -90,10 +114,17 @@ function contentOf(owner: Owner, fields: string, text: string) {
 function isStep(value: unknown): value is Step {
   if (!isObject(value) || !isObject(value.from)) return false;
   const { version, removed, upserted } = value;
-  const isOfVersion = typeof version === 'string' && version !== '';
-  return (
-    isOfVersion && Array.isArray(removed) && Array.isArray(upserted) && upserted.every(isInstrument)
-  );
+  const areLists = Array.isArray(removed) && Array.isArray(upserted);
+  return isVersion(version) && areLists && upserted.every(isInstrument);
+}
+
+function isEntryHead(value: unknown): value is Head['entries'][number] {
+  if (!isObject(value) || !isVersion(value.version) || !Array.isArray(value.ids)) return false;
+  return value.ids.every((id) => typeof id === 'string');
+}
+
+function isVersion(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 function parse(json: string): Readonly<Record<string, unknown>> | null {
@@ -107,13 +138,4 @@ function isInstrument(value: unknown): value is KeyFields {
 
 function isAmount(value: unknown): value is number {
   return typeof value === 'number' && value >= 0;
-}
-
-/** FNV-1a with the length: it finds damage, and needs no more since nobody gains by forging a copy. */
-function checksum(text: string): string {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  }
-  return `${text.length.toString(36)}-${(hash >>> 0).toString(36)}`;
 }

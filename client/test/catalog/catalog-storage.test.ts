@@ -16,6 +16,7 @@ import {
 
 const GROUP = 'standard-usd';
 const KEY = `trading-graph:catalog:["700001","${GROUP}"]`;
+const ENTRY = `trading-graph:catalog:["700001","${GROUP}",0]`;
 
 const app = sharedApp({ SANDBOX_INSTRUMENTS: '120' });
 const large = sharedApp({ SANDBOX_INSTRUMENTS: '1000' });
@@ -35,7 +36,7 @@ async function storageWithCopy(): Promise<ClientStorage> {
   const storage = memoryStorage();
   using phone = openPhone(app, { storage });
   await phone.catalog.load();
-  await eventually(async () => expect(await storage.get(KEY)).not.toBeNull());
+  await eventually(async () => expect(await storage.get(ENTRY)).not.toBeNull());
   return storage;
 }
 
@@ -79,7 +80,7 @@ describe('after a restart', () => {
       using phone = openPhone(app, { storage, now });
       await phone.catalog.load();
       age = phone.catalog.ageSeconds ?? 0;
-      await eventually(async () => expect(await storage.get(KEY)).not.toBeNull());
+      await eventually(async () => expect(await storage.get(ENTRY)).not.toBeNull());
     }
     const ageAfter = async (ms: number) => {
       nowMs += ms;
@@ -94,10 +95,13 @@ describe('after a restart', () => {
   });
 });
 
-test('a stored copy that is damaged is fetched anew and repaired', async () => {
+test.each([
+  ['whose head is damaged', KEY],
+  ['of which no entry is readable', ENTRY],
+])('a stored copy %s is fetched anew and repaired', async (_which, key) => {
   const storage = await storageWithCopy();
-  const text = (await storage.get(KEY)) ?? '';
-  await storage.set(KEY, text.replace('Apple Inc.', 'Apple Inc!'));
+  const text = (await storage.get(key)) ?? '';
+  await storage.set(key, text.slice(0, -9));
   expect(await startsFrom(storage)).toEqual(['']);
   await eventually(async () => expect(await startsFrom(storage)).toEqual([present.version]));
 });
@@ -141,7 +145,7 @@ describe('a storage that fails', () => {
     expect(await kept.keys('')).toEqual([]);
     isBroken = false;
     await phone.catalog.sync();
-    await eventually(async () => expect(await kept.keys('')).toEqual([KEY]));
+    await eventually(async () => expect(await kept.keys('')).toEqual([KEY, ENTRY]));
     expect(phone.catalog.storageError).toBeNull();
   });
 
@@ -182,8 +186,9 @@ describe('a storage that fails', () => {
     using phone = openPhone(large, { storage, isSlowLine: () => true });
     await phone.catalog.load();
     expect(phone.sentNamed('TradingGraphCatalogPart')).toHaveLength(6);
-    await eventually(async () => expect(await storage.keys('')).toEqual([KEY]));
     await eventually(() => phone.catalog.storageError === null);
+    const entries = [0, 1, 2, 3].map((at) => ENTRY.replace(',0]', `,${at}]`));
+    await eventually(async () => expect(await storage.keys('')).toEqual([KEY, ...entries]));
     expect(storage.refused()).toBe(1);
   });
 
@@ -194,7 +199,7 @@ describe('a storage that fails', () => {
     const set = (key: string, text: string) => (isFull ? refuse() : kept.set(key, text));
     using phone = openPhone(own, { storage: failing({ ...kept, set }) });
     await phone.catalog.load();
-    await eventually(async () => expect(await kept.keys('')).toEqual([KEY]));
+    await eventually(async () => expect(await kept.keys('')).toEqual([KEY, ENTRY]));
     isFull = true;
     await changeCatalog(own, { change: 5 });
     await untilServed(own, phone.catalog.version ?? '');
@@ -233,7 +238,7 @@ describe('two users of two groups on one phone', () => {
     await phone.signIn(DEMO);
     await catalog.load();
     expect(catalog.all).toEqual(present.instruments);
-    await eventually(async () => expect(await storage.keys('')).toHaveLength(2));
+    await eventually(async () => expect(await storage.keys('')).toHaveLength(4));
     const since = phone.sentNamed('TradingGraphCatalog').map(({ variables }) => variables.since);
     // The first user's copy was kept meanwhile.
     expect(since).toEqual(['', '', present.version]);
@@ -247,9 +252,11 @@ describe('two users of two groups on one phone', () => {
     ['of the group that it was in', 'trading-graph:catalog:["700001","pro-usd"]', DEMO],
   ])('an account sees no copy %s, without a catalog either', async (_whose, key, email) => {
     const storage = await storageWithCopy();
-    const text = (await storage.get(KEY)) ?? '';
-    await storage.delete(KEY);
-    await storage.set(key, text);
+    for (const own of [KEY, ENTRY]) {
+      const text = (await storage.get(own)) ?? '';
+      await storage.delete(own);
+      await storage.set(own.replace(KEY.slice(0, -1), key.slice(0, -1)), text);
+    }
     using phone = openPhone(app, { storage, email, network: withoutCatalog });
     await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
     expect(phone.catalog.size).toBe(0);
@@ -309,13 +316,15 @@ test('an account that is moved to another group gets that group’s catalog whol
   });
   const { catalog } = phone;
   await catalog.load();
-  await eventually(async () => expect(await storage.keys('')).toEqual([KEY]));
+  await eventually(async () => expect(await storage.keys('')).toEqual([KEY, ENTRY]));
   isMoved = true;
   await catalog.sync();
   const pro = await serverCatalog(app, PRO);
   expect(catalog.all).toEqual(pro.instruments);
   expect(catalog.version).toBe(pro.version);
   await eventually(async () =>
-    expect(await storage.keys('')).toEqual(['trading-graph:catalog:["700001","pro-usd"]']),
+    expect(await storage.keys('')).toEqual(
+      [KEY, ENTRY].map((key) => key.replace(GROUP, 'pro-usd')),
+    ),
   );
 });

@@ -147,9 +147,11 @@ describe('on a slow line', () => {
     expect(new Set([null, ...firstPlaces, placesOf(again)[0]]).size).toBe(3);
     expect(told[0]?.loaded).toBeGreaterThan(300);
     expect(again.catalog.all).toEqual(present.instruments);
-    await eventually(async () =>
-      expect(await storage.keys('')).toEqual(['trading-graph:catalog:["700001","standard-usd"]']),
-    );
+    // The copy is kept by then, and nothing of the download.
+    await eventually(async () => {
+      const keys = await storage.keys('');
+      expect(keys.map((key) => key.split('[')[0])).toEqual(Array(5).fill('trading-graph:catalog:'));
+    });
   });
 
   test.each<[string, (storage: ClientStorage, steps: readonly string[]) => Promise<void>]>([

@@ -1,0 +1,236 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { startTestApp } from '../../../test/support/app.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { sharedApp } from '../../../test/support/shared-app.ts';
+import { CatalogCopy } from '../../src/catalog/catalog-copy.ts';
+import { CatalogStorage } from '../../src/catalog/catalog-storage.ts';
+import { Download } from '../../src/catalog/download.ts';
+import { entryKey, type Head, storageKey } from '../../src/catalog/stored-copy.ts';
+import { asyncStorage } from '../../src/storage/async-storage.ts';
+import { memoryStorage } from '../../src/storage/memory.ts';
+import type { ClientStorage } from '../../src/storage.ts';
+import { changeCatalog, openPhone, serverCatalog, untilServed } from '../support/catalog-phone.ts';
+import { countedEnvironment } from '../support/counted-environment.ts';
+import { createMemoryStorage } from '../support/memory-storage.ts';
+
+const PAGE = 'TradingGraphCatalogPage';
+const OWNER = { login: '700001', group: 'standard-usd' };
+const ENTRY_SIZE = 250;
+const MEGABYTES = 6 * 2 ** 20;
+
+const app = sharedApp({ SANDBOX_INSTRUMENTS: '1000' });
+afterEach(() => vi.restoreAllMocks());
+
+/** A storage of its own on the texts, as each start of the app makes one. */
+const opened = (storage: ClientStorage) =>
+  new CatalogStorage(storage, countedEnvironment(), ['id', 'symbol', 'name', 'description']);
+
+function edition(version: string, size: number) {
+  const description = `${version} `.repeat(280);
+  return Array.from({ length: size }, (_none, at) => {
+    const symbol = `S${String(at).padStart(5, '0')}`;
+    return { id: symbol, symbol, name: `Name of ${symbol}`, description };
+  });
+}
+
+type Rows = ReturnType<typeof edition>;
+const copyOf = (version: string, rows: Rows) =>
+  new CatalogCopy(version, [...rows], new Map(rows.map((row) => [row.id, row])));
+
+/** Resolves when the copy is written, and rejects when it is not. */
+async function save(storage: CatalogStorage, copy: ReturnType<typeof copyOf>): Promise<void> {
+  let isSaved = false;
+  storage.save(OWNER, { copy, ageSeconds: 0, atMs: 0 }, () => {
+    isSaved = true;
+  });
+  await eventually(() => isSaved || storage.error !== null);
+  expect(storage.error).toBeNull();
+}
+
+/** A store of which the app has so many writes until it is killed, or it is full. */
+function cutOff(kept: ClientStorage, writes: { left: number }): ClientStorage {
+  const spent = () => {
+    writes.left -= 1;
+    return writes.left < 0;
+  };
+  return {
+    ...kept,
+    set: async (key, text) => {
+      if (spent()) throw new Error('killed');
+      await kept.set(key, text);
+    },
+  };
+}
+
+test('after a write that was cut off anywhere the copy is shown offline, and what was not written is fetched, no more', async () => {
+  await using own = await startTestApp({ SANDBOX_INSTRUMENTS: '1000' });
+  const kept = memoryStorage();
+  const writes = { left: Number.POSITIVE_INFINITY };
+  const storage = cutOff(kept, writes);
+  {
+    using phone = openPhone(own, { storage });
+    await phone.catalog.load();
+    await eventually(async () => expect(await kept.keys('')).toHaveLength(5));
+  }
+  for (let left = 0; left <= 4; left += 1) {
+    {
+      using phone = openPhone(own, { storage });
+      await phone.catalog.load();
+      await changeCatalog(own, { change: 40, add: 2, remove: 2 });
+      await untilServed(own, phone.catalog.version ?? '');
+      writes.left = left;
+      await phone.catalog.sync();
+      await eventually(() => writes.left < 0);
+      writes.left = Number.POSITIVE_INFINITY;
+    }
+    {
+      const network = () => Promise.reject(new TypeError('no network'));
+      using offline = openPhone(own, { storage: kept, network });
+      await offline.catalog.load({ account: OWNER.login });
+      expect(offline.catalog.size).toBeGreaterThan(990);
+    }
+    const { entries }: Head = JSON.parse((await kept.get(storageKey(OWNER))) ?? '');
+    using again = openPhone(own, { storage: kept });
+    await again.catalog.load();
+    const present = await serverCatalog(own);
+    expect(again.catalog.all).toEqual(present.instruments);
+    expect(again.catalog.version).toBe(present.version);
+    const whole = again
+      .sentNamed('TradingGraphCatalog')
+      .filter(({ variables }) => !variables.since);
+    expect(whole).toEqual([]);
+    const asked = again.sentNamed(PAGE).flatMap(({ variables }) => variables.ids as string[]);
+    // The first write is the head's; with none of it there is the former copy, and what changed comes as changes.
+    const notReached = left === 0 ? [] : entries.slice(left - 1).flatMap(({ ids }) => ids);
+    expect(notReached).toEqual(expect.arrayContaining(asked));
+    expect(asked.length > 0).toBe(left > 0);
+  }
+});
+
+test('an entry that cannot be read is fetched anew, before anything is shown, and nothing else', async () => {
+  const storage = memoryStorage();
+  const present = await serverCatalog(app);
+  {
+    using phone = openPhone(app, { storage });
+    await phone.catalog.load();
+    await eventually(async () => expect(await storage.keys('')).toHaveLength(5));
+  }
+  for (const damage of ['cut off', 'gone', 'of no such ids']) {
+    const key = entryKey(OWNER, 2);
+    const text = (await storage.get(key)) ?? '';
+    await storage.delete(key);
+    if (damage === 'cut off') await storage.set(key, text.slice(0, -5));
+    if (damage === 'of no such ids') await storage.set(key, text.replaceAll('"id":"', '"id":"no '));
+    {
+      const network = () => Promise.reject(new TypeError('no network'));
+      using offline = openPhone(app, { storage, network });
+      const loading = offline.catalog.load({ account: OWNER.login });
+      await expect(loading).rejects.toMatchObject({ code: 'NETWORK' });
+      expect(offline.catalog.size).toBe(0);
+    }
+    using phone = openPhone(app, { storage });
+    await phone.catalog.load();
+    expect(phone.catalog.all).toEqual(present.instruments);
+    const asked = phone.sentNamed(PAGE).flatMap(({ variables }) => variables.ids as string[]);
+    expect(asked).toHaveLength(ENTRY_SIZE);
+    expect(phone.sentNamed('TradingGraphCatalog')).toEqual([]);
+    await eventually(async () => expect(await storage.get(key)).toBe(text));
+  }
+});
+
+test('only the entries that changed are written', async () => {
+  const memory = memoryStorage();
+  let written: string[] = [];
+  const set = (key: string, text: string) => {
+    written.push(key.slice(key.lastIndexOf(',') + 1));
+    return memory.set(key, text);
+  };
+  const storage = opened({ ...memory, set });
+  const rows = edition('v1', 4 * ENTRY_SIZE + 100);
+  let copy = copyOf('v1', rows);
+  await save(storage, copy);
+  const head = '"standard-usd"]';
+  expect(written).toEqual([head, '0]', '1]', '2]', '3]', '4]']);
+  const changes: [Partial<Parameters<typeof copy.after>[0]>, string[]][] = [
+    [{ upserted: rows.slice(300, 340).map((row) => ({ ...row, name: 'B' })) }, [head, '1]']],
+    [{ removed: ['S00700'] }, [head, '2]']],
+    // An instrument that is new goes where there is room, and two where there was room for one.
+    [{ upserted: edition('new', 1).map((row) => ({ ...row, id: 'new' })) }, [head, '2]']],
+    [{ upserted: [{ ...(rows[999] as Rows[number]), symbol: 'A' }] }, [head, '3]']],
+    [{}, [head]],
+  ];
+  for (const [at, [changed, expected]] of changes.entries()) {
+    written = [];
+    const none = { reset: false, removed: [], upserted: [] };
+    copy = copy.after({ version: `v${at + 2}`, ...none, ...changed });
+    await save(storage, copy);
+    expect(written).toEqual(expected);
+    const read = await opened(memory).read(OWNER);
+    expect(read?.copy).toMatchObject({ version: copy.version, stale: [], isWhole: true });
+    expect(read?.copy.all).toEqual(copy.all);
+  }
+});
+
+test('a store of 6 MB keeps one edition after the other, whatever a download has left there', async () => {
+  const texts = new Map<string, string>();
+  const used = () => [...texts].flat().reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const native = asyncStorage({
+    getItem: async (key) => texts.get(key) ?? null,
+    getAllKeys: async () => [...texts.keys()],
+    removeItem: async (key) => void texts.delete(key),
+    async setItem(key, text) {
+      const former = texts.get(key);
+      texts.set(key, text);
+      if (used() < MEGABYTES) return;
+      if (former === undefined) texts.delete(key);
+      else texts.set(key, former);
+      throw new Error('database or disk is full');
+    },
+  });
+  const storage = opened(native);
+  const download = new Download(OWNER);
+  const first = edition('v1', 5_000);
+  for (let at = 0; at < first.length; at += ENTRY_SIZE) {
+    storage.keepStep(download, download.page('v1', first.slice(at, at + ENTRY_SIZE), `${at}`));
+  }
+  for (const version of ['v1', 'v2', 'v3']) {
+    const rows = edition(version, 5_000);
+    await save(storage, copyOf(version, rows));
+    expect(used()).toBeGreaterThan(MEGABYTES / 2);
+    const read = await opened(native).read(OWNER);
+    expect(read?.copy.all).toEqual(rows);
+    expect(await native.keys('trading-graph:catalog-part:')).toEqual([]);
+  }
+});
+
+test('no turn of the event loop writes or reads more than one entry', async () => {
+  const storage = createMemoryStorage();
+  let work = 0;
+  let most = 0;
+  const count = (rows: unknown) => {
+    if (Array.isArray(rows)) work += rows.length;
+    most = Math.max(most, work);
+  };
+  const { parse, stringify } = JSON;
+  vi.spyOn(JSON, 'parse').mockImplementation((text) => {
+    const value = parse(text);
+    count(value.rows);
+    return value;
+  });
+  vi.spyOn(JSON, 'stringify').mockImplementation((value) => {
+    count(value.rows);
+    return stringify(value);
+  });
+  let isOver = false;
+  const nextTurn = () => {
+    work = 0;
+    if (!isOver) setImmediate(nextTurn);
+  };
+  nextTurn();
+  const rows = edition('v1', 2_000);
+  await save(opened(storage), copyOf('v1', rows));
+  const read = await opened(storage).read(OWNER);
+  isOver = true;
+  expect(read?.copy.all.length).toBe(rows.length);
+  expect(most).toBe(ENTRY_SIZE);
+});
