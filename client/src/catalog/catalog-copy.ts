@@ -61,25 +61,17 @@ export class CatalogCopy<Row extends KeyFields> {
   }
 }
 
-/** Puts sorted instruments into a list that is sorted. */
+/** Puts sorted instruments into a list that is sorted, and looks at no more of it than comes behind the first of them. */
 export function insertSorted<Row extends KeyFields>(list: Row[], rows: readonly Row[]): void {
-  const [first] = rows;
-  if (first === undefined) return;
-  const isBehind = (row: Row | undefined) =>
-    row !== undefined && compareInstruments(row, first) > 0;
-  let at = list.length;
-  while (isBehind(list[at - 1])) at -= 1;
-  const behind = list.splice(at);
-  let next = 0;
-  for (const row of rows) {
-    for (let other = behind[next]; other; other = behind[next]) {
-      if (compareInstruments(other, row) > 0) break;
-      list.push(other);
-      next += 1;
+  const taken: Row[] = [];
+  for (const row of [...rows].reverse()) {
+    for (let last = list.at(-1); last && compareInstruments(last, row) > 0; last = list.at(-1)) {
+      taken.push(last);
+      list.pop();
     }
-    list.push(row);
+    taken.push(row);
   }
-  for (const other of behind.slice(next)) list.push(other);
+  for (const row of taken.reverse()) list.push(row);
 }
 
 /** Compares by code units, as the server does, whatever the phone's language is. */

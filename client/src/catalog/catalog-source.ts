@@ -72,25 +72,19 @@ export class CatalogSource {
     this.#download = download;
   }
 
-  /**
-   * The changes from a copy to the present version, with all that is stale in it; the whole catalog where the server does not know
-   * its version.
-   */
-  async changes(
-    { version: since, stale }: CatalogCopy<KeyFields>,
-    asking: Asking,
-  ): Promise<FetchedChanges> {
-    if (since === '') return (await this.#whole(asking)) ?? (await this.#inParts(asking));
-    if (!this.#isTooLarge && stale.length === 0) {
-      const result = await this.#changesSince(since, asking);
+  /** The changes from a copy to the present version; the whole catalog where the server does not know the copy's. */
+  async changes(from: CatalogCopy<KeyFields>, asking: Asking): Promise<FetchedChanges> {
+    if (from.version === '') return (await this.#whole(asking)) ?? (await this.#inParts(asking));
+    if (!this.#isTooLarge && from.stale.length === 0) {
+      const result = await this.#changesSince(from.version, asking);
       if (!this.#isTooLarge && !isLost(result.errors)) return fetched(dataOf(result));
     }
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const paged = await this.#pagedChanges(since, stale, asking);
+      const paged = await this.#pagedChanges(from, asking);
       if (paged !== null) return paged;
     }
     // What is stale was read from a storage, which may be damaged.
-    if (stale.length > 0) return this.#inParts(asking);
+    if (from.stale.length > 0) return this.#inParts(asking);
     throw protocolError('The catalog changed each time while its pages were read.');
   }
 
@@ -207,8 +201,7 @@ export class CatalogSource {
 
   /** Null where the pages are not of one version. */
   async #pagedChanges(
-    since: string,
-    stale: readonly string[],
+    { version: since, stale }: CatalogCopy<KeyFields>,
     asking: Asking,
   ): Promise<FetchedChanges | null> {
     const { changedIds, page } = this.#documents;

@@ -9,30 +9,23 @@ import {
   type AgedCopy,
   ALL_PREFIXES,
   accountPrefix,
+  contentOf,
   type Entry,
-  entryFromText,
   entryKey,
-  entryToText,
+  entryOf,
   type Head,
-  headFromText,
-  headToText,
+  headOf,
+  isStep,
   ownerOf,
   stepKey,
   stepPrefix,
-  stepToText,
   storageKey,
-  takeStep,
+  toText,
 } from './stored-copy.ts';
 
 // A catalog is rather fetched than waited for.
 const READ_TIMEOUT_MS = 5_000;
-const NOTHING: Kept = { key: '', entries: [] };
-
-/** The entries that the storage has under the key of a head. */
-interface Kept {
-  readonly key: string;
-  readonly entries: Entry[];
-}
+const NOTHING = { key: '', entries: [] as readonly Entry[] };
 
 /** A copy and whose it is. */
 export interface OwnedCopy extends AgedCopy {
@@ -72,8 +65,7 @@ export class CatalogStorage {
 
   async read(owner: Owner, signal?: AbortSignal): Promise<AgedCopy | null> {
     try {
-      const text = await this.#get(storageKey(owner), signal);
-      const head = text === null ? null : headFromText(owner, this.#fields, text);
+      const head = headOf(await this.#content(owner, storageKey(owner), signal));
       const aged = head && (await this.#readEntries(owner, head, signal));
       this.#readError = null;
       return aged;
@@ -92,8 +84,7 @@ export class CatalogStorage {
     const stale: string[] = [];
     let isWhole = true;
     for (const [at, { version: written, ids }] of head.entries.entries()) {
-      const text = await this.#get(entryKey(owner, at), signal);
-      const entry = text === null ? null : entryFromText(owner, this.#fields, text);
+      const entry = entryOf(await this.#content(owner, entryKey(owner, at), signal));
       const isOfHead = entry?.version === written && hasIds(entry, ids);
       // Of an entry of another version each instrument is whole: they serve until they are fetched anew.
       const wanted = isOfHead ? null : new Set(ids);
@@ -134,8 +125,8 @@ export class CatalogStorage {
     const download = new Download(owner);
     try {
       for (;;) {
-        const text = await this.#get(stepKey(owner, download.steps), signal);
-        if (text === null || !takeStep(download, this.#fields, text)) break;
+        const { step } = await this.#content(owner, stepKey(owner, download.steps), signal);
+        if (!isStep(step) || !download.take(step)) break;
       }
     } catch {
       // The steps that were read before the failure are whole.
@@ -150,7 +141,7 @@ export class CatalogStorage {
       .then(async () => {
         if (step === null) await this.#remove(stepPrefix(owner.login));
         else if (download !== this.#refused) {
-          await this.#storage.set(stepKey(owner, steps - 1), stepToText(owner, this.#fields, step));
+          await this.#storage.set(stepKey(owner, steps - 1), toText(owner, this.#fields, { step }));
         }
       })
       .catch((error) => {
@@ -182,34 +173,33 @@ export class CatalogStorage {
   }
 
   async #write(owner: Owner, { copy, ageSeconds, atMs }: AgedCopy): Promise<void> {
-    const key = storageKey(owner);
     await this.#steps;
     // The steps take as much room as the copy: one goes with each entry, and all where a full store has none left.
     const steps = [...(await this.#storage.keys(stepPrefix(owner.login)))];
-    const removeSteps = async (most = steps.length) => {
+    const removeSteps = async (most: number) => {
       for (const step of steps.splice(0, most)) await this.#storage.delete(step);
     };
-    const put = (at: string, text: string) =>
-      this.#storage
-        .set(at, text)
-        .catch(() => removeSteps().then(() => this.#storage.set(at, text)));
+    const put = async (key: string, content: Head | Entry) => {
+      const write = () => this.#storage.set(key, toText(owner, this.#fields, content));
+      await write().catch(() => removeSteps(steps.length).then(write));
+    };
+    const key = storageKey(owner);
     const known = this.#kept.key === key ? this.#kept.entries : [];
     const entries = divide(copy, known);
     const heads = entries.map(({ version, rows }) => ({ version, ids: rows.map(({ id }) => id) }));
-    const head = { version: copy.version, ageSeconds, atMs, entries: heads };
-    await put(key, headToText(owner, this.#fields, head));
-    const kept = { key, entries: [...known] };
-    this.#kept = kept;
+    await put(key, { version: copy.version, ageSeconds, atMs, entries: heads });
+    const kept = [...known];
+    this.#kept = { key, entries: kept };
     // An account is in one group at a time, so that copies for another one are of no use.
-    const keys = new Set([key, ...entries.map((_entry, at) => entryKey(owner, at))]);
-    await this.#remove(accountPrefix(owner.login), keys);
+    const keys = [key, ...entries.map((_entry, at) => entryKey(owner, at))];
+    await this.#remove(accountPrefix(owner.login), new Set(keys));
     for (const [at, entry] of entries.entries()) {
       if (entry === known[at]) continue;
-      await put(entryKey(owner, at), entryToText(owner, this.#fields, entry));
-      kept.entries[at] = entry;
+      await put(entryKey(owner, at), entry);
+      kept[at] = entry;
       await removeSteps(1);
     }
-    await removeSteps();
+    await removeSteps(steps.length);
   }
 
   async #saveAll(): Promise<void> {
@@ -231,10 +221,11 @@ export class CatalogStorage {
     }
   }
 
-  async #get(key: string, signal?: AbortSignal): Promise<string | null> {
+  async #content(owner: Owner, key: string, signal?: AbortSignal) {
     const text: unknown = await this.#inTime(this.#storage.get(key), signal);
-    if (text === null || typeof text === 'string') return text;
-    throw new TypeError('The storage answers with what is no text.');
+    if (text !== null && typeof text !== 'string')
+      throw new TypeError('What is stored is no text.');
+    return contentOf(owner, this.#fields, text ?? '');
   }
 
   #inTime<T>(reading: Promise<T>, signal?: AbortSignal): Promise<T> {

@@ -1,7 +1,7 @@
 import { isObject } from '../request/failures.ts';
 import { parseJson } from '../request/wire-result.ts';
 import type { CatalogCopy, Owner } from './catalog-copy.ts';
-import type { Download, Step } from './download.ts';
+import type { Step } from './download.ts';
 import { KEY_FIELDS, type KeyFields } from './instrument.ts';
 
 /** A copy, and how old it was when. */
@@ -26,6 +26,8 @@ export interface Head {
   readonly entries: readonly { readonly version: string; readonly ids: readonly string[] }[];
 }
 
+type Content = Readonly<Record<string, unknown>>;
+
 const FORMAT = 2;
 const PREFIX = 'trading-graph:catalog:';
 const STEP_PREFIX = 'trading-graph:catalog-part:';
@@ -48,11 +50,9 @@ export function accountPrefix(login: string): string {
 
 /** The owner in a key; null where it is none of a copy. */
 export function ownerOf(key: string): Owner | null {
-  const owner = key.startsWith(PREFIX) ? parse(key.slice(PREFIX.length)) : null;
-  if (!Array.isArray(owner)) return null;
-  const [login, group] = owner;
-  const isOwner = typeof login === 'string' && typeof group === 'string' && owner.length === 2;
-  return isOwner ? { login, group } : null;
+  const owner = key.startsWith(PREFIX) ? parseJson(key.slice(PREFIX.length)) : null;
+  const [login, group, ...others] = isListOf(owner, isText) ? owner : [];
+  return login === undefined || group === undefined || others.length > 0 ? null : { login, group };
 }
 
 /** The steps of a download are texts of their own, so that each costs no more to write than it brings. */
@@ -64,76 +64,54 @@ export function stepPrefix(login: string): string {
   return `${STEP_PREFIX}[${JSON.stringify(login)},`;
 }
 
-export function stepToText(owner: Owner, fields: string, step: Step): string {
-  return toText(owner, fields, { step });
-}
-
-/** Whether it was the step that follows, undamaged, of this owner and these fields. */
-export function takeStep(download: Download, fields: string, text: string): boolean {
-  const content = contentOf(download.owner, fields, text);
-  return content !== null && isStep(content.step) && download.take(content.step);
-}
-
-export function headToText(owner: Owner, fields: string, head: Head): string {
-  return toText(owner, fields, head);
-}
-
-export function entryToText(owner: Owner, fields: string, entry: Entry): string {
-  return toText(owner, fields, entry);
-}
-
-/** Null where the text is damaged, another owner's, of other fields or of another version of this package. */
-export function headFromText(owner: Owner, fields: string, text: string): Head | null {
-  const content = contentOf(owner, fields, text);
-  if (content === null) return null;
-  const { version, ageSeconds, atMs, entries } = content;
-  if (!isVersion(version) || !isAmount(ageSeconds) || !isAmount(atMs)) return null;
-  if (!Array.isArray(entries) || !entries.every(isEntryHead)) return null;
-  return { version, ageSeconds, atMs, entries };
-}
-
-/** Null as of a head. */
-export function entryFromText(owner: Owner, fields: string, text: string): Entry | null {
-  const content = contentOf(owner, fields, text);
-  if (content === null) return null;
-  const { version, rows } = content;
-  const isEntry = isVersion(version) && Array.isArray(rows) && rows.every(isInstrument);
-  return isEntry ? { version, rows } : null;
-}
-
-function toText(owner: Owner, fields: string, content: object): string {
+/** An account's text, of these fields: a head, an entry or a step. */
+export function toText(
+  owner: Owner,
+  fields: string,
+  content: Head | Entry | { step: Step },
+): string {
   return JSON.stringify({ format: FORMAT, ...owner, fields, ...content });
 }
 
-function contentOf(owner: Owner, fields: string, text: string) {
-  const content = parse(text);
-  if (content === null || content.format !== FORMAT || content.fields !== fields) return null;
-  return content.login === owner.login && content.group === owner.group ? content : null;
+/** Nothing where the text is damaged, another owner's, of other fields or of another version of this package. */
+export function contentOf({ login, group }: Owner, fields: string, text: string): Content {
+  const content = parseJson(text);
+  const isOwn = isObject(content) && content.login === login && content.group === group;
+  return isOwn && content.format === FORMAT && content.fields === fields ? content : {};
 }
 
-function isStep(value: unknown): value is Step {
-  if (!isObject(value) || !isObject(value.from)) return false;
-  const { version, removed, upserted } = value;
-  const areLists = Array.isArray(removed) && Array.isArray(upserted);
-  return isVersion(version) && areLists && upserted.every(isInstrument);
+export function headOf({ version, ageSeconds, atMs, entries }: Content): Head | null {
+  if (!isVersion(version) || !isListOf(entries, isEntryHead)) return null;
+  return isAmount(ageSeconds) && isAmount(atMs) ? { version, ageSeconds, atMs, entries } : null;
+}
+
+export function entryOf({ version, rows }: Content): Entry | null {
+  return isVersion(version) && isListOf(rows, isInstrument) ? { version, rows } : null;
+}
+
+export function isStep(value: unknown): value is Step {
+  if (!isObject(value) || !isObject(value.from) || !isVersion(value.version)) return false;
+  return Array.isArray(value.removed) && isListOf(value.upserted, isInstrument);
 }
 
 function isEntryHead(value: unknown): value is Head['entries'][number] {
-  if (!isObject(value) || !isVersion(value.version) || !Array.isArray(value.ids)) return false;
-  return value.ids.every((id) => typeof id === 'string');
-}
-
-function isVersion(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
-}
-
-function parse(json: string): Readonly<Record<string, unknown>> | null {
-  const content = parseJson(json);
-  return isObject(content) ? content : null;
+  return isObject(value) && isVersion(value.version) && isListOf(value.ids, isText);
 }
 
 function isInstrument(value: unknown): value is KeyFields {
-  return isObject(value) && KEY_FIELDS.every((field) => typeof value[field] === 'string');
+  return isObject(value) && KEY_FIELDS.every((field) => isText(value[field]));
+}
+
+function isListOf<T>(value: unknown, isOne: (one: unknown) => one is T): value is readonly T[] {
+  return Array.isArray(value) && value.every(isOne);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isVersion(value: unknown): value is string {
+  return isText(value) && value !== '';
 }
 
 function isAmount(value: unknown): value is number {

@@ -73,6 +73,8 @@ export function asyncStorage(storage: AsyncStorageLike): ClientStorage {
 
   /** Removes the parts that the entry does not name: a former text's, and those of a write that was cut off. */
   async function sweep(key: string): Promise<void> {
+    const parts = (await storage.getAllKeys()).filter((stored) => isPartOf(stored, key));
+    if (parts.length === 0) return;
     const manifest = await readManifest(key);
     const named = new Set<string>();
     if (manifest !== null && 'count' in manifest) {
@@ -80,8 +82,8 @@ export function asyncStorage(storage: AsyncStorageLike): ClientStorage {
         named.add(partKey(key, manifest.generation, at));
       }
     }
-    for (const stored of await storage.getAllKeys()) {
-      if (isPartOf(stored, key) && !named.has(stored)) await storage.removeItem(stored);
+    for (const part of parts) {
+      if (!named.has(part)) await storage.removeItem(part);
     }
   }
 

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { KeyFields } from '../../src/catalog/instrument.ts';
 import {
-  entryFromText,
+  contentOf,
   entryKey,
-  entryToText,
-  headFromText,
-  headToText,
+  entryOf,
+  headOf,
   ownerOf,
   storageKey,
+  toText,
 } from '../../src/catalog/stored-copy.ts';
 
 const OWNER = { login: '700001', group: 'standard-usd' };
@@ -17,16 +17,16 @@ const ENTRY = { version: 'v1', rows: [ROW] };
 const HEAD = { version: 'v1', ageSeconds: 7, atMs: 9, entries: [{ version: 'v1', ids: ['A'] }] };
 
 const FORMS = [
-  { write: headToText, read: headFromText, content: HEAD },
-  { write: entryToText, read: entryFromText, content: ENTRY },
+  { of: headOf, content: HEAD },
+  { of: entryOf, content: ENTRY },
 ] as const;
-const textOf = ({ write, content }: (typeof FORMS)[number], changed: object = {}) =>
-  write(OWNER, FIELDS, { ...content, ...changed } as never);
+const textOf = (content: object) => toText(OWNER, FIELDS, content as typeof ENTRY);
+const headIn = (text: string) => headOf(contentOf(OWNER, FIELDS, text));
+const entryIn = (text: string) => entryOf(contentOf(OWNER, FIELDS, text));
 
 test('a head and an entry are what was stored', () => {
-  for (const form of FORMS) {
-    expect(form.read(OWNER, FIELDS, textOf(form))).toEqual(form.content);
-  }
+  expect(headIn(textOf(HEAD))).toEqual(HEAD);
+  expect(entryIn(textOf(ENTRY))).toEqual(ENTRY);
 });
 
 test.each([
@@ -42,7 +42,7 @@ test.each([
   ['a time that is no number', { atMs: null }],
   ['another format', { format: 1 }],
 ])('another version of this package may have stored %s: the head is not read', (_what, changed) => {
-  expect(headFromText(OWNER, FIELDS, textOf(FORMS[0], changed))).toBeNull();
+  expect(headIn(textOf({ ...HEAD, ...changed }))).toBeNull();
 });
 
 test.each([
@@ -53,7 +53,7 @@ test.each([
 ])(
   'another version of this package may have stored %s: the entry is not read',
   (_what, changed) => {
-    expect(entryFromText(OWNER, FIELDS, textOf(FORMS[1], changed))).toBeNull();
+    expect(entryIn(textOf({ ...ENTRY, ...changed }))).toBeNull();
   },
 );
 
@@ -65,15 +65,16 @@ test.each<[string, (text: string) => string]>([
   ['the end alone', (text) => text.slice(text.length / 2)],
   ['twice', (text) => text + text],
 ])('a text that is damaged is not read: %s', (_what, damage) => {
-  for (const form of FORMS) expect(form.read(OWNER, FIELDS, damage(textOf(form)))).toBeNull();
+  expect(headIn(damage(textOf(HEAD)))).toBeNull();
+  expect(entryIn(damage(textOf(ENTRY)))).toBeNull();
 });
 
 test('a text is read for its own account, group and fields alone', () => {
-  for (const form of FORMS) {
-    const text = textOf(form);
-    expect(form.read({ ...OWNER, login: '700002' }, FIELDS, text)).toBeNull();
-    expect(form.read({ ...OWNER, group: 'pro-usd' }, FIELDS, text)).toBeNull();
-    expect(form.read(OWNER, 'id', text)).toBeNull();
+  for (const { of, content } of FORMS) {
+    const text = textOf(content);
+    expect(of(contentOf({ ...OWNER, login: '700002' }, FIELDS, text))).toBeNull();
+    expect(of(contentOf({ ...OWNER, group: 'pro-usd' }, FIELDS, text))).toBeNull();
+    expect(of(contentOf(OWNER, 'id', text))).toBeNull();
   }
 });
 
