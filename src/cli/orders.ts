@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
+import { HeaderForwarding } from '../../engine/request/forwarded-headers.ts';
 import { withoutPassword } from '../config/setting.ts';
 import { type Config, readConfig } from '../config.ts';
+import { keyApart } from '../domain/auth/viewer.ts';
 import { freeInRedis, readRedisOrderStatus } from '../store/redis/order-status.ts';
 import { machineClock } from '../store/sqlite/machine-clock.ts';
 import { OrderDatabase } from '../store/sqlite/order-database.ts';
@@ -22,7 +24,8 @@ export const ordersCommand: Command = {
     '  free        gives an account, by its trading login, its whole share of records again; no key can be sent',
     '              a second time by that, and no restart is needed',
     '',
-    '  --file  the file; when left out ORDER_STORE, or Redis where REDIS_URL is set',
+    '  --file    the file; when left out ORDER_STORE, or Redis where REDIS_URL is set',
+    '  --header  name=value of a header of GATEWAY_FORWARD_HEADERS, as the requests of the account have it; one for each',
   ].join('\n'),
   async run(args, terminal) {
     const asked = readArgs(args);
@@ -42,7 +45,7 @@ const WORDS = ['status', 'complete', 'incomplete', 'free'] as const;
 type Asked = ReturnType<typeof readArgs>;
 
 function readArgs(args: readonly string[]) {
-  const options = { file: { type: 'string' } } as const;
+  const options = { file: { type: 'string' }, header: { type: 'string', multiple: true } } as const;
   const read = readArguments({ args: [...args], options, allowPositionals: true });
   const { values, positionals } = read;
   const word = WORDS.find((each) => each === positionals[0]);
@@ -52,18 +55,21 @@ function readArgs(args: readonly string[]) {
   if (word === 'free' && !/^\d{1,15}$/.test(login)) {
     throw new UsageError('Say the trading login of the account.');
   }
-  return { word, login, file: values.file };
+  return { word, login, file: values.file, headers: values.header ?? [] };
 }
 
-async function act({ word, login, file }: Asked, terminal: Terminal): Promise<number> {
+async function act({ word, login, file, headers }: Asked, terminal: Terminal): Promise<number> {
   const { environment } = terminal;
   const config = readConfig(
     file === undefined ? environment : { ...environment, ORDER_STORE: file },
   );
+  const sent = Object.fromEntries(headers.map((each) => each.split(/=(.*)/s, 2)));
+  const forwarding = new HeaderForwarding(config.gatewayForwardHeaders);
+  const account = keyApart(login, forwarding.of(sent));
   if (config.redisUrl !== null && file === undefined) {
     if (word === 'free') {
       const given = { url: config.redisUrl, prefix: config.redisPrefix, onWarn: terminal.err };
-      return reportFreed(await freeInRedis(given, login), terminal);
+      return reportFreed(await freeInRedis(given, account), terminal);
     }
     return reportRedis(config, config.redisUrl, terminal, word === 'status' ? null : word);
   }
@@ -78,7 +84,7 @@ async function act({ word, login, file }: Asked, terminal: Terminal): Promise<nu
     new OrderDatabase({ path, max, clock: machineClock, onWarn: terminal.err, mustExist: true }),
     (each) => each.close(),
   );
-  if (word === 'free') return reportFreed(database.free(login), terminal);
+  if (word === 'free') return reportFreed(database.free(account), terminal);
   if (word === 'complete') database.declareComplete();
   if (word === 'incomplete') database.declareIncomplete();
   const { held, degradedReason } = database.run([]);

@@ -4,10 +4,12 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { HeaderForwarding } from '../../engine/request/forwarded-headers.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { dispatch } from '../../src/cli/dispatch.ts';
 import type { Environment } from '../../src/config.ts';
+import { keyApart } from '../../src/domain/auth/viewer.ts';
 import type { OrderRecords } from '../../src/store/order-records.ts';
 import { openRedisOrderRecords } from '../../src/store/redis/order-records.ts';
 import { openSqliteOrderRecords } from '../../src/store/sqlite/order-records.ts';
@@ -94,6 +96,23 @@ test('an account is freed while the service runs, and its keys stay used up', as
   const restarted = await stage.open();
   expect(await restarted.find('2', 'a')).toMatchObject({ outcome: accepted });
   await restarted.close();
+});
+
+test('an account of a tenant is freed by the headers of its requests, and no other of that login', async () => {
+  using stage = await rehearse({ GATEWAY_FORWARD_HEADERS: 'x-brand, x-tenant' });
+  const forwarding = new HeaderForwarding(['x-brand', 'x-tenant']);
+  const account = keyApart('2', forwarding.of({ 'x-tenant': 'a=b' }));
+  const records = await stage.open();
+  for (const each of [account, '2']) {
+    await records.settle(await reserved(records, each, 'key'), accepted);
+  }
+  await records.close();
+  expect(await stage.run('free', '2', '--header', 'x-tenant=other')).toBe(0);
+  expect(stage.out.at(-1)).toContain('0 order records');
+  expect(await stage.run('free', '2', '--header', 'x-tenant=a=b')).toBe(0);
+  expect(stage.out.at(-1)).toContain('1 order records');
+  expect(await stage.run('free', '2')).toBe(0);
+  expect(stage.out.at(-1)).toContain('1 order records');
 });
 
 test.each([
