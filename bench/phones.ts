@@ -84,6 +84,6 @@ async function measure(rows: readonly Instrument[]): Promise<void> {
     }
   }
   console.log(`| longest stop | ms |\n|---|---|\n| kB of a save | ${written / 1_000} |`);
-  const median = (ms: number[]) => ms.sort((a, b) => a - b)[ms.length >> 1]?.toFixed(1);
-  for (const [what, ms] of stops) console.log(`| ${what} | ${median(ms)} |`);
+  // The least of the rounds, because what else the machine does only adds to it.
+  for (const [what, ms] of stops) console.log(`| ${what} | ${Math.min(...ms).toFixed(1)} |`);
 }

@@ -49,13 +49,12 @@ export class CatalogCopy<Row extends KeyFields> {
     for (const id of removed) byId.delete(id);
     for (const row of upserted) byId.set(row.id, row);
     // To sort all of them would stop a slow phone; most stay where they are.
-    const isAtPlace = ({ id, symbol }: KeyFields) => !reset && this.byId.get(id)?.symbol === symbol;
     const all: Row[] = [];
-    for (const { id } of this.all) {
+    for (const { id, symbol } of this.all) {
       const row = byId.get(id);
-      if (row !== undefined && isAtPlace(row)) all.push(row);
+      if (row?.symbol === symbol) all.push(row);
     }
-    const moved = upserted.filter((row) => !isAtPlace(row) && byId.get(row.id) === row);
+    const moved = upserted.filter(({ id, symbol }) => this.byId.get(id)?.symbol !== symbol);
     insertSorted(all, moved.sort(compareInstruments));
     return new CatalogCopy(version, all, byId);
   }

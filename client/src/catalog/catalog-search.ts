@@ -61,8 +61,9 @@ export class CatalogSearch<Row extends KeyFields> {
     const [first = new Uint8Array(), ...others] = words.map((word) => this.#matches(word));
     // Every word has to match, and the worst match is that of the whole.
     for (const other of others) {
-      for (const [ordinal, match] of other.entries()) {
+      for (let ordinal = 0; ordinal < other.length; ordinal += 1) {
         const known = first[ordinal] ?? MATCH.none;
+        const match = other[ordinal] ?? MATCH.none;
         first[ordinal] = known === MATCH.none || match === MATCH.none ? 0 : Math.max(known, match);
       }
     }
@@ -94,56 +95,74 @@ export class CatalogSearch<Row extends KeyFields> {
     const matches = new Uint8Array(this.#rows.length);
     const isTypo = typoTest(text);
     if (isTypo !== null) {
-      this.#symbols.mark(matches, MATCH.typo, isTypo);
-      this.#names.mark(matches, MATCH.typo, isTypo);
+      this.#symbols.mark(matches, MATCH.typo, '', isTypo);
+      this.#names.mark(matches, MATCH.typo, '', isTypo);
       if (text.length >= SHORTEST_TYPO_IN_DESCRIPTION) {
-        this.#descriptions.mark(matches, MATCH.typo, isTypo);
+        this.#descriptions.mark(matches, MATCH.typo, '', isTypo);
       }
     }
-    this.#descriptions.mark(matches, MATCH.description, (word) => word.startsWith(text));
-    this.#names.mark(matches, MATCH.name, (word) => word.startsWith(text));
-    this.#currencies.mark(matches, MATCH.pair, (word) => word.startsWith(text));
+    this.#descriptions.mark(matches, MATCH.description, text);
+    this.#names.mark(matches, MATCH.name, text);
+    this.#currencies.mark(matches, MATCH.pair, text);
     this.#markSymbols(matches, symbol);
     return matches;
   }
 
   #markSymbols(matches: Uint8Array, symbol: string): void {
-    this.#symbols.mark(matches, MATCH.symbolPrefix, (word) => word.startsWith(symbol));
-    this.#symbols.mark(matches, MATCH.symbol, (word) => word === symbol);
+    this.#symbols.mark(matches, MATCH.symbolPrefix, symbol);
+    this.#symbols.mark(matches, MATCH.symbol, symbol, (word) => word === symbol);
   }
 }
 
 /** Sorts by match, then in the order of the rows. */
 function best<Row>(rows: readonly Row[], matches: Uint8Array, limit: number): Row[] {
   const classes: Row[][] = Object.values(MATCH).map(() => []);
-  for (const [ordinal, match] of matches.entries()) {
+  for (let ordinal = 0; ordinal < rows.length; ordinal += 1) {
     const row = rows[ordinal];
-    if (match !== MATCH.none && row !== undefined) classes[match]?.push(row);
+    if (matches[ordinal] !== MATCH.none && row) classes[matches[ordinal] ?? 0]?.push(row);
   }
   return classes.flat().slice(0, limit);
 }
 
+interface Word {
+  readonly word: string;
+  readonly letters: number;
+  readonly ordinals: number[];
+}
+
 /** The distinct words of one field, each with the rows that contain it. */
 class Words {
-  readonly #words = new Map<string, { readonly letters: number; readonly ordinals: number[] }>();
+  readonly #words = new Map<string, Word>();
+  /** By their first two letters: to sort all of them would be one long stop. */
+  readonly #byBeginning = new Map<string, Word[]>();
 
   add(word: string, ordinal: number): void {
     const known = this.#words.get(word);
     if (known === undefined) {
-      this.#words.set(word, { letters: lettersOf(word), ordinals: [ordinal] });
+      const added = { word, letters: lettersOf(word), ordinals: [ordinal] };
+      const alike = this.#byBeginning.get(word.slice(0, 2)) ?? [];
+      this.#words.set(word, added);
+      this.#byBeginning.set(word.slice(0, 2), alike);
+      alike.push(added);
     } else if (known.ordinals.at(-1) !== ordinal) {
       known.ordinals.push(ordinal);
     }
   }
 
+  /** Of the words that begin with the text, those that match: all without a test. */
   mark(
     matches: Uint8Array,
     match: number,
-    isMatch: (word: string, letters: number) => boolean,
+    text: string,
+    isMatch = (word: string, _letters: number) => word.startsWith(text),
   ): void {
-    for (const [word, { letters, ordinals }] of this.#words) {
-      if (!isMatch(word, letters)) continue;
-      for (const ordinal of ordinals) matches[ordinal] = match;
+    const begun = text.slice(0, 2);
+    const own = [[begun, this.#byBeginning.get(begun) ?? []] as const];
+    for (const [beginning, words] of begun.length === 2 ? own : this.#byBeginning) {
+      if (!beginning.startsWith(begun)) continue;
+      for (const { word, letters, ordinals } of words) {
+        if (isMatch(word, letters)) for (const ordinal of ordinals) matches[ordinal] = match;
+      }
     }
   }
 }

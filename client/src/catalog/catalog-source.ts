@@ -83,9 +83,8 @@ export class CatalogSource {
       const paged = await this.#pagedChanges(from, asking);
       if (paged !== null) return paged;
     }
-    // What is stale was read from a storage, which may be damaged.
-    if (from.stale.length > 0) return this.#inParts(asking);
-    throw protocolError('The catalog changed each time while its pages were read.');
+    // It changed each time, or what is stale was read from a storage that is damaged.
+    return this.#inParts(asking);
   }
 
   async #changesSince(since: string, { login, signal }: Pick<Asking, 'login' | 'signal'>) {
@@ -200,10 +199,7 @@ export class CatalogSource {
   }
 
   /** Null where the pages are not of one version. */
-  async #pagedChanges(
-    { version: since, stale }: CatalogCopy<KeyFields>,
-    asking: Asking,
-  ): Promise<FetchedChanges | null> {
+  async #pagedChanges({ version: since, stale }: CatalogCopy<KeyFields>, asking: Asking) {
     const { changedIds, page } = this.#documents;
     const changes = fetched(await this.#ask(changedIds, { since }, asking));
     if (changes.reset) return this.#inParts(asking);

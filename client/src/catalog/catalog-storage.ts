@@ -25,12 +25,7 @@ import {
 
 // A catalog is rather fetched than waited for.
 const READ_TIMEOUT_MS = 5_000;
-const NOTHING = { key: '', entries: [] as readonly Entry[] };
-
-/** A copy and whose it is. */
-export interface OwnedCopy extends AgedCopy {
-  readonly owner: Owner;
-}
+const NOTHING = { key: '', entries: [] as readonly (Entry | null)[] };
 
 /**
  * Keeps copies over restarts of the app, piece by piece, so that a slow phone never stops for long. A copy takes the place
@@ -41,8 +36,9 @@ export class CatalogStorage {
   readonly #storage: ClientStorage;
   readonly #environment: Environment;
   readonly #fields: string;
-  #saving: Promise<void> | null = null;
-  #next: (() => Promise<void>) | null = null;
+  #saving: Promise<void> = Promise.resolve();
+  /** The last copy to be written. */
+  #last: AgedCopy | null = null;
   /** The steps of a download are written in their order. */
   #steps: Promise<void> = Promise.resolve();
   /** What the storage has of the copy that was last read or written. */
@@ -78,36 +74,37 @@ export class CatalogStorage {
   /** Null where nothing is there but the head. */
   async #readEntries(owner: Owner, head: Head, signal?: AbortSignal): Promise<AgedCopy | null> {
     const { version, ageSeconds, atMs } = head;
-    const kept: Entry[] = [];
+    const kept: (Entry | null)[] = [];
     const all: KeyFields[] = [];
     const byId = new Map<string, KeyFields>();
     const stale: string[] = [];
     let isWhole = true;
     for (const [at, { version: written, ids }] of head.entries.entries()) {
       const entry = entryOf(await this.#content(owner, entryKey(owner, at), signal));
-      const isOfHead = entry?.version === written && hasIds(entry, ids);
+      const hasIds = ids.every((id, of) => entry?.rows[of]?.id === id);
+      const isOfHead = entry?.version === written && entry.rows.length === ids.length && hasIds;
       // Of an entry of another version each instrument is whole: they serve until they are fetched anew.
       const wanted = isOfHead ? null : new Set(ids);
       const rows = (entry?.rows ?? []).filter(({ id }) => wanted?.has(id) ?? true);
       for (const row of rows) byId.set(row.id, row);
       insertSorted(all, rows);
-      kept.push(isOfHead ? entry : { version: '', rows: [] });
+      kept.push(isOfHead ? entry : null);
       if (!isOfHead) stale.push(...ids);
       isWhole &&= isOfHead || (entry !== null && entry.version !== written);
     }
     if (all.length === 0) return null;
     this.#kept = { key: storageKey(owner), entries: kept };
-    return { copy: new CatalogCopy(version, all, byId, stale, isWhole), ageSeconds, atMs };
+    return { copy: new CatalogCopy(version, all, byId, stale, isWhole), owner, ageSeconds, atMs };
   }
 
   /** The copy of an account whose group nobody has named yet. */
-  async readAny(login: string): Promise<OwnedCopy | null> {
+  async readAny(login: string): Promise<AgedCopy | null> {
     const listing = this.#storage.keys(accountPrefix(login));
     const keys = await this.#inTime(listing).catch(() => []);
     for (const key of keys) {
       const owner = ownerOf(key);
       const aged = owner?.login === login ? await this.read(owner) : null;
-      if (owner !== null && aged !== null) return { owner, ...aged };
+      if (aged !== null) return aged;
     }
     return null;
   }
@@ -153,7 +150,7 @@ export class CatalogStorage {
 
   /** Deletes all that is kept, of every account. Rejects where it may still be there. */
   async forget(): Promise<void> {
-    this.#next = null;
+    this.#last = null;
     await this.#inTime(Promise.all([this.#saving, this.#steps]));
     this.#kept = NOTHING;
     for (const prefix of ALL_PREFIXES) {
@@ -163,16 +160,21 @@ export class CatalogStorage {
   }
 
   /** Writes in the background, one copy after the other; of those that wait only the last one is written. */
-  save(owner: Owner, aged: AgedCopy, onSaved: () => void): void {
-    this.#next = async () => {
-      await this.#write(owner, aged);
-      onSaved();
-      this.#saveError = null;
-    };
-    this.#saving ??= this.#saveAll();
+  save(aged: AgedCopy, onSaved: () => void): void {
+    this.#last = aged;
+    this.#saving = this.#saving
+      .then(async () => {
+        if (this.#last !== aged) return;
+        await this.#write(aged);
+        onSaved();
+        this.#saveError = null;
+      })
+      .catch((error) => {
+        this.#saveError = error;
+      });
   }
 
-  async #write(owner: Owner, { copy, ageSeconds, atMs }: AgedCopy): Promise<void> {
+  async #write({ owner, copy, ageSeconds, atMs }: AgedCopy): Promise<void> {
     await this.#steps;
     // The steps take as much room as the copy: one goes with each entry, and all where a full store has none left.
     const steps = [...(await this.#storage.keys(stepPrefix(owner.login)))];
@@ -202,22 +204,9 @@ export class CatalogStorage {
     await removeSteps(steps.length);
   }
 
-  async #saveAll(): Promise<void> {
-    while (this.#next !== null) {
-      const save = this.#next;
-      this.#next = null;
-      try {
-        await save();
-      } catch (error) {
-        this.#saveError = error;
-      }
-    }
-    this.#saving = null;
-  }
-
-  async #remove(prefix: string, kept?: ReadonlySet<string>): Promise<void> {
+  async #remove(prefix: string, kept: ReadonlySet<string> = new Set()): Promise<void> {
     for (const key of await this.#storage.keys(prefix)) {
-      if (!kept?.has(key)) await this.#storage.delete(key);
+      if (!kept.has(key)) await this.#storage.delete(key);
     }
   }
 
@@ -231,8 +220,4 @@ export class CatalogStorage {
   #inTime<T>(reading: Promise<T>, signal?: AbortSignal): Promise<T> {
     return withinTime(this.#environment, READ_TIMEOUT_MS, signal, (time) => time.race(reading));
   }
-}
-
-function hasIds({ rows }: Entry, ids: readonly string[]): boolean {
-  return rows.length === ids.length && rows.every(({ id }, at) => id === ids[at]);
 }

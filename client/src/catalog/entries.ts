@@ -6,9 +6,12 @@ import type { Entry } from './stored-copy.ts';
 export const ENTRY_SIZE = 250;
 
 /** Divides a copy among entries, which keep the instruments that they have; one of which nothing has changed is the same object. */
-export function divide(copy: CatalogCopy<KeyFields>, former: readonly Entry[]): readonly Entry[] {
+export function divide(
+  copy: CatalogCopy<KeyFields>,
+  former: readonly (Entry | null)[],
+): readonly Entry[] {
   const { version, byId } = copy;
-  const rowsOf = former.map(({ rows }) => rows.flatMap(({ id }) => byId.get(id) ?? []));
+  const rowsOf = former.map((entry) => (entry?.rows ?? []).flatMap(({ id }) => byId.get(id) ?? []));
   const placed = new Set(rowsOf.flat());
   const added = placed.size < copy.all.length ? copy.all.filter((row) => !placed.has(row)) : [];
   let next = 0;

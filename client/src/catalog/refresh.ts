@@ -75,7 +75,7 @@ export class Refresh {
     const stored = await storage.readAny(account);
     const isLate = core.isDisposed || held.current !== null || generation !== this.#generation;
     if (stored === null || isLate || (core.login !== null && core.login !== account)) return;
-    this.#showAged(stored.owner, stored, core.login === account);
+    this.#showAged(stored, core.login === account);
   }
 
   async #refresh(signal: AbortSignal): Promise<void> {
@@ -118,10 +118,10 @@ export class Refresh {
       source.resume(await storage.readSteps(owner, signal));
     }
     await this.#confirm(login, signal);
-    if (aged !== null) this.#showAged(owner, aged, true);
+    if (aged !== null) this.#showAged(aged, true);
   }
 
-  #showAged(owner: Owner, { copy, ageSeconds, atMs }: AgedCopy, isConfirmed: boolean): void {
+  #showAged({ owner, copy, ageSeconds, atMs }: AgedCopy, isConfirmed: boolean): void {
     const { core, held } = this.#parts;
     // A clock that was set back makes no copy younger than it was.
     const restedSeconds = Math.max(0, core.environment.now() - atMs) / 1_000;
@@ -139,7 +139,7 @@ export class Refresh {
     const { ageSeconds } = changes;
     held.hold({ owner, copy, ageSeconds, isConfirmed: true });
     if (copy === this.#saved) return true;
-    storage?.save(owner, { copy, ageSeconds, atMs: core.environment.now() }, () => {
+    storage?.save({ owner, copy, ageSeconds, atMs: core.environment.now() }, () => {
       this.#saved = copy;
     });
     return true;

@@ -4,8 +4,9 @@ import type { CatalogCopy, Owner } from './catalog-copy.ts';
 import type { Step } from './download.ts';
 import { KEY_FIELDS, type KeyFields } from './instrument.ts';
 
-/** A copy, and how old it was when. */
+/** A copy, whose it is, and how old it was when. */
 export interface AgedCopy {
+  readonly owner: Owner;
   readonly copy: CatalogCopy<KeyFields>;
   readonly ageSeconds: number;
   /** Milliseconds since 1970. */

@@ -40,7 +40,7 @@ const copyOf = (version: string, rows: Rows) =>
 /** Resolves when the copy is written, and rejects when it is not. */
 async function save(storage: CatalogStorage, copy: ReturnType<typeof copyOf>): Promise<void> {
   let isSaved = false;
-  storage.save(OWNER, { copy, ageSeconds: 0, atMs: 0 }, () => {
+  storage.save({ owner: OWNER, copy, ageSeconds: 0, atMs: 0 }, () => {
     isSaved = true;
   });
   await eventually(() => isSaved || storage.error !== null);
@@ -233,4 +233,20 @@ test('no turn of the event loop writes or reads more than one entry', async () =
   isOver = true;
   expect(read?.copy.all.length).toBe(rows.length);
   expect(most).toBe(ENTRY_SIZE);
+});
+
+test('an entry that was lost, and of which nothing is left in the next edition, harms no later start', async () => {
+  const memory = memoryStorage();
+  const rows = edition('v1', 2 * ENTRY_SIZE + 2);
+  await save(opened(memory), copyOf('v1', rows));
+  await memory.set(entryKey(OWNER, 2), 'rubbish');
+  const again = opened(memory);
+  const read = await again.read(OWNER);
+  expect(read?.copy).toMatchObject({ isWhole: false, stale: ['S00500', 'S00501'] });
+  const removed = ['S00500', 'S00501'];
+  const copy = read?.copy.after({ version: 'v2', reset: false, removed, upserted: [] });
+  await save(again, copy as ReturnType<typeof copyOf>);
+  const last = await opened(memory).read(OWNER);
+  expect(last?.copy).toMatchObject({ version: 'v2', stale: [], isWhole: true });
+  expect(last?.copy.all).toHaveLength(2 * ENTRY_SIZE);
 });
