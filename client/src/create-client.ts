@@ -9,6 +9,7 @@ import type { Positions } from './live/positions.ts';
 import { type LiveOptions, live } from './live.ts';
 import type { Orders } from './orders/create-orders.ts';
 import { orders } from './orders.ts';
+import type { ClientStorage } from './storage.ts';
 
 /** The options of `createClient`. */
 export interface ClientOptions<
@@ -21,6 +22,8 @@ export interface ClientOptions<
    * that is under way when the app ends is then not found again. Without it such orders are `unsent`.
    */
   readonly allowVolatileOrders?: boolean;
+  /** Where the keys of orders are kept, in place of `storage`, which the catalog may fill. */
+  readonly orderStorage?: ClientStorage;
   /** The fields of the catalog's instruments to keep, beside id, symbol and name; all where it is left out. */
   readonly catalogFields?: readonly Field[];
 }
@@ -52,7 +55,7 @@ export function createClient<
   return createClientWith(
     options,
     live(options),
-    orders({ allowVolatile: options.allowVolatileOrders ?? false }),
+    orders({ allowVolatile: options.allowVolatileOrders, storage: options.orderStorage }),
     catalog(options.catalogFields),
   );
 }

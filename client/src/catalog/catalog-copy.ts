@@ -75,9 +75,6 @@ export function insertSorted<Row extends KeyFields>(list: Row[], rows: readonly 
 
 /** Compares by code units, as the server does, whatever the phone's language is. */
 export function compareInstruments(a: KeyFields, b: KeyFields): number {
-  return compareText(a.symbol, b.symbol) || compareText(a.id, b.id);
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  if (a.symbol !== b.symbol) return a.symbol < b.symbol ? -1 : 1;
+  return a.id === b.id ? 0 : a.id < b.id ? -1 : 1;
 }

@@ -28,9 +28,9 @@ const READ_TIMEOUT_MS = 5_000;
 const NOTHING = { key: '', entries: [] as readonly (Entry | null)[] };
 
 /**
- * Keeps copies over restarts of the app, piece by piece, so that a slow phone never stops for long. A copy takes the place
- * of the one before, for there may not be room for both: its head is written first, and an entry that is not of that head was
- * not reached, and is fetched again. Only `forget` rejects: a copy that cannot be kept is fetched again as well.
+ * Keeps copies over restarts of the app, in pieces that never stop it for long. One takes the place of the one before, because
+ * both may not fit: its head is written first, and an entry that is not as the head says was not reached, and is fetched again.
+ * Only `forget` rejects: a copy that cannot be kept is fetched again as well.
  */
 export class CatalogStorage {
   readonly #storage: ClientStorage;
@@ -84,8 +84,7 @@ export class CatalogStorage {
       const hasIds = ids.every((id, of) => entry?.rows[of]?.id === id);
       const isOfHead = entry?.version === written && entry.rows.length === ids.length && hasIds;
       // Of an entry of another version each instrument is whole: they serve until they are fetched anew.
-      const wanted = isOfHead ? null : new Set(ids);
-      const rows = (entry?.rows ?? []).filter(({ id }) => wanted?.has(id) ?? true);
+      const rows = (entry?.rows ?? []).filter(({ id }) => isOfHead || ids.includes(id));
       for (const row of rows) byId.set(row.id, row);
       insertSorted(all, rows);
       kept.push(isOfHead ? entry : null);
@@ -212,8 +211,7 @@ export class CatalogStorage {
 
   async #content(owner: Owner, key: string, signal?: AbortSignal) {
     const text: unknown = await this.#inTime(this.#storage.get(key), signal);
-    if (text !== null && typeof text !== 'string')
-      throw new TypeError('What is stored is no text.');
+    if (text !== null && typeof text !== 'string') throw new TypeError('That is no text.');
     return contentOf(owner, this.#fields, text ?? '');
   }
 

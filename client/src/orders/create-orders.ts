@@ -1,4 +1,5 @@
 import type { Core } from '../core.ts';
+import type { ClientStorage } from '../storage.ts';
 import { OrderTicket } from './order-ticket.ts';
 import { resumeOrders } from './resume-orders.ts';
 import type { ResumedOrder } from './resumed-order.ts';
@@ -21,13 +22,16 @@ export interface Orders {
 
 export interface OrdersOptions {
   /** Whether orders are placed also where the storage refuses their keys, so that `resume` would not find them. */
-  readonly allowVolatile?: boolean;
+  readonly allowVolatile?: boolean | undefined;
+  /** Where the keys are kept, in place of the client's storage: one of its own is not full because of what else is kept. */
+  readonly storage?: ClientStorage | undefined;
 }
 
-export function createOrders(core: Core, { allowVolatile = false }: OrdersOptions = {}): Orders {
+export function createOrders(core: Core, options: OrdersOptions = {}): Orders {
+  const { allowVolatile = false, storage = core.storage } = options;
   const disposal = new AbortController();
   core.onDispose(() => disposal.abort());
-  const keys = core.storage && new StoredKeys(core.storage);
+  const keys = storage && new StoredKeys(storage);
   const context: TicketContext = {
     core,
     keys,

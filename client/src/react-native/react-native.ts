@@ -25,6 +25,8 @@ export interface ReactNativeParts {
   readonly AppState: AppStateLike;
   readonly NetInfo: NetInfoLike;
   readonly AsyncStorage: AsyncStorageLike;
+  /** Another one, for the keys of orders: `createAsyncStorage('orders')` of version 3. The catalog takes most of Android's 6 MB of one. */
+  readonly OrderStorage?: AsyncStorageLike;
   /** Of `expo-crypto`; left out, `crypto.getRandomValues` makes the ids, as `react-native-get-random-values` gives it. */
   readonly randomUUID?: () => string;
   /** One that gives streams, such as that of `expo/fetch`; left out, React Native's own, which gives none. */
@@ -38,9 +40,10 @@ const SLOW = new Set(['2g', '3g']);
 /** The options of `createClient` that differ on React Native: `createClient({ …, ...reactNative({ … }) })`, called once. */
 export function reactNative({ AppState, NetInfo, AsyncStorage, ...own }: ReactNativeParts): {
   readonly storage: ClientStorage;
+  readonly orderStorage?: ClientStorage;
   readonly environment: Partial<Environment>;
 } {
-  const { fetch, Platform, randomUUID: randomId } = own;
+  const { fetch, Platform, randomUUID: randomId, OrderStorage } = own;
   const network = followNetwork(NetInfo);
   const on = (wanted: string, listener: () => void) => {
     const subscription = AppState.addEventListener('change', (state) => {
@@ -66,6 +69,7 @@ export function reactNative({ AppState, NetInfo, AsyncStorage, ...own }: ReactNa
   };
   return {
     storage: asyncStorage(AsyncStorage),
+    ...(OrderStorage && { orderStorage: asyncStorage(OrderStorage) }),
     environment: {
       lifecycle,
       isSlowLine: network.isSlow,

@@ -10,9 +10,8 @@ export interface AsyncStorageLike {
 }
 
 /** Where a text is: in its entry, or in parts. */
-type Manifest =
-  | { readonly text: string }
-  | { readonly generation: Generation; readonly count: number; readonly length: number };
+type Manifest = { readonly text: string } | InParts;
+type InParts = { readonly generation: Generation; readonly count: number; readonly length: number };
 type Generation = 'a' | 'b';
 
 const METHODS = ['getItem', 'setItem', 'removeItem', 'getAllKeys'] as const;
@@ -44,12 +43,9 @@ export function asyncStorage(storage: AsyncStorageLike): ClientStorage {
     const manifest = await readManifest(key);
     if (manifest === null) return null;
     if ('text' in manifest) return manifest.text;
-    const { generation, count, length } = manifest;
-    const parts = await Promise.all(
-      Array.from({ length: count }, (_none, at) => storage.getItem(partKey(key, generation, at))),
-    );
+    const parts = await Promise.all(partKeys(key, manifest).map((part) => storage.getItem(part)));
     const text = parts.join('');
-    if (parts.includes(null) || text.length !== length) {
+    if (parts.includes(null) || text.length !== manifest.length) {
       throw new Error('A part of the stored text is missing.');
     }
     return text;
@@ -76,14 +72,9 @@ export function asyncStorage(storage: AsyncStorageLike): ClientStorage {
     const parts = (await storage.getAllKeys()).filter((stored) => isPartOf(stored, key));
     if (parts.length === 0) return;
     const manifest = await readManifest(key);
-    const named = new Set<string>();
-    if (manifest !== null && 'count' in manifest) {
-      for (let at = 0; at < manifest.count; at += 1) {
-        named.add(partKey(key, manifest.generation, at));
-      }
-    }
+    const named = manifest !== null && 'count' in manifest ? partKeys(key, manifest) : [];
     for (const part of parts) {
-      if (!named.has(part)) await storage.removeItem(part);
+      if (!named.includes(part)) await storage.removeItem(part);
     }
   }
 
@@ -121,6 +112,10 @@ function toManifest(entry: string): Manifest {
 
 function partKey(key: string, generation: Generation, at: number): string {
   return `${PART}${generation}:${at}:${key}`;
+}
+
+function partKeys(key: string, { generation, count }: InParts): string[] {
+  return Array.from({ length: count }, (_none, at) => partKey(key, generation, at));
 }
 
 function isPartOf(stored: string, key: string): boolean {

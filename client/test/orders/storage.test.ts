@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createOrders } from '../../src/orders/create-orders.ts';
-import type { MemoryStorage } from '../support/memory-storage.ts';
+import { createMemoryStorage, type MemoryStorage } from '../support/memory-storage.ts';
 import { buying, minuteOf, startPhone } from '../support/phone.ts';
 
 test.each(['failing', 'hanging'] as const)(
@@ -21,6 +21,21 @@ test.each(['failing', 'hanging'] as const)(
     expect(phone.app.sandbox.orders()).toHaveLength(1);
   },
 );
+
+test('an order is placed where its keys have a storage of their own, and the other one is full', async () => {
+  await using phone = await startPhone();
+  const { core } = phone.open();
+  const own = createMemoryStorage();
+  phone.storage.failing.add('set');
+  const kept: number[] = [];
+  const storage = {
+    ...own,
+    set: (key: string, text: string) => own.set(key, text).then(() => void kept.push(1)),
+  };
+  const orders = createOrders(core, { storage });
+  expect(await orders.ticket().place(buying('own'))).toMatchObject({ status: 'accepted' });
+  expect([kept.length, own.entries.size, phone.storage.entries.size]).toEqual([1, 0, 0]);
+});
 
 test('what an entry has of another type is as if it were left out', async () => {
   await using phone = await startPhone();

@@ -105,6 +105,26 @@ test('a client is made by it', async () => {
   client.dispose();
 });
 
+test('the keys of orders go into a store of their own where there is one', async () => {
+  const { parts } = openPlatform();
+  expect(reactNative(parts)).not.toHaveProperty('orderStorage');
+  const kept = new Map<string, string>();
+  const setItem = async (key: string, text: string) => void kept.set(key, text);
+  const { orderStorage } = reactNative({
+    ...parts,
+    OrderStorage: { ...parts.AsyncStorage, setItem },
+  });
+  await orderStorage?.set('a key', 'text');
+  expect(kept.size).toBe(1);
+  const client = createClient({
+    url: 'http://127.0.0.1:9/graphql',
+    token: () => null,
+    ...(orderStorage && { orderStorage }),
+  });
+  expect(client.orders.ticket().isDurable).toBe(true);
+  client.dispose();
+});
+
 test('the key of the offline account is made once, and kept where the app says', async () => {
   const kept = new Map<string, unknown[]>();
   const store = {
