@@ -58,15 +58,16 @@ export function createIdentity(options: IdentityOptions): Identify {
     return error;
   }
 
+  const provedLogin = (viewer: Viewer) => (ledger.account(viewer) === null ? null : viewer.login);
+
   function identify(caller: Caller, token: Token, own?: OwnReads): Viewer | Promise<Viewer> {
     const entry = read(token);
     assertNotExpired(entry.claims, clock.date());
-    const { login, group, expiresAtMs } = entry.claims;
+    const { login, group: claimedGroup, expiresAtMs } = entry.claims;
     const { forwarded } = caller;
-    const provedLogin = () => (ledger.account(viewer) === null ? null : login);
     const account = keyApart(login, forwarded);
-    const identity = { token, forwarded, login, account, claimedGroup: group, expiresAtMs };
-    const viewer: Viewer = new Viewer({ ...identity, provedLogin }, caller, own);
+    const identity = { token, forwarded, login, account, claimedGroup, expiresAtMs, provedLogin };
+    const viewer = new Viewer(identity, caller, own);
     if (verify === null) return viewer;
     if (entry.verified) {
       if (signatureProves) ledger.verified(viewer);
