@@ -81,6 +81,7 @@ export function createServerMetrics(registry: Registry) {
     'Requests by the clients that CLIENT_NAMES lists, and by major and minor version.',
     { client: [OTHER], version: [OTHER] },
   );
+  const unlistedClients = clients.register(OTHER, OTHER);
   const deprecatedFields = registry.counter(
     'deprecated_fields_total',
     'Requests by the clients that CLIENT_NAMES lists whose document selects a deprecated field.',
@@ -128,7 +129,7 @@ export function createServerMetrics(registry: Registry) {
   function countClient({ client, deprecated }: RequestSummary, isAccepted: boolean): void {
     const versions = client?.label ? versionsOf.get(client.label) : undefined;
     if (client === null || versions === undefined) {
-      clients.add(OTHER, OTHER);
+      unlistedClients.add();
       return;
     }
     const version = /^\d{1,4}\.\d{1,4}(?=\.|$)/.exec(client.version ?? '')?.[0] ?? OTHER;

@@ -21,13 +21,17 @@ const EMPTY = Buffer.alloc(0);
  * whole read of the socket, for each piece, so that a sender of single bytes multiplies its bytes by hundreds.
  */
 export class ByteCollector {
-  readonly #options: Required<ByteCollectorOptions>;
+  readonly #maxBytes: number;
+  readonly #announcedBytes: number;
+  readonly #freePieces: number;
   #buffer: Buffer = EMPTY;
   #length = 0;
   #pieces = 0;
 
-  constructor(options: ByteCollectorOptions) {
-    this.#options = { announcedBytes: 0, freePieces: FREE_PIECES, ...options };
+  constructor({ maxBytes, announcedBytes = 0, freePieces = FREE_PIECES }: ByteCollectorOptions) {
+    this.#maxBytes = maxBytes;
+    this.#announcedBytes = announcedBytes;
+    this.#freePieces = freePieces;
   }
 
   get length(): number {
@@ -41,11 +45,10 @@ export class ByteCollector {
 
   /** A piece that is not kept leaves the collector as it was. */
   add(piece: Buffer): Collected {
-    const { maxBytes, freePieces } = this.#options;
     const length = this.#length + piece.length;
-    if (length > maxBytes) return 'too many bytes';
+    if (length > this.#maxBytes) return 'too many bytes';
     const pieces = this.#pieces + 1;
-    if (pieces > freePieces + length / BYTES_PER_PIECE) return 'too many pieces';
+    if (pieces > this.#freePieces + length / BYTES_PER_PIECE) return 'too many pieces';
     this.#pieces = pieces;
     // Most senders need one piece, which is not copied.
     if (this.#length === 0) this.#buffer = piece;
@@ -77,9 +80,8 @@ export class ByteCollector {
   }
 
   #capacityFor(length: number): number {
-    const { announcedBytes, maxBytes } = this.#options;
     const doubled = Math.max(2 * length, SMALLEST_BUFFER);
-    const most = announcedBytes >= length ? announcedBytes : maxBytes;
+    const most = this.#announcedBytes >= length ? this.#announcedBytes : this.#maxBytes;
     return Math.min(doubled, most);
   }
 }

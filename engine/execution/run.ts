@@ -48,7 +48,7 @@ export class Run {
   #root = 0;
   #enteredAt = 0;
   /** The fields counted below each field of the root. */
-  readonly #spent: number[] = [];
+  readonly #spent: number[];
   /** The fields of the root that are left to the reference executor; null where there are none. */
   #left: Set<number> | null = null;
   #whole: ExecutionResult | null = null;
@@ -64,6 +64,7 @@ export class Run {
   ) {
     this.context = context;
     this.#rootFields = rootFields;
+    this.#spent = Array(rootFields.length).fill(0);
     this.args = args;
     this.meter = meter;
     this.maxFields = meter.maxFields;

@@ -16,6 +16,7 @@ import { toFetchRequest } from './fetch-request.ts';
 import { countUnpacked, refuseFlood } from './flood-guard.ts';
 import { isStream } from './framings.ts';
 import {
+  type Accepted,
   EVENT_STREAM,
   isJsonType,
   type MediaType,
@@ -83,13 +84,12 @@ export function createGraphQLEndpoint(
       reportsEnd: undefined,
       toRequest: () => toFetchRequest(request, body, asked),
     };
-    const media = { single, events: events ?? EVENT_STREAM };
-    if (ordinary === null) return answerByYoga(reply, transport, media);
+    if (ordinary === null) return answerByYoga(reply, transport, accepted);
     return after(graph.open(reply.caller, transport), (opened) => {
       if ('errors' in opened) return sendRefusal(reply, opened, single);
       const { operation } = opened;
       reply.setAll(operation.headers);
-      return after(opened.start(), (outcome) => sendOutcome(reply, outcome, operation, media));
+      return after(opened.start(), (outcome) => sendOutcome(reply, outcome, operation, accepted));
     });
   }
 
@@ -98,7 +98,7 @@ export function createGraphQLEndpoint(
     reply: HttpReply,
     outcome: object,
     operation: Operation | null,
-    { single, events }: Media,
+    { single, events }: Accepted,
   ): Eventually<void> {
     if (tokens.cookie !== null) setCookie(reply, tokens.cookie, outcome, operation, clearsCookie);
     if ('isWellFormed' in outcome) return sendRefusal(reply, outcome as Refusal, single);
@@ -112,12 +112,12 @@ export function createGraphQLEndpoint(
     reply: HttpReply,
     followed: FollowedEvents,
     outcome: AsyncIterable<never>,
-    type: StreamType,
+    type: StreamType | null,
   ): Promise<void> {
     const summary = reply.summary as RequestSummary;
     summary.transport = 'sse';
     accessLog.subscribed(summary, reply.caller);
-    const stream = new EventStream(reply, summary, pingMs, type);
+    const stream = new EventStream(reply, summary, pingMs, type ?? EVENT_STREAM);
     // The span is that of the start.
     if (summary.trace !== null) endRequestTrace(summary.trace, 200);
     lasting.add(stream);
@@ -131,13 +131,13 @@ export function createGraphQLEndpoint(
   async function answerByYoga(
     reply: HttpReply,
     transport: TransportContext,
-    media: Media,
+    accepted: Accepted,
   ): Promise<void> {
     metrics.generalPath.add();
     const { response, outcome, operation } = await (await yoga())(reply.caller, transport);
     if (operation !== null) reply.setAll(operation.headers);
     for (const [name, value] of response.headers) if (!OURS.has(name)) reply.set(name, value);
-    if (outcome !== undefined) return sendOutcome(reply, outcome, operation, media);
+    if (outcome !== undefined) return sendOutcome(reply, outcome, operation, accepted);
     // A response of a plugin's own has no events in it.
     operation?.events?.leave();
     reply.set('content-type', response.headers.get('content-type') ?? PLAIN_JSON);
@@ -219,12 +219,6 @@ function setCookie(
     );
     if (isRefused) reply.set('set-cookie', cookie.cleared(request));
   }
-}
-
-/** The media types of an answer: of one result, and of events. */
-interface Media {
-  readonly single: MediaType;
-  readonly events: StreamType;
 }
 
 const CODES: Readonly<Record<number, RequestCode>> = {

@@ -42,6 +42,7 @@ export interface ClientNaming {
 }
 
 const NONE: readonly string[] = [];
+const NO_CALLS: readonly BackendCall[] = [];
 // A line of the log stays below 8 kB; more calls are counted, not listed.
 const MOST_LISTED_CALLS = 45;
 const BY_SEVERITY: readonly RequestOutcome[] = ['ok', 'gone', 'caller', 'refused', 'fault'];
@@ -77,9 +78,10 @@ export class RequestSummary {
   /** True for a subscription whose events are followed. */
   hasStarted = false;
   hasEnded = false;
-  readonly codes: string[] = [];
-  readonly calls: BackendCall[] = [];
-  readonly #waiting = new BusyTime();
+  // Lists are made with their first entry, of its size: most requests have one at most.
+  codes: readonly string[] = NONE;
+  calls: readonly BackendCall[] = NO_CALLS;
+  #waiting: BusyTime | null = null;
 
   constructor({ requestId, transport, method, client, bytesIn, trace }: RequestOrigin) {
     this.requestId = requestId;
@@ -92,23 +94,22 @@ export class RequestSummary {
 
   /** The time during which at least one call of the request was under way. */
   get callsMs(): number {
-    return this.#waiting.ms;
+    return this.#waiting?.ms ?? 0;
   }
 
   called(entry: BackendCall): void {
     const { source, ms } = entry;
     this.callCount += 1;
-    if (this.calls.length < MOST_LISTED_CALLS) {
-      this.calls.push(entry);
-    }
+    if (this.calls.length < MOST_LISTED_CALLS) this.calls = this.calls.concat(entry);
     if (source === 'cache') return;
     const endMs = performance.now();
+    this.#waiting ??= new BusyTime();
     this.#waiting.add(Math.max(this.startedAtMs, endMs - ms), endMs);
   }
 
   failed(code: string, outcome: Attribution, reason: string | null = null): void {
     this.worsen(outcome);
-    if (!this.codes.includes(code)) this.codes.push(code);
+    if (!this.codes.includes(code)) this.codes = this.codes.concat(code);
     this.reason ??= reason;
   }
 
@@ -129,7 +130,7 @@ export class RequestSummary {
  */
 export class BusyTime {
   /** Starts and ends alternate; the spans are disjoint and in order. */
-  readonly #spans: number[] = [];
+  #spans: number[] = [];
 
   get ms(): number {
     let sum = 0;
@@ -140,12 +141,11 @@ export class BusyTime {
   }
 
   add(startMs: number, endMs: number): void {
-    const spans = this.#spans;
     let from = startMs;
-    while (spans.length > 0 && (spans.at(-1) as number) >= from) {
-      spans.pop();
-      from = Math.min(from, spans.pop() as number);
+    let kept = this.#spans.length;
+    for (; kept > 0 && (this.#spans[kept - 1] as number) >= from; kept -= 2) {
+      from = Math.min(from, this.#spans[kept - 2] as number);
     }
-    spans.push(from, endMs);
+    this.#spans = [...this.#spans.slice(0, kept), from, endMs];
   }
 }

@@ -18,7 +18,7 @@ import type { Services } from '../schema/services.ts';
 /** A context that other plugins may see and extend. */
 class SharedContext extends Context implements ReadingContext {
   receipt({ cost, fields, waitedMs }: RunCost): Readonly<Record<string, unknown>> {
-    const gateway = this.entries.map(({ operation, ms, source, outcome = 'ok' }) => ({
+    const gateway = (this.entries ?? []).map(({ operation, ms, source, outcome = 'ok' }) => ({
       operation,
       ms: Math.round(ms * 10) / 10,
       source,

@@ -21,7 +21,8 @@ export class Context implements ReadRecord {
   readonly services: Services;
   isPersonal = false;
   readsShared = false;
-  protected readonly entries: ReceiptEntry[] = [];
+  /** Null before the first, which makes the list of its size. */
+  protected entries: ReceiptEntry[] | null = null;
   protected readonly caller: Caller;
   protected readonly calls: CallRecord | null;
   protected own: Scope | null = null;
@@ -50,7 +51,7 @@ export class Context implements ReadRecord {
 
   get receipts(): readonly ReceiptEntry[] {
     this.isPersonal = true;
-    return this.entries;
+    return this.entries ?? [];
   }
 
   /** The reads available to the fields being resolved now. */
@@ -110,6 +111,8 @@ export class Context implements ReadRecord {
 
   protected record(entry: ReceiptEntry): void {
     this.calls?.called(entry);
-    if (!HELD_BACK.has(entry.outcome)) this.entries.push(entry);
+    if (HELD_BACK.has(entry.outcome)) return;
+    if (this.entries === null) this.entries = [entry];
+    else this.entries.push(entry);
   }
 }

@@ -58,15 +58,16 @@ export function createIdentity(options: IdentityOptions): Identify {
     return error;
   }
 
+  const provedLogin = (viewer: Viewer) => (ledger.account(viewer) === null ? null : viewer.login);
+
   function identify(caller: Caller, token: Token, own?: OwnReads): Viewer | Promise<Viewer> {
     const entry = read(token);
     assertNotExpired(entry.claims, clock.date());
-    const { login, group, expiresAtMs } = entry.claims;
+    const { login, group: claimedGroup, expiresAtMs } = entry.claims;
     const { forwarded } = caller;
-    const provedLogin = loginOnceProved(ledger, token.hash, login);
     const account = keyApart(login, forwarded);
-    const identity = { token, forwarded, login, account, claimedGroup: group, expiresAtMs };
-    const viewer = new Viewer({ ...identity, provedLogin }, caller, own);
+    const identity = { token, forwarded, login, account, claimedGroup, expiresAtMs, provedLogin };
+    const viewer = new Viewer(identity, caller, own);
     if (verify === null) return viewer;
     if (entry.verified) {
       if (signatureProves) ledger.verified(viewer);
@@ -96,13 +97,4 @@ export function createIdentity(options: IdentityOptions): Identify {
       throw noted(error);
     }
   };
-}
-
-/** Holds nothing of the request, which the viewer of a subscription outlasts. */
-function loginOnceProved(
-  ledger: ProofLedger,
-  tokenHash: string,
-  login: string,
-): () => string | null {
-  return () => (ledger.account({ tokenHash }) === null ? null : login);
 }

@@ -14,7 +14,7 @@ export interface Identity {
   readonly claimedGroup: string | null;
   readonly expiresAtMs: number | null;
   /** The login once the token is proved to have it. */
-  readonly provedLogin: () => string | null;
+  readonly provedLogin: (viewer: Viewer) => string | null;
 }
 
 /** The reads that the viewer's own document makes anyway: each begins when it is first asked for. */
@@ -94,7 +94,7 @@ export class Viewer implements Caller {
   }
 
   provedLogin(): string | null {
-    return this.identity.provedLogin();
+    return this.identity.provedLogin(this);
   }
 
   /**
