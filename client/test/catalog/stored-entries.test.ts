@@ -250,3 +250,54 @@ test('an entry that was lost, and of which nothing is left in the next edition, 
   expect(last?.copy).toMatchObject({ version: 'v2', stale: [], isWhole: true });
   expect(last?.copy.all).toHaveLength(2 * ENTRY_SIZE);
 });
+
+test('two tabs that write different editions at once leave nothing that is taken for what it is not', async () => {
+  const memory = createMemoryStorage();
+  const rows = edition('v1', 3 * ENTRY_SIZE);
+  const first = copyOf('v1', rows);
+  await save(opened(memory), first);
+  const changed = (version: string, from: number) => ({
+    ...{ version, reset: false, removed: [`S00${from}`] },
+    upserted: [
+      ...rows.slice(from + 1, from + 9).map((row) => ({ ...row, name: version })),
+      { ...(rows[0] as Rows[number]), id: `new ${version}`, symbol: `N${version}` },
+    ],
+  });
+  const second = first.after(changed('v2', 100));
+  const third = second.after(changed('v3', 300));
+  const editions = new Map([second, third].map((copy) => [copy.version, copy]));
+  for (const [slow, fast] of [
+    [second, third],
+    [third, second],
+  ]) {
+    for (let ahead = 0; ahead < 8; ahead += 1) {
+      const tabs = [opened(memory), opened(memory)] as const;
+      for (const tab of tabs) {
+        await tab.read(OWNER);
+        await save(tab, first);
+      }
+      const saving = save(tabs[0], slow as typeof first);
+      for (let turn = 0; turn < ahead; turn += 1) await new Promise(setImmediate);
+      await Promise.all([saving, save(tabs[1], fast as typeof first)]);
+      const read = await opened(memory).read(OWNER);
+      const meant = editions.get(read?.copy.version ?? '');
+      const stale = new Set(read?.copy.stale);
+      const known = read?.copy.all.filter(({ id }) => !stale.has(id));
+      expect(known).toEqual(meant?.all.filter(({ id }) => !stale.has(id)));
+    }
+  }
+});
+
+test('what is forgotten is written whole by the next copy', async () => {
+  const memory = memoryStorage();
+  const storage = opened(memory);
+  const rows = edition('v1', 2 * ENTRY_SIZE);
+  const copy = copyOf('v1', rows);
+  await save(storage, copy);
+  await storage.forget();
+  expect(await memory.keys('')).toEqual([]);
+  await save(storage, copy.after({ version: 'v2', reset: false, removed: [], upserted: [] }));
+  const read = await opened(memory).read(OWNER);
+  expect(read?.copy).toMatchObject({ version: 'v2', stale: [], isWhole: true });
+  expect(read?.copy.all).toEqual(rows);
+});
