@@ -33,20 +33,30 @@ const GATEWAY = '/sandbox/gateway';
 /** The parts of the start screen, which fail one by one. */
 const PARTS = 4;
 
-/** As a front end without a server of its own does it: the catalog can be asked for when the session has named the group. */
-export async function fetchFromGateway(token: string, network: Network = LOCAL): Promise<Fetched> {
+/**
+ * As a front end without a server of its own does it: the catalog can be asked for when the session has named the group.
+ * Calls back when all that could be asked for at once has been answered.
+ */
+export async function fetchFromGateway(
+  token: string,
+  network: Network,
+  onFirst: () => void,
+): Promise<Fetched> {
   const stopwatch = new Stopwatch(network);
   const get = (path: string) => stopwatch.fetch(path, GATEWAY + path, { headers: bearer(token) });
-  const catalog = get(`/trading/session/${loginOf(token)}`).then(({ body }) => {
+  const session = get(`/trading/session/${loginOf(token)}`);
+  const catalog = session.then(({ body }) => {
     const { group } = body as { group?: string };
     return group === undefined ? null : get(`/trading/tickers/${encodeURIComponent(group)}`);
   });
-  const [tickers, positions] = await Promise.all([
-    catalog.catch(() => null),
+  const first = [
     get('/trading/positions'),
     get('/payments/client/withdrawal-methods'),
     get('/payments/client/customer-id'),
-  ]);
+    session,
+  ] as const;
+  void Promise.all(first).then(onFirst);
+  const [tickers, positions] = await Promise.all([catalog.catch(() => null), ...first]);
   const names = new Map(
     listOf<{ _id: string; friendlyName: string }>(tickers?.body).map((one) => [
       one._id,
