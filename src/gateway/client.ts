@@ -156,36 +156,36 @@ export class GatewayClient {
   }
 
   /** `onOwned` is called with the group of a snapshot that is this login's, whatever is in its lists. */
-  async getSession(
+  getSession(
     caller: Caller,
     login: string,
     onOwned: (group: string | null) => void = () => {},
   ): Promise<SessionAnswer> {
     const operation = 'getSession';
-    const exchange = await this.#call(operation, caller, { path: { login } });
-    const answer = this.#bodyOf(operation, exchange);
-    const body = jsonOf(answer);
-    if (isSnapshotOf(login, body)) onOwned(text(body.group));
-    const session = this.#mapped(operation, 'snapshot of this login', (reading) =>
-      toSession(body, login, reading),
-    );
-    return { session, ...sentOf(answer) };
+    return this.#call(operation, caller, { path: { login } }).then((exchange) => {
+      const answer = this.#bodyOf(operation, exchange);
+      const body = jsonOf(answer);
+      if (isSnapshotOf(login, body)) onOwned(text(body.group));
+      const session = this.#mapped(operation, 'snapshot of this login', (reading) =>
+        toSession(body, login, reading),
+      );
+      return { session, ...sentOf(answer) };
+    });
   }
 
   /** Memoized: equal bytes mean equal positions, so nothing is parsed on this hot path. */
-  async getOpenPositions(
-    caller: Caller,
-    previous: PositionsAnswer | null,
-  ): Promise<PositionsAnswer> {
+  getOpenPositions(caller: Caller, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
     const operation = 'getOpenPositions';
-    const answer = this.#bodyOf(operation, await this.#call(operation, caller));
-    const { bytes } = answer;
-    if (previous?.bytes.equals(bytes)) return { ...previous, ...sentOf(answer) };
-    const body = jsonOf(answer);
-    const positions = this.#mapped(operation, 'whole list of positions', (reading) =>
-      isRow(body) ? toPositions(body.positions, reading) : null,
-    );
-    return { positions, bytes, ...sentOf(answer) };
+    return this.#call(operation, caller).then((exchange) => {
+      const answer = this.#bodyOf(operation, exchange);
+      const { bytes } = answer;
+      if (previous?.bytes.equals(bytes)) return { ...previous, ...sentOf(answer) };
+      const body = jsonOf(answer);
+      const positions = this.#mapped(operation, 'whole list of positions', (reading) =>
+        isRow(body) ? toPositions(body.positions, reading) : null,
+      );
+      return { positions, bytes, ...sentOf(answer) };
+    });
   }
 
   #bodyOf(operation: OperationName, exchange: Exchange): Answer {

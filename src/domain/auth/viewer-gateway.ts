@@ -45,7 +45,7 @@ export class ViewerGateway {
   read<T>(viewer: Viewer, read: Read<T>): Promise<T> {
     const { operation } = read;
     const call: Call<T> = (client, caller) => client.read(caller, read, { login: viewer.login });
-    return this.#read(viewer, operation, call, () => null);
+    return this.#read(viewer, operation, call);
   }
 
   async getAllTickers(viewer: Viewer, group: string, etag: string | null): Promise<CatalogAnswer> {
@@ -82,15 +82,13 @@ export class ViewerGateway {
     return answer;
   }
 
-  async getOpenPositions(
-    viewer: Viewer,
-    previous: PositionsAnswer | null,
-  ): Promise<PositionsAnswer> {
+  getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
     const call: Call<PositionsAnswer> = (client, caller) =>
       client.getOpenPositions(caller, previous);
-    const answer = await this.#read(viewer, 'getOpenPositions', call, () => null);
-    this.#parts.onPositions(viewer, answer);
-    return answer;
+    return this.#read(viewer, 'getOpenPositions', call).then((answer) => {
+      this.#parts.onPositions(viewer, answer);
+      return answer;
+    });
   }
 
   /** `onLate` is called with an answer that comes after the call has ended by its deadline. */
@@ -127,7 +125,7 @@ export class ViewerGateway {
     viewer: Viewer,
     operation: OperationName,
     read: Call<T>,
-    groupOf: (answer: T) => string | null,
+    groupOf: (answer: T) => string | null = () => null,
   ): Promise<T> {
     const { wasAccepted, prove } = this.#evidence(viewer, operation);
     const accepted = (answer: T) => prove(groupOf(answer));
