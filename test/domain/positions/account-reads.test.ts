@@ -34,6 +34,19 @@ test('a first subscriber waits no longer than the deadline for a read that hangs
   expect(phone.last?.positions.opened).toEqual(['a']);
 });
 
+test('a read that waits for the ceiling of polls is not made when nobody follows the account any more', async () => {
+  const { clock, gateway, viewer, followChanges, hub, phone } = await followed({
+    pollsPerSecond: 1,
+  });
+  followChanges(viewer('tablet'));
+  await clock.advance(5_000);
+  const before = gateway.sessions.length;
+  hub.accountChanged(LOGIN);
+  await phone.leave();
+  await clock.advance(5_000);
+  expect(gateway.sessions.length).toBe(before);
+});
+
 describe('an order that is triggered', () => {
   /** The order's place after each event: among the orders, the positions, both or neither. */
   function places(events: readonly AccountEvent[], id: string): string[] {

@@ -40,6 +40,19 @@ test('a list whose version another list has raised keeps its own deltas', () => 
   expect(timeline.since(9)?.opened).toEqual([]);
 });
 
+test('a reader gets no row again that has not changed since its version', () => {
+  const timeline = new Timeline(samePosition, sameSize);
+  const list = [a, b];
+  for (const [at, price] of [1, 2, 3].entries()) {
+    list[at % 2] = position(at % 2 === 0 ? 'a' : 'b', { priceCurrent: price });
+    advance(timeline, [...list]);
+  }
+  // Version 1 changed a, 2 b, 3 a again.
+  expect(timeline.since(1)?.upserted.map(({ id }) => id)).toEqual(['a', 'b']);
+  advance(timeline, [...list, position('c')]);
+  expect(timeline.since(2)?.upserted.map(({ id }) => id)).toEqual(['a', 'c']);
+});
+
 test('every field counts in a comparison', () => {
   for (const field of Object.keys(a) as (keyof Position)[]) {
     expect(samePosition(a, { ...a, [field]: 'another' }), field).toBe(false);
