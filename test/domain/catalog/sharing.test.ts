@@ -205,6 +205,18 @@ test('after a snapshot without a group op 1 has to confirm the claim', async () 
   await expect(world.catalogs.read(claiming)).rejects.toMatchObject({ kind: 'forbidden' });
 });
 
+test('a snapshot that comes while the claimed group fails opens the group that it names', async () => {
+  await using world = await openCatalogWorld();
+  const moved = viewerBut(world.viewer({ email: PRO }), { claimedGroup: 'standard-usd' });
+  const failing = { operation: 'getAllTickers', kind: 'status', status: 500, times: 1 } as const;
+  world.sandbox.fail({ ...failing, delayMs: 1_000 });
+  const reading = world.catalogs.read(moved);
+  await eventually(() => world.fetches() === 1);
+  await world.gateway.getSession(moved);
+  await world.clock.advance(1_000);
+  expect((await reading).group).toBe('pro-usd');
+});
+
 test('a client that disconnects does not abort the call that others wait for', async () => {
   await using world = await openCatalogWorld();
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 50, times: 1 });
