@@ -97,10 +97,12 @@ describe('on a slow line', () => {
         },
       });
       const loading = phone.catalog.load({ signal: abort.signal });
-      await eventually(() => parts === sizes.length);
+      // With two on their way another one may follow before this is seen.
+      await eventually(() => parts >= sizes.length);
       abort.abort();
       await expect(loading).rejects.toMatchObject({ code: 'ABORTED' });
-      expect(phone.sentNamed(PART).map(({ variables }) => variables.first)).toEqual(sizes);
+      const asked = phone.sentNamed(PART).map(({ variables }) => variables.first);
+      expect(asked.slice(0, sizes.length)).toEqual(sizes);
     },
   );
 
