@@ -1,14 +1,9 @@
-import type { CatalogReplica } from './catalog/catalog.ts';
-import type { InstrumentField, KeyField } from './catalog/instrument.ts';
-import { catalog } from './catalog.ts';
+import type { InstrumentField } from './catalog/instrument.ts';
+import { type CatalogFeature, catalog } from './catalog.ts';
 import { type CoreClient, type CoreClientOptions, createClientWith } from './core-client.ts';
-import type { Instrument } from './generated/rows.ts';
-import type { LiveAccount } from './live/account.ts';
 import type { LiveNames } from './live/chosen-fields.ts';
-import type { Positions } from './live/positions.ts';
-import { type LiveOptions, live } from './live.ts';
-import type { Orders } from './orders/create-orders.ts';
-import { orders } from './orders.ts';
+import { type LiveFeature, type LiveOptions, live } from './live.ts';
+import { type OrdersFeature, orders } from './orders.ts';
 import type { ClientStorage } from './storage.ts';
 
 /** The options of `createClient`. */
@@ -32,16 +27,10 @@ export interface ClientOptions<
 export interface Client<
   Field extends InstrumentField = InstrumentField,
   Names extends LiveNames = LiveNames,
-> extends CoreClient {
-  /** The open positions, followed live. */
-  readonly positions: Positions<Names>;
-  /** The whole account, followed live: open positions, pending orders and the session's figures. */
-  readonly account: LiveAccount<Names>;
-  /** Orders that are placed once. */
-  readonly orders: Orders;
-  /** A copy of the viewer's catalog, kept up to date when it is told to. */
-  readonly catalog: CatalogReplica<Pick<Instrument, Field | KeyField>>;
-}
+> extends CoreClient,
+    LiveFeature<Names>,
+    OrdersFeature,
+    CatalogFeature<Field> {}
 
 /** Makes a client with all features. It opens nothing until it is used. */
 export function createClient<

@@ -88,8 +88,8 @@ export function createHttpServer(settings: HttpServerSettings) {
   }
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
-    const isForeign = isCrossSite(request, origins, cookie);
     const forwarded = forwarding.of(request.headers);
+    const isForeign = isCrossSite(request, origins, cookie, forwarded?.digest);
     const sender = {
       token: tokens.of(request, forwarded?.digest),
       client: { address: addresses.of(request), userAgent: request.headers['user-agent'] ?? null },

@@ -1,6 +1,6 @@
 import type { FeedOptions } from './feed-options.ts';
 import type { PollTurn } from './poll-scheduler.ts';
-import { Rest } from './rest.ts';
+import { Rest, type RestOptions } from './rest.ts';
 import type { RingMember, TokenRing } from './token-ring.ts';
 
 /** A poll's outcome, which decides when the next one is due. A refusal concerns one token, a failure the gateway. */
@@ -8,11 +8,12 @@ export type PollOutcome =
   | { readonly kind: 'answered' | 'refused' }
   | { readonly kind: 'failed'; readonly error: unknown };
 
+type PollerOptions = RestOptions & Pick<FeedOptions, 'scheduler'>;
 type Poll = (member: RingMember) => Promise<PollOutcome>;
 
 /** Decides when a feed polls, and with which of its tokens: in round robin, one call at a time. */
 export class Poller {
-  readonly #options: FeedOptions;
+  readonly #options: PollerOptions;
   readonly #ring: TokenRing;
   readonly #poll: Poll;
   readonly #turn: PollTurn;
@@ -25,7 +26,7 @@ export class Poller {
   #startedAtMs = Number.NEGATIVE_INFINITY;
 
   /** `poll` makes one call; it must not reject. */
-  constructor(options: FeedOptions, ring: TokenRing, poll: Poll) {
+  constructor(options: PollerOptions, ring: TokenRing, poll: Poll) {
     this.#options = options;
     this.#ring = ring;
     this.#poll = poll;

@@ -1,6 +1,6 @@
 import type { Viewer } from '../auth/viewer.ts';
 import type { FeedOptions } from './feed-options.ts';
-import { Rest } from './rest.ts';
+import { Rest, type RestOptions } from './rest.ts';
 import type { Subscription } from './subscription.ts';
 import { type TokenEndedError, tokenEndBehind } from './token-ended-error.ts';
 
@@ -17,18 +17,20 @@ export class RingMember {
   hasWithheldEvent = false;
   cancelExpiry: (() => void) | null = null;
 
-  constructor(viewer: Viewer, options: FeedOptions) {
+  constructor(viewer: Viewer, options: RestOptions) {
     this.viewer = viewer;
     this.rest = new Rest(options);
   }
 }
 
+type TokenRingOptions = RestOptions & Pick<FeedOptions, 'proofs'>;
+
 /** The tokens of one feed in round robin, the next one to poll first. */
 export class TokenRing {
   readonly #members = new Map<string, RingMember>();
-  readonly #options: FeedOptions;
+  readonly #options: TokenRingOptions;
 
-  constructor(options: FeedOptions) {
+  constructor(options: TokenRingOptions) {
     this.#options = options;
   }
 
