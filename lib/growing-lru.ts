@@ -8,7 +8,7 @@ interface GrowingLruOptions<Value> {
   readonly onEvict?: (value: Value) => void;
 }
 
-/** Of each look-up: without it lru-cache makes an object for each. */
+/** The options of each look-up: without them lru-cache makes an object for each. */
 const NO_OPTIONS = {};
 
 class QuietLru<Key extends {}, Value extends {}> extends LRUCache<Key, Value> {

@@ -4,9 +4,9 @@ import { createCatalog } from './catalog/replica.ts';
 import type { Feature } from './core-client.ts';
 import type { Instrument } from './generated/rows.ts';
 
-/** What a client has by `catalog()`. */
+/** The part of a client that `catalog()` adds. */
 export interface CatalogFeature<Field extends InstrumentField = InstrumentField> {
-  /** A copy of the viewer's catalog, kept up to date when it is told to. */
+  /** The viewer's catalog on the device: `load` fetches it, and later what has changed since. */
   readonly catalog: CatalogReplica<Pick<Instrument, Field | KeyField>>;
 }
 

@@ -52,7 +52,7 @@ export interface CoreClient extends RequestsClient {
 /** A part of a client that an app may go without, such as `live()`, `orders()` and `catalog()`; `Own` is what the client has by it. */
 export type Feature<Own extends object> = (core: Core) => Own;
 
-/** What a client has by these features. */
+/** All that these features add to a client. */
 export type OfFeatures<Features> = Features extends readonly [Feature<infer Own>, ...infer Rest]
   ? Own & OfFeatures<Rest>
   : unknown;

@@ -14,7 +14,7 @@ export interface LiveOptions<Names extends LiveNames = LiveNames> extends LiveFi
   readonly offlineAccount?: OfflineAccount;
 }
 
-/** What a client has by `live()`. */
+/** The part of a client that `live()` adds. */
 export interface LiveFeature<Names extends LiveNames = LiveNames> {
   /** The open positions, followed live. */
   readonly positions: Positions<Names>;

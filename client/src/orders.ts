@@ -1,7 +1,7 @@
 import type { Feature } from './core-client.ts';
 import { createOrders, type Orders, type OrdersOptions } from './orders/create-orders.ts';
 
-/** What a client has by `orders()`. */
+/** The part of a client that `orders()` adds. */
 export interface OrdersFeature {
   /** Orders that are placed once. */
   readonly orders: Orders;

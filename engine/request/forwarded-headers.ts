@@ -25,7 +25,7 @@ export class HeaderForwarding {
     return { pairs, digest: hash('sha256', JSON.stringify(pairs), 'base64url').slice(0, 22) };
   }
 
-  /** What an answer may differ by, for the caches between it and the client. */
+  /** The end of `Vary`: caches between an answer and its client must not share it across these headers. */
   get vary(): string {
     return this.names.map((name) => `, ${name}`).join('');
   }

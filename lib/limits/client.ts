@@ -6,7 +6,7 @@ import { NETWORK_SHARES, TOKEN_SHARE, type Whom } from './table.ts';
 export interface Client {
   readonly kind: Whom;
   readonly key: string;
-  /** The login of a proved account. */
+  /** The key of a proved account. */
   readonly account?: string;
   /** All that it is charged to, the narrowest first, each with its share of a limit. */
   readonly parts: readonly { readonly key: string; readonly share: number }[];

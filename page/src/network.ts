@@ -20,7 +20,7 @@ export interface MeasuredCall {
   readonly status: number | null;
   /** Null where it is not JSON. */
   readonly body: unknown;
-  /** What is wrong with the answer, in a word or two; null where nothing is. */
+  /** The fault of the answer, in a word or two; null where there is none. */
   readonly problem: string | null;
   /** Whether it brought something all the same. */
   readonly isPartial?: boolean;

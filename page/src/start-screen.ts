@@ -18,7 +18,7 @@ export interface Fetched {
   readonly bytes: number;
   /** Symbols with the names of their instruments, in one text each. */
   readonly rows: readonly string[];
-  /** What failed, and why. Figures of a screen that lacks something are compared with nothing. */
+  /** The parts that failed, and why. Figures of a screen that lacks something are compared with nothing. */
   readonly failed: readonly string[];
 }
 

@@ -98,7 +98,7 @@ export class Context implements ReadRecord {
     return new Scope(this.services, caller, this, this.planOf());
   }
 
-  /** What the calls of the gateway continue. */
+  /** The trace that the calls of the gateway continue. */
   protected get trace(): Trace | undefined {
     return this.caller.trace;
   }

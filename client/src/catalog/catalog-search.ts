@@ -149,7 +149,7 @@ class Words {
     }
   }
 
-  /** Of the words that begin with the text, those that match: all without a test. */
+  /** Returns the words that begin with the text and match; without a test all of them. */
   mark(
     matches: Uint8Array,
     match: number,

@@ -41,7 +41,7 @@ export class CatalogStorage {
   #last: AgedCopy | null = null;
   /** The steps of a download are written in their order. */
   #steps: Promise<void> = Promise.resolve();
-  /** What the storage has of the copy that was last read or written. */
+  /** The head and entries of the copy that was last read or written, as the storage has them. */
   #kept = NOTHING;
   /** The download of which a step could not be written: what follows is of no use. */
   #refused: Download | null = null;

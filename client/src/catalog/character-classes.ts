@@ -1,4 +1,4 @@
-/** What stands for classes of characters between the brackets of a regular expression with the flag `u`. */
+/** Classes of characters, as they are written between the brackets of a regular expression with the flag `u`. */
 export interface CharacterClasses {
   readonly letter: string;
   readonly mark: string;

@@ -19,7 +19,7 @@ export interface Entry {
   readonly rows: readonly KeyFields[];
 }
 
-/** What a stored copy is, and what its entries have to be: one that is another was not reached by the last write. */
+/** Describes a stored copy and its entries: an entry that differs from its description was not reached by the last write. */
 export interface Head {
   readonly version: string;
   readonly ageSeconds: number;
@@ -33,7 +33,7 @@ const FORMAT = 2;
 const PREFIX = 'trading-graph:catalog:';
 const STEP_PREFIX = 'trading-graph:catalog-part:';
 
-/** How the keys of everything begin that is kept of catalogs. */
+/** The prefixes of all keys under which catalogs are kept. */
 export const ALL_PREFIXES: readonly string[] = [PREFIX, STEP_PREFIX];
 
 export function storageKey({ login, group }: Owner): string {
@@ -44,7 +44,7 @@ export function entryKey({ login, group }: Owner, at: number): string {
   return `${PREFIX}${JSON.stringify([login, group, at])}`;
 }
 
-/** How the keys of the account's copies and their entries begin, for whatever group. */
+/** The prefix of the keys of an account's copies and their entries, whatever their group. */
 export function accountPrefix(login: string): string {
   return `${PREFIX}[${JSON.stringify(login)},`;
 }

@@ -20,14 +20,14 @@ export interface NetInfoLike {
   addEventListener(listener: (state: NetworkLike) => void): () => void;
 }
 
-/** What the platform has, as the app imports it. */
+/** The modules of the platform, as the app imports them. */
 export interface ReactNativeParts {
   readonly AppState: AppStateLike;
   readonly NetInfo: NetInfoLike;
   readonly AsyncStorage: AsyncStorageLike;
   /** Another one, for the keys of orders: `createAsyncStorage('orders')` of version 3. The catalog takes most of Android's 6 MB of one. */
   readonly OrderStorage?: AsyncStorageLike;
-  /** Of `expo-crypto`; left out, `crypto.getRandomValues` makes the ids, as `react-native-get-random-values` gives it. */
+  /** The function of `expo-crypto`; left out, `crypto.getRandomValues` makes the ids, as `react-native-get-random-values` gives it. */
   readonly randomUUID?: () => string;
   /** One that gives streams, such as that of `expo/fetch`; left out, React Native's own, which gives none. */
   readonly fetch?: (url: string, init?: never) => Promise<unknown>;

@@ -27,7 +27,7 @@ export function isHarmless(document: RequestedDocument): boolean {
   );
 }
 
-/** What stands in the outermost selection of each mutation: directives and spreads too, but no aliases. */
+/** Returns the outermost selection of each mutation as texts: directives and spreads too, but no aliases. */
 function mutationsOf(query: string): readonly (readonly string[])[] {
   const bare = query.replace(/"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n])*"|#.*/g, ' ');
   const text = bare.replace(/\([^()]*\)/g, ' ');

@@ -63,7 +63,7 @@ export interface Turn {
   show(shown: Shown): void;
 }
 
-/** What became of the order that was placed last. */
+/** Shows the outcome of the order that was placed last. */
 export class OrderBox {
   #turn = 0;
   #shown: Shown = wordsOf('none');
@@ -78,7 +78,7 @@ export class OrderBox {
     find('order-outcome', HTMLElement).scrollIntoView({ block: 'nearest' });
   }
 
-  /** What an earlier order has still to say is not shown any more. */
+  /** A later word about an earlier order is not shown any more. */
   begin(shown: Shown): Turn {
     const own = this.#next(shown);
     return {

@@ -10,7 +10,7 @@ interface Preset {
   /** Null for what is over when the client has mended it. */
   readonly seconds: number | null;
   start(ms: number): Promise<unknown>;
-  /** What else has to be over, where time alone does not end it. */
+  /** Tells whether it is over, where time alone does not end it. */
   readonly isOver?: () => boolean;
   end?(): void;
 }

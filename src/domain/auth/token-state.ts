@@ -1,7 +1,7 @@
 import type { Client } from '../../../lib/limits/client.ts';
 import type { Proves } from '../../gateway/operations.ts';
 
-/** What the gateway, and the signature, have said for a token. */
+/** The evidence for a token: answers of the gateway, and its signature. */
 export interface Evidence {
   readonly account: string;
   readonly expiresAtMs: number | null;
@@ -21,7 +21,7 @@ export interface Evidence {
   readonly groupFailedAtMs: number;
 }
 
-/** What the gateway has said against a token. */
+/** The gateway's refusal of a token. */
 export interface Refusal {
   /** An acceptance of a call that began before this logical time no longer counts. */
   readonly atTime: number;
@@ -50,7 +50,7 @@ interface Times {
   readonly atMs: number;
 }
 
-/** What may become known of a token. */
+/** The events that change what is known of a token. */
 export interface TokenEvents {
   signed: object;
   /** A 200 to a call that began at `time`. `group`: the catalog's, or the one that the snapshot names. */

@@ -5,7 +5,7 @@ import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { VersionStore } from './sync/version-archive.ts';
 
-/** What the catalogs and their parts are made of. */
+/** The services and settings that the catalogs, and their parts, are made with. */
 export interface CatalogsOptions {
   readonly gateway: Pick<ViewerGateway, 'getAllTickers'>;
   readonly ledger: ProofLedger;

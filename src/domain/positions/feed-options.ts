@@ -21,7 +21,7 @@ export interface TokenProofs {
   renew(viewer: Viewer): Promise<unknown>;
 }
 
-/** What all feeds of a process and their parts are made of. */
+/** The services and settings that all feeds of a process, and their parts, are made with. */
 export interface FeedOptions {
   readonly source: FeedSource;
   readonly board: PositionsBoard;

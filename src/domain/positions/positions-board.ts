@@ -45,7 +45,7 @@ const BYTES_BESIDE_THE_BODY = 85;
  */
 export class PositionsBoard {
   // The watermarks outlive the lists, so that an eviction brings no older one back. All are separate, so that a
-  // account is never read as the hash of a token.
+  // key of an account is never read as the hash of a token.
   readonly #byToken: LRUCache<string, CacheEntry>;
   readonly #byAccount: LRUCache<string, CacheEntry>;
   readonly #newestByToken = new Watermarks<Served>();
