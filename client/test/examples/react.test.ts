@@ -53,6 +53,11 @@ describeWithChromium('examples/react', (executablePath) => {
     await page.getByRole('button', { name: `BUY 1 ${symbol}` }).click();
   }
   const outcome = (page: Page) => page.locator('.trade .outcome');
+  // Its case matters: TEST.UNKNOWN is on the page from the moment that the order is sent.
+  const outcomeIs = (page: Page, heading: string) =>
+    outcome(page)
+      .getByText(new RegExp(`^${heading}: `))
+      .waitFor();
 
   test('a refused sign-in says why', async () => {
     const { page, errors } = await app.open();
@@ -112,7 +117,7 @@ describeWithChromium('examples/react', (executablePath) => {
   test('after signing out another user sees only what is theirs', async () => {
     const { page, errors } = await signIn();
     await order(page, 'TEST.UNKNOWN');
-    await outcome(page).getByText('Unknown').waitFor();
+    await outcomeIs(page, 'Unknown');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('E-mail').fill('fresh@example.com');
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -138,7 +143,7 @@ describeWithChromium('examples/react', (executablePath) => {
   test('an order without an outcome is found again after a reload', async () => {
     const { page, errors } = await signIn();
     await order(page, 'TEST.UNKNOWN');
-    await outcome(page).getByText('Unknown').waitFor();
+    await outcomeIs(page, 'Unknown');
     await page.reload();
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('An earlier order: unknown').waitFor();
@@ -191,7 +196,7 @@ describeWithChromium('examples/react', (executablePath) => {
         ['AAPL', 'Accepted'],
       ] as const) {
         await order(page, symbol);
-        await outcome(page).getByText(heading).waitFor();
+        await outcomeIs(page, heading);
         await fits(heading);
         await page.getByRole('button', { name: 'new order' }).click();
       }
