@@ -11,6 +11,7 @@ import { startFacadeProcess } from '../../support/facade-process.ts';
 import { listenLocally } from '../../support/local-server.ts';
 import { startSideService } from '../extensions/side-service.ts';
 import { openSocket, type RawSocket } from '../live/raw-socket.ts';
+import { justNow } from '../orders/order-client.ts';
 
 const DEMO = { email: 'demo@example.com' };
 const SECRET = 'a secret of all tenants, which is long enough for it';
@@ -184,7 +185,7 @@ describe('an order of one tenant', () => {
   };
 
   test('is not found in another, and its key is closed there alone', async () => {
-    const since = new Date();
+    const since = justNow();
     await place('a', 'asked for', 'x');
     expect(await placed('b')).toBeNull();
     expect(await voided('b', since)).toEqual({ __typename: 'OrderRejected', sent: false });

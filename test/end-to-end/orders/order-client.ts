@@ -1,5 +1,6 @@
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import { CLOCKS_DIFFER_MS } from '../../../src/domain/trading/orders.ts';
 import {
   asking,
   type GraphQLBody,
@@ -59,10 +60,10 @@ export class OrderClient {
     return this.#reply(asking(key), options);
   }
 
-  /** `since`: when the key was made, which is now where it is left out; null: its client does not know. */
+  /** `since`: when the key was made, which is just now where it is left out; null: its client does not know. */
   void(
     key: string,
-    { since = new Date(), ...options }: SendOptions & { readonly since?: Date | null } = {},
+    { since = justNow(), ...options }: SendOptions & { readonly since?: Date | null } = {},
   ): Promise<Reply> {
     return this.#reply(voiding(key, since?.toISOString()), options);
   }
@@ -119,4 +120,12 @@ export class OrderClient {
     void disconnectsAfter?.then(() => this.#socket.terminate());
     return promise;
   }
+}
+
+/**
+ * Ahead by less than the clocks of a server and its clients may differ, so that no correction of this machine's date
+ * makes the key older than a server that has only just begun.
+ */
+export function justNow(): Date {
+  return new Date(Date.now() + CLOCKS_DIFFER_MS / 2);
 }

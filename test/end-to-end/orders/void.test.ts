@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { readMetrics } from '../../support/leaks.ts';
 import { outcomesOf } from '../operations/request-lines.ts';
+import { justNow } from './order-client.ts';
 import { startOrderFacade } from './order-facade.ts';
 import { startOrderProcess } from './order-process.ts';
 import { buying, voiding, waiting } from './order-request.ts';
@@ -93,7 +94,7 @@ test('a void needs the proof that an order needs', async () => {
   for (const kind of ['reset-before', 'hang', 'garbage'] as const) {
     sandbox.clearFaults();
     sandbox.fail({ operation: 'getSession', kind });
-    expect(await owner.send(voiding('k', new Date().toISOString()))).toMatchObject({
+    expect(await owner.send(voiding('k', justNow().toISOString()))).toMatchObject({
       errors: [{ extensions: { code: 'GATEWAY_UNAVAILABLE', retryable: true } }],
     });
   }
@@ -105,7 +106,7 @@ test('a token closes half of a tenth of its account’s share of records, and is
   await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '40' });
   const client = facade.client();
   for (const key of ['k1', 'k2']) expect(await client.void(key)).toMatchObject(VOIDED);
-  expect(await client.send(voiding('k3', new Date().toISOString()))).toMatchObject({
+  expect(await client.send(voiding('k3', justNow().toISOString()))).toMatchObject({
     errors: [
       {
         message: 'It cannot be said that the key is closed.',
@@ -126,7 +127,7 @@ test('a token closes half of a tenth of its account’s share of records, and is
 test('a closed key outlives the process, in the file', async () => {
   await using started = await startOrderProcess({});
   const { client, facade, sandbox } = started;
-  const since = new Date();
+  const since = justNow();
   expect(await client.void('k', { since })).toMatchObject(VOIDED);
   await facade.kill();
   await facade.ended();
