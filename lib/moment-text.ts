@@ -1,12 +1,12 @@
-const FIRST_YEAR = 1970;
-const END_YEAR = 2200;
 const DAY_MS = 86_400_000;
-
-const FIRST_MS = Date.UTC(FIRST_YEAR);
-const END_MS = Date.UTC(END_YEAR);
+const END_MS = Date.UTC(2200);
+const MOST_DATES = 4_096;
+const DATE_LETTERS = 10;
 
 /** A buffer that every call overwrites. */
 const letters = Buffer.from('0000-00-00T00:00:00.000Z', 'latin1');
+/** The date of each day since 1970 that was asked for. */
+const dates = new Map<number, Buffer>();
 
 /**
  * Formats milliseconds since the epoch like `toISOString`, in a fifth of its time: for a list with
@@ -14,9 +14,9 @@ const letters = Buffer.from('0000-00-00T00:00:00.000Z', 'latin1');
  * because a concatenated string makes JSON.stringify leave its fast path.
  */
 export function momentText(ms: number): string {
-  if (!(ms >= FIRST_MS && ms < END_MS)) return new Date(ms).toISOString();
+  if (!(ms >= 0 && ms < END_MS)) return new Date(ms).toISOString();
   const day = (ms / DAY_MS) | 0;
-  writeDate(day);
+  letters.set(dates.get(day) ?? addDate(day));
   writeTime((ms - day * DAY_MS) | 0);
   return letters.toString('latin1');
 }
@@ -34,27 +34,14 @@ export function parseMoment(text: string): number | null {
   return new Date(`${local}Z`).toISOString().startsWith(local) ? ms : null;
 }
 
-// Years begin on 1 March here, so that a leap day is the last of its year, and eras with the year 0.
-const ERA_YEARS = 400;
-const ERA_DAYS = 146_097;
-const FROM_YEAR_0_TO_1970 = 719_468;
-
-/** This follows "civil_from_days" of Howard Hinnant's chrono-compatible date algorithms. */
-function writeDate(dayOf1970: number): void {
-  const day = dayOf1970 + FROM_YEAR_0_TO_1970;
-  const era = (day / ERA_DAYS) | 0;
-  const ofEra = day - era * ERA_DAYS;
-  const leapDays = ((ofEra / 1_460) | 0) - ((ofEra / 36_524) | 0) + ((ofEra / 146_096) | 0);
-  const yearOfEra = ((ofEra - leapDays) / 365) | 0;
-  const ofYear = ofEra - (365 * yearOfEra + (yearOfEra >> 2) - ((yearOfEra / 100) | 0));
-  const fromMarch = ((5 * ofYear + 2) / 153) | 0;
-  const isNextYear = fromMarch >= 10;
-  const year = era * ERA_YEARS + yearOfEra + (isNextYear ? 1 : 0);
-  const century = (year / 100) | 0;
-  writeTwo(0, century);
-  writeTwo(2, year - century * 100);
-  writeTwo(5, isNextYear ? fromMarch - 9 : fromMarch + 3);
-  writeTwo(8, ofYear - (((153 * fromMarch + 2) / 5) | 0) + 1);
+function addDate(day: number): Buffer {
+  if (dates.size >= MOST_DATES) dates.clear();
+  const date = Buffer.from(new Date(day * DAY_MS).toISOString(), 'latin1').subarray(
+    0,
+    DATE_LETTERS,
+  );
+  dates.set(day, date);
+  return date;
 }
 
 function writeTime(ofDayMs: number): void {
