@@ -1,3 +1,7 @@
+import type { ViewerRead } from '../../src/gateway/answers.ts';
+import { READS } from '../../src/gateway/wire/reads.ts';
+import { readingIn } from '../../src/gateway/wire/scalars.ts';
+import { shapeOf } from './described-shape.ts';
 import type { ProbeName } from './probe.ts';
 import {
   boolean,
@@ -80,22 +84,23 @@ const SESSION = object({
   orders: wholeOrNone(wholeList(ORDER)),
 });
 
-const WITHDRAWAL_METHOD = object({
-  id: nullable(number),
-  ...each(nullable(string), 'title', 'icon', 'type', 'crmType', 'status'),
-  subtitle: nullable(string),
-});
+const READ_BY_DESCRIPTION = Object.fromEntries(
+  Object.values(READS).map(({ operation, description, map }) => {
+    const isRead = (body: unknown) => map(body, readingIn('auto')) !== null;
+    return [operation, shapeOf(description, isRead)];
+  }),
+) as Record<ViewerRead, Shape>;
 
 /**
  * The answers with status 200, field by field, each with what the service loses where the field differs. The
- * readers in `gateway/wire/` drop or null such fields silently; this says what the interface describes.
+ * readers in `gateway/wire/` drop or null such fields silently; this says what the interface describes. What is read by a
+ * description is compared with the same one.
  */
 export const ANSWER_SHAPES: Readonly<Record<ProbeName, Shape>> = {
   getAllTickers: { kind: 'list', of: INSTRUMENT, wrong: 'row' },
   getSession: SESSION,
-  getWithdrawalMethods: wholeList(wholeList(WITHDRAWAL_METHOD)),
+  ...READ_BY_DESCRIPTION,
   getOpenPositions: object({ positions: vital(wholeList(POSITION)) }),
-  getCustomerId: object({ customerId: vital(string) }),
   login: object({
     access_token: vital(filledString),
     passkey: nullable(boolean),

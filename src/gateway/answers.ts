@@ -58,4 +58,4 @@ export interface Read<T> {
 }
 
 /** The other reads' answers name a login or a group, which they prove, or are polled: they have methods of their own. */
-type ViewerRead = Exclude<ReadName, 'getAllTickers' | 'getSession' | 'getOpenPositions'>;
+export type ViewerRead = Exclude<ReadName, 'getAllTickers' | 'getSession' | 'getOpenPositions'>;

@@ -1,23 +1,32 @@
 import { traits } from '../../engine/field-traits.ts';
 import { InputError } from '../domain/input-error.ts';
-import type { ReadName } from '../gateway/operations.ts';
-
-/**
- * What a field reads of the account: a list, the snapshot, the `rows` of the snapshot's positions, which are not cached with
- * it, or for a feed its `snapshots`. A read that needs nothing but its viewer is called by its operation.
- */
-export type AccountRead = 'positions' | 'orders' | 'session' | 'rows' | 'snapshots' | ReadName;
+import type { Read } from '../gateway/answers.ts';
+import type { Context } from './context.ts';
+import type { AccountRead, Scope } from './scope.ts';
 
 /** Spread into a field's options: without it a document may cost one call more. */
 export function reads(read: AccountRead) {
   return traits({ reads: read });
 }
 
+/** Spread into the options of a field that is a read of its scope. */
+export function ownRead<T>(name: AccountRead, read: (scope: Scope) => T) {
+  const resolve = (_source: unknown, _args: unknown, { scope }: Context) => read(scope);
+  return { ...reads(name), nullable: true, resolve } as const;
+}
+
+/** Spread into the options of a field that is what the gateway answers to a read. */
+export function answerOf<T>(read: Read<T>) {
+  return ownRead(read.operation, (scope) => scope.read(read));
+}
+
 /**
- * Spread into an argument that limits the age of the snapshot: the lowest value counts for all of an operation's fields.
+ * Options of an argument that limits the age of the snapshot: the lowest value counts for all of an operation's fields.
  * It stands at fields of the root, where the operation is searched for it before any of them is resolved.
  */
-export const ageLimit = traits({ isAgeLimit: true });
+export function ageLimit(description: string) {
+  return { ...traits({ isAgeLimit: true }), required: false, description } as const;
+}
 
 /** An age that is refused by its own field alone. */
 export function checkAge(maxAge: number | null | undefined): void {

@@ -53,3 +53,8 @@ export const AcknowledgeResult = builder.unionType('AcknowledgeResult', {
 export function acknowledged(description: string) {
   return { type: AcknowledgeResult, nullable: true, description } as const;
 }
+
+/** Options of the input that a mutation cannot do without. */
+export function needed<Type>(type: Type, description: string) {
+  return { type, required: true, description } as const;
+}

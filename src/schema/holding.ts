@@ -1,6 +1,6 @@
 import { traits } from '../../engine/field-traits.ts';
 import type { Order, Position } from '../gateway/model.ts';
-import { ageLimit, checkAge, reads } from './account-read.ts';
+import { ageLimit, checkAge, ownRead, reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 import { InstrumentRef } from './instrument.ts';
@@ -111,12 +111,10 @@ OrderRef.implement({
 
 builder.queryFields((t) => ({
   positions: t.field({
-    ...reads('positions'),
+    ...ownRead('positions', (scope) => scope.positions()),
     type: [PositionRef],
-    nullable: true,
     description:
       'The open positions, newest known. Pending orders and closed trades are not among them.',
-    resolve: (_root, _args, { scope }) => scope.positions(),
   }),
   position: t.field({
     ...reads('positions'),
@@ -134,11 +132,7 @@ builder.queryFields((t) => ({
     description:
       'The pending orders, as the account’s snapshot has them, which is cached for a minute; null where it has no such list. It is read again where the positions beside it, or those of a live feed, are newer and others; so is the older of both lists where an order that was shown is in neither.',
     args: {
-      maxAge: t.arg.int({
-        ...ageLimit,
-        required: false,
-        description: 'How old the snapshot may be, in seconds; 0 forces a fresh one.',
-      }),
+      maxAge: t.arg.int(ageLimit('How old the snapshot may be, in seconds; 0 forces a fresh one.')),
     },
     resolve: (_root, { maxAge }, { scope }) => {
       checkAge(maxAge);

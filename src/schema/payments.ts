@@ -1,14 +1,10 @@
-import {
-  customerIdRead,
-  type WithdrawalMethod,
-  withdrawalMethodsRead,
-} from '../gateway/wire/payments.ts';
-import { reads } from './account-read.ts';
+import { type AnswerOf, READS } from '../gateway/wire/reads.ts';
+import { answerOf } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 
 export const WithdrawalMethodRef = builder
-  .objectRef<WithdrawalMethod>('WithdrawalMethod')
+  .objectRef<AnswerOf<'getWithdrawalMethods'>[number]>('WithdrawalMethod')
   .implement({
     description: 'A saved way to be paid out. Its words are the gateway’s own.',
     fields: (t) =>
@@ -31,16 +27,12 @@ export const WithdrawalMethodRef = builder
 
 builder.queryFields((t) => ({
   withdrawalMethods: t.field({
-    ...reads('getWithdrawalMethods'),
+    ...answerOf(READS.getWithdrawalMethods),
     type: [WithdrawalMethodRef],
-    nullable: true,
     description: 'The saved ways to be paid out, as one list.',
-    resolve: (_root, _args, { scope }) => scope.read(withdrawalMethodsRead),
   }),
   customerId: t.id({
-    ...reads('getCustomerId'),
-    nullable: true,
+    ...answerOf(READS.getCustomerId),
     description: 'The customer’s id with the payments side.',
-    resolve: (_root, _args, { scope }) => scope.read(customerIdRead),
   }),
 }));

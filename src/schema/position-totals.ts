@@ -1,5 +1,5 @@
 import type { PositionTotals } from '../domain/positions/totals.ts';
-import { reads } from './account-read.ts';
+import { ownRead } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 import { perAccount } from './sharing.ts';
@@ -19,10 +19,8 @@ export const PositionTotalsRef = builder.objectRef<PositionTotals>('PositionTota
 
 builder.queryField('positionTotals', (t) =>
   t.field({
-    ...reads('positions'),
+    ...ownRead('positions', (scope) => scope.positionTotals()),
     type: PositionTotalsRef,
-    nullable: true,
     description: 'Sums over the open positions, from the same read as `positions`.',
-    resolve: (_root, _args, { scope }) => scope.positionTotals(),
   }),
 );

@@ -12,8 +12,8 @@ import { type PositionTotals, totalsOf } from '../domain/positions/totals.ts';
 import type { PositionsAnswer, Read, SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Instrument, Order, Position } from '../gateway/model.ts';
-import { customerIdRead, withdrawalMethodsRead } from '../gateway/wire/payments.ts';
-import type { AccountRead } from './account-read.ts';
+import { OPERATIONS, type Proves, type ReadName } from '../gateway/operations.ts';
+import { READS } from '../gateway/wire/reads.ts';
 import type { Services } from './services.ts';
 
 const MOST_IDS = 500;
@@ -31,6 +31,12 @@ export interface ReadRecord {
   identified(login: string): void;
 }
 
+/**
+ * What a field reads of the account: a list, the snapshot, the `rows` of the snapshot's positions, which are not cached with
+ * it, or for a feed its `snapshots`. A read that needs nothing but its viewer is called by its operation.
+ */
+export type AccountRead = 'positions' | 'orders' | 'session' | 'rows' | 'snapshots' | ReadName;
+
 /** The reads of the account that the fields of a scope make for the values of their request, known before the first of them. */
 export interface Plan {
   /** How old a snapshot may be for the strictest of the fields. */
@@ -40,7 +46,9 @@ export interface Plan {
 
 export const NO_PLAN: Plan = { maxAgeSeconds: Infinity, has: () => false };
 
-const PROVING_READS: readonly Read<unknown>[] = [withdrawalMethodsRead, customerIdRead];
+const PROVING_READS: readonly Read<unknown>[] = Object.values(READS).filter(
+  ({ operation }) => (OPERATIONS[operation].proves as Proves) !== 'nothing',
+);
 
 /**
  * The memoized reads of one viewer between two writes: each gateway operation is called at most
@@ -243,14 +251,10 @@ export class Scope implements OwnReads {
     this.#reads ??= new Map();
     const known = this.#reads.get(read) as Promise<T> | undefined;
     if (known) return known;
-    const reading = this.#readAsViewer(read);
+    const { gateway } = this.#services;
+    const reading = promised(() => after(this.viewer(), (viewer) => gateway.read(viewer, read)));
     this.#reads.set(read, reading);
     return reading;
-  }
-
-  #readAsViewer<T>(read: Read<T>): Promise<T> {
-    const { gateway } = this.#services;
-    return promised(() => after(this.viewer(), (viewer) => gateway.read(viewer, read)));
   }
 }
 

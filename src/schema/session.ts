@@ -85,11 +85,7 @@ builder.queryField('session', (t) =>
     description:
       'The account’s snapshot. It is cached for a minute unless something changed; asked for several times in one request, the strictest `maxAge` counts for all.',
     args: {
-      maxAge: t.arg.int({
-        ...ageLimit,
-        required: false,
-        description: 'How old it may be, in seconds; 0 forces a fresh one.',
-      }),
+      maxAge: t.arg.int(ageLimit('How old it may be, in seconds; 0 forces a fresh one.')),
     },
     resolve: (_root, { maxAge }, { scope }) => {
       checkAge(maxAge);

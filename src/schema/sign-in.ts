@@ -2,9 +2,9 @@ import { traits } from '../../engine/field-traits.ts';
 import { TooManyAttemptsError } from '../domain/auth/errors.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayRefusal, LoginGrant } from '../gateway/wire/bodies.ts';
-import { customerIdRead, withdrawalMethodsRead } from '../gateway/wire/payments.ts';
-import { reads } from './account-read.ts';
-import { AcknowledgeResult, RefusalRef } from './acknowledge.ts';
+import { READS } from '../gateway/wire/reads.ts';
+import { answerOf, ownRead } from './account-read.ts';
+import { AcknowledgeResult, needed, RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import { CatalogRef } from './catalog.ts';
 import { exposed } from './exposed.ts';
@@ -22,11 +22,9 @@ const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement(
       Boolean: { passkey: 'Passed through; the gateway does not document it.' },
     }),
     session: t.field({
-      ...reads('session'),
+      ...ownRead('session', (scope) => scope.session()),
       type: SessionRef,
-      nullable: true,
       description: 'The account’s snapshot, read with the new token in the same round-trip.',
-      resolve: (_grant, _args, { scope }) => scope.session(),
     }),
     catalog: t.field({
       type: CatalogRef,
@@ -35,31 +33,23 @@ const LoginSuccessRef = builder.objectRef<LoginGrant>('LoginSuccess').implement(
       resolve: (_grant, _args, { scope }) => scope.catalog(),
     }),
     positions: t.field({
-      ...reads('positions'),
+      ...ownRead('positions', (scope) => scope.positions()),
       type: [PositionRef],
-      nullable: true,
       description: 'The open positions, read with the new token.',
-      resolve: (_grant, _args, { scope }) => scope.positions(),
     }),
     orders: t.field({
-      ...reads('orders'),
+      ...ownRead('orders', (scope) => scope.orders()),
       type: [OrderRef],
-      nullable: true,
       description: 'The pending orders, read with the new token.',
-      resolve: (_grant, _args, { scope }) => scope.orders(),
     }),
     withdrawalMethods: t.field({
-      ...reads('getWithdrawalMethods'),
+      ...answerOf(READS.getWithdrawalMethods),
       type: [WithdrawalMethodRef],
-      nullable: true,
       description: 'The saved ways to be paid out, read with the new token.',
-      resolve: (_grant, _args, { scope }) => scope.read(withdrawalMethodsRead),
     }),
     customerId: t.id({
-      ...reads('getCustomerId'),
-      nullable: true,
+      ...answerOf(READS.getCustomerId),
       description: 'The customer’s id with the payments side, read with the new token.',
-      resolve: (_grant, _args, { scope }) => scope.read(customerIdRead),
     }),
   }),
 });
@@ -108,7 +98,7 @@ builder.mutationFields((t) => ({
     nullable: true,
     description:
       'Signs in. A token sent along may have ended: it is that of an earlier sign-in, by which a device has attempts of its own. At most one `login` in an operation.',
-    args: { input: t.arg({ type: LoginInput, required: true, description: 'The credentials.' }) },
+    args: { input: t.arg(needed(LoginInput, 'The credentials.')) },
     resolve: async (_root, { input }, context, { path }) => {
       const { client, writeLimits, onSignIn } = context.services;
       const { email, password } = input;
@@ -133,13 +123,7 @@ builder.mutationFields((t) => ({
     nullable: true,
     description:
       'Starts the reset of a password. A token sent along is what it is to `login`. At most one `forgotPassword` in an operation.',
-    args: {
-      input: t.arg({
-        type: ForgotPasswordInput,
-        required: true,
-        description: 'Whose password is to be reset.',
-      }),
-    },
+    args: { input: t.arg(needed(ForgotPasswordInput, 'Whose password is to be reset.')) },
     resolve: (_root, { input }, context) => {
       const { client, writeLimits } = context.services;
       return context.write(({ caller }) =>

@@ -5,7 +5,7 @@ import type { Placed } from '../domain/trading/orders.ts';
 import type { Submission } from '../domain/trading/outcome.ts';
 import { limitTicket, marketTicket, type Ticket } from '../domain/trading/ticket.ts';
 import { reads } from './account-read.ts';
-import { RefusalRef } from './acknowledge.ts';
+import { needed, RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { exposedOf } from './exposed.ts';
@@ -128,7 +128,7 @@ builder.mutationFields((t) => ({
     nullable: true,
     description:
       'Opens a position at the market, or where `price` is given places a pending order.',
-    args: { input: t.arg({ type: PlaceOrderInput, required: true, description: 'The order.' }) },
+    args: { input: t.arg(needed(PlaceOrderInput, 'The order.')) },
     resolve: (_root, { input }, context, info) => place(context, marketTicket(input), info),
   }),
   placeLimitOrder: t.field({
@@ -136,9 +136,7 @@ builder.mutationFields((t) => ({
     type: PlaceOrderResult,
     nullable: true,
     description: 'Places an order that waits until the market reaches its price.',
-    args: {
-      input: t.arg({ type: PlaceLimitOrderInput, required: true, description: 'The order.' }),
-    },
+    args: { input: t.arg(needed(PlaceLimitOrderInput, 'The order.')) },
     resolve: (_root, { input }, context, info) => place(context, limitTicket(input), info),
   }),
   voidOrder: t.field({

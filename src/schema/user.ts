@@ -1,7 +1,7 @@
 import { InputError } from '../domain/input-error.ts';
 import type { Acknowledgement } from '../gateway/answers.ts';
 import type { Writes } from '../gateway/client.ts';
-import { acknowledged } from './acknowledge.ts';
+import { acknowledged, needed } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 
@@ -69,34 +69,22 @@ const RegisterDeviceInput = builder.inputType('RegisterDeviceInput', {
 builder.mutationFields((t) => ({
   resetTradingAccountPassword: t.field({
     ...acknowledged('Resets the password of a trading account.'),
-    args: {
-      input: t.arg({
-        type: ResetTradingAccountPasswordInput,
-        required: true,
-        description: 'Which account.',
-      }),
-    },
+    args: { input: t.arg(needed(ResetTradingAccountPasswordInput, 'Which account.')) },
     resolve: (_root, { input }, context) => write(context, 'resetTradingAccountPassword', input),
   }),
   addCryptoWallet: t.field({
     ...acknowledged('Registers a crypto wallet to be paid out to.'),
-    args: {
-      input: t.arg({ type: AddCryptoWalletInput, required: true, description: 'The wallet.' }),
-    },
+    args: { input: t.arg(needed(AddCryptoWalletInput, 'The wallet.')) },
     resolve: (_root, { input }, context) => write(context, 'addCryptoWallet', input),
   }),
   addMobileWallet: t.field({
     ...acknowledged('Registers a mobile wallet to be paid out to.'),
-    args: {
-      input: t.arg({ type: AddMobileWalletInput, required: true, description: 'The wallet.' }),
-    },
+    args: { input: t.arg(needed(AddMobileWalletInput, 'The wallet.')) },
     resolve: (_root, { input }, context) => write(context, 'addMobileWallet', input),
   }),
   setValue: t.field({
     ...acknowledged('Keeps a value for the user under a key. Repeating it does no harm.'),
-    args: {
-      input: t.arg({ type: SetValueInput, required: true, description: 'Key and value.' }),
-    },
+    args: { input: t.arg(needed(SetValueInput, 'Key and value.')) },
     resolve: (_root, { input }, context) => {
       notEmpty('input.key', input.key);
       return write(context, 'setValue', { key: input.key, value: input.value ?? null });
@@ -104,13 +92,7 @@ builder.mutationFields((t) => ({
   }),
   markNotificationsRead: t.field({
     ...acknowledged('Marks notifications as read. Repeating it does no harm.'),
-    args: {
-      input: t.arg({
-        type: MarkNotificationsReadInput,
-        required: true,
-        description: 'Which ones.',
-      }),
-    },
+    args: { input: t.arg(needed(MarkNotificationsReadInput, 'Which ones.')) },
     resolve: (_root, { input }, context) => {
       const ids = toNotificationIds(input.ids);
       return write(context, 'markNotificationsRead', { ids });
@@ -120,9 +102,7 @@ builder.mutationFields((t) => ({
     ...acknowledged(
       'Registers or updates a device for push notifications. Repeating it does no harm.',
     ),
-    args: {
-      input: t.arg({ type: RegisterDeviceInput, required: true, description: 'The device.' }),
-    },
+    args: { input: t.arg(needed(RegisterDeviceInput, 'The device.')) },
     resolve: (_root, { input }, context) => {
       notEmpty('input.deviceId', input.deviceId);
       const { deviceId, token, platform, enabled } = input;

@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import { createServer } from 'node:http';
 import { expect, test, vi } from 'vitest';
-import { customerIdRead } from '../../src/gateway/wire/payments.ts';
+import { READS } from '../../src/gateway/wire/reads.ts';
 import { eventually } from '../support/eventually.ts';
 import { listenLocally } from '../support/local-server.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
@@ -32,7 +32,7 @@ test('a name that moves takes reads and orders along', async () => {
   vi.spyOn(dns, 'lookup').mockImplementation(lookup as unknown as typeof dns.lookup);
   await using open = openClient(`http://gateway.test:${gateway.port}`);
   const callBoth = async () => {
-    await open.client.read(anyCaller, customerIdRead, {});
+    await open.client.read(anyCaller, READS.getCustomerId, {});
     await open.client.openPosition(anyCaller, marketOrder);
   };
   await callBoth();
@@ -48,10 +48,10 @@ test('a connection is left once it is old, and the call that is under way on it 
     answers.push(() => socket.write(answer(200, { customerId: '1', methods: [] })));
   });
   await using open = openClient(gateway.url);
-  const first = open.client.read(anyCaller, customerIdRead, {});
+  const first = open.client.read(anyCaller, READS.getCustomerId, {});
   await eventually(() => answers.length === 1);
   letTimePass(AGE_MS + 1);
-  const second = open.client.read(anyCaller, customerIdRead, {});
+  const second = open.client.read(anyCaller, READS.getCustomerId, {});
   await eventually(() => answers.length === 2);
   answers[1]?.();
   answers[0]?.();

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { customerIdRead } from '../../src/gateway/wire/payments.ts';
+import { READS } from '../../src/gateway/wire/reads.ts';
 import { digits, figure, instant, isRow, type Reading } from '../../src/gateway/wire/scalars.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
@@ -137,9 +137,7 @@ test('any read has its figures counted and its times in the unit that was set, l
   const onInexact = (...count: [string, number]) => counted.push(count);
   await using open = openClient(gateway.url, { gatewayTimeUnit: 'ms', onInexact });
   const map = (row: unknown, reading: Reading) =>
-    isRow(row)
-      ? [digits(row.id), figure(row.profit, reading), instant(row.at, reading.unit)]
-      : null;
+    isRow(row) ? [digits(row.id), figure(row.profit, reading), instant(row.at, reading)] : null;
   const read = { operation: 'getCustomerId', map, expected: 'figures' } as const;
   expect(await open.client.read(anyCaller, read, {})).toEqual(['9007199254740993', null, body.at]);
   expect(counted).toEqual([['getCustomerId', 1]]);
@@ -162,7 +160,7 @@ describe('the content type', () => {
       socket.write(type === null ? bare : whole);
     });
     await using open = openClient(gateway.url);
-    const id = open.client.read(anyCaller, customerIdRead, {}).catch((error) => error.kind);
+    const id = open.client.read(anyCaller, READS.getCustomerId, {}).catch((error) => error.kind);
     expect(await id).toBe(expected);
   });
 });

@@ -1,7 +1,7 @@
 import { type Dispatcher, Pool } from 'undici';
 import { describe, expect, test } from 'vitest';
 import type { Pools } from '../../src/gateway/pools.ts';
-import { customerIdRead, withdrawalMethodsRead } from '../../src/gateway/wire/payments.ts';
+import { READS } from '../../src/gateway/wire/reads.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, limitOrder, marketOrder, openClient } from './open-client.ts';
@@ -69,7 +69,11 @@ describe('the AbortSignal of a client', () => {
     await using gateway = await startScriptedGateway(silence);
     await using open = openClient(gateway.url, NARROW);
     const controller = new AbortController();
-    const read = open.client.read({ ...anyCaller, signal: controller.signal }, customerIdRead, {});
+    const read = open.client.read(
+      { ...anyCaller, signal: controller.signal },
+      READS.getCustomerId,
+      {},
+    );
     await eventually(() => gateway.requests.length === 1);
     controller.abort();
     await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
@@ -119,7 +123,7 @@ describe('the AbortSignal of a client', () => {
     const { signal } = new AbortController();
     await Promise.all(
       Array.from({ length: 30 }, () =>
-        open.client.read({ ...anyCaller, signal }, customerIdRead, {}),
+        open.client.read({ ...anyCaller, signal }, READS.getCustomerId, {}),
       ),
     );
     process.off('warning', onWarning);
@@ -135,7 +139,7 @@ test('no order goes out on a connection that another call was sent on', async ()
   for (let order = 0; order < 3; order += 1) {
     await open.client.openPosition(anyCaller, marketOrder);
     await open.client.placeLimitOrder(anyCaller, limitOrder);
-    await open.client.read(anyCaller, customerIdRead, {});
+    await open.client.read(anyCaller, READS.getCustomerId, {});
   }
   const used = (verb: string) =>
     gateway.requests.filter(({ method }) => method === verb).map(({ connection }) => connection);
@@ -166,8 +170,8 @@ test('a request that undici would resend after a lost connection is not resent',
   const pools: Pools = { ...none, of: () => pool, close };
   await using open = openClient(gateway.url, { pools });
   const reads = [
-    open.client.read(anyCaller, customerIdRead, {}),
-    open.client.read(anyCaller, withdrawalMethodsRead, {}),
+    open.client.read(anyCaller, READS.getCustomerId, {}),
+    open.client.read(anyCaller, READS.getWithdrawalMethods, {}),
   ];
   const settled = Promise.allSettled(reads);
   await eventually(() => gateway.requests.length === 2);

@@ -1,7 +1,7 @@
-import { customerIdRead } from '../../src/gateway/wire/payments.ts';
+import { READS } from '../../src/gateway/wire/reads.ts';
 import { plainRead } from './operation-case.ts';
 
-export const getCustomerId = plainRead(customerIdRead, {
+export const getCustomerId = plainRead(READS.getCustomerId, {
   field: 'customerId',
   document: '{ customerId }',
   shows: 'cus_700001',

@@ -1,4 +1,4 @@
-import { withdrawalMethodsRead } from '../../src/gateway/wire/payments.ts';
+import { READS } from '../../src/gateway/wire/reads.ts';
 import { plainRead } from './operation-case.ts';
 
 const row = {
@@ -6,7 +6,7 @@ const row = {
   ...{ crmType: 'bank', status: 'APPROVED', subtitle: '**** 1' },
 };
 
-export const getWithdrawalMethods = plainRead(withdrawalMethodsRead, {
+export const getWithdrawalMethods = plainRead(READS.getWithdrawalMethods, {
   field: 'withdrawalMethods',
   document: '{ withdrawalMethods { id group title icon type crmType status subtitle } }',
   shows: [{ group: 0, crmType: 'bank', status: 'APPROVED' }],

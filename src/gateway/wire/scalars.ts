@@ -74,7 +74,7 @@ const FIRST_MILLISECONDS = 1e11;
 const FIRST_MICROSECONDS = 1e14;
 
 /** Many serializers write an absent time as 0, and no account is as old as 1970. */
-export function instant(value: unknown, unit: TimeUnit): Moment | null {
+export function instant(value: unknown, { unit }: Reading): Moment | null {
   const ticks = numberOf(value);
   if (ticks === null || ticks === 0) return null;
   const ms = Math.trunc(ticks * msPerTick(ticks, unit));

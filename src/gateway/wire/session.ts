@@ -34,7 +34,7 @@ export function toSession(body: unknown, login: string, reading: Reading) {
     invested: read.figure(body.Invested, reading),
     profits: read.figure(body.Profits, reading),
     kycStatus: read.text(body.kyc_status),
-    createdAt: read.instant(body.createdAt, reading.unit),
+    createdAt: read.instant(body.createdAt, reading),
     access: toAccess(body.access),
     // Null where the snapshot has no such list; a list is never shortened.
     positions: positions && inSnapshot(positions),

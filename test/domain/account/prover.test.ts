@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
+import { READS } from '../../../src/gateway/wire/reads.ts';
 import { viewerBut, viewerOf } from '../viewer.ts';
 import { openAccountWorld, PROOF_MS, snapshot } from './account-world.ts';
 
@@ -31,8 +31,8 @@ describe('an account’s proof', () => {
   test('that has lapsed is renewed by a read of the same request at no further cost', async () => {
     const { prover, gateway, calls, clock } = await openLapsedWorld();
     const plannedProofs = () => [
-      gateway.read(demo, withdrawalMethodsRead),
-      gateway.read(demo, customerIdRead),
+      gateway.read(demo, READS.getWithdrawalMethods),
+      gateway.read(demo, READS.getCustomerId),
     ];
     const again = prover.account(
       viewerBut(demo, { own: { plannedSession: () => null, plannedProofs } }),
@@ -52,7 +52,7 @@ describe('an account’s proof', () => {
 
   test('that has lapsed is renewed by the snapshot in flight, whatever other read hangs', async () => {
     const { prover, gateway, sessions, calls, clock } = await openLapsedWorld();
-    const plannedProofs = () => [gateway.read(demo, customerIdRead)];
+    const plannedProofs = () => [gateway.read(demo, READS.getCustomerId)];
     const read = sessions.read(demo);
     const again = prover.account(
       viewerBut(demo, { own: { plannedSession: () => null, plannedProofs } }),

@@ -4,7 +4,7 @@ import {
   OPERATIONS,
   type OperationName,
 } from '../../../src/gateway/operations.ts';
-import { customerIdRead } from '../../../src/gateway/wire/payments.ts';
+import { READS } from '../../../src/gateway/wire/reads.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openAccountWorld, PROOF_MS, snapshot } from '../account/account-world.ts';
@@ -35,7 +35,7 @@ async function ask(operation: OperationName, status = 200, body?: unknown): Prom
 
 test('the first 200 lets all calls of its token go that wait for their turn', async () => {
   const { gateway, calls, clock } = world;
-  const reads = Array.from({ length: 10 }, () => gateway.read(demo, customerIdRead));
+  const reads = Array.from({ length: 10 }, () => gateway.read(demo, READS.getCustomerId));
   await clock.advance(0);
   expect(calls).toHaveLength(5);
   calls[0]?.answer({ customerId: 'c1' });
@@ -48,7 +48,7 @@ test('the first 200 lets all calls of its token go that wait for their turn', as
 test('a token that was refused meanwhile is not asked for again, whatever an earlier call is answered', async () => {
   const { gateway, calls, clock } = world;
   const early = gateway.getSession(demo);
-  const refused = gateway.read(demo, customerIdRead).catch(() => null);
+  const refused = gateway.read(demo, READS.getCustomerId).catch(() => null);
   calls[1]?.answer({ message: 'no' }, 401);
   await refused;
   calls[0]?.answer(snapshot(1));

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
-import { customerIdRead, withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
+import { READS } from '../../../src/gateway/wire/reads.ts';
 import type { Context } from '../../../src/schema/context.ts';
 import { NO_PLAN } from '../../../src/schema/scope.ts';
 import type { TestApp } from '../../support/app.ts';
@@ -35,7 +35,7 @@ const PERSONAL = {
 } satisfies Record<string, AddedField>;
 
 /** Everything but the catalog that a field can read. */
-const READS: Readonly<Record<string, (context: Context) => unknown>> = {
+const PERSONAL_READS: Readonly<Record<string, (context: Context) => unknown>> = {
   readsViewer: ({ scope }) => scope.viewer() && 'x',
   readsCaller: ({ scope }) => scope.caller && 'x',
   readsSession: async ({ scope }) => (await scope.session()).session.login,
@@ -44,8 +44,9 @@ const READS: Readonly<Record<string, (context: Context) => unknown>> = {
   readsPositionsIn: async ({ scope }) => (await scope.positionsIn('AAPL')).length,
   readsOrders: async ({ scope }) => (await scope.orders())?.length,
   readsOrdersFor: async ({ scope }) => (await scope.ordersFor('AAPL'))?.length,
-  readsWithdrawalMethods: async ({ scope }) => (await scope.read(withdrawalMethodsRead)).length,
-  readsCustomerId: ({ scope }) => scope.read(customerIdRead),
+  readsWithdrawalMethods: async ({ scope }) =>
+    (await scope.read(READS.getWithdrawalMethods)).length,
+  readsCustomerId: ({ scope }) => scope.read(READS.getCustomerId),
   readsRenewed: async ({ scope }) => (await scope.renewed(NO_PLAN).catalog()).group,
   readsAsAnother: ({ scope }) => scope.withToken('another') && 'x',
   readsRequestId: ({ requestId }) => requestId,
@@ -54,7 +55,10 @@ const READS: Readonly<Record<string, (context: Context) => unknown>> = {
 };
 
 const wrong = Object.fromEntries(
-  Object.entries(READS).map(([name, read]) => [name, { sharing: 'group', read } as AddedField]),
+  Object.entries(PERSONAL_READS).map(([name, read]) => [
+    name,
+    { sharing: 'group', read } as AddedField,
+  ]),
 );
 
 /** Reads the viewer's data only from some moment on. */
@@ -179,7 +183,7 @@ describe.each(PATHS)('by GET, by the path %s', (path) => {
     },
   );
 
-  test.each(Object.keys(READS))(
+  test.each(Object.keys(PERSONAL_READS))(
     'what a marked field reads beside the catalog is detected: %s',
     async (name) => {
       const [theirs, own] = users;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { withdrawalMethodsRead } from '../../../src/gateway/wire/payments.ts';
+import { READS } from '../../../src/gateway/wire/reads.ts';
 import { readingIn } from '../../../src/gateway/wire/scalars.ts';
 
-const methodsIn = (body: unknown) => withdrawalMethodsRead.map(body, readingIn('auto'));
+const methodsIn = (body: unknown) => READS.getWithdrawalMethods.map(body, readingIn('auto'));
 
 describe('withdrawal methods', () => {
   const row = {

@@ -43,7 +43,7 @@ describe('a time', () => {
     ['auto', '1735689600', null],
     ['auto', null, null],
   ])('in %s that reads %s is %s', (unit, ticks, expected) => {
-    expect(instant(ticks, unit)).toBe(expected === null ? null : Date.parse(expected));
+    expect(instant(ticks, readingIn(unit))).toBe(expected === null ? null : Date.parse(expected));
   });
 });
 

@@ -1,0 +1,38 @@
+import { isRow, type Reading } from './scalars.ts';
+
+export type Scalar = (value: unknown, reading: Reading) => unknown;
+
+/** What the interface describes: a value by its reader, a list as `[each]`, a row by its fields. */
+export type Description = Scalar | readonly [Description] | Fields;
+export type Fields = { readonly [field: string]: Description };
+
+/** What is read of it: null where it is no such row, or no such list with no entry that is null. */
+type ValueOf<D> = D extends Scalar
+  ? ReturnType<D>
+  : D extends readonly [infer Each]
+    ? readonly NonNullable<ValueOf<Each>>[] | null
+    : { readonly [Field in keyof D]: ValueOf<D[Field]> } | null;
+
+/** `take`: what is kept of a value as described; null where it cannot do without a part that is null. */
+export function described<const D extends Description, T>(
+  description: D,
+  take: (value: NonNullable<ValueOf<D>>) => T | null,
+) {
+  const map = (body: unknown, reading: Reading): T | null => {
+    const value = valueIn(description, body, reading) as ValueOf<D>;
+    return value === null ? null : take(value as NonNullable<ValueOf<D>>);
+  };
+  return { description, map };
+}
+
+function valueIn(description: Description, value: unknown, reading: Reading): unknown {
+  if (typeof description === 'function') return description(value, reading);
+  if (Array.isArray(description)) {
+    if (!Array.isArray(value)) return null;
+    const list = value.map((entry) => valueIn(description[0], entry, reading));
+    return list.includes(null) ? null : list;
+  }
+  if (!isRow(value)) return null;
+  const fields = Object.entries(description);
+  return Object.fromEntries(fields.map(([name, of]) => [name, valueIn(of, value[name], reading)]));
+}
