@@ -11,6 +11,8 @@ import { LONG_SUITES, SUITES_ALONE, SUITES_OF_THEIR_OWN } from '../test/support/
 /** So many start and end within the time that somebody waits for. */
 const MOST_FILES = 8;
 const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
+/** An import of whichever file of the same folder. */
+const SIBLING_IMPORT = /\bimport\(`\.\/\$\{/;
 
 const root = join(import.meta.dirname, '..');
 const { values, positionals } = parseArgs({
@@ -70,9 +72,11 @@ function nearest(paths: readonly string[]): readonly string[] {
 function importsOf(file: string): readonly string[] {
   if (!existsSync(join(root, file))) return [];
   const text = readFileSync(join(root, file), 'utf8');
-  return [...text.matchAll(IMPORT)].map(([, path = '']) =>
+  const named = [...text.matchAll(IMPORT)].map(([, path = '']) =>
     relative(root, join(root, dirname(file), path)),
   );
+  if (!SIBLING_IMPORT.test(text)) return named;
+  return [...named, ...files.filter((other) => dirname(other) === dirname(file))];
 }
 
 /** The TypeScript projects that check a change. */

@@ -1,38 +1,20 @@
-import type { OperationName, ReadName } from '../../src/gateway/operations.ts';
-import { addCryptoWallet } from './add-crypto-wallet.ts';
-import { addMobileWallet } from './add-mobile-wallet.ts';
-import { forgotPassword } from './forgot-password.ts';
-import { getAllTickers } from './get-all-tickers.ts';
-import { getCustomerId } from './get-customer-id.ts';
-import { getOpenPositions } from './get-open-positions.ts';
-import { getSession } from './get-session.ts';
-import { getWithdrawalMethods } from './get-withdrawal-methods.ts';
-import { login } from './login.ts';
-import { markNotificationsRead } from './mark-notifications-read.ts';
-import { openPosition } from './open-position.ts';
+import {
+  OPERATION_NAMES,
+  type OperationName,
+  type ReadName,
+} from '../../src/gateway/operations.ts';
 import type { OperationCase, ReadCase } from './operation-case.ts';
-import { placeLimitOrder } from './place-limit-order.ts';
-import { registerDevice } from './register-device.ts';
-import { resetTradingAccountPassword } from './reset-trading-account-password.ts';
-import { setValue } from './set-value.ts';
 
-/** The operations, over which the suites iterate. */
-export const OPERATION_CASES: {
-  readonly [Name in OperationName]: Name extends ReadName ? ReadCase : OperationCase;
-} = {
-  getAllTickers,
-  login,
-  forgotPassword,
-  openPosition,
-  placeLimitOrder,
-  resetTradingAccountPassword,
-  addCryptoWallet,
-  addMobileWallet,
-  setValue,
-  getSession,
-  getWithdrawalMethods,
-  getOpenPositions,
-  getCustomerId,
-  markNotificationsRead,
-  registerDevice,
-};
+type Cases = { readonly [Name in OperationName]: Name extends ReadName ? ReadCase : OperationCase };
+
+/** The operations, over which the suites iterate: getSession is that export of `get-session.ts`. */
+export const OPERATION_CASES = Object.fromEntries(
+  await Promise.all(OPERATION_NAMES.map(async (name) => [name, await caseOf(name)])),
+) as Cases;
+
+async function caseOf(name: OperationName): Promise<OperationCase> {
+  const file = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const { [name]: found } = await import(`./${file}.ts`);
+  if (found === undefined) throw new Error(`test/operations/${file}.ts does not export ${name}`);
+  return found;
+}

@@ -14,6 +14,9 @@ const FILES = {
   'test/a.test.ts': "import { a } from '../src/a.ts';",
   'test/b.test.ts': "const { b } = await import('../src/b.ts');",
   'test/other.test.ts': "import { other } from '../src/other.ts';",
+  'test/cases/all.ts': `export const one = await import(\`./\${name}.ts\`);`,
+  'test/cases/one.ts': 'export const one = 1;',
+  'test/cases.test.ts': "import { one } from './cases/all.ts';",
   'test/bench/a.test.ts': "import { a } from '../../src/a.ts';",
 };
 
@@ -35,6 +38,8 @@ test('a change is tried by the tests that reach it by imports, the nearest first
   expect(nearest()).toBe('No test is near to what differs from HEAD.');
   writeFileSync(path('src/a.ts'), 'export const a = 2;');
   expect(nearest().split('\n')).toEqual(['test/a.test.ts', 'test/b.test.ts']);
+  writeFileSync(path('test/cases/one.ts'), 'export const one = 2;');
+  expect(nearest().split('\n')).toContain('test/cases.test.ts');
   writeFileSync(path('test/bench/a.test.ts'), '// Changed itself.');
   expect(nearest().split('\n')[0]).toBe('test/bench/a.test.ts');
 });
