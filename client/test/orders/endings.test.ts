@@ -148,7 +148,10 @@ test('a key that another tab has closed is closed once more, and its order unsen
   const ticket = app.orders.ticket({ maxWaitMs: 60_000 });
   const document =
     'mutation ($key: String!, $since: DateTime) { voidOrder(idempotencyKey: $key, since: $since) { __typename } }';
-  const variables = { key: ticket.idempotencyKey, since: new Date(Date.now() + 1_000).toISOString() };
+  const variables = {
+    key: ticket.idempotencyKey,
+    since: new Date(Date.now() + 1_000).toISOString(),
+  };
   await phone.app.query(document, { token: phone.token, variables });
   expect(await ticket.place(buying('closed before'))).toMatchObject({
     status: 'unsent',
