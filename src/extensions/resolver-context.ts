@@ -1,4 +1,4 @@
-import type { Viewer } from '../domain/auth/viewer.ts';
+import { detached, type Viewer } from '../domain/auth/viewer.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { Context } from '../schema/context.ts';
 import type { Scope } from '../schema/scope.ts';
@@ -42,7 +42,7 @@ export class ResolverContext implements ExtensionContext {
     const viewer = scope.caller.token === null ? null : await viewerOf(scope);
     if (!(given as ResolverContext).#isShared) return viewer ?? scope.caller;
     // The client whose request comes first must not be able to abort it for all.
-    if (viewer !== null) return viewer.detached();
+    if (viewer !== null) return detached(viewer);
     const { token, client, requestId, trace, forwarded, receipt } = scope.caller;
     return { token, client, requestId, trace, forwarded, receipt };
   }

@@ -1,5 +1,6 @@
 import { type Clock, steadyClock } from '../../../lib/clock.ts';
 import type { ProofLedger } from '../auth/proof.ts';
+import { polling } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { DomainParts } from '../domain-parts.ts';
 import { PositionsHub } from '../positions/hub.ts';
@@ -67,7 +68,7 @@ export function createAccountServices({
       getOpenPositions(viewer, previous) {
         // Not awaited: where another replica's order has changed the account, the feed reads it once more.
         void freshness.catchUp(viewer.account);
-        return gateway.getOpenPositions(viewer.polling(), previous);
+        return gateway.getOpenPositions(polling(viewer), previous);
       },
       cachedSession: (viewer) => sessions.cached(viewer),
       getSession: (viewer, after) => sessions.poll(viewer, after),

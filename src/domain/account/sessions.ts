@@ -5,7 +5,7 @@ import { Watermarks } from '../../../lib/watermarks.ts';
 import type { SessionAnswer } from '../../gateway/answers.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { ProofLedger } from '../auth/proof.ts';
-import type { Viewer } from '../auth/viewer.ts';
+import { detached, polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { PositionsBoard } from '../positions/positions-board.ts';
 import type { AccountFreshness } from './account-freshness.ts';
@@ -125,7 +125,7 @@ export class Sessions {
   async poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
     const demand = { after };
     const known = this.cached(viewer, demand) ?? this.#sharable(viewer, demand);
-    return known ?? this.#call(viewer.polling(), false);
+    return known ?? this.#call(polling(viewer), false);
   }
 
   /** The size of all cached snapshots, and of what is remembered of accounts beside them. */
@@ -169,7 +169,7 @@ export class Sessions {
   }
 
   async #call(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
-    const answer = await this.#options.gateway.getSession(viewer.detached());
+    const answer = await this.#options.gateway.getSession(detached(viewer));
     const newest = this.#cache.peek(viewer.tokenHash)?.answer.logicalTime ?? this.#forgottenTime;
     // An answer from before a change is its own readers', and is not cached for later ones.
     if (answer.logicalTime > Math.max(newest, this.#staleSince.at(viewer.account))) {

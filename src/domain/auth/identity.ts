@@ -7,7 +7,7 @@ import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './cl
 import { UnauthenticatedError } from './errors.ts';
 import type { ProofLedger } from './proof.ts';
 import type { Verify } from './verifier.ts';
-import { keyApart, type OwnReads, Viewer } from './viewer.ts';
+import { keyApart, type OwnReads, type Viewer } from './viewer.ts';
 
 export interface IdentityOptions {
   readonly clock: Clock;
@@ -58,16 +58,20 @@ export function createIdentity(options: IdentityOptions): Identify {
     return error;
   }
 
-  const provedLogin = (viewer: Viewer) => (ledger.account(viewer) === null ? null : viewer.login);
+  /** It holds nothing of the request, which some of its viewers outlast. */
+  const provedLoginOf = (tokenHash: string, login: string) => () =>
+    ledger.account({ tokenHash }) && login;
 
   function identify(caller: Caller, token: Token, own?: OwnReads): Viewer | Promise<Viewer> {
     const entry = read(token);
     assertNotExpired(entry.claims, clock.date());
     const { login, group: claimedGroup, expiresAtMs } = entry.claims;
-    const { forwarded } = caller;
-    const account = keyApart(login, forwarded);
-    const identity = { token, forwarded, login, account, claimedGroup, expiresAtMs, provedLogin };
-    const viewer = new Viewer(identity, caller, own);
+    const { signal, client, requestId, trace, forwarded, priority, receipt } = caller;
+    const viewer: Viewer = {
+      ...{ token, tokenHash: token.hash, login, account: keyApart(login, forwarded) },
+      ...{ claimedGroup, expiresAtMs, provedLogin: provedLoginOf(token.hash, login) },
+      ...{ signal, client, requestId, trace, forwarded, priority, receipt, own },
+    };
     if (verify === null) return viewer;
     if (entry.verified) {
       if (signatureProves) ledger.verified(viewer);

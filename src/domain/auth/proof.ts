@@ -11,7 +11,7 @@ import {
   type TokenState,
   TRANSITIONS,
 } from './token-state.ts';
-import type { Viewer } from './viewer.ts';
+import { groupKey, type Viewer } from './viewer.ts';
 
 // Not exported, so that no other file can make a proof and no claim can become the key of a shared cache.
 const seal: unique symbol = Symbol('proof');
@@ -140,7 +140,7 @@ export class ProofLedger {
     if (!entry || group === null) return null;
     const isSigned = entry.isSigned && group === viewer.claimedGroup;
     const isProved = isSigned || this.#isFresh(evidenceAtMs(group, entry));
-    return isProved ? new GroupProof(seal, group, viewer.groupKey(group), false) : null;
+    return isProved ? new GroupProof(seal, group, groupKey(viewer, group), false) : null;
   }
 
   /** Evidence that is past its age, for a while in which the gateway cannot be asked again. */
@@ -150,7 +150,7 @@ export class ProofLedger {
     if (!entry || group === null) return null;
     const ageMs = this.#clock.now() - evidenceAtMs(group, entry);
     return ageMs < this.#proofMs + this.#keptMs
-      ? new GroupProof(seal, group, viewer.groupKey(group), true)
+      ? new GroupProof(seal, group, groupKey(viewer, group), true)
       : null;
   }
 

@@ -1,7 +1,7 @@
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
 import type { GroupProof } from '../auth/proof.ts';
-import type { Viewer } from '../auth/viewer.ts';
+import { detached, groupKey, type Viewer } from '../auth/viewer.ts';
 import { type CatalogFetches, isPersonal } from './cache/catalog-fetches.ts';
 import type { CatalogsOptions } from './catalogs-options.ts';
 
@@ -64,7 +64,7 @@ export function createGroupProver(
     const key = viewer.tokenHash;
     const call =
       calls.get(key) ??
-      gateway.getAllTickers(viewer.detached(), group, null).finally(() => calls.delete(key));
+      gateway.getAllTickers(detached(viewer), group, null).finally(() => calls.delete(key));
     calls.set(key, call);
     await call;
   }
@@ -76,10 +76,10 @@ export function createGroupProver(
   ): Promise<GroupProof> {
     const group = ledger.groupOf(viewer);
     const serves = () =>
-      group !== null && fetches.catalog(viewer.groupKey(group))?.servesAt(clock.now());
+      group !== null && fetches.catalog(groupKey(viewer, group))?.servesAt(clock.now());
     if (group === null || serves()) return byCall(viewer, group);
     // The catalog has to be fetched anyway, and with this token the fetch is the proof as well.
-    const inFlight = fetches.under(viewer.groupKey(group));
+    const inFlight = fetches.under(groupKey(viewer, group));
     if (inFlight && inFlight.leader !== viewer.tokenHash) return byCall(viewer, group);
     const result = await (inFlight ?? fetches.launch(viewer, group, 'proof')).result;
     fetched(inFlight ? 'shared' : null);

@@ -2,7 +2,7 @@ import type { PullStream } from '../../../lib/pull-stream.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { AccountProof } from '../auth/proof.ts';
-import type { Viewer } from '../auth/viewer.ts';
+import { lasting, type Viewer } from '../auth/viewer.ts';
 import { Feed } from './feed.ts';
 import type { FeedOptions } from './feed-options.ts';
 import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
@@ -144,7 +144,7 @@ export class PositionsHub {
     const { clock, heartbeatMs = SHORTEST_HEARTBEAT_MS, onEvent } = this.#options;
     const subscription = new FeedSubscription<Event>({
       ...{ reader, followsAccount, after, onEnd, onEvent },
-      viewer: viewer.lasting(),
+      viewer: lasting(viewer),
       timers: clock,
       intervalMs: readIntervalMs(intervalMs),
       heartbeatMs: readHeartbeatMs(heartbeatSeconds) ?? heartbeatMs,

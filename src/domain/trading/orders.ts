@@ -10,7 +10,7 @@ import {
   recordId,
 } from '../../store/order-records.ts';
 import type { AccountProof } from '../auth/proof.ts';
-import type { Viewer } from '../auth/viewer.ts';
+import { detached, type Viewer } from '../auth/viewer.ts';
 import { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
 import { KeyForgottenError } from './order-errors.ts';
@@ -79,7 +79,7 @@ export class Orders {
     const id = recordId(proof.account, ticket.idempotencyKey);
     for (;;) {
       const inFlight = this.#inFlight.get(id);
-      if (!inFlight) return this.#take(id, viewer.detached(), ticket, digest);
+      if (!inFlight) return this.#take(id, detached(viewer), ticket, digest);
       if (inFlight.canonical !== digest) {
         // False once it is over, and in flight no more.
         if (await inFlight.isFirst) throw otherInput();

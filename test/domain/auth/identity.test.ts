@@ -5,7 +5,7 @@ import { toToken } from '../../../lib/token.ts';
 import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
-import type { OwnReads } from '../../../src/domain/auth/viewer.ts';
+import { lasting, type OwnReads } from '../../../src/domain/auth/viewer.ts';
 import { collectGarbage } from '../../support/heap.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { unsignedToken } from '../../support/tokens.ts';
@@ -190,12 +190,12 @@ test('the viewer of a subscription holds nothing of the request that has begun i
   const begin = async () => {
     const own: OwnReads = { plannedSession: () => null, plannedProofs: () => [] };
     const viewer = await identifyOwn(unsignedToken({ login: 5 }), own);
-    return { lasting: viewer.lasting(), request: new WeakRef(own) };
+    return { outlasting: lasting(viewer), request: new WeakRef(own) };
   };
-  const { lasting, request } = await begin();
+  const { outlasting, request } = await begin();
   // What a reference was made to, or read by, is held for the rest of the turn.
   await nextTurn();
   collectGarbage();
   expect(request.deref()).toBeUndefined();
-  expect(lasting).toMatchObject({ login: '5' });
+  expect(outlasting).toMatchObject({ login: '5' });
 });

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { backoffMs } from '../../../../lib/backoff.ts';
 import { GatewayError, isGatewayError, UnsafePathError } from '../../../gateway/errors.ts';
 import { TooManyAttemptsError, UnauthenticatedError } from '../../auth/errors.ts';
-import type { Viewer } from '../../auth/viewer.ts';
+import { detached, groupKey, inBackground, type Viewer } from '../../auth/viewer.ts';
 import type { CatalogsOptions } from '../catalogs-options.ts';
 import { REMEMBERED_BYTES } from '../search/search-index.ts';
 import { createVersionArchive } from '../sync/version-archive.ts';
@@ -51,12 +51,12 @@ export function createCatalogFetches(options: CatalogsOptions) {
   });
 
   async function fetch(viewer: Viewer, group: string, purpose: Purpose): Promise<FetchResult> {
-    const key = viewer.groupKey(group);
+    const key = groupKey(viewer, group);
     const catalog = catalogs.peek(key) ?? createGroupCatalog(group, key, archive, options);
     const revalidated = purpose === 'proof' || !catalog.copy?.etag ? null : catalog.copy;
     const isRefresh = purpose === 'refresh';
     try {
-      const caller = isRefresh ? viewer.inBackground() : viewer.detached();
+      const caller = isRefresh ? inBackground(viewer) : detached(viewer);
       const answer = await gateway.getAllTickers(caller, group, revalidated?.etag ?? null);
       await catalog.receive({ answer, receivedAtMs: clock.now(), revalidated, isRefresh });
       catalogs.set(key, catalog);
@@ -94,7 +94,7 @@ export function createCatalogFetches(options: CatalogsOptions) {
     },
     under: (key: string) => inFlight.get(key),
     launch(viewer: Viewer, group: string, purpose: Purpose): InFlightFetch {
-      const key = viewer.groupKey(group);
+      const key = groupKey(viewer, group);
       const result = fetch(viewer, group, purpose).finally(() => inFlight.delete(key));
       const launched = { leader: viewer.tokenHash, result };
       inFlight.set(key, launched);
