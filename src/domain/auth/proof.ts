@@ -4,12 +4,17 @@ import { growingLru } from '../../../lib/growing-lru.ts';
 import { accountClient, addressClient, type ClientOf } from '../../../lib/limits/client.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import {
+  accepted,
+  catalogForbidden,
   type Evidence,
   evidenceAtMs,
+  groupFailed,
   type Refusal,
-  type TokenEvents,
+  refused,
+  sessionForbidden,
+  signed,
+  type TokenEvent,
   type TokenState,
-  TRANSITIONS,
 } from './token-state.ts';
 import { groupKey, type Viewer } from './viewer.ts';
 
@@ -18,44 +23,31 @@ const seal: unique symbol = Symbol('proof');
 
 /** Evidence that the gateway accepted a token as this login's. */
 export class AccountProof {
-  readonly #account: string;
-  readonly #tokenHash: string;
-
-  constructor(_key: typeof seal, account: string, tokenHash: string) {
-    this.#account = account;
-    this.#tokenHash = tokenHash;
-  }
-
+  /** Keeps any other object of this shape from passing for one. */
+  declare private readonly seal: typeof seal;
   /** The key of all that is shared within the account. */
-  get account(): string {
-    return this.#account;
-  }
+  readonly account: string;
+  readonly tokenHash: string;
 
-  get tokenHash(): string {
-    return this.#tokenHash;
+  constructor(_seal: typeof seal, account: string, tokenHash: string) {
+    this.account = account;
+    this.tokenHash = tokenHash;
   }
 }
 
 /** Evidence that the gateway accepted a token as one that may read this group's catalog. */
 export class GroupProof {
-  readonly #group: string;
-  readonly #key: string;
+  declare private readonly seal: typeof seal;
+  readonly group: string;
+  /** The key of all that is shared within the group. */
+  readonly key: string;
   /** Past its age, and kept because the gateway could not be asked again. */
   readonly isKept: boolean;
 
   constructor(_seal: typeof seal, group: string, key: string, isKept: boolean) {
-    this.#group = group;
-    this.#key = key;
+    this.group = group;
+    this.key = key;
     this.isKept = isKept;
-  }
-
-  get group(): string {
-    return this.#group;
-  }
-
-  /** The key of all that is shared within the group. */
-  get key(): string {
-    return this.#key;
   }
 }
 
@@ -78,12 +70,9 @@ export interface ProofLedgerOptions {
 
 /** Records the gateway's answers to each token, and derives the token's access from them. */
 export class ProofLedger {
+  readonly #options: ProofLedgerOptions;
   readonly #clock: Clock;
-  readonly #proofMs: number;
-  readonly #keptMs: number;
   readonly #entries: LRUCache<string, Evidence>;
-  readonly #onJudged: NonNullable<ProofLedgerOptions['onJudged']>;
-  readonly #logicalClock: LogicalClock;
   /** Apart from the evidence, so that no number of accepted tokens makes a refusal forgotten. */
   readonly #refusals: LRUCache<string, Refusal>;
   /** Until then a signature may be that of a token whose refusal is forgotten. */
@@ -92,12 +81,9 @@ export class ProofLedger {
   #forgottenAtTime = 0;
 
   constructor(options: ProofLedgerOptions) {
-    const { clock, logicalClock, proofMs, keptMs = 0, maxTokens = 100_000, onJudged } = options;
-    this.#logicalClock = logicalClock;
-    this.#onJudged = onJudged ?? (() => {});
+    const { clock, maxTokens = 100_000 } = options;
+    this.#options = options;
     this.#clock = clock;
-    this.#proofMs = proofMs;
-    this.#keptMs = keptMs;
     this.#entries = growingLru({ maxEntries: maxTokens, entryBytes: 650 });
     this.#refusals = growingLru({
       maxEntries: maxTokens,
@@ -148,8 +134,9 @@ export class ProofLedger {
     const entry = this.#entries.get(viewer.tokenHash);
     const group = this.#groupIn(entry, viewer);
     if (!entry || group === null) return null;
+    const { proofMs, keptMs = 0 } = this.#options;
     const ageMs = this.#clock.now() - evidenceAtMs(group, entry);
-    return ageMs < this.#proofMs + this.#keptMs
+    return ageMs < proofMs + keptMs
       ? new GroupProof(seal, group, groupKey(viewer, group), true)
       : null;
   }
@@ -161,7 +148,7 @@ export class ProofLedger {
   }
 
   groupFailed(viewer: Viewer): void {
-    this.#heard(viewer, 'groupFailed', { atMs: this.#clock.now() });
+    this.#heard(viewer, groupFailed(this.#clock.now()));
   }
 
   /** Whether any call that proves the token would make the account's proof valid again. */
@@ -182,13 +169,13 @@ export class ProofLedger {
 
   /** Returns the logical time to pass to `answered`, so that an old 200 cannot undo a newer 401. */
   beginCall(): number {
-    return this.#logicalClock.next();
+    return this.#options.logicalClock.next();
   }
 
   verified(viewer: Viewer): void {
     const isForgotten = this.#clock.date() < this.#forgottenUntilMs;
     const isKnown = this.#refusals.has(viewer.tokenHash);
-    if (isKnown || !isForgotten) this.#heard(viewer, 'signed', {});
+    if (isKnown || !isForgotten) this.#heard(viewer, signed);
   }
 
   /** Records a 200 to a call that began at `time`; `group` is the catalog's, or the one that the snapshot names. */
@@ -200,31 +187,27 @@ export class ProofLedger {
   ): void {
     const { proves } = OPERATIONS[operation];
     if (proves === 'nothing' || time <= this.#refusedAtTime(viewer)) return;
-    const event = { proves, group, time, atMs: this.#clock.now() };
-    const { evidence } = this.#heard(viewer, 'accepted', event);
+    const { evidence } = this.#heard(viewer, accepted(proves, group, this.#clock.now()));
     const isNews = proves !== 'group' && (evidence?.acceptedAtMs ?? -Infinity) === -Infinity;
-    if (isNews) this.#onJudged('accepted', viewer);
+    if (isNews) this.#options.onJudged?.('accepted', viewer);
   }
 
   catalogForbidden(viewer: Viewer, group: string): void {
-    this.#heard(viewer, 'catalogForbidden', { group });
+    this.#heard(viewer, catalogForbidden(group));
   }
 
   sessionForbidden(viewer: Viewer): void {
-    this.#heard(viewer, 'sessionForbidden', {});
+    this.#heard(viewer, sessionForbidden);
   }
 
   /** `onTrial`: the operation, where the token was on trial. Returns false where a call of a moment ago was refused alike. */
   refused(viewer: Viewer, onTrial: OperationName | null = null): boolean {
-    const event = {
-      time: this.beginCall(),
-      atMs: this.#clock.now(),
-      onTrial: onTrial && concernOf(onTrial),
-    };
-    const { evidence, refusal } = this.#heard(viewer, 'refused', event);
+    const concern = onTrial && concernOf(onTrial);
+    const event = refused(this.beginCall(), this.#clock.now(), concern);
+    const { evidence, refusal } = this.#heard(viewer, event);
     const hadCounted =
       evidence !== null && (evidence.acceptedAtMs !== -Infinity || evidence.isSigned);
-    if (refusal === null || hadCounted) this.#onJudged('refused', viewer);
+    if (refusal === null || hadCounted) this.#options.onJudged?.('refused', viewer);
     return ![...(refusal?.trialsAtMs.values() ?? [])].some((atMs) => this.#isOnTrial(atMs));
   }
 
@@ -235,17 +218,13 @@ export class ProofLedger {
   }
 
   /** Returns the state before. */
-  #heard<Name extends keyof TokenEvents>(
-    viewer: Viewer,
-    name: Name,
-    event: TokenEvents[Name],
-  ): TokenState {
+  #heard(viewer: Viewer, event: TokenEvent): TokenState {
     const { tokenHash } = viewer;
     const before = {
       evidence: this.#entries.get(tokenHash) ?? null,
       refusal: this.#refusals.get(tokenHash) ?? null,
     };
-    const { evidence, refusal } = TRANSITIONS[name](before, event, viewer);
+    const { evidence, refusal } = event(before, viewer);
     if (evidence !== before.evidence && evidence !== null) this.#entries.set(tokenHash, evidence);
     if (refusal !== before.refusal && refusal !== null) this.#refusals.set(tokenHash, refusal);
     return before;
@@ -266,7 +245,7 @@ export class ProofLedger {
   }
 
   #isFresh(atMs: number): boolean {
-    return this.#clock.now() - atMs < this.#proofMs;
+    return this.#clock.now() - atMs < this.#options.proofMs;
   }
 
   #isOnTrial(atMs: number): boolean {

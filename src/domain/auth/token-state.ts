@@ -44,52 +44,28 @@ export interface Claimed {
   readonly expiresAtMs: number | null;
 }
 
-interface Times {
-  /** Logical, of a call's beginning or of this moment. */
-  readonly time: number;
-  readonly atMs: number;
-}
-
-/** The events that change what is known of a token. */
-export interface TokenEvents {
-  signed: object;
-  /** A 200 to a call that began at `time`. `group`: the catalog's, or the one that the snapshot names. */
-  accepted: Times & {
-    readonly proves: Exclude<Proves, 'nothing'>;
-    readonly group: string | null;
-  };
-  /** A 401. `onTrial`: what it is about, where the token was on trial: calls about the same are not made for a moment. */
-  refused: Times & { readonly onTrial: string | null };
-  /** A 403 of op 1: whatever was evidence for this group is none any more. */
-  catalogForbidden: { readonly group: string };
-  /** A 403 of op 10: the account is none of this token's, and neither is its group. */
-  sessionForbidden: object;
-  /** The gateway could not say whether its group is still the same. */
-  groupFailed: Pick<Times, 'atMs'>;
-}
-
-type Transitions = {
-  readonly [Name in keyof TokenEvents]: (
-    state: TokenState,
-    event: TokenEvents[Name],
-    claimed: Claimed,
-  ) => TokenState;
-};
+/**
+ * Something that changes what is known of a token. A refusal outlasts the evidence after it: a call that began before it,
+ * and a signature, never count again; a 200 to a later call does.
+ */
+export type TokenEvent = (before: TokenState, claimed: Claimed) => TokenState;
 
 const NO_TRIALS: ReadonlyMap<string, number> = new Map();
 const NO_GROUP = { snapshotGroup: null, snapshotAtMs: -Infinity, catalogAtMs: NO_TRIALS };
 
-/**
- * The one table of what each event makes of a token. A refusal outlasts the evidence after it: a call that began before it,
- * and a signature, never count again; a 200 to a later call does.
- */
-export const TRANSITIONS: Transitions = {
-  signed: ({ evidence, refusal }, _event, claimed) =>
-    refusal === null
-      ? { evidence: { ...(evidence ?? nothingOf(claimed)), isSigned: true }, refusal }
-      : { evidence, refusal: { ...refusal, isSigned: true } },
+/** Its signature is valid. */
+export const signed: TokenEvent = ({ evidence, refusal }, claimed) =>
+  refusal === null
+    ? { evidence: { ...(evidence ?? nothingOf(claimed)), isSigned: true }, refusal }
+    : { evidence, refusal: { ...refusal, isSigned: true } };
 
-  accepted({ evidence, refusal }, { proves, group, atMs }, claimed) {
+/** A 200. `group`: the catalog's, or the one that the snapshot names. */
+export function accepted(
+  proves: Exclude<Proves, 'nothing'>,
+  group: string | null,
+  atMs: number,
+): TokenEvent {
+  return ({ evidence, refusal }, claimed) => {
     const before = evidence ?? nothingOf(claimed);
     if (proves === 'group') {
       if (group === null) return { evidence, refusal };
@@ -102,40 +78,53 @@ export const TRANSITIONS: Transitions = {
       evidence: { ...before, acceptedAtMs: atMs, ...snapshot },
       refusal: refusal && { ...refusal, trialsAtMs: NO_TRIALS },
     };
-  },
+  };
+}
 
-  refused: ({ evidence, refusal }, { time, atMs, onTrial }, { expiresAtMs }) => ({
+/**
+ * A 401 at this logical time. `onTrial`: what it is about, where the token was on trial: calls about the same are not made
+ * for a moment.
+ */
+export function refused(atTime: number, atMs: number, onTrial: string | null): TokenEvent {
+  return ({ evidence, refusal }, { expiresAtMs }) => ({
     evidence: evidence && {
       ...{ ...evidence, ...NO_GROUP },
       ...{ isSigned: false, ownsLogin: false, acceptedAtMs: -Infinity },
     },
     refusal: {
-      ...{ atTime: time, expiresAtMs },
+      ...{ atTime, expiresAtMs },
       isSigned: evidence?.isSigned === true || refusal?.isSigned === true,
       trialsAtMs: onTrial
         ? new Map(refusal?.trialsAtMs).set(onTrial, atMs)
         : (refusal?.trialsAtMs ?? NO_TRIALS),
     },
-  }),
+  });
+}
 
-  catalogForbidden({ evidence, refusal }, { group }) {
+/** A 403 of op 1: whatever was evidence for this group is none any more. */
+export function catalogForbidden(group: string): TokenEvent {
+  return ({ evidence, refusal }) => {
     if (evidence === null) return { evidence, refusal };
     const catalogAtMs = new Map(evidence.catalogAtMs);
     catalogAtMs.delete(group);
     const snapshotAtMs = evidence.snapshotGroup === group ? -Infinity : evidence.snapshotAtMs;
     return { evidence: { ...evidence, catalogAtMs, snapshotAtMs }, refusal };
-  },
+  };
+}
 
-  sessionForbidden: ({ evidence, refusal }) => ({
-    evidence: evidence && { ...evidence, ...NO_GROUP },
-    refusal,
-  }),
+/** A 403 of op 10: the account is none of this token's, and neither is its group. */
+export const sessionForbidden: TokenEvent = ({ evidence, refusal }) => ({
+  evidence: evidence && { ...evidence, ...NO_GROUP },
+  refusal,
+});
 
-  groupFailed: ({ evidence, refusal }, { atMs }, claimed) => ({
+/** The gateway could not say whether its group is still the same. */
+export function groupFailed(atMs: number): TokenEvent {
+  return ({ evidence, refusal }, claimed) => ({
     evidence: { ...(evidence ?? nothingOf(claimed)), groupFailedAtMs: atMs },
     refusal,
-  }),
-};
+  });
+}
 
 /** When the group was last proved. */
 export function evidenceAtMs(

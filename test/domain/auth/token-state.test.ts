@@ -1,19 +1,26 @@
 import { describe, expect, test } from 'vitest';
-import { type TokenState, TRANSITIONS } from '../../../src/domain/auth/token-state.ts';
+import {
+  accepted,
+  catalogForbidden,
+  groupFailed,
+  refused,
+  sessionForbidden,
+  signed,
+  type TokenEvent,
+  type TokenState,
+} from '../../../src/domain/auth/token-state.ts';
 
 const CLAIMED = { account: '1001', expiresAtMs: null };
 const UNKNOWN: TokenState = { evidence: null, refusal: null };
 
+const heard = (event: TokenEvent) => (state: TokenState) => event(state, CLAIMED);
 const say = {
-  signed: (state: TokenState) => TRANSITIONS.signed(state, {}, CLAIMED),
-  accepted: (proves: 'login' | 'token' | 'group') => (state: TokenState) =>
-    TRANSITIONS.accepted(state, { proves, group: 'vip', time: 7, atMs: 70 }, CLAIMED),
-  refused: (onTrial: string | null) => (state: TokenState) =>
-    TRANSITIONS.refused(state, { onTrial, time: 9, atMs: 90 }, CLAIMED),
-  catalogForbidden: (group: string) => (state: TokenState) =>
-    TRANSITIONS.catalogForbidden(state, { group }, CLAIMED),
-  sessionForbidden: (state: TokenState) => TRANSITIONS.sessionForbidden(state, {}, CLAIMED),
-  groupFailed: (state: TokenState) => TRANSITIONS.groupFailed(state, { atMs: 50 }, CLAIMED),
+  signed: heard(signed),
+  accepted: (proves: 'login' | 'token' | 'group') => heard(accepted(proves, 'vip', 70)),
+  refused: (onTrial: string | null) => heard(refused(9, 90, onTrial)),
+  catalogForbidden: (group: string) => heard(catalogForbidden(group)),
+  sessionForbidden: heard(sessionForbidden),
+  groupFailed: heard(groupFailed(50)),
 };
 
 /** What counts in favour of a token, and against it, in words. */
@@ -76,6 +83,5 @@ describe('what is known of a token after', () => {
 });
 
 test('a group that the catalog does not name is no evidence', () => {
-  const event = { proves: 'group', group: null, time: 7, atMs: 70 } as const;
-  expect(TRANSITIONS.accepted(UNKNOWN, event, CLAIMED)).toEqual(UNKNOWN);
+  expect(accepted('group', null, 70)(UNKNOWN, CLAIMED)).toEqual(UNKNOWN);
 });
