@@ -1,17 +1,15 @@
 import { InputError } from '../../input-error.ts';
 
+/**
+ * The values that an order goes by, and the id, which comes last. It stands for a position: it means the same in a later
+ * version, even if its instrument was removed.
+ */
 export type SortKey = readonly (string | number)[];
 
-/** A position in an order: it means the same in a later version, even if its instrument was removed. */
-export interface Place {
-  readonly key: SortKey;
-  readonly id: string;
-}
-
-/** Opaque to clients: the order's name, the sort key and the id, with a checksum. */
-export function encodeCursor(order: string, { key, id }: Place): string {
+/** Opaque to clients: the order's name and the sort key, with a checksum. */
+export function encodeCursor(order: string, key: SortKey): string {
   // JSON escapes a lone surrogate, so that it survives UTF-8.
-  const text = JSON.stringify([order, ...key, id]);
+  const text = JSON.stringify([order, ...key]);
   return Buffer.from(checkSum(text) + text, 'utf8').toString('base64url');
 }
 
@@ -21,7 +19,7 @@ export function decodeCursor(
   cursor: string,
   order: string,
   sample: SortKey,
-): Place {
+): SortKey {
   const bytes = Buffer.from(cursor, 'base64url');
   const text = bytes.toString('utf8', CHECK_SUM_LENGTH);
   const isWhole =
@@ -31,13 +29,10 @@ export function decodeCursor(
   if (isWhole && name !== order) {
     throw new InputError(argument, `${argument} is a cursor of another order or another search.`);
   }
-  const id = key.pop();
   const fits =
     key.length === sample.length && key.every((part, at) => typeof part === typeof sample[at]);
-  if (!isWhole || !fits || typeof id !== 'string') {
-    throw new InputError(argument, `${argument} is no cursor of this service.`);
-  }
-  return { key: key as (string | number)[], id };
+  if (!fits) throw new InputError(argument, `${argument} is no cursor of this service.`);
+  return key as SortKey;
 }
 
 function parse(text: string): unknown[] {

@@ -2,6 +2,7 @@ import type { Instrument } from '../../../gateway/model.ts';
 import type { Sequence } from './instrument-order.ts';
 
 export type InstrumentConnection = ReturnType<typeof connectionOf>;
+export type InstrumentEdge = InstrumentConnection['edges'][number];
 export type PageInfo = InstrumentConnection['pageInfo'];
 
 /**
@@ -9,12 +10,11 @@ export type PageInfo = InstrumentConnection['pageInfo'];
  * `ordinals` are those of all pages; this one's are from `start` to before `end`.
  */
 export function connectionOf(
-  sequence: Sequence,
+  { at, cursorOf }: Sequence,
   ordinals: Uint32Array,
   start: number,
   end: number,
 ) {
-  const { at, cursorOf } = sequence;
   const page = () => ordinals.subarray(start, end);
   const cursorAt = (index: number) => cursorOf(ordinals[index] as number);
   return {
@@ -23,7 +23,7 @@ export function connectionOf(
       return Array.from(page(), at);
     },
     get edges() {
-      return Array.from(page(), (ordinal) => new InstrumentEdge(sequence, ordinal));
+      return Array.from(page(), (ordinal) => ({ node: at(ordinal), cursor: cursorOf(ordinal) }));
     },
     get pageInfo() {
       const isEmpty = end === start;
@@ -35,23 +35,4 @@ export function connectionOf(
       };
     },
   };
-}
-
-/** A class, since a page has hundreds: making an object with a getter takes ten times as long. */
-export class InstrumentEdge {
-  readonly #sequence: Sequence;
-  readonly #ordinal: number;
-
-  constructor(sequence: Sequence, ordinal: number) {
-    this.#sequence = sequence;
-    this.#ordinal = ordinal;
-  }
-
-  get node(): Instrument {
-    return this.#sequence.at(this.#ordinal);
-  }
-
-  get cursor(): string {
-    return this.#sequence.cursorOf(this.#ordinal);
-  }
 }

@@ -4,8 +4,7 @@ import type { CatalogVersion } from '../catalog-version.ts';
 import type { CatalogIndex } from '../search/catalog-index.ts';
 import type { Matches } from '../search/search-index.ts';
 import type { SearchTerm } from '../search/words.ts';
-import { compareText } from '../sorting.ts';
-import { encodeCursor, type Place, type SortKey } from './cursor.ts';
+import { encodeCursor, type SortKey } from './cursor.ts';
 
 export type InstrumentOrderBy = 'RELEVANCE' | 'SYMBOL' | 'NAME' | 'LEVERAGE';
 export type SortDirection = 'ASC' | 'DESC';
@@ -31,8 +30,8 @@ export function effectiveOrder(order: InstrumentOrder | null | undefined, term: 
 
 /** A key with the order's types. */
 export function sampleKey({ by }: EffectiveOrder): SortKey {
-  if (by === 'RELEVANCE') return [0, ''];
-  return by === 'LEVERAGE' ? [0] : [''];
+  if (by === 'RELEVANCE') return [0, '', ''];
+  return by === 'LEVERAGE' ? [0, ''] : ['', ''];
 }
 
 export type Sequence = ReturnType<typeof toSequence>;
@@ -45,16 +44,26 @@ export function toSequence(
   matches: Matches | null,
 ) {
   const sort = sortBy(version, index, by, matches);
-  const keyOf = (ordinal: number): SortKey => sort.parts.map((part) => part(ordinal));
   const at = (ordinal: number) => version.instruments[ordinal] as Instrument;
-  const sign = descending ? -1 : 1;
+  const keyOf = (ordinal: number): SortKey => [
+    ...sort.parts.map((part) => part(ordinal)),
+    at(ordinal).id,
+  ];
   return {
     ordinals: descending ? falling(sort) : sort.rising,
     at,
-    cursorOf: (ordinal: number) => encodeCursor(name, { key: keyOf(ordinal), id: at(ordinal).id }),
+    cursorOf: (ordinal: number) => encodeCursor(name, keyOf(ordinal)),
     /** Compares an instrument with a position: negative before, 0 at it, positive behind. */
-    compare: (ordinal: number, { key, id }: Place) =>
-      sign * compareKeys(keyOf(ordinal), key) || compareText(at(ordinal).id, id),
+    compare(ordinal: number, place: SortKey): number {
+      const key = keyOf(ordinal);
+      const first = key.findIndex((part, index) => part !== place[index]);
+      if (first < 0) return 0;
+      // Both parts have one type: a cursor of another type is refused when it is decoded.
+      const isLess = (key[first] as string | number) < (place[first] as string | number);
+      // Ids rise in both directions.
+      const isFalling = descending && first < sort.parts.length;
+      return isLess === isFalling ? 1 : -1;
+    },
   };
 }
 
@@ -83,25 +92,14 @@ function sortBy(
 
 /** Reverses the order, but equal keys stay sorted by ascending id. */
 function falling({ rising, parts }: Sort): Uint32Array {
-  const haveSameKey = (a: number, b: number) => parts.every((part) => part(a) === part(b));
-  const ordinals = new Uint32Array(rising.length);
-  let filled = 0;
-  let end = rising.length;
-  while (end > 0) {
-    const last = rising[end - 1] as number;
-    let start = end - 1;
-    while (start > 0 && haveSameKey(rising[start - 1] as number, last)) start -= 1;
-    for (let at = start; at < end; at += 1) ordinals[filled++] = rising[at] as number;
-    end = start;
+  const ordinals = rising.toReversed();
+  const haveSameKey = (a: number, b: number) =>
+    parts.every((part) => part(ordinals[a] as number) === part(ordinals[b] as number));
+  let start = 0;
+  for (let end = 1; end <= ordinals.length; end += 1) {
+    if (end < ordinals.length && haveSameKey(start, end)) continue;
+    if (end - start > 1) ordinals.subarray(start, end).reverse();
+    start = end;
   }
   return ordinals;
-}
-
-/** Key parts at one position have one type: a cursor of another type is refused when it is decoded. */
-function compareKeys(a: SortKey, b: SortKey): number {
-  for (const [at, left] of a.entries()) {
-    const right = b[at] as string | number;
-    if (left !== right) return left < right ? -1 : 1;
-  }
-  return 0;
 }

@@ -109,8 +109,8 @@ const WRONG: readonly [request: PageRequest, argument: string][] = [
   [{ after: '' }, 'after'],
   [{ after: 'forged' }, 'after'],
   [{ before: Buffer.from('["SYMBOL","A","A"]').toString('base64url') }, 'before'],
-  [{ after: encodeCursor('SYMBOL', { key: [5], id: 'A' }) }, 'after'],
-  [{ after: encodeCursor('SYMBOL', { key: ['A', 'B'], id: 'A' }) }, 'after'],
+  [{ after: encodeCursor('SYMBOL', [5, 'A']) }, 'after'],
+  [{ after: encodeCursor('SYMBOL', ['A', 'B', 'A']) }, 'after'],
 ];
 
 test.each(WRONG)('%j is refused for %s', async (request, argument) => {
@@ -126,7 +126,7 @@ test.each(WRONG)('%j is refused for %s', async (request, argument) => {
 
 test('a cursor is what former releases and other replicas made of its place', () => {
   const cursor = 'OWZkNDg5MWRbIlNZTUJPTCIsIkFBUEwiLCJBQVBMIl0';
-  expect(encodeCursor('SYMBOL', { key: ['AAPL'], id: 'AAPL' })).toBe(cursor);
+  expect(encodeCursor('SYMBOL', ['AAPL', 'AAPL'])).toBe(cursor);
 });
 
 test('a cursor is refused after a change of any one letter', async () => {
