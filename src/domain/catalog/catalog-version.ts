@@ -1,49 +1,25 @@
 import { createHash, hash } from 'node:crypto';
+import type { Eventually } from '../../../lib/eventually.ts';
 import type { Instrument } from '../../gateway/model.ts';
 import { buildIndex, type CatalogIndex } from './search/catalog-index.ts';
 import { compareText, Pace, sortInSlices } from './sorting.ts';
 
-interface CatalogContent {
+/** One immutable state of a group's catalog. */
+export interface CatalogVersion {
   readonly version: string;
+  readonly size: number;
   /** By symbol, then id. */
   readonly instruments: readonly Instrument[];
+  /** Every ordinal, which is the order by symbol. */
+  readonly bySymbol: Uint32Array;
   /** A Map, because ids such as `__proto__` are ids like any other. */
   readonly byId: ReadonlyMap<string, Instrument>;
   /** Digest of each instrument's content, by id. */
   readonly digests: ReadonlyMap<string, string>;
   /** Estimated heap of the version with its index. */
   readonly bytes: number;
-}
-
-export type CatalogVersion = Readonly<ReturnType<typeof versionWith>>;
-
-/** One immutable state of a group's catalog. */
-function versionWith(content: CatalogContent) {
-  const { instruments } = content;
-  let bySymbol: Uint32Array | null = null;
-  let index: CatalogIndex | Promise<CatalogIndex> | null = null;
-
-  return {
-    ...content,
-    size: instruments.length,
-    /** Every ordinal, which is the order by symbol. */
-    get bySymbol(): Uint32Array {
-      bySymbol ??= Uint32Array.from(instruments.keys());
-      return bySymbol;
-    },
-    /** The index for search and for orders other than by symbol; a promise until it has been built. */
-    get index(): CatalogIndex | Promise<CatalogIndex> {
-      if (index !== null) return index;
-      const building = buildIndex(instruments);
-      index = building;
-      building.then(
-        (built) => (index = built),
-        // The next read builds the index again; the present readers get the promise's rejection.
-        () => (index = null),
-      );
-      return building;
-    },
-  };
+  /** The index for search and for orders other than by symbol; a promise until it has been built. */
+  readonly index: Eventually<CatalogIndex>;
 }
 
 /** Each changed instrument's previous digest, or null where it did not exist. */
@@ -62,9 +38,12 @@ export async function buildVersion(
 ): Promise<{ version: CatalogVersion; before: Before }> {
   const pace = new Pace();
   const sorted = await sortInSlices(instruments, compareInstruments, pace);
+  const bySymbol = new Uint32Array(sorted.length);
   const byId = new Map<string, Instrument>();
   const digests = new Map<string, string>();
   const before = new Map<string, string | null>();
+  // Digests come in the catalog's own order, so the gateway's does not matter.
+  const sum = createHash('sha256');
   let bytes = 0;
   for (const [ordinal, received] of sorted.entries()) {
     if (pace.isDue) await pace.rest();
@@ -75,11 +54,13 @@ export async function buildVersion(
     const instrument = (isSame ? previous?.byId.get(id) : null) ?? received;
     if (!isSame) before.set(id, then);
     sorted[ordinal] = instrument;
+    bySymbol[ordinal] = ordinal;
     // A map that doubles at 65,536 entries takes some 7 ms, and all three would at once.
     if (pace.isDue) await pace.rest();
     byId.set(id, instrument);
     if (pace.isDue) await pace.rest();
     digests.set(id, isSame ? then : now.digest);
+    sum.update(now.digest);
     bytes += now.bytes + INSTRUMENT_OVERHEAD_BYTES;
   }
   for (const [id, digest] of previous?.digests ?? []) {
@@ -87,9 +68,18 @@ export async function buildVersion(
     if (!byId.has(id)) before.set(id, digest);
   }
   if (previous && before.size === 0) return { version: previous, before };
-  const version = await versionOf(digests.values(), pace);
-  const content = { version, instruments: sorted, byId, digests, bytes };
-  return { version: versionWith(content), before };
+  const building = buildIndex(sorted);
+  const version = {
+    version: sum.digest().toString('base64url', 0, VERSION_BYTES),
+    ...{ size: sorted.length, instruments: sorted, bySymbol, byId, digests, bytes },
+    index: building as Eventually<CatalogIndex>,
+  };
+  building.then(
+    (built) => (version.index = built),
+    // Whoever reads the index gets the promise's rejection.
+    () => {},
+  );
+  return { version, before };
 }
 
 /** The order in which a version stores its instruments. */
@@ -110,14 +100,4 @@ function digestOf(instrument: Instrument) {
   // The buffer is needed because a slice of a longer string would keep all of it in memory.
   const digest = hash('sha256', json, 'buffer').toString('base64url', 0, DIGEST_BYTES);
   return { digest, bytes: json.length };
-}
-
-/** Digest of a whole catalog. Digests come in the catalog's own order, so the gateway's does not matter. */
-async function versionOf(digests: Iterable<string>, pace: Pace): Promise<string> {
-  const sum = createHash('sha256');
-  for (const digest of digests) {
-    if (pace.isDue) await pace.rest();
-    sum.update(digest);
-  }
-  return sum.digest().toString('base64url', 0, VERSION_BYTES);
 }

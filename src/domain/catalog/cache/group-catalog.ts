@@ -126,7 +126,6 @@ export function createGroupCatalog(
       const version = await nextVersion(answer);
       // Searches use the present version until the new one is indexed.
       if (servesAt(received.receivedAtMs)) await version.index;
-      else void version.index;
       // Without an ETag a 304 cannot prolong a provisional copy.
       hold({ version, skipped, unknownValues, etag: isProvisional ? null : etag, ...times });
     },
