@@ -89,10 +89,10 @@ export class EventContext extends SharedContext {
   }
 }
 
-function validityOf({ key, version, fetchedAtMs, stale, freshSeconds }: CatalogView): Validity {
+function validityOf({ key, version, fetchedAt, stale, freshSeconds }: CatalogView): Validity {
   return {
     version: `${version.version} ${key}`,
-    copy: `${fetchedAtMs} ${stale}`,
+    copy: `${fetchedAt.getTime()} ${stale}`,
     freshSeconds,
   };
 }

@@ -10,7 +10,7 @@ import { createProofTrials } from './auth/proof-trials.ts';
 import { TokenRefusals } from './auth/token-refusals.ts';
 import { ViewerGateway } from './auth/viewer-gateway.ts';
 import { createWriteLimits } from './auth/write-limits.ts';
-import { Catalogs } from './catalog/catalogs.ts';
+import { createCatalogs } from './catalog/catalogs.ts';
 import type { DomainParts } from './domain-parts.ts';
 import { OrderDesk } from './trading/order-desk.ts';
 import { Orders } from './trading/orders.ts';
@@ -72,7 +72,7 @@ export function createDomain(parts: DomainParts) {
     verify: parts.verify,
     signatureProves: settings.gatewayForwardHeaders.length === 0,
   });
-  const catalogs = new Catalogs({
+  const catalogs = createCatalogs({
     gateway,
     ledger,
     prover,

@@ -1,9 +1,9 @@
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { GroupProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import { createCatalogFetches } from './cache/catalog-fetches.ts';
-import type { GroupCatalog } from './cache/group-catalog.ts';
-import { CatalogView } from './catalog-view.ts';
+import { createCatalogFetches, isPersonal } from './cache/catalog-fetches.ts';
+import type { CatalogCopy, GroupCatalog } from './cache/group-catalog.ts';
+import { type CatalogView, viewOf } from './catalog-view.ts';
 import type { CatalogsOptions } from './catalogs-options.ts';
 import { createGroupProver } from './group-prover.ts';
 
@@ -14,107 +14,96 @@ interface Wait {
   source: ReceiptSource | null;
 }
 
+export type Catalogs = ReturnType<typeof createCatalogs>;
+
 /** The catalog of each viewer's group, shared between the readers that the gateway has accepted. */
-export class Catalogs {
-  readonly #options: CatalogsOptions;
-  readonly #fetches;
-  readonly #prove;
+export function createCatalogs(options: CatalogsOptions) {
+  const { ledger, clock, onRead } = options;
+  const fetches = createCatalogFetches(options);
+  const prove = createGroupProver(fetches, options);
 
-  constructor(options: CatalogsOptions) {
-    this.#options = options;
-    this.#fetches = createCatalogFetches(options);
-    this.#prove = createGroupProver(this.#fetches, options);
-  }
-
-  /** Returns synchronously where the token is proved and a copy is cached. */
-  read(viewer: Viewer): CatalogView | Promise<CatalogView> {
-    const { ledger, clock } = this.#options;
-    const wait: Wait = { viewer, sinceMs: clock.now(), source: 'cache' };
-    const proof = ledger.group(viewer);
-    const view = proof && this.#inMemory(proof, wait);
-    this.#options.onRead?.(view === null ? 'wait' : 'memory');
-    return view ?? this.#waitFor(wait);
-  }
-
-  /** Instruments of the largest cached catalog, to estimate the cost of a list before any proof. */
-  get heldSize(): number {
-    return Math.max(0, ...this.#fetches.catalogs().map(({ copy }) => copy?.version.size ?? 0));
-  }
-
-  /** The state of each group whose catalog is in memory, for operators: as many as the cache holds. */
-  get figures() {
-    const nowMs = this.#options.clock.now();
-    return this.#fetches.catalogs().flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);
-  }
-
-  /** The estimated size of all catalogs in memory. */
-  get byteSize(): number {
-    return this.#fetches.byteSize;
-  }
-
-  /** The next readers wait for the gateway's catalog of now, while the copies remain for the time that it fails. */
-  expire(): void {
-    const nowMs = this.#options.clock.now();
-    for (const catalog of this.#fetches.catalogs()) catalog.expire(nowMs);
-  }
-
-  async #waitFor(wait: Wait): Promise<CatalogView> {
+  async function waitFor(wait: Wait): Promise<CatalogView> {
     const { viewer } = wait;
     for (;;) {
       const proof =
-        this.#options.ledger.group(viewer) ??
-        (await this.#prove(viewer, (source) => {
+        ledger.group(viewer) ??
+        (await prove(viewer, (source) => {
           wait.source = source;
         }));
-      const view = this.#inMemory(proof, wait) ?? (await this.#fetch(proof, wait));
+      const view = inMemory(proof, wait) ?? (await fetched(proof, wait));
       if (view) return view;
     }
   }
 
   /** Null where another reader's token was refused, or the proof lapsed meanwhile: then the read starts over. */
-  async #fetch(proof: GroupProof, wait: Wait): Promise<CatalogView | null> {
-    const { ledger } = this.#options;
+  async function fetched(proof: GroupProof, wait: Wait): Promise<CatalogView | null> {
     const { viewer } = wait;
     const { group, key } = proof;
-    const joined = this.#fetches.under(key);
-    const fetch = joined ?? this.#fetches.launch(viewer, group, 'read');
+    const joined = fetches.under(key);
+    const fetch = joined ?? fetches.launch(viewer, group, 'read');
     wait.source = joined ? 'shared' : null;
-    const result = await fetch.result;
+    const { catalog, error } = await fetch.result;
     const present = ledger.group(viewer) ?? (proof.isKept ? ledger.keptGroup(viewer) : null);
-    const still = present?.group === group ? present : null;
-    if ('catalog' in result) return still && this.#view(result.catalog, wait, still.isKept);
-    if (result.isPersonal && fetch.leader !== viewer.tokenHash) return null;
-    const kept = still && !result.isPersonal ? this.#inMemory(still, wait) : null;
-    if (kept) return kept;
-    throw result.error;
-  }
-
-  #inMemory(proof: GroupProof, wait: Wait): CatalogView | null {
-    const { group, key } = proof;
-    const { viewer } = wait;
-    const nowMs = this.#options.clock.now();
-    const catalog = this.#fetches.catalog(key);
-    if (!catalog?.servesAt(nowMs)) return null;
-    // A reader that has just waited for a copy starts no refresh.
-    const mayRefresh = wait.source === 'cache' && !this.#fetches.under(key);
-    if (mayRefresh && catalog.wantsRefresh(nowMs, viewer.tokenHash)) {
-      this.#fetches.launch(viewer, group, 'refresh');
+    const copy = error === null ? catalog.copy : catalog.served();
+    if (copy && present?.group === group && !isPersonal(error)) {
+      return view(catalog, copy, wait, present.isKept);
     }
-    return this.#view(catalog, wait, proof.isKept);
+    const isOfAnother = isPersonal(error) && fetch.leader !== viewer.tokenHash;
+    if (error === null || isOfAnother) return null;
+    throw error;
   }
 
-  #view(
+  function inMemory({ group, key, isKept }: GroupProof, wait: Wait): CatalogView | null {
+    const catalog = fetches.catalog(key);
+    const copy = catalog?.served();
+    if (!catalog || !copy) return null;
+    // A reader that has just waited for a copy starts no refresh.
+    const mayRefresh = wait.source === 'cache' && !fetches.under(key);
+    if (mayRefresh && catalog.wantsRefresh(wait.viewer.tokenHash)) {
+      fetches.launch(wait.viewer, group, 'refresh');
+    }
+    return view(catalog, copy, wait, isKept);
+  }
+
+  function view(
     catalog: GroupCatalog,
+    copy: CatalogCopy,
     { viewer, sinceMs, source }: Wait,
     isKept: boolean,
-  ): CatalogView | null {
-    if (catalog.copy === null) return null;
-    const nowMs = this.#options.clock.now();
+  ): CatalogView {
+    const nowMs = clock.now();
     if (source !== null) {
       viewer.receipt?.({ operation: 'getAllTickers', ms: nowMs - sinceMs, source });
     }
-    return new CatalogView(catalog, catalog.copy, nowMs, isKept);
+    return viewOf(catalog, copy, nowMs, isKept);
   }
+
+  return {
+    /** Returns synchronously where the token is proved and a copy is cached. */
+    read(viewer: Viewer): CatalogView | Promise<CatalogView> {
+      const wait: Wait = { viewer, sinceMs: clock.now(), source: 'cache' };
+      const proof = ledger.group(viewer);
+      const known = proof && inMemory(proof, wait);
+      onRead?.(known === null ? 'wait' : 'memory');
+      return known ?? waitFor(wait);
+    },
+    /** Instruments of the largest cached catalog, to estimate the cost of a list before any proof. */
+    get heldSize(): number {
+      return Math.max(0, ...fetches.catalogs().map(({ copy }) => copy?.version.size ?? 0));
+    },
+    /** The state of each group whose catalog is in memory, for operators: as many as the cache holds. */
+    get figures() {
+      return fetches.catalogs().flatMap((catalog) => figuresOf(catalog, clock.now()) ?? []);
+    },
+    /** The estimated size of all catalogs in memory. */
+    get byteSize(): number {
+      return fetches.byteSize;
+    },
+    /** The next readers wait for the gateway's catalog of now, while the copies remain for the time that it fails. */
+    expire(): void {
+      for (const catalog of fetches.catalogs()) catalog.expire();
+    },
+  };
 }
 
 function figuresOf({ key, copy, offeredSize }: GroupCatalog, nowMs: number) {

@@ -17,7 +17,7 @@ export class NoGroupError extends Error {
 /** Gets proof for a token that it may read its group's catalog, at one gateway call of its own. */
 export function createGroupProver(
   fetches: CatalogFetches,
-  { gateway, ledger, prover, clock }: CatalogsOptions,
+  { gateway, ledger, prover }: CatalogsOptions,
 ) {
   /** A single flight per token: its requests share the call that proves it. */
   const calls = new Map<string, Promise<unknown>>();
@@ -75,25 +75,25 @@ export function createGroupProver(
     fetched: (source: ReceiptSource | null) => void,
   ): Promise<GroupProof> {
     const group = ledger.groupOf(viewer);
-    const serves = () =>
-      group !== null && fetches.catalog(groupKey(viewer, group))?.servesAt(clock.now());
-    if (group === null || serves()) return byCall(viewer, group);
+    if (group === null) return byCall(viewer, group);
+    const key = groupKey(viewer, group);
+    if (fetches.catalog(key)?.served()) return byCall(viewer, group);
     // The catalog has to be fetched anyway, and with this token the fetch is the proof as well.
-    const inFlight = fetches.under(groupKey(viewer, group));
+    const inFlight = fetches.under(key);
     if (inFlight && inFlight.leader !== viewer.tokenHash) return byCall(viewer, group);
-    const result = await (inFlight ?? fetches.launch(viewer, group, 'proof')).result;
+    const { catalog, error } = await (inFlight ?? fetches.launch(viewer, group, 'proof')).result;
     fetched(inFlight ? 'shared' : null);
     const proof = ledger.group(viewer);
-    const failed = 'error' in result && (result.isPersonal || !serves());
+    const failed = error !== null && (isPersonal(error) || !catalog.served());
     // A snapshot has proved the token meanwhile. Where it is for another group than the claimed one, that
     // group's catalog opens; for the same group a second attempt would double the wait for the same failure.
     if (proof && !(failed && proof.group === group)) return proof;
     if (!failed) return byCall(viewer, group);
-    const isForbidden = isGatewayError(result.error, 'forbidden');
+    const isForbidden = isGatewayError(error, 'forbidden');
     // The token of an account that was moved to another group claims the old one until it expires. Else the first refusal
     // is the answer.
     const elsewhere = isForbidden ? await prover.group(viewer).catch(() => null) : null;
     if (elsewhere && elsewhere.group !== group) return elsewhere;
-    throw result.error;
+    throw error;
   };
 }

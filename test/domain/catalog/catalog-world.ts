@@ -7,7 +7,7 @@ import { createIdentity } from '../../../src/domain/auth/identity.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
-import { Catalogs } from '../../../src/domain/catalog/catalogs.ts';
+import { createCatalogs } from '../../../src/domain/catalog/catalogs.ts';
 import type { VersionStore } from '../../../src/domain/catalog/sync/version-archive.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import type { ReceiptEntry } from '../../../src/gateway/caller.ts';
@@ -83,11 +83,12 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
   const log: LogLine[] = [];
   const write = (fields: unknown, message?: unknown) =>
     void log.push({ fields: fields as LogLine['fields'], message: String(message) });
-  const catalogs = new Catalogs({
+  const catalogs = createCatalogs({
     gateway: {
       async getAllTickers(...call) {
         const answer = await gateway.getAllTickers(...call);
-        return { ...answer, receivedAtMs: answer.sentAtMs + takesMs };
+        const receivedAtMs = clock.now();
+        return { ...answer, sentAtMs: receivedAtMs - takesMs, receivedAtMs };
       },
     },
     ledger,

@@ -4,7 +4,6 @@ import type { CatalogAnswer } from '../../../gateway/answers.ts';
 export type CopyTimes = Readonly<ReturnType<typeof timesOf>>;
 
 interface CopyCircumstances {
-  readonly receivedAtMs: number;
   readonly maxAgeMs: number;
   readonly staleMs: number;
   /** The answer was empty or mostly broken: it is served only for lack of a better one, and briefly. */
@@ -22,10 +21,9 @@ const ASK_AGAIN_MS = 60_000;
 
 /** The age arithmetic of HTTP caching, without its other rules: `no-store` would mean a fetch per request. */
 export function timesOf(
-  { headers, ...answer }: CatalogAnswer,
-  { receivedAtMs, maxAgeMs, staleMs, isProvisional, isRefresh }: CopyCircumstances,
+  { headers, sentAtMs, receivedAtMs }: CatalogAnswer,
+  { maxAgeMs, staleMs, isProvisional, isRefresh }: CopyCircumstances,
 ) {
-  const sentAtMs = receivedAtMs - Math.max(0, answer.receivedAtMs - answer.sentAtMs);
   const initialAgeMs = Math.min(
     OLDEST_SECONDS * 1000,
     Math.max((ageSeconds(headers.age) ?? 0) * 1000, ageByDateMs(headers.date, sentAtMs)),

@@ -1,9 +1,12 @@
+import { backoffMs } from '../../../../lib/backoff.ts';
+import type { Eventually } from '../../../../lib/eventually.ts';
 import type { CatalogAnswer, ModifiedCatalog } from '../../../gateway/answers.ts';
 import { GatewayError } from '../../../gateway/errors.ts';
 import { buildVersion, type CatalogVersion } from '../catalog-version.ts';
 import type { CatalogsOptions } from '../catalogs-options.ts';
-import { createHistory } from '../sync/history.ts';
-import type { VersionArchive } from '../sync/version-archive.ts';
+import { REMEMBERED_BYTES } from '../search/search-index.ts';
+import { type CatalogChanges, createHistory } from '../sync/history.ts';
+import { createVersionArchive } from '../sync/version-archive.ts';
 import { type CopyTimes, timesOf } from './freshness.ts';
 
 /** A version as one answer brought it. */
@@ -14,17 +17,11 @@ export interface CatalogCopy extends CopyTimes {
   readonly etag: string | null;
 }
 
-interface ReceivedAnswer {
-  readonly answer: CatalogAnswer;
-  readonly receivedAtMs: number;
-  /** The copy whose ETag was sent, which a 304 confirms. */
-  readonly revalidated: CatalogCopy | null;
-  readonly isRefresh: boolean;
-}
-
 // A failure older than this says nothing about the gateway's present state.
 const FAILURE_COUNTS_MS = 120_000;
 const NEVER_FAILED = { times: 0, atMs: -Infinity, retryAtMs: -Infinity };
+const RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 30_000;
 const REFUSED_TOKENS = 1_000;
 /** Estimated heap of the history that one group keeps of its former versions. */
 const HISTORY_BYTES = 8 * 1024 * 1024;
@@ -32,32 +29,30 @@ const HISTORY_BYTES = 8 * 1024 * 1024;
 export type GroupCatalog = Readonly<ReturnType<typeof createGroupCatalog>>;
 
 /** One group's cached catalog, its history, and the failures of its recent fetches. */
-export function createGroupCatalog(
-  group: string,
-  key: string,
-  archive: VersionArchive | null,
-  options: CatalogsOptions,
-) {
+export function createGroupCatalog(group: string, key: string, options: CatalogsOptions) {
+  const { clock, random, log, maxAgeMs, versions } = options;
   const history = createHistory(HISTORY_BYTES);
+  const archive = versions && createVersionArchive(versions, key, log);
   const refused = new Set<string>();
   let copy: CatalogCopy | null = null;
   let offeredSize = 0;
   let failed = NEVER_FAILED;
   const warn = (message: string, figures: Readonly<Record<string, number>>) =>
-    options.log.warn({ group, ...figures }, message);
+    log.warn({ group, ...figures }, message);
 
-  function servesAt(nowMs: number): boolean {
-    if (copy === null) return false;
+  function served(): CatalogCopy | null {
+    if (copy === null) return null;
+    const nowMs = clock.now();
     const isFailing = nowMs - failed.atMs < FAILURE_COUNTS_MS;
-    return nowMs < (isFailing ? copy.servesUntilMs : copy.expiresMs);
+    return nowMs < (isFailing ? copy.servesUntilMs : copy.expiresMs) ? copy : null;
   }
 
   /** Throws where a catalog must not replace the present one. */
-  function check({ instruments }: ModifiedCatalog, isProvisional: boolean, atMs: number): void {
+  function check({ instruments }: ModifiedCatalog, isProvisional: boolean): void {
     const isNewSize = offeredSize !== instruments.length;
     offeredSize = instruments.length;
     // Past that time the copy is no longer served, and anything is better than nothing.
-    if (copy === null || atMs >= copy.servesUntilMs) return;
+    if (copy === null || clock.now() >= copy.servesUntilMs) return;
     if (isProvisional) throw contractError('a catalog that is empty or mostly broken');
     const { size } = copy.version;
     // So much at once is more likely the gateway's fault than its wish.
@@ -73,7 +68,7 @@ export function createGroupCatalog(
     const { version, before } = await buildVersion(instruments, previous);
     if (version === previous) return version;
     if (previous) history.add(previous, version, before);
-    void archive?.remember(key, version);
+    void archive?.remember(version);
     return version;
   }
 
@@ -87,33 +82,38 @@ export function createGroupCatalog(
   return {
     group,
     key,
-    history,
-    archive,
     get copy(): CatalogCopy | null {
       return copy;
+    },
+    /** Estimated heap. */
+    get bytes(): number {
+      return REMEMBERED_BYTES + (copy?.version.bytes ?? 0) + history.bytes;
     },
     /** Instruments in the gateway's last answer, which is not the copy's number where that answer was kept out. */
     get offeredSize(): number {
       return offeredSize;
     },
-    /** Since the last answer. */
-    get failures(): number {
-      return failed.times;
-    },
-    /** Whether the cached copy is served without waiting. */
-    servesAt,
+    /** The copy that is served without waiting. */
+    served,
     /** Whether this token's read starts a refresh. */
-    wantsRefresh(nowMs: number, tokenHash: string): boolean {
+    wantsRefresh(tokenHash: string): boolean {
       const fromMs = Math.max(copy?.refreshFromMs ?? Infinity, failed.retryAtMs);
-      return nowMs >= fromMs && !refused.has(tokenHash);
+      return clock.now() >= fromMs && !refused.has(tokenHash);
     },
-    /** Stores op 1's answer as the group's copy. Throws where it must not replace the present one. */
-    async receive({ answer, revalidated, ...received }: ReceivedAnswer): Promise<void> {
+    /**
+     * Stores op 1's answer as the group's copy. Throws where it must not replace the present one. `revalidated`: the copy
+     * whose ETag was sent, which a 304 confirms.
+     */
+    async receive(
+      answer: CatalogAnswer,
+      revalidated: CatalogCopy | null,
+      isRefresh: boolean,
+    ): Promise<void> {
       const isProvisional = answer.modified && isBad(answer);
-      const times = timesOf(answer, { ...options, ...received, isProvisional });
+      const times = timesOf(answer, { ...options, isRefresh, isProvisional });
       if (!answer.modified) {
-        if (!revalidated) throw contractError('a 304 to a request without If-None-Match');
-        hold({ ...revalidated, ...times });
+        // The client takes a 304 for an answer to an ETag alone.
+        hold({ ...(revalidated as CatalogCopy), ...times });
         return;
       }
       const { skipped, unknownValues, total, etag } = answer;
@@ -122,26 +122,48 @@ export function createGroupCatalog(
         const message = 'instruments have values of enums that are not known here';
         warn(message, { unknownValues, total });
       }
-      check(answer, isProvisional, received.receivedAtMs);
+      check(answer, isProvisional);
       const version = await nextVersion(answer);
       // Searches use the present version until the new one is indexed.
-      if (servesAt(received.receivedAtMs)) await version.index;
+      if (served()) await version.index;
       // Without an ETag a 304 cannot prolong a provisional copy.
       hold({ version, skipped, unknownValues, etag: isProvisional ? null : etag, ...times });
     },
     /** Ends the copy's life before its time. */
-    expire(nowMs: number): void {
+    expire(): void {
       if (copy === null) return;
-      const expiresMs = Math.min(nowMs, copy.expiresMs);
+      const expiresMs = Math.min(clock.now(), copy.expiresMs);
       copy = { ...copy, staleFromMs: expiresMs, expiresMs };
     },
-    fail(nowMs: number, retryInMs: number): void {
-      failed = { times: failed.times + 1, atMs: nowMs, retryAtMs: nowMs + retryInMs };
+    fail(err: unknown): void {
+      const { times } = failed;
+      const retryAfterSeconds = err instanceof GatewayError ? err.retryAfterSeconds : null;
+      const maxMs = Math.min(LONGEST_RETRY_MS, maxAgeMs / 5);
+      const waitMs = backoffMs(times, { baseMs: RETRY_MS, maxMs, random }, retryAfterSeconds);
+      const atMs = clock.now();
+      // One token's limit is not the group's.
+      const retryAtMs = atMs + Math.min(LONGEST_RETRY_MS, waitMs);
+      failed = { times: times + 1, atMs, retryAtMs };
+      // Without a cached copy the readers get the error, and it is logged with their requests.
+      if (!copy || times > 0) return;
+      // A gateway's failure needs no stack, and its backend is logged every minute while the failure lasts.
+      const about = err instanceof GatewayError ? { group, reason: err.message } : { group, err };
+      log.warn(about, 'a catalog could not be renewed');
     },
     /** The refusal is about this token only: the next reader's may be accepted. */
     refuse(tokenHash: string): void {
       if (refused.size >= REFUSED_TOKENS) refused.clear();
       refused.add(tokenHash);
+    },
+    /** The difference from a version that a client has; everything where that version is unknown. */
+    changes(since: string, to: CatalogVersion): Eventually<CatalogChanges> {
+      const { version, instruments } = to;
+      if (since === version) return { version, reset: false, upserted: [], removed: [] };
+      const known = history.changes(since, to);
+      if (known) return known;
+      const everything = { version, reset: true, upserted: instruments, removed: [] };
+      if (archive === null) return everything;
+      return archive.changes(since, to).then((changes) => changes ?? everything);
     },
   };
 }

@@ -14,29 +14,23 @@ export interface VersionStore {
 // The format of a version; no other client input may become part of a key.
 const VERSION = /^[\w-]{22}$/;
 
-export type VersionArchive = ReturnType<typeof createVersionArchive>;
-
-/** Stores each version's digests: equal content has the same name on every replica. */
-export function createVersionArchive(store: VersionStore, log: Pick<Log, 'warn'>) {
-  const keyOf = (group: string, version: string) => JSON.stringify([group, version]);
+/** Stores the digests of each version of a group: equal content has the same name on every replica. */
+export function createVersionArchive(store: VersionStore, group: string, log: Pick<Log, 'warn'>) {
+  const keyOf = (version: string) => JSON.stringify([group, version]);
   return {
     /** Never rejects: without the archive a client only fetches more. */
-    async remember(group: string, { version, digests }: CatalogVersion): Promise<void> {
+    async remember({ version, digests }: CatalogVersion): Promise<void> {
       try {
-        await store.put(keyOf(group, version), JSON.stringify([...digests]));
+        await store.put(keyOf(version), JSON.stringify([...digests]));
       } catch (err) {
         log.warn({ err, group }, 'a catalog version could not be shared');
       }
     },
     /** Null where the archive does not have the version. */
-    async changes(
-      group: string,
-      since: string,
-      to: CatalogVersion,
-    ): Promise<CatalogChanges | null> {
+    async changes(since: string, to: CatalogVersion): Promise<CatalogChanges | null> {
       if (!VERSION.test(since)) return null;
       try {
-        const text = await store.get(keyOf(group, since));
+        const text = await store.get(keyOf(since));
         if (text === null) return null;
         const before = new Map<string, string | null>(JSON.parse(text));
         for (const id of to.byId.keys()) if (!before.has(id)) before.set(id, null);
