@@ -3,7 +3,7 @@ import type {
   InstrumentConnection,
   InstrumentEdge,
   PageInfo,
-} from '../domain/catalog/paging/instrument-connection.ts';
+} from '../domain/catalog/paging/page.ts';
 import type { CatalogChanges } from '../domain/catalog/sync/history.ts';
 import { builder } from './builder.ts';
 import { CatalogRef } from './catalog.ts';

@@ -6,9 +6,12 @@ import { MATCH } from '../search/search-index.ts';
 import { toSearchTerm } from '../search/words.ts';
 import { firstWhere } from '../sorting.ts';
 import { decodeCursor } from './cursor.ts';
-import { connectionOf, type InstrumentConnection } from './instrument-connection.ts';
-import { effectiveOrder, sampleKey, toSequence } from './instrument-order.ts';
+import { effectiveOrder, type Sequence, sampleKey, toSequence } from './instrument-order.ts';
 import { type PageRequest, toTest, toWindow } from './page-request.ts';
+
+export type InstrumentConnection = ReturnType<typeof connectionOf>;
+export type InstrumentEdge = InstrumentConnection['edges'][number];
+export type PageInfo = InstrumentConnection['pageInfo'];
 
 /**
  * A page of a version's instruments. Returns synchronously where the version's index is built or not
@@ -49,4 +52,36 @@ export function pageOf(
 
   const needsIndex = term !== null || order.by !== 'SYMBOL';
   return needsIndex ? after(version.index, cut) : cut(null);
+}
+
+/**
+ * One page. Its parts are computed when they are read, so that selecting `nodes` pays for no cursor.
+ * `ordinals` are those of all pages; this one's are from `start` to before `end`.
+ */
+function connectionOf(
+  { at, cursorOf }: Sequence,
+  ordinals: Uint32Array,
+  start: number,
+  end: number,
+) {
+  const page = () => ordinals.subarray(start, end);
+  const cursorAt = (index: number) => cursorOf(ordinals[index] as number);
+  return {
+    totalCount: ordinals.length,
+    get nodes(): readonly Instrument[] {
+      return Array.from(page(), at);
+    },
+    get edges() {
+      return Array.from(page(), (ordinal) => ({ node: at(ordinal), cursor: cursorOf(ordinal) }));
+    },
+    get pageInfo() {
+      const isEmpty = end === start;
+      return {
+        hasNextPage: end < ordinals.length,
+        hasPreviousPage: start > 0,
+        startCursor: isEmpty ? null : cursorAt(start),
+        endCursor: isEmpty ? null : cursorAt(end - 1),
+      };
+    },
+  };
 }

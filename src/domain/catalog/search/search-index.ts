@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { joined } from './currency-pair.ts';
 import { findTypos } from './typos.ts';
-import type { Visit, WordIndex } from './word-index.ts';
+import type { WordIndex } from './word-index.ts';
 import type { SearchTerm } from './words.ts';
 
 /** How well an instrument matches a word, best first; 0 is no match. */
@@ -81,21 +81,20 @@ export function createSearchIndex(
   function classesOfWord(symbol: string, text: string): Uint8Array {
     const classes = new Uint8Array(size);
     // Marks from the weakest class to the best, each overwriting the one before.
-    const asTypo = marking(classes, MATCH.typo);
     const isShort = text.length < SHORTEST_TYPO_IN_DESCRIPTION;
     for (const index of isShort ? [symbols, names] : [symbols, names, descriptions]) {
-      findTypos(index, text, (at) => index.visitRange(at, at + 1, asTypo));
+      findTypos(index, text, (at) => mark(classes, index.withWordAt(at), MATCH.typo));
     }
-    descriptions.withPrefix(text, marking(classes, MATCH.description));
-    names.withPrefix(text, marking(classes, MATCH.name));
-    currencies.withPrefix(text, marking(classes, MATCH.pair));
+    mark(classes, descriptions.withPrefix(text), MATCH.description);
+    mark(classes, names.withPrefix(text), MATCH.name);
+    mark(classes, currencies.withPrefix(text), MATCH.pair);
     markSymbols(classes, symbol);
     return classes;
   }
 
   function markSymbols(classes: Uint8Array, symbol: string): void {
-    symbols.withPrefix(symbol, marking(classes, MATCH.symbolPrefix));
-    symbols.withWord(symbol, marking(classes, MATCH.symbol));
+    mark(classes, symbols.withPrefix(symbol), MATCH.symbolPrefix);
+    mark(classes, symbols.withWord(symbol), MATCH.symbol);
   }
 
   return {
@@ -111,10 +110,8 @@ export function createSearchIndex(
   };
 }
 
-function marking(classes: Uint8Array, match: number): Visit {
-  return (ordinal) => {
-    classes[ordinal] = match;
-  };
+function mark(classes: Uint8Array, ordinals: Uint32Array, match: number): void {
+  for (const ordinal of ordinals) classes[ordinal] = match;
 }
 
 /** Class by class, each in the version's order. */

@@ -2,8 +2,6 @@ import type { Pace } from '../sorting.ts';
 import { compareText, firstWhere, sortInSlices } from '../sorting.ts';
 import { lettersIn } from './typos.ts';
 
-export type Visit = (ordinal: number) => void;
-
 export type WordIndex = Awaited<ReturnType<WordIndexBuilder['build']>>;
 
 /** An inverted index of the instruments by word: collects words in any order and sorts them at the end. */
@@ -40,23 +38,20 @@ export class WordIndexBuilder {
     }
     const firstFrom = (word: string) =>
       firstWhere(0, words.length, (at) => (words[at] as string) >= word);
-    /** Visits the instruments that contain a word from `from` to before `to`. */
-    function visitRange(from: number, to: number, visit: Visit): void {
-      const last = starts[to] ?? 0;
-      for (let at = starts[from] ?? 0; at < last; at += 1) visit(postings[at] as number);
-    }
+    /** The ordinals of the instruments that contain a word from `from` to before `to`; some come twice. */
+    const between = (from: number, to: number) => postings.subarray(starts[from], starts[to]);
     return {
       words,
       letters,
-      visitRange,
-      withWord(word: string, visit: Visit): void {
+      withWordAt: (at: number) => between(at, at + 1),
+      withWord(word: string): Uint32Array {
         const at = firstFrom(word);
-        if (words[at] === word) visitRange(at, at + 1, visit);
+        return between(at, words[at] === word ? at + 1 : at);
       },
-      withPrefix(prefix: string, visit: Visit): void {
+      withPrefix(prefix: string): Uint32Array {
         const from = firstFrom(prefix);
         const beyond = firstWhere(from, words.length, (at) => !words[at]?.startsWith(prefix));
-        visitRange(from, beyond, visit);
+        return between(from, beyond);
       },
     };
   }
