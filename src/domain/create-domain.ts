@@ -8,7 +8,7 @@ import { createIdentity, createKnownTokens } from './auth/identity.ts';
 import { ProofLedger } from './auth/proof.ts';
 import { createProofTrials } from './auth/proof-trials.ts';
 import { TokenRefusals } from './auth/token-refusals.ts';
-import { ViewerGateway } from './auth/viewer-gateway.ts';
+import { createViewerGateway } from './auth/viewer-gateway.ts';
 import { createWriteLimits } from './auth/write-limits.ts';
 import { createCatalogs } from './catalog/catalogs.ts';
 import type { DomainParts } from './domain-parts.ts';
@@ -47,7 +47,7 @@ export function createDomain(parts: DomainParts) {
     known,
   });
   const accounts: AccountEvents = new EventEmitter();
-  const gateway = new ViewerGateway({
+  const gateway = createViewerGateway({
     client,
     ledger,
     trials,

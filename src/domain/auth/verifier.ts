@@ -65,29 +65,27 @@ function keySetAt(
   url: URL,
   { clock = steadyClock, log }: VerifierOptions,
 ): JWTVerifyGetKey {
-  let failedAtMs = -Infinity;
-  let isFailing = false;
-  const settled = (error: unknown) => {
-    // Told once: a set that is away is asked for every few seconds.
-    if (isFailing === (error !== null)) return;
-    isFailing = error !== null;
-    if (isFailing) log?.warn({ reason: causeOf(error) }, 'the key set cannot be fetched');
-    else log?.info({}, 'the key set is fetched again');
-  };
+  /** Null unless the last fetch failed. */
+  let failedAtMs: number | null = null;
   return jose.createRemoteJWKSet(url, {
     timeoutDuration: KEY_SET_TIMEOUT_MS,
     [jose.customFetch]: async (address, init) => {
-      if (clock.now() - failedAtMs < KEY_SET_RETRY_MS) throw new Error('the key set failed lately');
+      if (failedAtMs !== null && clock.now() - failedAtMs < KEY_SET_RETRY_MS) {
+        throw new Error('the key set failed lately');
+      }
       try {
         const response = await fetch(address, init);
         if (!response.ok || response.body === null)
           throw new Error(`the key set was answered with status ${response.status}`);
         const keys = await bytesOf(response.body);
-        settled(null);
+        if (failedAtMs !== null) log?.info({}, 'the key set is fetched again');
+        failedAtMs = null;
         return new Response(keys);
       } catch (error) {
+        const reason = causeOf(error);
+        // Told once: a set that is away is asked for every few seconds.
+        if (failedAtMs === null) log?.warn({ reason }, 'the key set cannot be fetched');
         failedAtMs = clock.now();
-        settled(error);
         throw error;
       }
     },

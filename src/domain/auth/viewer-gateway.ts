@@ -5,7 +5,6 @@ import type {
   Read,
   SessionAnswer,
 } from '../../gateway/answers.ts';
-import type { Caller } from '../../gateway/caller.ts';
 import type { GatewayClient, Writes } from '../../gateway/client.ts';
 import { isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
@@ -28,113 +27,22 @@ export interface ViewerGatewayParts {
   readonly onSession?: (viewer: Viewer, answer: SessionAnswer) => void;
 }
 
-type Call<T> = (client: GatewayClient, caller: Caller) => Promise<T>;
+export type ViewerGateway = ReturnType<typeof createViewerGateway>;
 
 /**
  * The gateway client for one viewer's calls. Every answer to a viewer's token passes through here, so that
  * the proof ledger records each acceptance and each refusal.
  */
-export class ViewerGateway {
-  readonly #parts: ViewerGatewayParts;
-
-  constructor(parts: ViewerGatewayParts) {
-    this.#parts = parts;
-  }
-
-  /** A read that needs nothing but its viewer; what its 200 proves is in its row. */
-  read<T>(viewer: Viewer, read: Read<T>): Promise<T> {
-    const { operation } = read;
-    const call: Call<T> = (client, caller) => client.read(caller, read, { login: viewer.login });
-    return this.#read(viewer, operation, call);
-  }
-
-  async getAllTickers(viewer: Viewer, group: string, etag: string | null): Promise<CatalogAnswer> {
-    try {
-      return await this.#read(
-        viewer,
-        'getAllTickers',
-        (client, caller) => client.getAllTickers(caller, group, etag),
-        // A 304 may come from an intermediate cache that never saw this token.
-        ({ modified }) => (modified ? group : null),
-      );
-    } catch (error) {
-      if (isGatewayError(error, 'forbidden')) {
-        this.#parts.ledger.catalogForbidden(viewer, group);
-      }
-      // The session's group precedes the token's.
-      if (error instanceof UnsafePathError && group !== viewer.claimedGroup) {
-        throw new UnsafePathError(error.parameter, 'session');
-      }
-      throw error;
-    }
-  }
-
-  async getSession(viewer: Viewer): Promise<SessionAnswer> {
-    const { wasAccepted, prove } = this.#evidence(viewer, 'getSession');
-    // A row that breaks the interface says nothing against the token.
-    const send: Call<SessionAnswer> = (client, caller) =>
-      client.getSession(caller, viewer.login, prove);
-    const answer = await this.#call(viewer, 'getSession', send, wasAccepted).catch((error) => {
-      if (isGatewayError(error, 'forbidden')) this.#parts.ledger.sessionForbidden(viewer);
-      throw error;
-    });
-    this.#parts.onSession?.(viewer, answer);
-    return answer;
-  }
-
-  getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
-    const call: Call<PositionsAnswer> = (client, caller) =>
-      client.getOpenPositions(caller, previous);
-    return this.#read(viewer, 'getOpenPositions', call).then((answer) => {
-      this.#parts.onPositions(viewer, answer);
-      return answer;
-    });
-  }
-
-  /** `onLate` is called with an answer that comes after the call has ended by its deadline. */
-  async order(
-    viewer: Viewer,
-    call: OrderCall,
-    onLate?: (exchange: Exchange) => void,
-  ): Promise<Exchange> {
-    const { client, ledger, refusals } = this.#parts;
-    const { operation, sendBeforeMs } = call;
-    const wasAccepted = ledger.isAccepted(viewer);
-    const exchange = await (call.operation === 'openPosition'
-      ? client.openPosition(viewer, call.order, sendBeforeMs, onLate)
-      : client.placeLimitOrder(viewer, call.order, sendBeforeMs, onLate));
-    if (!exchange.sent || !exchange.answered) return exchange;
-    if (exchange.status === 401) {
-      ledger.refused(viewer);
-      this.#refused(viewer, operation, wasAccepted);
-    } else if (exchange.status < 500) refusals.accepted(operation, viewer.login);
-    return exchange;
-  }
-
-  /** A small write: its success proves nothing, its 401 ends proof like any other. */
-  write<Name extends keyof Writes>(
-    viewer: Viewer,
-    operation: Name,
-    input: Writes[Name],
-  ): Promise<Acknowledgement> {
-    const send: Call<Acknowledgement> = (client, caller) => client.write(caller, operation, input);
-    return this.#call(viewer, operation, send, this.#parts.ledger.isAccepted(viewer));
-  }
-
-  #read<T>(
-    viewer: Viewer,
-    operation: OperationName,
-    read: Call<T>,
-    groupOf: (answer: T) => string | null = () => null,
-  ): Promise<T> {
-    const { wasAccepted, prove } = this.#evidence(viewer, operation);
-    const accepted = (answer: T) => prove(groupOf(answer));
-    return this.#call(viewer, operation, read, wasAccepted, accepted);
-  }
-
+export function createViewerGateway({
+  client,
+  ledger,
+  trials,
+  refusals,
+  onPositions,
+  onSession,
+}: ViewerGatewayParts) {
   /** For a call that begins now; `prove` records its 200. */
-  #evidence(viewer: Viewer, operation: OperationName) {
-    const { ledger, trials } = this.#parts;
+  function evidence(viewer: Viewer, operation: OperationName) {
     const wasAccepted = ledger.isAccepted(viewer);
     const logicalTime = ledger.beginCall();
     const prove = (group: string | null) => {
@@ -145,18 +53,20 @@ export class ViewerGateway {
     return { wasAccepted, prove };
   }
 
+  function refused(viewer: Viewer, operation: OperationName, wasAccepted: boolean): void {
+    refusals.refused(operation, viewer, wasAccepted);
+    trials.refused(viewer);
+  }
+
   /** A recently accepted token is not limited as an attempt. */
-  #call<T>(
+  function call<T>(
     viewer: Viewer,
     operation: OperationName,
-    send: Call<T>,
+    send: () => Promise<T>,
     wasAccepted: boolean,
     accepted: (answer: T) => void = () => {},
   ): Promise<T> {
-    const { client, ledger, trials, refusals } = this.#parts;
-    const sent = wasAccepted
-      ? send(client, viewer)
-      : trials.guard(viewer, operation, () => send(client, viewer));
+    const sent = wasAccepted ? send() : trials.guard(viewer, operation, send);
     return sent.then(
       (answer) => {
         refusals.accepted(operation, viewer.login);
@@ -168,15 +78,90 @@ export class ViewerGateway {
         if (isGatewayError(error, 'unauthenticated') && error.status !== null) {
           // A trial has told the ledger itself.
           if (wasAccepted) ledger.refused(viewer);
-          this.#refused(viewer, operation, wasAccepted);
+          refused(viewer, operation, wasAccepted);
         }
         throw error;
       },
     );
   }
 
-  #refused(viewer: Viewer, operation: OperationName, wasAccepted: boolean): void {
-    this.#parts.refusals.refused(operation, viewer, wasAccepted);
-    this.#parts.trials.refused(viewer);
+  function proving<T>(
+    viewer: Viewer,
+    operation: OperationName,
+    send: () => Promise<T>,
+    groupOf: (answer: T) => string | null = () => null,
+  ): Promise<T> {
+    const { wasAccepted, prove } = evidence(viewer, operation);
+    return call(viewer, operation, send, wasAccepted, (answer) => prove(groupOf(answer)));
   }
+
+  return {
+    /** A read that needs nothing but its viewer; what its 200 proves is in its row. */
+    read: <T>(viewer: Viewer, read: Read<T>): Promise<T> =>
+      proving(viewer, read.operation, () => client.read(viewer, read, { login: viewer.login })),
+    async getAllTickers(
+      viewer: Viewer,
+      group: string,
+      etag: string | null,
+    ): Promise<CatalogAnswer> {
+      try {
+        const send = () => client.getAllTickers(viewer, group, etag);
+        // A 304 may come from an intermediate cache that never saw this token.
+        return await proving(viewer, 'getAllTickers', send, ({ modified }) =>
+          modified ? group : null,
+        );
+      } catch (error) {
+        if (isGatewayError(error, 'forbidden')) ledger.catalogForbidden(viewer, group);
+        // The session's group precedes the token's.
+        if (error instanceof UnsafePathError && group !== viewer.claimedGroup) {
+          throw new UnsafePathError(error.parameter, 'session');
+        }
+        throw error;
+      }
+    },
+    async getSession(viewer: Viewer): Promise<SessionAnswer> {
+      const { wasAccepted, prove } = evidence(viewer, 'getSession');
+      // A row that breaks the interface says nothing against the token.
+      const send = () => client.getSession(viewer, viewer.login, prove);
+      const answer = await call(viewer, 'getSession', send, wasAccepted).catch((error) => {
+        if (isGatewayError(error, 'forbidden')) ledger.sessionForbidden(viewer);
+        throw error;
+      });
+      onSession?.(viewer, answer);
+      return answer;
+    },
+    getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
+      const send = () => client.getOpenPositions(viewer, previous);
+      return proving(viewer, 'getOpenPositions', send).then((answer) => {
+        onPositions(viewer, answer);
+        return answer;
+      });
+    },
+    /** `onLate` is called with an answer that comes after the call has ended by its deadline. */
+    async order(
+      viewer: Viewer,
+      { operation, order, sendBeforeMs }: OrderCall,
+      onLate?: (exchange: Exchange) => void,
+    ): Promise<Exchange> {
+      const wasAccepted = ledger.isAccepted(viewer);
+      const exchange = await (operation === 'openPosition'
+        ? client.openPosition(viewer, order, sendBeforeMs, onLate)
+        : client.placeLimitOrder(viewer, order, sendBeforeMs, onLate));
+      if (!exchange.sent || !exchange.answered) return exchange;
+      if (exchange.status === 401) {
+        ledger.refused(viewer);
+        refused(viewer, operation, wasAccepted);
+      } else if (exchange.status < 500) refusals.accepted(operation, viewer.login);
+      return exchange;
+    },
+    /** A small write: its success proves nothing, its 401 ends proof like any other. */
+    write<Name extends keyof Writes>(
+      viewer: Viewer,
+      operation: Name,
+      input: Writes[Name],
+    ): Promise<Acknowledgement> {
+      const send = () => client.write(viewer, operation, input);
+      return call(viewer, operation, send, ledger.isAccepted(viewer));
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { LogicalClock } from '../../../lib/clock.ts';
 import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
-import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
+import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
@@ -57,7 +57,7 @@ export function openAccountWorld(
     gatewayMaxBytes: 1_000_000,
     catalogMaxBytes: 1_000_000,
   });
-  const gateway = new ViewerGateway({
+  const gateway = createViewerGateway({
     client,
     ledger,
     trials: createTestTrials(clock, ledger),

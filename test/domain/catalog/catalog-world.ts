@@ -6,7 +6,7 @@ import { Sessions } from '../../../src/domain/account/sessions.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
+import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { createCatalogs } from '../../../src/domain/catalog/catalogs.ts';
 import type { VersionStore } from '../../../src/domain/catalog/sync/version-archive.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
@@ -63,7 +63,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
   const { staleMs: keptMs = HOUR_MS } = settings;
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, logicalClock, proofMs, keptMs });
-  const gateway = new ViewerGateway({
+  const gateway = createViewerGateway({
     client,
     ledger,
     trials: createTestTrials(clock, ledger),
