@@ -41,8 +41,17 @@ export function createViewerGateway({
   onPositions,
   onSession,
 }: ViewerGatewayParts) {
-  /** For a call that begins now; `prove` records its 200. */
-  function evidence(viewer: Viewer, operation: OperationName) {
+  function refused(viewer: Viewer, operation: OperationName, wasAccepted: boolean): void {
+    refusals.refused(operation, viewer, wasAccepted);
+    trials.refused(viewer);
+  }
+
+  /** A recently accepted token is not limited as an attempt. `send` calls `prove` with a 200 that proves the token. */
+  function call<T>(
+    viewer: Viewer,
+    operation: OperationName,
+    send: (prove: (group: string | null) => void) => Promise<T>,
+  ): Promise<T> {
     const wasAccepted = ledger.isAccepted(viewer);
     const logicalTime = ledger.beginCall();
     const prove = (group: string | null) => {
@@ -50,27 +59,11 @@ export function createViewerGateway({
       // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
       if (!wasAccepted && ledger.isAccepted(viewer)) trials.accepted(viewer);
     };
-    return { wasAccepted, prove };
-  }
-
-  function refused(viewer: Viewer, operation: OperationName, wasAccepted: boolean): void {
-    refusals.refused(operation, viewer, wasAccepted);
-    trials.refused(viewer);
-  }
-
-  /** A recently accepted token is not limited as an attempt. */
-  function call<T>(
-    viewer: Viewer,
-    operation: OperationName,
-    send: () => Promise<T>,
-    wasAccepted: boolean,
-    accepted: (answer: T) => void = () => {},
-  ): Promise<T> {
-    const sent = wasAccepted ? send() : trials.guard(viewer, operation, send);
+    const begin = () => send(prove);
+    const sent = wasAccepted ? begin() : trials.guard(viewer, operation, begin);
     return sent.then(
       (answer) => {
         refusals.accepted(operation, viewer.login);
-        accepted(answer);
         return answer;
       },
       (error: unknown) => {
@@ -89,10 +82,12 @@ export function createViewerGateway({
     viewer: Viewer,
     operation: OperationName,
     send: () => Promise<T>,
-    groupOf: (answer: T) => string | null = () => null,
   ): Promise<T> {
-    const { wasAccepted, prove } = evidence(viewer, operation);
-    return call(viewer, operation, send, wasAccepted, (answer) => prove(groupOf(answer)));
+    return call(viewer, operation, async (prove) => {
+      const answer = await send();
+      prove(null);
+      return answer;
+    });
   }
 
   return {
@@ -105,11 +100,12 @@ export function createViewerGateway({
       etag: string | null,
     ): Promise<CatalogAnswer> {
       try {
-        const send = () => client.getAllTickers(viewer, group, etag);
-        // A 304 may come from an intermediate cache that never saw this token.
-        return await proving(viewer, 'getAllTickers', send, ({ modified }) =>
-          modified ? group : null,
-        );
+        return await call(viewer, 'getAllTickers', async (prove) => {
+          const answer = await client.getAllTickers(viewer, group, etag);
+          // A 304 may come from an intermediate cache that never saw this token.
+          if (answer.modified) prove(group);
+          return answer;
+        });
       } catch (error) {
         if (isGatewayError(error, 'forbidden')) ledger.catalogForbidden(viewer, group);
         // The session's group precedes the token's.
@@ -120,10 +116,10 @@ export function createViewerGateway({
       }
     },
     async getSession(viewer: Viewer): Promise<SessionAnswer> {
-      const { wasAccepted, prove } = evidence(viewer, 'getSession');
       // A row that breaks the interface says nothing against the token.
-      const send = () => client.getSession(viewer, viewer.login, prove);
-      const answer = await call(viewer, 'getSession', send, wasAccepted).catch((error) => {
+      const answer = await call(viewer, 'getSession', (prove) =>
+        client.getSession(viewer, viewer.login, prove),
+      ).catch((error) => {
         if (isGatewayError(error, 'forbidden')) ledger.sessionForbidden(viewer);
         throw error;
       });
@@ -160,8 +156,7 @@ export function createViewerGateway({
       operation: Name,
       input: Writes[Name],
     ): Promise<Acknowledgement> {
-      const send = () => client.write(viewer, operation, input);
-      return call(viewer, operation, send, ledger.isAccepted(viewer));
+      return call(viewer, operation, () => client.write(viewer, operation, input));
     },
   };
 }
