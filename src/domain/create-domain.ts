@@ -7,12 +7,12 @@ import { createAccountServices } from './account/account-services.ts';
 import { createIdentity, createKnownTokens } from './auth/identity.ts';
 import { ProofLedger } from './auth/proof.ts';
 import { createProofTrials } from './auth/proof-trials.ts';
-import { TokenRefusals } from './auth/token-refusals.ts';
+import { createTokenRefusals } from './auth/token-refusals.ts';
 import { createViewerGateway } from './auth/viewer-gateway.ts';
 import { createWriteLimits } from './auth/write-limits.ts';
 import { createCatalogs } from './catalog/catalogs.ts';
 import type { DomainParts } from './domain-parts.ts';
-import { OrderDesk } from './trading/order-desk.ts';
+import { createOrderDesk } from './trading/order-desk.ts';
 import { Orders } from './trading/orders.ts';
 
 /** Creates the process-wide domain services and connects them to each other. */
@@ -41,11 +41,8 @@ export function createDomain(parts: DomainParts) {
   const known = remembered('token');
   const signedIn = remembered('pair');
   const trials = createProofTrials(clock, limiter, known, ledger);
-  const tokenRefusals = new TokenRefusals({
-    clock: steadyClock,
-    gatewayNow: () => clock.date() + clockSkew.aheadMs,
-    known,
-  });
+  const gatewayNow = () => clock.date() + clockSkew.aheadMs;
+  const tokenRefusals = createTokenRefusals(steadyClock, gatewayNow, known);
   const accounts: AccountEvents = new EventEmitter();
   const gateway = createViewerGateway({
     client,
@@ -98,7 +95,7 @@ export function createDomain(parts: DomainParts) {
     onSettledLate: (outcome) => metrics.lateOrders.add(outcome),
   });
   const writeLimits = createWriteLimits(limiter, signedIn, known);
-  const orderDesk = new OrderDesk(orders, prover, writeLimits, metrics);
+  const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics);
   metrics.watch({ catalogs, hub, orders, lists, tokenRefusals });
   return {
     ...reads,

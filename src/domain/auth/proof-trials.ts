@@ -7,7 +7,7 @@ import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
 import type { OperationName } from '../../gateway/operations.ts';
 import { TooManyAttemptsError } from './errors.ts';
 import type { ProofLedger } from './proof.ts';
-import { Queue } from './queue.ts';
+import { createQueue } from './queue.ts';
 import type { Viewer } from './viewer.ts';
 
 // Thousands of people may come from one address after a restart.
@@ -29,7 +29,7 @@ export function createProofTrials(
   known: KnownKeys,
   ledger: Pick<ProofLedger, 'isAccepted' | 'isTried' | 'refused'>,
 ) {
-  const queue = new Queue(clock, PATIENCE_MS);
+  const queue = createQueue(clock, PATIENCE_MS);
   let underWay = 0;
 
   return {

@@ -2,45 +2,39 @@ import type { Clock } from '../../../lib/clock.ts';
 import { MOST_WAITING } from '../../../lib/limits/table.ts';
 
 /** Those who wait until they may go, for each key in the order of their arrival, for a bounded time. */
-export class Queue {
-  readonly #clock: Clock;
-  readonly #patienceMs: number;
-  readonly #lines = new Map<string, Set<() => boolean>>();
-  #size = 0;
+export function createQueue(clock: Clock, patienceMs: number) {
+  const lines = new Map<string, Set<() => boolean>>();
+  let size = 0;
 
-  constructor(clock: Clock, patienceMs: number) {
-    this.#clock = clock;
-    this.#patienceMs = patienceMs;
-  }
-
-  /** Resolves to false where too many wait, the turn has not come in time, or nobody waits for it any more. */
-  wait(key: string, mayGo: () => boolean, signal?: AbortSignal): Promise<boolean> {
-    const line = this.#lines.get(key) ?? new Set();
-    const isFull = line.size >= MOST_WAITING.line || this.#size >= MOST_WAITING.all;
-    if (isFull || signal?.aborted) return Promise.resolve(false);
-    this.#lines.set(key, line);
-    this.#size += 1;
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const end = (hasGone: boolean) => {
-      cancel();
-      signal?.removeEventListener('abort', leave);
-      line.delete(next);
-      this.#size -= 1;
-      if (line.size === 0) this.#lines.delete(key);
-      resolve(hasGone);
-      return hasGone;
-    };
-    const next = () => mayGo() && end(true);
-    const leave = () => void end(false);
-    // Time alone may have made room.
-    const cancel = this.#clock.after(this.#patienceMs, () => next() || leave());
-    signal?.addEventListener('abort', leave);
-    line.add(next);
-    return promise;
-  }
-
-  /** Lets those go who may, up to the first that may not. */
-  wake(key: string): void {
-    for (const next of this.#lines.get(key) ?? []) if (!next()) return;
-  }
+  return {
+    /** Resolves to false where too many wait, the turn has not come in time, or nobody waits for it any more. */
+    wait(key: string, mayGo: () => boolean, signal?: AbortSignal): Promise<boolean> {
+      const line = lines.get(key) ?? new Set();
+      const isFull = line.size >= MOST_WAITING.line || size >= MOST_WAITING.all;
+      if (isFull || signal?.aborted) return Promise.resolve(false);
+      lines.set(key, line);
+      size += 1;
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const end = (hasGone: boolean) => {
+        cancel();
+        signal?.removeEventListener('abort', leave);
+        line.delete(next);
+        size -= 1;
+        if (line.size === 0) lines.delete(key);
+        resolve(hasGone);
+        return hasGone;
+      };
+      const next = () => mayGo() && end(true);
+      const leave = () => void end(false);
+      // Time alone may have made room.
+      const cancel = clock.after(patienceMs, () => next() || leave());
+      signal?.addEventListener('abort', leave);
+      line.add(next);
+      return promise;
+    },
+    /** Lets those go who may, up to the first that may not. */
+    wake(key: string): void {
+      for (const next of lines.get(key) ?? []) if (!next()) return;
+    },
+  };
 }

@@ -2,7 +2,6 @@ import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
 import { AccountRecordsFullError, RecordsUnavailableError } from '../../store/order-records.ts';
 import type { Prover } from '../account/prover.ts';
 import { TooManyAttemptsError } from '../auth/errors.ts';
-import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { WriteLimits } from '../auth/write-limits.ts';
 import type { DomainMetrics } from '../domain-metrics.ts';
@@ -12,65 +11,17 @@ import type { Orders, Placed } from './orders.ts';
 import { isUnsent } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
 
-type OrderMetrics = Pick<DomainMetrics, 'orders' | 'replays' | 'voids'>;
-
 /** Places a viewer's orders in the account's records, which requires proof: a claim is not enough. */
-export class OrderDesk {
-  readonly #orders: Orders;
-  readonly #prover: Prover;
-  readonly #limits: Pick<WriteLimits, 'order'>;
-  readonly #metrics: OrderMetrics;
-
-  constructor(
-    orders: Orders,
-    prover: Prover,
-    limits: Pick<WriteLimits, 'order'>,
-    metrics: OrderMetrics,
-  ) {
-    this.#orders = orders;
-    this.#prover = prover;
-    this.#limits = limits;
-    this.#metrics = metrics;
-  }
-
-  async place(viewer: Viewer, ticket: Ticket): Promise<Placed> {
-    try {
-      const proof = await this.#proofBefore(viewer, ticket.operation);
-      const placed = await this.#limits.order(proof, () =>
-        this.#orders.place(viewer, proof, ticket),
-      );
-      const { outcome } = placed;
-      if (placed.replayed) this.#metrics.replays.add();
-      else this.#metrics.orders.add(isUnsent(outcome) ? 'expired' : outcome.kind);
-      return placed;
-    } catch (error) {
-      // This request was not sent.
-      if (!isCallersOwn(error)) this.#metrics.orders.add('unsent');
-      throw error;
-    }
-  }
-
-  async placed(viewer: Viewer, idempotencyKey: string): Promise<Placed | null> {
-    return this.#orders.placed(await this.#proofBefore(viewer), idempotencyKey);
-  }
-
-  /** `sinceMs`: when the key was made, by the date of this server; null where its client does not say. */
-  async void(viewer: Viewer, idempotencyKey: string, sinceMs: number | null): Promise<Placed> {
-    const proof = await this.#proofBefore(viewer);
-    try {
-      const placed = await this.#orders.void(proof, idempotencyKey, sinceMs);
-      if (!placed.replayed) this.#metrics.voids.add();
-      return placed;
-    } catch (error) {
-      if (error instanceof KeyForgottenError) throw error;
-      throw error instanceof RecordsUnavailableError ? new KeyNotVoidedError(error) : error;
-    }
-  }
-
+export function createOrderDesk(
+  orders: Orders,
+  prover: Prover,
+  limits: Pick<WriteLimits, 'order'>,
+  metrics: Pick<DomainMetrics, 'orders' | 'replays' | 'voids'>,
+) {
   /** The error always says that this request did nothing, whatever the reason for the missing proof. */
-  async #proofBefore(viewer: Viewer, operation?: Ticket['operation']): Promise<AccountProof> {
+  async function proofBefore(viewer: Viewer, operation?: Ticket['operation']) {
     try {
-      return await this.#prover.account(viewer);
+      return await prover.account(viewer);
     } catch (error) {
       const isAboutSender = isGatewayError(error, 'unauthenticated', 'forbidden', 'rate-limited');
       if (isAboutSender || !(error instanceof GatewayError)) throw error;
@@ -80,6 +31,38 @@ export class OrderDesk {
       throw new UnprovedOrderError('unavailable', operation ?? error.operation, message, details);
     }
   }
+
+  return {
+    async place(viewer: Viewer, ticket: Ticket): Promise<Placed> {
+      try {
+        const proof = await proofBefore(viewer, ticket.operation);
+        const placed = await limits.order(proof, () => orders.place(viewer, proof, ticket));
+        const { outcome } = placed;
+        if (placed.replayed) metrics.replays.add();
+        else metrics.orders.add(isUnsent(outcome) ? 'expired' : outcome.kind);
+        return placed;
+      } catch (error) {
+        // This request was not sent.
+        if (!isCallersOwn(error)) metrics.orders.add('unsent');
+        throw error;
+      }
+    },
+    async placed(viewer: Viewer, idempotencyKey: string): Promise<Placed | null> {
+      return orders.placed(await proofBefore(viewer), idempotencyKey);
+    },
+    /** `sinceMs`: when the key was made, by the date of this server; null where its client does not say. */
+    async void(viewer: Viewer, idempotencyKey: string, sinceMs: number | null): Promise<Placed> {
+      const proof = await proofBefore(viewer);
+      try {
+        const placed = await orders.void(proof, idempotencyKey, sinceMs);
+        if (!placed.replayed) metrics.voids.add();
+        return placed;
+      } catch (error) {
+        if (error instanceof KeyForgottenError) throw error;
+        throw error instanceof RecordsUnavailableError ? new KeyNotVoidedError(error) : error;
+      }
+    },
+  };
 }
 
 /** Forged tokens, and an account that floods, must not look like a fault of the gateway's or the store's. */

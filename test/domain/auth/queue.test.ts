@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { Queue } from '../../../src/domain/auth/queue.ts';
+import { createQueue } from '../../../src/domain/auth/queue.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 function stage() {
   const clock = createScriptedClock();
-  const queue = new Queue(clock, 2_000);
+  const queue = createQueue(clock, 2_000);
   const free = new Map<string, number>();
   const ended: string[] = [];
   const mayGo = (key: string) => () => {

@@ -1,15 +1,11 @@
 import { expect, test } from 'vitest';
-import { TokenRefusals } from '../../../src/domain/auth/token-refusals.ts';
+import { createTokenRefusals } from '../../../src/domain/auth/token-refusals.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 
 function open() {
   const clock = createScriptedClock(0);
-  const refusals = new TokenRefusals({
-    clock,
-    gatewayNow: () => clock.now(),
-    known: { isNew: () => false },
-  });
+  const refusals = createTokenRefusals(clock, () => clock.now(), { isNew: () => false });
   return {
     clock,
     refusals,
