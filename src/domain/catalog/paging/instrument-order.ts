@@ -3,7 +3,6 @@ import type { Instrument } from '../../../gateway/model.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import type { CatalogIndex } from '../search/catalog-index.ts';
 import type { Matches } from '../search/search-index.ts';
-import type { SearchTerm } from '../search/words.ts';
 import { encodeCursor, type SortKey } from './cursor.ts';
 
 export type InstrumentOrderBy = 'RELEVANCE' | 'SYMBOL' | 'NAME' | 'LEVERAGE';
@@ -17,14 +16,14 @@ export interface InstrumentOrder {
 type EffectiveOrder = ReturnType<typeof effectiveOrder>;
 
 /** The order in effect, and its name in cursors: without a search, relevance falls back to the order by symbol. */
-export function effectiveOrder(order: InstrumentOrder | null | undefined, term: SearchTerm | null) {
+export function effectiveOrder(order: InstrumentOrder | null | undefined, term: string) {
   const wanted = order?.by ?? 'RELEVANCE';
-  const by = wanted === 'RELEVANCE' && term === null ? 'SYMBOL' : wanted;
+  const by = wanted === 'RELEVANCE' && term === '' ? 'SYMBOL' : wanted;
   const descending = order?.direction === 'DESC';
   const name = descending ? `${by}-` : by;
-  if (by !== 'RELEVANCE' || term === null) return { by, descending, name };
+  if (by !== 'RELEVANCE') return { by, descending, name };
   // Relevance differs from search to search, so the term is part of the name.
-  const search = hash('sha256', term.phrase, 'base64url').slice(0, 8);
+  const search = hash('sha256', term, 'base64url').slice(0, 8);
   return { by, descending, name: `${name}:${search}` };
 }
 

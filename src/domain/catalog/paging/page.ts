@@ -31,7 +31,7 @@ export function pageOf(
       : decodeCursor(window.argument, window.cursor, order.name, sampleKey(order));
 
   function cut(index: CatalogIndex | null): InstrumentConnection {
-    const matches = term && index ? index.search.find(term) : null;
+    const matches = term !== '' && index ? index.search.find(term) : null;
     const { instruments } = version;
     const sequence = toSequence(version, index, order, matches);
     const isMatch = (ordinal: number) =>
@@ -50,7 +50,7 @@ export function pageOf(
     return connectionOf(sequence, ordinals, start, end);
   }
 
-  const needsIndex = term !== null || order.by !== 'SYMBOL';
+  const needsIndex = term !== '' || order.by !== 'SYMBOL';
   return needsIndex ? after(version.index, cut) : cut(null);
 }
 

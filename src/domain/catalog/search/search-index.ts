@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { joined } from './currency-pair.ts';
 import { findTypos } from './typos.ts';
 import type { WordIndex } from './word-index.ts';
-import type { SearchTerm } from './words.ts';
+import { bare } from './words.ts';
 
 /** How well an instrument matches a word, best first; 0 is no match. */
 export const MATCH = {
@@ -56,15 +56,14 @@ export function createSearchIndex(
   });
 
   /** `eur usd` and `eur/usd` are other spellings of `eurusd`. */
-  function asPair(term: SearchTerm): SearchTerm {
-    const pair = joined(term.phrase);
-    if (pair === term.phrase || !pairs.has(pair)) return term;
-    return { phrase: pair, words: [{ symbol: pair, text: pair }] };
+  function asPair(term: string): string {
+    const pair = joined(term);
+    return pairs.has(pair) ? pair : term;
   }
 
   /** Every word has to match; the worst match is the class of the whole. */
-  function classesOf({ phrase, words }: SearchTerm): Uint8Array {
-    const [first, ...others] = words.map(({ symbol, text }) => classesOfWord(symbol, text));
+  function classesOf(term: string): Uint8Array {
+    const [first, ...others] = term.split(' ').map(classesOfWord);
     const classes = first ?? new Uint8Array(size);
     for (const other of others) {
       for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
@@ -74,12 +73,13 @@ export function createSearchIndex(
       }
     }
     // A symbol may contain a space.
-    if (words.length > 1) markSymbols(classes, phrase);
+    if (others.length > 0) markSymbols(classes, term);
     return classes;
   }
 
-  function classesOfWord(symbol: string, text: string): Uint8Array {
+  function classesOfWord(word: string): Uint8Array {
     const classes = new Uint8Array(size);
+    const text = bare(word);
     // Marks from the weakest class to the best, each overwriting the one before.
     const isShort = text.length < SHORTEST_TYPO_IN_DESCRIPTION;
     for (const index of isShort ? [symbols, names] : [symbols, names, descriptions]) {
@@ -88,7 +88,8 @@ export function createSearchIndex(
     mark(classes, descriptions.withPrefix(text), MATCH.description);
     mark(classes, names.withPrefix(text), MATCH.name);
     mark(classes, currencies.withPrefix(text), MATCH.pair);
-    markSymbols(classes, symbol);
+    // As typed, for symbols may begin with a mark.
+    markSymbols(classes, word);
     return classes;
   }
 
@@ -98,13 +99,14 @@ export function createSearchIndex(
   }
 
   return {
-    find(asked: SearchTerm): Matches {
+    /** `asked`: a term that is not empty. */
+    find(asked: string): Matches {
       const term = asPair(asked);
-      const known = recent.get(term.phrase);
+      const known = recent.get(term);
       if (known) return known;
       const classes = classesOf(term);
       const matches = { classes, ordinals: inOrder(classes) };
-      recent.set(term.phrase, matches);
+      recent.set(term, matches);
       return matches;
     },
   };

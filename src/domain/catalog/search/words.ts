@@ -57,17 +57,8 @@ export function symbolForms(folded: string): string[] {
 const LONGEST_TERM = 100;
 const MOST_WORDS = 8;
 
-export type SearchTerm = NonNullable<ReturnType<typeof toSearchTerm>>;
-
-/** Null where the term is empty: then everything matches, as without a search. */
-export function toSearchTerm(search: string | null | undefined) {
+/** The words of a search, folded, with single spaces. Where it is empty everything matches, as without a search. */
+export function toSearchTerm(search: string | null | undefined): string {
   const folded = fold((search ?? '').trim().slice(0, LONGEST_TERM)).slice(0, LONGEST_TERM);
-  const parts = chunks(folded).slice(0, MOST_WORDS);
-  if (parts.length === 0) return null;
-  return {
-    /** The whole term, folded, with single spaces. */
-    phrase: parts.join(' '),
-    /** Each as typed, for symbols may begin with a mark, and without the punctuation around it. */
-    words: parts.map((part) => ({ symbol: part, text: bare(part) })),
-  };
+  return chunks(folded).slice(0, MOST_WORDS).join(' ');
 }
