@@ -5,7 +5,7 @@ import { KNOWN_MS } from '../../lib/limits/table.ts';
 import type { AccountEvents } from './account/account-events.ts';
 import { createAccountServices } from './account/account-services.ts';
 import { createIdentity, createKnownTokens } from './auth/identity.ts';
-import { ProofLedger } from './auth/proof.ts';
+import { createProofLedger } from './auth/proof.ts';
 import { createProofTrials } from './auth/proof-trials.ts';
 import { createTokenRefusals } from './auth/token-refusals.ts';
 import { createViewerGateway } from './auth/viewer-gateway.ts';
@@ -25,7 +25,7 @@ export function createDomain(parts: DomainParts) {
     const skewMs = clockSkew.ms ?? 0;
     return skewMs * offByMs < 0 && Math.abs(skewMs) >= Math.abs(offByMs);
   };
-  const ledger = new ProofLedger({
+  const ledger = createProofLedger({
     clock,
     logicalClock,
     proofMs: settings.authProofSeconds * 1000,

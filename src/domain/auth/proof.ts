@@ -1,4 +1,3 @@
-import type { LRUCache } from 'lru-cache';
 import type { Clock, LogicalClock } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
 import { accountClient, addressClient, type ClientOf } from '../../../lib/limits/client.ts';
@@ -68,189 +67,177 @@ export interface ProofLedgerOptions {
   readonly onJudged?: (verdict: 'accepted' | 'refused', viewer: Viewer) => void;
 }
 
+export type ProofLedger = ReturnType<typeof createProofLedger>;
+
 /** Records the gateway's answers to each token, and derives the token's access from them. */
-export class ProofLedger {
-  readonly #options: ProofLedgerOptions;
-  readonly #clock: Clock;
-  readonly #entries: LRUCache<string, Evidence>;
-  /** Apart from the evidence, so that no number of accepted tokens makes a refusal forgotten. */
-  readonly #refusals: LRUCache<string, Refusal>;
+export function createProofLedger({
+  clock,
+  logicalClock,
+  proofMs,
+  keptMs = 0,
+  maxTokens = 100_000,
+  onJudged = () => {},
+}: ProofLedgerOptions) {
+  const entries = growingLru<string, Evidence>({ maxEntries: maxTokens, entryBytes: 650 });
   /** Until then a signature may be that of a token whose refusal is forgotten. */
-  #forgottenUntilMs = Number.NEGATIVE_INFINITY;
+  let forgottenUntilMs = -Infinity;
   /** A call that began before may be that of a token whose refusal is forgotten. */
-  #forgottenAtTime = 0;
+  let forgottenAtTime = 0;
+  /** Apart from the evidence, so that no number of accepted tokens makes a refusal forgotten. */
+  const refusals = growingLru<string, Refusal>({
+    maxEntries: maxTokens,
+    // Nearly all are of tokens on trial, whose times are half of it.
+    entryBytes: 450,
+    onEvict: ({ atTime, expiresAtMs, isSigned }) => {
+      forgottenAtTime = Math.max(forgottenAtTime, atTime);
+      if (!isSigned) return;
+      forgottenUntilMs = Math.max(forgottenUntilMs, expiresAtMs ?? Infinity);
+    },
+  });
 
-  constructor(options: ProofLedgerOptions) {
-    const { clock, maxTokens = 100_000 } = options;
-    this.#options = options;
-    this.#clock = clock;
-    this.#entries = growingLru({ maxEntries: maxTokens, entryBytes: 650 });
-    this.#refusals = growingLru({
-      maxEntries: maxTokens,
-      // Nearly all are of tokens on trial, whose times are half of it.
-      entryBytes: 450,
-      onEvict: ({ atTime, expiresAtMs, isSigned }) => {
-        this.#forgottenAtTime = Math.max(this.#forgottenAtTime, atTime);
-        if (!isSigned) return;
-        this.#forgottenUntilMs = Math.max(this.#forgottenUntilMs, expiresAtMs ?? Infinity);
-      },
-    });
+  /** Returns the state before. */
+  function heard(viewer: Viewer, event: TokenEvent): TokenState {
+    const { tokenHash } = viewer;
+    const before = {
+      evidence: entries.get(tokenHash) ?? null,
+      refusal: refusals.get(tokenHash) ?? null,
+    };
+    const { evidence, refusal } = event(before, viewer);
+    if (evidence !== before.evidence && evidence !== null) entries.set(tokenHash, evidence);
+    if (refusal !== before.refusal && refusal !== null) refusals.set(tokenHash, refusal);
+    return before;
   }
 
-  get byteSize(): number {
-    return this.#entries.calculatedSize + this.#refusals.calculatedSize;
+  function refusedAtTime({ tokenHash }: Viewer): number {
+    return refusals.get(tokenHash)?.atTime ?? forgottenAtTime;
   }
 
-  account({ tokenHash }: Pick<Viewer, 'tokenHash'>): AccountProof | null {
-    const entry = this.#entries.get(tokenHash);
-    return entry && this.#isProved(entry) ? new AccountProof(seal, entry.account, tokenHash) : null;
+  function isProved({ isSigned, ownsLogin, acceptedAtMs }: Evidence): boolean {
+    return isSigned || (ownsLogin && isFresh(acceptedAtMs));
+  }
+
+  function account({ tokenHash }: Pick<Viewer, 'tokenHash'>): AccountProof | null {
+    const entry = entries.get(tokenHash);
+    return entry && isProved(entry) ? new AccountProof(seal, entry.account, tokenHash) : null;
   }
 
   /**
    * A proved account whose token is live, else the address: a token that merely names an account, or has ended, must
    * not be able to use up what its owner may do.
    */
-  readonly clientOf: ClientOf = ({ token, client }) => {
+  const clientOf: ClientOf = ({ token, client }) => {
     const hash = token?.hash ?? '';
-    const entry = this.#entries.get(hash);
-    const isLive = this.#clock.date() < (entry?.expiresAtMs ?? Infinity);
-    if (!entry || !isLive || !this.#isProved(entry)) return addressClient(client?.address);
+    const entry = entries.get(hash);
+    const isLive = clock.date() < (entry?.expiresAtMs ?? Infinity);
+    if (!entry || !isLive || !isProved(entry)) return addressClient(client?.address);
     entry.client ??= accountClient(entry.account, hash);
     return entry.client;
   };
 
-  /** The evidence is as old as its answer: a token that other calls prove may be one of an account that has moved. */
-  group(viewer: Viewer): GroupProof | null {
-    const entry = this.#entries.get(viewer.tokenHash);
-    const group = this.#groupIn(entry, viewer);
-    if (!entry || group === null) return null;
-    const isSigned = entry.isSigned && group === viewer.claimedGroup;
-    const isProved = isSigned || this.#isFresh(evidenceAtMs(group, entry));
-    return isProved ? new GroupProof(seal, group, groupKey(viewer, group), false) : null;
-  }
-
-  /** Evidence that is past its age, for a while in which the gateway cannot be asked again. */
-  keptGroup(viewer: Viewer): GroupProof | null {
-    const entry = this.#entries.get(viewer.tokenHash);
-    const group = this.#groupIn(entry, viewer);
-    if (!entry || group === null) return null;
-    const { proofMs, keptMs = 0 } = this.#options;
-    const ageMs = this.#clock.now() - evidenceAtMs(group, entry);
-    return ageMs < proofMs + keptMs
-      ? new GroupProof(seal, group, groupKey(viewer, group), true)
-      : null;
-  }
-
-  /** Whether the gateway failed to say so recently that it is not asked again yet. */
-  hasGroupFailed({ tokenHash }: Viewer): boolean {
-    const failedAtMs = this.#entries.get(tokenHash)?.groupFailedAtMs ?? -Infinity;
-    return this.#clock.now() - failedAtMs < GROUP_RETRY_MS;
-  }
-
-  groupFailed(viewer: Viewer): void {
-    this.#heard(viewer, groupFailed(this.#clock.now()));
-  }
-
-  /** Whether any call that proves the token would make the account's proof valid again. */
-  accountHasLapsed(viewer: Viewer): boolean {
-    return this.#entries.get(viewer.tokenHash)?.ownsLogin === true && !this.account(viewer);
-  }
-
-  /** Whether the gateway has accepted this token recently: then entries cached for it alone may be served. */
-  isAccepted({ tokenHash }: Pick<Viewer, 'tokenHash'>): boolean {
-    const entry = this.#entries.get(tokenHash);
-    return entry !== undefined && (entry.isSigned || this.#isFresh(entry.acceptedAtMs));
-  }
-
-  /** The group to read: the snapshot's where it names one, else the claim's. It grants no access by itself. */
-  groupOf(viewer: Viewer): string | null {
-    return this.#groupIn(this.#entries.get(viewer.tokenHash), viewer);
-  }
-
-  /** Returns the logical time to pass to `answered`, so that an old 200 cannot undo a newer 401. */
-  beginCall(): number {
-    return this.#options.logicalClock.next();
-  }
-
-  verified(viewer: Viewer): void {
-    const isForgotten = this.#clock.date() < this.#forgottenUntilMs;
-    const isKnown = this.#refusals.has(viewer.tokenHash);
-    if (isKnown || !isForgotten) this.#heard(viewer, signed);
-  }
-
-  /** Records a 200 to a call that began at `time`; `group` is the catalog's, or the one that the snapshot names. */
-  answered(
-    viewer: Viewer,
-    operation: OperationName,
-    time: number,
-    group: string | null = null,
-  ): void {
-    const { proves } = OPERATIONS[operation];
-    if (proves === 'nothing' || time <= this.#refusedAtTime(viewer)) return;
-    const { evidence } = this.#heard(viewer, accepted(proves, group, this.#clock.now()));
-    const isNews = proves !== 'group' && (evidence?.acceptedAtMs ?? -Infinity) === -Infinity;
-    if (isNews) this.#options.onJudged?.('accepted', viewer);
-  }
-
-  catalogForbidden(viewer: Viewer, group: string): void {
-    this.#heard(viewer, catalogForbidden(group));
-  }
-
-  sessionForbidden(viewer: Viewer): void {
-    this.#heard(viewer, sessionForbidden);
-  }
-
-  /** `onTrial`: the operation, where the token was on trial. Returns false where a call of a moment ago was refused alike. */
-  refused(viewer: Viewer, onTrial: OperationName | null = null): boolean {
-    const concern = onTrial && concernOf(onTrial);
-    const event = refused(this.beginCall(), this.#clock.now(), concern);
-    const { evidence, refusal } = this.#heard(viewer, event);
-    const hadCounted =
-      evidence !== null && (evidence.acceptedAtMs !== -Infinity || evidence.isSigned);
-    if (refusal === null || hadCounted) this.#options.onJudged?.('refused', viewer);
-    return ![...(refusal?.trialsAtMs.values() ?? [])].some((atMs) => this.#isOnTrial(atMs));
-  }
-
-  /** Whether the gateway has just refused it on trial for what a call of the operation would be about. */
-  isTried({ tokenHash }: Viewer, operation: OperationName): boolean {
-    const atMs = this.#refusals.get(tokenHash)?.trialsAtMs.get(concernOf(operation));
-    return atMs !== undefined && this.#isOnTrial(atMs);
-  }
-
-  /** Returns the state before. */
-  #heard(viewer: Viewer, event: TokenEvent): TokenState {
-    const { tokenHash } = viewer;
-    const before = {
-      evidence: this.#entries.get(tokenHash) ?? null,
-      refusal: this.#refusals.get(tokenHash) ?? null,
-    };
-    const { evidence, refusal } = event(before, viewer);
-    if (evidence !== before.evidence && evidence !== null) this.#entries.set(tokenHash, evidence);
-    if (refusal !== before.refusal && refusal !== null) this.#refusals.set(tokenHash, refusal);
-    return before;
-  }
-
-  #refusedAtTime({ tokenHash }: Viewer): number {
-    return this.#refusals.get(tokenHash)?.atTime ?? this.#forgottenAtTime;
-  }
-
-  #isProved({ isSigned, ownsLogin, acceptedAtMs }: Evidence): boolean {
-    return isSigned || (ownsLogin && this.#isFresh(acceptedAtMs));
-  }
-
   /** A signed claim counts, unless a snapshot that is young enough names another group. */
-  #groupIn(entry: Evidence | undefined, { claimedGroup }: Viewer): string | null {
-    const isSnapshotOld = entry?.isSigned === true && !this.#isFresh(entry.snapshotAtMs);
+  function groupIn(entry: Evidence | undefined, { claimedGroup }: Viewer): string | null {
+    const isSnapshotOld = entry?.isSigned === true && !isFresh(entry.snapshotAtMs);
     return (isSnapshotOld ? claimedGroup : null) ?? entry?.snapshotGroup ?? claimedGroup;
   }
 
-  #isFresh(atMs: number): boolean {
-    return this.#clock.now() - atMs < this.#options.proofMs;
+  function isFresh(atMs: number): boolean {
+    return clock.now() - atMs < proofMs;
   }
 
-  #isOnTrial(atMs: number): boolean {
-    return this.#clock.now() - atMs < TRIAL_MS;
+  function isOnTrial(atMs: number): boolean {
+    return clock.now() - atMs < TRIAL_MS;
   }
+
+  return {
+    get byteSize(): number {
+      return entries.calculatedSize + refusals.calculatedSize;
+    },
+    account,
+    clientOf,
+    /** The evidence is as old as its answer: a token that other calls prove may be one of an account that has moved. */
+    group(viewer: Viewer): GroupProof | null {
+      const entry = entries.get(viewer.tokenHash);
+      const group = groupIn(entry, viewer);
+      if (!entry || group === null) return null;
+      const isSigned = entry.isSigned && group === viewer.claimedGroup;
+      const isOpen = isSigned || isFresh(evidenceAtMs(group, entry));
+      return isOpen ? new GroupProof(seal, group, groupKey(viewer, group), false) : null;
+    },
+    /** Evidence that is past its age, for a while in which the gateway cannot be asked again. */
+    keptGroup(viewer: Viewer): GroupProof | null {
+      const entry = entries.get(viewer.tokenHash);
+      const group = groupIn(entry, viewer);
+      if (!entry || group === null) return null;
+      const ageMs = clock.now() - evidenceAtMs(group, entry);
+      return ageMs < proofMs + keptMs
+        ? new GroupProof(seal, group, groupKey(viewer, group), true)
+        : null;
+    },
+    /** Whether the gateway failed to say so recently that it is not asked again yet. */
+    hasGroupFailed({ tokenHash }: Viewer): boolean {
+      const failedAtMs = entries.get(tokenHash)?.groupFailedAtMs ?? -Infinity;
+      return clock.now() - failedAtMs < GROUP_RETRY_MS;
+    },
+    groupFailed(viewer: Viewer): void {
+      heard(viewer, groupFailed(clock.now()));
+    },
+    /** Whether any call that proves the token would make the account's proof valid again. */
+    accountHasLapsed(viewer: Viewer): boolean {
+      return entries.get(viewer.tokenHash)?.ownsLogin === true && !account(viewer);
+    },
+    /** Whether the gateway has accepted this token recently: then entries cached for it alone may be served. */
+    isAccepted({ tokenHash }: Pick<Viewer, 'tokenHash'>): boolean {
+      const entry = entries.get(tokenHash);
+      return entry !== undefined && (entry.isSigned || isFresh(entry.acceptedAtMs));
+    },
+    /** The group to read: the snapshot's where it names one, else the claim's. It grants no access by itself. */
+    groupOf(viewer: Viewer): string | null {
+      return groupIn(entries.get(viewer.tokenHash), viewer);
+    },
+    /** Returns the logical time to pass to `answered`, so that an old 200 cannot undo a newer 401. */
+    beginCall(): number {
+      return logicalClock.next();
+    },
+    verified(viewer: Viewer): void {
+      const isForgotten = clock.date() < forgottenUntilMs;
+      const isKnown = refusals.has(viewer.tokenHash);
+      if (isKnown || !isForgotten) heard(viewer, signed);
+    },
+    /** Records a 200 to a call that began at `time`; `group` is the catalog's, or the one that the snapshot names. */
+    answered(
+      viewer: Viewer,
+      operation: OperationName,
+      time: number,
+      group: string | null = null,
+    ): void {
+      const { proves } = OPERATIONS[operation];
+      if (proves === 'nothing' || time <= refusedAtTime(viewer)) return;
+      const { evidence } = heard(viewer, accepted(proves, group, clock.now()));
+      const isNews = proves !== 'group' && (evidence?.acceptedAtMs ?? -Infinity) === -Infinity;
+      if (isNews) onJudged('accepted', viewer);
+    },
+    catalogForbidden(viewer: Viewer, group: string): void {
+      heard(viewer, catalogForbidden(group));
+    },
+    sessionForbidden(viewer: Viewer): void {
+      heard(viewer, sessionForbidden);
+    },
+    /** `onTrial`: the operation, where the token was on trial. Returns false where a call of a moment ago was refused alike. */
+    refused(viewer: Viewer, onTrial: OperationName | null = null): boolean {
+      const concern = onTrial && concernOf(onTrial);
+      const event = refused(logicalClock.next(), clock.now(), concern);
+      const { evidence, refusal } = heard(viewer, event);
+      const hadCounted =
+        evidence !== null && (evidence.acceptedAtMs !== -Infinity || evidence.isSigned);
+      if (refusal === null || hadCounted) onJudged('refused', viewer);
+      return ![...(refusal?.trialsAtMs.values() ?? [])].some((atMs) => isOnTrial(atMs));
+    },
+    /** Whether the gateway has just refused it on trial for what a call of the operation would be about. */
+    isTried({ tokenHash }: Viewer, operation: OperationName): boolean {
+      const atMs = refusals.get(tokenHash)?.trialsAtMs.get(concernOf(operation));
+      return atMs !== undefined && isOnTrial(atMs);
+    },
+  };
 }
 
 /** A 401 of a read that proves is about the token, so about all such reads; a write's is about that write. */

@@ -1,7 +1,7 @@
 import { LogicalClock } from '../../../lib/clock.ts';
 import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
-import { ProofLedger } from '../../../src/domain/auth/proof.ts';
+import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
@@ -25,7 +25,7 @@ export function openAccountWorld(
   // The client takes the time of answers from the system clock.
   const clock = createScriptedClock(Date.now());
   const logicalClock = new LogicalClock();
-  const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
+  const ledger = createProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
   const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
   const calls: OpenCall[] = [];
   const client = new GatewayClient({

@@ -4,7 +4,7 @@ import { LogicalClock } from '../../../lib/clock.ts';
 import { toToken } from '../../../lib/token.ts';
 import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
-import { ProofLedger } from '../../../src/domain/auth/proof.ts';
+import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import { lasting, type OwnReads } from '../../../src/domain/auth/viewer.ts';
 import { collectGarbage } from '../../support/heap.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -15,7 +15,7 @@ const NOW = NOW_MS / 1000;
 
 function setUp(names = { login: 'login', group: 'group' }) {
   const clock = createScriptedClock(NOW_MS);
-  const ledger = new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 1_000 });
+  const ledger = createProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 1_000 });
   const identify = createIdentity({ clock, ledger, claimNames: names, verify: null });
   return {
     clock,
@@ -145,7 +145,7 @@ test('the error of an invalid token does not quote it', () => {
 
 test('a token that could not be verified has no proof, however often it is sent', async () => {
   const clock = createScriptedClock(NOW_MS);
-  const ledger = new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 1_000 });
+  const ledger = createProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 1_000 });
   const answers = [false, false, true];
   const verify = async () => answers.shift() ?? false;
   const identify = createIdentity({
@@ -165,7 +165,7 @@ test('a token that could not be verified has no proof, however often it is sent'
 
 test('a verified token is verified once, also where the ledger has forgotten it', async () => {
   const clock = createScriptedClock(NOW_MS);
-  const ledger = new ProofLedger({
+  const ledger = createProofLedger({
     clock,
     logicalClock: new LogicalClock(),
     proofMs: 1_000,

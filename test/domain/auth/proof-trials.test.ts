@@ -4,7 +4,7 @@ import { addressClient } from '../../../lib/limits/client.ts';
 import { createKnownKeys, type SharedKeys } from '../../../lib/limits/known-keys.ts';
 import { toToken } from '../../../lib/token.ts';
 import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
-import { ProofLedger } from '../../../src/domain/auth/proof.ts';
+import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createProofTrials } from '../../../src/domain/auth/proof-trials.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
@@ -19,7 +19,7 @@ function stage(perMinute = 3, shared?: SharedKeys) {
   const clock = createScriptedClock();
   const known = createKnownKeys(clock, 3_600_000, shared);
   const limiter = createTestLimiter(limited('trials', 5 * perMinute), clock);
-  const ledger = new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 0 });
+  const ledger = createProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 0 });
   const trials = createProofTrials(clock, limiter, known, ledger);
   let calls = 0;
   const refused = (viewer: Viewer) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LogicalClock } from '../../../lib/clock.ts';
-import { ProofLedger } from '../../../src/domain/auth/proof.ts';
+import { createProofLedger, type ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { heldBytes } from '../../support/heap.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -13,7 +13,7 @@ const logicalClock = new LogicalClock();
 function setUp() {
   // A process that has just started: nothing is as recent as its clock’s 0.
   const clock = createScriptedClock(0);
-  const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS, keptMs: KEPT_MS });
+  const ledger = createProofLedger({ clock, logicalClock, proofMs: PROOF_MS, keptMs: KEPT_MS });
   /** A gateway call that begins and is answered immediately. */
   const answers = {
     session: (viewer: Viewer, group: string | null = 'standard') =>
@@ -192,7 +192,7 @@ describe('a token that was verified here', () => {
 
 test('a verdict is told when it is news: the first acceptance, and each refusal after one', () => {
   const told: string[] = [];
-  const ledger = new ProofLedger({
+  const ledger = createProofLedger({
     clock: createScriptedClock(),
     logicalClock,
     proofMs: PROOF_MS,
@@ -219,7 +219,7 @@ test('a verdict is told when it is news: the first acceptance, and each refusal 
 
 test('evicting a token loses its proof, and no other token’s', () => {
   const clock = createScriptedClock();
-  const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS, maxTokens: 2 });
+  const ledger = createProofLedger({ clock, logicalClock, proofMs: PROOF_MS, maxTokens: 2 });
   for (const token of ['a', 'b', 'c']) {
     ledger.answered(viewerOf(token), 'getSession', ledger.beginCall(), 'standard');
   }
@@ -230,7 +230,7 @@ test('evicting a token loses its proof, and no other token’s', () => {
 describe('however many tokens come after a token that was refused', () => {
   const few = () => {
     const clock = createScriptedClock();
-    const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS, maxTokens: 2 });
+    const ledger = createProofLedger({ clock, logicalClock, proofMs: PROOF_MS, maxTokens: 2 });
     return { clock, ledger };
   };
 

@@ -4,7 +4,7 @@ import { startSandbox } from '../../../sandbox/start.ts';
 import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions } from '../../../src/domain/account/sessions.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
-import { ProofLedger } from '../../../src/domain/auth/proof.ts';
+import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { createCatalogs } from '../../../src/domain/catalog/catalogs.ts';
@@ -62,7 +62,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
   });
   const { staleMs: keptMs = HOUR_MS } = settings;
   const logicalClock = new LogicalClock();
-  const ledger = new ProofLedger({ clock, logicalClock, proofMs, keptMs });
+  const ledger = createProofLedger({ clock, logicalClock, proofMs, keptMs });
   const gateway = createViewerGateway({
     client,
     ledger,

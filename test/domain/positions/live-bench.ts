@@ -1,5 +1,5 @@
 import { LogicalClock } from '../../../lib/clock.ts';
-import { type AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
+import { type AccountProof, createProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import {
   PositionsHub,
@@ -24,7 +24,7 @@ export function createLiveBench({
 }: Partial<PositionsHubOptions> & { readonly proofMs?: number } = {}) {
   const clock = createScriptedClock();
   const logicalClock = new LogicalClock();
-  const ledger = new ProofLedger({ clock, logicalClock, proofMs });
+  const ledger = createProofLedger({ clock, logicalClock, proofMs });
   const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
   const gateway = new ScriptedGateway(clock, ledger, logicalClock);
   const hub = new PositionsHub({

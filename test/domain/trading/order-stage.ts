@@ -1,5 +1,5 @@
 import { LogicalClock, systemClock } from '../../../lib/clock.ts';
-import { AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
+import { AccountProof, createProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { Orders } from '../../../src/domain/trading/orders.ts';
 import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts';
@@ -37,7 +37,7 @@ export function createScriptedGateway() {
 }
 
 export function proofOf(viewer: Viewer): AccountProof {
-  const ledger = new ProofLedger({
+  const ledger = createProofLedger({
     clock: systemClock,
     logicalClock: new LogicalClock(),
     proofMs: 1_000,
