@@ -1,8 +1,9 @@
 import { createHash, hash } from 'node:crypto';
 import type { Eventually } from '../../../lib/eventually.ts';
+import { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import type { Instrument } from '../../gateway/model.ts';
 import { buildIndex, type CatalogIndex } from './search/catalog-index.ts';
-import { compareText, Pace, sortInSlices } from './sorting.ts';
+import { compareText, sortInSlices } from './sorting.ts';
 
 /** One immutable state of a group's catalog. */
 export interface CatalogVersion {
@@ -36,8 +37,9 @@ export async function buildVersion(
   instruments: readonly Instrument[],
   previous: CatalogVersion | null,
 ): Promise<{ version: CatalogVersion; before: Before }> {
-  const pace = new Pace();
-  const sorted = await sortInSlices(instruments, compareInstruments, pace);
+  // In slices, so that a catalog of any size does not block requests.
+  const scheduler = new FairScheduler();
+  const sorted = await sortInSlices(instruments, compareInstruments, scheduler);
   const bySymbol = new Uint32Array(sorted.length);
   const byId = new Map<string, Instrument>();
   const digests = new Map<string, string>();
@@ -46,7 +48,7 @@ export async function buildVersion(
   const sum = createHash('sha256');
   let bytes = 0;
   for (const [ordinal, received] of sorted.entries()) {
-    if (pace.isDue) await pace.rest();
+    if (scheduler.isSliceOver()) await scheduler.turn('catalog');
     const { id } = received;
     const now = digestOf(received);
     const then = previous?.digests.get(id) ?? null;
@@ -56,15 +58,15 @@ export async function buildVersion(
     sorted[ordinal] = instrument;
     bySymbol[ordinal] = ordinal;
     // A map that doubles at 65,536 entries takes some 7 ms, and all three would at once.
-    if (pace.isDue) await pace.rest();
+    if (scheduler.isSliceOver()) await scheduler.turn('catalog');
     byId.set(id, instrument);
-    if (pace.isDue) await pace.rest();
+    if (scheduler.isSliceOver()) await scheduler.turn('catalog');
     digests.set(id, isSame ? then : now.digest);
     sum.update(now.digest);
     bytes += now.bytes + INSTRUMENT_OVERHEAD_BYTES;
   }
   for (const [id, digest] of previous?.digests ?? []) {
-    if (pace.isDue) await pace.rest();
+    if (scheduler.isSliceOver()) await scheduler.turn('catalog');
     if (!byId.has(id)) before.set(id, digest);
   }
   if (previous && before.size === 0) return { version: previous, before };

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import type { FairScheduler } from '../../../lib/fair-scheduler.ts';
 
 /**
  * Compares by code units: the order is total and the same in every locale, so that a cursor means the
@@ -20,25 +20,6 @@ export function firstWhere(from: number, to: number, holds: (at: number) => bool
   return low;
 }
 
-const SLICE_MS = 4;
-
-/**
- * Splits long work into slices that yield to the event loop, so that a catalog of any size does not block
- * requests. Slices are measured by time, because rows differ in size and machines in speed.
- */
-export class Pace {
-  #sliceBeganMs = performance.now();
-
-  get isDue(): boolean {
-    return performance.now() - this.#sliceBeganMs > SLICE_MS;
-  }
-
-  async rest(): Promise<void> {
-    await setImmediate();
-    this.#sliceBeganMs = performance.now();
-  }
-}
-
 // A run of this length sorts within a millisecond or two.
 const RUN = 1_024;
 // Reading the clock at each step would cost more than the step.
@@ -48,29 +29,30 @@ const STEPS_BETWEEN_LOOKS = 256;
 export async function sortInSlices<T>(
   items: readonly T[],
   compare: (a: T, b: T) => number,
-  pace: Pace,
+  scheduler: FairScheduler,
 ): Promise<T[]> {
   if (items.length <= RUN) {
-    if (pace.isDue) await pace.rest();
+    if (scheduler.isSliceOver()) await scheduler.turn('catalog');
     return items.toSorted(compare);
   }
   const middle = items.length >>> 1;
-  const left = await sortInSlices(items.slice(0, middle), compare, pace);
-  const right = await sortInSlices(items.slice(middle), compare, pace);
-  return merge(left, right, compare, pace);
+  const left = await sortInSlices(items.slice(0, middle), compare, scheduler);
+  const right = await sortInSlices(items.slice(middle), compare, scheduler);
+  return merge(left, right, compare, scheduler);
 }
 
 async function merge<T>(
   left: readonly T[],
   right: readonly T[],
   compare: (a: T, b: T) => number,
-  pace: Pace,
+  scheduler: FairScheduler,
 ): Promise<T[]> {
   const merged: T[] = [];
   let l = 0;
   let r = 0;
   while (l < left.length && r < right.length) {
-    if (merged.length % STEPS_BETWEEN_LOOKS === 0 && pace.isDue) await pace.rest();
+    if (merged.length % STEPS_BETWEEN_LOOKS === 0 && scheduler.isSliceOver())
+      await scheduler.turn('catalog');
     const takesLeft = compare(left[l] as T, right[r] as T) <= 0;
     merged.push((takesLeft ? left[l++] : right[r++]) as T);
   }

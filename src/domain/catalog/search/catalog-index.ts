@@ -1,5 +1,6 @@
+import { FairScheduler } from '../../../../lib/fair-scheduler.ts';
 import type { Instrument } from '../../../gateway/model.ts';
-import { compareText, Pace, sortInSlices } from '../sorting.ts';
+import { compareText, sortInSlices } from '../sorting.ts';
 import { currencyPairOf, joined } from './currency-pair.ts';
 import { createSearchIndex } from './search-index.ts';
 import { WordIndexBuilder } from './word-index.ts';
@@ -9,9 +10,9 @@ export type CatalogIndex = Awaited<ReturnType<typeof buildIndex>>;
 
 /** Lookup tables that are built once per version, to keep them off the hot path of a query. */
 export async function buildIndex(instruments: readonly Instrument[]) {
-  const pace = new Pace();
+  const scheduler = new FairScheduler();
   // The request that caused the version is answered first.
-  await pace.rest();
+  await scheduler.turn('catalog');
   const nameKeys: string[] = [];
   const symbols = new WordIndexBuilder();
   const currencies = new WordIndexBuilder();
@@ -19,7 +20,7 @@ export async function buildIndex(instruments: readonly Instrument[]) {
   const names = new WordIndexBuilder();
   const descriptions = new WordIndexBuilder();
   for (const [ordinal, instrument] of instruments.entries()) {
-    if (pace.isDue) await pace.rest();
+    if (scheduler.isSliceOver()) await scheduler.turn('catalog');
     const { symbol, name, description } = instrument;
     const nameKey = fold(name);
     nameKeys.push(nameKey);
@@ -41,7 +42,9 @@ export async function buildIndex(instruments: readonly Instrument[]) {
   const byId = (a: number, b: number) => compareText(at(a).id, at(b).id);
   const ordinals = instruments.map((_instrument, ordinal) => ordinal);
   const sorted = async (compare: (a: number, b: number) => number) =>
-    Uint32Array.from(await sortInSlices(ordinals, (a, b) => compare(a, b) || byId(a, b), pace));
+    Uint32Array.from(
+      await sortInSlices(ordinals, (a, b) => compare(a, b) || byId(a, b), scheduler),
+    );
   return {
     /** The keys of the order by name, by ordinal: folded, so that `eBay` sorts among the E. */
     nameKeys,
@@ -50,11 +53,11 @@ export async function buildIndex(instruments: readonly Instrument[]) {
     /** Ordinals by leverage, then id. */
     byLeverage: await sorted((a, b) => at(a).leverage - at(b).leverage),
     search: createSearchIndex(instruments.length, {
-      symbols: await symbols.build(pace),
-      currencies: await currencies.build(pace),
+      symbols: await symbols.build(scheduler),
+      currencies: await currencies.build(scheduler),
       pairs,
-      names: await names.build(pace),
-      descriptions: await descriptions.build(pace),
+      names: await names.build(scheduler),
+      descriptions: await descriptions.build(scheduler),
     }),
   };
 }

@@ -1,4 +1,4 @@
-import type { Pace } from '../sorting.ts';
+import type { FairScheduler } from '../../../../lib/fair-scheduler.ts';
 import { compareText, firstWhere, sortInSlices } from '../sorting.ts';
 import { lettersIn } from './typos.ts';
 
@@ -18,9 +18,9 @@ export class WordIndexBuilder {
     this.#count += 1;
   }
 
-  async build(pace: Pace) {
+  async build(scheduler: FairScheduler) {
     // Those with one prefix are adjacent.
-    const words = await sortInSlices([...this.#ordinals.keys()], compareText, pace);
+    const words = await sortInSlices([...this.#ordinals.keys()], compareText, scheduler);
     /** The letters of each word as bits. */
     const letters = new Int32Array(words.length);
     // The start of each word's postings; one more entry ends the last.
@@ -29,7 +29,7 @@ export class WordIndexBuilder {
     const postings = new Uint32Array(this.#count);
     let end = 0;
     for (const [at, word] of words.entries()) {
-      if (pace.isDue) await pace.rest();
+      if (scheduler.isSliceOver()) await scheduler.turn('catalog');
       const ordinals = this.#ordinals.get(word) ?? [];
       postings.set(ordinals, end);
       end += ordinals.length;

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
+import { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import { buildVersion } from '../../../src/domain/catalog/catalog-version.ts';
-import { Pace, sortInSlices } from '../../../src/domain/catalog/sorting.ts';
+import { sortInSlices } from '../../../src/domain/catalog/sorting.ts';
 import { turnsDuring } from '../../support/turns.ts';
 import { instrument } from './instruments.ts';
 
@@ -31,12 +32,12 @@ test('a sort that is over within its slice yields to nobody', async () => {
   const numbers = Array.from({ length: 5_000 }, (_, at) => (at * 7) % 5_000);
   const compare = (a: number, b: number) => a - b;
   tickAtEachLook(0);
-  const pace = new Pace();
-  expect(await turnsDuring(() => sortInSlices(numbers, compare, pace))).toBe(0);
+  const scheduler = new FairScheduler();
+  expect(await turnsDuring(() => sortInSlices(numbers, compare, scheduler))).toBe(0);
   tickAtEachLook(5);
   // Long runs are merged in slices of 256 steps, whatever the clock says.
-  const turns = await turnsDuring(() => sortInSlices(numbers, compare, pace));
+  const turns = await turnsDuring(() => sortInSlices(numbers, compare, scheduler));
   expect(turns).toBeGreaterThan(30);
   expect(turns).toBeLessThan(100);
-  expect(await sortInSlices(numbers, compare, pace)).toEqual(numbers.toSorted(compare));
+  expect(await sortInSlices(numbers, compare, scheduler)).toEqual(numbers.toSorted(compare));
 });
