@@ -8,7 +8,7 @@ import type {
 import { evaluate } from '../../engine/cost/amount.ts';
 import { after, type Eventually } from '../../lib/eventually.ts';
 import type { Trace } from '../../lib/tracing/tracing.ts';
-import type { CatalogView } from '../domain/catalog/catalog-view.ts';
+import type { CatalogView } from '../domain/catalog/catalogs.ts';
 import type { Caller } from '../gateway/caller.ts';
 import { Context } from '../schema/context.ts';
 import { EventScope } from '../schema/event-scope.ts';

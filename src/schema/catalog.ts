@@ -1,5 +1,5 @@
 import { traits } from '../../engine/field-traits.ts';
-import type { CatalogView } from '../domain/catalog/catalog-view.ts';
+import type { CatalogView } from '../domain/catalog/catalogs.ts';
 import { builder } from './builder.ts';
 import { exposed, exposedOf } from './exposed.ts';
 import { InstrumentRef } from './instrument.ts';

@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import { after, type Eventually, promised } from '../../lib/eventually.ts';
 import { toToken } from '../../lib/token.ts';
 import type { OwnReads, Viewer } from '../domain/auth/viewer.ts';
-import type { CatalogView } from '../domain/catalog/catalog-view.ts';
+import type { CatalogView } from '../domain/catalog/catalogs.ts';
 import { type InstrumentConnection, pageOf } from '../domain/catalog/paging/page.ts';
 import type { PageRequest } from '../domain/catalog/paging/page-request.ts';
 import { InputError } from '../domain/input-error.ts';

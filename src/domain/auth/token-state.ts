@@ -1,5 +1,6 @@
 import type { Client } from '../../../lib/limits/client.ts';
 import type { Proves } from '../../gateway/operations.ts';
+import type { Viewer } from './viewer.ts';
 
 /** The evidence for a token: answers of the gateway, and its signature. */
 export interface Evidence {
@@ -39,10 +40,7 @@ export interface TokenState {
 }
 
 /** A token as its claims introduce it. */
-export interface Claimed {
-  readonly account: string;
-  readonly expiresAtMs: number | null;
-}
+export type Claimed = Pick<Viewer, 'account' | 'expiresAtMs'>;
 
 /**
  * Something that changes what is known of a token. A refusal outlasts the evidence after it: a call that began before it,

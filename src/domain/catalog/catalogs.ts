@@ -3,7 +3,6 @@ import type { GroupProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { createCatalogFetches, isPersonal } from './cache/catalog-fetches.ts';
 import type { CatalogCopy, GroupCatalog } from './cache/group-catalog.ts';
-import { type CatalogView, viewOf } from './catalog-view.ts';
 import type { CatalogsOptions } from './catalogs-options.ts';
 import { createGroupProver } from './group-prover.ts';
 
@@ -14,6 +13,7 @@ interface Wait {
   source: ReceiptSource | null;
 }
 
+export type CatalogView = Readonly<ReturnType<typeof viewOf>>;
 export type Catalogs = ReturnType<typeof createCatalogs>;
 
 /** The catalog of each viewer's group, shared between the readers that the gateway has accepted. */
@@ -104,6 +104,29 @@ export function createCatalogs(options: CatalogsOptions) {
       for (const catalog of fetches.catalogs()) catalog.expire();
     },
   };
+}
+
+/**
+ * A group's catalog as one reader got it; a refresh does not change it. `isStale` also where the copy is young, as with a
+ * proof that is kept past its age.
+ */
+function viewOf(catalog: GroupCatalog, copy: CatalogCopy, nowMs: number, isStale: boolean) {
+  const { version, skipped, unknownValues } = copy;
+  const stale = isStale || nowMs >= copy.staleFromMs;
+  return {
+    ...{ group: catalog.group, key: catalog.key, version, skipped, unknownValues, stale },
+    ageSeconds: wholeSeconds(copy.initialAgeMs + nowMs - copy.sentAtMs),
+    /** TTL for an answer made of this view; 0 for a stale one. */
+    freshSeconds: stale ? 0 : wholeSeconds(copy.expiresMs - nowMs),
+    fetchedAt: new Date(copy.sentAtMs),
+    expiresAt: new Date(copy.expiresMs),
+    /** The difference from a version the client has. */
+    changes: (since: string) => catalog.changes(since, version),
+  };
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.max(0, Math.floor(ms / 1000));
 }
 
 function figuresOf({ key, copy, offeredSize }: GroupCatalog, nowMs: number) {

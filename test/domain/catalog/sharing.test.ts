@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { groupKey, type Viewer } from '../../../src/domain/auth/viewer.ts';
-import type { CatalogView } from '../../../src/domain/catalog/catalog-view.ts';
+import type { CatalogView } from '../../../src/domain/catalog/catalogs.ts';
 import { READS } from '../../../src/gateway/wire/reads.ts';
 import { eventually } from '../../support/eventually.ts';
 import { viewerBut, viewerOf } from '../viewer.ts';

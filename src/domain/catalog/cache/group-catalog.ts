@@ -62,16 +62,6 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
     throw contractError(message);
   }
 
-  /** Builds the version after the present one and adds the difference to the history. */
-  async function nextVersion({ instruments }: ModifiedCatalog): Promise<CatalogVersion> {
-    const previous = copy?.version ?? null;
-    const { version, before } = await buildVersion(instruments, previous);
-    if (version === previous) return version;
-    if (previous) history.add(previous, version, before);
-    void archive?.remember(version);
-    return version;
-  }
-
   function hold(next: CatalogCopy): void {
     copy = next;
     offeredSize = next.version.size;
@@ -123,7 +113,12 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
         warn(message, { unknownValues, total });
       }
       check(answer, isProvisional);
-      const version = await nextVersion(answer);
+      const previous = copy?.version ?? null;
+      const { version, before } = await buildVersion(answer.instruments, previous);
+      if (version !== previous) {
+        if (previous) history.add(previous, version, before);
+        void archive?.remember(version);
+      }
       // Searches use the present version until the new one is indexed.
       if (served()) await version.index;
       // Without an ETag a 304 cannot prolong a provisional copy.

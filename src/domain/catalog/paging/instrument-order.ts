@@ -5,12 +5,9 @@ import type { CatalogIndex } from '../search/catalog-index.ts';
 import type { Matches } from '../search/search-index.ts';
 import { encodeCursor, type SortKey } from './cursor.ts';
 
-export type InstrumentOrderBy = 'RELEVANCE' | 'SYMBOL' | 'NAME' | 'LEVERAGE';
-export type SortDirection = 'ASC' | 'DESC';
-
 export interface InstrumentOrder {
-  readonly by: InstrumentOrderBy;
-  readonly direction?: SortDirection | null | undefined;
+  readonly by: 'RELEVANCE' | 'SYMBOL' | 'NAME' | 'LEVERAGE';
+  readonly direction?: 'ASC' | 'DESC' | null | undefined;
 }
 
 type EffectiveOrder = ReturnType<typeof effectiveOrder>;
@@ -75,7 +72,7 @@ interface Sort {
 function sortBy(
   { instruments, bySymbol }: CatalogVersion,
   index: CatalogIndex | null,
-  by: InstrumentOrderBy,
+  by: InstrumentOrder['by'],
   matches: Matches | null,
 ): Sort {
   const at = (ordinal: number) => instruments[ordinal] as Instrument;

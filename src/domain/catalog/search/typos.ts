@@ -1,3 +1,5 @@
+import { lettersIn, type WordIndex } from './word-index.ts';
+
 /** The number of typos a word of this length may have: in a short word one typo matches every second word. */
 function editsAllowed(length: number): number {
   return length < 4 ? 0 : length < 8 ? 1 : 2;
@@ -8,19 +10,13 @@ const SHORTEST_BEGINNING = 6;
 // A longer word is not one that a person typed, and would make the edit table large.
 const LONGEST_WORD = 32;
 
-/** Words, and a bit set of each one's letters for a fast comparison. */
-interface Spellings {
-  readonly words: readonly string[];
-  readonly letters: Int32Array;
-}
-
 /**
  * Finds the words within one or two edits of the given one: a letter too many, too few, wrong, or two
  * swapped. One edit removes at most one letter, so the bit sets of letters rule out nearly all words; the
  * few others are compared. `visit` gets the index of each match.
  */
 export function findTypos(
-  { words, letters }: Spellings,
+  { words, letters }: Pick<WordIndex, 'words' | 'letters'>,
   word: string,
   visit: (at: number) => void,
 ): void {
@@ -40,13 +36,6 @@ export function findTypos(
     if (candidate.length < shortest || candidate.length > longest) continue;
     if (fits(candidate, asBeginning)) visit(at);
   }
-}
-
-/** A bit for each letter of the word. */
-export function lettersIn(word: string): number {
-  let letters = 0;
-  for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) & 31);
-  return letters;
 }
 
 /** Rows of edit distances between the word and ever longer prefixes of a candidate; tells whether that is near enough. */

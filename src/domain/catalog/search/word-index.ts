@@ -1,6 +1,5 @@
 import type { FairScheduler } from '../../../../lib/fair-scheduler.ts';
 import { compareText, firstWhere, sortInSlices } from '../sorting.ts';
-import { lettersIn } from './typos.ts';
 
 export type WordIndex = Awaited<ReturnType<WordIndexBuilder['build']>>;
 
@@ -21,7 +20,7 @@ export class WordIndexBuilder {
   async build(scheduler: FairScheduler) {
     // Those with one prefix are adjacent.
     const words = await sortInSlices([...this.#ordinals.keys()], compareText, scheduler);
-    /** The letters of each word as bits. */
+    /** The letters of each word as bits, for a fast comparison. */
     const letters = new Int32Array(words.length);
     // The start of each word's postings; one more entry ends the last.
     const starts = new Uint32Array(words.length + 1);
@@ -55,4 +54,11 @@ export class WordIndexBuilder {
       },
     };
   }
+}
+
+/** A bit for each letter of the word. */
+export function lettersIn(word: string): number {
+  let letters = 0;
+  for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) & 31);
+  return letters;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CatalogView } from '../../../../src/domain/catalog/catalog-view.ts';
+import type { CatalogView } from '../../../../src/domain/catalog/catalogs.ts';
 import { DEMO, HOUR_MS, MINUTE_MS, openCatalogWorld, PRO } from '../catalog-world.ts';
 
 test('a catalog is served without a call until its maximum age', async () => {

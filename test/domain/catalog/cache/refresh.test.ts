@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CatalogView } from '../../../../src/domain/catalog/catalog-view.ts';
+import type { CatalogView } from '../../../../src/domain/catalog/catalogs.ts';
 import { eventually } from '../../../support/eventually.ts';
 import {
   type CatalogWorld,

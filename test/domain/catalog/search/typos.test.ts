@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findTypos, lettersIn } from '../../../../src/domain/catalog/search/typos.ts';
+import { findTypos } from '../../../../src/domain/catalog/search/typos.ts';
+import { lettersIn } from '../../../../src/domain/catalog/search/word-index.ts';
 
 /** Optimal string alignment distance, computed over the full table. */
 function distance(a: string, b: string): number {
