@@ -6,13 +6,6 @@ import type { CatalogCopy, GroupCatalog } from './cache/group-catalog.ts';
 import type { CatalogsOptions } from './catalogs-options.ts';
 import { createGroupProver } from './group-prover.ts';
 
-/** The read's source and start, for the receipt; null where the read's own call appears on it already. */
-interface Wait {
-  readonly viewer: Viewer;
-  readonly sinceMs: number;
-  source: ReceiptSource | null;
-}
-
 export type CatalogView = Readonly<ReturnType<typeof viewOf>>;
 export type Catalogs = ReturnType<typeof createCatalogs>;
 
@@ -22,70 +15,68 @@ export function createCatalogs(options: CatalogsOptions) {
   const fetches = createCatalogFetches(options);
   const prove = createGroupProver(fetches, options);
 
-  async function waitFor(wait: Wait): Promise<CatalogView> {
-    const { viewer } = wait;
+  async function waitFor(viewer: Viewer): Promise<CatalogView> {
+    const sinceMs = clock.now();
+    /** Null where the read's own call is on the receipt already. */
+    let source: ReceiptSource | null = 'cache';
+    const comesFrom = (from: ReceiptSource | null) => {
+      source = from;
+    };
     for (;;) {
-      const proof =
-        ledger.group(viewer) ??
-        (await prove(viewer, (source) => {
-          wait.source = source;
-        }));
-      const view = inMemory(proof, wait) ?? (await fetched(proof, wait));
-      if (view) return view;
+      const proof = ledger.group(viewer) ?? (await prove(viewer, comesFrom));
+      // A reader that has just waited for a copy starts no refresh.
+      const mayRefresh = source === 'cache';
+      const view = inMemory(viewer, proof, mayRefresh) ?? (await fetched(viewer, proof, comesFrom));
+      if (view === null) continue;
+      const ms = clock.now() - sinceMs;
+      if (source !== null) viewer.receipt?.({ operation: 'getAllTickers', ms, source });
+      return view;
     }
   }
 
   /** Null where another reader's token was refused, or the proof lapsed meanwhile: then the read starts over. */
-  async function fetched(proof: GroupProof, wait: Wait): Promise<CatalogView | null> {
-    const { viewer } = wait;
-    const { group, key } = proof;
+  async function fetched(
+    viewer: Viewer,
+    { group, key, isKept }: GroupProof,
+    comesFrom: (source: ReceiptSource | null) => void,
+  ): Promise<CatalogView | null> {
     const joined = fetches.under(key);
     const fetch = joined ?? fetches.launch(viewer, group, 'read');
-    wait.source = joined ? 'shared' : null;
+    comesFrom(joined ? 'shared' : null);
     const { catalog, error } = await fetch.result;
-    const present = ledger.group(viewer) ?? (proof.isKept ? ledger.keptGroup(viewer) : null);
+    const present = ledger.group(viewer) ?? (isKept ? ledger.keptGroup(viewer) : null);
     const copy = error === null ? catalog.copy : catalog.served();
     if (copy && present?.group === group && !isPersonal(error)) {
-      return view(catalog, copy, wait, present.isKept);
+      return viewOf(catalog, copy, clock.now(), present.isKept);
     }
     const isOfAnother = isPersonal(error) && fetch.leader !== viewer.tokenHash;
     if (error === null || isOfAnother) return null;
     throw error;
   }
 
-  function inMemory({ group, key, isKept }: GroupProof, wait: Wait): CatalogView | null {
+  function inMemory(
+    viewer: Viewer,
+    { group, key, isKept }: GroupProof,
+    mayRefresh: boolean,
+  ): CatalogView | null {
     const catalog = fetches.catalog(key);
     const copy = catalog?.served();
     if (!catalog || !copy) return null;
-    // A reader that has just waited for a copy starts no refresh.
-    const mayRefresh = wait.source === 'cache' && !fetches.under(key);
-    if (mayRefresh && catalog.wantsRefresh(wait.viewer.tokenHash)) {
-      fetches.launch(wait.viewer, group, 'refresh');
+    if (mayRefresh && !fetches.under(key) && catalog.wantsRefresh(viewer.tokenHash)) {
+      fetches.launch(viewer, group, 'refresh');
     }
-    return view(catalog, copy, wait, isKept);
-  }
-
-  function view(
-    catalog: GroupCatalog,
-    copy: CatalogCopy,
-    { viewer, sinceMs, source }: Wait,
-    isKept: boolean,
-  ): CatalogView {
-    const nowMs = clock.now();
-    if (source !== null) {
-      viewer.receipt?.({ operation: 'getAllTickers', ms: nowMs - sinceMs, source });
-    }
-    return viewOf(catalog, copy, nowMs, isKept);
+    return viewOf(catalog, copy, clock.now(), isKept);
   }
 
   return {
     /** Returns synchronously where the token is proved and a copy is cached. */
     read(viewer: Viewer): CatalogView | Promise<CatalogView> {
-      const wait: Wait = { viewer, sinceMs: clock.now(), source: 'cache' };
       const proof = ledger.group(viewer);
-      const known = proof && inMemory(proof, wait);
-      onRead?.(known === null ? 'wait' : 'memory');
-      return known ?? waitFor(wait);
+      const view = proof && inMemory(viewer, proof, true);
+      onRead?.(view === null ? 'wait' : 'memory');
+      if (view === null) return waitFor(viewer);
+      viewer.receipt?.({ operation: 'getAllTickers', ms: 0, source: 'cache' });
+      return view;
     },
     /** Instruments of the largest cached catalog, to estimate the cost of a list before any proof. */
     get heldSize(): number {

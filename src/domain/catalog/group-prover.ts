@@ -69,10 +69,10 @@ export function createGroupProver(
     await call;
   }
 
-  /** `fetched` is called with the source of the catalog where proving the token fetched it. */
+  /** `comesFrom` is called with the source of the catalog where proving the token fetched it. */
   return async function prove(
     viewer: Viewer,
-    fetched: (source: ReceiptSource | null) => void,
+    comesFrom: (source: ReceiptSource | null) => void,
   ): Promise<GroupProof> {
     const group = ledger.groupOf(viewer);
     if (group === null) return byCall(viewer, group);
@@ -82,7 +82,7 @@ export function createGroupProver(
     const inFlight = fetches.under(key);
     if (inFlight && inFlight.leader !== viewer.tokenHash) return byCall(viewer, group);
     const { catalog, error } = await (inFlight ?? fetches.launch(viewer, group, 'proof')).result;
-    fetched(inFlight ? 'shared' : null);
+    comesFrom(inFlight ? 'shared' : null);
     const proof = ledger.group(viewer);
     const failed = error !== null && (isPersonal(error) || !catalog.served());
     // A snapshot has proved the token meanwhile. Where it is for another group than the claimed one, that
