@@ -7,7 +7,6 @@ import {
   catalogForbidden,
   type Evidence,
   evidenceAtMs,
-  groupFailed,
   type Refusal,
   refused,
   sessionForbidden,
@@ -50,8 +49,6 @@ export class GroupProof {
   }
 }
 
-/** A gateway that fails is asked by a few readers of a token, and not by each. */
-const GROUP_RETRY_MS = 10_000;
 /** A token that was refused on trial is not tried again for so long. */
 const TRIAL_MS = 5_000;
 
@@ -172,14 +169,6 @@ export function createProofLedger({
       return ageMs < proofMs + keptMs
         ? new GroupProof(seal, group, groupKey(viewer, group), true)
         : null;
-    },
-    /** Whether the gateway failed to say so recently that it is not asked again yet. */
-    hasGroupFailed({ tokenHash }: Viewer): boolean {
-      const failedAtMs = entries.get(tokenHash)?.groupFailedAtMs ?? -Infinity;
-      return clock.now() - failedAtMs < GROUP_RETRY_MS;
-    },
-    groupFailed(viewer: Viewer): void {
-      heard(viewer, groupFailed(clock.now()));
     },
     /** Whether any call that proves the token would make the account's proof valid again. */
     accountHasLapsed(viewer: Viewer): boolean {

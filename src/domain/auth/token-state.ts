@@ -18,8 +18,6 @@ export interface Evidence {
   readonly snapshotAtMs: number;
   /** The time of the last 200 that proves a group, by group. */
   readonly catalogAtMs: ReadonlyMap<string, number>;
-  /** When the group was last to be proved again, and the gateway could not say. */
-  readonly groupFailedAtMs: number;
 }
 
 /** The gateway's refusal of a token. */
@@ -116,14 +114,6 @@ export const sessionForbidden: TokenEvent = ({ evidence, refusal }) => ({
   refusal,
 });
 
-/** The gateway could not say whether its group is still the same. */
-export function groupFailed(atMs: number): TokenEvent {
-  return ({ evidence, refusal }, claimed) => ({
-    evidence: { ...(evidence ?? nothingOf(claimed)), groupFailedAtMs: atMs },
-    refusal,
-  });
-}
-
 /** When the group was last proved. */
 export function evidenceAtMs(
   group: string,
@@ -137,6 +127,6 @@ export function evidenceAtMs(
 function nothingOf({ account, expiresAtMs }: Claimed): Evidence {
   return {
     ...{ account, expiresAtMs, client: null, isSigned: false, ownsLogin: false },
-    ...{ acceptedAtMs: -Infinity, groupFailedAtMs: -Infinity, ...NO_GROUP },
+    ...{ acceptedAtMs: -Infinity, ...NO_GROUP },
   };
 }

@@ -1,3 +1,4 @@
+import { createKnownKeys } from '../../../lib/limits/known-keys.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { GroupProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
@@ -6,6 +7,8 @@ import type { CatalogCopy, GroupCatalog } from './cache/group-catalog.ts';
 import type { CatalogsOptions } from './catalogs-options.ts';
 import { createGroupProver } from './group-prover.ts';
 
+const PROOF_RETRY_MS = 10_000;
+
 export type CatalogView = Readonly<ReturnType<typeof viewOf>>;
 export type Catalogs = ReturnType<typeof createCatalogs>;
 
@@ -13,7 +16,8 @@ export type Catalogs = ReturnType<typeof createCatalogs>;
 export function createCatalogs(options: CatalogsOptions) {
   const { ledger, clock, onRead } = options;
   const fetches = createCatalogFetches(options);
-  const prove = createGroupProver(fetches, options);
+  const failed = createKnownKeys(clock, PROOF_RETRY_MS);
+  const prove = createGroupProver(fetches, failed, options);
 
   async function waitFor(viewer: Viewer): Promise<CatalogView> {
     const sinceMs = clock.now();
@@ -86,9 +90,9 @@ export function createCatalogs(options: CatalogsOptions) {
     get figures() {
       return fetches.catalogs().flatMap((catalog) => figuresOf(catalog, clock.now()) ?? []);
     },
-    /** The estimated size of all catalogs in memory. */
+    /** The estimated size of all that is in memory. */
     get byteSize(): number {
-      return fetches.byteSize;
+      return fetches.byteSize + failed.byteSize;
     },
     /** The next readers wait for the gateway's catalog of now, while the copies remain for the time that it fails. */
     expire(): void {

@@ -1,3 +1,4 @@
+import type { KnownKeys } from '../../../lib/limits/known-keys.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
 import type { GroupProof } from '../auth/proof.ts';
@@ -14,16 +15,20 @@ export class NoGroupError extends Error {
   }
 }
 
-/** Gets proof for a token that it may read its group's catalog, at one gateway call of its own. */
+/**
+ * Gets proof for a token that it may read its group's catalog, at one gateway call of its own. `failed`: the tokens of
+ * which the gateway could not say so a moment ago, so that it is asked by a few readers of each, and not by all.
+ */
 export function createGroupProver(
   fetches: CatalogFetches,
+  failed: Pick<KnownKeys, 'add' | 'hasHere'>,
   { gateway, ledger, prover }: CatalogsOptions,
 ) {
   /** A single flight per token: its requests share the call that proves it. */
   const calls = new Map<string, Promise<unknown>>();
 
   async function byCall(viewer: Viewer, group: string | null): Promise<GroupProof> {
-    const recent = ledger.hasGroupFailed(viewer) ? ledger.keptGroup(viewer) : null;
+    const recent = failed.hasHere(viewer.tokenHash) ? ledger.keptGroup(viewer) : null;
     if (recent) return recent;
     let failure: unknown = null;
     try {
@@ -55,7 +60,7 @@ export function createGroupProver(
   /** A refusal of the token has ended its group; where the gateway fails otherwise the former one serves on for a while. */
   function kept(viewer: Viewer, error: unknown): GroupProof | null {
     const former = isPersonal(error) ? null : ledger.keptGroup(viewer);
-    if (former) ledger.groupFailed(viewer);
+    if (former) failed.add(viewer.tokenHash);
     return former;
   }
 
@@ -84,11 +89,11 @@ export function createGroupProver(
     const { catalog, error } = await (inFlight ?? fetches.launch(viewer, group, 'proof')).result;
     comesFrom(inFlight ? 'shared' : null);
     const proof = ledger.group(viewer);
-    const failed = error !== null && (isPersonal(error) || !catalog.served());
+    const hasFailed = error !== null && (isPersonal(error) || !catalog.served());
     // A snapshot has proved the token meanwhile. Where it is for another group than the claimed one, that
     // group's catalog opens; for the same group a second attempt would double the wait for the same failure.
-    if (proof && !(failed && proof.group === group)) return proof;
-    if (!failed) return byCall(viewer, group);
+    if (proof && !(hasFailed && proof.group === group)) return proof;
+    if (!hasFailed) return byCall(viewer, group);
     const isForbidden = isGatewayError(error, 'forbidden');
     // The token of an account that was moved to another group claims the old one until it expires. Else the first refusal
     // is the answer.

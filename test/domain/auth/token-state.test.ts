@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import {
   accepted,
   catalogForbidden,
-  groupFailed,
   refused,
   sessionForbidden,
   signed,
@@ -20,20 +19,18 @@ const say = {
   refused: (onTrial: string | null) => heard(refused(9, 90, onTrial)),
   catalogForbidden: (group: string) => heard(catalogForbidden(group)),
   sessionForbidden: heard(sessionForbidden),
-  groupFailed: heard(groupFailed(50)),
 };
 
 /** What counts in favour of a token, and against it, in words. */
 function words({ evidence, refusal }: TokenState): string {
   const { isSigned, acceptedAtMs = -Infinity, ownsLogin, snapshotGroup } = evidence ?? {};
-  const { catalogAtMs, snapshotAtMs = -Infinity, groupFailedAtMs = -Infinity } = evidence ?? {};
+  const { catalogAtMs, snapshotAtMs = -Infinity } = evidence ?? {};
   return [
     isSigned && 'signed',
     acceptedAtMs > 0 && 'accepted',
     ownsLogin && 'owner',
     snapshotAtMs > 0 && `snapshot:${snapshotGroup}`,
     ...[...(catalogAtMs?.keys() ?? [])].map((group) => `catalog:${group}`),
-    groupFailedAtMs > 0 && 'group-failed',
     refusal && `refused${refusal.isSigned ? ':signed' : ''}`,
     ...[...(refusal?.trialsAtMs.keys() ?? [])].map((about) => `tried:${about}`),
   ]
@@ -76,7 +73,6 @@ describe('what is known of a token after', () => {
     ],
     ['', [say.catalogForbidden('vip')]],
     ['', [say.sessionForbidden]],
-    ['group-failed', [say.groupFailed]],
   ])('%s', (known, steps) => {
     expect(after(...steps)).toBe(known);
   });
