@@ -85,12 +85,8 @@ export function createWriteLimits(limiter: Limiter, signedIn: KnownKeys, tokens:
       const who = emailClient(email);
       const own = await ownOf(by, who);
       const from = addressClient(by.client?.address);
-      const charges: Charge[] = own
-        ? [['resets', own]]
-        : [
-            ['resets', who],
-            ['forgotPassword', from],
-          ];
+      const charges: Charge[] = [['resets', own ?? who]];
+      if (own === null) charges.push(['forgotPassword', from]);
       return limited(charges, send);
     },
     write: <T>(client: Client, operation: string, send: Send<T>): Promise<T> =>

@@ -38,15 +38,6 @@ export async function sortInSlices<T>(
   const middle = items.length >>> 1;
   const left = await sortInSlices(items.slice(0, middle), compare, scheduler);
   const right = await sortInSlices(items.slice(middle), compare, scheduler);
-  return merge(left, right, compare, scheduler);
-}
-
-async function merge<T>(
-  left: readonly T[],
-  right: readonly T[],
-  compare: (a: T, b: T) => number,
-  scheduler: FairScheduler,
-): Promise<T[]> {
   const merged: T[] = [];
   let l = 0;
   let r = 0;

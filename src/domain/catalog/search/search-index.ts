@@ -63,8 +63,7 @@ export function createSearchIndex(
 
   /** Every word has to match; the worst match is the class of the whole. */
   function classesOf(term: string): Uint8Array {
-    const [first, ...others] = term.split(' ').map(classesOfWord);
-    const classes = first ?? new Uint8Array(size);
+    const [classes = new Uint8Array(size), ...others] = term.split(' ').map(classesOfWord);
     for (const other of others) {
       for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
         const a = classes[ordinal] as number;
