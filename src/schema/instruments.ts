@@ -85,10 +85,9 @@ const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
 const InstrumentEdgeRef = builder.objectRef<InstrumentEdge>('InstrumentEdge').implement({
   description: 'An instrument at its place in a list.',
   fields: (t) => ({
-    ...exposed(t, perGroup, {
-      'String!': {
-        cursor: 'Names the place; it holds also when the catalog is renewed meanwhile.',
-      },
+    cursor: t.string({
+      ...nonNull(perGroup, 'Names the place; it holds also when the catalog is renewed meanwhile.'),
+      resolve: ({ cursor }) => cursor(),
     }),
     node: t.expose('node', { ...nonNull(perGroup, 'The instrument.'), type: InstrumentRef }),
   }),

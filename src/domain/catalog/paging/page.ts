@@ -72,7 +72,10 @@ function connectionOf(
       return Array.from(page(), at);
     },
     get edges() {
-      return Array.from(page(), (ordinal) => ({ node: at(ordinal), cursor: cursorOf(ordinal) }));
+      return Array.from(page(), (ordinal) => ({
+        node: at(ordinal),
+        cursor: () => cursorOf(ordinal),
+      }));
     },
     get pageInfo() {
       const isEmpty = end === start;

@@ -78,7 +78,7 @@ test('a page has its position and whether others precede and follow it', async (
   const first = await pageOf(version, { first: 2 });
   expect(first.totalCount).toBe(5);
   expect(first.edges.map(({ node }) => node.id)).toEqual(['S1000', 'S1001']);
-  const [start, end] = first.edges.map(({ cursor }) => cursor);
+  const [start, end] = first.edges.map(({ cursor }) => cursor());
   expect(first.pageInfo).toEqual({
     hasNextPage: true,
     hasPreviousPage: false,
