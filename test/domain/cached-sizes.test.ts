@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { LogicalClock } from '../../lib/clock.ts';
 import { Watermarks } from '../../lib/watermarks.ts';
 import { createInstruments } from '../../sandbox/instruments.ts';
 import { digestOf } from '../../src/domain/account/relation.ts';
@@ -134,7 +133,7 @@ test.each([
 );
 
 test('a list of positions weighs what it says', async () => {
-  const board = new PositionsBoard({ logicalClock: new LogicalClock(), maxBytes: 1e9 });
+  const board = new PositionsBoard({ maxBytes: 1e9 });
   const share = await weighed(ENTRIES, board, (at) => {
     const text = JSON.stringify(rows(25, 'x'.repeat(200)));
     const positions = toPositions(JSON.parse(text), readingIn('auto')) ?? [];

@@ -40,14 +40,8 @@ export function createAccountServices({
   const lists = new ListAgreement(steadyClock);
   accounts.on('positionsAnswered', (viewer, answer) => lists.positionsAnswered(viewer, answer));
   accounts.on('snapshotAnswered', (viewer, answer) => lists.snapshotAnswered(viewer, answer));
-  const freshness = new AccountFreshness({
-    versions: stores.accountVersions,
-    onChanged: (account) => accounts.emit('changed', account),
-    onAnyChanged: () => accounts.emit('anyChanged'),
-  });
-  const board = new PositionsBoard({ logicalClock, maxBytes: cacheBytes.positions });
-  accounts.on('changed', (account) => board.accountChanged(account));
-  accounts.on('anyChanged', () => board.anyAccountChanged());
+  const freshness = new AccountFreshness(accounts, logicalClock, stores.accountVersions);
+  const board = new PositionsBoard({ maxBytes: cacheBytes.positions });
   const sessions = new Sessions({
     freshness,
     board,
@@ -59,8 +53,6 @@ export function createAccountServices({
     maxBytes: cacheBytes.sessions,
     onRead: (source) => metrics.sessionReads.add(source),
   });
-  accounts.on('changed', (account) => sessions.accountChanged(account));
-  accounts.on('anyChanged', () => sessions.anyAccountChanged());
   const prover = new Prover({ ledger, sessions, logicalClock });
   const hub = new PositionsHub({
     source: {
@@ -73,6 +65,7 @@ export function createAccountServices({
       getSession: (viewer, after) => sessions.poll(viewer, after),
     },
     board,
+    freshness,
     clock,
     random: Math.random,
     proofs: {

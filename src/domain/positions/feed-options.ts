@@ -1,5 +1,6 @@
 import type { Clock, LogicalClock } from '../../../lib/clock.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
+import type { AccountFreshness } from '../account/account-freshness.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { PollScheduler } from './poll-scheduler.ts';
 import type { PositionsBoard } from './positions-board.ts';
@@ -25,6 +26,7 @@ export interface TokenProofs {
 export interface FeedOptions {
   readonly source: FeedSource;
   readonly board: PositionsBoard;
+  readonly freshness: Pick<AccountFreshness, 'changedAt'>;
   readonly proofs: TokenProofs;
   readonly scheduler: PollScheduler;
   readonly clock: Clock;

@@ -115,10 +115,10 @@ export class Feed implements SubscribedFeed {
 
   #begin(viewer: Viewer): void {
     this.#hasBegun = true;
-    const { board, clock, pollMs } = this.#options;
+    const { board, freshness, clock, pollMs } = this.#options;
     const cached = board.newest(this.#scopeOf(viewer));
     const isFresh = cached !== null && clock.now() - cached.receivedAtMs < pollMs;
-    if (!isFresh || !board.isCurrent(this.#proof, cached)) {
+    if (!isFresh || cached.logicalTime <= freshness.changedAt(this.#proof.account)) {
       this.#poller.begin(null);
       return;
     }

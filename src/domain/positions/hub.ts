@@ -83,9 +83,10 @@ export class PositionsHub {
 
   /** The live list, where a feed runs and received it within the poll interval, and since the account's last order. */
   current(proof: AccountProof): PositionsAnswer | null {
-    const { board, clock, pollMs } = this.#options;
+    const { freshness, clock, pollMs } = this.#options;
     const { list, status } = this.#feeds.get(proof.account)?.state ?? {};
-    if (!list || status !== 'LIVE' || !board.isCurrent(proof, list)) return null;
+    if (!list || status !== 'LIVE') return null;
+    if (list.logicalTime <= freshness.changedAt(proof.account)) return null;
     // By its receipt: a gateway that takes longer than an interval would be asked by each query besides.
     return clock.now() - list.receivedAtMs < pollMs ? list : null;
   }

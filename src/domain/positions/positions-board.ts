@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import type { LogicalClock } from '../../../lib/clock.ts';
 import { Watermarks } from '../../../lib/watermarks.ts';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
 import { digestOf } from '../account/relation.ts';
@@ -18,7 +17,6 @@ export interface BoardWatcher {
 }
 
 export interface PositionsBoardOptions {
-  readonly logicalClock: LogicalClock;
   /** Estimated heap of all lists. */
   readonly maxBytes: number;
 }
@@ -51,11 +49,8 @@ export class PositionsBoard {
   readonly #newestByToken = new Watermarks<Served>();
   readonly #newestByAccount = new Watermarks<Served>();
   readonly #watchers = new Map<string, BoardWatcher>();
-  readonly #logicalClock: LogicalClock;
-  readonly #changedAt = new Watermarks();
 
-  constructor({ logicalClock, maxBytes }: PositionsBoardOptions) {
-    this.#logicalClock = logicalClock;
+  constructor({ maxBytes }: PositionsBoardOptions) {
     const options = {
       maxSize: Math.ceil(maxBytes / 2),
       sizeCalculation: ({ list }: CacheEntry) => sizeOf(list),
@@ -67,8 +62,7 @@ export class PositionsBoard {
   /** The estimated size of all lists; an account's newest one is among its tokens' too, and counts once. */
   get byteSize(): number {
     const lists = Math.max(this.#byToken.calculatedSize, this.#byAccount.calculatedSize);
-    const newest = this.#newestByToken.byteSize + this.#newestByAccount.byteSize;
-    return lists + newest + this.#changedAt.byteSize;
+    return lists + this.#newestByToken.byteSize + this.#newestByAccount.byteSize;
   }
 
   /** The newest list that this scope's readers may see. */
@@ -95,20 +89,6 @@ export class PositionsBoard {
       logicalTime < newest.at(key) && newest.get(key)?.members !== members;
     if (differs(this.#newestByToken, tokenHash)) return true;
     return proof !== null && differs(this.#newestByAccount, proof.account);
-  }
-
-  /** Lists whose calls were sent before may lack what an order has changed. */
-  accountChanged(account: string): void {
-    this.#changedAt.set(account, { at: this.#logicalClock.next() });
-  }
-
-  anyAccountChanged(): void {
-    this.#changedAt.setAll(this.#logicalClock.next());
-  }
-
-  /** Whether the list was asked for after the account's last known change. */
-  isCurrent({ account }: AccountProof, { logicalTime }: PositionsAnswer): boolean {
-    return logicalTime > this.#changedAt.at(account);
   }
 
   /** The number of positions in an account's newest list; 0 where none is known. */

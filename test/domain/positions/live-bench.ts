@@ -25,11 +25,12 @@ export function createLiveBench({
   const clock = createScriptedClock();
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, logicalClock, proofMs });
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
+  const board = new PositionsBoard({ maxBytes: 1e8 });
   const gateway = new ScriptedGateway(clock, ledger, logicalClock);
   const hub = new PositionsHub({
     source: gateway,
     board,
+    freshness: { changedAt: () => Number.NEGATIVE_INFINITY },
     clock,
     random: createRandom(1),
     proofs: {

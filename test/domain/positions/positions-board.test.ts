@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
-import { LogicalClock } from '../../../lib/clock.ts';
 import { digestOf } from '../../../src/domain/account/relation.ts';
 import { type BoardScope, PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import type { PositionsAnswer } from '../../../src/gateway/answers.ts';
 import { createLiveBench } from './live-bench.ts';
 import { answerOf, position } from './scripted-gateway.ts';
 
-const logicalClock = new LogicalClock();
 const bench = createLiveBench();
 const phone = bench.viewer('phone');
 const tablet = bench.viewer('tablet');
@@ -22,7 +20,7 @@ function list(logicalTime: number, ...ids: string[]): PositionsAnswer {
 }
 
 test('an answer that was sent earlier and received later is not served', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
+  const board = new PositionsBoard({ maxBytes: 1e8 });
   const newer = list(2, 'b');
   expect(board.offer(proved, newer)).toBe(newer);
   expect(board.offer(proved, list(1, 'a'))).toBe(newer);
@@ -33,7 +31,7 @@ test('an answer that was sent earlier and received later is not served', () => {
 });
 
 test('a token without proof neither gets the account’s lists nor adds to them', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
+  const board = new PositionsBoard({ maxBytes: 1e8 });
   board.offer(proved, list(5, 'secret'));
   const forged = { proof: null, tokenHash: bench.viewer('forged').tokenHash };
   expect(board.newest(forged)).toBeNull();
@@ -44,7 +42,7 @@ test('a token without proof neither gets the account’s lists nor adds to them'
 });
 
 test('a token keeps its newest list when its proof lapses and returns', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
+  const board = new PositionsBoard({ maxBytes: 1e8 });
   const scope = { proof: null, tokenHash: phone.tokenHash };
   const before = list(2, 'a');
   board.offer(scope, before);
@@ -55,14 +53,14 @@ test('a token keeps its newest list when its proof lapses and returns', () => {
 });
 
 test('a login that spells a token hash reads nothing of that token', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
+  const board = new PositionsBoard({ maxBytes: 1e8 });
   const viewer = bench.viewer('other', { login: '42' });
   board.offer({ proof: null, tokenHash: '42' }, list(1, 'a'));
   expect(board.newest({ proof: bench.prove(viewer), tokenHash: viewer.tokenHash })).toBeNull();
 });
 
 test('a watcher gets every list served to its account, and has the newest after eviction', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 800 });
+  const board = new PositionsBoard({ maxBytes: 800 });
   const received: number[] = [];
   const live = list(7, 'live');
   const unwatch = board.watch(proof, {
@@ -77,21 +75,8 @@ test('a watcher gets every list served to its account, and has the newest after 
   expect(received).toEqual([7, 8]);
 });
 
-test('no number of changed accounts makes a list from before an order current again', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
-  const before = list(logicalClock.next());
-  board.accountChanged(proof.account);
-  const between = list(logicalClock.next());
-  for (let at = 0; at < 100_000; at += 1) board.accountChanged(`other ${at}`);
-  expect(board.isCurrent(proof, before)).toBe(false);
-  expect(board.isCurrent(proof, between)).toBe(true);
-  board.anyAccountChanged();
-  expect(board.isCurrent(proof, between)).toBe(false);
-  expect(board.isCurrent(proof, list(logicalClock.next()))).toBe(true);
-});
-
 test('a list that is evicted brings no older one back, for its token nor for its account', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 4_000 });
+  const board = new PositionsBoard({ maxBytes: 4_000 });
   board.offer(proved, list(5, 'newest'));
   const others = (from: number) => {
     for (let at = from; at < from + 20; at += 1) {
@@ -126,7 +111,7 @@ test.each([
   ['both as one', ['a,b'], true],
   ['none', [], true],
 ])('a snapshot from before the newest list, with %s', (_, ids, isContradicted) => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
+  const board = new PositionsBoard({ maxBytes: 1e8 });
   board.offer(proved, list(5, 'x'));
   board.offer(proved, list(7, 'a', 'b'));
   // The list sent last counts, not the one received last.
@@ -140,7 +125,7 @@ test.each([
 });
 
 test('a list that is served again has the members that it has, whatever came for its token between', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
+  const board = new PositionsBoard({ maxBytes: 1e8 });
   const first = list(1, 'a');
   board.offer(proved, first);
   board.offer(proved, { ...first, logicalTime: 3 });
@@ -151,7 +136,7 @@ test('a list that is served again has the members that it has, whatever came for
 });
 
 test('a list that is forgotten makes all older snapshots doubtful, and no newer one', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 8_000 });
+  const board = new PositionsBoard({ maxBytes: 8_000 });
   const scope = (at: number) => ({ proof: null, tokenHash: `token ${at}` });
   for (let at = 0; at <= 100_000; at += 1) board.offer(scope(at), list(10 + at, 'a'));
   expect(contradicts(board, scope(0), 9, 'a')).toBe(true);
