@@ -55,23 +55,14 @@ export function createAccountServices({
   });
   const prover = new Prover({ ledger, sessions, logicalClock });
   const hub = new PositionsHub({
-    source: {
-      getOpenPositions(viewer, previous) {
-        // Not awaited: where another replica's order has changed the account, the feed reads it once more.
-        void freshness.catchUp(viewer.account);
-        return gateway.getOpenPositions(viewer.polling(), previous);
-      },
-      cachedSession: (viewer) => sessions.cached(viewer),
-      getSession: (viewer, after) => sessions.poll(viewer, after),
-    },
+    gateway,
+    sessions,
     board,
     freshness,
+    ledger,
+    prover,
     clock,
     random: Math.random,
-    proofs: {
-      holds: (viewer) => ledger.account(viewer) !== null,
-      renew: (viewer) => prover.account(viewer),
-    },
     pollMs: settings.positionsPollMs,
     pollMaxMs: settings.positionsPollMaxMs,
     logicalClock,

@@ -59,10 +59,10 @@ export class AccountReads {
 
   /** `isLate` where a client resumes from before the snapshot that is shown. */
   join(viewer: Viewer, isLate: boolean): void {
-    const { source, clock, pollMs, gatewayTimeoutMs } = this.#options;
+    const { sessions, clock, pollMs, gatewayTimeoutMs } = this.#options;
     this.#followers += 1;
     const isFirst = this.#followers === 1;
-    const cached = isFirst && !this.#isYoung ? source.cachedSession(viewer) : null;
+    const cached = isFirst && !this.#isYoung ? sessions.cached(viewer) : null;
     if (cached !== null) this.#received(cached);
     // Where all that is known is too old, the first event waits for the one read.
     const isFresh = this.#isYoung && this.#after === null && this.#stage !== 'reading';
@@ -109,7 +109,7 @@ export class AccountReads {
   }
 
   #start(): void {
-    const { clock, source } = this.#options;
+    const { clock, sessions } = this.#options;
     const after = this.#after;
     this.#stage = 'idle';
     const member = after === null ? null : this.#feed.ring.next(clock.now());
@@ -117,8 +117,8 @@ export class AccountReads {
     this.#stage = 'reading';
     this.#after = null;
     this.#startedAtMs = clock.now();
-    void source
-      .getSession(member.viewer, after)
+    void sessions
+      .poll(member.viewer, after)
       .then(
         (answer) => {
           this.#stage = 'idle';

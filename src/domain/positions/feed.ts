@@ -87,7 +87,7 @@ export class Feed implements SubscribedFeed {
   }
 
   maySend(viewer: Viewer): boolean {
-    if (this.#options.proofs.holds(viewer)) return true;
+    if (this.#options.ledger.account(viewer) !== null) return true;
     const member = this.#ring.get(viewer);
     if (member) member.hasWithheldEvent = true;
     return false;
@@ -139,15 +139,17 @@ export class Feed implements SubscribedFeed {
 
   /** One poll, from its call to the subscriptions that its answer wakes. */
   async #poll(member: RingMember): Promise<PollOutcome> {
-    const { source, board, onPoll } = this.#options;
+    const { gateway, board, freshness, onPoll } = this.#options;
     const { viewer } = member;
     if (!this.#hasPolled) {
       this.#hasPolled = true;
       for (const { subscriptions } of this.#ring)
         for (const each of subscriptions) this.#expectList(each);
     }
+    // Not awaited: where another replica's order has changed the account, it is polled once more.
+    void freshness.catchUp(viewer.account);
     try {
-      this.#previous = await source.getOpenPositions(viewer, this.#previous);
+      this.#previous = await gateway.getOpenPositions(viewer.polling(), this.#previous);
     } catch (error) {
       return this.#failed(member, error);
     }
@@ -174,7 +176,7 @@ export class Feed implements SubscribedFeed {
 
   /** The gateway has answered a call with this token. */
   #accepted(member: RingMember): void {
-    if (!this.#options.proofs.holds(member.viewer)) {
+    if (this.#options.ledger.account(member.viewer) === null) {
       void this.#ring.renew(member).then((refusal) => {
         if (refusal !== null) this.#dismiss(member, refusal);
         else this.#wakeWithheld();
@@ -245,7 +247,8 @@ export class Feed implements SubscribedFeed {
 
   #wakeWithheld(): void {
     for (const member of this.#ring) {
-      if (!member.hasWithheldEvent || !this.#options.proofs.holds(member.viewer)) continue;
+      if (!member.hasWithheldEvent || this.#options.ledger.account(member.viewer) === null)
+        continue;
       member.hasWithheldEvent = false;
       for (const subscription of member.subscriptions) subscription.wake();
     }

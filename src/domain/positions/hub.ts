@@ -94,7 +94,7 @@ export class PositionsHub {
   /** The state of the viewer's feed, however old it is; null without proof, or where no feed has a list. */
   shown(viewer: Viewer): FeedState | null {
     const state = this.#feeds.get(viewer.account)?.state ?? null;
-    return state?.list && this.#options.proofs.holds(viewer) ? state : null;
+    return state?.list && this.#options.ledger.account(viewer) !== null ? state : null;
   }
 
   /** Reads before the interval is over, because the account has surely changed, as after an order. */

@@ -23,7 +23,7 @@ export class RingMember {
   }
 }
 
-type TokenRingOptions = RestOptions & Pick<FeedOptions, 'proofs'>;
+type TokenRingOptions = RestOptions & Pick<FeedOptions, 'ledger' | 'prover'>;
 
 /** The tokens of one feed in round robin, the next one to poll first. */
 export class TokenRing {
@@ -75,10 +75,11 @@ export class TokenRing {
 
   /** A token without proof, which must poll before its subscriptions may get new events, but not more often than every `pollMs`. */
   unproved(nowMs: number): RingMember | null {
-    const { proofs, pollMs } = this.#options;
+    const { ledger, pollMs } = this.#options;
     for (const member of this.#members.values()) {
       const dueMs = Math.max(member.polledAtMs + pollMs, member.rest.untilMs);
-      if (!member.isRenewing && nowMs >= dueMs && !proofs.holds(member.viewer)) return member;
+      if (!member.isRenewing && nowMs >= dueMs && ledger.account(member.viewer) === null)
+        return member;
     }
     return null;
   }
@@ -91,7 +92,7 @@ export class TokenRing {
     if (member.isRenewing || !member.rest.isOver) return null;
     member.isRenewing = true;
     try {
-      await this.#options.proofs.renew(member.viewer);
+      await this.#options.prover.account(member.viewer);
       member.rest.succeeded();
       return null;
     } catch (error) {

@@ -28,15 +28,19 @@ export function createLiveBench({
   const board = new PositionsBoard({ maxBytes: 1e8 });
   const gateway = new ScriptedGateway(clock, ledger, logicalClock);
   const hub = new PositionsHub({
-    source: gateway,
+    gateway,
+    sessions: gateway,
     board,
-    freshness: { changedAt: () => Number.NEGATIVE_INFINITY },
+    freshness: { catchUp: () => true, changedAt: () => Number.NEGATIVE_INFINITY },
+    ledger,
+    prover: {
+      async account(viewer) {
+        await gateway.getSession(viewer);
+        return ledger.account(viewer) as AccountProof;
+      },
+    },
     clock,
     random: createRandom(1),
-    proofs: {
-      holds: (viewer) => ledger.account(viewer) !== null,
-      renew: (viewer) => gateway.getSession(viewer),
-    },
     logicalClock,
     sessionMaxAgeMs: 60_000,
     pollMs: 1_000,
