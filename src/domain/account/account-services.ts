@@ -41,7 +41,7 @@ export function createAccountServices({
   accounts.on('positionsAnswered', (viewer, answer) => lists.positionsAnswered(viewer, answer));
   accounts.on('snapshotAnswered', (viewer, answer) => lists.snapshotAnswered(viewer, answer));
   const freshness = new AccountFreshness(accounts, logicalClock, stores.accountVersions);
-  const board = new PositionsBoard({ maxBytes: cacheBytes.positions });
+  const board = new PositionsBoard(ledger, cacheBytes.positions);
   const sessions = new Sessions({
     freshness,
     board,
@@ -78,14 +78,7 @@ export function createAccountServices({
   });
   accounts.on('changed', (account) => hub.accountChanged(account));
   accounts.on('snapshotAnswered', (viewer, answer) => hub.snapshotAnswered(viewer, answer));
-  const openPositions = new OpenPositions({
-    gateway,
-    ledger,
-    board,
-    clock,
-    live: (proof) => hub.current(proof),
-    freshness,
-  });
+  const openPositions = new OpenPositions({ gateway, board, clock, hub, freshness });
   const listPairs = new ListPairs({ sessions, openPositions, clock, logicalClock });
   return {
     lists,
@@ -100,7 +93,7 @@ export function createAccountServices({
     },
     /** How many an account has. Callers must have proof of the account. */
     holdings: {
-      positions: (account: string) => board.sizeFor(account),
+      positions: (account: string) => hub.sizeFor(account) ?? board.sizeFor(account),
       orders: (account: string) => sessions.orderCount(account),
     },
     caches: {

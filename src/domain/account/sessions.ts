@@ -212,8 +212,6 @@ export class Sessions {
 
   #isCurrent(viewer: Viewer, { answer: { logicalTime }, members }: CachedSnapshot): boolean {
     if (members === null) return true;
-    const { board, ledger } = this.#options;
-    const scope = { proof: ledger.account(viewer), tokenHash: viewer.tokenHash };
-    return !board.contradicts(scope, logicalTime, members);
+    return !this.#options.board.contradicts(viewer, logicalTime, members);
   }
 }

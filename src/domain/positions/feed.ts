@@ -9,7 +9,6 @@ import type { FeedStatus } from './feed-events.ts';
 import type { FeedOptions } from './feed-options.ts';
 import { createFeedState, samePosition } from './feed-state.ts';
 import { Poller, type PollOutcome } from './poller.ts';
-import type { BoardScope } from './positions-board.ts';
 import type { SubscribedFeed, Subscription } from './subscription.ts';
 import { TokenEndedError, tokenEndBehind } from './token-ended-error.ts';
 import { type RingMember, TokenRing } from './token-ring.ts';
@@ -26,7 +25,6 @@ export class Feed implements SubscribedFeed {
   readonly #ring: TokenRing;
   readonly #poller: Poller;
   readonly #account: AccountReads;
-  readonly #unwatch: () => void;
   #cancelLinger: (() => void) | null = null;
   #hasBegun = false;
   #hasPolled = false;
@@ -47,10 +45,6 @@ export class Feed implements SubscribedFeed {
       pollNow: () => this.#poller.pollNow(),
       answered: (member) => this.#accepted(member),
       failed: (member, error) => this.#isRefused(member, error),
-    });
-    this.#unwatch = options.board.watch(proof, {
-      newest: () => this.state.list,
-      onList: (list) => this.#publish(this.state.status, list),
     });
   }
 
@@ -99,6 +93,11 @@ export class Feed implements SubscribedFeed {
     this.#account.accountChanged();
   }
 
+  /** Shows a list that another call than a poll has brought. */
+  served(list: PositionsAnswer): void {
+    this.#publish(this.state.status, list);
+  }
+
   /** Op 10 may be behind op 12, so a snapshot is only a hint: op 12 is asked what has changed. */
   snapshotAnswered({ logicalTime, session }: SessionAnswer): void {
     const { list } = this.state;
@@ -108,7 +107,6 @@ export class Feed implements SubscribedFeed {
   }
 
   close(): void {
-    this.#unwatch();
     for (const member of [...this.#ring]) this.#dismiss(member, null);
     this.#cancelLinger?.();
   }
@@ -116,9 +114,9 @@ export class Feed implements SubscribedFeed {
   #begin(viewer: Viewer): void {
     this.#hasBegun = true;
     const { board, freshness, clock, pollMs } = this.#options;
-    const cached = board.newest(this.#scopeOf(viewer));
+    const cached = board.newest(viewer, this.#proof);
     const isFresh = cached !== null && clock.now() - cached.receivedAtMs < pollMs;
-    if (!isFresh || cached.logicalTime <= freshness.changedAt(this.#proof.account)) {
+    if (!isFresh || cached.logicalTime <= freshness.changedAt(viewer.account)) {
       this.#poller.begin(null);
       return;
     }
@@ -155,7 +153,7 @@ export class Feed implements SubscribedFeed {
     }
     const { positions } = this.state;
     // A call sent later may have been answered sooner: then its list is shown.
-    const newest = board.keep(this.#scopeOf(viewer), this.#previous);
+    const newest = board.offer(viewer, this.#previous, this.#proof);
     this.#publish('LIVE', newest);
     onPoll(this.state.positions === positions ? 'unchanged' : 'changed');
     this.#accepted(member);
@@ -183,10 +181,6 @@ export class Feed implements SubscribedFeed {
       });
     }
     this.#wakeWithheld();
-  }
-
-  #scopeOf({ tokenHash }: Viewer): BoardScope {
-    return { proof: this.#proof, tokenHash };
   }
 
   /** A refusal ends the token's subscriptions. */
@@ -239,10 +233,7 @@ export class Feed implements SubscribedFeed {
   #restIfAlone(): void {
     if (this.#ring.size > 0) return;
     this.#poller.pause();
-    this.#cancelLinger = this.#options.clock.after(LINGER_MS, () => {
-      this.#unwatch();
-      this.#onClosed();
-    });
+    this.#cancelLinger = this.#options.clock.after(LINGER_MS, this.#onClosed);
   }
 
   #wakeWithheld(): void {

@@ -82,19 +82,29 @@ export class PositionsHub {
   }
 
   /** The live list, where a feed runs and received it within the poll interval, and since the account's last order. */
-  current(proof: AccountProof): PositionsAnswer | null {
+  current(viewer: Viewer): PositionsAnswer | null {
     const { freshness, clock, pollMs } = this.#options;
-    const { list, status } = this.#feeds.get(proof.account)?.state ?? {};
+    const { list, status } = this.shown(viewer) ?? {};
     if (!list || status !== 'LIVE') return null;
-    if (list.logicalTime <= freshness.changedAt(proof.account)) return null;
+    if (list.logicalTime <= freshness.changedAt(viewer.account)) return null;
     // By its receipt: a gateway that takes longer than an interval would be asked by each query besides.
     return clock.now() - list.receivedAtMs < pollMs ? list : null;
   }
 
   /** The state of the viewer's feed, however old it is; null without proof, or where no feed has a list. */
   shown(viewer: Viewer): FeedState | null {
-    const state = this.#feeds.get(viewer.account)?.state ?? null;
-    return state?.list && this.#options.ledger.account(viewer) !== null ? state : null;
+    const state = this.#feedOf(viewer)?.state;
+    return state?.list ? state : null;
+  }
+
+  /** The number of positions in the account's live list; null where no feed has one. */
+  sizeFor(account: string): number | null {
+    return this.#feeds.get(account)?.state.list?.positions.length ?? null;
+  }
+
+  /** Called with each list that was served to the viewer, by another call than a poll. */
+  served(viewer: Viewer, list: PositionsAnswer): void {
+    this.#feedOf(viewer)?.served(list);
   }
 
   /** Reads before the interval is over, because the account has surely changed, as after an order. */
@@ -157,6 +167,12 @@ export class PositionsHub {
       },
     });
     return subscription.events;
+  }
+
+  /** Nothing without proof. */
+  #feedOf(viewer: Viewer): Feed | undefined {
+    const proof = this.#options.ledger.account(viewer);
+    return proof === null ? undefined : this.#feeds.get(proof.account);
   }
 
   #open(proof: AccountProof): Feed {

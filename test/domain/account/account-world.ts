@@ -31,7 +31,7 @@ export function openAccountWorld(
   const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
   const accounts: AccountEvents = new EventEmitter();
   const freshness = new AccountFreshness(accounts, logicalClock, null);
-  const board = new PositionsBoard({ maxBytes: 1e8 });
+  const board = new PositionsBoard(ledger, 1e8);
   const calls: OpenCall[] = [];
   const client = new GatewayClient({
     send: ({ operation }) =>
@@ -68,7 +68,7 @@ export function openAccountWorld(
     trials: createTestTrials(clock, ledger),
     refusals: { accepted() {}, refused() {} },
     onPositions: (viewer, answer) => {
-      board.offer({ proof: ledger.account(viewer), tokenHash: viewer.tokenHash }, answer);
+      board.offer(viewer, answer);
     },
   });
   const sessions = new Sessions({

@@ -70,7 +70,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     refusals: { accepted() {}, refused() {} },
     onPositions: () => {},
   });
-  const board = new PositionsBoard({ maxBytes: 1e8 });
+  const board = new PositionsBoard(ledger, 1e8);
   const sessions = new Sessions({
     gateway,
     ledger,

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
+import { OpenPositions } from '../../../src/domain/positions/open-positions.ts';
+import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
+import type { SessionAnswer } from '../../../src/gateway/answers.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
-import { inSnapshot, position } from './scripted-gateway.ts';
+import { answerOf, inSnapshot, position } from './scripted-gateway.ts';
 
 test('polling stops with the last subscriber, and the feed is closed after the linger', async () => {
   const { clock, gateway, viewer, followChanges, hub } = createLiveBench();
@@ -82,6 +85,41 @@ test('a snapshot makes a poll due where its positions differ from the list, in w
     await clock.advance(0);
     expect(gateway.polls).toHaveLength(polls);
   }
+});
+
+test('a list that a query was served is shown at once, unless it is older or its token without proof', async () => {
+  const { clock, viewer, followPositions, hub } = createLiveBench();
+  const phone = viewer('phone');
+  const follower = followPositions(phone);
+  await clock.advance(0);
+  const served = (id: string, logicalTime: number, to = phone) =>
+    hub.served(to, answerOf([position(id)], { logicalTime, atMs: clock.now() }));
+  served('newer', 1_000);
+  served('older', 999);
+  served('poison', 2_000, viewer('forged'));
+  await clock.advance(0);
+  expect(follower.events).toEqual([[], [position('newer')]]);
+});
+
+test('no query is served an older list than a running feed shows, also where the board has forgotten it', async () => {
+  const { clock, gateway, ledger, viewer, followPositions, hub } = createLiveBench();
+  gateway.set(LOGIN, [position('shown')]);
+  const phone = viewer('phone');
+  followPositions(phone);
+  await clock.advance(0);
+  const older = answerOf([position('older')], { logicalTime: 0, atMs: 0 });
+  const openPositions = new OpenPositions({
+    gateway: { getOpenPositions: async () => older },
+    board: new PositionsBoard(ledger, 1e8),
+    clock,
+    hub,
+    freshness: { catchUp: () => true },
+  });
+  const read = await openPositions.read(phone, { live: false });
+  expect(read.positions).toEqual([position('shown')]);
+  const snapshot = { logicalTime: 0 } as SessionAnswer;
+  expect(openPositions.newerThan(phone, snapshot)).toBe(read);
+  expect(openPositions.newerThan(viewer('forged'), snapshot)).toBeNull();
 });
 
 test('closing ends every subscription without an error and leaves no timer', async () => {

@@ -25,7 +25,7 @@ export function createLiveBench({
   const clock = createScriptedClock();
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, logicalClock, proofMs });
-  const board = new PositionsBoard({ maxBytes: 1e8 });
+  const board = new PositionsBoard(ledger, 1e8);
   const gateway = new ScriptedGateway(clock, ledger, logicalClock);
   const hub = new PositionsHub({
     gateway,
