@@ -1,9 +1,9 @@
 import type { Position } from '../../gateway/model.ts';
-import type { FeedSummary } from './feed-events.ts';
+import type { FeedEvent } from './feed-events.ts';
 import type { FeedState } from './feed-state.ts';
 import { type FeedView, SNAPSHOT } from './feed-view.ts';
 
-/** Computes one subscriber's events. It keeps only the last one's summary. */
+/** Computes one subscriber's events. */
 export interface FeedReader<Event> {
   /** Whether nothing may be shown just now, not even again. Left out, nothing ever is withheld. */
   isWithheld?(state: FeedState): boolean;
@@ -12,21 +12,20 @@ export interface FeedReader<Event> {
   /** The heartbeat: the present state again, which distinguishes a quiet market from a dead connection. */
   repeat(state: FeedState): Event;
   /** The last event again, marked as delayed; undefined before the first. */
-  stale(state: FeedState): Event | undefined;
+  stale(): Event | undefined;
   /** Whether the last event said `LIVE` while the feed is delayed. Left out, no event says either. */
   isOutdated?(state: FeedState): boolean;
 }
 
 /** Emits a snapshot and then deltas, or deltas from the start where `after` is a cursor of the feed. */
-export class ChangesReader<Event extends FeedSummary, Summary extends FeedSummary>
-  implements FeedReader<Event>
-{
-  readonly #viewOf: (state: FeedState) => FeedView<Event, Summary>;
+export class ChangesReader<Event extends FeedEvent> implements FeedReader<Event> {
+  readonly #viewOf: (state: FeedState) => FeedView<Event>;
   readonly #after: string | null;
   #version = SNAPSHOT;
-  #lastSent: Summary | null = null;
+  /** The last event without its changes, so that no reader keeps lists. */
+  #last: Event | null = null;
 
-  constructor(viewOf: (state: FeedState) => FeedView<Event, Summary>, after: string | null) {
+  constructor(viewOf: (state: FeedState) => FeedView<Event>, after: string | null) {
     this.#viewOf = viewOf;
     this.#after = after;
   }
@@ -37,11 +36,11 @@ export class ChangesReader<Event extends FeedSummary, Summary extends FeedSummar
 
   next(state: FeedState): Event | undefined {
     const view = this.#viewOf(state);
-    if (this.#lastSent === null) {
+    if (this.#last === null) {
       this.#version = view.versionOf(this.#after) ?? SNAPSHOT;
       return this.repeat(state);
     }
-    const isSameStatus = this.#lastSent.status === state.status;
+    const isSameStatus = this.#last.status === state.status;
     if (this.#version === view.version && isSameStatus) return undefined;
     if (isSameStatus && view.isEmptySince(this.#version)) {
       // A position opened and closed between two reads: there is no event, and the next delta starts here.
@@ -55,18 +54,18 @@ export class ChangesReader<Event extends FeedSummary, Summary extends FeedSummar
     const view = this.#viewOf(state);
     const event = view.since(this.#version);
     this.#version = view.version;
-    this.#lastSent = view.summary;
+    this.#last = view.since(this.#version);
     return event;
   }
 
-  stale(state: FeedState): Event | undefined {
-    if (this.#lastSent === null) return undefined;
-    this.#lastSent = { ...this.#lastSent, status: 'DELAYED' };
-    return this.#viewOf(state).unchanged(this.#lastSent);
+  stale(): Event | undefined {
+    if (this.#last === null) return undefined;
+    this.#last = { ...this.#last, status: 'DELAYED' };
+    return this.#last;
   }
 
   isOutdated(state: FeedState): boolean {
-    return this.#lastSent?.status === 'LIVE' && state.status === 'DELAYED';
+    return this.#last?.status === 'LIVE' && state.status === 'DELAYED';
   }
 }
 

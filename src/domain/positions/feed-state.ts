@@ -2,13 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Order, Position, Session } from '../../gateway/model.ts';
 import type { SnapshotPositions } from '../../gateway/wire/session.ts';
-import type {
-  AccountChanges,
-  AccountSummary,
-  FeedStatus,
-  FeedSummary,
-  PositionChanges,
-} from './feed-events.ts';
+import type { AccountChanges, FeedEvent, FeedStatus, PositionChanges } from './feed-events.ts';
 import { FeedView, SNAPSHOT } from './feed-view.ts';
 import { type Delta, type Item, NOTHING, Timeline } from './timeline.ts';
 import { type PositionTotals, totalsOf } from './totals.ts';
@@ -38,28 +32,25 @@ class State {
   #sessionVersion = 0;
   #ordersFetchedAt: Date | null = null;
   /** The positions alone. */
-  readonly positionChanges = new FeedView<PositionChanges, FeedSummary>({
-    summarize: (cursor) => this.#summary(cursor),
-    compute: (version, summary) => {
+  readonly positionChanges = new FeedView<PositionChanges>({
+    compute: (version, cursor) => {
       const positions = changes(this.#positions, version);
-      return positions && { ...summary, snapshot: version === SNAPSHOT, ...positions };
+      return positions && { ...this.#event(cursor), snapshot: version === SNAPSHOT, ...positions };
     },
     isEmpty,
   });
   /** The positions with the orders and the figures of the account's snapshot. */
-  readonly accountChanges = new FeedView<AccountChanges, AccountSummary>({
-    summarize: (cursor) => ({
-      ...this.#summary(cursor),
-      session: this.session,
-      ordersFetchedAt: this.#ordersFetchedAt,
-    }),
-    compute: (version, { ordersFetchedAt: fetchedAt, ...summary }) => {
+  readonly accountChanges = new FeedView<AccountChanges>({
+    compute: (version, cursor) => {
       const positions = changes(this.#positions, version);
       const changed = changes(this.#orders, version);
       if (positions === null || changed === null) return null;
       const { upserted, closed } = changed;
+      const fetchedAt = this.#ordersFetchedAt;
       const orders = fetchedAt === null ? null : { upserted, closed, fetchedAt };
-      return { ...summary, snapshot: version === SNAPSHOT, positions, orders };
+      const { session } = this;
+      const snapshot = version === SNAPSHOT;
+      return { ...this.#event(cursor), snapshot, positions, orders, session };
     },
     isEmpty: ({ snapshot, positions, orders }, version) =>
       isEmpty({ snapshot, ...positions }) &&
@@ -121,7 +112,7 @@ class State {
     return isContent;
   }
 
-  #summary(cursor: string): FeedSummary {
+  #event(cursor: string): FeedEvent {
     this.#totals ??= totalsOf(this.#positions.items);
     // The list may have been made right then, however long it was on its way.
     const asOf = new Date(this.list?.sentAtMs ?? 0);

@@ -120,7 +120,7 @@ export class FeedSubscription<Event> implements Subscription {
     const { state } = feed;
     if (feed.maySend(viewer))
       return reader.next(state) ?? (isBeat ? reader.repeat(state) : undefined);
-    return isBeat || reader.isOutdated?.(state) ? reader.stale(state) : undefined;
+    return isBeat || reader.isOutdated?.(state) ? reader.stale() : undefined;
   }
 
   /** An earlier timer is kept: its wake-up is cheaper than a new timer for each event. */
