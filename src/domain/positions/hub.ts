@@ -9,10 +9,10 @@ import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
 import type { FeedState } from './feed-state.ts';
 import { createPollScheduler, type PollScheduler } from './poll-scheduler.ts';
 import {
-  FeedSubscription,
   readHeartbeatMs,
   readIntervalMs,
   SHORTEST_HEARTBEAT_MS,
+  Subscription,
 } from './subscription.ts';
 
 export interface PositionsHubOptions extends Omit<FeedOptions, 'scheduler' | 'onPoll'> {
@@ -153,7 +153,7 @@ export class PositionsHub {
   ): PullStream<Event> {
     if (proof.account !== viewer.account) throw new Error('the proof is of another account');
     const { clock, heartbeatMs = SHORTEST_HEARTBEAT_MS, onEvent } = this.#options;
-    const subscription = new FeedSubscription<Event>({
+    const subscription = new Subscription<Event>({
       ...{ reader, followsAccount, after, onEnd, onEvent },
       viewer: viewer.lasting(),
       timers: clock,

@@ -21,7 +21,12 @@ export interface SubscribedFeed {
   leave(subscription: Subscription): void;
 }
 
-export interface SubscriptionOptions<Event> extends Subscriber {
+export interface SubscriptionOptions<Event> {
+  readonly viewer: Viewer;
+  /** Whether its events hold the account's snapshot, which the feed then has to read. */
+  readonly followsAccount: boolean;
+  /** The cursor to resume from. */
+  readonly after: string | null;
   readonly reader: FeedReader<Event>;
   readonly timers: Clock;
   /** The least time between two events; 0 for none. */
@@ -36,26 +41,8 @@ export interface SubscriptionOptions<Event> extends Subscriber {
   readonly onEvent?: ((merged: number) => void) | undefined;
 }
 
-interface Subscriber {
-  readonly viewer: Viewer;
-  /** Whether its events hold the account's snapshot, which the feed then has to read. */
-  readonly followsAccount: boolean;
-  /** The cursor to resume from. */
-  readonly after: string | null;
-}
-
-/** The part of a subscription that does not depend on its type of event. */
-export interface Subscription {
-  readonly options: Subscriber;
-  /** The feed's state has changed. */
-  wake(): void;
-  end(error: Error | null): void;
-  /** Ends it unless the feed has a first list by then. */
-  expectList(withinMs: number, failure: () => Error): void;
-}
-
 /** One subscriber's timing; its reader computes the events. Back-pressure: no event is buffered. */
-export class FeedSubscription<Event> implements Subscription {
+export class Subscription<Event = unknown> {
   readonly options: SubscriptionOptions<Event>;
   readonly events: PullStream<Event>;
   #feed: SubscribedFeed | null = null;
@@ -74,6 +61,7 @@ export class FeedSubscription<Event> implements Subscription {
     });
   }
 
+  /** The feed's state has changed. */
   wake(): void {
     this.#changes += 1;
     this.events.wake();
@@ -85,6 +73,7 @@ export class FeedSubscription<Event> implements Subscription {
     if (!isOver) this.options.onEnd?.(error);
   }
 
+  /** Ends it unless the feed has a first list by then. */
   expectList(withinMs: number, failure: () => Error): void {
     this.#cancelDeadline ??= this.options.timers.after(withinMs, () => {
       if (this.#feed?.state.list === null) this.end(failure());
