@@ -1,4 +1,5 @@
 import { type Clock, steadyClock } from '../../../lib/clock.ts';
+import { GatewayError } from '../../gateway/errors.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { DomainParts } from '../domain-parts.ts';
@@ -74,7 +75,11 @@ export function createAccountServices({
       metrics.events.delivered.add();
       if (merged > 0) metrics.events.merged.add(merged);
     },
-    onUnexpected: (error) => log.error({ err: error }, 'a poll failed with an unexpected error'),
+    onPoll({ kind, error }) {
+      metrics.polls.add(kind);
+      if (kind !== 'failed' || error instanceof GatewayError) return;
+      log.error({ err: error }, 'a poll failed with an unexpected error');
+    },
   });
   accounts.on('changed', (account) => hub.accountChanged(account));
   accounts.on('snapshotAnswered', (viewer, answer) => hub.snapshotAnswered(viewer, answer));

@@ -7,6 +7,13 @@ import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { PollScheduler } from './poll-scheduler.ts';
 import type { PositionsBoard } from './positions-board.ts';
 
+/** A poll's outcome, which decides when the next one is due. A refusal concerns one token, a failure the gateway. */
+export interface PollOutcome {
+  readonly kind: 'changed' | 'unchanged' | 'failed' | 'refused';
+  /** Of a failure. */
+  readonly error?: unknown;
+}
+
 /** The services and settings that all feeds of a process, and their parts, are made with. */
 export interface FeedOptions {
   readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
@@ -26,9 +33,5 @@ export interface FeedOptions {
   readonly sessionMaxAgeMs: number;
   /** How long a subscription waits for the first list or snapshot. */
   readonly gatewayTimeoutMs: number;
-  /** Called with the outcome of each poll. */
-  readonly onPoll: (
-    outcome: 'changed' | 'unchanged' | 'failed' | 'refused',
-    error?: unknown,
-  ) => void;
+  readonly onPoll: (outcome: PollOutcome) => void;
 }

@@ -6,9 +6,9 @@ import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { AccountReads } from './account-reads.ts';
 import type { FeedStatus } from './feed-events.ts';
-import type { FeedOptions } from './feed-options.ts';
+import type { FeedOptions, PollOutcome } from './feed-options.ts';
 import { createFeedState, samePosition } from './feed-state.ts';
-import { Poller, type PollOutcome } from './poller.ts';
+import { Poller } from './poller.ts';
 import type { SubscribedFeed, Subscription } from './subscription.ts';
 import { TokenEndedError, tokenEndBehind } from './token-ended-error.ts';
 import { type RingMember, TokenRing } from './token-ring.ts';
@@ -26,7 +26,6 @@ export class Feed implements SubscribedFeed {
   readonly #poller: Poller;
   readonly #account: AccountReads;
   #cancelLinger: (() => void) | null = null;
-  #hasBegun = false;
   #hasPolled = false;
   #lastFailure: Error | null = null;
   /** The last poll's answer: an equal one next time need not be parsed. */
@@ -49,22 +48,23 @@ export class Feed implements SubscribedFeed {
   }
 
   get subscriptions(): number {
-    return [...this.#ring].reduce((sum, { subscriptions }) => sum + subscriptions.size, 0);
+    const members = [...this.#ring.members.values()];
+    return members.reduce((sum, { subscriptions }) => sum + subscriptions.size, 0);
   }
 
   /** Whether it has subscriptions, whose tokens it polls with. */
   get isPolling(): boolean {
-    return this.#ring.size > 0;
+    return this.#ring.members.size > 0;
   }
 
   join(subscription: Subscription): void {
     this.#cancelLinger?.();
     this.#cancelLinger = null;
     const { viewer, followsAccount, after } = subscription.options;
-    const member = this.#ring.get(viewer) ?? this.#admit(viewer);
+    const isAlone = !this.isPolling;
+    const member = this.#ring.members.get(viewer.tokenHash) ?? this.#admit(viewer);
     member.subscriptions.add(subscription);
-    if (this.#hasBegun) this.#poller.resume();
-    else this.#begin(viewer);
+    if (isAlone) this.#begin(viewer);
     if (this.#hasPolled) this.#expectList(subscription);
     if (!followsAccount) return;
     const version = this.state.accountChanges.versionOf(after) ?? Number.POSITIVE_INFINITY;
@@ -73,16 +73,15 @@ export class Feed implements SubscribedFeed {
 
   leave(subscription: Subscription): void {
     const { viewer, followsAccount } = subscription.options;
-    const member = this.#ring.get(viewer);
+    const member = this.#ring.members.get(viewer.tokenHash);
     if (followsAccount) this.#account.leave();
-    if (!member?.subscriptions.delete(subscription) || member.subscriptions.size > 0) return;
-    this.#ring.remove(member);
-    this.#restIfAlone();
+    if (member?.subscriptions.delete(subscription) && member.subscriptions.size === 0)
+      this.#dismiss(member, null);
   }
 
   maySend(viewer: Viewer): boolean {
     if (this.#options.ledger.account(viewer) !== null) return true;
-    const member = this.#ring.get(viewer);
+    const member = this.#ring.members.get(viewer.tokenHash);
     if (member) member.hasWithheldEvent = true;
     return false;
   }
@@ -107,22 +106,22 @@ export class Feed implements SubscribedFeed {
   }
 
   close(): void {
-    for (const member of [...this.#ring]) this.#dismiss(member, null);
+    for (const member of [...this.#ring.members.values()]) this.#dismiss(member, null);
     this.#cancelLinger?.();
   }
 
+  /** A first list need not be read where a query has just been served one. */
   #begin(viewer: Viewer): void {
-    this.#hasBegun = true;
     const { board, freshness, clock, pollMs } = this.#options;
-    const cached = board.newest(viewer, this.#proof);
+    const cached = this.state.list === null ? board.newest(viewer, this.#proof) : null;
     const isFresh = cached !== null && clock.now() - cached.receivedAtMs < pollMs;
     if (!isFresh || cached.logicalTime <= freshness.changedAt(viewer.account)) {
-      this.#poller.begin(null);
+      this.#poller.resume();
       return;
     }
     this.#previous = cached;
     this.#publish('LIVE', cached);
-    this.#poller.begin(cached.sentAtMs);
+    this.#poller.resume(cached.sentAtMs);
   }
 
   /** The time counts from the first call: waiting for our own rate ceiling is not the gateway's fault. */
@@ -137,11 +136,11 @@ export class Feed implements SubscribedFeed {
 
   /** One poll, from its call to the subscriptions that its answer wakes. */
   async #poll(member: RingMember): Promise<PollOutcome> {
-    const { gateway, board, freshness, onPoll } = this.#options;
+    const { gateway, board, freshness } = this.#options;
     const { viewer } = member;
     if (!this.#hasPolled) {
       this.#hasPolled = true;
-      for (const { subscriptions } of this.#ring)
+      for (const { subscriptions } of this.#ring.members.values())
         for (const each of subscriptions) this.#expectList(each);
     }
     // Not awaited: where another replica's order has changed the account, it is polled once more.
@@ -155,20 +154,14 @@ export class Feed implements SubscribedFeed {
     // A call sent later may have been answered sooner: then its list is shown.
     const newest = board.offer(viewer, this.#previous, this.#proof);
     this.#publish('LIVE', newest);
-    onPoll(this.state.positions === positions ? 'unchanged' : 'changed');
     this.#accepted(member);
-    return { kind: 'answered' };
+    return { kind: this.state.positions === positions ? 'unchanged' : 'changed' };
   }
 
   #failed(member: RingMember, error: unknown): PollOutcome {
-    const { onPoll } = this.#options;
-    if (this.#isRefused(member, error)) {
-      onPoll('refused', error);
-      return { kind: 'refused' };
-    }
+    if (this.#isRefused(member, error)) return { kind: 'refused' };
     this.#lastFailure = error instanceof Error ? error : new Error(String(error));
     this.#publish('DELAYED', null);
-    onPoll('failed', error);
     return { kind: 'failed', error };
   }
 
@@ -202,7 +195,7 @@ export class Feed implements SubscribedFeed {
   }
 
   #wake(isMeant: (subscription: Subscription) => boolean): void {
-    for (const { subscriptions } of this.#ring) {
+    for (const { subscriptions } of this.#ring.members.values()) {
       for (const subscription of subscriptions) if (isMeant(subscription)) subscription.wake();
     }
   }
@@ -223,21 +216,20 @@ export class Feed implements SubscribedFeed {
   }
 
   #dismiss(member: RingMember, reason: TokenEndedError | null): void {
-    if (!this.#ring.has(member)) return;
-    this.#ring.remove(member);
+    if (!this.#ring.remove(member)) return;
     for (const subscription of [...member.subscriptions]) subscription.end(reason);
     this.#restIfAlone();
   }
 
   /** No token polls without a subscription; the list is kept for a while for clients that reconnect. */
   #restIfAlone(): void {
-    if (this.#ring.size > 0) return;
+    if (this.isPolling) return;
     this.#poller.pause();
     this.#cancelLinger = this.#options.clock.after(LINGER_MS, this.#onClosed);
   }
 
   #wakeWithheld(): void {
-    for (const member of this.#ring) {
+    for (const member of this.#ring.members.values()) {
       if (!member.hasWithheldEvent || this.#options.ledger.account(member.viewer) === null)
         continue;
       member.hasWithheldEvent = false;

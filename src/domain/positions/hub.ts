@@ -1,6 +1,5 @@
 import type { PullStream } from '../../../lib/pull-stream.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
-import { GatewayError } from '../../gateway/errors.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { Feed } from './feed.ts';
@@ -15,12 +14,10 @@ import {
   Subscription,
 } from './subscription.ts';
 
-export interface PositionsHubOptions extends Omit<FeedOptions, 'scheduler' | 'onPoll'> {
+export interface PositionsHubOptions extends Omit<FeedOptions, 'scheduler'> {
   readonly pollsPerSecond: number;
   /** Of subscriptions that request none. */
   readonly heartbeatMs?: number | undefined;
-  /** Called when a poll failed for a reason that is not the gateway's. */
-  readonly onUnexpected?: (error: unknown) => void;
   /** Called with each event, and with the number of changes that are merged into it. */
   readonly onEvent?: (merged: number) => void;
 }
@@ -43,25 +40,15 @@ export interface WatchChangesOptions extends WatchOptions {
  * exists.
  */
 export class PositionsHub {
-  readonly #options: PositionsHubOptions;
-  readonly #scheduler: PollScheduler;
-  readonly #feedOptions: FeedOptions;
+  readonly scheduler: PollScheduler;
+  readonly #options: PositionsHubOptions & FeedOptions;
   readonly #feeds = new Map<string, Feed>();
-  readonly #polls = { changed: 0, unchanged: 0, failed: 0, refused: 0 };
   #isClosed = false;
 
   constructor(options: PositionsHubOptions) {
-    const { clock, pollsPerSecond, random, onUnexpected } = options;
-    this.#options = options;
-    this.#scheduler = createPollScheduler(clock, pollsPerSecond, random);
-    this.#feedOptions = {
-      ...options,
-      scheduler: this.#scheduler,
-      onPoll: (outcome, error) => {
-        this.#polls[outcome] += 1;
-        if (outcome === 'failed' && !(error instanceof GatewayError)) onUnexpected?.(error);
-      },
-    };
+    const { clock, pollsPerSecond, random } = options;
+    this.scheduler = createPollScheduler(clock, pollsPerSecond, random);
+    this.#options = { ...options, scheduler: this.scheduler };
   }
 
   /** Emits the whole list first, then again whenever it has changed. Polling starts with the first pull. */
@@ -117,24 +104,25 @@ export class PositionsHub {
     this.#feeds.get(account)?.snapshotAnswered(answer);
   }
 
-  stats() {
+  /** The accounts that are polled. */
+  get feeds(): number {
+    return this.#polling().length;
+  }
+
+  /** Those whose last poll failed. */
+  get delayed(): number {
+    return this.#polling().filter(({ state }) => state.status === 'DELAYED').length;
+  }
+
+  get subscriptions(): number {
+    return this.#polling().reduce((sum, feed) => sum + feed.subscriptions, 0);
+  }
+
+  /** Since the gateway confirmed the oldest list of a polling feed; 0 without lists. */
+  get oldestSeconds(): number {
     const nowMs = this.#options.clock.now();
-    const feeds = [...this.#feeds.values()];
-    // The others are kept for clients that reconnect.
-    const polling = feeds.filter(({ isPolling }) => isPolling);
-    const ages = polling.map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));
-    return {
-      feeds: polling.length,
-      /** Whose last poll failed. */
-      delayed: polling.filter(({ state }) => state.status === 'DELAYED').length,
-      subscriptions: feeds.reduce((sum, feed) => sum + feed.subscriptions, 0),
-      /** Since the gateway confirmed the oldest list of a polling feed; 0 without lists. */
-      oldestSeconds: ages.reduce((oldest, ageMs) => Math.max(oldest, ageMs / 1000), 0),
-      /** The factor by which the ceiling of all polls lengthens every interval. */
-      stretch: this.#scheduler.stretch,
-      waitingPolls: this.#scheduler.waiting,
-      polls: { ...this.#polls },
-    };
+    const ages = this.#polling().map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));
+    return ages.reduce((oldest, ageMs) => Math.max(oldest, ageMs / 1000), 0);
   }
 
   /** Ends every subscription without an error, for the shutdown of the server. */
@@ -175,9 +163,14 @@ export class PositionsHub {
     return proof === null ? undefined : this.#feeds.get(proof.account);
   }
 
+  /** The other feeds are kept for clients that reconnect. */
+  #polling(): readonly Feed[] {
+    return [...this.#feeds.values()].filter(({ isPolling }) => isPolling);
+  }
+
   #open(proof: AccountProof): Feed {
     const { account } = proof;
-    const feed = new Feed(proof, this.#feedOptions, () => this.#feeds.delete(account));
+    const feed = new Feed(proof, this.#options, () => this.#feeds.delete(account));
     this.#feeds.set(account, feed);
     return feed;
   }

@@ -1,6 +1,6 @@
 import type { Viewer } from '../auth/viewer.ts';
 import type { FeedOptions } from './feed-options.ts';
-import { Rest, type RestOptions } from './rest.ts';
+import { Rest } from './rest.ts';
 import type { Subscription } from './subscription.ts';
 import { type TokenEndedError, tokenEndBehind } from './token-ended-error.ts';
 
@@ -17,66 +17,52 @@ export class RingMember {
   hasWithheldEvent = false;
   cancelExpiry: (() => void) | null = null;
 
-  constructor(viewer: Viewer, options: RestOptions) {
+  constructor(viewer: Viewer, options: FeedOptions) {
     this.viewer = viewer;
     this.rest = new Rest(options);
   }
 }
 
-type TokenRingOptions = RestOptions & Pick<FeedOptions, 'ledger' | 'prover'>;
-
 /** The tokens of one feed in round robin, the next one to poll first. */
 export class TokenRing {
-  readonly #members = new Map<string, RingMember>();
-  readonly #options: TokenRingOptions;
+  /** By the hashes of their tokens. */
+  readonly members = new Map<string, RingMember>();
+  readonly #options: FeedOptions;
 
-  constructor(options: TokenRingOptions) {
+  constructor(options: FeedOptions) {
     this.#options = options;
-  }
-
-  get size(): number {
-    return this.#members.size;
-  }
-
-  [Symbol.iterator](): Iterator<RingMember> {
-    return this.#members.values();
-  }
-
-  get(viewer: Viewer): RingMember | undefined {
-    return this.#members.get(viewer.tokenHash);
   }
 
   add(viewer: Viewer): RingMember {
     const member = new RingMember(viewer, this.#options);
-    this.#members.set(viewer.tokenHash, member);
+    this.members.set(viewer.tokenHash, member);
     return member;
   }
 
-  remove(member: RingMember): void {
+  /** Returns whether it was a member still. */
+  remove(member: RingMember): boolean {
+    const { tokenHash } = member.viewer;
+    if (this.members.get(tokenHash) !== member) return false;
     member.cancelExpiry?.();
-    this.#members.delete(member.viewer.tokenHash);
-  }
-
-  has(member: RingMember): boolean {
-    return this.#members.get(member.viewer.tokenHash) === member;
+    return this.members.delete(tokenHash);
   }
 
   /** The next token to poll: one whose proof has lapsed, else the one that has waited longest. */
   next(nowMs: number): RingMember | null {
-    const [first = null] = this.#members.values();
+    const [first = null] = this.members.values();
     const member = this.unproved(nowMs) ?? first;
     if (member === null) return null;
     member.polledAtMs = nowMs;
     // The token moves behind the others.
-    this.#members.delete(member.viewer.tokenHash);
-    this.#members.set(member.viewer.tokenHash, member);
+    this.members.delete(member.viewer.tokenHash);
+    this.members.set(member.viewer.tokenHash, member);
     return member;
   }
 
   /** A token without proof, which must poll before its subscriptions may get new events, but not more often than every `pollMs`. */
   unproved(nowMs: number): RingMember | null {
     const { ledger, pollMs } = this.#options;
-    for (const member of this.#members.values()) {
+    for (const member of this.members.values()) {
       const dueMs = Math.max(member.polledAtMs + pollMs, member.rest.untilMs);
       if (!member.isRenewing && nowMs >= dueMs && ledger.account(member.viewer) === null)
         return member;

@@ -96,9 +96,9 @@ test('the time for a first list begins with the first call, also one that waits 
 });
 
 test('a source that throws an unexpected error delays the feed and is reported', async () => {
-  const unexpected: unknown[] = [];
+  const failures: unknown[] = [];
   const { clock, gateway, viewer, followChanges } = createLiveBench({
-    onUnexpected: (error) => unexpected.push(error),
+    onPoll: ({ kind, error }) => kind === 'failed' && failures.push(error),
   });
   const follower = followChanges(viewer('phone'));
   await clock.advance(2_000);
@@ -108,7 +108,7 @@ test('a source that throws an unexpected error delays the feed and is reported',
   };
   await clock.advance(2_000);
   expect(follower.last?.status).toBe('DELAYED');
-  expect(unexpected[0]).toBeInstanceOf(TypeError);
+  expect(failures[0]).toBeInstanceOf(TypeError);
   gateway.getOpenPositions = getOpenPositions;
   await clock.advance(10_000);
   expect(follower.last?.status).toBe('LIVE');

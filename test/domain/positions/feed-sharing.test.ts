@@ -10,18 +10,18 @@ test('polling stops with the last subscriber, and the feed is closed after the l
   const phone = followChanges(viewer('phone'));
   const tablet = followChanges(viewer('tablet'));
   await clock.advance(3_000);
-  expect(hub.stats()).toMatchObject({ feeds: 1, subscriptions: 2 });
+  expect(hub).toMatchObject({ feeds: 1, subscriptions: 2 });
   await phone.leave();
   await clock.advance(3_000);
   expect(gateway.polls.length).toBeGreaterThanOrEqual(6);
   const polled = gateway.polls.length;
   await tablet.leave();
-  expect(hub.stats()).toMatchObject({ feeds: 0 });
+  expect(hub).toMatchObject({ feeds: 0 });
   // The end of the linger alone: no poll is planned, which would slow the polls of others.
   expect(clock.pending).toBe(1);
   await clock.advance(10_000);
   expect(gateway.polls.length).toBe(polled);
-  expect(hub.stats()).toMatchObject({ feeds: 0 });
+  expect(hub).toMatchObject({ feeds: 0 });
   expect(clock.pending).toBe(0);
 });
 
@@ -143,7 +143,7 @@ test('closing ends every subscription without an error and leaves no timer', asy
     [true, null],
   ]);
   expect(ends).toEqual([null, null]);
-  expect(hub.stats()).toMatchObject({ feeds: 0 });
+  expect(hub).toMatchObject({ feeds: 0 });
   const late = followChanges(viewer('late'));
   await clock.advance(60_000);
   expect(late.hasEnded).toBe(true);

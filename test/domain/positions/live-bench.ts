@@ -47,6 +47,7 @@ export function createLiveBench({
     pollMaxMs: 30_000,
     pollsPerSecond: 500,
     gatewayTimeoutMs: 5_000,
+    onPoll: () => {},
     ...hubOptions,
   });
 
