@@ -76,18 +76,18 @@ class State {
 
   /** Takes a list unless a newer one is shown. */
   take(list: PositionsAnswer): void {
-    if (this.list !== null && list.logicalTime <= this.list.logicalTime) return;
-    // Equal bytes are mapped to the same array, which needs no comparison.
-    const isUnchanged = this.list?.positions === list.positions;
+    const before = this.list;
+    if (before !== null && list.logicalTime <= before.logicalTime) return;
     this.list = list;
-    const { isContent, isMembers } = isUnchanged
-      ? { isContent: false, isMembers: false }
-      : this.#positions.advance(list.positions, this.#version + 1);
-    if (isContent) {
-      this.#version += 1;
-      this.#totals = null;
+    // Equal bytes are mapped to the same array, which needs no comparison.
+    if (list.positions !== before?.positions) {
+      const { isContent, isMembers } = this.#positions.advance(list.positions, this.#version + 1);
+      if (isContent) {
+        this.#version += 1;
+        this.#totals = null;
+      }
+      if (isMembers) this.membersTime = list.logicalTime;
     }
-    if (isMembers) this.membersTime = list.logicalTime;
     this.#changed();
   }
 
