@@ -55,7 +55,7 @@ export function createDomain(parts: DomainParts) {
     onPositions: (viewer, answer) => accounts.emit('positionsAnswered', viewer, answer),
     onSession: (viewer, answer) => accounts.emit('snapshotAnswered', viewer, answer),
   });
-  const reads = createAccountServices({ ...parts, accounts, gateway, ledger, clock });
+  const reads = createAccountServices(parts, accounts, gateway, ledger);
   const { prover, hub, lists } = reads;
   const knownTokens = createKnownTokens();
   const identify = createIdentity({

@@ -1,4 +1,4 @@
-import { type Clock, steadyClock } from '../../../lib/clock.ts';
+import { steadyClock, systemClock } from '../../../lib/clock.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
@@ -13,31 +13,14 @@ import { ListAgreement } from './list-agreement.ts';
 import { Prover } from './prover.ts';
 import { Sessions } from './sessions.ts';
 
-export interface AccountServicesParts
-  extends Pick<
-    DomainParts,
-    'logicalClock' | 'stores' | 'metrics' | 'log' | 'settings' | 'heartbeatMs' | 'cacheBytes'
-  > {
-  readonly accounts: AccountEvents;
-  readonly gateway: ViewerGateway;
-  readonly ledger: ProofLedger;
-  readonly clock: Clock;
-}
-
 /** Creates all that reads accounts and remembers what it read: each listens to the accounts from when it is made. */
-export function createAccountServices({
-  accounts,
-  gateway,
-  ledger,
-  clock,
-  logicalClock,
-  stores,
-  metrics,
-  log,
-  settings,
-  heartbeatMs,
-  cacheBytes,
-}: AccountServicesParts) {
+export function createAccountServices(
+  { logicalClock, stores, metrics, log, settings, heartbeatMs, cacheBytes }: DomainParts,
+  accounts: AccountEvents,
+  gateway: ViewerGateway,
+  ledger: ProofLedger,
+) {
+  const clock = systemClock;
   const lists = new ListAgreement(steadyClock);
   accounts.on('positionsAnswered', (viewer, answer) => lists.positionsAnswered(viewer, answer));
   accounts.on('snapshotAnswered', (viewer, answer) => lists.snapshotAnswered(viewer, answer));
