@@ -4,7 +4,7 @@ import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { DomainParts } from '../domain-parts.ts';
 import { PositionsHub } from '../positions/hub.ts';
-import { ListPairs } from '../positions/list-pairs.ts';
+import { createSettlePair } from '../positions/list-pairs.ts';
 import { OpenPositions } from '../positions/open-positions.ts';
 import { PositionsBoard } from '../positions/positions-board.ts';
 import type { AccountEvents } from './account-events.ts';
@@ -67,14 +67,14 @@ export function createAccountServices(
   accounts.on('changed', (account) => hub.accountChanged(account));
   accounts.on('snapshotAnswered', (viewer, answer) => hub.snapshotAnswered(viewer, answer));
   const openPositions = new OpenPositions({ gateway, board, clock, hub, freshness });
-  const listPairs = new ListPairs({ sessions, openPositions, clock, logicalClock });
+  const settlePair = createSettlePair(sessions, openPositions, clock, logicalClock);
   return {
     lists,
     sessions,
     prover,
     hub,
     openPositions,
-    listPairs,
+    settlePair,
     /** Resolves when reads of the account can no longer be older than its last order at any replica. */
     async catchUp(account: string) {
       if (!(await freshness.catchUp(account))) accounts.emit('changed', account);
