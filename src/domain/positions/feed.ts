@@ -217,7 +217,7 @@ export class Feed implements SubscribedFeed {
 
   #dismiss(member: RingMember, reason: TokenEndedError | null): void {
     if (!this.#ring.remove(member)) return;
-    for (const subscription of [...member.subscriptions]) subscription.end(reason);
+    for (const subscription of [...member.subscriptions]) subscription.events.end(reason);
     this.#restIfAlone();
   }
 

@@ -25,8 +25,6 @@ export interface PositionsHubOptions extends Omit<FeedOptions, 'scheduler'> {
 export interface WatchOptions {
   readonly intervalMs?: number | null | undefined;
   readonly heartbeatSeconds?: number | null | undefined;
-  /** Called when the feed ends the subscription, whether or not a client reads it just then. */
-  readonly onEnd?: (error: Error | null) => void;
 }
 
 export interface WatchChangesOptions extends WatchOptions {
@@ -135,14 +133,14 @@ export class PositionsHub {
   #watch<Event>(
     proof: AccountProof,
     viewer: Viewer,
-    { after = null, intervalMs, heartbeatSeconds, onEnd }: WatchChangesOptions,
+    { after = null, intervalMs, heartbeatSeconds }: WatchChangesOptions,
     reader: FeedReader<Event>,
     followsAccount = false,
   ): PullStream<Event> {
     if (proof.account !== viewer.account) throw new Error('the proof is of another account');
     const { clock, heartbeatMs = SHORTEST_HEARTBEAT_MS, onEvent } = this.#options;
     const subscription = new Subscription<Event>({
-      ...{ reader, followsAccount, after, onEnd, onEvent },
+      ...{ reader, followsAccount, after, onEvent },
       viewer: viewer.lasting(),
       timers: clock,
       intervalMs: readIntervalMs(intervalMs),

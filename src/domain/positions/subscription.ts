@@ -35,8 +35,6 @@ export interface SubscriptionOptions<Event> {
   readonly heartbeatMs: number;
   /** Called by the first pull. Null where the hub is closed. */
   readonly join: (subscription: Subscription) => SubscribedFeed | null;
-  /** Called when the feed ends the subscription, with its error if any; never when the reader unsubscribes. */
-  readonly onEnd?: ((error: Error | null) => void) | undefined;
   /** `merged`: how many changes, beyond one, the event stands for. */
   readonly onEvent?: ((merged: number) => void) | undefined;
 }
@@ -67,22 +65,16 @@ export class Subscription<Event = unknown> {
     this.events.wake();
   }
 
-  end(error: Error | null): void {
-    const isOver = this.events.isEnded;
-    this.events.end(error);
-    if (!isOver) this.options.onEnd?.(error);
-  }
-
   /** Ends it unless the feed has a first list by then. */
   expectList(withinMs: number, failure: () => Error): void {
     this.#cancelDeadline ??= this.options.timers.after(withinMs, () => {
-      if (this.#feed?.state.list === null) this.end(failure());
+      if (this.#feed?.state.list === null) this.events.end(failure());
     });
   }
 
   #open(): void {
     this.#feed = this.options.join(this);
-    if (this.#feed === null) this.end(null);
+    if (this.#feed === null) this.events.end();
   }
 
   #take(): Event | undefined {
