@@ -1,7 +1,6 @@
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
-import { EXPIRY_LEEWAY_MS } from '../auth/claims.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { AccountReads } from './account-reads.ts';
@@ -10,7 +9,6 @@ import type { FeedOptions, PollOutcome } from './feed-options.ts';
 import { createFeedState, samePosition } from './feed-state.ts';
 import { Poller } from './poller.ts';
 import type { SubscribedFeed, Subscription } from './subscription.ts';
-import { TokenEndedError, tokenEndBehind } from './token-ended-error.ts';
 import { type RingMember, TokenRing } from './token-ring.ts';
 
 /** How long a feed is kept after its last subscription ended. */
@@ -35,35 +33,26 @@ export class Feed implements SubscribedFeed {
     this.#options = options;
     this.#proof = proof;
     this.#onClosed = onClosed;
-    this.#ring = new TokenRing(options);
+    this.#ring = new TokenRing(options, () => this.#rest());
     this.#poller = new Poller(options, this.#ring, (member) => this.#poll(member));
-    this.#account = new AccountReads(options, {
-      state: this.state,
-      ring: this.#ring,
-      wake: () => this.#wake(({ options }) => options.followsAccount),
-      pollNow: () => this.#poller.pollNow(),
-      answered: (member) => this.#accepted(member),
-      failed: (member, error) => this.#isRefused(member, error),
-    });
+    this.#account = new AccountReads(options, this.state, this.#ring, this.#poller);
   }
 
   get subscriptions(): number {
-    const members = [...this.#ring.members.values()];
-    return members.reduce((sum, { subscriptions }) => sum + subscriptions.size, 0);
+    return this.#ring.subscriptions.length;
   }
 
   /** Whether it has subscriptions, whose tokens it polls with. */
   get isPolling(): boolean {
-    return this.#ring.members.size > 0;
+    return !this.#ring.isEmpty;
   }
 
   join(subscription: Subscription): void {
     this.#cancelLinger?.();
     this.#cancelLinger = null;
     const { viewer, followsAccount, after } = subscription.options;
-    const isAlone = !this.isPolling;
-    const member = this.#ring.members.get(viewer.tokenHash) ?? this.#admit(viewer);
-    member.subscriptions.add(subscription);
+    const isAlone = this.#ring.isEmpty;
+    this.#ring.join(subscription);
     if (isAlone) this.#begin(viewer);
     if (this.#hasPolled) this.#expectList(subscription);
     if (!followsAccount) return;
@@ -72,18 +61,12 @@ export class Feed implements SubscribedFeed {
   }
 
   leave(subscription: Subscription): void {
-    const { viewer, followsAccount } = subscription.options;
-    const member = this.#ring.members.get(viewer.tokenHash);
-    if (followsAccount) this.#account.leave();
-    if (member?.subscriptions.delete(subscription) && member.subscriptions.size === 0)
-      this.#dismiss(member, null);
+    if (subscription.options.followsAccount) this.#account.leave();
+    this.#ring.leave(subscription);
   }
 
   maySend(viewer: Viewer): boolean {
-    if (this.#options.ledger.account(viewer) !== null) return true;
-    const member = this.#ring.members.get(viewer.tokenHash);
-    if (member) member.hasWithheldEvent = true;
-    return false;
+    return this.#ring.maySend(viewer);
   }
 
   /** The account has surely changed, as after an order. */
@@ -106,7 +89,7 @@ export class Feed implements SubscribedFeed {
   }
 
   close(): void {
-    for (const member of [...this.#ring.members.values()]) this.#dismiss(member, null);
+    this.#ring.close();
     this.#cancelLinger?.();
   }
 
@@ -140,8 +123,7 @@ export class Feed implements SubscribedFeed {
     const { viewer } = member;
     if (!this.#hasPolled) {
       this.#hasPolled = true;
-      for (const { subscriptions } of this.#ring.members.values())
-        for (const each of subscriptions) this.#expectList(each);
+      for (const each of this.#ring.subscriptions) this.#expectList(each);
     }
     // Not awaited: where another replica's order has changed the account, it is polled once more.
     void freshness.catchUp(viewer.account);
@@ -154,33 +136,15 @@ export class Feed implements SubscribedFeed {
     // A call sent later may have been answered sooner: then its list is shown.
     const newest = board.offer(viewer, this.#previous, this.#proof);
     this.#publish('LIVE', newest);
-    this.#accepted(member);
+    this.#ring.accepted(member);
     return { kind: this.state.positions === positions ? 'unchanged' : 'changed' };
   }
 
   #failed(member: RingMember, error: unknown): PollOutcome {
-    if (this.#isRefused(member, error)) return { kind: 'refused' };
+    if (this.#ring.isRefused(member, error)) return { kind: 'refused' };
     this.#lastFailure = error instanceof Error ? error : new Error(String(error));
     this.#publish('DELAYED', null);
     return { kind: 'failed', error };
-  }
-
-  /** The gateway has answered a call with this token. */
-  #accepted(member: RingMember): void {
-    if (this.#options.ledger.account(member.viewer) === null) {
-      void this.#ring.renew(member).then((refusal) => {
-        if (refusal !== null) this.#dismiss(member, refusal);
-        else this.#wakeWithheld();
-      });
-    }
-    this.#wakeWithheld();
-  }
-
-  /** A refusal ends the token's subscriptions. */
-  #isRefused(member: RingMember, error: unknown): boolean {
-    const refusal = tokenEndBehind(error);
-    if (refusal !== null) this.#dismiss(member, refusal);
-    return refusal !== null;
   }
 
   /** Shows a list unless it shows a newer one; wakes the subscriptions where that changes anything for them. */
@@ -191,50 +155,13 @@ export class Feed implements SubscribedFeed {
     // Before anybody is woken, because what has to be read may withhold the account's events.
     this.#account.changed();
     if (this.state.positions === positions && status === lastStatus) return;
-    this.#wake(() => true);
-  }
-
-  #wake(isMeant: (subscription: Subscription) => boolean): void {
-    for (const { subscriptions } of this.#ring.members.values()) {
-      for (const subscription of subscriptions) if (isMeant(subscription)) subscription.wake();
-    }
-  }
-
-  #admit(viewer: Viewer): RingMember {
-    const { clock } = this.#options;
-    const member = this.#ring.add(viewer);
-    const { expiresAtMs } = viewer;
-    if (expiresAtMs !== null) {
-      const nowMs = clock.date();
-      // A token accepted past its expiry, within the leeway for clock skew, ends with the leeway.
-      const endsAtMs = nowMs < expiresAtMs ? expiresAtMs : expiresAtMs + EXPIRY_LEEWAY_MS;
-      member.cancelExpiry = clock.after(endsAtMs - nowMs, () =>
-        this.#dismiss(member, new TokenEndedError('UNAUTHENTICATED', 'the token has expired')),
-      );
-    }
-    return member;
-  }
-
-  #dismiss(member: RingMember, reason: TokenEndedError | null): void {
-    if (!this.#ring.remove(member)) return;
-    for (const subscription of [...member.subscriptions]) subscription.events.end(reason);
-    this.#restIfAlone();
+    for (const subscription of this.#ring.subscriptions) subscription.wake();
   }
 
   /** No token polls without a subscription; the list is kept for a while for clients that reconnect. */
-  #restIfAlone(): void {
-    if (this.isPolling) return;
+  #rest(): void {
     this.#poller.pause();
     this.#cancelLinger = this.#options.clock.after(LINGER_MS, this.#onClosed);
-  }
-
-  #wakeWithheld(): void {
-    for (const member of this.#ring.members.values()) {
-      if (!member.hasWithheldEvent || this.#options.ledger.account(member.viewer) === null)
-        continue;
-      member.hasWithheldEvent = false;
-      for (const subscription of member.subscriptions) subscription.wake();
-    }
   }
 }
 

@@ -44,7 +44,7 @@ export class Poller {
 
   /** The list has surely changed. A gateway that asked for a pause is not polled before its end. */
   pollNow(): void {
-    if (this.#ring.members.size === 0 || this.#rest.hasFailed) return;
+    if (this.#ring.isEmpty || this.#rest.hasFailed) return;
     if (this.#inFlight) this.#inFlight.isOutdated = true;
     else this.#turn.soon();
   }
@@ -65,7 +65,7 @@ export class Poller {
     this.#options.onPoll(outcome);
     if (kind === 'failed') this.#rest.failed(error);
     else if (kind !== 'refused') this.#rest.succeeded();
-    if (this.#ring.members.size === 0) return;
+    if (this.#ring.isEmpty) return;
     // A refusal is about the token alone: the next token polls immediately, so that no subscription misses a poll.
     if (kind === 'refused') this.#turn.soon();
     else if (kind === 'failed') this.#turn.at(this.#rest.untilMs);
