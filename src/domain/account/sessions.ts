@@ -195,13 +195,10 @@ export class Sessions {
   #fetch(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
     const key = viewer.tokenHash;
     const logicalTime = this.#options.logicalClock.next();
-    const answer = this.#call(viewer, keepsRows);
-    const inFlight = { logicalTime, answer };
-    this.#inFlight.set(key, inFlight);
-    const onSettled = () => {
-      if (this.#inFlight.get(key) === inFlight) this.#inFlight.delete(key);
-    };
-    answer.then(onSettled, onSettled);
+    const answer = this.#call(viewer, keepsRows).finally(() => {
+      if (this.#inFlight.get(key)?.answer === answer) this.#inFlight.delete(key);
+    });
+    this.#inFlight.set(key, { logicalTime, answer });
     return answer;
   }
 

@@ -68,27 +68,26 @@ class State {
     return this.#orders.items;
   }
 
-  takeStatus(status: FeedStatus): void {
-    if (status === this.status) return;
+  /** Takes a status, and a list unless a newer one is shown; returns whether the status or the positions have changed. */
+  take(status: FeedStatus, list: PositionsAnswer | null): boolean {
+    const { positions, status: statusBefore } = this;
     this.status = status;
+    if (list !== null && list.logicalTime > (this.list?.logicalTime ?? 0)) this.#takeList(list);
     this.#changed();
+    return this.positions !== positions || status !== statusBefore;
   }
 
-  /** Takes a list unless a newer one is shown. */
-  take(list: PositionsAnswer): void {
+  #takeList(list: PositionsAnswer): void {
     const before = this.list;
-    if (before !== null && list.logicalTime <= before.logicalTime) return;
     this.list = list;
     // Equal bytes are mapped to the same array, which needs no comparison.
-    if (list.positions !== before?.positions) {
-      const { isContent, isMembers } = this.#positions.advance(list.positions, this.#version + 1);
-      if (isContent) {
-        this.#version += 1;
-        this.#totals = null;
-      }
-      if (isMembers) this.membersTime = list.logicalTime;
+    if (list.positions === before?.positions) return;
+    const { isContent, isMembers } = this.#positions.advance(list.positions, this.#version + 1);
+    if (isContent) {
+      this.#version += 1;
+      this.#totals = null;
     }
-    this.#changed();
+    if (isMembers) this.membersTime = list.logicalTime;
   }
 
   /** Takes a snapshot of the account; returns whether an order or a figure has changed. */

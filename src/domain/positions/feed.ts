@@ -26,8 +26,6 @@ export class Feed implements SubscribedFeed {
   #cancelLinger: (() => void) | null = null;
   #hasPolled = false;
   #lastFailure: Error | null = null;
-  /** The last poll's answer: an equal one next time need not be parsed. */
-  #previous: PositionsAnswer | null = null;
 
   constructor(proof: AccountProof, options: FeedOptions, onClosed: () => void) {
     this.#options = options;
@@ -102,7 +100,6 @@ export class Feed implements SubscribedFeed {
       this.#poller.resume();
       return;
     }
-    this.#previous = cached;
     this.#publish('LIVE', cached);
     this.#poller.resume(cached.sentAtMs);
   }
@@ -127,15 +124,16 @@ export class Feed implements SubscribedFeed {
     }
     // Not awaited: where another replica's order has changed the account, it is polled once more.
     void freshness.catchUp(viewer.account);
+    let answer: PositionsAnswer;
     try {
-      this.#previous = await gateway.getOpenPositions(viewer.polling(), this.#previous);
+      // An answer with the bytes of the list that is shown need not be parsed.
+      answer = await gateway.getOpenPositions(viewer.polling(), this.state.list);
     } catch (error) {
       return this.#failed(member, error);
     }
     const { positions } = this.state;
     // A call sent later may have been answered sooner: then its list is shown.
-    const newest = board.offer(viewer, this.#previous, this.#proof);
-    this.#publish('LIVE', newest);
+    this.#publish('LIVE', board.offer(viewer, answer, this.#proof));
     this.#ring.accepted(member);
     return { kind: this.state.positions === positions ? 'unchanged' : 'changed' };
   }
@@ -149,12 +147,10 @@ export class Feed implements SubscribedFeed {
 
   /** Shows a list unless it shows a newer one; wakes the subscriptions where that changes anything for them. */
   #publish(status: FeedStatus, list: PositionsAnswer | null): void {
-    const { positions, status: lastStatus } = this.state;
-    this.state.takeStatus(status);
-    if (list !== null) this.state.take(list);
+    const isChanged = this.state.take(status, list);
     // Before anybody is woken, because what has to be read may withhold the account's events.
     this.#account.changed();
-    if (this.state.positions === positions && status === lastStatus) return;
+    if (!isChanged) return;
     for (const subscription of this.#ring.subscriptions) subscription.wake();
   }
 
