@@ -102,13 +102,14 @@ export class Sessions {
   cached(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | null {
     const cached = this.#cachedFor(viewer);
     if (!cached) return null;
-    const { answer } = cached;
-    const nowMs = this.#options.clock.now();
+    const { answer, members } = cached;
+    const { board, clock } = this.#options;
+    const nowMs = clock.now();
     const maxAgeMs = Math.min(demand.maxAgeMs ?? Infinity, this.#options.maxAgeMs);
     const isServable =
       answer.logicalTime > this.#earliestTime(viewer, demand) &&
       nowMs - answer.sentAtMs < maxAgeMs &&
-      this.#isCurrent(viewer, cached) &&
+      !(members !== null && board.contradicts(viewer, answer.logicalTime, members)) &&
       (demand.hasRows?.(answer) ?? true);
     if (!isServable) return null;
     cached.usedAtMs = nowMs;
@@ -205,10 +206,5 @@ export class Sessions {
   /** A token that the gateway has not accepted recently gets nothing cached, not even its own snapshot. */
   #cachedFor(viewer: Viewer): CachedSnapshot | undefined {
     return this.#options.ledger.isAccepted(viewer) ? this.#cache.get(viewer.tokenHash) : undefined;
-  }
-
-  #isCurrent(viewer: Viewer, { answer: { logicalTime }, members }: CachedSnapshot): boolean {
-    if (members === null) return true;
-    return !this.#options.board.contradicts(viewer, logicalTime, members);
   }
 }

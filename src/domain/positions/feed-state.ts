@@ -25,7 +25,7 @@ class State {
   /** The version that the state had when the snapshot was taken over. */
   readVersion = 0;
   status: FeedStatus = 'LIVE';
-  readonly #positions = new Timeline<Position>(samePosition, sameSize);
+  readonly #positions = new Timeline<Position>(samePosition);
   readonly #orders = new Timeline<Order>(isDeepStrictEqual);
   #version = 0;
   #totals: PositionTotals | null = null;
@@ -177,9 +177,4 @@ export function samePosition(a: Position, b: Position): boolean {
       a.createdAt === b.createdAt &&
       a.id === b.id)
   );
-}
-
-/** Whether a position is as large as before: a partial close keeps the id, and changes the account's figures. */
-export function sameSize(a: Position, b: Position): boolean {
-  return a.units === b.units;
 }

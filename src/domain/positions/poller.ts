@@ -70,14 +70,14 @@ export class Poller {
     if (kind === 'refused') this.#turn.soon();
     else if (kind === 'failed') this.#turn.at(this.#rest.untilMs);
     else if (isOutdated || this.#ring.unproved(this.#options.clock.now())) this.#turn.soon();
-    else this.#planSteady(this.#startedAtMs);
+    else this.#planSteady();
   }
 
-  #planSteady(sinceMs: number): void {
+  #planSteady(): void {
     const { pollMs, random } = this.#options;
     // Jitter: a random phase keeps feeds that began together from polling together.
     const phaseMs = this.#hasPhase ? 0 : pollMs * (random() - 0.5);
     this.#hasPhase = true;
-    this.#turn.every(pollMs, sinceMs + phaseMs);
+    this.#turn.every(pollMs, this.#startedAtMs + phaseMs);
   }
 }

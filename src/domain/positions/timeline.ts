@@ -6,12 +6,11 @@ export interface Delta<T> {
   readonly closed: readonly string[];
 }
 
-/** A member of a list, which its id tells from the others. */
+/** A member of a list, which its id tells from the others; those of some lists have a size. */
 export interface Item {
   readonly id: string;
+  readonly units?: number | null;
 }
-
-type Comparison<T> = (a: T, b: T) => boolean;
 
 interface Row<T> {
   item: T;
@@ -35,8 +34,7 @@ export const NOTHING: Delta<never> = { upserted: [], opened: [], closed: [] };
  * The versions are the feed's, which all of its lists share.
  */
 export class Timeline<T extends Item> {
-  readonly #isSame: Comparison<T>;
-  readonly #isSameMember: Comparison<T>;
+  readonly #isSame: (a: T, b: T) => boolean;
   readonly #rows = new Map<string, Row<T>>();
   /** The latest closings, for the delta of a reader that was disconnected. */
   readonly #closings: Closing[] = [];
@@ -45,10 +43,8 @@ export class Timeline<T extends Item> {
   #items: readonly T[] = [];
   #version = 0;
 
-  /** `isSameMember`: whether a changed item is still the same holding; left out, its id alone says so. */
-  constructor(isSame: Comparison<T>, isSameMember: Comparison<T> = () => true) {
+  constructor(isSame: (a: T, b: T) => boolean) {
     this.#isSame = isSame;
-    this.#isSameMember = isSameMember;
   }
 
   /** In the gateway's own order; the same array as long as nothing has changed, not even the order. */
@@ -62,8 +58,8 @@ export class Timeline<T extends Item> {
   }
 
   /**
-   * Takes the next list, which has the given version if its content has changed; `isMembers`: items came, left, or are
-   * no longer the same holding.
+   * Takes the next list, which has the given version if its content has changed; `isMembers`: items came, left, or have
+   * another size, since a partial close keeps the id, and changes the account's figures.
    */
   advance(items: readonly T[], version: number) {
     const isFirst = this.#version === 0;
@@ -79,7 +75,7 @@ export class Timeline<T extends Item> {
         // An equal item keeps its object, so that readers can compare by identity.
         list[index] = row.item;
       } else {
-        isMembers ||= !this.#isSameMember(row.item, item);
+        isMembers ||= row.item.units !== item.units;
         isContent = true;
         row.item = item;
         row.changedAt = version;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { samePosition, sameSize } from '../../../src/domain/positions/feed-state.ts';
+import { samePosition } from '../../../src/domain/positions/feed-state.ts';
 import { CLOSINGS_KEPT, type Delta, Timeline } from '../../../src/domain/positions/timeline.ts';
 import type { Position } from '../../../src/gateway/model.ts';
 import { position } from './scripted-gateway.ts';
@@ -13,7 +13,7 @@ const a = position('a');
 const b = position('b');
 
 test('a version from before the history is unknown; a later one than the list’s own misses nothing', () => {
-  const timeline = new Timeline(samePosition, sameSize);
+  const timeline = new Timeline(samePosition);
   const many = Array.from({ length: CLOSINGS_KEPT + 1 }, (_, at) => position(`${at}`));
   for (let closed = 0; closed <= CLOSINGS_KEPT; closed += 1) advance(timeline, many.slice(closed));
   const ids = many.map(({ id }) => id);
@@ -26,7 +26,7 @@ test('a version from before the history is unknown; a later one than the list’
 });
 
 test('a list whose version another list has raised keeps its own deltas', () => {
-  const timeline = new Timeline(samePosition, sameSize);
+  const timeline = new Timeline(samePosition);
   timeline.advance([a], 3);
   timeline.advance([a, b], 7);
   expect(timeline.version).toBe(7);
@@ -41,7 +41,7 @@ test('a list whose version another list has raised keeps its own deltas', () => 
 });
 
 test('a reader gets no row again that has not changed since its version', () => {
-  const timeline = new Timeline(samePosition, sameSize);
+  const timeline = new Timeline(samePosition);
   const list = [a, b];
   for (const [at, price] of [1, 2, 3].entries()) {
     list[at % 2] = position(at % 2 === 0 ? 'a' : 'b', { priceCurrent: price });
@@ -70,7 +70,7 @@ const listOfPositions = fc
 test('the delta from any version to the last turns the one list into the other', () => {
   fc.assert(
     fc.property(fc.array(listOfPositions, { minLength: 1, maxLength: 30 }), (lists) => {
-      const timeline = new Timeline(samePosition, sameSize);
+      const timeline = new Timeline(samePosition);
       const byVersion = new Map<number, readonly Position[]>();
       for (const list of lists) {
         advance(timeline, list);
