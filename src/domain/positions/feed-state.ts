@@ -10,12 +10,8 @@ import { type PositionTotals, totalsOf } from './totals.ts';
 /** Its own methods alone change it. */
 export type FeedState = Readonly<State>;
 
-export function createFeedState(): FeedState {
-  return new State();
-}
-
 /** The feed's present state: its lists, which share one version, and what its readers see of them. */
-class State {
+export class State {
   /** The newest list received; null before the first. */
   list: PositionsAnswer | null = null;
   /** The logical time of the list that first had the present members. */

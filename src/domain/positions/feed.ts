@@ -6,7 +6,7 @@ import type { Viewer } from '../auth/viewer.ts';
 import { AccountReads } from './account-reads.ts';
 import type { FeedStatus } from './feed-events.ts';
 import type { FeedOptions, PollOutcome } from './feed-options.ts';
-import { createFeedState, samePosition } from './feed-state.ts';
+import { type FeedState, State, samePosition } from './feed-state.ts';
 import { Poller } from './poller.ts';
 import type { SubscribedFeed, Subscription } from './subscription.ts';
 import { type RingMember, TokenRing } from './token-ring.ts';
@@ -16,11 +16,12 @@ const LINGER_MS = 10_000;
 
 /** One account's live list, its poller and its subscriptions. */
 export class Feed implements SubscribedFeed {
-  readonly state = createFeedState();
+  readonly state: FeedState = new State();
+  /** The tokens that it polls with: those of its subscriptions. */
+  readonly ring: TokenRing;
   readonly #options: FeedOptions;
   readonly #proof: AccountProof;
   readonly #onClosed: () => void;
-  readonly #ring: TokenRing;
   readonly #poller: Poller;
   readonly #account: AccountReads;
   #cancelLinger: (() => void) | null = null;
@@ -31,26 +32,17 @@ export class Feed implements SubscribedFeed {
     this.#options = options;
     this.#proof = proof;
     this.#onClosed = onClosed;
-    this.#ring = new TokenRing(options, () => this.#rest());
-    this.#poller = new Poller(options, this.#ring, (member) => this.#poll(member));
-    this.#account = new AccountReads(options, this.state, this.#ring, this.#poller);
-  }
-
-  get subscriptions(): number {
-    return this.#ring.subscriptions.length;
-  }
-
-  /** Whether it has subscriptions, whose tokens it polls with. */
-  get isPolling(): boolean {
-    return !this.#ring.isEmpty;
+    this.ring = new TokenRing(options, () => this.#rest());
+    this.#poller = new Poller(options, this.ring, (member) => this.#poll(member));
+    this.#account = new AccountReads(options, this.state, this.ring, this.#poller);
   }
 
   join(subscription: Subscription): void {
     this.#cancelLinger?.();
     this.#cancelLinger = null;
     const { viewer, followsAccount, after } = subscription.options;
-    const isAlone = this.#ring.isEmpty;
-    this.#ring.join(subscription);
+    const isAlone = this.ring.isEmpty;
+    this.ring.join(subscription);
     if (isAlone) this.#begin(viewer);
     if (this.#hasPolled) this.#expectList(subscription);
     if (!followsAccount) return;
@@ -60,11 +52,7 @@ export class Feed implements SubscribedFeed {
 
   leave(subscription: Subscription): void {
     if (subscription.options.followsAccount) this.#account.leave();
-    this.#ring.leave(subscription);
-  }
-
-  maySend(viewer: Viewer): boolean {
-    return this.#ring.maySend(viewer);
+    this.ring.leave(subscription);
   }
 
   /** The account has surely changed, as after an order. */
@@ -87,7 +75,7 @@ export class Feed implements SubscribedFeed {
   }
 
   close(): void {
-    this.#ring.close();
+    this.ring.close();
     this.#cancelLinger?.();
   }
 
@@ -120,7 +108,7 @@ export class Feed implements SubscribedFeed {
     const { viewer } = member;
     if (!this.#hasPolled) {
       this.#hasPolled = true;
-      for (const each of this.#ring.subscriptions) this.#expectList(each);
+      for (const each of this.ring.subscriptions) this.#expectList(each);
     }
     // Not awaited: where another replica's order has changed the account, it is polled once more.
     void freshness.catchUp(viewer.account);
@@ -129,20 +117,16 @@ export class Feed implements SubscribedFeed {
       // An answer with the bytes of the list that is shown need not be parsed.
       answer = await gateway.getOpenPositions(viewer.polling(), this.state.list);
     } catch (error) {
-      return this.#failed(member, error);
+      if (this.ring.isRefused(member, error)) return { kind: 'refused' };
+      this.#lastFailure = error instanceof Error ? error : new Error(String(error));
+      this.#publish('DELAYED', null);
+      return { kind: 'failed', error };
     }
     const { positions } = this.state;
     // A call sent later may have been answered sooner: then its list is shown.
     this.#publish('LIVE', board.offer(viewer, answer, this.#proof));
-    this.#ring.accepted(member);
+    this.ring.accepted(member);
     return { kind: this.state.positions === positions ? 'unchanged' : 'changed' };
-  }
-
-  #failed(member: RingMember, error: unknown): PollOutcome {
-    if (this.#ring.isRefused(member, error)) return { kind: 'refused' };
-    this.#lastFailure = error instanceof Error ? error : new Error(String(error));
-    this.#publish('DELAYED', null);
-    return { kind: 'failed', error };
   }
 
   /** Shows a list unless it shows a newer one; wakes the subscriptions where that changes anything for them. */
@@ -151,7 +135,7 @@ export class Feed implements SubscribedFeed {
     // Before anybody is woken, because what has to be read may withhold the account's events.
     this.#account.changed();
     if (!isChanged) return;
-    for (const subscription of this.#ring.subscriptions) subscription.wake();
+    for (const subscription of this.ring.subscriptions) subscription.wake();
   }
 
   /** No token polls without a subscription; the list is kept for a while for clients that reconnect. */

@@ -113,7 +113,7 @@ export class PositionsHub {
   }
 
   get subscriptions(): number {
-    return this.#polling().reduce((sum, feed) => sum + feed.subscriptions, 0);
+    return this.#polling().reduce((sum, { ring }) => sum + ring.subscriptions.length, 0);
   }
 
   /** Since the gateway confirmed the oldest list of a polling feed; 0 without lists. */
@@ -163,7 +163,7 @@ export class PositionsHub {
 
   /** The other feeds are kept for clients that reconnect. */
   #polling(): readonly Feed[] {
-    return [...this.#feeds.values()].filter(({ isPolling }) => isPolling);
+    return [...this.#feeds.values()].filter(({ ring }) => !ring.isEmpty);
   }
 
   #open(proof: AccountProof): Feed {

@@ -16,8 +16,10 @@ export const SHORTEST_HEARTBEAT_MS = SHORTEST_HEARTBEAT_SECONDS * 1_000 - EARLY_
 /** A feed as one of its subscriptions uses it. */
 export interface SubscribedFeed {
   readonly state: FeedState;
-  /** Whether this token's subscriptions may get new events now; withheld events are offered again. */
-  maySend(viewer: Viewer): boolean;
+  readonly ring: {
+    /** Whether this token's subscriptions may get new events now; withheld events are offered again. */
+    maySend(viewer: Viewer): boolean;
+  };
   leave(subscription: Subscription): void;
 }
 
@@ -99,7 +101,7 @@ export class Subscription<Event = unknown> {
   #nextEvent(feed: SubscribedFeed, isBeat: boolean): Event | undefined {
     const { reader, viewer } = this.options;
     const { state } = feed;
-    if (feed.maySend(viewer))
+    if (feed.ring.maySend(viewer))
       return reader.next(state) ?? (isBeat ? reader.repeat(state) : undefined);
     return isBeat || reader.isOutdated?.(state) ? reader.stale() : undefined;
   }
