@@ -41,6 +41,7 @@ export class Timeline<T extends Item> {
   /** No delta is known from a version before, which is that of the first list, or of the last closing that is forgotten. */
   #knownSince = 1;
   #items: readonly T[] = [];
+  /** That of the last change of the list's content; 0 before the first list. */
   #version = 0;
 
   constructor(isSame: (a: T, b: T) => boolean) {
@@ -50,11 +51,6 @@ export class Timeline<T extends Item> {
   /** In the gateway's own order; the same array as long as nothing has changed, not even the order. */
   get items(): readonly T[] {
     return this.#items;
-  }
-
-  /** The version of the last change of the list's content; 0 before the first list. */
-  get version(): number {
-    return this.#version;
   }
 
   /**
