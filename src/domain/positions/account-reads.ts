@@ -28,7 +28,7 @@ export class AccountReads {
   readonly #rest: Rest;
   readonly #hold: EventHold;
   #followers = 0;
-  #stage: 'idle' | 'planned' | 'reading' = 'idle';
+  #isReading = false;
   /** Set while a read is wanted: the snapshot must have been requested after this logical time. */
   #after: number | null = null;
   #startedAtMs = Number.NEGATIVE_INFINITY;
@@ -57,7 +57,7 @@ export class AccountReads {
     const cached = isFirst && !this.#isYoung ? sessions.cached(viewer) : null;
     if (cached !== null) this.#received(cached);
     // Where all that is known is too old, the first event waits for the one read.
-    const isFresh = this.#isYoung && this.#after === null && this.#stage !== 'reading';
+    const isFresh = this.#isYoung && this.#after === null && !this.#isReading;
     if (!isFresh && !this.#rest.hasFailed && !this.#hold.isOn) {
       this.#hold.withhold(isFirst ? gatewayTimeoutMs : pollMs);
     }
@@ -70,7 +70,6 @@ export class AccountReads {
     this.#followers -= 1;
     if (this.#followers > 0) return;
     this.#turn.leave();
-    if (this.#stage === 'planned') this.#stage = 'idle';
     this.#candidate = null;
     this.#hold.release();
   }
@@ -87,13 +86,10 @@ export class AccountReads {
     if (this.#candidate !== null) this.#judge(this.#candidate);
     const isUnsettled = this.#isUnsettled();
     if (isUnsettled && this.#rest.isOver && !this.#hold.isOn) this.#hold.withholdMembers();
-    const isReading = this.#stage === 'reading';
     const isDue =
       isUnsettled || !this.#isYoung || this.#options.clock.now() >= this.#dispute.retryAtMs;
-    if (isDue && !isReading && this.#candidate === null) this.#want();
-    if (this.#after === null || this.#stage !== 'idle' || !this.#rest.isOver) return;
-    this.#stage = 'planned';
-    this.#turn.soon();
+    if (isDue && !this.#isReading && this.#candidate === null) this.#want();
+    if (this.#after !== null && !this.#isReading && this.#rest.isOver) this.#turn.soon();
   }
 
   #want(): void {
@@ -103,17 +99,16 @@ export class AccountReads {
   #start(): void {
     const { clock, sessions } = this.#options;
     const after = this.#after;
-    this.#stage = 'idle';
     const member = after === null ? null : this.#ring.next(clock.now());
     if (after === null || member === null) return;
-    this.#stage = 'reading';
+    this.#isReading = true;
     this.#after = null;
     this.#startedAtMs = clock.now();
     void sessions
       .poll(member.viewer, after)
       .then(
         (answer) => {
-          this.#stage = 'idle';
+          this.#isReading = false;
           this.#rest.succeeded();
           this.#received(answer);
           this.#ring.accepted(member);
@@ -125,7 +120,7 @@ export class AccountReads {
 
   /** A refusal is about the token alone: the next token reads immediately. */
   #failed(member: RingMember, error: unknown, after: number): void {
-    this.#stage = 'idle';
+    this.#isReading = false;
     this.#after ??= after;
     if (this.#ring.isRefused(member, error)) return;
     this.#rest.failed(error);
