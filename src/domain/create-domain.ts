@@ -56,7 +56,7 @@ export function createDomain(parts: DomainParts) {
     onSession: (viewer, answer) => accounts.emit('snapshotAnswered', viewer, answer),
   });
   const reads = createAccountServices(parts, accounts, gateway, ledger);
-  const { prover, hub, lists } = reads;
+  const { prover, hub, scheduler, lists } = reads;
   const knownTokens = createKnownTokens();
   const identify = createIdentity({
     clock,
@@ -99,7 +99,7 @@ export function createDomain(parts: DomainParts) {
   });
   const writeLimits = createWriteLimits(limiter, signedIn, known);
   const orderDesk = new OrderDesk(orders, prover, writeLimits, metrics);
-  metrics.watch({ catalogs, hub, orders, lists, tokenRefusals });
+  metrics.watch({ catalogs, hub, scheduler, orders, lists, tokenRefusals });
   return {
     ...reads,
     logicalClock,

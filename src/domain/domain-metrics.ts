@@ -4,6 +4,7 @@ import type { ListAgreement } from './account/list-agreement.ts';
 import type { Refuser, TokenRefusals } from './auth/token-refusals.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
 import type { PositionsHub } from './positions/hub.ts';
+import type { PollScheduler } from './positions/poll-scheduler.ts';
 import type { Orders } from './trading/orders.ts';
 
 export type DomainMetrics = ReturnType<typeof createDomainMetrics>;
@@ -12,6 +13,7 @@ export type DomainMetrics = ReturnType<typeof createDomainMetrics>;
 interface Watched {
   readonly catalogs: Catalogs;
   readonly hub: PositionsHub;
+  readonly scheduler: PollScheduler;
   readonly orders: Orders;
   readonly lists: ListAgreement;
   readonly tokenRefusals: TokenRefusals;
@@ -60,11 +62,11 @@ const GAUGES: Readonly<Record<string, readonly [help: string, measure: Measure]>
   subscriptions: ['Live subscriptions.', ({ hub }) => hub.subscriptions],
   feed_polls_waiting: [
     'Polls that are due and wait for the ceiling.',
-    ({ hub }) => hub.scheduler.waiting,
+    ({ scheduler }) => scheduler.waiting,
   ],
   feed_poll_stretch: [
     'Factor by which GATEWAY_POLLS_PER_SECOND lengthens the intervals of all feeds.',
-    ({ hub }) => hub.scheduler.stretch,
+    ({ scheduler }) => scheduler.stretch,
   ],
 };
 

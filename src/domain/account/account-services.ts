@@ -6,6 +6,7 @@ import type { DomainParts } from '../domain-parts.ts';
 import { PositionsHub } from '../positions/hub.ts';
 import { createSettlePair } from '../positions/list-pairs.ts';
 import { OpenPositions } from '../positions/open-positions.ts';
+import { createPollScheduler } from '../positions/poll-scheduler.ts';
 import { PositionsBoard } from '../positions/positions-board.ts';
 import type { AccountEvents } from './account-events.ts';
 import { AccountFreshness } from './account-freshness.ts';
@@ -38,7 +39,9 @@ export function createAccountServices(
     onRead: (source) => metrics.sessionReads.add(source),
   });
   const prover = new Prover({ ledger, sessions, logicalClock });
+  const scheduler = createPollScheduler(clock, settings.gatewayPollsPerSecond, Math.random);
   const hub = new PositionsHub({
+    scheduler,
     gateway,
     sessions,
     board,
@@ -52,7 +55,6 @@ export function createAccountServices(
     logicalClock,
     sessionMaxAgeMs: settings.sessionMaxAgeSeconds * 1000,
     heartbeatMs,
-    pollsPerSecond: settings.gatewayPollsPerSecond,
     gatewayTimeoutMs: settings.gatewayTimeoutMs,
     onEvent(merged) {
       metrics.events.delivered.add();
@@ -73,6 +75,7 @@ export function createAccountServices(
     sessions,
     prover,
     hub,
+    scheduler,
     openPositions,
     settlePair,
     /** Resolves when reads of the account can no longer be older than its last order at any replica. */

@@ -6,7 +6,6 @@ import { Feed } from './feed.ts';
 import type { FeedOptions } from './feed-options.ts';
 import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
 import type { FeedState } from './feed-state.ts';
-import { createPollScheduler, type PollScheduler } from './poll-scheduler.ts';
 import {
   readHeartbeatMs,
   readIntervalMs,
@@ -14,8 +13,7 @@ import {
   Subscription,
 } from './subscription.ts';
 
-export interface PositionsHubOptions extends Omit<FeedOptions, 'scheduler'> {
-  readonly pollsPerSecond: number;
+export interface PositionsHubOptions extends FeedOptions {
   /** Of subscriptions that request none. */
   readonly heartbeatMs?: number | undefined;
   /** Called with each event, and with the number of changes that are merged into it. */
@@ -38,15 +36,12 @@ export interface WatchChangesOptions extends WatchOptions {
  * exists.
  */
 export class PositionsHub {
-  readonly scheduler: PollScheduler;
-  readonly #options: PositionsHubOptions & FeedOptions;
+  readonly #options: PositionsHubOptions;
   readonly #feeds = new Map<string, Feed>();
   #isClosed = false;
 
   constructor(options: PositionsHubOptions) {
-    const { clock, pollsPerSecond, random } = options;
-    this.scheduler = createPollScheduler(clock, pollsPerSecond, random);
-    this.#options = { ...options, scheduler: this.scheduler };
+    this.#options = options;
   }
 
   /** Emits the whole list first, then again whenever it has changed. Polling starts with the first pull. */
@@ -147,7 +142,10 @@ export class PositionsHub {
       heartbeatMs: readHeartbeatMs(heartbeatSeconds) ?? heartbeatMs,
       join: (joining) => {
         if (this.#isClosed) return null;
-        const feed = this.#feeds.get(proof.account) ?? this.#open(proof);
+        const { account } = proof;
+        const onClosed = () => this.#feeds.delete(account);
+        const feed = this.#feeds.get(account) ?? new Feed(proof, this.#options, onClosed);
+        this.#feeds.set(account, feed);
         feed.join(joining);
         return feed;
       },
@@ -164,12 +162,5 @@ export class PositionsHub {
   /** The other feeds are kept for clients that reconnect. */
   #polling(): readonly Feed[] {
     return [...this.#feeds.values()].filter(({ ring }) => !ring.isEmpty);
-  }
-
-  #open(proof: AccountProof): Feed {
-    const { account } = proof;
-    const feed = new Feed(proof, this.#options, () => this.#feeds.delete(account));
-    this.#feeds.set(account, feed);
-    return feed;
   }
 }

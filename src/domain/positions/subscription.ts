@@ -80,15 +80,17 @@ export class Subscription<Event = unknown> {
   }
 
   #take(): Event | undefined {
-    const { reader, timers, intervalMs, heartbeatMs, onEvent } = this.options;
-    if (this.#feed === null || this.#feed.state.list === null) return undefined;
+    const { reader, viewer, timers, intervalMs, heartbeatMs, onEvent } = this.options;
+    if (this.#feed === null) return undefined;
+    const { state, ring } = this.#feed;
     // Without a timer: the feed wakes its subscriptions once the state may be shown.
-    if (reader.isWithheld?.(this.#feed.state)) return undefined;
+    if (state.list === null || reader.isWithheld?.(state)) return undefined;
     const nowMs = timers.now();
     const freeAtMs = this.#emittedAtMs + intervalMs;
     if (nowMs < freeAtMs) return this.#wakeAt(freeAtMs);
     const beatMs = Math.max(heartbeatMs, intervalMs);
-    const event = this.#nextEvent(this.#feed, nowMs >= this.#emittedAtMs + beatMs);
+    const isBeat = nowMs >= this.#emittedAtMs + beatMs;
+    const event = ring.maySend(viewer) ? reader.next(state, isBeat) : reader.stale(state, isBeat);
     if (event !== undefined) {
       this.#emittedAtMs = nowMs;
       onEvent?.(Math.max(0, this.#changes - 1));
@@ -96,14 +98,6 @@ export class Subscription<Event = unknown> {
     }
     this.#wakeAt(this.#emittedAtMs + beatMs);
     return event;
-  }
-
-  #nextEvent(feed: SubscribedFeed, isBeat: boolean): Event | undefined {
-    const { reader, viewer } = this.options;
-    const { state } = feed;
-    if (feed.ring.maySend(viewer))
-      return reader.next(state) ?? (isBeat ? reader.repeat(state) : undefined);
-    return isBeat || reader.isOutdated?.(state) ? reader.stale() : undefined;
   }
 
   /** An earlier timer is kept: its wake-up is cheaper than a new timer for each event. */

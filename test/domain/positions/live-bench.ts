@@ -6,6 +6,7 @@ import {
   type PositionsHubOptions,
   type WatchChangesOptions,
 } from '../../../src/domain/positions/hub.ts';
+import { createPollScheduler } from '../../../src/domain/positions/poll-scheduler.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { type Details, viewerOf } from '../viewer.ts';
@@ -20,13 +21,18 @@ export const LOGIN = '1001';
 /** A hub on a scripted clock, and the gateway behind it. */
 export function createLiveBench({
   proofMs = 300_000,
+  pollsPerSecond = 500,
   ...hubOptions
-}: Partial<PositionsHubOptions> & { readonly proofMs?: number } = {}) {
+}: Partial<PositionsHubOptions> & {
+  readonly proofMs?: number;
+  readonly pollsPerSecond?: number;
+} = {}) {
   const clock = createScriptedClock();
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, logicalClock, proofMs });
   const board = new PositionsBoard(ledger, 1e8);
   const gateway = new ScriptedGateway(clock, ledger, logicalClock);
+  const random = createRandom(1);
   const hub = new PositionsHub({
     gateway,
     sessions: gateway,
@@ -40,12 +46,12 @@ export function createLiveBench({
       },
     },
     clock,
-    random: createRandom(1),
+    random,
+    scheduler: createPollScheduler(clock, pollsPerSecond, random),
     logicalClock,
     sessionMaxAgeMs: 60_000,
     pollMs: 1_000,
     pollMaxMs: 30_000,
-    pollsPerSecond: 500,
     gatewayTimeoutMs: 5_000,
     onPoll: () => {},
     ...hubOptions,
