@@ -12,7 +12,7 @@ export interface FeedReader<Event> {
   isWithheld?(state: FeedState): boolean;
   /** The next event, or undefined where nothing has changed. The first one is always the list. */
   next(state: FeedState, isBeat: boolean): Event | undefined;
-  /** The last event again, marked as delayed where it says so, as soon as the feed is; undefined before the first. */
+  /** The last event again, marked as delayed, where one is due or the feed has become delayed since; undefined before the first. */
   stale(state: FeedState, isBeat: boolean): Event | undefined;
 }
 
