@@ -52,8 +52,8 @@ export function createDomain(parts: DomainParts) {
     onPositions: (viewer, answer) => accounts.emit('positionsAnswered', viewer, answer),
     onSession: (viewer, answer) => accounts.emit('snapshotAnswered', viewer, answer),
   });
-  const reads = createAccountServices({ ...parts, accounts, gateway, ledger, clock });
-  const { prover, hub, lists } = reads;
+  const reads = createAccountServices(parts, accounts, gateway, ledger);
+  const { prover, hub, scheduler, lists } = reads;
   const knownTokens = createKnownTokens();
   const identify = createIdentity({
     clock,
@@ -96,7 +96,7 @@ export function createDomain(parts: DomainParts) {
   });
   const writeLimits = createWriteLimits(limiter, signedIn, known);
   const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics);
-  metrics.watch({ catalogs, hub, orders, lists, tokenRefusals });
+  metrics.watch({ catalogs, hub, scheduler, orders, lists, tokenRefusals });
   return {
     ...reads,
     logicalClock,

@@ -4,6 +4,7 @@ import type { ListAgreement } from './account/list-agreement.ts';
 import type { Refuser, TokenRefusals } from './auth/token-refusals.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
 import type { PositionsHub } from './positions/hub.ts';
+import type { PollScheduler } from './positions/poll-scheduler.ts';
 import type { Orders } from './trading/orders.ts';
 
 export type DomainMetrics = ReturnType<typeof createDomainMetrics>;
@@ -12,6 +13,7 @@ export type DomainMetrics = ReturnType<typeof createDomainMetrics>;
 interface Watched {
   readonly catalogs: Catalogs;
   readonly hub: PositionsHub;
+  readonly scheduler: PollScheduler;
   readonly orders: Orders;
   readonly lists: ListAgreement;
   readonly tokenRefusals: TokenRefusals;
@@ -22,46 +24,51 @@ const REFUSERS: readonly Refuser[] = [
   'verification',
 ];
 
-const GAUGES = {
-  orders_under_way: 'Orders without an outcome yet.',
-  order_oldest_under_way_seconds: 'Age of the oldest order without an outcome; 0: there is none.',
-  catalogs: 'Catalogs in memory.',
-  stale_catalogs: 'Catalogs past their time.',
-  catalog_age_seconds: 'Age of the oldest catalog; 0: there is none.',
-  catalog_left_seconds:
-    'Time until the first catalog may be served no longer, as while the gateway fails.',
-  catalog_unknown_values: 'Values of instruments that are null because an enum here lacks them.',
-  feeds: 'Accounts that are polled.',
-  feeds_delayed: 'Feeds whose last poll failed.',
-  feed_oldest_seconds:
-    'Time since the gateway confirmed the oldest list that subscribers see; 0: there is none.',
-  subscriptions: 'Live subscriptions.',
-  feed_polls_waiting: 'Polls that are due and wait for the ceiling.',
-  feed_poll_stretch:
-    'Factor by which GATEWAY_POLLS_PER_SECOND lengthens the intervals of all feeds.',
-};
+/** Null where there is nothing to measure. */
+type Measure = (services: Watched) => number | null;
 
-function measured({ orders, catalogs, hub }: Watched) {
-  const inMemory = catalogs.figures;
-  const isNone = inMemory.length === 0;
-  const live = hub.stats();
-  const gauges: Record<keyof typeof GAUGES, number | null> = {
-    orders_under_way: orders.underWay,
-    order_oldest_under_way_seconds: orders.oldestSeconds,
-    catalogs: inMemory.length,
-    stale_catalogs: inMemory.filter(({ isStale }) => isStale).length,
-    catalog_age_seconds: Math.max(0, ...inMemory.map(({ ageSeconds }) => ageSeconds)),
-    catalog_left_seconds: isNone ? null : Math.min(...inMemory.map((each) => each.leftSeconds)),
-    catalog_unknown_values: inMemory.reduce((sum, { unknownValues }) => sum + unknownValues, 0),
-    feeds: live.feeds,
-    feeds_delayed: live.delayed,
-    feed_oldest_seconds: live.oldestSeconds,
-    subscriptions: live.subscriptions,
-    feed_polls_waiting: live.waitingPolls,
-    feed_poll_stretch: live.stretch,
-  };
-  return { gauges, groups: inMemory, polls: live.polls };
-}
+const GAUGES: Readonly<Record<string, readonly [help: string, measure: Measure]>> = {
+  orders_under_way: ['Orders without an outcome yet.', ({ orders }) => orders.underWay],
+  order_oldest_under_way_seconds: [
+    'Age of the oldest order without an outcome; 0: there is none.',
+    ({ orders }) => orders.oldestSeconds,
+  ],
+  catalogs: ['Catalogs in memory.', ({ catalogs }) => catalogs.figures.length],
+  stale_catalogs: [
+    'Catalogs past their time.',
+    ({ catalogs }) => catalogs.figures.filter(({ isStale }) => isStale).length,
+  ],
+  catalog_age_seconds: [
+    'Age of the oldest catalog; 0: there is none.',
+    ({ catalogs }) => Math.max(0, ...catalogs.figures.map(({ ageSeconds }) => ageSeconds)),
+  ],
+  catalog_left_seconds: [
+    'Time until the first catalog may be served no longer, as while the gateway fails.',
+    ({ catalogs }) => {
+      const left = catalogs.figures.map(({ leftSeconds }) => leftSeconds);
+      return left.length === 0 ? null : Math.min(...left);
+    },
+  ],
+  catalog_unknown_values: [
+    'Values of instruments that are null because an enum here lacks them.',
+    ({ catalogs }) => catalogs.figures.reduce((sum, { unknownValues }) => sum + unknownValues, 0),
+  ],
+  feeds: ['Accounts that are polled.', ({ hub }) => hub.feeds],
+  feeds_delayed: ['Feeds whose last poll failed.', ({ hub }) => hub.delayed],
+  feed_oldest_seconds: [
+    'Time since the gateway confirmed the oldest list that subscribers see; 0: there is none.',
+    ({ hub }) => hub.oldestSeconds,
+  ],
+  subscriptions: ['Live subscriptions.', ({ hub }) => hub.subscriptions],
+  feed_polls_waiting: [
+    'Polls that are due and wait for the ceiling.',
+    ({ scheduler }) => scheduler.waiting,
+  ],
+  feed_poll_stretch: [
+    'Factor by which GATEWAY_POLLS_PER_SECOND lengthens the intervals of all feeds.',
+    ({ scheduler }) => scheduler.stretch,
+  ],
+};
 
 const GAUGES_OF_GROUPS = {
   size: ['catalog_instruments', 'Instruments of each catalog in memory, 100 groups at most.'],
@@ -128,53 +135,39 @@ export function createDomainMetrics(registry: Registry) {
     'operation',
     'verdict',
   );
-  for (const refuser of REFUSERS) {
-    const accounts = onceATurn(() => watched?.tokenRefusals.accounts(refuser));
-    tokenAccounts.from(() => accounts()?.accepted ?? null, refuser, 'accepted');
-    tokenAccounts.from(() => accounts()?.refused ?? null, refuser, 'refused');
-  }
+  tokenAccounts.fromEach(() =>
+    REFUSERS.flatMap((refuser) => {
+      const accounts: Record<string, number> = watched?.tokenRefusals.accounts(refuser) ?? {};
+      return Object.entries(accounts).map(([verdict, value]) => [value, refuser, verdict] as const);
+    }),
+  );
   const accountLists = registry.gauge(
     'account_lists',
     'Accounts read within five minutes by whether ops 10 and 12 agree; differ: op 12 says that there are no positions and op 10 lists some, over two reads.',
     'verdict',
   );
-  const lists = onceATurn(() => watched?.lists.counts());
-  for (const verdict of ['agree', 'differ'] as const) {
-    accountLists.from(() => lists()?.[verdict] ?? null, verdict);
-  }
-  const figures = onceATurn(() => watched && measured(watched));
-  for (const name of Object.keys(GAUGES) as (keyof typeof GAUGES)[]) {
-    registry.gauge(name, GAUGES[name]).from(() => figures()?.gauges[name] ?? null);
+  accountLists.fromEach(() => {
+    const counts: Record<string, number> = watched?.lists.counts() ?? {};
+    return Object.entries(counts).map(([verdict, value]) => [value, verdict] as const);
+  });
+  for (const [name, [help, measure]] of Object.entries(GAUGES)) {
+    registry.gauge(name, help).from(() => watched && measure(watched));
   }
   for (const figure of Object.keys(GAUGES_OF_GROUPS) as (keyof typeof GAUGES_OF_GROUPS)[]) {
     const [name, help] = GAUGES_OF_GROUPS[figure];
     registry.gauge(name, help, 'group').fromEach(() => {
-      const groups = figures()?.groups ?? [];
+      const groups = watched?.catalogs.figures ?? [];
       return groups.map(({ group, [figure]: value }) => [value, group] as const);
     });
   }
-  const polls = registry.tally('feed_polls_total', 'Polls of live feeds by outcome.', 'outcome');
-  for (const outcome of ['changed', 'unchanged', 'failed', 'refused'] as const) {
-    polls.from(() => figures()?.polls[outcome] ?? null, outcome);
-  }
+  const polls = registry.counter('feed_polls_total', 'Polls of live feeds by outcome.', {
+    outcome: ['changed', 'unchanged', 'failed', 'refused'],
+  });
   return {
     ...counters,
+    polls,
     watch(services: Watched): void {
       watched = services;
     },
-  };
-}
-
-/** Keeps what `read` returned for the rest of the turn: the gauges of one scrape need not walk over all feeds each. */
-function onceATurn<T>(read: () => T): () => T {
-  let latest: { readonly value: T } | null = null;
-  return () => {
-    if (latest === null) {
-      latest = { value: read() };
-      setImmediate(() => {
-        latest = null;
-      });
-    }
-    return latest.value;
   };
 }

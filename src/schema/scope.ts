@@ -187,7 +187,7 @@ export class Scope implements OwnReads {
   }
 
   async #settlePair(): Promise<ListPair | SnapshotAlone> {
-    const { openPositions, listPairs } = this.#services;
+    const { openPositions, settlePair } = this.#services;
     // The snapshot is asked for first: then the list, which is the newer of the two, tells whether it agrees.
     const reading = this.session();
     const planned = this.#plan.has('positions') ? this.#readList().catch(() => null) : null;
@@ -196,7 +196,7 @@ export class Scope implements OwnReads {
     // Positions below a list of instruments are in no plan, and may have been begun since.
     const read = await (planned ?? this.#list?.catch(() => null));
     const list = read ?? openPositions.newerThan(viewer, answer);
-    return list === null ? { answer, list } : listPairs.settle(viewer, { answer, list });
+    return list === null ? { answer, list } : settlePair(viewer, { answer, list });
   }
 
   async positionsIn(symbol: string): Promise<readonly Position[]> {

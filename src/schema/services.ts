@@ -15,7 +15,7 @@ export type Services = Pick<
   | 'sessions'
   | 'catalogs'
   | 'openPositions'
-  | 'listPairs'
+  | 'settlePair'
   | 'prover'
   | 'hub'
   | 'catchUp'

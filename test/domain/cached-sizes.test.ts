@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { LogicalClock } from '../../lib/clock.ts';
 import { Watermarks } from '../../lib/watermarks.ts';
 import { createInstruments } from '../../sandbox/instruments.ts';
 import { digestOf } from '../../src/domain/account/relation.ts';
@@ -134,15 +133,14 @@ test.each([
 );
 
 test('a list of positions weighs what it says', async () => {
-  const board = new PositionsBoard({ logicalClock: new LogicalClock(), maxBytes: 1e9 });
+  const board = new PositionsBoard({ account: () => null }, 1e9);
   const share = await weighed(ENTRIES, board, (at) => {
     const text = JSON.stringify(rows(25, 'x'.repeat(200)));
     const positions = toPositions(JSON.parse(text), readingIn('auto')) ?? [];
     const bytes = Buffer.allocUnsafeSlow(text.length);
     bytes.write(text);
     const sent = { logicalTime: at, sentAtMs: 1.7e12 + at, receivedAtMs: 1.7e12 + at };
-    const tokenHash = `hash of the token ${at} in its forty letters`;
-    board.offer({ proof: null, tokenHash }, { positions, bytes, ...sent });
+    board.offer(viewerOf(`token ${at}`), { positions, bytes, ...sent });
   });
   expect(share).toBeGreaterThan(0.8);
   expect(share).toBeLessThan(1.2);

@@ -9,8 +9,6 @@ import type { Viewer } from '../auth/viewer.ts';
 export type AccountEvents = EventEmitter<{
   /** An order has changed the account, or may have: what was asked for before is outdated. */
   changed: [account: string];
-  /** The same may be true of any account. */
-  anyChanged: [];
   /** Op 12 has answered, a poll too. */
   positionsAnswered: [viewer: Viewer, answer: PositionsAnswer];
   /** Op 10 has answered. */

@@ -9,9 +9,8 @@ interface Account {
   readonly lists: {
     [source in Source]?: { readonly isEmpty: boolean; readonly logicalTime: number };
   };
-  /** Which of the two was read last when they began to differ; null while they agree. */
-  since: Source | null;
-  differs: boolean;
+  /** The logical time of the later of the two when they began to differ; null while they agree. */
+  since: number | null;
   readAtMs: number;
 }
 
@@ -44,29 +43,25 @@ export class ListAgreement {
   counts(): Readonly<Record<'agree' | 'differ', number>> {
     const counts = { agree: 0, differ: 0 };
     const oldestMs = this.#clock.now() - COUNTED_MS;
-    for (const { lists, differs, readAtMs } of this.#accounts.values()) {
-      if (readAtMs < oldestMs || !lists.session || !lists.positions) continue;
-      counts[differs ? 'differ' : 'agree'] += 1;
+    for (const { lists, since, readAtMs } of this.#accounts.values()) {
+      const { session, positions } = lists;
+      if (readAtMs < oldestMs || !session || !positions) continue;
+      const earlier = Math.min(session.logicalTime, positions.logicalTime);
+      counts[since !== null && earlier >= since ? 'differ' : 'agree'] += 1;
     }
     return counts;
   }
 
   #saw(key: string, source: Source, isEmpty: boolean, logicalTime: number): void {
     const known = this.#accounts.get(key);
-    const account: Account = known ?? { lists: {}, since: null, differs: false, readAtMs: 0 };
+    const account: Account = known ?? { lists: {}, since: null, readAtMs: 0 };
     if (!known) this.#accounts.set(key, account);
     const { lists } = account;
     if (logicalTime < (lists[source]?.logicalTime ?? 0)) return;
     lists[source] = { isEmpty, logicalTime };
     account.readAtMs = this.#clock.now();
     const { session, positions } = lists;
-    if (session?.isEmpty !== false || positions?.isEmpty !== true) {
-      account.since = null;
-      account.differs = false;
-      return;
-    }
-    const latest = session.logicalTime > positions.logicalTime ? 'session' : 'positions';
-    account.since ??= latest;
-    account.differs ||= account.since !== latest;
+    if (session?.isEmpty !== false || positions?.isEmpty !== true) account.since = null;
+    else account.since ??= Math.max(session.logicalTime, positions.logicalTime);
   }
 }

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock, LogicalClock } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
-import { Watermarks } from '../../../lib/watermarks.ts';
 import type { SessionAnswer } from '../../gateway/answers.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { ProofLedger } from '../auth/proof.ts';
@@ -20,8 +19,7 @@ export interface SessionsOptions {
   readonly clock: Clock;
   readonly logicalClock: LogicalClock;
   readonly maxAgeMs: number;
-  /** Left out where no other process takes orders. */
-  readonly freshness?: Pick<AccountFreshness, 'catchUp'>;
+  readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
   readonly maxBytes: number;
   readonly onRead?: (source: ReceiptSource) => void;
 }
@@ -61,7 +59,6 @@ export class Sessions {
   readonly #cache: LRUCache<string, CachedSnapshot>;
   readonly #inFlight = new Map<string, InFlightRead>();
   readonly #orderCounts = growingLru<string, number>(ACCOUNTS);
-  readonly #staleSince = new Watermarks();
   /** The newest snapshot that was evicted, or not kept: a call from before may bring an older one. */
   #forgottenTime = 0;
 
@@ -78,7 +75,7 @@ export class Sessions {
 
   read(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | Promise<SessionAnswer> {
     const isInMemory = this.#inFlight.has(viewer.tokenHash) || this.#cachedFor(viewer);
-    const caughtUp = (isInMemory && this.#options.freshness?.catchUp(viewer.account)) || true;
+    const caughtUp = isInMemory ? this.#options.freshness.catchUp(viewer.account) : true;
     if (caughtUp === true) return this.#read(viewer, demand);
     return caughtUp.then((isCertain) => {
       if (isCertain) return this.#read(viewer, demand);
@@ -105,13 +102,14 @@ export class Sessions {
   cached(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | null {
     const cached = this.#cachedFor(viewer);
     if (!cached) return null;
-    const { answer } = cached;
-    const nowMs = this.#options.clock.now();
+    const { answer, members } = cached;
+    const { board, clock } = this.#options;
+    const nowMs = clock.now();
     const maxAgeMs = Math.min(demand.maxAgeMs ?? Infinity, this.#options.maxAgeMs);
     const isServable =
       answer.logicalTime > this.#earliestTime(viewer, demand) &&
       nowMs - answer.sentAtMs < maxAgeMs &&
-      this.#isCurrent(viewer, cached) &&
+      !(members !== null && board.contradicts(viewer, answer.logicalTime, members)) &&
       (demand.hasRows?.(answer) ?? true);
     if (!isServable) return null;
     cached.usedAtMs = nowMs;
@@ -130,8 +128,7 @@ export class Sessions {
 
   /** The size of all cached snapshots, and of what is remembered of accounts beside them. */
   get byteSize(): number {
-    const snapshots = this.#cache.calculatedSize;
-    return snapshots + this.#orderCounts.calculatedSize + this.#staleSince.byteSize;
+    return this.#cache.calculatedSize + this.#orderCounts.calculatedSize;
   }
 
   /** Whether a snapshot for this token is in flight, which a read now would most likely share. */
@@ -149,17 +146,8 @@ export class Sessions {
     return this.#orderCounts.get(account) ?? 0;
   }
 
-  /** Marks every snapshot requested so far as stale. */
-  accountChanged(account: string): void {
-    this.#staleSince.set(account, { at: this.#options.logicalClock.next() });
-  }
-
-  anyAccountChanged(): void {
-    this.#staleSince.setAll(this.#options.logicalClock.next());
-  }
-
   #earliestTime(viewer: Viewer, { after = 0 }: SessionDemand): number {
-    return Math.max(after, this.#staleSince.at(viewer.account));
+    return Math.max(after, this.#options.freshness.changedAt(viewer.account));
   }
 
   #sharable(viewer: Viewer, demand: SessionDemand): Promise<SessionAnswer> | null {
@@ -169,10 +157,11 @@ export class Sessions {
   }
 
   async #call(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
-    const answer = await this.#options.gateway.getSession(detached(viewer));
+    const { gateway, freshness } = this.#options;
+    const answer = await gateway.getSession(detached(viewer));
     const newest = this.#cache.peek(viewer.tokenHash)?.answer.logicalTime ?? this.#forgottenTime;
     // An answer from before a change is its own readers', and is not cached for later ones.
-    if (answer.logicalTime > Math.max(newest, this.#staleSince.at(viewer.account))) {
+    if (answer.logicalTime > Math.max(newest, freshness.changedAt(viewer.account))) {
       this.#keep(viewer.tokenHash, keepsRows ? answer : withoutRows(answer));
       // The gateway has just answered this very token for this account.
       this.#orderCounts.set(viewer.account, answer.session.orders?.length ?? 0);
@@ -207,25 +196,15 @@ export class Sessions {
   #fetch(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
     const key = viewer.tokenHash;
     const logicalTime = this.#options.logicalClock.next();
-    const answer = this.#call(viewer, keepsRows);
-    const inFlight = { logicalTime, answer };
-    this.#inFlight.set(key, inFlight);
-    const onSettled = () => {
-      if (this.#inFlight.get(key) === inFlight) this.#inFlight.delete(key);
-    };
-    answer.then(onSettled, onSettled);
+    const answer = this.#call(viewer, keepsRows).finally(() => {
+      if (this.#inFlight.get(key)?.answer === answer) this.#inFlight.delete(key);
+    });
+    this.#inFlight.set(key, { logicalTime, answer });
     return answer;
   }
 
   /** A token that the gateway has not accepted recently gets nothing cached, not even its own snapshot. */
   #cachedFor(viewer: Viewer): CachedSnapshot | undefined {
     return this.#options.ledger.isAccepted(viewer) ? this.#cache.get(viewer.tokenHash) : undefined;
-  }
-
-  #isCurrent(viewer: Viewer, { answer: { logicalTime }, members }: CachedSnapshot): boolean {
-    if (members === null) return true;
-    const { board, ledger } = this.#options;
-    const scope = { proof: ledger.account(viewer), tokenHash: viewer.tokenHash };
-    return !board.contradicts(scope, logicalTime, members);
   }
 }

@@ -11,21 +11,9 @@ import { EventHold } from './event-hold.ts';
 import type { FeedOptions } from './feed-options.ts';
 import type { FeedState } from './feed-state.ts';
 import type { PollTurn } from './poll-scheduler.ts';
+import type { Poller } from './poller.ts';
 import { Rest } from './rest.ts';
 import type { RingMember, TokenRing } from './token-ring.ts';
-
-/** The part of a feed that the reads of its account use. */
-export interface AccountReadsFeed {
-  readonly state: FeedState;
-  readonly ring: TokenRing;
-  /** Called when the subscriptions that follow the account may have an event. */
-  wake(): void;
-  /** A list newer than the snapshot is needed. */
-  pollNow(): void;
-  /** Called with each answer, and with each failure; returns whether it ends the token. */
-  answered(member: RingMember): void;
-  failed(member: RingMember, error: unknown): boolean;
-}
 
 /**
  * Decides when a feed reads op 10, and which snapshot it shows beside its list: one that was taken while the
@@ -33,12 +21,14 @@ export interface AccountReadsFeed {
  */
 export class AccountReads {
   readonly #options: FeedOptions;
-  readonly #feed: AccountReadsFeed;
+  readonly #state: FeedState;
+  readonly #ring: TokenRing;
+  readonly #poller: Poller;
   readonly #turn: PollTurn;
   readonly #rest: Rest;
   readonly #hold: EventHold;
   #followers = 0;
-  #stage: 'idle' | 'planned' | 'reading' = 'idle';
+  #isReading = false;
   /** Set while a read is wanted: the snapshot must have been requested after this logical time. */
   #after: number | null = null;
   #startedAtMs = Number.NEGATIVE_INFINITY;
@@ -49,23 +39,25 @@ export class AccountReads {
   /** How often op 10 has differed from a list although nothing had changed in between, and when it is asked again. */
   #dispute = UNDISPUTED;
 
-  constructor(options: FeedOptions, feed: AccountReadsFeed) {
+  constructor(options: FeedOptions, state: FeedState, ring: TokenRing, poller: Poller) {
     this.#options = options;
-    this.#feed = feed;
+    this.#state = state;
+    this.#ring = ring;
+    this.#poller = poller;
     this.#turn = options.scheduler.join(() => this.#start());
     this.#rest = new Rest(options);
-    this.#hold = new EventHold(options, feed.state, () => feed.wake());
+    this.#hold = new EventHold(options, state, () => this.#wake());
   }
 
   /** `isLate` where a client resumes from before the snapshot that is shown. */
   join(viewer: Viewer, isLate: boolean): void {
-    const { source, clock, pollMs, gatewayTimeoutMs } = this.#options;
+    const { sessions, clock, pollMs, gatewayTimeoutMs } = this.#options;
     this.#followers += 1;
     const isFirst = this.#followers === 1;
-    const cached = isFirst && !this.#isYoung ? source.cachedSession(viewer) : null;
+    const cached = isFirst && !this.#isYoung ? sessions.cached(viewer) : null;
     if (cached !== null) this.#received(cached);
     // Where all that is known is too old, the first event waits for the one read.
-    const isFresh = this.#isYoung && this.#after === null && this.#stage !== 'reading';
+    const isFresh = this.#isYoung && this.#after === null && !this.#isReading;
     if (!isFresh && !this.#rest.hasFailed && !this.#hold.isOn) {
       this.#hold.withhold(isFirst ? gatewayTimeoutMs : pollMs);
     }
@@ -78,7 +70,6 @@ export class AccountReads {
     this.#followers -= 1;
     if (this.#followers > 0) return;
     this.#turn.leave();
-    if (this.#stage === 'planned') this.#stage = 'idle';
     this.#candidate = null;
     this.#hold.release();
   }
@@ -95,13 +86,10 @@ export class AccountReads {
     if (this.#candidate !== null) this.#judge(this.#candidate);
     const isUnsettled = this.#isUnsettled();
     if (isUnsettled && this.#rest.isOver && !this.#hold.isOn) this.#hold.withholdMembers();
-    const isReading = this.#stage === 'reading';
     const isDue =
       isUnsettled || !this.#isYoung || this.#options.clock.now() >= this.#dispute.retryAtMs;
-    if (isDue && !isReading && this.#candidate === null) this.#want();
-    if (this.#after === null || this.#stage !== 'idle' || !this.#rest.isOver) return;
-    this.#stage = 'planned';
-    this.#turn.soon();
+    if (isDue && !this.#isReading && this.#candidate === null) this.#want();
+    if (this.#after !== null && !this.#isReading && this.#rest.isOver) this.#turn.soon();
   }
 
   #want(): void {
@@ -109,22 +97,21 @@ export class AccountReads {
   }
 
   #start(): void {
-    const { clock, source } = this.#options;
+    const { clock, sessions } = this.#options;
     const after = this.#after;
-    this.#stage = 'idle';
-    const member = after === null ? null : this.#feed.ring.next(clock.now());
+    const member = after === null ? null : this.#ring.next(clock.now());
     if (after === null || member === null) return;
-    this.#stage = 'reading';
+    this.#isReading = true;
     this.#after = null;
     this.#startedAtMs = clock.now();
-    void source
-      .getSession(member.viewer, after)
+    void sessions
+      .poll(member.viewer, after)
       .then(
         (answer) => {
-          this.#stage = 'idle';
+          this.#isReading = false;
           this.#rest.succeeded();
           this.#received(answer);
-          this.#feed.answered(member);
+          this.#ring.accepted(member);
         },
         (error: unknown) => this.#failed(member, error, after),
       )
@@ -133,16 +120,16 @@ export class AccountReads {
 
   /** A refusal is about the token alone: the next token reads immediately. */
   #failed(member: RingMember, error: unknown, after: number): void {
-    this.#stage = 'idle';
+    this.#isReading = false;
     this.#after ??= after;
-    if (this.#feed.failed(member, error)) return;
+    if (this.#ring.isRefused(member, error)) return;
     this.#rest.failed(error);
     this.#hold.release();
   }
 
   #received(answer: SessionAnswer): void {
     const { sessionMaxAgeMs } = this.#options;
-    this.#left = ordersLeft(this.#left, this.#feed.state.orders, answer, sessionMaxAgeMs);
+    this.#left = ordersLeft(this.#left, this.#state.orders, answer, sessionMaxAgeMs);
     this.#judge(answer);
     // The read was answered in time; what it shows beyond the list has an interval of its own.
     if (this.#candidate !== null && this.#hold.isOn) this.#hold.withholdMembers();
@@ -150,14 +137,14 @@ export class AccountReads {
 
   /** Shows a snapshot unless a list still to come decides on it, and drops one that a change has made outdated. */
   #judge(answer: SessionAnswer): void {
-    const { list, session } = this.#feed.state;
+    const { list, session } = this.#state;
     const relation = this.#relate(answer, awaitedOf(answer, this.#left));
     const isListOlder = list === null || list.logicalTime < answer.logicalTime;
     const isAwaited = relation === 'list-behind' || relation === 'snapshot-behind';
     this.#candidate = null;
     if (isAwaited || (isListOlder && relation !== 'agree')) {
       this.#candidate = answer;
-      if (list !== null && isListOlder) this.#feed.pollNow();
+      if (list !== null && isListOlder) this.#poller.pollNow();
       return;
     }
     // Once the first event has waited long enough, any snapshot is better than none.
@@ -171,26 +158,31 @@ export class AccountReads {
     // A gateway that goes on disagreeing with itself is asked less and less often.
     const retryMs = Math.min(sessionMaxAgeMs, pollMs * 2 ** (times - 1));
     this.#dispute = isDisputed ? { times, retryAtMs: clock.now() + retryMs } : UNDISPUTED;
-    const isNews = this.#feed.state.takeSession(answer);
+    const isNews = this.#state.takeSession(answer);
     this.#hold.release();
-    if (isNews) this.#feed.wake();
+    if (isNews) this.#wake();
+  }
+
+  #wake(): void {
+    for (const subscription of this.#ring.subscriptions)
+      if (subscription.options.followsAccount) subscription.wake();
   }
 
   /** Null before the first list. */
   #relate(answer: SessionAnswer, awaited: Awaited): Relation | null {
-    const { list, membersTime } = this.#feed.state;
+    const { list, membersTime } = this.#state;
     return list && relate({ ...list, membersTime }, answer, awaited, this.#options.clock.now());
   }
 
   /** Whether the list has had other members since the snapshot that is shown. */
   #isUnsettled(): boolean {
-    const { session } = this.#feed.state;
+    const { session } = this.#state;
     return session !== null && this.#relate(session, NOTHING_AWAITED) === 'snapshot-outdated';
   }
 
   get #isYoung(): boolean {
     const { clock, sessionMaxAgeMs } = this.#options;
-    const { session } = this.#feed.state;
+    const { session } = this.#state;
     return session !== null && clock.now() - session.receivedAtMs < sessionMaxAgeMs;
   }
 }

@@ -9,7 +9,7 @@ const MOST_INTERVALS = 4;
  * would be seen twice, or not at all.
  */
 export class EventHold {
-  readonly #options: Pick<FeedOptions, 'clock' | 'pollMs'>;
+  readonly #options: FeedOptions;
   readonly #state: FeedState;
   readonly #wake: () => void;
   #held: { readonly sinceMs: number; readonly cancel: () => void } | null = null;
@@ -17,7 +17,7 @@ export class EventHold {
   #releasedTime = -1;
 
   /** `wake` is called when the events may be shown again. */
-  constructor(options: Pick<FeedOptions, 'clock' | 'pollMs'>, state: FeedState, wake: () => void) {
+  constructor(options: FeedOptions, state: FeedState, wake: () => void) {
     this.#options = options;
     this.#state = state;
     this.#wake = wake;

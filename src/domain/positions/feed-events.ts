@@ -5,8 +5,8 @@ import type { PositionTotals } from './totals.ts';
 
 export type FeedStatus = 'LIVE' | 'DELAYED';
 
-/** The fields that every event has, whatever its reader received before. */
-export interface FeedSummary {
+/** The fields that every event of changes has, whatever its reader received before. */
+export interface FeedEvent {
   readonly cursor: string;
   readonly totals: PositionTotals;
   readonly status: FeedStatus;
@@ -15,22 +15,17 @@ export interface FeedSummary {
 }
 
 /** One event of the positions: a whole list, or the delta from the last emitted list to the present one. */
-export interface PositionChanges extends FeedSummary, Delta<Position> {
+export interface PositionChanges extends FeedEvent, Delta<Position> {
   readonly snapshot: boolean;
-}
-
-export interface AccountSummary extends FeedSummary {
-  /** The gateway's snapshot that the orders agree with; null until op 10 has answered. */
-  readonly session: SessionAnswer | null;
-  /** Null until a snapshot has had a list of orders. */
-  readonly ordersFetchedAt: Date | null;
 }
 
 /** One event of the whole account. */
-export interface AccountChanges extends FeedSummary {
+export interface AccountChanges extends FeedEvent {
   readonly snapshot: boolean;
   readonly positions: Delta<Position>;
+  /** Null until a snapshot has had a list of orders. */
   readonly orders: ChangedOrders | null;
+  /** The gateway's snapshot that the orders agree with; null until op 10 has answered. */
   readonly session: SessionAnswer | null;
 }
 

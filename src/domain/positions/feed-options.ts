@@ -1,31 +1,27 @@
 import type { Clock, LogicalClock } from '../../../lib/clock.ts';
-import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
-import type { Viewer } from '../auth/viewer.ts';
+import type { AccountFreshness } from '../account/account-freshness.ts';
+import type { Prover } from '../account/prover.ts';
+import type { Sessions } from '../account/sessions.ts';
+import type { ProofLedger } from '../auth/proof.ts';
+import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { PollScheduler } from './poll-scheduler.ts';
 import type { PositionsBoard } from './positions-board.ts';
 
-/** Ops 12 and 10, called once: an implementation must not retry, because a feed has its own back-off. */
-export interface FeedSource {
-  getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer>;
-  /** The snapshot that is cached for this token, where it may still be served. */
-  cachedSession(viewer: Viewer): SessionAnswer | null;
-  /** A snapshot that was requested after this logical time. */
-  getSession(viewer: Viewer, after: number): Promise<SessionAnswer>;
-}
-
-/** The feed's view of the proof of its tokens. */
-export interface TokenProofs {
-  /** Whether the token has proof of the account now. */
-  holds(viewer: Viewer): boolean;
-  /** Renews the proof of a token whose polls did not renew it; rejects where that fails. */
-  renew(viewer: Viewer): Promise<unknown>;
+/** A poll's outcome, which decides when the next one is due. A refusal concerns one token, a failure the gateway. */
+export interface PollOutcome {
+  readonly kind: 'changed' | 'unchanged' | 'failed' | 'refused';
+  /** Of a failure. */
+  readonly error?: unknown;
 }
 
 /** The services and settings that all feeds of a process, and their parts, are made with. */
 export interface FeedOptions {
-  readonly source: FeedSource;
+  readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
+  readonly sessions: Pick<Sessions, 'cached' | 'poll'>;
   readonly board: PositionsBoard;
-  readonly proofs: TokenProofs;
+  readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
+  readonly ledger: Pick<ProofLedger, 'account'>;
+  readonly prover: Pick<Prover, 'account'>;
   readonly scheduler: PollScheduler;
   readonly clock: Clock;
   readonly logicalClock: LogicalClock;
@@ -37,9 +33,5 @@ export interface FeedOptions {
   readonly sessionMaxAgeMs: number;
   /** How long a subscription waits for the first list or snapshot. */
   readonly gatewayTimeoutMs: number;
-  /** Called with the outcome of each poll. */
-  readonly onPoll: (
-    outcome: 'changed' | 'unchanged' | 'failed' | 'refused',
-    error?: unknown,
-  ) => void;
+  readonly onPoll: (outcome: PollOutcome) => void;
 }

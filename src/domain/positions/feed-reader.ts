@@ -1,32 +1,30 @@
 import type { Position } from '../../gateway/model.ts';
-import type { FeedSummary } from './feed-events.ts';
+import type { FeedEvent } from './feed-events.ts';
 import type { FeedState } from './feed-state.ts';
 import { type FeedView, SNAPSHOT } from './feed-view.ts';
 
-/** Computes one subscriber's events. It keeps only the last one's summary. */
+/**
+ * Computes one subscriber's events. `isBeat`: one is due although nothing has changed, which distinguishes a quiet market from a
+ * dead connection.
+ */
 export interface FeedReader<Event> {
   /** Whether nothing may be shown just now, not even again. Left out, nothing ever is withheld. */
   isWithheld?(state: FeedState): boolean;
   /** The next event, or undefined where nothing has changed. The first one is always the list. */
-  next(state: FeedState): Event | undefined;
-  /** The heartbeat: the present state again, which distinguishes a quiet market from a dead connection. */
-  repeat(state: FeedState): Event;
-  /** The last event again, marked as delayed; undefined before the first. */
-  stale(state: FeedState): Event | undefined;
-  /** Whether the last event said `LIVE` while the feed is delayed. Left out, no event says either. */
-  isOutdated?(state: FeedState): boolean;
+  next(state: FeedState, isBeat: boolean): Event | undefined;
+  /** The last event again, marked as delayed, where one is due or the feed has become delayed since; undefined before the first. */
+  stale(state: FeedState, isBeat: boolean): Event | undefined;
 }
 
 /** Emits a snapshot and then deltas, or deltas from the start where `after` is a cursor of the feed. */
-export class ChangesReader<Event extends FeedSummary, Summary extends FeedSummary>
-  implements FeedReader<Event>
-{
-  readonly #viewOf: (state: FeedState) => FeedView<Event, Summary>;
+export class ChangesReader<Event extends FeedEvent> implements FeedReader<Event> {
+  readonly #viewOf: (state: FeedState) => FeedView<Event>;
   readonly #after: string | null;
   #version = SNAPSHOT;
-  #lastSent: Summary | null = null;
+  /** The last event without its changes, so that no reader keeps lists. */
+  #last: Event | null = null;
 
-  constructor(viewOf: (state: FeedState) => FeedView<Event, Summary>, after: string | null) {
+  constructor(viewOf: (state: FeedState) => FeedView<Event>, after: string | null) {
     this.#viewOf = viewOf;
     this.#after = after;
   }
@@ -35,38 +33,25 @@ export class ChangesReader<Event extends FeedSummary, Summary extends FeedSummar
     return this.#viewOf(state).isWithheld;
   }
 
-  next(state: FeedState): Event | undefined {
+  next(state: FeedState, isBeat: boolean): Event | undefined {
     const view = this.#viewOf(state);
-    if (this.#lastSent === null) {
-      this.#version = view.versionOf(this.#after) ?? SNAPSHOT;
-      return this.repeat(state);
-    }
-    const isSameStatus = this.#lastSent.status === state.status;
-    if (this.#version === view.version && isSameStatus) return undefined;
-    if (isSameStatus && view.isEmptySince(this.#version)) {
-      // A position opened and closed between two reads: there is no event, and the next delta starts here.
+    if (this.#last === null) this.#version = view.versionOf(this.#after) ?? SNAPSHOT;
+    else if (!isBeat && this.#last.status === state.status && view.isEmptySince(this.#version)) {
+      // A position may have opened and closed between two reads: the next delta starts here.
       this.#version = view.version;
       return undefined;
     }
-    return this.repeat(state);
-  }
-
-  repeat(state: FeedState): Event {
-    const view = this.#viewOf(state);
     const event = view.since(this.#version);
     this.#version = view.version;
-    this.#lastSent = view.summary;
+    this.#last = view.since(this.#version);
     return event;
   }
 
-  stale(state: FeedState): Event | undefined {
-    if (this.#lastSent === null) return undefined;
-    this.#lastSent = { ...this.#lastSent, status: 'DELAYED' };
-    return this.#viewOf(state).unchanged(this.#lastSent);
-  }
-
-  isOutdated(state: FeedState): boolean {
-    return this.#lastSent?.status === 'LIVE' && state.status === 'DELAYED';
+  stale({ status }: FeedState, isBeat: boolean): Event | undefined {
+    const isOutdated = this.#last?.status === 'LIVE' && status === 'DELAYED';
+    if (this.#last === null || !(isBeat || isOutdated)) return undefined;
+    this.#last = { ...this.#last, status: 'DELAYED' };
+    return this.#last;
   }
 }
 
@@ -74,16 +59,13 @@ export class ChangesReader<Event extends FeedSummary, Summary extends FeedSummar
 export class ListReader implements FeedReader<readonly Position[]> {
   #lastSent: readonly Position[] | undefined;
 
-  next(state: FeedState): readonly Position[] | undefined {
-    return this.#lastSent === state.positions ? undefined : this.repeat(state);
+  next({ positions }: FeedState, isBeat: boolean): readonly Position[] | undefined {
+    if (!isBeat && this.#lastSent === positions) return undefined;
+    this.#lastSent = positions;
+    return positions;
   }
 
-  repeat(state: FeedState): readonly Position[] {
-    this.#lastSent = state.positions;
-    return this.#lastSent;
-  }
-
-  stale(): readonly Position[] | undefined {
-    return this.#lastSent;
+  stale(_state: FeedState, isBeat: boolean): readonly Position[] | undefined {
+    return isBeat ? this.#lastSent : undefined;
   }
 }

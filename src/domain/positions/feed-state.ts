@@ -2,13 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import type { Order, Position, Session } from '../../gateway/model.ts';
 import type { SnapshotPositions } from '../../gateway/wire/session.ts';
-import type {
-  AccountChanges,
-  AccountSummary,
-  FeedStatus,
-  FeedSummary,
-  PositionChanges,
-} from './feed-events.ts';
+import type { AccountChanges, FeedEvent, FeedStatus, PositionChanges } from './feed-events.ts';
 import { FeedView, SNAPSHOT } from './feed-view.ts';
 import { type Delta, type Item, NOTHING, Timeline } from './timeline.ts';
 import { type PositionTotals, totalsOf } from './totals.ts';
@@ -16,12 +10,8 @@ import { type PositionTotals, totalsOf } from './totals.ts';
 /** Its own methods alone change it. */
 export type FeedState = Readonly<State>;
 
-export function createFeedState(): FeedState {
-  return new State();
-}
-
 /** The feed's present state: its lists, which share one version, and what its readers see of them. */
-class State {
+export class State {
   /** The newest list received; null before the first. */
   list: PositionsAnswer | null = null;
   /** The logical time of the list that first had the present members. */
@@ -31,35 +21,32 @@ class State {
   /** The version that the state had when the snapshot was taken over. */
   readVersion = 0;
   status: FeedStatus = 'LIVE';
-  readonly #positions = new Timeline<Position>(samePosition, sameSize);
+  readonly #positions = new Timeline<Position>(samePosition);
   readonly #orders = new Timeline<Order>(isDeepStrictEqual);
   #version = 0;
   #totals: PositionTotals | null = null;
   #sessionVersion = 0;
   #ordersFetchedAt: Date | null = null;
   /** The positions alone. */
-  readonly positionChanges = new FeedView<PositionChanges, FeedSummary>({
-    summarize: (cursor) => this.#summary(cursor),
-    compute: (version, summary) => {
+  readonly positionChanges = new FeedView<PositionChanges>({
+    compute: (version, cursor) => {
       const positions = changes(this.#positions, version);
-      return positions && { ...summary, snapshot: version === SNAPSHOT, ...positions };
+      return positions && { ...this.#event(cursor), snapshot: version === SNAPSHOT, ...positions };
     },
     isEmpty,
   });
   /** The positions with the orders and the figures of the account's snapshot. */
-  readonly accountChanges = new FeedView<AccountChanges, AccountSummary>({
-    summarize: (cursor) => ({
-      ...this.#summary(cursor),
-      session: this.session,
-      ordersFetchedAt: this.#ordersFetchedAt,
-    }),
-    compute: (version, { ordersFetchedAt: fetchedAt, ...summary }) => {
+  readonly accountChanges = new FeedView<AccountChanges>({
+    compute: (version, cursor) => {
       const positions = changes(this.#positions, version);
       const changed = changes(this.#orders, version);
       if (positions === null || changed === null) return null;
       const { upserted, closed } = changed;
+      const fetchedAt = this.#ordersFetchedAt;
       const orders = fetchedAt === null ? null : { upserted, closed, fetchedAt };
-      return { ...summary, snapshot: version === SNAPSHOT, positions, orders };
+      const { session } = this;
+      const snapshot = version === SNAPSHOT;
+      return { ...this.#event(cursor), snapshot, positions, orders, session };
     },
     isEmpty: ({ snapshot, positions, orders }, version) =>
       isEmpty({ snapshot, ...positions }) &&
@@ -77,27 +64,26 @@ class State {
     return this.#orders.items;
   }
 
-  takeStatus(status: FeedStatus): void {
-    if (status === this.status) return;
+  /** Takes a status, and a list unless a newer one is shown; returns whether the status or the positions have changed. */
+  take(status: FeedStatus, list: PositionsAnswer | null): boolean {
+    const { positions, status: statusBefore } = this;
     this.status = status;
+    if (list !== null && list.logicalTime > (this.list?.logicalTime ?? 0)) this.#takeList(list);
     this.#changed();
+    return this.positions !== positions || status !== statusBefore;
   }
 
-  /** Takes a list unless a newer one is shown. */
-  take(list: PositionsAnswer): void {
-    if (this.list !== null && list.logicalTime <= this.list.logicalTime) return;
-    // Equal bytes are mapped to the same array, which needs no comparison.
-    const isUnchanged = this.list?.positions === list.positions;
+  #takeList(list: PositionsAnswer): void {
+    const before = this.list;
     this.list = list;
-    const { isContent, isMembers } = isUnchanged
-      ? { isContent: false, isMembers: false }
-      : this.#positions.advance(list.positions, this.#version + 1);
+    // Equal bytes are mapped to the same array, which needs no comparison.
+    if (list.positions === before?.positions) return;
+    const { isContent, isMembers } = this.#positions.advance(list.positions, this.#version + 1);
     if (isContent) {
       this.#version += 1;
       this.#totals = null;
     }
     if (isMembers) this.membersTime = list.logicalTime;
-    this.#changed();
   }
 
   /** Takes a snapshot of the account; returns whether an order or a figure has changed. */
@@ -121,7 +107,7 @@ class State {
     return isContent;
   }
 
-  #summary(cursor: string): FeedSummary {
+  #event(cursor: string): FeedEvent {
     this.#totals ??= totalsOf(this.#positions.items);
     // The list may have been made right then, however long it was on its way.
     const asOf = new Date(this.list?.sentAtMs ?? 0);
@@ -187,9 +173,4 @@ export function samePosition(a: Position, b: Position): boolean {
       a.createdAt === b.createdAt &&
       a.id === b.id)
   );
-}
-
-/** Whether a position is as large as before: a partial close keeps the id, and changes the account's figures. */
-export function sameSize(a: Position, b: Position): boolean {
-  return a.units === b.units;
 }

@@ -1,11 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { FeedSummary } from './feed-events.ts';
 
 /** The functions by which one kind of event differs from another. */
-export interface FeedViewOptions<Event, Summary extends FeedSummary> {
-  readonly summarize: (cursor: string) => Summary;
+export interface FeedViewOptions<Event> {
   /** The changes since a version; null where the version is too old. */
-  readonly compute: (version: number, summary: Summary) => Event | null;
+  readonly compute: (version: number, cursor: string) => Event | null;
   /** Whether an event that starts at this version has nothing to say. */
   readonly isEmpty: (event: Event, version: number) => boolean;
 }
@@ -21,30 +19,22 @@ const SEAL_LENGTH = 16;
  * Its cursors are signed with a secret of this view, so that a cursor of another feed or view, or a forged one,
  * reads as unknown, and none reveals whose feed it is from or whether that one still runs.
  */
-export class FeedView<Event, Summary extends FeedSummary> {
+export class FeedView<Event> {
   /** While true the state is not to be shown: what belongs together has not arrived whole. */
   isWithheld = false;
-  readonly #options: FeedViewOptions<Event, Summary>;
+  readonly #options: FeedViewOptions<Event>;
   readonly #secret = randomBytes(16).toString('hex');
   /** The events of the present state by the version each starts from, which is the same for nearly all readers. */
   readonly #events = new Map<number, Event>();
   #version = 0;
   #cursor: string | null = null;
-  #summary: Summary | null = null;
 
-  constructor(options: FeedViewOptions<Event, Summary>) {
+  constructor(options: FeedViewOptions<Event>) {
     this.#options = options;
   }
 
   get version(): number {
     return this.#version;
-  }
-
-  /** The summary of the present state, as one shared object for all readers. */
-  get summary(): Summary {
-    this.#cursor ??= this.#cursorOf(this.#version.toString(36));
-    this.#summary ??= this.#options.summarize(this.#cursor);
-    return this.#summary;
   }
 
   /** The version a client's cursor stands for; null where it is not one of this view's. */
@@ -58,7 +48,8 @@ export class FeedView<Event, Summary extends FeedSummary> {
   since(version: number): Event {
     const known = this.#events.get(version);
     if (known !== undefined) return known;
-    const event = this.#options.compute(version, this.summary) ?? this.since(SNAPSHOT);
+    this.#cursor ??= this.#cursorOf(this.#version.toString(36));
+    const event = this.#options.compute(version, this.#cursor) ?? this.since(SNAPSHOT);
     this.#events.set(version, event);
     return event;
   }
@@ -67,18 +58,10 @@ export class FeedView<Event, Summary extends FeedSummary> {
     return this.#options.isEmpty(this.since(version), version);
   }
 
-  /** An event without changes. */
-  unchanged(summary: Summary): Event {
-    const event = this.#options.compute(this.#version, summary);
-    if (event === null) throw new Error('the present version of a feed cannot be too old');
-    return event;
-  }
-
   /** Called whenever the state has changed. */
   changed(version: number): void {
     if (version !== this.#version) this.#cursor = null;
     this.#version = version;
-    this.#summary = null;
     // Clearing an empty map would allocate a new table each time.
     if (this.#events.size > 0) this.#events.clear();
   }

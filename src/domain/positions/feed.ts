@@ -1,17 +1,14 @@
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
-import { EXPIRY_LEEWAY_MS } from '../auth/claims.ts';
 import type { AccountProof } from '../auth/proof.ts';
-import type { Viewer } from '../auth/viewer.ts';
+import { polling, type Viewer } from '../auth/viewer.ts';
 import { AccountReads } from './account-reads.ts';
 import type { FeedStatus } from './feed-events.ts';
-import type { FeedOptions } from './feed-options.ts';
-import { createFeedState, samePosition } from './feed-state.ts';
-import { Poller, type PollOutcome } from './poller.ts';
-import type { BoardScope } from './positions-board.ts';
+import type { FeedOptions, PollOutcome } from './feed-options.ts';
+import { type FeedState, State, samePosition } from './feed-state.ts';
+import { Poller } from './poller.ts';
 import type { SubscribedFeed, Subscription } from './subscription.ts';
-import { TokenEndedError, tokenEndBehind } from './token-ended-error.ts';
 import { type RingMember, TokenRing } from './token-ring.ts';
 
 /** How long a feed is kept after its last subscription ended. */
@@ -19,58 +16,34 @@ const LINGER_MS = 10_000;
 
 /** One account's live list, its poller and its subscriptions. */
 export class Feed implements SubscribedFeed {
-  readonly state = createFeedState();
+  readonly state: FeedState = new State();
+  /** The tokens that it polls with: those of its subscriptions. */
+  readonly ring: TokenRing;
   readonly #options: FeedOptions;
   readonly #proof: AccountProof;
   readonly #onClosed: () => void;
-  readonly #ring: TokenRing;
   readonly #poller: Poller;
   readonly #account: AccountReads;
-  readonly #unwatch: () => void;
   #cancelLinger: (() => void) | null = null;
-  #hasBegun = false;
   #hasPolled = false;
   #lastFailure: Error | null = null;
-  /** The last poll's answer: an equal one next time need not be parsed. */
-  #previous: PositionsAnswer | null = null;
 
   constructor(proof: AccountProof, options: FeedOptions, onClosed: () => void) {
     this.#options = options;
     this.#proof = proof;
     this.#onClosed = onClosed;
-    this.#ring = new TokenRing(options);
-    this.#poller = new Poller(options, this.#ring, (member) => this.#poll(member));
-    this.#account = new AccountReads(options, {
-      state: this.state,
-      ring: this.#ring,
-      wake: () => this.#wake(({ options }) => options.followsAccount),
-      pollNow: () => this.#poller.pollNow(),
-      answered: (member) => this.#accepted(member),
-      failed: (member, error) => this.#isRefused(member, error),
-    });
-    this.#unwatch = options.board.watch(proof, {
-      newest: () => this.state.list,
-      onList: (list) => this.#publish(this.state.status, list),
-    });
-  }
-
-  get subscriptions(): number {
-    return [...this.#ring].reduce((sum, { subscriptions }) => sum + subscriptions.size, 0);
-  }
-
-  /** Whether it has subscriptions, whose tokens it polls with. */
-  get isPolling(): boolean {
-    return this.#ring.size > 0;
+    this.ring = new TokenRing(options, () => this.#rest());
+    this.#poller = new Poller(options, this.ring, (member) => this.#poll(member));
+    this.#account = new AccountReads(options, this.state, this.ring, this.#poller);
   }
 
   join(subscription: Subscription): void {
     this.#cancelLinger?.();
     this.#cancelLinger = null;
     const { viewer, followsAccount, after } = subscription.options;
-    const member = this.#ring.get(viewer) ?? this.#admit(viewer);
-    member.subscriptions.add(subscription);
-    if (this.#hasBegun) this.#poller.resume();
-    else this.#begin(viewer);
+    const isAlone = this.ring.isEmpty;
+    this.ring.join(subscription);
+    if (isAlone) this.#begin(viewer);
     if (this.#hasPolled) this.#expectList(subscription);
     if (!followsAccount) return;
     const version = this.state.accountChanges.versionOf(after) ?? Number.POSITIVE_INFINITY;
@@ -78,25 +51,19 @@ export class Feed implements SubscribedFeed {
   }
 
   leave(subscription: Subscription): void {
-    const { viewer, followsAccount } = subscription.options;
-    const member = this.#ring.get(viewer);
-    if (followsAccount) this.#account.leave();
-    if (!member?.subscriptions.delete(subscription) || member.subscriptions.size > 0) return;
-    this.#ring.remove(member);
-    this.#restIfAlone();
-  }
-
-  maySend(viewer: Viewer): boolean {
-    if (this.#options.proofs.holds(viewer)) return true;
-    const member = this.#ring.get(viewer);
-    if (member) member.hasWithheldEvent = true;
-    return false;
+    if (subscription.options.followsAccount) this.#account.leave();
+    this.ring.leave(subscription);
   }
 
   /** The account has surely changed, as after an order. */
   accountChanged(): void {
     this.#poller.pollNow();
     this.#account.accountChanged();
+  }
+
+  /** Shows a list that another call than a poll has brought. */
+  served(list: PositionsAnswer): void {
+    this.#publish(this.state.status, list);
   }
 
   /** Op 10 may be behind op 12, so a snapshot is only a hint: op 12 is asked what has changed. */
@@ -108,23 +75,21 @@ export class Feed implements SubscribedFeed {
   }
 
   close(): void {
-    this.#unwatch();
-    for (const member of [...this.#ring]) this.#dismiss(member, null);
+    this.ring.close();
     this.#cancelLinger?.();
   }
 
+  /** A first list need not be read where a query has just been served one. */
   #begin(viewer: Viewer): void {
-    this.#hasBegun = true;
-    const { board, clock, pollMs } = this.#options;
-    const cached = board.newest(this.#scopeOf(viewer));
+    const { board, freshness, clock, pollMs } = this.#options;
+    const cached = this.state.list === null ? board.newest(viewer, this.#proof) : null;
     const isFresh = cached !== null && clock.now() - cached.receivedAtMs < pollMs;
-    if (!isFresh || !board.isCurrent(this.#proof, cached)) {
-      this.#poller.begin(null);
+    if (!isFresh || cached.logicalTime <= freshness.changedAt(viewer.account)) {
+      this.#poller.resume();
       return;
     }
-    this.#previous = cached;
     this.#publish('LIVE', cached);
-    this.#poller.begin(cached.sentAtMs);
+    this.#poller.resume(cached.sentAtMs);
   }
 
   /** The time counts from the first call: waiting for our own rate ceiling is not the gateway's fault. */
@@ -139,116 +104,44 @@ export class Feed implements SubscribedFeed {
 
   /** One poll, from its call to the subscriptions that its answer wakes. */
   async #poll(member: RingMember): Promise<PollOutcome> {
-    const { source, board, onPoll } = this.#options;
+    const { gateway, board, freshness } = this.#options;
     const { viewer } = member;
     if (!this.#hasPolled) {
       this.#hasPolled = true;
-      for (const { subscriptions } of this.#ring)
-        for (const each of subscriptions) this.#expectList(each);
+      for (const each of this.ring.subscriptions) this.#expectList(each);
     }
+    // Not awaited: where another replica's order has changed the account, it is polled once more.
+    void freshness.catchUp(viewer.account);
+    let answer: PositionsAnswer;
     try {
-      this.#previous = await source.getOpenPositions(viewer, this.#previous);
+      // An answer with the bytes of the list that is shown need not be parsed.
+      answer = await gateway.getOpenPositions(polling(viewer), this.state.list);
     } catch (error) {
-      return this.#failed(member, error);
+      if (this.ring.isRefused(member, error)) return { kind: 'refused' };
+      this.#lastFailure = error instanceof Error ? error : new Error(String(error));
+      this.#publish('DELAYED', null);
+      return { kind: 'failed', error };
     }
     const { positions } = this.state;
     // A call sent later may have been answered sooner: then its list is shown.
-    const newest = board.keep(this.#scopeOf(viewer), this.#previous);
-    this.#publish('LIVE', newest);
-    onPoll(this.state.positions === positions ? 'unchanged' : 'changed');
-    this.#accepted(member);
-    return { kind: 'answered' };
-  }
-
-  #failed(member: RingMember, error: unknown): PollOutcome {
-    const { onPoll } = this.#options;
-    if (this.#isRefused(member, error)) {
-      onPoll('refused', error);
-      return { kind: 'refused' };
-    }
-    this.#lastFailure = error instanceof Error ? error : new Error(String(error));
-    this.#publish('DELAYED', null);
-    onPoll('failed', error);
-    return { kind: 'failed', error };
-  }
-
-  /** The gateway has answered a call with this token. */
-  #accepted(member: RingMember): void {
-    if (!this.#options.proofs.holds(member.viewer)) {
-      void this.#ring.renew(member).then((refusal) => {
-        if (refusal !== null) this.#dismiss(member, refusal);
-        else this.#wakeWithheld();
-      });
-    }
-    this.#wakeWithheld();
-  }
-
-  #scopeOf({ tokenHash }: Viewer): BoardScope {
-    return { proof: this.#proof, tokenHash };
-  }
-
-  /** A refusal ends the token's subscriptions. */
-  #isRefused(member: RingMember, error: unknown): boolean {
-    const refusal = tokenEndBehind(error);
-    if (refusal !== null) this.#dismiss(member, refusal);
-    return refusal !== null;
+    this.#publish('LIVE', board.offer(viewer, answer, this.#proof));
+    this.ring.accepted(member);
+    return { kind: this.state.positions === positions ? 'unchanged' : 'changed' };
   }
 
   /** Shows a list unless it shows a newer one; wakes the subscriptions where that changes anything for them. */
   #publish(status: FeedStatus, list: PositionsAnswer | null): void {
-    const { positions, status: lastStatus } = this.state;
-    this.state.takeStatus(status);
-    if (list !== null) this.state.take(list);
+    const isChanged = this.state.take(status, list);
     // Before anybody is woken, because what has to be read may withhold the account's events.
     this.#account.changed();
-    if (this.state.positions === positions && status === lastStatus) return;
-    this.#wake(() => true);
-  }
-
-  #wake(isMeant: (subscription: Subscription) => boolean): void {
-    for (const { subscriptions } of this.#ring) {
-      for (const subscription of subscriptions) if (isMeant(subscription)) subscription.wake();
-    }
-  }
-
-  #admit(viewer: Viewer): RingMember {
-    const { clock } = this.#options;
-    const member = this.#ring.add(viewer);
-    const { expiresAtMs } = viewer;
-    if (expiresAtMs !== null) {
-      const nowMs = clock.date();
-      // A token accepted past its expiry, within the leeway for clock skew, ends with the leeway.
-      const endsAtMs = nowMs < expiresAtMs ? expiresAtMs : expiresAtMs + EXPIRY_LEEWAY_MS;
-      member.cancelExpiry = clock.after(endsAtMs - nowMs, () =>
-        this.#dismiss(member, new TokenEndedError('UNAUTHENTICATED', 'the token has expired')),
-      );
-    }
-    return member;
-  }
-
-  #dismiss(member: RingMember, reason: TokenEndedError | null): void {
-    if (!this.#ring.has(member)) return;
-    this.#ring.remove(member);
-    for (const subscription of [...member.subscriptions]) subscription.end(reason);
-    this.#restIfAlone();
+    if (!isChanged) return;
+    for (const subscription of this.ring.subscriptions) subscription.wake();
   }
 
   /** No token polls without a subscription; the list is kept for a while for clients that reconnect. */
-  #restIfAlone(): void {
-    if (this.#ring.size > 0) return;
+  #rest(): void {
     this.#poller.pause();
-    this.#cancelLinger = this.#options.clock.after(LINGER_MS, () => {
-      this.#unwatch();
-      this.#onClosed();
-    });
-  }
-
-  #wakeWithheld(): void {
-    for (const member of this.#ring) {
-      if (!member.hasWithheldEvent || !this.#options.proofs.holds(member.viewer)) continue;
-      member.hasWithheldEvent = false;
-      for (const subscription of member.subscriptions) subscription.wake();
-    }
+    this.#cancelLinger = this.#options.clock.after(LINGER_MS, this.#onClosed);
   }
 }
 

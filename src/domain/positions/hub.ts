@@ -1,26 +1,21 @@
 import type { PullStream } from '../../../lib/pull-stream.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
-import { GatewayError } from '../../gateway/errors.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { lasting, type Viewer } from '../auth/viewer.ts';
 import { Feed } from './feed.ts';
 import type { FeedOptions } from './feed-options.ts';
 import { ChangesReader, type FeedReader, ListReader } from './feed-reader.ts';
 import type { FeedState } from './feed-state.ts';
-import { createPollScheduler, type PollScheduler } from './poll-scheduler.ts';
 import {
-  FeedSubscription,
   readHeartbeatMs,
   readIntervalMs,
   SHORTEST_HEARTBEAT_MS,
+  Subscription,
 } from './subscription.ts';
 
-export interface PositionsHubOptions extends Omit<FeedOptions, 'scheduler' | 'onPoll'> {
-  readonly pollsPerSecond: number;
+export interface PositionsHubOptions extends FeedOptions {
   /** Of subscriptions that request none. */
   readonly heartbeatMs?: number | undefined;
-  /** Called when a poll failed for a reason that is not the gateway's. */
-  readonly onUnexpected?: (error: unknown) => void;
   /** Called with each event, and with the number of changes that are merged into it. */
   readonly onEvent?: (merged: number) => void;
 }
@@ -28,8 +23,6 @@ export interface PositionsHubOptions extends Omit<FeedOptions, 'scheduler' | 'on
 export interface WatchOptions {
   readonly intervalMs?: number | null | undefined;
   readonly heartbeatSeconds?: number | null | undefined;
-  /** Called when the feed ends the subscription, whether or not a client reads it just then. */
-  readonly onEnd?: (error: Error | null) => void;
 }
 
 export interface WatchChangesOptions extends WatchOptions {
@@ -44,24 +37,11 @@ export interface WatchChangesOptions extends WatchOptions {
  */
 export class PositionsHub {
   readonly #options: PositionsHubOptions;
-  readonly #scheduler: PollScheduler;
-  readonly #feedOptions: FeedOptions;
   readonly #feeds = new Map<string, Feed>();
-  readonly #polls = { changed: 0, unchanged: 0, failed: 0, refused: 0 };
   #isClosed = false;
 
   constructor(options: PositionsHubOptions) {
-    const { clock, pollsPerSecond, random, onUnexpected } = options;
     this.#options = options;
-    this.#scheduler = createPollScheduler(clock, pollsPerSecond, random);
-    this.#feedOptions = {
-      ...options,
-      scheduler: this.#scheduler,
-      onPoll: (outcome, error) => {
-        this.#polls[outcome] += 1;
-        if (outcome === 'failed' && !(error instanceof GatewayError)) onUnexpected?.(error);
-      },
-    };
   }
 
   /** Emits the whole list first, then again whenever it has changed. Polling starts with the first pull. */
@@ -82,18 +62,29 @@ export class PositionsHub {
   }
 
   /** The live list, where a feed runs and received it within the poll interval, and since the account's last order. */
-  current(proof: AccountProof): PositionsAnswer | null {
-    const { board, clock, pollMs } = this.#options;
-    const { list, status } = this.#feeds.get(proof.account)?.state ?? {};
-    if (!list || status !== 'LIVE' || !board.isCurrent(proof, list)) return null;
+  current(viewer: Viewer): PositionsAnswer | null {
+    const { freshness, clock, pollMs } = this.#options;
+    const { list, status } = this.shown(viewer) ?? {};
+    if (!list || status !== 'LIVE') return null;
+    if (list.logicalTime <= freshness.changedAt(viewer.account)) return null;
     // By its receipt: a gateway that takes longer than an interval would be asked by each query besides.
     return clock.now() - list.receivedAtMs < pollMs ? list : null;
   }
 
   /** The state of the viewer's feed, however old it is; null without proof, or where no feed has a list. */
   shown(viewer: Viewer): FeedState | null {
-    const state = this.#feeds.get(viewer.account)?.state ?? null;
-    return state?.list && this.#options.proofs.holds(viewer) ? state : null;
+    const state = this.#feedOf(viewer)?.state;
+    return state?.list ? state : null;
+  }
+
+  /** The number of positions in the account's live list; null where no feed has one. */
+  sizeFor(account: string): number | null {
+    return this.#feeds.get(account)?.state.list?.positions.length ?? null;
+  }
+
+  /** Called with each list that was served to the viewer, by another call than a poll. */
+  served(viewer: Viewer, list: PositionsAnswer): void {
+    this.#feedOf(viewer)?.served(list);
   }
 
   /** Reads before the interval is over, because the account has surely changed, as after an order. */
@@ -106,24 +97,25 @@ export class PositionsHub {
     this.#feeds.get(account)?.snapshotAnswered(answer);
   }
 
-  stats() {
+  /** The accounts that are polled. */
+  get feeds(): number {
+    return this.#polling().length;
+  }
+
+  /** Those whose last poll failed. */
+  get delayed(): number {
+    return this.#polling().filter(({ state }) => state.status === 'DELAYED').length;
+  }
+
+  get subscriptions(): number {
+    return this.#polling().reduce((sum, { ring }) => sum + ring.subscriptions.length, 0);
+  }
+
+  /** Since the gateway confirmed the oldest list of a polling feed; 0 without lists. */
+  get oldestSeconds(): number {
     const nowMs = this.#options.clock.now();
-    const feeds = [...this.#feeds.values()];
-    // The others are kept for clients that reconnect.
-    const polling = feeds.filter(({ isPolling }) => isPolling);
-    const ages = polling.map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));
-    return {
-      feeds: polling.length,
-      /** Whose last poll failed. */
-      delayed: polling.filter(({ state }) => state.status === 'DELAYED').length,
-      subscriptions: feeds.reduce((sum, feed) => sum + feed.subscriptions, 0),
-      /** Since the gateway confirmed the oldest list of a polling feed; 0 without lists. */
-      oldestSeconds: ages.reduce((oldest, ageMs) => Math.max(oldest, ageMs / 1000), 0),
-      /** The factor by which the ceiling of all polls lengthens every interval. */
-      stretch: this.#scheduler.stretch,
-      waitingPolls: this.#scheduler.waiting,
-      polls: { ...this.#polls },
-    };
+    const ages = this.#polling().map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));
+    return ages.reduce((oldest, ageMs) => Math.max(oldest, ageMs / 1000), 0);
   }
 
   /** Ends every subscription without an error, for the shutdown of the server. */
@@ -136,21 +128,24 @@ export class PositionsHub {
   #watch<Event>(
     proof: AccountProof,
     viewer: Viewer,
-    { after = null, intervalMs, heartbeatSeconds, onEnd }: WatchChangesOptions,
+    { after = null, intervalMs, heartbeatSeconds }: WatchChangesOptions,
     reader: FeedReader<Event>,
     followsAccount = false,
   ): PullStream<Event> {
     if (proof.account !== viewer.account) throw new Error('the proof is of another account');
     const { clock, heartbeatMs = SHORTEST_HEARTBEAT_MS, onEvent } = this.#options;
-    const subscription = new FeedSubscription<Event>({
-      ...{ reader, followsAccount, after, onEnd, onEvent },
+    const subscription = new Subscription<Event>({
+      ...{ reader, followsAccount, after, onEvent },
       viewer: lasting(viewer),
       timers: clock,
       intervalMs: readIntervalMs(intervalMs),
       heartbeatMs: readHeartbeatMs(heartbeatSeconds) ?? heartbeatMs,
       join: (joining) => {
         if (this.#isClosed) return null;
-        const feed = this.#feeds.get(proof.account) ?? this.#open(proof);
+        const { account } = proof;
+        const onClosed = () => this.#feeds.delete(account);
+        const feed = this.#feeds.get(account) ?? new Feed(proof, this.#options, onClosed);
+        this.#feeds.set(account, feed);
         feed.join(joining);
         return feed;
       },
@@ -158,10 +153,14 @@ export class PositionsHub {
     return subscription.events;
   }
 
-  #open(proof: AccountProof): Feed {
-    const { account } = proof;
-    const feed = new Feed(proof, this.#feedOptions, () => this.#feeds.delete(account));
-    this.#feeds.set(account, feed);
-    return feed;
+  /** Nothing without proof. */
+  #feedOf(viewer: Viewer): Feed | undefined {
+    const proof = this.#options.ledger.account(viewer);
+    return proof === null ? undefined : this.#feeds.get(proof.account);
+  }
+
+  /** The other feeds are kept for clients that reconnect. */
+  #polling(): readonly Feed[] {
+    return [...this.#feeds.values()].filter(({ ring }) => !ring.isEmpty);
   }
 }

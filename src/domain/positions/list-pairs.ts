@@ -11,30 +11,24 @@ export interface ListPair {
   readonly list: PositionsAnswer;
 }
 
-export interface ListPairsOptions {
-  readonly sessions: Pick<Sessions, 'read' | 'leftOrders'>;
-  readonly openPositions: Pick<OpenPositions, 'read'>;
-  readonly clock: Clock;
-  readonly logicalClock: LogicalClock;
-}
-
 const FIRST_MS = 250;
 const REREAD_AFTER_MS = [FIRST_MS, BELIEVED_AFTER_MS - FIRST_MS];
 
-/** Sees to it that an order which is triggered between the two calls of a pair is in one of its lists. */
-export class ListPairs {
-  readonly #options: ListPairsOptions;
-
-  constructor(options: ListPairsOptions) {
-    this.#options = options;
-  }
-
+export function createSettlePair(
+  sessions: Sessions,
+  openPositions: OpenPositions,
+  clock: Clock,
+  logicalClock: LogicalClock,
+) {
   /**
-   * Reads an outdated snapshot again at once, and then the older list while an order that was shown is in neither; after the last
-   * time it is believed to be cancelled. An order in both is left there: its position is right, and the next snapshot lacks it.
+   * Sees to it that an order which is triggered between the two calls of a pair is in one of its lists: reads an outdated snapshot
+   * again at once, and then the older list while an order that was shown is in neither; after the last time it is believed to be
+   * cancelled. An order in both is left there: its position is right, and the next snapshot lacks it.
    */
-  async settle(viewer: Viewer, { answer: first, list: positions }: ListPair): Promise<ListPair> {
-    const { sessions, openPositions, clock, logicalClock } = this.#options;
+  return async function settlePair(
+    viewer: Viewer,
+    { answer: first, list: positions }: ListPair,
+  ): Promise<ListPair> {
     const readAgain = () => sessions.read(viewer, { after: logicalClock.next() });
     const relation = relate(positions, first, NOTHING_AWAITED, clock.now());
     const isOutdated = relation === 'snapshot-outdated';
@@ -49,5 +43,5 @@ export class ListPairs {
       else answer = await readAgain();
     }
     return { answer, list };
-  }
+  };
 }

@@ -3,18 +3,16 @@ import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
 import type { AccountFreshness } from '../account/account-freshness.ts';
-import type { AccountProof, ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import type { BoardScope, PositionsBoard } from './positions-board.ts';
+import type { PositionsHub } from './hub.ts';
+import { newer, type PositionsBoard } from './positions-board.ts';
 
 export interface OpenPositionsOptions {
-  readonly gateway: ViewerGateway;
-  readonly ledger: ProofLedger;
+  readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
   readonly board: PositionsBoard;
   readonly clock: Clock;
-  /** The account's live list, where a feed runs and its list is younger than one poll. */
-  readonly live: (proof: AccountProof) => PositionsAnswer | null;
+  readonly hub: Pick<PositionsHub, 'current' | 'shown' | 'served'>;
   readonly freshness: Pick<AccountFreshness, 'catchUp'>;
 }
 
@@ -31,7 +29,7 @@ export class OpenPositions {
 
   /** `live`: whether a running feed's list is acceptable; after a write it may be outdated. */
   async read(viewer: Viewer, { live }: { readonly live: boolean }): Promise<PositionsAnswer> {
-    const { gateway, board, clock } = this.#options;
+    const { gateway, board, clock, hub } = this.#options;
     const startedAtMs = clock.now();
     const running = live ? await this.#running(viewer) : null;
     if (running) {
@@ -40,11 +38,11 @@ export class OpenPositions {
       return running;
     }
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const previous = board.newest(this.#scope(viewer));
-      const answer = await gateway.getOpenPositions(viewer, previous);
-      // The scope is read again, because this very call may have proved the token.
-      const list = board.offer(this.#scope(viewer), answer);
-      if (list !== null) return list;
+      const answer = await gateway.getOpenPositions(viewer, this.#newest(viewer));
+      const list = board.offer(viewer, newer(this.#newest(viewer), answer));
+      if (list === null) continue;
+      hub.served(viewer, list);
+      return list;
     }
     const message = 'newer lists came and went meanwhile';
     throw new GatewayError('unavailable', 'getOpenPositions', message);
@@ -59,25 +57,26 @@ export class OpenPositions {
     if (positions === null) return null;
     const newer = this.newerThan(viewer, answer);
     if (newer !== null) return newer.positions;
-    const isForgotten = this.#options.board.hasNewer(this.#scope(viewer), answer.logicalTime);
+    const isForgotten = this.#options.board.hasNewer(viewer, answer.logicalTime);
     return isForgotten ? undefined : (positions.rows ?? undefined);
   }
 
   /** The newest list that was served or polled for the viewer's account, where it is newer than this snapshot. */
   newerThan(viewer: Viewer, { logicalTime }: SessionAnswer): PositionsAnswer | null {
-    const list = this.#options.board.newest(this.#scope(viewer));
+    const list = this.#newest(viewer);
     return list !== null && list.logicalTime > logicalTime ? list : null;
   }
 
-  async #running(viewer: Viewer): Promise<PositionsAnswer | null> {
-    const { live, freshness } = this.#options;
-    const { proof } = this.#scope(viewer);
-    if (proof === null || live(proof) === null) return null;
-    // The list is looked up again, because a change makes it outdated.
-    return (await freshness.catchUp(proof.account)) ? live(proof) : null;
+  /** A running feed has its list even where the board has forgotten it. */
+  #newest(viewer: Viewer): PositionsAnswer | null {
+    const { board, hub } = this.#options;
+    return newer(board.newest(viewer), hub.shown(viewer)?.list ?? null);
   }
 
-  #scope(viewer: Viewer): BoardScope {
-    return { proof: this.#options.ledger.account(viewer), tokenHash: viewer.tokenHash };
+  async #running(viewer: Viewer): Promise<PositionsAnswer | null> {
+    const { hub, freshness } = this.#options;
+    if (hub.current(viewer) === null) return null;
+    // The list is looked up again, because a change makes it outdated.
+    return (await freshness.catchUp(viewer.account)) ? hub.current(viewer) : null;
   }
 }

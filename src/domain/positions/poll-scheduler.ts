@@ -112,8 +112,10 @@ export function createPollScheduler(clock: Clock, pollsPerSecond: number, random
           demandOf(0);
           plan(dueMs, steady);
         },
-        /** Plans a poll as soon as the ceiling allows, in a queue apart from the steady ones. */
-        soon: () => plan(clock.now(), urgent),
+        /** Plans a poll as soon as the ceiling allows, in a queue apart from the steady ones, where it keeps its place. */
+        soon(): void {
+          if (!urgent.has(poll)) plan(clock.now(), urgent);
+        },
         leave(): void {
           demandOf(0);
           unplan();

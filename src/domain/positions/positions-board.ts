@@ -1,36 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import type { LogicalClock } from '../../../lib/clock.ts';
 import { Watermarks } from '../../../lib/watermarks.ts';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
 import { digestOf } from '../account/relation.ts';
-import type { AccountProof } from '../auth/proof.ts';
-
-/** The readers of a list: with proof all of the account's tokens, else this one token. */
-export interface BoardScope {
-  readonly proof: AccountProof | null;
-  readonly tokenHash: string;
-}
-
-/** A feed, which shows an account's lists as they are served, and so has the newest. */
-export interface BoardWatcher {
-  readonly newest: () => PositionsAnswer | null;
-  readonly onList: (list: PositionsAnswer) => void;
-}
-
-export interface PositionsBoardOptions {
-  readonly logicalClock: LogicalClock;
-  /** Estimated heap of all lists. */
-  readonly maxBytes: number;
-}
+import type { ProofLedger } from '../auth/proof.ts';
+import type { Viewer } from '../auth/viewer.ts';
 
 /** A list that was served: when it was asked for, and the digest of its ids. */
 interface Served {
   readonly at: number;
-  readonly members: number;
-}
-
-interface CacheEntry {
-  readonly list: PositionsAnswer;
   readonly members: number;
 }
 
@@ -41,25 +18,22 @@ const BYTES_BESIDE_THE_BODY = 85;
 /**
  * The newest list of op 12 that was served to each account, so that no later answer shows an older one. A list is
  * newer if its call was sent later, whichever answer was received first. A snapshot's rows are not among them: op 10
- * may lag behind op 12, and everybody's list would go back.
+ * may lag behind op 12, and everybody's list would go back. With proof a list is for all of the account's tokens, else
+ * for this one.
  */
 export class PositionsBoard {
   // The watermarks outlive the lists, so that an eviction brings no older one back. All are separate, so that a
   // key of an account is never read as the hash of a token.
-  readonly #byToken: LRUCache<string, CacheEntry>;
-  readonly #byAccount: LRUCache<string, CacheEntry>;
+  readonly #byToken: LRUCache<string, PositionsAnswer>;
+  readonly #byAccount: LRUCache<string, PositionsAnswer>;
   readonly #newestByToken = new Watermarks<Served>();
   readonly #newestByAccount = new Watermarks<Served>();
-  readonly #watchers = new Map<string, BoardWatcher>();
-  readonly #logicalClock: LogicalClock;
-  readonly #changedAt = new Watermarks();
+  readonly #ledger: Pick<ProofLedger, 'account'>;
 
-  constructor({ logicalClock, maxBytes }: PositionsBoardOptions) {
-    this.#logicalClock = logicalClock;
-    const options = {
-      maxSize: Math.ceil(maxBytes / 2),
-      sizeCalculation: ({ list }: CacheEntry) => sizeOf(list),
-    };
+  /** `maxBytes` is the estimated heap of all lists. */
+  constructor(ledger: Pick<ProofLedger, 'account'>, maxBytes: number) {
+    this.#ledger = ledger;
+    const options = { maxSize: Math.ceil(maxBytes / 2), sizeCalculation: sizeOf };
     this.#byToken = new LRUCache(options);
     this.#byAccount = new LRUCache(options);
   }
@@ -67,97 +41,66 @@ export class PositionsBoard {
   /** The estimated size of all lists; an account's newest one is among its tokens' too, and counts once. */
   get byteSize(): number {
     const lists = Math.max(this.#byToken.calculatedSize, this.#byAccount.calculatedSize);
-    const newest = this.#newestByToken.byteSize + this.#newestByAccount.byteSize;
-    return lists + newest + this.#changedAt.byteSize;
+    return lists + this.#newestByToken.byteSize + this.#newestByAccount.byteSize;
   }
 
-  /** The newest list that this scope's readers may see. */
-  newest({ proof, tokenHash }: BoardScope): PositionsAnswer | null {
-    const own = this.#byToken.get(tokenHash)?.list ?? null;
-    if (proof === null) return own;
-    const shared = this.#byAccount.get(proof.account)?.list ?? null;
-    const live = this.#watchers.get(proof.account)?.newest() ?? null;
-    return newer(newer(own, shared), live);
+  /** The newest list that the viewer may see. */
+  newest(viewer: Viewer, proof = this.#ledger.account(viewer)): PositionsAnswer | null {
+    const own = this.#byToken.get(viewer.tokenHash) ?? null;
+    return newer(proof && (this.#byAccount.get(proof.account) ?? null), own);
   }
 
-  /** Whether this scope's readers were served a list whose call was sent later, which may be forgotten. */
-  hasNewer({ proof, tokenHash }: BoardScope, logicalTime: number): boolean {
-    if (logicalTime < this.#newestByToken.at(tokenHash)) return true;
+  /** Whether a list was served to the viewer whose call was sent later, which may be forgotten. */
+  hasNewer(viewer: Viewer, logicalTime: number, proof = this.#ledger.account(viewer)): boolean {
+    if (logicalTime < this.#newestByToken.at(viewer.tokenHash)) return true;
     return proof !== null && logicalTime < this.#newestByAccount.at(proof.account);
   }
 
   /**
-   * Whether this scope's readers were served a list that was asked for after a snapshot, and has other ids than the snapshot: then it
-   * was taken before a position opened or closed, and its balance and orders are outdated too. A list that is forgotten may have others.
+   * Whether a list was served to the viewer that was asked for after a snapshot, and has other ids than the snapshot: then it was
+   * taken before a position opened or closed, and its balance and orders are outdated too. A list that is forgotten may have others.
    */
-  contradicts({ proof, tokenHash }: BoardScope, logicalTime: number, members: number): boolean {
+  contradicts(viewer: Viewer, logicalTime: number, members: number): boolean {
+    const proof = this.#ledger.account(viewer);
     const differs = (newest: Watermarks<Served>, key: string) =>
       logicalTime < newest.at(key) && newest.get(key)?.members !== members;
-    if (differs(this.#newestByToken, tokenHash)) return true;
+    if (differs(this.#newestByToken, viewer.tokenHash)) return true;
     return proof !== null && differs(this.#newestByAccount, proof.account);
-  }
-
-  /** Lists whose calls were sent before may lack what an order has changed. */
-  accountChanged(account: string): void {
-    this.#changedAt.set(account, { at: this.#logicalClock.next() });
-  }
-
-  anyAccountChanged(): void {
-    this.#changedAt.setAll(this.#logicalClock.next());
-  }
-
-  /** Whether the list was asked for after the account's last known change. */
-  isCurrent({ account }: AccountProof, { logicalTime }: PositionsAnswer): boolean {
-    return logicalTime > this.#changedAt.at(account);
   }
 
   /** The number of positions in an account's newest list; 0 where none is known. */
   sizeFor(account: string): number {
-    const live = this.#watchers.get(account)?.newest() ?? null;
-    const list = newer(this.#byAccount.peek(account)?.list ?? null, live);
-    return list?.positions.length ?? 0;
+    return this.#byAccount.peek(account)?.positions.length ?? 0;
   }
 
   /**
    * Returns the list to serve: the offered one, or a newer one that was served before. Null where that one is
-   * forgotten, and the gateway has to be asked again.
+   * forgotten, and the gateway has to be asked again. The very call that brought the list may have proved the token.
    */
-  offer(scope: BoardScope, offered: PositionsAnswer): PositionsAnswer | null {
-    const list = this.keep(scope, offered);
-    if (scope.proof !== null && list !== null)
-      this.#watchers.get(scope.proof.account)?.onList(list);
-    return list;
-  }
-
-  /** Does what `offer` does, without calling the watcher: for the watcher's own lists. */
-  keep(scope: BoardScope, offered: PositionsAnswer): PositionsAnswer | null {
-    const { proof, tokenHash } = scope;
-    const list = newer(this.newest(scope), offered);
+  offer(
+    viewer: Viewer,
+    offered: PositionsAnswer,
+    proof = this.#ledger.account(viewer),
+  ): PositionsAnswer | null {
+    const { tokenHash } = viewer;
+    const list = newer(this.newest(viewer, proof), offered);
     const { logicalTime: at, positions } = list;
-    if (this.hasNewer(scope, at)) return null;
-    const cached = this.#byToken.get(tokenHash);
+    if (this.hasNewer(viewer, at, proof)) return null;
     // Equal bytes are mapped to the same array.
-    const isUnchanged = cached?.list.positions === positions;
-    const members = isUnchanged ? cached.members : digestOf(positions.map(({ id }) => id));
+    const isUnchanged = this.#byToken.get(tokenHash)?.positions === positions;
+    const before = isUnchanged ? this.#newestByToken.get(tokenHash) : undefined;
+    const members = before?.members ?? digestOf(positions.map(({ id }) => id));
     // Stored under the token as well: it must not be shown an older list should its proof lapse.
-    this.#byToken.set(tokenHash, { list, members });
+    this.#byToken.set(tokenHash, list);
     this.#newestByToken.set(tokenHash, { at, members });
     if (proof === null) return list;
-    this.#byAccount.set(proof.account, { list, members });
+    this.#byAccount.set(proof.account, list);
     this.#newestByAccount.set(proof.account, { at, members });
     return list;
   }
-
-  /** Calls the watcher with each list that is offered to the account; there is one watcher per account. */
-  watch({ account }: AccountProof, watcher: BoardWatcher): () => void {
-    this.#watchers.set(account, watcher);
-    return () => {
-      if (this.#watchers.get(account) === watcher) this.#watchers.delete(account);
-    };
-  }
 }
 
-function newer<T extends PositionsAnswer | null>(
+export function newer<T extends PositionsAnswer | null>(
   a: PositionsAnswer | null,
   b: T,
 ): PositionsAnswer | T {

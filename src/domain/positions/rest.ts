@@ -2,15 +2,13 @@ import { backoffMs } from '../../../lib/backoff.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { FeedOptions } from './feed-options.ts';
 
-export type RestOptions = Pick<FeedOptions, 'clock' | 'random' | 'pollMs' | 'pollMaxMs'>;
-
 /** The pause in calls of one kind that grows with each failure: what the gateway asks for too, up to the ceiling. */
 export class Rest {
-  readonly #options: RestOptions;
+  readonly #options: FeedOptions;
   #failures = 0;
   #untilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: RestOptions) {
+  constructor(options: FeedOptions) {
     this.#options = options;
   }
 

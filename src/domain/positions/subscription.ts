@@ -16,12 +16,19 @@ export const SHORTEST_HEARTBEAT_MS = SHORTEST_HEARTBEAT_SECONDS * 1_000 - EARLY_
 /** A feed as one of its subscriptions uses it. */
 export interface SubscribedFeed {
   readonly state: FeedState;
-  /** Whether this token's subscriptions may get new events now; withheld events are offered again. */
-  maySend(viewer: Viewer): boolean;
+  readonly ring: {
+    /** Whether this token's subscriptions may get new events now; withheld events are offered again. */
+    maySend(viewer: Viewer): boolean;
+  };
   leave(subscription: Subscription): void;
 }
 
-export interface SubscriptionOptions<Event> extends Subscriber {
+export interface SubscriptionOptions<Event> {
+  readonly viewer: Viewer;
+  /** Whether its events hold the account's snapshot, which the feed then has to read. */
+  readonly followsAccount: boolean;
+  /** The cursor to resume from. */
+  readonly after: string | null;
   readonly reader: FeedReader<Event>;
   readonly timers: Clock;
   /** The least time between two events; 0 for none. */
@@ -30,32 +37,12 @@ export interface SubscriptionOptions<Event> extends Subscriber {
   readonly heartbeatMs: number;
   /** Called by the first pull. Null where the hub is closed. */
   readonly join: (subscription: Subscription) => SubscribedFeed | null;
-  /** Called when the feed ends the subscription, with its error if any; never when the reader unsubscribes. */
-  readonly onEnd?: ((error: Error | null) => void) | undefined;
   /** `merged`: how many changes, beyond one, the event stands for. */
   readonly onEvent?: ((merged: number) => void) | undefined;
 }
 
-interface Subscriber {
-  readonly viewer: Viewer;
-  /** Whether its events hold the account's snapshot, which the feed then has to read. */
-  readonly followsAccount: boolean;
-  /** The cursor to resume from. */
-  readonly after: string | null;
-}
-
-/** The part of a subscription that does not depend on its type of event. */
-export interface Subscription {
-  readonly options: Subscriber;
-  /** The feed's state has changed. */
-  wake(): void;
-  end(error: Error | null): void;
-  /** Ends it unless the feed has a first list by then. */
-  expectList(withinMs: number, failure: () => Error): void;
-}
-
 /** One subscriber's timing; its reader computes the events. Back-pressure: no event is buffered. */
-export class FeedSubscription<Event> implements Subscription {
+export class Subscription<Event = unknown> {
   readonly options: SubscriptionOptions<Event>;
   readonly events: PullStream<Event>;
   #feed: SubscribedFeed | null = null;
@@ -74,38 +61,36 @@ export class FeedSubscription<Event> implements Subscription {
     });
   }
 
+  /** The feed's state has changed. */
   wake(): void {
     this.#changes += 1;
     this.events.wake();
   }
 
-  end(error: Error | null): void {
-    const isOver = this.events.isEnded;
-    this.events.end(error);
-    if (!isOver) this.options.onEnd?.(error);
-  }
-
+  /** Ends it unless the feed has a first list by then. */
   expectList(withinMs: number, failure: () => Error): void {
     this.#cancelDeadline ??= this.options.timers.after(withinMs, () => {
-      if (this.#feed?.state.list === null) this.end(failure());
+      if (this.#feed?.state.list === null) this.events.end(failure());
     });
   }
 
   #open(): void {
     this.#feed = this.options.join(this);
-    if (this.#feed === null) this.end(null);
+    if (this.#feed === null) this.events.end();
   }
 
   #take(): Event | undefined {
-    const { reader, timers, intervalMs, heartbeatMs, onEvent } = this.options;
-    if (this.#feed === null || this.#feed.state.list === null) return undefined;
+    const { reader, viewer, timers, intervalMs, heartbeatMs, onEvent } = this.options;
+    if (this.#feed === null) return undefined;
+    const { state, ring } = this.#feed;
     // Without a timer: the feed wakes its subscriptions once the state may be shown.
-    if (reader.isWithheld?.(this.#feed.state)) return undefined;
+    if (state.list === null || reader.isWithheld?.(state)) return undefined;
     const nowMs = timers.now();
     const freeAtMs = this.#emittedAtMs + intervalMs;
     if (nowMs < freeAtMs) return this.#wakeAt(freeAtMs);
     const beatMs = Math.max(heartbeatMs, intervalMs);
-    const event = this.#nextEvent(this.#feed, nowMs >= this.#emittedAtMs + beatMs);
+    const isBeat = nowMs >= this.#emittedAtMs + beatMs;
+    const event = ring.maySend(viewer) ? reader.next(state, isBeat) : reader.stale(state, isBeat);
     if (event !== undefined) {
       this.#emittedAtMs = nowMs;
       onEvent?.(Math.max(0, this.#changes - 1));
@@ -113,14 +98,6 @@ export class FeedSubscription<Event> implements Subscription {
     }
     this.#wakeAt(this.#emittedAtMs + beatMs);
     return event;
-  }
-
-  #nextEvent(feed: SubscribedFeed, isBeat: boolean): Event | undefined {
-    const { reader, viewer } = this.options;
-    const { state } = feed;
-    if (feed.maySend(viewer))
-      return reader.next(state) ?? (isBeat ? reader.repeat(state) : undefined);
-    return isBeat || reader.isOutdated?.(state) ? reader.stale(state) : undefined;
   }
 
   /** An earlier timer is kept: its wake-up is cheaper than a new timer for each event. */

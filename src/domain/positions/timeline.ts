@@ -6,18 +6,16 @@ export interface Delta<T> {
   readonly closed: readonly string[];
 }
 
-/** A member of a list, which its id tells from the others. */
+/** A member of a list, which its id tells from the others; those of some lists have a size. */
 export interface Item {
   readonly id: string;
+  readonly units?: number | null;
 }
-
-type Comparison<T> = (a: T, b: T) => boolean;
 
 interface Row<T> {
   item: T;
   readonly openedAt: number;
   changedAt: number;
-  pass: number;
 }
 
 /** An item that was in the list from one version until another. */
@@ -28,8 +26,7 @@ interface Closing {
 }
 
 export const CLOSINGS_KEPT = 256;
-const NONE: readonly string[] = [];
-export const NOTHING: Delta<never> = { upserted: [], opened: NONE, closed: NONE };
+export const NOTHING: Delta<never> = { upserted: [], opened: [], closed: [] };
 
 /**
  * One list of a feed with the version at which each item was opened and last changed. No older list is
@@ -37,24 +34,18 @@ export const NOTHING: Delta<never> = { upserted: [], opened: NONE, closed: NONE 
  * The versions are the feed's, which all of its lists share.
  */
 export class Timeline<T extends Item> {
-  readonly #isSame: Comparison<T>;
-  readonly #isSameMember: Comparison<T>;
+  readonly #isSame: (a: T, b: T) => boolean;
   readonly #rows = new Map<string, Row<T>>();
   /** The latest closings, for the delta of a reader that was disconnected. */
   readonly #closings: Closing[] = [];
-  #forgottenAt = 0;
+  /** No delta is known from a version before, which is that of the first list, or of the last closing that is forgotten. */
+  #knownSince = 1;
   #items: readonly T[] = [];
+  /** That of the last change of the list's content; 0 before the first list. */
   #version = 0;
-  #versionBefore = 0;
-  #firstVersion = 0;
-  #pass = 0;
-  /** The delta of the latest change, which is all that most readers need. */
-  #latest: Delta<T> = NOTHING;
 
-  /** `isSameMember`: whether a changed item is still the same holding; left out, its id alone says so. */
-  constructor(isSame: Comparison<T>, isSameMember: Comparison<T> = () => true) {
+  constructor(isSame: (a: T, b: T) => boolean) {
     this.#isSame = isSame;
-    this.#isSameMember = isSameMember;
   }
 
   /** In the gateway's own order; the same array as long as nothing has changed, not even the order. */
@@ -62,60 +53,45 @@ export class Timeline<T extends Item> {
     return this.#items;
   }
 
-  /** The version of the last change of the list's content; 0 before the first list. */
-  get version(): number {
-    return this.#version;
-  }
-
   /**
-   * Takes the next list, which has the given version if its content has changed; `isMembers`: items came, left, or are
-   * no longer the same holding.
+   * Takes the next list, which has the given version if its content has changed; `isMembers`: items came, left, or have
+   * another size, since a partial close keeps the id, and changes the account's figures.
    */
   advance(items: readonly T[], version: number) {
     const isFirst = this.#version === 0;
-    this.#pass += 1;
-    const pass = this.#pass;
     const list = items.slice();
-    const opened: string[] = [];
-    let unchanged = 0;
     let isMembers = isFirst;
+    let isContent = isFirst;
     for (const [index, item] of items.entries()) {
       const row = this.#rows.get(item.id);
       if (row === undefined) {
-        this.#rows.set(item.id, { item, openedAt: version, changedAt: version, pass });
-        opened.push(item.id);
-        continue;
-      }
-      row.pass = pass;
-      if (this.#isSame(row.item, item)) {
+        this.#rows.set(item.id, { item, openedAt: version, changedAt: version });
+        isMembers = true;
+      } else if (this.#isSame(row.item, item)) {
         // An equal item keeps its object, so that readers can compare by identity.
         list[index] = row.item;
-        unchanged += 1;
       } else {
-        isMembers ||= !this.#isSameMember(row.item, item);
+        isMembers ||= row.item.units !== item.units;
+        isContent = true;
         row.item = item;
         row.changedAt = version;
       }
     }
-    const closed = this.#rows.size > list.length ? this.#close(version) : NONE;
-    isMembers ||= opened.length > 0 || closed.length > 0;
-    const isContent = isMembers || unchanged < list.length;
-    if (isContent) {
-      if (isFirst) this.#firstVersion = version;
-      this.#versionBefore = this.#version;
-      this.#version = version;
-      const isChanged = ({ id }: T) => this.#rows.get(id)?.changedAt === version;
-      this.#latest = { upserted: unchanged === 0 ? list : list.filter(isChanged), opened, closed };
+    if (this.#rows.size > list.length) {
+      this.#closeAllBut(list, version);
+      isMembers = true;
     }
+    isContent ||= isMembers;
+    if (isFirst) this.#knownSince = version;
+    if (isContent) this.#version = version;
     if (isContent || !sameOrder(list, this.#items)) this.#items = list;
     return { isContent, isMembers };
   }
 
   /** Null where the version is from before the first list, or too many items closed since. */
   since(version: number): Delta<T> | null {
-    if (version < Math.max(1, this.#firstVersion, this.#forgottenAt)) return null;
+    if (version < this.#knownSince) return null;
     if (version >= this.#version) return NOTHING;
-    if (version >= this.#versionBefore) return this.#latest;
     // Those that were in the list at that version; some may be open again.
     const closed = new Set<string>();
     for (const { id, openedAt, closedAt } of this.#closings) {
@@ -133,18 +109,16 @@ export class Timeline<T extends Item> {
     return { upserted, opened, closed: [...closed] };
   }
 
-  #close(version: number): string[] {
-    const closed: string[] = [];
-    for (const [id, { pass, openedAt }] of this.#rows) {
-      if (pass === this.#pass) continue;
+  #closeAllBut(items: readonly T[], version: number): void {
+    const ids = new Set(items.map(({ id }) => id));
+    for (const [id, { openedAt }] of this.#rows) {
+      if (ids.has(id)) continue;
       this.#rows.delete(id);
       this.#closings.push({ id, openedAt, closedAt: version });
       if (this.#closings.length > CLOSINGS_KEPT) {
-        this.#forgottenAt = this.#closings.shift()?.closedAt ?? this.#forgottenAt;
+        this.#knownSince = this.#closings.shift()?.closedAt ?? this.#knownSince;
       }
-      closed.push(id);
     }
-    return closed;
   }
 }
 

@@ -1,4 +1,7 @@
+import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
+import { LogicalClock } from '../../../lib/clock.ts';
+import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
 import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
 import type { AccountVersion } from '../../../src/store/account-versions.ts';
 
@@ -8,22 +11,29 @@ type Stored = AccountVersion | Error;
 function follow() {
   const told: string[] = [];
   const state: { stored: Stored } = { stored: new Error('not asked yet') };
-  const freshness = new AccountFreshness({
-    versions: {
-      async read() {
-        if (state.stored instanceof Error) throw state.stored;
-        return state.stored;
-      },
+  const accounts: AccountEvents = new EventEmitter();
+  const logicalClock = new LogicalClock();
+  const freshness = new AccountFreshness(accounts, logicalClock, {
+    async read() {
+      if (state.stored instanceof Error) throw state.stored;
+      return state.stored;
     },
-    onChanged: (login) => void told.push(login),
-    onAnyChanged: () => void told.push('any'),
   });
+  accounts.on('changed', (login) => void told.push(login));
   return {
+    accounts,
     freshness,
-    /** Resolves to whether account 1 is certain and to all that was told of it, once the store says this. */
+    logicalClock,
+    /**
+     * Resolves to whether account 1 is certain and to all that was told of it, once the store says this; `any` where what
+     * was asked for of other accounts is outdated as well.
+     */
     async after(stored: Stored) {
       state.stored = stored;
+      const askedAt = logicalClock.next();
       const isCertain = await freshness.catchUp('1');
+      if (freshness.changedAt('other') > askedAt) told.unshift('any');
+      expect(freshness.changedAt('1') > askedAt).toBe(told.length > 0);
       return [isCertain, ...told.splice(0)];
     },
   };
@@ -56,4 +66,15 @@ test('while the store cannot be read nothing is certain, and nothing is told', a
   expect(await after({ epoch: 'a', version: null })).toEqual([true, 'any']);
   expect(await after(new Error('away'))).toEqual([false]);
   expect(await after({ epoch: 'a', version: null })).toEqual([true]);
+});
+
+test('no number of changed accounts makes what was asked for before an order current again', () => {
+  const { accounts, freshness, logicalClock } = follow();
+  const before = logicalClock.next();
+  accounts.emit('changed', '1');
+  const between = logicalClock.next();
+  for (let at = 0; at < 100_000; at += 1) accounts.emit('changed', `other ${at}`);
+  expect(freshness.changedAt('1')).toBeGreaterThan(before);
+  // What is forgotten counts as changed at its time, and not later.
+  expect(freshness.changedAt('1')).toBeLessThan(between);
 });

@@ -1,4 +1,7 @@
+import { EventEmitter } from 'node:events';
 import { LogicalClock } from '../../../lib/clock.ts';
+import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
+import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
 import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
 import { createProofLedger } from '../../../src/domain/auth/proof.ts';
@@ -26,7 +29,9 @@ export function openAccountWorld(
   const clock = createScriptedClock(Date.now());
   const logicalClock = new LogicalClock();
   const ledger = createProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
+  const accounts: AccountEvents = new EventEmitter();
+  const freshness = new AccountFreshness(accounts, logicalClock, null);
+  const board = new PositionsBoard(ledger, 1e8);
   const calls: OpenCall[] = [];
   const client = new GatewayClient({
     send: ({ operation }) =>
@@ -63,12 +68,13 @@ export function openAccountWorld(
     trials: createTestTrials(clock, ledger),
     refusals: { accepted() {}, refused() {} },
     onPositions: (viewer, answer) => {
-      board.offer({ proof: ledger.account(viewer), tokenHash: viewer.tokenHash }, answer);
+      board.offer(viewer, answer);
     },
   });
   const sessions = new Sessions({
     gateway,
     board,
+    freshness,
     ledger,
     clock,
     logicalClock,
@@ -77,7 +83,7 @@ export function openAccountWorld(
     ...options,
   });
   const prover = new Prover({ ledger, sessions, logicalClock });
-  return { clock, logicalClock, ledger, gateway, sessions, prover, calls };
+  return { accounts, clock, logicalClock, ledger, gateway, sessions, prover, calls };
 }
 
 export function snapshot(balance: number, positions: readonly string[] = []) {

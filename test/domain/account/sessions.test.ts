@@ -15,7 +15,7 @@ test('a read that began before the account changed answers its readers, and is n
   const reads: string[] = [];
   const world = openAccountWorld({ onRead: (source) => reads.push(source) });
   const asked = world.sessions.read(demo);
-  world.sessions.accountChanged('1001');
+  world.accounts.emit('changed', '1001');
   const later = world.sessions.read(demo);
   void world.sessions.read(demo);
   expect(world.calls).toHaveLength(2);
@@ -77,7 +77,7 @@ test('a snapshot in memory is served once it is certain that no other replica ha
     asked.push(login);
     return isCertain;
   };
-  const world = openAccountWorld({ freshness: { catchUp } });
+  const world = openAccountWorld({ freshness: { catchUp, changedAt: () => -Infinity } });
   await readAs(world, 1);
   // A call that is sent now cannot be older than an order.
   expect(asked).toEqual([]);

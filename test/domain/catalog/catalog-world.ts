@@ -70,11 +70,12 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     refusals: { accepted() {}, refused() {} },
     onPositions: () => {},
   });
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
+  const board = new PositionsBoard(ledger, 1e8);
   const sessions = new Sessions({
     gateway,
     ledger,
     board,
+    freshness: { catchUp: () => true, changedAt: () => -Infinity },
     clock,
     logicalClock,
     maxAgeMs: MINUTE_MS,

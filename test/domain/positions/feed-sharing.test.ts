@@ -1,24 +1,27 @@
 import { expect, test } from 'vitest';
+import { OpenPositions } from '../../../src/domain/positions/open-positions.ts';
+import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
+import type { SessionAnswer } from '../../../src/gateway/answers.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
-import { inSnapshot, position } from './scripted-gateway.ts';
+import { answerOf, inSnapshot, position } from './scripted-gateway.ts';
 
 test('polling stops with the last subscriber, and the feed is closed after the linger', async () => {
   const { clock, gateway, viewer, followChanges, hub } = createLiveBench();
   const phone = followChanges(viewer('phone'));
   const tablet = followChanges(viewer('tablet'));
   await clock.advance(3_000);
-  expect(hub.stats()).toMatchObject({ feeds: 1, subscriptions: 2 });
+  expect(hub).toMatchObject({ feeds: 1, subscriptions: 2 });
   await phone.leave();
   await clock.advance(3_000);
   expect(gateway.polls.length).toBeGreaterThanOrEqual(6);
   const polled = gateway.polls.length;
   await tablet.leave();
-  expect(hub.stats()).toMatchObject({ feeds: 0 });
+  expect(hub).toMatchObject({ feeds: 0 });
   // The end of the linger alone: no poll is planned, which would slow the polls of others.
   expect(clock.pending).toBe(1);
   await clock.advance(10_000);
   expect(gateway.polls.length).toBe(polled);
-  expect(hub.stats()).toMatchObject({ feeds: 0 });
+  expect(hub).toMatchObject({ feeds: 0 });
   expect(clock.pending).toBe(0);
 });
 
@@ -84,16 +87,47 @@ test('a snapshot makes a poll due where its positions differ from the list, in w
   }
 });
 
+test('a list that a query was served is shown at once, unless it is older or its token without proof', async () => {
+  const { clock, viewer, followPositions, hub } = createLiveBench();
+  const phone = viewer('phone');
+  const follower = followPositions(phone);
+  await clock.advance(0);
+  const served = (id: string, logicalTime: number, to = phone) =>
+    hub.served(to, answerOf([position(id)], { logicalTime, atMs: clock.now() }));
+  served('newer', 1_000);
+  served('older', 999);
+  served('poison', 2_000, viewer('forged'));
+  await clock.advance(0);
+  expect(follower.events).toEqual([[], [position('newer')]]);
+});
+
+test('no query is served an older list than a running feed shows, also where the board has forgotten it', async () => {
+  const { clock, gateway, ledger, viewer, followPositions, hub } = createLiveBench();
+  gateway.set(LOGIN, [position('shown')]);
+  const phone = viewer('phone');
+  followPositions(phone);
+  await clock.advance(0);
+  const older = answerOf([position('older')], { logicalTime: 0, atMs: 0 });
+  const openPositions = new OpenPositions({
+    gateway: { getOpenPositions: async () => older },
+    board: new PositionsBoard(ledger, 1e8),
+    clock,
+    hub,
+    freshness: { catchUp: () => true },
+  });
+  const read = await openPositions.read(phone, { live: false });
+  expect(read.positions).toEqual([position('shown')]);
+  const snapshot = { logicalTime: 0 } as SessionAnswer;
+  expect(openPositions.newerThan(phone, snapshot)).toBe(read);
+  expect(openPositions.newerThan(viewer('forged'), snapshot)).toBeNull();
+});
+
 test('closing ends every subscription without an error and leaves no timer', async () => {
   const { clock, gateway, viewer, followChanges, followPositions, followAccount, hub } =
     createLiveBench();
   // So that a snapshot comes before the first list, and waits for it.
   gateway.latencyMs = 500;
-  const ends: unknown[] = [];
-  const followers = [
-    followChanges(viewer('phone'), { onEnd: (error) => ends.push(error) }),
-    followPositions(viewer('tablet'), { onEnd: (error) => ends.push(error) }),
-  ];
+  const followers = [followChanges(viewer('phone')), followPositions(viewer('tablet'))];
   const watch = followAccount(viewer('watch'));
   await clock.advance(2_700);
   expect(watch.events).toHaveLength(1);
@@ -104,8 +138,7 @@ test('closing ends every subscription without an error and leaves no timer', asy
     [true, null],
     [true, null],
   ]);
-  expect(ends).toEqual([null, null]);
-  expect(hub.stats()).toMatchObject({ feeds: 0 });
+  expect(hub).toMatchObject({ feeds: 0 });
   const late = followChanges(viewer('late'));
   await clock.advance(60_000);
   expect(late.hasEnded).toBe(true);

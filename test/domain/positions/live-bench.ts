@@ -6,6 +6,7 @@ import {
   type PositionsHubOptions,
   type WatchChangesOptions,
 } from '../../../src/domain/positions/hub.ts';
+import { createPollScheduler } from '../../../src/domain/positions/poll-scheduler.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { type Details, viewerOf } from '../viewer.ts';
@@ -20,28 +21,39 @@ export const LOGIN = '1001';
 /** A hub on a scripted clock, and the gateway behind it. */
 export function createLiveBench({
   proofMs = 300_000,
+  pollsPerSecond = 500,
   ...hubOptions
-}: Partial<PositionsHubOptions> & { readonly proofMs?: number } = {}) {
+}: Partial<PositionsHubOptions> & {
+  readonly proofMs?: number;
+  readonly pollsPerSecond?: number;
+} = {}) {
   const clock = createScriptedClock();
   const logicalClock = new LogicalClock();
   const ledger = createProofLedger({ clock, logicalClock, proofMs });
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
+  const board = new PositionsBoard(ledger, 1e8);
   const gateway = new ScriptedGateway(clock, ledger, logicalClock);
+  const random = createRandom(1);
   const hub = new PositionsHub({
-    source: gateway,
+    gateway,
+    sessions: gateway,
     board,
-    clock,
-    random: createRandom(1),
-    proofs: {
-      holds: (viewer) => ledger.account(viewer) !== null,
-      renew: (viewer) => gateway.getSession(viewer),
+    freshness: { catchUp: () => true, changedAt: () => Number.NEGATIVE_INFINITY },
+    ledger,
+    prover: {
+      async account(viewer) {
+        await gateway.getSession(viewer);
+        return ledger.account(viewer) as AccountProof;
+      },
     },
+    clock,
+    random,
+    scheduler: createPollScheduler(clock, pollsPerSecond, random),
     logicalClock,
     sessionMaxAgeMs: 60_000,
     pollMs: 1_000,
     pollMaxMs: 30_000,
-    pollsPerSecond: 500,
     gatewayTimeoutMs: 5_000,
+    onPoll: () => {},
     ...hubOptions,
   });
 

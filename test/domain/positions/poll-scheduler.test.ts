@@ -62,6 +62,19 @@ test('neither new feeds nor steady polls starve the other', async () => {
   }
 });
 
+test('a poll that waits for the ceiling keeps its place when it is asked for again', async () => {
+  const clock = createScriptedClock();
+  const scheduler = createPollScheduler(clock, 10, createRandom(3));
+  const ran: string[] = [];
+  const turns = ['a', 'b', 'c'].map((name) => scheduler.join(() => ran.push(name)));
+  for (const turn of turns) turn.soon();
+  expect(ran).toEqual(['a']);
+  turns[1]?.soon();
+  expect(scheduler.waiting).toBe(2);
+  await clock.advance(1_000);
+  expect(ran).toEqual(['a', 'b', 'c']);
+});
+
 test('a poll that backs off takes no share and comes at its own time', async () => {
   const { clock, scheduler, startMs } = createPolls(50, 47);
   const ran: number[] = [];

@@ -1,18 +1,17 @@
 import { expect, test } from 'vitest';
-import { LogicalClock } from '../../../lib/clock.ts';
 import { digestOf } from '../../../src/domain/account/relation.ts';
-import { type BoardScope, PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
+import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import type { PositionsAnswer } from '../../../src/gateway/answers.ts';
 import { createLiveBench } from './live-bench.ts';
 import { answerOf, position } from './scripted-gateway.ts';
 
-const logicalClock = new LogicalClock();
 const bench = createLiveBench();
 const phone = bench.viewer('phone');
 const tablet = bench.viewer('tablet');
-const proof = bench.prove(phone);
-const proved = { proof, tokenHash: phone.tokenHash };
-const otherProved = { proof: bench.prove(tablet), tokenHash: tablet.tokenHash };
+const { ledger } = bench;
+bench.prove(phone);
+bench.prove(tablet);
 
 function list(logicalTime: number, ...ids: string[]): PositionsAnswer {
   return answerOf(
@@ -22,99 +21,85 @@ function list(logicalTime: number, ...ids: string[]): PositionsAnswer {
 }
 
 test('an answer that was sent earlier and received later is not served', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
+  const board = new PositionsBoard(ledger, 1e8);
   const newer = list(2, 'b');
-  expect(board.offer(proved, newer)).toBe(newer);
-  expect(board.offer(proved, list(1, 'a'))).toBe(newer);
-  expect(board.offer(otherProved, list(1, 'a'))).toBe(newer);
+  expect(board.offer(phone, newer)).toBe(newer);
+  expect(board.offer(phone, list(1, 'a'))).toBe(newer);
+  expect(board.offer(tablet, list(1, 'a'))).toBe(newer);
   const newest = list(3);
-  expect(board.offer(otherProved, newest)).toBe(newest);
-  expect(board.newest(proved)).toBe(newest);
+  expect(board.offer(tablet, newest)).toBe(newest);
+  expect(board.newest(phone)).toBe(newest);
 });
 
 test('a token without proof neither gets the account’s lists nor adds to them', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
-  board.offer(proved, list(5, 'secret'));
-  const forged = { proof: null, tokenHash: bench.viewer('forged').tokenHash };
+  const board = new PositionsBoard(ledger, 1e8);
+  board.offer(phone, list(5, 'secret'));
+  const forged = bench.viewer('forged');
   expect(board.newest(forged)).toBeNull();
   const own = list(1, 'own');
   expect(board.offer(forged, own)).toBe(own);
   board.offer(forged, list(9, 'poison'));
-  expect(board.newest(proved)?.positions[0]?.id).toBe('secret');
+  expect(board.newest(phone)?.positions[0]?.id).toBe('secret');
 });
 
 test('a token keeps its newest list when its proof lapses and returns', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
-  const scope = { proof: null, tokenHash: phone.tokenHash };
+  const board = new PositionsBoard(ledger, 1e8);
+  const viewer = bench.viewer('lapsing', { login: '41' });
   const before = list(2, 'a');
-  board.offer(scope, before);
-  expect(board.offer(proved, list(1))).toBe(before);
+  board.offer(viewer, before);
+  bench.prove(viewer);
+  expect(board.offer(viewer, list(1))).toBe(before);
   const during = list(4, 'b');
-  board.offer(proved, during);
-  expect(board.offer(scope, list(3))).toBe(during);
+  board.offer(viewer, during);
+  ledger.refused(viewer);
+  expect(board.offer(viewer, list(3))).toBe(during);
+});
+
+test('a feed’s list counts for its account, whatever its token has become meanwhile', () => {
+  const board = new PositionsBoard(ledger, 1e8);
+  const viewer = bench.viewer('refused meanwhile');
+  const proof = bench.prove(viewer);
+  ledger.refused(viewer);
+  const polled = list(5, 'a');
+  expect(board.offer(viewer, polled, proof)).toBe(polled);
+  expect(board.newest(phone)).toBe(polled);
 });
 
 test('a login that spells a token hash reads nothing of that token', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
-  const viewer = bench.viewer('other', { login: '42' });
-  board.offer({ proof: null, tokenHash: '42' }, list(1, 'a'));
-  expect(board.newest({ proof: bench.prove(viewer), tokenHash: viewer.tokenHash })).toBeNull();
-});
-
-test('a watcher gets every list served to its account, and has the newest after eviction', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 800 });
-  const received: number[] = [];
-  const live = list(7, 'live');
-  const unwatch = board.watch(proof, {
-    newest: () => live,
-    onList: ({ logicalTime }) => received.push(logicalTime),
-  });
-  expect(board.offer(proved, list(3))).toBe(live);
-  board.offer(otherProved, list(8));
-  expect(received).toEqual([7, 8]);
-  unwatch();
-  board.offer(proved, list(9));
-  expect(received).toEqual([7, 8]);
-});
-
-test('no number of changed accounts makes a list from before an order current again', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
-  const before = list(logicalClock.next());
-  board.accountChanged(proof.account);
-  const between = list(logicalClock.next());
-  for (let at = 0; at < 100_000; at += 1) board.accountChanged(`other ${at}`);
-  expect(board.isCurrent(proof, before)).toBe(false);
-  expect(board.isCurrent(proof, between)).toBe(true);
-  board.anyAccountChanged();
-  expect(board.isCurrent(proof, between)).toBe(false);
-  expect(board.isCurrent(proof, list(logicalClock.next()))).toBe(true);
+  const board = new PositionsBoard(ledger, 1e8);
+  const other = bench.viewer('other');
+  board.offer(other, list(1, 'a'));
+  const viewer = bench.viewer('thief', { login: other.tokenHash, account: other.tokenHash });
+  bench.prove(viewer);
+  expect(board.newest(viewer)).toBeNull();
 });
 
 test('a list that is evicted brings no older one back, for its token nor for its account', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 4_000 });
-  board.offer(proved, list(5, 'newest'));
+  const board = new PositionsBoard(ledger, 4_000);
+  board.offer(phone, list(5, 'newest'));
   const others = (from: number) => {
     for (let at = from; at < from + 20; at += 1) {
       const viewer = bench.viewer(`other ${at}`, { login: String(50_000 + at) });
-      board.offer({ proof: bench.prove(viewer), tokenHash: viewer.tokenHash }, list(9, 'a'));
+      bench.prove(viewer);
+      board.offer(viewer, list(9, 'a'));
     }
   };
   others(0);
-  expect(board.newest(proved)).toBeNull();
-  expect(board.offer(proved, list(4, 'older'))).toBeNull();
-  expect(board.offer(otherProved, list(4, 'older'))).toBeNull();
-  expect(board.offer({ proof: null, tokenHash: phone.tokenHash }, list(4, 'older'))).toBeNull();
-  expect(board.newest(proved)).toBeNull();
+  expect(board.newest(phone)).toBeNull();
+  expect(board.offer(phone, list(4, 'older'))).toBeNull();
+  expect(board.offer(tablet, list(4, 'older'))).toBeNull();
+  expect(board.newest(phone)).toBeNull();
   // What another account saw says nothing of this one.
   const viewer = bench.viewer('stranger', { login: '60000' });
   const own = list(1, 'own');
-  expect(board.offer({ proof: bench.prove(viewer), tokenHash: viewer.tokenHash }, own)).toBe(own);
+  bench.prove(viewer);
+  expect(board.offer(viewer, own)).toBe(own);
   const same = list(5, 'newest');
-  expect(board.offer(proved, same)).toBe(same);
+  expect(board.offer(phone, same)).toBe(same);
 });
 
-const contradicts = (board: PositionsBoard, scope: BoardScope, at: number, ...ids: string[]) =>
-  board.contradicts(scope, at, digestOf(ids));
+const contradicts = (board: PositionsBoard, viewer: Viewer, at: number, ...ids: string[]) =>
+  board.contradicts(viewer, at, digestOf(ids));
 
 test.each([
   ['the same positions', ['a', 'b'], false],
@@ -126,35 +111,34 @@ test.each([
   ['both as one', ['a,b'], true],
   ['none', [], true],
 ])('a snapshot from before the newest list, with %s', (_, ids, isContradicted) => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
-  board.offer(proved, list(5, 'x'));
-  board.offer(proved, list(7, 'a', 'b'));
+  const board = new PositionsBoard(ledger, 1e8);
+  board.offer(phone, list(5, 'x'));
+  board.offer(phone, list(7, 'a', 'b'));
   // The list sent last counts, not the one received last.
-  board.offer(proved, list(6, 'y'));
-  expect(contradicts(board, proved, 6, ...ids)).toBe(isContradicted);
-  expect(contradicts(board, otherProved, 6, ...ids)).toBe(isContradicted);
+  board.offer(phone, list(6, 'y'));
+  expect(contradicts(board, phone, 6, ...ids)).toBe(isContradicted);
+  expect(contradicts(board, tablet, 6, ...ids)).toBe(isContradicted);
   // Without proof the account’s lists count for nobody, and from then on the snapshot is the newer one.
-  expect(contradicts(board, { ...otherProved, proof: null }, 6, ...ids)).toBe(false);
-  expect(contradicts(board, { ...proved, proof: null }, 6, ...ids)).toBe(isContradicted);
-  expect(contradicts(board, proved, 7, ...ids)).toBe(false);
+  expect(contradicts(board, bench.viewer('unproved'), 6, ...ids)).toBe(false);
+  expect(contradicts(board, phone, 7, ...ids)).toBe(false);
 });
 
 test('a list that is served again has the members that it has, whatever came for its token between', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
+  const board = new PositionsBoard(ledger, 1e8);
   const first = list(1, 'a');
-  board.offer(proved, first);
-  board.offer(proved, { ...first, logicalTime: 3 });
-  expect(contradicts(board, proved, 2, 'a')).toBe(false);
-  board.offer(proved, list(5, 'b'));
-  expect(contradicts(board, proved, 4, 'a')).toBe(true);
-  expect(contradicts(board, proved, 4, 'b')).toBe(false);
+  board.offer(phone, first);
+  board.offer(phone, { ...first, logicalTime: 3 });
+  expect(contradicts(board, phone, 2, 'a')).toBe(false);
+  board.offer(phone, list(5, 'b'));
+  expect(contradicts(board, phone, 4, 'a')).toBe(true);
+  expect(contradicts(board, phone, 4, 'b')).toBe(false);
 });
 
 test('a list that is forgotten makes all older snapshots doubtful, and no newer one', () => {
-  const board = new PositionsBoard({ logicalClock, maxBytes: 8_000 });
-  const scope = (at: number) => ({ proof: null, tokenHash: `token ${at}` });
-  for (let at = 0; at <= 100_000; at += 1) board.offer(scope(at), list(10 + at, 'a'));
-  expect(contradicts(board, scope(0), 9, 'a')).toBe(true);
-  expect(contradicts(board, scope(0), 10, 'a')).toBe(false);
-  expect(contradicts(board, scope(99_999), 9, 'a')).toBe(false);
+  const board = new PositionsBoard(ledger, 8_000);
+  const viewer = (at: number) => bench.viewer(`of many ${at}`);
+  for (let at = 0; at <= 100_000; at += 1) board.offer(viewer(at), list(10 + at, 'a'));
+  expect(contradicts(board, viewer(0), 9, 'a')).toBe(true);
+  expect(contradicts(board, viewer(0), 10, 'a')).toBe(false);
+  expect(contradicts(board, viewer(99_999), 9, 'a')).toBe(false);
 });

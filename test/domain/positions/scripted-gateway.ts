@@ -1,7 +1,6 @@
 import type { Clock, LogicalClock } from '../../../lib/clock.ts';
 import type { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import type { FeedSource } from '../../../src/domain/positions/feed-options.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../../src/gateway/answers.ts';
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
 import type { Order, Position, Session } from '../../../src/gateway/model.ts';
@@ -20,8 +19,8 @@ export interface ScriptedAccount {
 
 type Fault = (viewer: Viewer) => GatewayError | null;
 
-/** A scripted op 12: lists by account, faults, and the latency of an answer. */
-export class ScriptedGateway implements FeedSource {
+/** Scripted ops 12 and 10: lists by account, faults, and the latency of an answer. It caches no snapshot. */
+export class ScriptedGateway {
   readonly polls: Poll[] = [];
   /** Op 10 calls by token. */
   readonly sessions: Poll[] = [];
@@ -65,7 +64,7 @@ export class ScriptedGateway implements FeedSource {
     previous: PositionsAnswer | null,
   ): Promise<PositionsAnswer> {
     const sent = { logicalTime: this.#logicalClock.next(), sentAtMs: this.#clock.now() };
-    this.polls.push(this.#poll(viewer));
+    this.polls.push(this.#call(viewer));
     const logicalTime = this.#ledger.beginCall();
     const error = this.fault(viewer);
     const list = this.#lists.get(viewer.login) ?? [];
@@ -86,13 +85,17 @@ export class ScriptedGateway implements FeedSource {
     };
   }
 
-  cachedSession(): null {
+  cached(): null {
     return null;
+  }
+
+  poll(viewer: Viewer): Promise<SessionAnswer> {
+    return this.getSession(viewer);
   }
 
   async getSession(viewer: Viewer): Promise<SessionAnswer> {
     const sent = { logicalTime: this.#logicalClock.next(), sentAtMs: this.#clock.now() };
-    this.sessions.push(this.#poll(viewer));
+    this.sessions.push(this.#call(viewer));
     const logicalTime = this.#ledger.beginCall();
     const error = this.sessionFault(viewer);
     const truth = this.#session(viewer.login);
@@ -111,7 +114,7 @@ export class ScriptedGateway implements FeedSource {
     return { ...SESSION, login, balance, positions, orders: orders.map((each) => ({ ...each })) };
   }
 
-  #poll({ login, token }: Viewer): Poll {
+  #call({ login, token }: Viewer): Poll {
     return { login, token: token.text, atMs: this.#clock.now() };
   }
 }
