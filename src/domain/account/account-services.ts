@@ -88,7 +88,7 @@ export function createAccountServices({
     gatewayTimeoutMs: settings.gatewayTimeoutMs,
     onEvent(merged) {
       metrics.events.delivered.add();
-      if (merged > 0) metrics.events.merged.add(merged);
+      metrics.events.merged.add(merged);
     },
     onUnexpected: (error) => log.error({ err: error }, 'a poll failed with an unexpected error'),
   });

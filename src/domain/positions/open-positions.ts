@@ -9,8 +9,8 @@ import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { BoardScope, PositionsBoard } from './positions-board.ts';
 
 export interface OpenPositionsOptions {
-  readonly gateway: ViewerGateway;
-  readonly ledger: ProofLedger;
+  readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
+  readonly ledger: Pick<ProofLedger, 'account'>;
   readonly board: PositionsBoard;
   readonly clock: Clock;
   /** The account's live list, where a feed runs and its list is younger than one poll. */

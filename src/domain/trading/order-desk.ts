@@ -17,13 +17,13 @@ type OrderMetrics = Pick<DomainMetrics, 'orders' | 'replays' | 'voids'>;
 /** Places a viewer's orders in the account's records, which requires proof: a claim is not enough. */
 export class OrderDesk {
   readonly #orders: Orders;
-  readonly #prover: Prover;
+  readonly #prover: Pick<Prover, 'account'>;
   readonly #limits: Pick<WriteLimits, 'order'>;
   readonly #metrics: OrderMetrics;
 
   constructor(
     orders: Orders,
-    prover: Prover,
+    prover: Pick<Prover, 'account'>,
     limits: Pick<WriteLimits, 'order'>,
     metrics: OrderMetrics,
   ) {

@@ -123,13 +123,19 @@ test.each([
   'garbage',
   'a.b.c',
   `${unsignedToken({ login: 1 })}x.y`,
-  `${'a'.repeat(9_000)}.${Buffer.from('{"login":1}').toString('base64url')}.`,
   `e30.${Buffer.from('[1]').toString('base64url')}.`,
   `e30.${Buffer.from('{"login":1').toString('base64url')}.`,
   `e30.${Buffer.from('{"login":1,"exp":1e999}').toString('base64url')}.`,
   `e30.${Buffer.from('{"login":1}').toString('base64url')}.\r\nx-evil: 1`,
 ])('%j is nobody’s', (token) => {
   expect(() => setUp().identify(token)).toThrow(UnauthenticatedError);
+});
+
+test('a token has 8,192 characters at most', () => {
+  const { identify } = setUp();
+  const token = unsignedToken({ login: 1 });
+  expect(identify(token.padEnd(8_192, 'x'))).toMatchObject({ login: '1' });
+  expect(() => identify(token.padEnd(8_193, 'x'))).toThrow(UnauthenticatedError);
 });
 
 test('the error of an invalid token does not quote it', () => {

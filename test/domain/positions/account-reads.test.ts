@@ -210,6 +210,35 @@ test('an order of one’s own behind which another follows is read once more whe
   expect(gateway.sessions).toHaveLength(3);
 });
 
+test('a snapshot that nothing contradicts is read again at its full age, after a pause that op 10 asks for', async () => {
+  const { clock, gateway, board, viewer, prove } = await followed();
+  const phone = viewer('phone');
+  const scope = { proof: prove(phone), tokenHash: phone.tokenHash };
+  /** The reads once a list is shown so much later, as a query is served one. */
+  const readsAfter = async (ms: number) => {
+    await clock.advance(ms);
+    board.offer(scope, await gateway.getOpenPositions(phone, null));
+    await clock.advance(0);
+    return gateway.sessions.length;
+  };
+  gateway.sessionFault = () => gatewayError('rate-limited', 30);
+  expect(await readsAfter(MAX_AGE_MS - 1)).toBe(1);
+  expect(await readsAfter(1)).toBe(2);
+  expect(await readsAfter(29_999)).toBe(2);
+  expect(await readsAfter(1)).toBe(3);
+});
+
+test('a position that opens and closes between two events of an account makes none', async () => {
+  const { clock, gateway, viewer, followAccount } = await followed();
+  const slow = followAccount(viewer('tablet'), { intervalMs: 10_000 });
+  await clock.advance(1_000);
+  gateway.set(LOGIN, [position('a'), position('brief')]);
+  await clock.advance(4_000);
+  gateway.set(LOGIN, [position('a')]);
+  await clock.advance(8_000);
+  expect(slow.events).toHaveLength(1);
+});
+
 test('a client that resumes from before the last read has it read an interval later, once for all', async () => {
   const bench = await followed();
   const { clock, gateway, hub, viewer, followAccount, phone } = bench;
@@ -227,6 +256,9 @@ test('a client that resumes from before the last read has it read an interval la
       orders: { closed: ['o'] },
     });
   }
+  expect(gateway.sessions).toHaveLength(3);
+  followAccount(viewer('e'), { after: late[0]?.last?.cursor ?? '' });
+  await clock.advance(2_000);
   expect(gateway.sessions).toHaveLength(3);
 });
 

@@ -44,6 +44,33 @@ test('accounts do not share lists, nor does a slow one delay the others', async 
   expect(quick.events).toEqual([[position('two')], [position('three')]]);
 });
 
+test.each([
+  [999, 1],
+  [1_000, 2],
+])(
+  'a list that is %i ms old makes %i calls: queries and feeds show each other’s for an interval',
+  async (ageMs, calls) => {
+    const random = () => 0.9;
+    const bench = createLiveBench({ random });
+    const { clock, gateway, board, viewer, prove, hub, followPositions } = bench;
+    const phone = viewer('phone');
+    const proof = prove(phone);
+    gateway.set(LOGIN, [position('a')]);
+    const list = await gateway.getOpenPositions(phone, null);
+    board.offer({ proof, tokenHash: phone.tokenHash }, list);
+    await clock.advance(ageMs);
+    // From here on no call is answered.
+    gateway.latencyMs = 60_000;
+    const { events } = followPositions(phone);
+    await clock.advance(0);
+    expect(gateway.polls).toHaveLength(calls);
+    expect(events).toEqual(calls === 1 ? [list.positions] : []);
+    expect(hub.current(proof)).toBe(calls === 1 ? list : null);
+    await clock.advance(1);
+    expect(hub.current(proof)).toBeNull();
+  },
+);
+
 test('an accepted order causes a poll immediately, also while one is in flight', async () => {
   const { clock, gateway, viewer, followPositions, hub } = createLiveBench();
   const follower = followPositions(viewer('phone'));

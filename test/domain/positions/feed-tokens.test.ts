@@ -88,6 +88,23 @@ test('renewals of a token’s proof back off while they fail', async () => {
   expect(gateway.sessions).toHaveLength(8);
   expect(Math.max(...pausesMs)).toBeGreaterThanOrEqual(10_000);
   expect(Math.max(...pausesMs)).toBeLessThanOrEqual(31_000);
+  // Meanwhile the other token has its turns.
+  const turns = gateway.polls.filter(({ token }) => token === 'token of tablet');
+  expect(turns.length).toBeGreaterThan(50);
+});
+
+test.each([
+  [1_000, 1_000],
+  // As long as the difference of two clocks may be.
+  [0, 30_000],
+  [-29_000, 1_000],
+])('a token that ends in %i ms has its subscriptions for %i ms', async (leftMs, livesMs) => {
+  const { clock, viewer, followChanges } = createLiveBench();
+  const follower = followChanges(viewer('phone', { expiresAtMs: clock.date() + leftMs }));
+  await clock.advance(livesMs - 1);
+  expect(follower.hasEnded).toBe(false);
+  await clock.advance(1);
+  expect(follower.error).toMatchObject({ code: 'UNAUTHENTICATED' });
 });
 
 test.each([2, 3])('%i tokens poll in turn, so that each is proved again by use', async (count) => {
@@ -115,6 +132,10 @@ test('a token without proof polls out of turn, so that its readers wait no longe
   const before = gateway.polls.length;
   await clock.advance(1_000);
   expect(gateway.polls[before]?.token).toBe(`token of ${refused}`);
+  // An interval after its last poll, even if that was the last of all.
+  ledger.refused(viewer(refused ?? ''));
+  await clock.advance(1_000);
+  expect(gateway.polls[before + 1]?.token).toBe(`token of ${refused}`);
 });
 
 test('the end of the request that brought a token does not abort its polls', async () => {

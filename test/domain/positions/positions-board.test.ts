@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { LogicalClock } from '../../../lib/clock.ts';
 import { digestOf } from '../../../src/domain/account/relation.ts';
+import { OpenPositions } from '../../../src/domain/positions/open-positions.ts';
 import { type BoardScope, PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import type { PositionsAnswer } from '../../../src/gateway/answers.ts';
 import { createLiveBench } from './live-bench.ts';
@@ -111,6 +112,27 @@ test('a list that is evicted brings no older one back, for its token nor for its
   expect(board.offer({ proof: bench.prove(viewer), tokenHash: viewer.tokenHash }, own)).toBe(own);
   const same = list(5, 'newest');
   expect(board.offer(proved, same)).toBe(same);
+});
+
+test('a list is asked for three times at most while newer ones come and are forgotten', async () => {
+  const board = new PositionsBoard({ logicalClock, maxBytes: 1 });
+  let asked = 0;
+  const openPositions = new OpenPositions({
+    gateway: {
+      async getOpenPositions() {
+        asked += 1;
+        const answer = list(logicalClock.next(), 'older');
+        board.offer(otherProved, list(logicalClock.next(), 'newer'));
+        return answer;
+      },
+    },
+    ...{ board, clock: bench.clock, live: () => null },
+    ledger: { account: () => proof },
+    freshness: { catchUp: () => true },
+  });
+  const read = openPositions.read(phone, { live: true });
+  await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(asked).toBe(3);
 });
 
 const contradicts = (board: PositionsBoard, scope: BoardScope, at: number, ...ids: string[]) =>

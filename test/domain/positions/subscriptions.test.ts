@@ -60,6 +60,20 @@ test('the list is emitted again when its order alone changes; the changes are no
   expect(hub.stats().polls).toMatchObject({ changed: 2, unchanged: 3 });
 });
 
+test.each([
+  ['intervalMs', 1, 15_000],
+  ['heartbeatSeconds', 15, 60],
+])('%s is at least %i and at most %i', (argument, least, most) => {
+  const { viewer, hub, prove } = createLiveBench();
+  const phone = viewer('phone');
+  const watch = (value: number) => () =>
+    hub.watchChanges(prove(phone), phone, { [argument]: value });
+  for (const value of [least, most]) expect(watch(value)).not.toThrow();
+  for (const value of [least - 1, most + 1]) {
+    expect(watch(value)).toThrow(`${argument} must be between ${least} and ${most}.`);
+  }
+});
+
 for (const intervalMs of [undefined, 15_000]) {
   test(`an event comes at least every 15 s in a quiet market (interval ${intervalMs})`, async () => {
     const { clock, viewer, hub, prove } = createLiveBench();
@@ -84,7 +98,10 @@ for (const intervalMs of [undefined, 15_000]) {
 }
 
 test('a reader that stops reading for a minute gets one merged update', async () => {
-  const { clock, gateway, viewer, hub, prove } = createLiveBench();
+  const told: number[] = [];
+  const { clock, gateway, viewer, hub, prove } = createLiveBench({
+    onEvent: (merged) => told.push(merged),
+  });
   const phone = viewer('phone');
   gateway.set(LOGIN, [position('a'), position('b')]);
   const stream = hub.watchChanges(prove(phone), phone);
@@ -111,6 +128,8 @@ test('a reader that stops reading for a minute gets one merged update', async ()
     closed: ['a'],
   });
   expect((await lists.next()).value).toEqual(steps.at(-1));
+  // Of five changes four had no event of their own.
+  expect(told).toEqual([0, 0, 4, 4]);
   const waiting = changes.next();
   await clock.advance(2_000);
   stream.leave();

@@ -40,6 +40,15 @@ test('a list whose version another list has raised keeps its own deltas', () => 
   expect(timeline.since(9)?.opened).toEqual([]);
 });
 
+test('a list in another order alone, a changed figure and another size are told apart', () => {
+  const timeline = new Timeline(samePosition, sameSize);
+  expect(advance(timeline, [a, b])).toEqual({ isContent: true, isMembers: true });
+  expect(advance(timeline, [b, a])).toEqual({ isContent: false, isMembers: false });
+  const [dearer, smaller] = [position('a', { priceCurrent: 11 }), position('b', { units: 0.5 })];
+  expect(advance(timeline, [b, dearer])).toEqual({ isContent: true, isMembers: false });
+  expect(advance(timeline, [smaller, dearer])).toEqual({ isContent: true, isMembers: true });
+});
+
 test('a reader gets no row again that has not changed since its version', () => {
   const timeline = new Timeline(samePosition, sameSize);
   const list = [a, b];

@@ -3,13 +3,15 @@ import type { CatalogView } from '../../../../src/domain/catalog/catalog-view.ts
 import { DEMO, HOUR_MS, MINUTE_MS, openCatalogWorld, PRO } from '../catalog-world.ts';
 
 test('a catalog is served without a call until its maximum age', async () => {
-  await using world = await openCatalogWorld();
+  const reads: string[] = [];
+  await using world = await openCatalogWorld({ onRead: (source) => void reads.push(source) });
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
   await world.clock.advance(HOUR_MS * 0.8 - 1);
   const view = world.catalogs.read(viewer) as CatalogView;
   expect(view).toMatchObject({ stale: false, ageSeconds: 2_879 });
   expect(world.fetches()).toBe(1);
+  expect(reads).toEqual(['wait', 'memory']);
 });
 
 test.each([
