@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
+import type { DomainMetrics } from '../../../src/domain/domain-metrics.ts';
 import { InputError } from '../../../src/domain/input-error.ts';
 import { OrderDesk } from '../../../src/domain/trading/order-desk.ts';
 import {
@@ -31,7 +32,7 @@ function open(failing: { prover?: Error; limits?: Error; records?: Error } = {})
     { account: () => fail(failing.prover) ?? Promise.resolve(demoProof) },
     { order: (_proof, send) => fail(failing.limits) ?? send() },
     {
-      orders: { add: (outcome) => void counted.push(outcome) },
+      orders: { add: (outcome) => void counted.push(outcome) } as DomainMetrics['orders'],
       replays: { add: () => void counted.push('replay') },
       voids: { add: () => void counted.push('void') },
     },
