@@ -5,7 +5,7 @@ import { toToken } from '../../../lib/token.ts';
 import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
-import type { OwnReads } from '../../../src/domain/auth/viewer.ts';
+import type { OwnReads, Viewer } from '../../../src/domain/auth/viewer.ts';
 import { collectGarbage } from '../../support/heap.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { unsignedToken } from '../../support/tokens.ts';
@@ -183,12 +183,34 @@ test('a verified token is verified once, also where the ledger has forgotten it'
     return true;
   };
   const claimNames = { login: 'login', group: 'group' };
-  const identify = createIdentity({ clock, ledger, claimNames, verify });
+  const told: string[] = [];
+  const onVerified = ({ login }: Viewer) => void told.push(login);
+  const identify = createIdentity({ clock, ledger, claimNames, verify, onVerified });
   for (const login of [1, 2, 1]) {
     const viewer = await identify({ token: toToken(unsignedToken({ login })) });
     expect(ledger.account(viewer)?.account).toBe(String(login));
   }
   expect(checks).toBe(2);
+  expect(told).toEqual(['1', '2']);
+});
+
+test('each token that is refused here is told, with its viewer where it could be read', async () => {
+  const told: (string | undefined)[] = [];
+  const clock = createScriptedClock(NOW_MS);
+  const identify = createIdentity({
+    clock,
+    ledger: new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 1_000 }),
+    claimNames: { login: 'login', group: 'group' },
+    verify: () => Promise.reject(new UnauthenticatedError('the token was refused', 'key')),
+    onRefused: ({ fault }, viewer) => void told.push(fault, viewer?.login),
+  });
+  const ask = async (text: string | null) =>
+    identify({ token: text === null ? null : toToken(text) });
+  for (const text of [null, unsignedToken({}), unsignedToken({ login: 7 })]) {
+    await expect(ask(text)).rejects.toThrow(UnauthenticatedError);
+  }
+  // Where no token is sent, none is wrong.
+  expect(told).toEqual(['login', undefined, 'key', '7']);
 });
 
 test('the viewer of a subscription holds nothing of the request that has begun it', async () => {

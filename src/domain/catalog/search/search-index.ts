@@ -74,7 +74,7 @@ export function createSearchIndex(
       }
     }
     // A symbol may contain a space.
-    if (words.length > 1) markSymbols(classes, phrase);
+    markSymbols(classes, phrase);
     return classes;
   }
 
