@@ -107,7 +107,7 @@ test('a change of the members is shown after one interval at the latest; a slowe
   const bench = await followed();
   const { clock, gateway, phone } = bench;
   const readAt = phone.last?.orders?.fetchedAt;
-  gateway.sessionLatencyMs = 3_500;
+  gateway.sessionLatencyMs = 4_500;
   trigger(bench);
   await clock.advance(3_000);
   expect(phone.events).toHaveLength(2);
@@ -115,6 +115,10 @@ test('a change of the members is shown after one interval at the latest; a slowe
     positions: { opened: ['o'] },
     orders: { upserted: [], closed: [], fetchedAt: readAt },
   });
+  // What follows is shown at once.
+  gateway.set(LOGIN, [position('a', { profit: 1 }), position('o')]);
+  await clock.advance(1_000);
+  expect(phone.events).toHaveLength(3);
   await clock.advance(3_000);
   expect(phone.last).toMatchObject({
     orders: { closed: ['o'] },

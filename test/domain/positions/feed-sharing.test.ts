@@ -4,9 +4,11 @@ import { inSnapshot, position } from './scripted-gateway.ts';
 
 test('polling stops with the last subscriber, and the feed is closed after the linger', async () => {
   const { clock, gateway, viewer, followChanges, hub } = createLiveBench();
-  const phone = followChanges(viewer('phone'));
+  const phone = followChanges(viewer('phone'), { intervalMs: 5_000 });
   const tablet = followChanges(viewer('tablet'));
-  await clock.advance(3_000);
+  await clock.advance(1_000);
+  gateway.set(LOGIN, [position('a')]);
+  await clock.advance(2_000);
   expect(hub.stats()).toMatchObject({ feeds: 1, subscriptions: 2 });
   await phone.leave();
   await clock.advance(3_000);

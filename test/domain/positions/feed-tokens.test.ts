@@ -91,6 +91,14 @@ test('renewals of a token’s proof back off while they fail', async () => {
   // Meanwhile the other token has its turns.
   const turns = gateway.polls.filter(({ token }) => token === 'token of tablet');
   expect(turns.length).toBeGreaterThan(50);
+  // After one that succeeds they begin anew.
+  gateway.sessionFault = () => null;
+  await clock.advance(31_000);
+  ledger.refused(phone);
+  gateway.sessionFault = () => gatewayError('unavailable');
+  const before = gateway.sessions.length;
+  await clock.advance(5_000);
+  expect(gateway.sessions.length - before).toBeGreaterThanOrEqual(2);
 });
 
 test.each([
