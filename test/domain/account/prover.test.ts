@@ -95,6 +95,8 @@ test('a group that is not proved any more is read anew, though the snapshot of b
   expect(await ask(0, 'standard')).toBe('standard');
   ledger.catalogForbidden(demo, 'standard');
   expect(await ask(1, 'moved')).toBe('moved');
+  expect((await prover.group(demo))?.group).toBe('moved');
+  expect(calls).toHaveLength(2);
 });
 
 describe('the snapshot that the document reads anyway', () => {

@@ -15,8 +15,8 @@ function demoToken(): string {
 
 describe('the times of a subscription', () => {
   test.each([
-    ...[0, -1, 15_001, 2_147_483_647].map((value) => ['intervalMs', value] as const),
-    ...[-1, 14, 61].map((value) => ['heartbeatSeconds', value] as const),
+    ['intervalMs', 15_001],
+    ['heartbeatSeconds', 14],
   ])(
     '%s: %d is BAD_USER_INPUT, on all views and transports, and costs no call',
     async (argument, value) => {
