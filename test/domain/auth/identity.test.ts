@@ -124,6 +124,7 @@ test.each([
   'a.b.c',
   `${unsignedToken({ login: 1 })}x.y`,
   `e30.${Buffer.from('[1]').toString('base64url')}.`,
+  `e30.${Buffer.from('null').toString('base64url')}.`,
   `e30.${Buffer.from('{"login":1').toString('base64url')}.`,
   `e30.${Buffer.from('{"login":1,"exp":1e999}').toString('base64url')}.`,
   `e30.${Buffer.from('{"login":1}').toString('base64url')}.\r\nx-evil: 1`,

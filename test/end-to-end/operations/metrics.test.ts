@@ -275,19 +275,13 @@ describe('what is cached', () => {
     expect(await seriesValue(other, 'cache_bytes{cache="response"}')).toBeGreaterThan(100);
   });
 
-  test('documents and sessions', async () => {
+  test('documents', async () => {
     await app.query('{ session { balance } }', { token });
     await moved(app, 'cache_reads_total{cache="document",result="hit"}', 1, () =>
       app.query('{ session { balance } }', { token }),
     );
     await moved(app, 'cache_reads_total{cache="document",result="miss"}', 1, () =>
       app.query(`{ session { a${Date.now()}: balance } }`, { token }),
-    );
-    await moved(app, 'session_reads_total{source="cache"}', 1, () =>
-      app.query('{ session { balance } }', { token }),
-    );
-    await moved(app, 'session_reads_total{source="call"}', 1, () =>
-      app.query('{ session(maxAge: 0) { balance } }', { token }),
     );
   });
 
@@ -311,22 +305,6 @@ describe('what is cached', () => {
 });
 
 describe('live', () => {
-  test('events, and those that were merged', async () => {
-    using socket = await initializedSocket(app, token);
-    await moved(app, 'events_delivered_total', 1, async () => {
-      socket.subscribe('1', 'subscription { positionChanges(intervalMs: 2000) { cursor } }');
-      await socket.until('1', 'next');
-    });
-    const before = await seriesValue(app, 'events_merged_total');
-    // Changes come faster than this subscription takes events.
-    const ticks = setInterval(() => app.sandbox.tick(), 50);
-    try {
-      await eventually(async () => (await seriesValue(app, 'events_merged_total')) > before);
-    } finally {
-      clearInterval(ticks);
-    }
-  });
-
   test('sockets by close code', async () => {
     const socket = await initializedSocket(app, token);
     await moved(app, 'sockets_closed_total{code="1000"}', 1, async () => socket.socket.close(1000));
@@ -352,14 +330,6 @@ describe('orders', () => {
     other.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429 });
     await moved(other, 'orders_total{outcome="unsent"}', 1, () => place('d'));
     other.sandbox.clearFaults();
-    // Strangers place orders with forged tokens, callers with old ones: nothing of ours has failed.
-    const exp = Math.floor(Date.now() / 1000) + 600;
-    const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp });
-    for (const token of [forged, 'nonsense', null]) await other.query(order('x'), { token });
-    other.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 403 });
-    expect((await place('d')).errors[0]?.extensions.code).toBe('FORBIDDEN');
-    other.sandbox.clearFaults();
-    expect(await seriesValue(other, 'orders_total{outcome="unsent"}')).toBe(1);
     expect(await seriesValue(other, 'order_records')).toBe(3);
     expect(await seriesValue(other, 'order_records_max')).toBe(200_000);
     for (const [action, count] of Object.entries({ reserve: 3, settle: 2 })) {
