@@ -78,7 +78,6 @@ class State {
   }
 
   takeStatus(status: FeedStatus): void {
-    if (status === this.status) return;
     this.status = status;
     this.#changed();
   }

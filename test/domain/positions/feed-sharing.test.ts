@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
+import { LogicalClock } from '../../../lib/clock.ts';
+import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { inSnapshot, position } from './scripted-gateway.ts';
 
 test('polling stops with the last subscriber, and the feed is closed after the linger', async () => {
-  const { clock, gateway, viewer, followChanges, hub } = createLiveBench();
+  // It holds no list itself, and knows only that of a feed.
+  const board = new PositionsBoard({ logicalClock: new LogicalClock(), maxBytes: 1 });
+  const { clock, gateway, viewer, followChanges, hub } = createLiveBench({ board });
   const phone = followChanges(viewer('phone'), { intervalMs: 5_000 });
   const tablet = followChanges(viewer('tablet'));
   await clock.advance(1_000);
@@ -18,7 +22,9 @@ test('polling stops with the last subscriber, and the feed is closed after the l
   expect(hub.stats()).toMatchObject({ feeds: 0 });
   // The end of the linger alone: no poll is planned, which would slow the polls of others.
   expect(clock.pending).toBe(1);
+  expect(board.sizeFor(LOGIN)).toBe(1);
   await clock.advance(10_000);
+  expect(board.sizeFor(LOGIN)).toBe(0);
   expect(gateway.polls.length).toBe(polled);
   expect(hub.stats()).toMatchObject({ feeds: 0 });
   expect(clock.pending).toBe(0);

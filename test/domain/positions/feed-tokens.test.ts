@@ -12,7 +12,7 @@ const refusing = (name: string, kind: 'unauthenticated' | 'forbidden') => (viewe
 
 test('a subscription that is not being read ends the moment its token is refused', async () => {
   const { clock, gateway, viewer, hub, prove } = createLiveBench();
-  const phone = viewer('phone');
+  const [phone, tablet] = [viewer('phone'), viewer('tablet')];
   const ends: unknown[] = [];
   const onEnd = (error: unknown) => ends.push(error);
   const stalled = iterated(hub.watchChanges(prove(phone), phone, { onEnd }));
@@ -24,6 +24,10 @@ test('a subscription that is not being read ends the moment its token is refused
   expect(ends).toMatchObject([{ code: 'UNAUTHENTICATED' }]);
   await expect(stalled.next()).rejects.toBe(ends[0]);
   expect(hub.stats()).toMatchObject({ feeds: 0, subscriptions: 0 });
+  prove(tablet);
+  expect(hub.shown(tablet)).not.toBeNull();
+  await clock.advance(10_000);
+  expect(hub.shown(tablet)).toBeNull();
 });
 
 test('no token gets new events while it has no proof, however many there are', async () => {
