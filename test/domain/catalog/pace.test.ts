@@ -24,6 +24,7 @@ test('where a slice is over after each step, a version and its index are built i
   // Those that are gone are looked for one by one.
   expect(await turnsDuring(() => buildVersion([], version))).toBeGreaterThanOrEqual(length);
   expect(await turnsDuring(async () => version.index)).toBeGreaterThanOrEqual(2 * length);
+  expect(version.index).toBe(version.index);
 });
 
 test('a sort that is over within its slice yields to nobody', async () => {

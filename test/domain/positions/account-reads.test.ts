@@ -34,6 +34,16 @@ test('a first subscriber waits no longer than the deadline for a read that hangs
   expect(phone.last?.positions.opened).toEqual(['a']);
 });
 
+test('nothing waits for an account whose follower left before its first event', async () => {
+  const { clock, gateway, viewer, followAccount } = createLiveBench();
+  gateway.sessionLatencyMs = 4_000;
+  const phone = followAccount(viewer('phone'));
+  await clock.advance(100);
+  await phone.leave();
+  // The answer that is under way, and the end of the linger.
+  expect(clock.pending).toBe(2);
+});
+
 test('a read that waits for the ceiling of polls is not made when nobody follows the account any more', async () => {
   const { clock, gateway, viewer, followChanges, hub, phone } = await followed({
     pollsPerSecond: 1,

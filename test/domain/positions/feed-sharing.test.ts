@@ -4,12 +4,14 @@ import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { inSnapshot, position } from './scripted-gateway.ts';
 
+/** It holds no list itself, and knows only those of feeds. */
+const forgetfulBoard = () => new PositionsBoard({ logicalClock: new LogicalClock(), maxBytes: 1 });
+
 test('polling stops with the last subscriber, and the feed is closed after the linger', async () => {
-  // It holds no list itself, and knows only that of a feed.
-  const board = new PositionsBoard({ logicalClock: new LogicalClock(), maxBytes: 1 });
+  const board = forgetfulBoard();
   const { clock, gateway, viewer, followChanges, hub } = createLiveBench({ board });
   const phone = followChanges(viewer('phone'), { intervalMs: 5_000 });
-  const tablet = followChanges(viewer('tablet'));
+  const tablet = followChanges(viewer('tablet', { expiresAtMs: clock.date() + 1e9 }));
   await clock.advance(1_000);
   gateway.set(LOGIN, [position('a')]);
   await clock.advance(2_000);
@@ -120,8 +122,10 @@ test('a snapshot makes a poll due where its positions differ from the list, in w
 });
 
 test('closing ends every subscription without an error and leaves no timer', async () => {
+  const board = forgetfulBoard();
   const { clock, gateway, viewer, followChanges, followPositions, followAccount, hub } =
-    createLiveBench();
+    createLiveBench({ board });
+  gateway.set(LOGIN, [position('a')]);
   // So that a snapshot comes before the first list, and waits for it.
   gateway.latencyMs = 500;
   const ends: unknown[] = [];
@@ -132,7 +136,11 @@ test('closing ends every subscription without an error and leaves no timer', asy
   const watch = followAccount(viewer('watch'));
   await clock.advance(2_700);
   expect(watch.events).toHaveLength(1);
+  // One whose feed lingers.
+  await followChanges(viewer('gone', { login: '2002' })).leave();
+  expect(board.sizeFor(LOGIN)).toBe(1);
   hub.close();
+  expect(board.sizeFor(LOGIN)).toBe(0);
   await clock.advance(1_000);
   expect(clock.pending).toBe(0);
   expect(followers.map(({ hasEnded, error }) => [hasEnded, error])).toEqual([

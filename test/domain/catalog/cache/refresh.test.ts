@@ -41,6 +41,7 @@ test('in the last fifth of its TTL a read starts one refresh, which no reader wa
   expect(world.catalogs.heldSize).toBe(version.size);
   expect(world.fetches()).toBe(2);
   expect(sources.filter((source) => source === 'call')).toHaveLength(1);
+  expect(sources).toContain('cache');
 });
 
 test('with an ETag the refresh is conditional, and a 304 renews the age', async () => {
@@ -82,7 +83,8 @@ test('a refresh that brings a copy in the last fifth of its TTL is not repeated 
 test.each([401, 403])(
   'a %i concerns its token alone: the next reader’s is tried',
   async (status) => {
-    await using world = await openCatalogWorld();
+    const outcomes: string[] = [];
+    await using world = await openCatalogWorld({ onFetched: (each) => void outcomes.push(each) });
     const [refused, other] = [world.viewer(), world.viewer({ email: FRESH })];
     await world.catalogs.read(other);
     await world.catalogs.read(refused);
@@ -93,6 +95,7 @@ test.each([401, 403])(
     world.sandbox.changeCatalog({ change: 1, ageSeconds: null });
     await eventually(() => (world.catalogs.read(other) as CatalogView).ageSeconds === 0);
     expect(world.fetches()).toBe(3);
+    expect(outcomes).toEqual(['modified', 'personal', 'modified']);
   },
 );
 
