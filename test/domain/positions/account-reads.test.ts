@@ -34,7 +34,15 @@ test('a first subscriber waits no longer than the deadline for a read that hangs
   expect(phone.last?.positions.opened).toEqual(['a']);
 });
 
-test('nothing waits for an account whose follower left before its first event', async () => {
+test('a first subscriber whose read fails gets the positions at once', async () => {
+  const { clock, gateway, viewer, followAccount } = createLiveBench();
+  gateway.sessionFault = () => gatewayError('unavailable');
+  const phone = followAccount(viewer('phone'));
+  await clock.advance(0);
+  expect(phone.events).toMatchObject([{ snapshot: true, orders: null }]);
+});
+
+test('nothing waits for an account whose follower has left, before its first event or after', async () => {
   const { clock, gateway, viewer, followAccount } = createLiveBench();
   gateway.sessionLatencyMs = 4_000;
   const phone = followAccount(viewer('phone'));
@@ -42,6 +50,9 @@ test('nothing waits for an account whose follower left before its first event', 
   await phone.leave();
   // The answer that is under way, and the end of the linger.
   expect(clock.pending).toBe(2);
+  const after = await followed();
+  await after.phone.leave();
+  expect(after.clock.pending).toBe(1);
 });
 
 test('a read that waits for the ceiling of polls is not made when nobody follows the account any more', async () => {
@@ -214,6 +225,7 @@ describe('op 10 that', () => {
 
 test('an order of one’s own behind which another follows is read once more when the first read is over', async () => {
   const { clock, gateway, hub } = await followed();
+  gateway.latencyMs = 50;
   gateway.sessionLatencyMs = 500;
   hub.accountChanged(LOGIN);
   await clock.advance(100);
@@ -242,7 +254,7 @@ test('a snapshot that nothing contradicts is read again at its full age, after a
   expect(await readsAfter(1)).toBe(3);
 });
 
-test('a position that opens and closes between two events of an account makes none', async () => {
+test('an interval has one event at most, and none for a position that opened and closed in it', async () => {
   const { clock, gateway, viewer, followAccount } = await followed();
   const slow = followAccount(viewer('tablet'), { intervalMs: 10_000 });
   await clock.advance(1_000);
@@ -251,6 +263,11 @@ test('a position that opens and closes between two events of an account makes no
   gateway.set(LOGIN, [position('a')]);
   await clock.advance(8_000);
   expect(slow.events).toHaveLength(1);
+  for (let second = 0; second < 20; second += 1) {
+    gateway.set(LOGIN, [position('a', { profit: second })]);
+    await clock.advance(1_000);
+  }
+  expect(slow.events).toHaveLength(3);
 });
 
 test('a client that resumes from before the last read has it read an interval later, once for all', async () => {

@@ -78,6 +78,8 @@ test.each([
     expect(hub.current(proof)).toBe(calls === 1 ? list : null);
     await clock.advance(1);
     expect(hub.current(proof)).toBeNull();
+    await clock.advance(1_000);
+    expect(gateway.polls).toHaveLength(2);
   },
 );
 
@@ -141,6 +143,7 @@ test('closing ends every subscription without an error and leaves no timer', asy
   expect(board.sizeFor(LOGIN)).toBe(1);
   hub.close();
   expect(board.sizeFor(LOGIN)).toBe(0);
+  expect(hub.shown(viewer('watch'))).toBeNull();
   await clock.advance(1_000);
   expect(clock.pending).toBe(0);
   expect(followers.map(({ hasEnded, error }) => [hasEnded, error])).toEqual([

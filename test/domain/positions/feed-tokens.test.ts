@@ -23,7 +23,7 @@ test('a subscription that is not being read ends the moment its token is refused
   await clock.advance(2_000);
   expect(ends).toMatchObject([{ code: 'UNAUTHENTICATED' }]);
   await expect(stalled.next()).rejects.toBe(ends[0]);
-  expect(hub.stats()).toMatchObject({ feeds: 0, subscriptions: 0 });
+  expect(hub.stats()).toMatchObject({ feeds: 0, subscriptions: 0, polls: { refused: 1 } });
   prove(tablet);
   expect(hub.shown(tablet)).not.toBeNull();
   await clock.advance(10_000);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { readMetrics } from '../../support/leaks.ts';
 import { outcomesOf } from '../operations/request-lines.ts';
 import { justNow } from './order-client.ts';
 import { startOrderFacade } from './order-facade.ts';
@@ -137,20 +136,4 @@ test('a closed key outlives the process, in the file', async () => {
   // The file remembers what its first process did.
   expect(await client.void('another', { since })).toMatchObject(VOIDED);
   expect(sandbox.calls('openPosition')).toBe(0);
-});
-
-test('the figures tell closed keys and orders that came too late apart from the others', async () => {
-  await using facade = await startOrderFacade();
-  const client = facade.client();
-  for (let repeat = 0; repeat < 3; repeat += 1) await client.void('k');
-  await client.place(buying('k'));
-  const { mutation, input } = buying('late');
-  const sendBefore = new Date(Date.now() - 1).toISOString();
-  await client.place({ mutation, input: { ...input, sendBefore } });
-  const text = await readMetrics(facade.adminUrl);
-  expect(text).toContain('trading_graph_order_keys_voided_total 1\n');
-  expect(text).toContain('trading_graph_orders_total{outcome="expired"} 1\n');
-  expect(text).toContain('trading_graph_orders_total{outcome="rejected"} 0\n');
-  expect(text).toContain('trading_graph_order_replays_total 1\n');
-  expect(text).toMatch(/trading_graph_order_store_seconds_count\{action="void"\} 3\n/);
 });

@@ -67,6 +67,7 @@ test('the version identifies the content, whatever its order', async () => {
         const a = await buildVersion(rows, null);
         const b = await buildVersion(shuffled, null);
         expect(b.version.version).toBe(a.version.version);
+        expect((await buildVersion(shuffled, a.version)).version).toBe(a.version);
         expect(b.version.instruments).toEqual(a.version.instruments);
       },
     ),
