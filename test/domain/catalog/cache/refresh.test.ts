@@ -134,6 +134,7 @@ test('while the gateway fails not every read calls it, and readers do not wait f
   await world.catalogs.read(viewer);
   down(world);
   await world.clock.advance(HOUR_MS);
+  expect(world.catalogs.figures).toMatchObject([{ isStale: true }]);
   await world.catalogs.read(viewer);
   const asked = world.fetches();
   for (let second = 0; second < 60; second += 1) {
