@@ -304,15 +304,18 @@ describe('when the records', () => {
     expect(await records.find('1001', 'k')).toMatchObject({ outcome: { kind: 'accepted' } });
   });
 
-  test('are unavailable after sending, a question for the outcome gets the true one too', async () => {
-    const { orders, calls, begin } = stage(() => ({
-      settle: () => Promise.reject(new RecordsUnavailableError('away')),
-    }));
-    await begin('k');
-    const asked = orders.placed(demoProof, 'k');
-    last(calls).end(acceptedAs('o-1'));
-    expect(await asked).toMatchObject({ outcome: { orderId: 'o-1' }, replayed: true });
-  });
+  test.each(['settle', 'find'])(
+    'cannot %s after sending, who asks for the outcome, or voids, gets the true one too',
+    async (action) => {
+      const away = () => Promise.reject(new RecordsUnavailableError('away'));
+      const { orders, calls, begin } = stage(() => ({ [action]: away, voidKey: away }));
+      await begin('k');
+      const asked = [orders.placed(demoProof, 'k'), orders.void(demoProof, 'k', null)];
+      last(calls).end(acceptedAs('o-1'));
+      const told = { outcome: { orderId: 'o-1' }, replayed: true };
+      expect(await Promise.all(asked)).toMatchObject([told, told]);
+    },
+  );
 
   test('are slow to record an outcome, its client waits for that two seconds and no longer', async () => {
     const { calls, begin, clock } = stage(() => ({ settle: () => new Promise(() => {}) }));
