@@ -72,6 +72,8 @@ test.each([
     // From here on no call is answered.
     gateway.latencyMs = 60_000;
     const { events } = followPositions(phone);
+    // Another one moves no poll.
+    followPositions(viewer('tablet'));
     await clock.advance(0);
     expect(gateway.polls).toHaveLength(calls);
     expect(events).toEqual(calls === 1 ? [list.positions] : []);

@@ -62,13 +62,6 @@ test('neither new feeds nor steady polls starve the other', async () => {
   }
 });
 
-test('a poll that is wanted soon starts at once where nothing waits for the ceiling', () => {
-  const { clock, scheduler } = createPolls(50, 0);
-  const ran: number[] = [];
-  scheduler.join(() => ran.push(clock.now())).soon();
-  expect(ran).toEqual([clock.now()]);
-});
-
 test('a poll that backs off takes no share and comes at its own time', async () => {
   const { clock, scheduler, startMs } = createPolls(50, 47);
   const ran: number[] = [];
