@@ -28,6 +28,7 @@ export function openAccountWorld(
   const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
   const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
   const calls: OpenCall[] = [];
+  const judged: string[] = [];
   const client = new GatewayClient({
     send: ({ operation }) =>
       new Promise<Exchange>((resolve) => {
@@ -61,7 +62,10 @@ export function openAccountWorld(
     client,
     ledger,
     trials: createTestTrials(clock, ledger),
-    refusals: { accepted() {}, refused() {} },
+    refusals: {
+      accepted: (operation) => void judged.push(`${operation} accepted`),
+      refused: (operation) => void judged.push(`${operation} refused`),
+    },
     onPositions: (viewer, answer) => {
       board.offer({ proof: ledger.account(viewer), tokenHash: viewer.tokenHash }, answer);
     },
@@ -77,7 +81,7 @@ export function openAccountWorld(
     ...options,
   });
   const prover = new Prover({ ledger, sessions, logicalClock });
-  return { clock, logicalClock, ledger, gateway, sessions, prover, calls };
+  return { clock, logicalClock, ledger, gateway, sessions, prover, calls, judged };
 }
 
 export function snapshot(balance: number, positions: readonly string[] = []) {
