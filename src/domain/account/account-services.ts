@@ -58,7 +58,7 @@ export function createAccountServices(
     gatewayTimeoutMs: settings.gatewayTimeoutMs,
     onEvent(merged) {
       metrics.events.delivered.add();
-      if (merged > 0) metrics.events.merged.add(merged);
+      metrics.events.merged.add(merged);
     },
     onPoll({ kind, error }) {
       metrics.polls.add(kind);

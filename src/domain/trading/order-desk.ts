@@ -14,7 +14,7 @@ import type { Ticket } from './ticket.ts';
 /** Places a viewer's orders in the account's records, which requires proof: a claim is not enough. */
 export function createOrderDesk(
   orders: Orders,
-  prover: Prover,
+  prover: Pick<Prover, 'account'>,
   limits: Pick<WriteLimits, 'order'>,
   metrics: Pick<DomainMetrics, 'orders' | 'replays' | 'voids'>,
 ) {

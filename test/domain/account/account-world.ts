@@ -33,6 +33,7 @@ export function openAccountWorld(
   const freshness = new AccountFreshness(accounts, logicalClock, null);
   const board = new PositionsBoard(ledger, 1e8);
   const calls: OpenCall[] = [];
+  const judged: string[] = [];
   const client = new GatewayClient({
     send: ({ operation }) =>
       new Promise<Exchange>((resolve) => {
@@ -66,7 +67,10 @@ export function openAccountWorld(
     client,
     ledger,
     trials: createTestTrials(clock, ledger),
-    refusals: { accepted() {}, refused() {} },
+    refusals: {
+      accepted: (operation) => void judged.push(`${operation} accepted`),
+      refused: (operation) => void judged.push(`${operation} refused`),
+    },
     onPositions: (viewer, answer) => {
       board.offer(viewer, answer);
     },
@@ -83,7 +87,7 @@ export function openAccountWorld(
     ...options,
   });
   const prover = new Prover({ ledger, sessions, logicalClock });
-  return { accounts, clock, logicalClock, ledger, gateway, sessions, prover, calls };
+  return { accounts, clock, logicalClock, ledger, gateway, sessions, prover, calls, judged };
 }
 
 export function snapshot(balance: number, positions: readonly string[] = []) {

@@ -84,6 +84,21 @@ describe('an account’s proof', () => {
   );
 });
 
+test('a group that is not proved any more is read anew, though the snapshot of before is cached', async () => {
+  const { prover, ledger, calls, clock } = openAccountWorld();
+  const ask = async (at: number, group: string) => {
+    const asked = prover.group(demo);
+    await clock.advance(0);
+    calls[at]?.answer({ ...snapshot(1), group });
+    return (await asked)?.group;
+  };
+  expect(await ask(0, 'standard')).toBe('standard');
+  ledger.catalogForbidden(demo, 'standard');
+  expect(await ask(1, 'moved')).toBe('moved');
+  expect((await prover.group(demo))?.group).toBe('moved');
+  expect(calls).toHaveLength(2);
+});
+
 describe('the snapshot that the document reads anyway', () => {
   async function openOwn(proof: 'account' | 'group') {
     const world = await openLapsedWorld();

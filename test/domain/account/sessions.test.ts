@@ -31,8 +31,9 @@ test('a snapshot for a feed, which has the positions itself, is kept without the
   const { sessions, clock, calls } = openAccountWorld();
   const polled = sessions.poll(demo, 0);
   await clock.advance(0);
-  calls[0]?.answer(snapshot(1, ['a']));
+  calls[0]?.answer({ ...snapshot(1, ['a']), orders: [{ id: 'o', symbol: 'AAPL' }] });
   await polled;
+  expect(sessions.orderCount('1001')).toBe(1);
   expect(sessions.cached(demo)?.session.positions).toMatchObject({ ids: ['a'], rows: null });
 });
 

@@ -5,7 +5,7 @@ import { toToken } from '../../../lib/token.ts';
 import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
 import { createProofLedger } from '../../../src/domain/auth/proof.ts';
-import { lasting, type OwnReads } from '../../../src/domain/auth/viewer.ts';
+import { lasting, type OwnReads, type Viewer } from '../../../src/domain/auth/viewer.ts';
 import { collectGarbage } from '../../support/heap.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { unsignedToken } from '../../support/tokens.ts';
@@ -123,13 +123,20 @@ test.each([
   'garbage',
   'a.b.c',
   `${unsignedToken({ login: 1 })}x.y`,
-  `${'a'.repeat(9_000)}.${Buffer.from('{"login":1}').toString('base64url')}.`,
   `e30.${Buffer.from('[1]').toString('base64url')}.`,
+  `e30.${Buffer.from('null').toString('base64url')}.`,
   `e30.${Buffer.from('{"login":1').toString('base64url')}.`,
   `e30.${Buffer.from('{"login":1,"exp":1e999}').toString('base64url')}.`,
   `e30.${Buffer.from('{"login":1}').toString('base64url')}.\r\nx-evil: 1`,
 ])('%j is nobody’s', (token) => {
   expect(() => setUp().identify(token)).toThrow(UnauthenticatedError);
+});
+
+test('a token has 8,192 characters at most', () => {
+  const { identify } = setUp();
+  const token = unsignedToken({ login: 1 });
+  expect(identify(token.padEnd(8_192, 'x'))).toMatchObject({ login: '1' });
+  expect(() => identify(token.padEnd(8_193, 'x'))).toThrow(UnauthenticatedError);
 });
 
 test('the error of an invalid token does not quote it', () => {
@@ -177,12 +184,34 @@ test('a verified token is verified once, also where the ledger has forgotten it'
     return true;
   };
   const claimNames = { login: 'login', group: 'group' };
-  const identify = createIdentity({ clock, ledger, claimNames, verify });
+  const told: string[] = [];
+  const onVerified = ({ login }: Viewer) => void told.push(login);
+  const identify = createIdentity({ clock, ledger, claimNames, verify, onVerified });
   for (const login of [1, 2, 1]) {
     const viewer = await identify({ token: toToken(unsignedToken({ login })) });
     expect(ledger.account(viewer)?.account).toBe(String(login));
   }
   expect(checks).toBe(2);
+  expect(told).toEqual(['1', '2']);
+});
+
+test('each token that is refused here is told, with its viewer where it could be read', async () => {
+  const told: (string | undefined)[] = [];
+  const clock = createScriptedClock(NOW_MS);
+  const identify = createIdentity({
+    clock,
+    ledger: createProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 1_000 }),
+    claimNames: { login: 'login', group: 'group' },
+    verify: () => Promise.reject(new UnauthenticatedError('the token was refused', 'key')),
+    onRefused: ({ fault }, viewer) => void told.push(fault, viewer?.login),
+  });
+  const ask = async (text: string | null) =>
+    identify({ token: text === null ? null : toToken(text) });
+  for (const text of [null, unsignedToken({}), unsignedToken({ login: 7 })]) {
+    await expect(ask(text)).rejects.toThrow(UnauthenticatedError);
+  }
+  // Where no token is sent, none is wrong.
+  expect(told).toEqual(['login', undefined, 'key', '7']);
 });
 
 test('the viewer of a subscription holds nothing of the request that has begun it', async () => {

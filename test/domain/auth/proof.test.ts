@@ -217,6 +217,15 @@ test('a verdict is told when it is news: the first acceptance, and each refusal 
   expect(said()).toBe('refused 7,refused 8');
 });
 
+test('a refusal on trial stands for five seconds', async () => {
+  const { clock, ledger } = setUp();
+  ledger.refused(demo, 'getSession');
+  await clock.advance(4_999);
+  expect(ledger.isTried(demo, 'getCustomerId')).toBe(true);
+  await clock.advance(1);
+  expect(ledger.isTried(demo, 'getCustomerId')).toBe(false);
+});
+
 test('evicting a token loses its proof, and no other token’s', () => {
   const clock = createScriptedClock();
   const ledger = createProofLedger({ clock, logicalClock, proofMs: PROOF_MS, maxTokens: 2 });

@@ -74,6 +74,7 @@ describe('a 200 of', () => {
     const { proves } = OPERATION_CASES[operation];
     expect(OPERATIONS[operation].proves).toBe(proves);
     await ask(operation);
+    expect(world.judged).toEqual([`${operation} accepted`]);
     expect(world.ledger.account(demo) !== null, 'a new token').toBe(proves === 'login');
     expect(world.ledger.isAccepted(demo)).toBe(proves === 'login' || proves === 'token');
     expect(world.ledger.group(demo) !== null).toBe(proves === 'login' || proves === 'group');
@@ -124,6 +125,7 @@ test.each(NAMES)('a 401 of %s ends proof at once', async (operation) => {
   await ask('getSession');
   expect(world.ledger.account(demo)).not.toBeNull();
   await ask(operation, 401);
+  expect(world.judged.slice(1)).toEqual([`${operation} refused`]);
   expect(world.ledger.account(demo)).toBeNull();
   expect(world.ledger.group(demo)).toBeNull();
   expect(world.ledger.isAccepted(demo)).toBe(false);

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { createQueue } from '../../../src/domain/auth/queue.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -46,7 +47,8 @@ test('one that nobody waits for leaves at once, and keeps nobody behind it', asy
   const { clock, ended, makeRoom, wait } = stage();
   const controller = new AbortController();
   wait('x', 'gone', controller.signal);
-  wait('x', 'next');
+  const { signal } = new AbortController();
+  wait('x', 'next', signal);
   wait('x', 'gone before', AbortSignal.abort());
   controller.abort();
   await clock.advance(0);
@@ -54,6 +56,7 @@ test('one that nobody waits for leaves at once, and keeps nobody behind it', asy
   makeRoom('x', 1);
   await clock.advance(0);
   expect(ended.at(-1)).toBe('next went');
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
   expect(clock.pending).toBe(0);
 });
 

@@ -26,6 +26,15 @@ test('a call counts for a whole minute, and not a second longer', async () => {
   expect(counted()).toEqual({ accepted: 0, refused: 0 });
 });
 
+test('a token that had ended by the gateway’s clock says nothing, and neither does one that nobody knows', () => {
+  const { refusals, refuse, counted } = open();
+  for (const [login, expiresAtMs] of [0, 1, null].entries()) {
+    refusals.refused('getSession', viewerOf('', { login: `${login}`, expiresAtMs }), true);
+  }
+  refuse(3, false);
+  expect(counted()).toEqual({ accepted: 0, refused: 2 });
+});
+
 test('the memory is the same whatever comes', () => {
   const { refuse, accept, refusals } = open();
   accept(1);

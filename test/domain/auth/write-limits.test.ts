@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { accountClient, addressClient } from '../../../lib/limits/client.ts';
-import { createKnownKeys } from '../../../lib/limits/known-keys.ts';
+import { createKnownKeys, type SharedKeys } from '../../../lib/limits/known-keys.ts';
 import { toToken } from '../../../lib/token.ts';
 import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
 import { createWriteLimits } from '../../../src/domain/auth/write-limits.ts';
@@ -22,13 +22,14 @@ function from(address = '', token?: string) {
   };
 }
 
-function stage() {
+/** `shared`: what other replicas know. */
+function stage(shared?: SharedKeys) {
   const clock = createScriptedClock();
   const limiter = createTestLimiter({}, clock);
   const tokens = createKnownKeys(clock, 3_600_000);
-  const limits = createWriteLimits(limiter, createKnownKeys(clock, 3_600_000), tokens);
+  const limits = createWriteLimits(limiter, createKnownKeys(clock, 3_600_000, shared), tokens);
   const wrong = (address?: string, email = 'demo@example.com') =>
-    limits.login(from(address), email, async () => REJECTED);
+    limits.login(from(address, 'unknown'), email, async () => REJECTED);
   const right = (address: string, token?: string) =>
     limits.login(from(address, token), 'demo@example.com', async () => GRANTED);
   const fails = (error: Error, address = '192.0.2.1') =>
@@ -56,8 +57,11 @@ describe('a sign-in', () => {
     expect(await refusedOf(1, () => wrong('192.0.2.2'))).toBe(0);
   });
 
-  test('that is refused counts neither for its address nor for its e-mail', async () => {
-    const { limiter, wrong, refusedOf } = stage();
+  test.each([
+    ['alone', undefined],
+    ['beside replicas', { add() {}, delete() {}, has: async () => false }],
+  ])('that is refused counts neither for its address nor for its e-mail, %s', async (_, shared) => {
+    const { limiter, wrong, refusedOf } = stage(shared);
     expect(await refusedOf(200, () => wrong('192.0.2.1'))).toBe(190);
     expect(limiter.take('login', addressClient('192.0.2.1'), 0).left).toBe(290);
     expect(await refusedOf(1, () => wrong('192.0.2.2'))).toBe(0);

@@ -32,6 +32,7 @@ export interface WorldOptions {
   /** How long a call takes by the clock that the test moves, from its sending to its answer. */
   readonly takesMs?: number;
   readonly onFetched?: (outcome: string) => void;
+  readonly onRead?: (source: string) => void;
 }
 
 export interface LogLine {

@@ -34,6 +34,27 @@ test('a first subscriber waits no longer than the deadline for a read that hangs
   expect(phone.last?.positions.opened).toEqual(['a']);
 });
 
+test('a first subscriber whose read fails gets the positions at once', async () => {
+  const { clock, gateway, viewer, followAccount } = createLiveBench();
+  gateway.sessionFault = () => gatewayError('unavailable');
+  const phone = followAccount(viewer('phone'));
+  await clock.advance(0);
+  expect(phone.events).toMatchObject([{ snapshot: true, orders: null }]);
+});
+
+test('nothing waits for an account whose follower has left, before its first event or after', async () => {
+  const { clock, gateway, viewer, followAccount } = createLiveBench();
+  gateway.sessionLatencyMs = 4_000;
+  const phone = followAccount(viewer('phone'));
+  await clock.advance(100);
+  await phone.leave();
+  // The answer that is under way, and the end of the linger.
+  expect(clock.pending).toBe(2);
+  const after = await followed();
+  await after.phone.leave();
+  expect(after.clock.pending).toBe(1);
+});
+
 test('a read that waits for the ceiling of polls is not made when nobody follows the account any more', async () => {
   const { clock, gateway, viewer, followChanges, hub, phone } = await followed({
     pollsPerSecond: 1,
@@ -107,7 +128,7 @@ test('a change of the members is shown after one interval at the latest; a slowe
   const bench = await followed();
   const { clock, gateway, phone } = bench;
   const readAt = phone.last?.orders?.fetchedAt;
-  gateway.sessionLatencyMs = 3_500;
+  gateway.sessionLatencyMs = 4_500;
   trigger(bench);
   await clock.advance(3_000);
   expect(phone.events).toHaveLength(2);
@@ -115,6 +136,10 @@ test('a change of the members is shown after one interval at the latest; a slowe
     positions: { opened: ['o'] },
     orders: { upserted: [], closed: [], fetchedAt: readAt },
   });
+  // What follows is shown at once.
+  gateway.set(LOGIN, [position('a', { profit: 1 }), position('o')]);
+  await clock.advance(1_000);
+  expect(phone.events).toHaveLength(3);
   await clock.advance(3_000);
   expect(phone.last).toMatchObject({
     orders: { closed: ['o'] },
@@ -200,6 +225,7 @@ describe('op 10 that', () => {
 
 test('an order of one’s own behind which another follows is read once more when the first read is over', async () => {
   const { clock, gateway, hub } = await followed();
+  gateway.latencyMs = 50;
   gateway.sessionLatencyMs = 500;
   hub.accountChanged(LOGIN);
   await clock.advance(100);
@@ -208,6 +234,40 @@ test('an order of one’s own behind which another follows is read once more whe
   expect(gateway.sessions).toHaveLength(2);
   await clock.advance(1);
   expect(gateway.sessions).toHaveLength(3);
+});
+
+test('a snapshot that nothing contradicts is read again at its full age, after a pause that op 10 asks for', async () => {
+  const { clock, gateway, hub, viewer, prove } = await followed();
+  const phone = viewer('phone');
+  prove(phone);
+  /** The reads once a list is shown so much later, as a query is served one. */
+  const readsAfter = async (ms: number) => {
+    await clock.advance(ms);
+    hub.served(phone, await gateway.getOpenPositions(phone, null));
+    await clock.advance(0);
+    return gateway.sessions.length;
+  };
+  gateway.sessionFault = () => gatewayError('rate-limited', 30);
+  expect(await readsAfter(MAX_AGE_MS - 1)).toBe(1);
+  expect(await readsAfter(1)).toBe(2);
+  expect(await readsAfter(29_999)).toBe(2);
+  expect(await readsAfter(1)).toBe(3);
+});
+
+test('an interval has one event at most, and none for a position that opened and closed in it', async () => {
+  const { clock, gateway, viewer, followAccount } = await followed();
+  const slow = followAccount(viewer('tablet'), { intervalMs: 10_000 });
+  await clock.advance(1_000);
+  gateway.set(LOGIN, [position('a'), position('brief')]);
+  await clock.advance(4_000);
+  gateway.set(LOGIN, [position('a')]);
+  await clock.advance(8_000);
+  expect(slow.events).toHaveLength(1);
+  for (let second = 0; second < 20; second += 1) {
+    gateway.set(LOGIN, [position('a', { profit: second })]);
+    await clock.advance(1_000);
+  }
+  expect(slow.events).toHaveLength(3);
 });
 
 test('a client that resumes from before the last read has it read an interval later, once for all', async () => {
@@ -227,6 +287,9 @@ test('a client that resumes from before the last read has it read an interval la
       orders: { closed: ['o'] },
     });
   }
+  expect(gateway.sessions).toHaveLength(3);
+  followAccount(viewer('e'), { after: late[0]?.last?.cursor ?? '' });
+  await clock.advance(2_000);
   expect(gateway.sessions).toHaveLength(3);
 });
 

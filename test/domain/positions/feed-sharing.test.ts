@@ -7,9 +7,11 @@ import { answerOf, inSnapshot, position } from './scripted-gateway.ts';
 
 test('polling stops with the last subscriber, and the feed is closed after the linger', async () => {
   const { clock, gateway, viewer, followChanges, hub } = createLiveBench();
-  const phone = followChanges(viewer('phone'));
-  const tablet = followChanges(viewer('tablet'));
-  await clock.advance(3_000);
+  const phone = followChanges(viewer('phone'), { intervalMs: 5_000 });
+  const tablet = followChanges(viewer('tablet', { expiresAtMs: clock.date() + 1e9 }));
+  await clock.advance(1_000);
+  gateway.set(LOGIN, [position('a')]);
+  await clock.advance(2_000);
   expect(hub).toMatchObject({ feeds: 1, subscriptions: 2 });
   await phone.leave();
   await clock.advance(3_000);
@@ -19,7 +21,9 @@ test('polling stops with the last subscriber, and the feed is closed after the l
   expect(hub).toMatchObject({ feeds: 0 });
   // The end of the linger alone: no poll is planned, which would slow the polls of others.
   expect(clock.pending).toBe(1);
+  expect(hub.sizeFor(LOGIN)).toBe(1);
   await clock.advance(10_000);
+  expect(hub.sizeFor(LOGIN)).toBeNull();
   expect(gateway.polls.length).toBe(polled);
   expect(hub).toMatchObject({ feeds: 0 });
   expect(clock.pending).toBe(0);
@@ -46,6 +50,37 @@ test('accounts do not share lists, nor does a slow one delay the others', async 
   await clock.advance(2_000);
   expect(quick.events).toEqual([[position('two')], [position('three')]]);
 });
+
+test.each([
+  [999, 1],
+  [1_000, 2],
+])(
+  'a list that is %i ms old makes %i calls: queries and feeds show each other’s for an interval',
+  async (ageMs, calls) => {
+    const random = () => 0.9;
+    const bench = createLiveBench({ random });
+    const { clock, gateway, board, viewer, prove, hub, followPositions } = bench;
+    const phone = viewer('phone');
+    prove(phone);
+    gateway.set(LOGIN, [position('a')]);
+    const list = await gateway.getOpenPositions(phone, null);
+    board.offer(phone, list);
+    await clock.advance(ageMs);
+    // From here on no call is answered.
+    gateway.latencyMs = 60_000;
+    const { events } = followPositions(phone);
+    // Another one moves no poll.
+    followPositions(viewer('tablet'));
+    await clock.advance(0);
+    expect(gateway.polls).toHaveLength(calls);
+    expect(events).toEqual(calls === 1 ? [list.positions] : []);
+    expect(hub.current(phone)).toBe(calls === 1 ? list : null);
+    await clock.advance(1);
+    expect(hub.current(phone)).toBeNull();
+    await clock.advance(1_000);
+    expect(gateway.polls).toHaveLength(2);
+  },
+);
 
 test('an accepted order causes a poll immediately, also while one is in flight', async () => {
   const { clock, gateway, viewer, followPositions, hub } = createLiveBench();
@@ -125,13 +160,19 @@ test('no query is served an older list than a running feed shows, also where the
 test('closing ends every subscription without an error and leaves no timer', async () => {
   const { clock, gateway, viewer, followChanges, followPositions, followAccount, hub } =
     createLiveBench();
+  gateway.set(LOGIN, [position('a')]);
   // So that a snapshot comes before the first list, and waits for it.
   gateway.latencyMs = 500;
   const followers = [followChanges(viewer('phone')), followPositions(viewer('tablet'))];
   const watch = followAccount(viewer('watch'));
   await clock.advance(2_700);
   expect(watch.events).toHaveLength(1);
+  // One whose feed lingers.
+  await followChanges(viewer('gone', { login: '2002' })).leave();
+  expect(hub.sizeFor(LOGIN)).toBe(1);
   hub.close();
+  expect(hub.sizeFor(LOGIN)).toBeNull();
+  expect(hub.shown(viewer('watch'))).toBeNull();
   await clock.advance(1_000);
   expect(clock.pending).toBe(0);
   expect(followers.map(({ hasEnded, error }) => [hasEnded, error])).toEqual([

@@ -12,7 +12,7 @@ const refusing = (name: string, kind: 'unauthenticated' | 'forbidden') => (viewe
 
 test('a subscription that is not being read ends the moment its token is refused', async () => {
   const { clock, gateway, viewer, hub, prove } = createLiveBench();
-  const phone = viewer('phone');
+  const [phone, tablet] = [viewer('phone'), viewer('tablet')];
   const stream = hub.watchChanges(prove(phone), phone);
   const stalled = iterated(stream);
   const first = stalled.next();
@@ -23,6 +23,10 @@ test('a subscription that is not being read ends the moment its token is refused
   expect(stream.isEnded).toBe(true);
   await expect(stalled.next()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   expect(hub).toMatchObject({ feeds: 0, subscriptions: 0 });
+  prove(tablet);
+  expect(hub.shown(tablet)).not.toBeNull();
+  await clock.advance(10_000);
+  expect(hub.shown(tablet)).toBeNull();
 });
 
 test('no token gets new events while it has no proof, however many there are', async () => {
@@ -87,6 +91,31 @@ test('renewals of a token’s proof back off while they fail', async () => {
   expect(gateway.sessions).toHaveLength(8);
   expect(Math.max(...pausesMs)).toBeGreaterThanOrEqual(10_000);
   expect(Math.max(...pausesMs)).toBeLessThanOrEqual(31_000);
+  // Meanwhile the other token has its turns.
+  const turns = gateway.polls.filter(({ token }) => token === 'token of tablet');
+  expect(turns.length).toBeGreaterThan(50);
+  // After one that succeeds they begin anew.
+  gateway.sessionFault = () => null;
+  await clock.advance(31_000);
+  ledger.refused(phone);
+  gateway.sessionFault = () => gatewayError('unavailable');
+  const before = gateway.sessions.length;
+  await clock.advance(5_000);
+  expect(gateway.sessions.length - before).toBeGreaterThanOrEqual(2);
+});
+
+test.each([
+  [1_000, 1_000],
+  // As long as the difference of two clocks may be.
+  [0, 30_000],
+  [-29_000, 1_000],
+])('a token that ends in %i ms has its subscriptions for %i ms', async (leftMs, livesMs) => {
+  const { clock, viewer, followChanges } = createLiveBench();
+  const follower = followChanges(viewer('phone', { expiresAtMs: clock.date() + leftMs }));
+  await clock.advance(livesMs - 1);
+  expect(follower.hasEnded).toBe(false);
+  await clock.advance(1);
+  expect(follower.error).toMatchObject({ code: 'UNAUTHENTICATED' });
 });
 
 test.each([2, 3])('%i tokens poll in turn, so that each is proved again by use', async (count) => {
@@ -114,6 +143,10 @@ test('a token without proof polls out of turn, so that its readers wait no longe
   const before = gateway.polls.length;
   await clock.advance(1_000);
   expect(gateway.polls[before]?.token).toBe(`token of ${refused}`);
+  // An interval after its last poll, even if that was the last of all.
+  ledger.refused(viewer(refused ?? ''));
+  await clock.advance(1_000);
+  expect(gateway.polls[before + 1]?.token).toBe(`token of ${refused}`);
 });
 
 test('the end of the request that brought a token does not abort its polls', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { digestOf } from '../../../src/domain/account/relation.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { OpenPositions } from '../../../src/domain/positions/open-positions.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import type { PositionsAnswer } from '../../../src/gateway/answers.ts';
 import { createLiveBench } from './live-bench.ts';
@@ -96,6 +97,26 @@ test('a list that is evicted brings no older one back, for its token nor for its
   expect(board.offer(viewer, own)).toBe(own);
   const same = list(5, 'newest');
   expect(board.offer(phone, same)).toBe(same);
+});
+
+test('a list is asked for three times at most while newer ones come and are forgotten', async () => {
+  const board = new PositionsBoard(bench.ledger, 1);
+  let asked = 0;
+  const openPositions = new OpenPositions({
+    gateway: {
+      async getOpenPositions() {
+        asked += 1;
+        const answer = list(2 * asked, 'older');
+        board.offer(phone, list(2 * asked + 1, 'newer'));
+        return answer;
+      },
+    },
+    ...{ board, clock: bench.clock, hub: bench.hub },
+    freshness: { catchUp: () => true },
+  });
+  const read = openPositions.read(phone, { live: true });
+  await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(asked).toBe(3);
 });
 
 const contradicts = (board: PositionsBoard, viewer: Viewer, at: number, ...ids: string[]) =>

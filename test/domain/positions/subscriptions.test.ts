@@ -7,9 +7,10 @@ import { position } from './scripted-gateway.ts';
 test('a snapshot is emitted first, then deltas', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   gateway.set(LOGIN, [position('a', { profit: 2, invested: 5 }), position('b')]);
-  const follower = followChanges(viewer('phone'));
+  const [follower, other] = ['phone', 'tablet'].map((name) => followChanges(viewer(name)));
   await clock.advance(0);
-  expect(follower.events).toEqual([
+  expect(other?.events[0]).toBe(follower?.events[0]);
+  expect(follower?.events).toEqual([
     {
       cursor: expect.any(String),
       snapshot: true,
@@ -23,7 +24,7 @@ test('a snapshot is emitted first, then deltas', async () => {
   ]);
   gateway.set(LOGIN, [position('c'), position('b', { profit: 1 })]);
   await clock.advance(1_500);
-  expect(follower.last).toMatchObject({
+  expect(follower?.last).toMatchObject({
     snapshot: false,
     upserted: [position('c'), position('b', { profit: 1 })],
     opened: ['c'],
@@ -63,6 +64,20 @@ test('the list is emitted again when its order alone changes; the changes are no
   expect(polls).toEqual(['changed', 'unchanged', 'changed', 'unchanged', 'unchanged']);
 });
 
+test.each([
+  ['intervalMs', 1, 15_000],
+  ['heartbeatSeconds', 15, 60],
+])('%s is at least %i and at most %i', (argument, least, most) => {
+  const { viewer, hub, prove } = createLiveBench();
+  const phone = viewer('phone');
+  const watch = (value: number) => () =>
+    hub.watchChanges(prove(phone), phone, { [argument]: value });
+  for (const value of [least, most]) expect(watch(value)).not.toThrow();
+  for (const value of [least - 1, most + 1]) {
+    expect(watch(value)).toThrow(`${argument} must be between ${least} and ${most}.`);
+  }
+});
+
 for (const intervalMs of [undefined, 15_000]) {
   test(`an event comes at least every 15 s in a quiet market (interval ${intervalMs})`, async () => {
     const { clock, viewer, hub, prove } = createLiveBench();
@@ -87,7 +102,10 @@ for (const intervalMs of [undefined, 15_000]) {
 }
 
 test('a reader that stops reading for a minute gets one merged update', async () => {
-  const { clock, gateway, viewer, hub, prove } = createLiveBench();
+  const told: number[] = [];
+  const { clock, gateway, viewer, hub, prove } = createLiveBench({
+    onEvent: (merged) => told.push(merged),
+  });
   const phone = viewer('phone');
   gateway.set(LOGIN, [position('a'), position('b')]);
   const stream = hub.watchChanges(prove(phone), phone);
@@ -114,6 +132,8 @@ test('a reader that stops reading for a minute gets one merged update', async ()
     closed: ['a'],
   });
   expect((await lists.next()).value).toEqual(steps.at(-1));
+  // Of five changes four had no event of their own.
+  expect(told).toEqual([0, 0, 4, 4]);
   const waiting = changes.next();
   await clock.advance(2_000);
   stream.leave();

@@ -50,6 +50,15 @@ test('a list whose version another list has raised keeps its own deltas', () => 
   expect(timeline.since(9)?.opened).toEqual([]);
 });
 
+test('a list in another order alone, a changed figure and another size are told apart', () => {
+  const timeline = new Timeline(samePosition);
+  expect(timeline.advance([a, b], 1)).toEqual({ isContent: true, isMembers: true });
+  expect(timeline.advance([b, a], 2)).toEqual({ isContent: false, isMembers: false });
+  const [dearer, smaller] = [position('a', { priceCurrent: 11 }), position('b', { units: 0.5 })];
+  expect(timeline.advance([b, dearer], 2)).toEqual({ isContent: true, isMembers: false });
+  expect(timeline.advance([smaller, dearer], 3)).toEqual({ isContent: true, isMembers: true });
+});
+
 test('a reader gets no row again that has not changed since its version', () => {
   const { timeline, advance } = counted();
   const list = [a, b];

@@ -92,6 +92,7 @@ export function stage(change: (records: OrderRecords) => Partial<OrderRecords> =
   const records: OrderRecords = { ...shared, ...change(shared) };
   const log = createTestLog();
   const acceptances: string[] = [];
+  const counted: string[] = [];
   const onAccountChanged = (login: string) => void acceptances.push(login);
   /** Starts another process with the same records. */
   const start = () =>
@@ -103,6 +104,8 @@ export function stage(change: (records: OrderRecords) => Partial<OrderRecords> =
       onAccountChanged,
       log,
       gatewayAheadMs: () => 0,
+      onNumberTwice: () => void counted.push('number twice'),
+      onSettledLate: (outcome) => void counted.push(`${outcome} late`),
     });
   const orders = start();
   /** Begins an order; `calls` contains it once it is sent. */
@@ -118,7 +121,7 @@ export function stage(change: (records: OrderRecords) => Partial<OrderRecords> =
     await clock.advance(0);
     return { placed };
   }
-  return { clock, calls, records, log, acceptances, orders, start, begin };
+  return { clock, calls, records, log, acceptances, counted, orders, start, begin };
 }
 
 export function last<T>(list: readonly T[]): T {

@@ -153,12 +153,13 @@ describe('a late answer', () => {
     ['unknown', answered(401), 1],
     ['unknown', unanswered, 1],
   ])('makes an order that was unknown %s', async (kind, late, changes) => {
-    const { orders, calls, begin, acceptances } = stage();
+    const { orders, calls, begin, acceptances, counted } = stage();
     const { placed } = await begin('k');
     last(calls).end(unanswered);
     expect(await placed).toMatchObject({ outcome: { kind: 'unknown' } });
     last(calls).endLate(late);
     expect(acceptances).toHaveLength(changes);
+    expect(counted).toEqual(kind === 'unknown' ? [] : [`${kind} late`]);
     expect(await orders.placed(demoProof, 'k')).toMatchObject({ outcome: { kind } });
     expect(await orders.place(demo, demoProof, ticketOf('k'))).toMatchObject({
       ...{ outcome: { kind }, replayed: true },
@@ -178,7 +179,7 @@ describe('a late answer', () => {
 });
 
 test('an order number that an account is told twice says nothing of the second order', async () => {
-  const { calls, begin } = stage();
+  const { calls, begin, counted } = stage();
   const place = async (key: string, viewer = demo, number: unknown = 'o-1') => {
     const { placed } = await begin(key, viewer);
     last(calls).end(answered(200, { success: true, orderId: number }));
@@ -197,6 +198,7 @@ test('an order number that an account is told twice says nothing of the second o
       expect(outcome, String(none)).toMatchObject({ kind: 'accepted' });
     }
   }
+  expect(counted).toEqual(['number twice']);
 });
 
 describe('when the records', () => {
@@ -302,14 +304,31 @@ describe('when the records', () => {
     expect(await records.find('1001', 'k')).toMatchObject({ outcome: { kind: 'accepted' } });
   });
 
-  test('are unavailable after sending, a question for the outcome gets the true one too', async () => {
-    const { orders, calls, begin } = stage(() => ({
-      settle: () => Promise.reject(new RecordsUnavailableError('away')),
-    }));
-    await begin('k');
-    const asked = orders.placed(demoProof, 'k');
+  test.each(['settle', 'find'])(
+    'cannot %s after sending, who asks for the outcome, or voids, gets the true one too',
+    async (action) => {
+      const away = () => Promise.reject(new RecordsUnavailableError('away'));
+      const { orders, calls, begin } = stage(() => ({ [action]: away, voidKey: away }));
+      await begin('k');
+      const asked = [orders.placed(demoProof, 'k'), orders.void(demoProof, 'k', null)];
+      last(calls).end(acceptedAs('o-1'));
+      const told = { outcome: { orderId: 'o-1' }, replayed: true };
+      expect(await Promise.all(asked)).toMatchObject([told, told]);
+    },
+  );
+
+  test('are slow to record an outcome, its client waits for that two seconds and no longer', async () => {
+    const { calls, begin, clock } = stage(() => ({ settle: () => new Promise(() => {}) }));
+    const { placed } = await begin('k');
+    let isAnswered = false;
+    void placed.then(() => {
+      isAnswered = true;
+    });
     last(calls).end(acceptedAs('o-1'));
-    expect(await asked).toMatchObject({ outcome: { orderId: 'o-1' }, replayed: true });
+    await clock.advance(1_999);
+    expect(isAnswered).toBe(false);
+    await clock.advance(1);
+    expect(isAnswered).toBe(true);
   });
 
   test('are slow to free a key, an order that was not taken is answered once it is free', async () => {

@@ -176,6 +176,9 @@ describe('the outcome of an order', () => {
     expect(judgeOrder('openPosition', answer(200, { ...yes, orderId: longest }))).toMatchObject({
       orderId: longest,
     });
-    expect(judgeOrder('openPosition', answer(400, { message: long })).message?.length).toBe(501);
+    for (const length of [500, 501]) {
+      const { message } = judgeOrder('openPosition', answer(400, { message: 'x'.repeat(length) }));
+      expect(message).toBe(`${'x'.repeat(500)}${length > 500 ? '…' : ''}`);
+    }
   });
 });

@@ -83,6 +83,7 @@ describe('a used key', () => {
       expect(await answer).toEqual(closed);
       expect(await orders.place(demo, demoProof, ticketOf('k'))).toEqual(closedBefore);
       expect(calls).toHaveLength(1);
+      expect(clock.pending).toBe(0);
     },
   );
 

@@ -56,13 +56,16 @@ describe('an operation that refuses everybody', () => {
   test('is told of a small write and of an order', async () => {
     await using app = await startTestApp();
     const tokens = await provedTokens(app, 5);
-    app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 401 });
     const order =
       'mutation { placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "a-key-of-each-account" }) { __typename } }';
-    for (const token of tokens) await app.query(order, { token });
-    await expectAccounts(app, 'openPosition', { accepted: 0, refused: 5 });
+    for (const [at, token] of tokens.entries()) {
+      const status = [500, 422][at] ?? 401;
+      app.sandbox.fail({ operation: 'openPosition', kind: 'status', status, times: 1 });
+      await app.query(order, { token });
+    }
+    // A failure says nothing of a token, and a rejection that it was accepted.
+    await expectAccounts(app, 'openPosition', { accepted: 1, refused: 3 });
 
-    app.sandbox.clearFaults();
     app.sandbox.fail({ operation: 'setValue', kind: 'status', status: 401 });
     for (const token of await provedTokens(app, 5)) {
       await app.query('mutation { setValue(input: { key: "k", value: 1 }) { __typename } }', {

@@ -19,15 +19,6 @@ describe('the newest list of positions', () => {
     expect(await slow).toEqual({ session: { positions: [{ id: '1' }] } });
   });
 
-  test('is not replaced by an older one that is received later', async () => {
-    answerPositions([{ id: 'old', symbol: 'AAPL' }], { delayMs: 400, times: 1 });
-    const slow = screen.read('{ positions { id } }');
-    await eventually(() => screen.calls('getOpenPositions') === 1);
-    answerPositions([{ id: 'new', symbol: 'AAPL' }]);
-    expect(await screen.read('{ positions { id } }')).toEqual({ positions: [{ id: 'new' }] });
-    expect(await slow).toEqual({ positions: [{ id: 'new' }] });
-  });
-
   test('is read anew after a write, though a feed has one that counts as fresh', async () => {
     await using app = await startTestApp({ POSITIONS_POLL_MS: '20000' });
     const token = await app.signIn();

@@ -72,7 +72,7 @@ export function createSearchIndex(
       }
     }
     // A symbol may contain a space.
-    if (others.length > 0) markSymbols(classes, term);
+    markSymbols(classes, term);
     return classes;
   }
 

@@ -93,6 +93,15 @@ test('a catalog that shrinks to less than half is kept out while the former may 
   ]);
 });
 
+test('a catalog that shrinks to its half is served', async () => {
+  await using world = await openCatalogWorld();
+  serveRows(world, 60);
+  await world.catalogs.read(world.viewer());
+  serveRows(world, 30);
+  await world.clock.advance(HOUR_MS);
+  expect((await world.catalogs.read(world.viewer())).version.size).toBe(30);
+});
+
 describe('an empty catalog', () => {
   const empty = async (world: CatalogWorld, ageSeconds: number | null = null) => {
     world.sandbox.changeCatalog({ empty: true, ageSeconds });

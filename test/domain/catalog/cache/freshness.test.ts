@@ -3,13 +3,16 @@ import type { CatalogView } from '../../../../src/domain/catalog/catalogs.ts';
 import { DEMO, HOUR_MS, MINUTE_MS, openCatalogWorld, PRO } from '../catalog-world.ts';
 
 test('a catalog is served without a call until its maximum age', async () => {
-  await using world = await openCatalogWorld();
+  const reads: string[] = [];
+  await using world = await openCatalogWorld({ onRead: (source) => void reads.push(source) });
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
   await world.clock.advance(HOUR_MS * 0.8 - 1);
   const view = world.catalogs.read(viewer) as CatalogView;
   expect(view).toMatchObject({ stale: false, ageSeconds: 2_879 });
   expect(world.fetches()).toBe(1);
+  expect(reads).toEqual(['wait', 'memory']);
+  expect(world.log).toEqual([]);
 });
 
 test.each([
@@ -73,18 +76,21 @@ test.each(LIVES)('with Cache-Control %s its TTL is %i seconds', async (cacheCont
   expect((expiresAt.getTime() - fetchedAt.getTime()) / 1000).toBe(seconds);
 });
 
-test('one too old when received is served as stale and fetched again after a minute', async () => {
-  await using world = await openCatalogWorld();
-  const viewer = world.viewer();
-  world.sandbox.changeCatalog({ ageSeconds: 7_200 });
-  const view = await world.catalogs.read(viewer);
-  expect(view).toMatchObject({ stale: true, freshSeconds: 0 });
-  expect(view.ageSeconds).toBe(7_200);
-  await world.clock.advance(MINUTE_MS - 1);
-  expect(world.catalogs.read(viewer)).toMatchObject({ stale: true });
-  expect(world.fetches()).toBe(1);
-  world.sandbox.changeCatalog({ change: 1, ageSeconds: 10 });
-  await world.clock.advance(1);
-  expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false });
-  expect(world.fetches()).toBe(2);
-});
+test.each([3_600, 7_200])(
+  'one of %i seconds when received is served as stale and fetched again after a minute',
+  async (ageSeconds) => {
+    await using world = await openCatalogWorld();
+    const viewer = world.viewer();
+    world.sandbox.changeCatalog({ ageSeconds });
+    const view = await world.catalogs.read(viewer);
+    expect(view).toMatchObject({ stale: true, freshSeconds: 0 });
+    expect(view.ageSeconds).toBe(ageSeconds);
+    await world.clock.advance(MINUTE_MS - 1);
+    expect(world.catalogs.read(viewer)).toMatchObject({ stale: true });
+    expect(world.fetches()).toBe(1);
+    world.sandbox.changeCatalog({ change: 1, ageSeconds: 10 });
+    await world.clock.advance(1);
+    expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false });
+    expect(world.fetches()).toBe(2);
+  },
+);

@@ -16,7 +16,7 @@ const ROWS = [
   instrument('AAPL', { name: 'Apple Inc.', description: 'Makes telephones.' }),
   instrument('MSFT', { name: 'Microsoft Corporation', description: 'Software for all.' }),
   instrument('T', { name: 'AT&T Inc.' }),
-  instrument('KO', { name: 'Coca-Cola Company' }),
+  instrument('KO', { name: 'Coca-Cola Company', description: 'Drinks of sugar.' }),
   instrument('NESN', { name: 'Nestlé S.A.' }),
   instrument('ORSTED', { name: 'Ørsted A/S' }),
   instrument('.DJI', { name: 'Dow Jones' }),
@@ -109,6 +109,9 @@ const SEARCHES: readonly [search: string, ids: string[]][] = [
   ['microsfot', ['MSFT']],
   ['micrsof', ['MSFT']],
   ['aplle', ['AAPL']],
+  ['drinsk', ['KO']],
+  // In a description it would match too much.
+  ['sugra', []],
   ['apple inc', ['AAPL']],
   ['hathaway class a', ['BRK.A']],
   ['apple microsoft', []],

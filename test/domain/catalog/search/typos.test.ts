@@ -39,7 +39,9 @@ const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 12 });
 test('finds exactly the words within the edits that a length allows', () => {
   fc.assert(
     fc.property(fc.uniqueArray(word, { maxLength: 40 }), word, (list, typed) => {
-      const words = list.toSorted();
+      // Chance alone seldom makes a neighbour of the word.
+      const near = [`${typed}a`, `b${typed}`, `cb${typed}`, typed.slice(1), typed.slice(0, -2)];
+      const words = [...new Set([...list, ...near])].toSorted();
       const found: string[] = [];
       findTypos({ words, letters: Int32Array.from(words, lettersIn) }, typed, (at) =>
         found.push(words[at] as string),
@@ -50,10 +52,14 @@ test('finds exactly the words within the edits that a length allows', () => {
   );
 });
 
-test('a word longer than the limit finds none', () => {
-  findTypos(
-    { words: ['a'.repeat(40)], letters: Int32Array.of(lettersIn('a'.repeat(40))) },
-    'a'.repeat(40),
-    () => expect.unreachable(),
+test.each([
+  [32, [0]],
+  [33, []],
+])('a word of %i letters finds %j: the limit is 32', (length, expected) => {
+  const word = 'a'.repeat(length);
+  const found: number[] = [];
+  findTypos({ words: [word], letters: Int32Array.of(lettersIn(word)) }, word, (at) =>
+    found.push(at),
   );
+  expect(found).toEqual(expected);
 });

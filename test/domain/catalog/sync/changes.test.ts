@@ -67,6 +67,7 @@ test('the version identifies the content, whatever its order', async () => {
         const a = await buildVersion(rows, null);
         const b = await buildVersion(shuffled, null);
         expect(b.version.version).toBe(a.version.version);
+        expect((await buildVersion(shuffled, a.version)).version).toBe(a.version);
         expect(b.version.instruments).toEqual(a.version.instruments);
       },
     ),
@@ -113,6 +114,9 @@ test('replicas compute changes between each other’s versions from the shared s
   expect(changes.upserted).toHaveLength(3);
   expect(changes.removed.length).toBeGreaterThan(0);
   expect(apply(old.version.byId, changes)).toEqual(new Map(view.version.byId));
+  const { version } = view.version;
+  const none = { version, reset: false, upserted: [], removed: [] };
+  expect(await view.changes(version)).toEqual(none);
   expect(await view.changes('not-a-version')).toMatchObject({ reset: true });
   expect(await view.changes('A'.repeat(22))).toMatchObject({ reset: true });
   store.isDown = true;

@@ -1,0 +1,97 @@
+import { EventEmitter } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
+import { createAccountServices } from '../../../src/domain/account/account-services.ts';
+import type { DomainParts } from '../../../src/domain/domain-parts.ts';
+import type { SessionAnswer } from '../../../src/gateway/answers.ts';
+import type { AccountVersion } from '../../../src/store/account-versions.ts';
+import { eventually } from '../../support/eventually.ts';
+import { Follower } from '../positions/follower.ts';
+import { viewerOf } from '../viewer.ts';
+import { openAccountWorld, snapshot } from './account-world.ts';
+
+const demo = viewerOf('demo');
+
+/** An account whose snapshot is in memory, and whose positions a feed has just polled. */
+async function open() {
+  const { calls, gateway, ledger, logicalClock } = openAccountWorld();
+  const accounts: AccountEvents = new EventEmitter();
+  const state: { stored: AccountVersion | null } = { stored: { epoch: 'a', version: null } };
+  const counted: string[] = [];
+  const count = (name: string) => ({
+    add: (by: unknown = 1) => void counted.push(`${name} ${by}`),
+  });
+  const parts = {
+    logicalClock,
+    log: { error() {} },
+    stores: {
+      accountVersions: { read: async () => state.stored ?? Promise.reject(new Error('away')) },
+    },
+    metrics: {
+      ...{ sessionReads: count('read'), polls: count('poll') },
+      events: { delivered: count('delivered'), merged: count('merged') },
+    },
+    settings: {
+      ...{ sessionMaxAgeSeconds: 60, positionsPollMs: 60_000, positionsPollMaxMs: 60_000 },
+      ...{ gatewayPollsPerSecond: 100, gatewayTimeoutMs: 5_000 },
+    },
+    cacheBytes: { catalogs: 1e6, sessions: 1e6, positions: 1e6 },
+  } as unknown as DomainParts;
+  const { hub, sessions, ...services } = createAccountServices(parts, accounts, gateway, ledger);
+  const answer = async (body: unknown, call: number) => {
+    await eventually(() => calls.length === call);
+    calls.at(-1)?.answer(body);
+  };
+  // Before the first answer of the store any account may have changed.
+  await services.catchUp('1001');
+  const proving = services.prover.account(demo);
+  await answer(snapshot(1, ['a']), 1);
+  const proof = await proving;
+  const follower = new Follower(hub.watchPositions(proof, demo));
+  await answer({ positions: [{ id: 'a', symbol: 'AAPL' }] }, 2);
+  await eventually(() => follower.events.length === 1);
+  expect(counted).toEqual(['read call', 'delivered 1', 'merged 0', 'poll changed']);
+  return {
+    ...{ accounts, calls, state, services },
+    /** What is in memory, and the calls so far. */
+    known: () => [sessions.cached(demo) !== null, hub.current(demo) !== null, calls.length],
+  };
+}
+
+test('all that remembers an account hears of its change, and its feed is polled; and of one that any may have', async () => {
+  const one = await open();
+  expect(one.known()).toEqual([true, true, 2]);
+  one.accounts.emit('changed', '1001');
+  await eventually(() => expect(one.known()).toEqual([false, false, 3]));
+  const any = await open();
+  any.state.stored = { epoch: 'b', version: null };
+  await any.services.catchUp('1001');
+  await turn();
+  expect(any.known()).toEqual([false, false, 2]);
+});
+
+test('a snapshot with other positions has the feed polled, and counts in the agreement of the two lists', async () => {
+  const { accounts, known, services } = await open();
+  const times = { logicalTime: 1_000, sentAtMs: Date.now(), receivedAtMs: Date.now() };
+  const positions = { ids: ['b'], units: [1], rows: [{ id: 'b' }] };
+  accounts.emit('positionsAnswered', demo, { ...times, positions: [], bytes: Buffer.of() });
+  expect(services.lists.counts()).toEqual({ agree: 0, differ: 0 });
+  accounts.emit('snapshotAnswered', demo, {
+    ...{ ...times, logicalTime: 1_001 },
+    session: { positions },
+  } as unknown as SessionAnswer);
+  expect(services.lists.counts()).toEqual({ agree: 1, differ: 0 });
+  await eventually(() => known()[2] === 3);
+});
+
+test('while nobody can tell whether another replica has changed an account, it counts as changed', async () => {
+  const { accounts, state, services } = await open();
+  const heard: string[] = [];
+  accounts.on('changed', (account) => void heard.push(account));
+  await services.catchUp('1001');
+  expect(heard).toEqual([]);
+  state.stored = null;
+  await services.catchUp('1001');
+  expect(heard).toEqual(['1001']);
+});

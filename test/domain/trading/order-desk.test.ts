@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
+import type { DomainMetrics } from '../../../src/domain/domain-metrics.ts';
+import { InputError } from '../../../src/domain/input-error.ts';
+import { createOrderDesk } from '../../../src/domain/trading/order-desk.ts';
+import {
+  KeyForgottenError,
+  KeyNotVoidedError,
+  UnprovedOrderError,
+} from '../../../src/domain/trading/order-errors.ts';
+import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
+import {
+  AccountRecordsFullError,
+  RecordsUnavailableError,
+} from '../../../src/store/order-records.ts';
+import { acceptedAs, demo, demoProof, last, stage, ticketOf } from './order-stage.ts';
+
+const refusal = (kind: GatewayErrorKind) =>
+  new GatewayError(kind, 'getSession', 'scripted', { status: 503, retryAfterSeconds: 7 });
+const full = new AccountRecordsFullError({ max: 1 }, '1', 'account', 1_000);
+
+/** A desk whose prover, limits and records fail as the test says, and all that it counts. */
+function open(failing: { prover?: Error; limits?: Error; records?: Error } = {}) {
+  const counted: string[] = [];
+  const fail = (error: Error | undefined) => error && Promise.reject(error);
+  const { orders, calls, clock } = stage((shared) => ({
+    reserve: (request) => fail(failing.records) ?? shared.reserve(request),
+    voidKey: (request) => fail(failing.records) ?? shared.voidKey(request),
+  }));
+  const desk = createOrderDesk(
+    orders,
+    { account: () => fail(failing.prover) ?? Promise.resolve(demoProof) },
+    { order: (_proof, send) => fail(failing.limits) ?? send() },
+    {
+      orders: { add: (outcome) => void counted.push(outcome) } as DomainMetrics['orders'],
+      replays: { add: () => void counted.push('replay') },
+      voids: { add: () => void counted.push('void') },
+    },
+  );
+  return { desk, calls, clock, counted };
+}
+
+test('an order is counted by its outcome, and its repeat and its question as no order', async () => {
+  const { desk, calls, clock, counted } = open();
+  const placed = desk.place(demo, ticketOf('k'));
+  await clock.advance(0);
+  last(calls).end(acceptedAs('o-1'));
+  const told = await placed;
+  expect(counted).toEqual(['accepted']);
+  expect(await desk.placed(demo, 'k')).toEqual({ ...told, replayed: true });
+  await desk.place(demo, ticketOf('k'));
+  await desk.place(demo, ticketOf('late', 'AAPL', clock.date() - 1));
+  expect(counted).toEqual(['accepted', 'replay', 'expired']);
+});
+
+describe('an order that is not sent', () => {
+  test.each<[string, Parameters<typeof open>[0], boolean]>([
+    ['a refused token', { prover: refusal('unauthenticated') }, false],
+    ['a forbidden account', { prover: refusal('forbidden') }, false],
+    ['a limit of the gateway', { prover: refusal('rate-limited') }, true],
+    ['a fault of the facade', { prover: new TypeError('a mistake of ours') }, true],
+    ['a limit', { limits: new TooManyAttemptsError(1, 'ORDERS') }, false],
+    ['an input that is refused late', { records: new InputError('input', 'is wrong') }, false],
+    ['an account that has too many records', { records: full }, false],
+    ['records that are away', { records: new RecordsUnavailableError('away') }, true],
+  ])('for %s fails with that: %o', async (_, failing, isCounted) => {
+    const { desk, counted } = open(failing);
+    const [error] = Object.values(failing ?? {});
+    await expect(desk.place(demo, ticketOf('k'))).rejects.toBe(error);
+    expect(counted).toEqual(isCounted ? ['unsent'] : []);
+  });
+
+  test('for lack of a proof says so, and why', async () => {
+    const cause = refusal('timeout');
+    const { desk, counted } = open({ prover: cause });
+    const why = { kind: 'unavailable', status: 503, retryAfterSeconds: 7, cause };
+    const order = await desk.place(demo, ticketOf('k')).catch((error: unknown) => error);
+    expect(order).toBeInstanceOf(UnprovedOrderError);
+    expect(order).toMatchObject({ ...why, operation: 'openPosition' });
+    await expect(desk.placed(demo, 'k')).rejects.toMatchObject({ ...why, operation: 'getSession' });
+    expect(counted).toEqual(['unsent']);
+  });
+});
+
+test('a key is counted once that it is closed, and never where nobody knows', async () => {
+  const { desk, clock, counted } = open();
+  expect(await desk.void(demo, 'k', clock.now())).toMatchObject({ replayed: false });
+  expect(await desk.void(demo, 'k', clock.now())).toMatchObject({ replayed: true });
+  await expect(desk.void(demo, 'old', clock.now() - 1)).rejects.toBeInstanceOf(KeyForgottenError);
+  const away = new RecordsUnavailableError('away');
+  const failing = open({ records: away });
+  const error = await failing.desk.void(demo, 'k', null).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(KeyNotVoidedError);
+  expect(error).toMatchObject({ cause: away });
+  const fault = new TypeError('a mistake of ours');
+  await expect(open({ records: fault }).desk.void(demo, 'k', null)).rejects.toBe(fault);
+  expect([...counted, ...failing.counted]).toEqual(['void']);
+});
