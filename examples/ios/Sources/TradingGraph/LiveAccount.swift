@@ -50,9 +50,7 @@ public struct AccountState {
       do {
         let token = try await session.token(refused: refused)
         sent = token
-        // Nothing of another account is shown, nor gone on from.
-        if email != session.account?.email { (state, cursor) = (AccountState(), nil) }
-        email = session.account?.email
+        begin(session.account?.email)
         try await run { try await self.read(token) }
       } catch let refusal as Refused where refusal.isOfToken {
         if refused != nil { throw session.end(refusal.message, of: sent) }
@@ -80,6 +78,20 @@ public struct AccountState {
     failures = 0
     isLineDead = true
     step?.cancel()
+  }
+
+  /// Called where somebody has signed in or out.
+  func accountChanged() {
+    begin(nil)
+    networkIsBack()
+  }
+
+  /// Nothing of another account is shown, nor gone on from.
+  private func begin(_ next: String?) {
+    if next == email { return }
+    email = next
+    cursor = nil
+    state = AccountState()
   }
 
   private func read(_ token: String) async throws {

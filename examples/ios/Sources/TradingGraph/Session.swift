@@ -12,6 +12,8 @@ import Foundation
   /// Of this run alone. A run that has none shows the form again when the token ends.
   private var password: String?
   private var renewal: Task<String, any Error>?
+  /// Called where somebody has signed in or out: what is followed is another's.
+  var onAccount: @MainActor () -> Void = {}
 
   init(url: URL, onAnswer: @escaping @Sendable (Breadcrumb) -> Void) {
     let store = ApolloStore()
@@ -60,6 +62,7 @@ import Foundation
       account = nil
       password = nil
       Keychain.delete()
+      onAccount()
     }
     return SignedOut(why: why)
   }
@@ -121,7 +124,9 @@ import Foundation
 
   private func keep(_ account: Account, _ password: String) throws {
     try Keychain.write(account)
+    let isAnother = self.account?.email != account.email
     self.account = account
     self.password = password
+    if isAnother { onAccount() }
   }
 }

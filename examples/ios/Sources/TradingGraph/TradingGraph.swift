@@ -17,6 +17,7 @@ import Network
     catalog = Catalog(session: session)
     orders = Orders(session: session, network: network)
     network.start { [account] in account.networkIsBack() }
+    session.onAccount = { [account] in account.accountChanged() }
   }
 
   /// The first screen in one query. A field that failed is nil, the others are there.

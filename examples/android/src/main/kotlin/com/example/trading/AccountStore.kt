@@ -1,4 +1,4 @@
-// Compiled by Kotlin 2.4 against declarations written by hand, never against the libraries, and never run.
+// Never compiled with Apollo's libraries or Android's: README.md says with what it was.
 package com.example.trading
 
 import android.content.Context

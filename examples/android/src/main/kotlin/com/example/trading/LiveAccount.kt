@@ -1,4 +1,4 @@
-// Compiled by Kotlin 2.4 against declarations written by hand, never against the libraries, and never run.
+// Never compiled with Apollo's libraries or Android's: README.md says with what it was.
 package com.example.trading
 
 import com.apollographql.apollo.api.Optional
@@ -48,6 +48,7 @@ class LiveAccount(private val session: Session) {
   private val shown = MutableStateFlow(AccountState())
   val state: StateFlow<AccountState> = shown.asStateFlow()
   private val back = Channel<Unit>(Channel.CONFLATED)
+  @Volatile
   private var email: String? = null
   private var cursor: String? = null
 
@@ -97,8 +98,14 @@ class LiveAccount(private val session: Session) {
     session.dropLine("another line")
   }
 
+  /** Called where somebody has signed in or out. The socket, which Apollo keeps for a minute, would be the next user's. */
+  fun accountChanged() {
+    begin(null)
+    networkIsBack()
+  }
+
   /** Nothing of another account is shown, nor gone on from. */
-  private fun begin(next: String) {
+  private fun begin(next: String?) {
     if (next == email) return
     email = next
     cursor = null

@@ -1,4 +1,4 @@
-// Compiled by Kotlin 2.4 against declarations written by hand, never against the libraries, and never run.
+// Never compiled with Apollo's libraries or Android's: README.md says with what it was.
 package com.example.trading
 
 import android.os.SystemClock
@@ -30,6 +30,8 @@ class Session(url: String, private val store: AccountStore, onAnswer: (Breadcrum
     private set
   /** Of this run alone. A run that has none shows the form again when the token ends. */
   private var password: String? = null
+  /** Called where somebody has signed in or out: what is followed is another's. */
+  var onAccount: () -> Unit = {}
   @Volatile
   private var serverAheadMs: Long? = null
 
@@ -98,19 +100,20 @@ class Session(url: String, private val store: AccountStore, onAnswer: (Breadcrum
     val token = answer?.onLoginSuccess?.accessToken ?: throw SignedOut(answer?.onRefusal?.message ?: "refused")
     val signedIn = Account(email, token)
     store.write(signedIn)
+    val isAnother = account?.email != email
     account = signedIn
     this.password = password
-    dropLine("another token")
+    if (isAnother) onAccount()
     return signedIn
   }
 
-  /** Orders stay on the disk. The socket, which Apollo keeps for a minute, would be the next user's. */
+  /** Orders stay on the disk. */
   private fun end(why: String?, token: String?): SignedOut {
     if (account?.token == token) {
       account = null
       password = null
       store.delete()
-      dropLine("signed out")
+      onAccount()
     }
     return SignedOut(why)
   }

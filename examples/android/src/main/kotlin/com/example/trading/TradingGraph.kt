@@ -1,4 +1,4 @@
-// Compiled by Kotlin 2.4 against declarations written by hand, never against the libraries, and never run.
+// Never compiled with Apollo's libraries or Android's: README.md says with what it was.
 package com.example.trading
 
 import android.content.Context
@@ -16,6 +16,10 @@ class TradingGraph(context: Context, url: String, onAnswer: (Breadcrumb) -> Unit
   val catalog = Catalog(session)
   private val network = NetworkState(context, account::networkIsBack)
   val orders = Orders(session, network, CoroutineScope(SupervisorJob() + Dispatchers.IO), context)
+
+  init {
+    session.onAccount = account::accountChanged
+  }
 
   /** The first screen in one query. A field that failed is null, the others are there. */
   suspend fun home(): HomeQuery.Data = session.ask(session.client.query(HomeQuery()), partial = true)
