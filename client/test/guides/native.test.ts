@@ -182,7 +182,9 @@ describe.each([IOS, ANDROID])(
 
     test('reads what is selected', () => {
       const names = namesIn(document);
-      const paths = code.matchAll(/\b(?:event|page|outcome|rejected)((?:\??\.\w+)+)/g);
+      const paths = code.matchAll(
+        /\b(?:event|page|outcome|rejected|fragments|map \{ it)((?:\??\.\w+)+)/g,
+      );
       const own = new Set(['map', 'upserted', 'toSet', 'orEmpty', 'append']);
       const fields = [...paths].flatMap(([, path = '']) => path.match(/\w+/g) ?? []);
       expect(fields.length).toBeGreaterThan(15);
