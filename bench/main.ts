@@ -28,7 +28,7 @@ const USAGE = `npm run bench -- [options] [what]
     hostile   the worst that one account can do to the others
     live      live positions: CPU of an event beside a bare loop's; --quick, --part
     memory    resident memory, idle, with sockets, and after many users' first screens; --no-peers, --users
-    phones    the longest stop by a catalog of 5,000 instruments, on an engine that compiles nothing`;
+    phones    the longest stops by a catalog of 5,000 instruments, on Hermes and on Node without its compilers`;
 
 const BENCHES = ['capacity', 'cellular', 'events', 'hostile', 'live', 'memory', 'phones'];
 const ROWS_OF_CLIENTS = ['home', 'positions', 'customer-id'];

@@ -332,23 +332,19 @@ public final class Ticker {
     private void settle(Map<String, Object> kept) throws Exception {
       var input = Json.object(kept.get("input"));
       var before = Instant.parse((String) input.get("sendBefore"));
-      var isInDoubt = false;
       for (int failures = 0; api.serverTime().isBefore(before); failures += 1) {
         long leastMs = 0;
         try {
           var outcome = api.ask("placeOrder", PLACE, Map.of("input", input));
-          // A repeat that came too late says nothing of the requests before it: closing the key does.
-          if (isInDoubt && outcome.get("sent") == Boolean.FALSE) break;
+          // That says nothing of earlier requests, such as one that somebody on the way has sent twice: closing the key does.
+          if (outcome.get("sent") == Boolean.FALSE) break;
           end(kept, outcome);
           return;
         } catch (IOException lost) {
-          isInDoubt = true;
           say("order: no answer yet, asking what became of it");
         } catch (Refused refused) {
-          if (!refused.isRetryable && !isInDoubt) {
-            end(kept, Map.of("sent", false, "message", refused.getMessage()));
-            return;
-          }
+          // Some are sent all the same, or were before: closing the key tells.
+          if (!refused.isRetryable) say("order: " + refused.getMessage());
           if (!refused.isRetryable) break;
           leastMs = refused.retryAfterMs;
         }
@@ -363,13 +359,18 @@ public final class Ticker {
       for (int failures = 0; ; failures += 1) {
         long leastMs = 0;
         try {
-          end(kept, api.ask("voidOrder", VOID, variables));
+          var outcome = api.ask("voidOrder", VOID, variables);
+          // A late repeat is recorded so also where the first request is forgotten: a key of the same age tells whether the records reach back.
+          if (outcome.get("sent") == Boolean.FALSE && "EXPIRED".equals(outcome.get("error"))) {
+            api.ask("voidOrder", VOID, Map.of("key", UUID.randomUUID().toString(), "since", kept.get("since")));
+          }
+          end(kept, outcome);
           return;
         } catch (IOException lost) {
           say("order: making sure that it is placed or not");
         } catch (Refused refused) {
           // The server's records do not reach back to it, and never will.
-          if (refused.code.equals("IDEMPOTENCY_UNAVAILABLE") && !refused.isRetryable) Files.delete(fileOf(kept));
+          if (refused.code.equals("IDEMPOTENCY_UNAVAILABLE") && !refused.isRetryable && !refused.isLimit) Files.delete(fileOf(kept));
           if (!refused.isRetryable) throw refused;
           leastMs = refused.retryAfterMs;
         }
@@ -411,6 +412,8 @@ public final class Ticker {
     final String code;
     final boolean isRetryable;
     final long retryAfterMs;
+    /** The account has had its share of orders or keys. */
+    final boolean isLimit;
 
     private Refused(Map<String, Object> error) {
       super(String.valueOf(error.get("message")));
@@ -418,6 +421,7 @@ public final class Ticker {
       code = String.valueOf(extensions.get("code"));
       isRetryable = extensions.get("retryable") == Boolean.TRUE;
       retryAfterMs = extensions.get("retryAfter") instanceof Double seconds ? (long) (1_000 * seconds) : 0;
+      isLimit = extensions.containsKey("limit");
     }
 
     boolean isOfToken() {

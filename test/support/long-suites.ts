@@ -28,7 +28,8 @@ export const LONG_SUITES: readonly string[] = [
 
 /** Suites for which a machine needs more than CI brings in: `npm test -- --all` alone runs them, and whoever names them. */
 const SUITES_IN_FULL: readonly string[] = [
-  'client/test/examples/jvm.test.ts',
+  'client/test/examples/{expo-export,jvm}.test.ts',
+  'test/bench/phones.test.ts',
   'test/end-to-end/screens/supergraph.test.ts',
 ];
 

@@ -20,11 +20,11 @@ export async function ownPackages(lockedIn: string): Promise<string> {
   if (existsSync(folder)) return folder;
   const filled = mkdtempSync(`${folder}.`);
   for (const file of FILES) cpSync(join(lockedIn, file), join(filled, file));
-  await run('npm', ['ci', '--ignore-scripts', '--loglevel=error'], {
-    cwd: filled,
-    env: bareEnvironment(),
-  });
   try {
+    await run('npm', ['ci', '--ignore-scripts', '--loglevel=error'], {
+      cwd: filled,
+      env: bareEnvironment(),
+    });
     renameSync(filled, folder);
   } catch (error) {
     rmSync(filled, { recursive: true });

@@ -1,29 +1,73 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildSchema, isEnumType, isInputObjectType, isRequiredInputField, parse } from 'graphql';
+import {
+  buildSchema,
+  type DocumentNode,
+  isEnumType,
+  isInputObjectType,
+  isRequiredInputField,
+  Kind,
+  NoDeprecatedCustomRule,
+  parse,
+  specifiedRules,
+  validate,
+  visit,
+} from 'graphql';
+import { CloseCode } from 'graphql-ws';
 import { describe, expect, test } from 'vitest';
-import { readPage } from '../support/samples.ts';
+import { ERROR_CODES } from '../../../src/schema/error-codes.ts';
+import { readUntil } from '../../../test/support/read-until.ts';
+import { sharedApp } from '../../../test/support/shared-app.ts';
 
-// No compiler of Swift or of Kotlin with its libraries runs here; what their code takes of the schema and of the operations is checked all the same.
-const root = join(import.meta.dirname, '..', '..', '..');
-const schema = buildSchema(readFileSync(join(root, 'schema.graphql'), 'utf8'));
-const { samples } = readPage('docs/clients/native.md');
-const textOf = (language: string) =>
-  samples.flatMap((sample) => (sample.language === language ? [sample.text] : [])).join('\n');
-const document = parse(textOf('graphql'));
-const operations = document.definitions.flatMap((each) =>
-  each.kind === 'OperationDefinition' ? [each] : [],
-);
-const selected = (name: string) => {
-  const operation = operations.find((each) => each.name?.value === name);
-  const [field] = operation?.selectionSet.selections ?? [];
-  if (field?.kind !== 'Field') throw new Error(`${name} selects no field`);
-  const fields = field.selectionSet?.selections.flatMap((each) =>
-    each.kind === 'Field' ? [each.name.value] : [],
+// No compiler of Swift, and none of Kotlin with Apollo's libraries, runs here; what the code takes of the service is checked all the same.
+const examples = join(import.meta.dirname, '..', '..', '..', 'examples');
+const read = (...path: readonly string[]) => readFileSync(join(examples, ...path), 'utf8');
+const schema = buildSchema(read('..', 'schema.graphql'));
+
+const IOS = {
+  name: 'ios',
+  operations: read('ios', 'graphql', 'operations.graphql'),
+  code: sources('ios/Sources/**/*.swift'),
+  label: ':',
+  input: 'Api.PlaceOrderInput',
+  login: 'Api.LoginInput',
+} as const;
+const ANDROID = {
+  name: 'android',
+  operations: read('android', 'src', 'main', 'graphql', 'operations.graphql'),
+  code: sources('android/src/main/kotlin/**/*.kt'),
+  label: '=',
+  input: 'PlaceOrderInput',
+  login: 'LoginInput',
+} as const;
+
+/** The code without its comments, which may name anything. */
+function sources(pattern: string): string {
+  const files = globSync(pattern, { cwd: examples }).sort();
+  return files.map((file) => read(file).replace(/^\s*(?:\/\/|\/?\*).*\n/gm, '')).join('\n');
+}
+
+function operationsOf(document: DocumentNode) {
+  return document.definitions.flatMap((each) =>
+    each.kind === Kind.OPERATION_DEFINITION && each.name
+      ? [{ name: each.name.value, kind: each.operation }]
+      : [],
   );
-  return { field: field.name.value, fields: fields ?? [] };
-};
-const live = selected('Live');
+}
+
+/** Names under which the models have what is selected: fields, fragments and types of Apollo's generators. */
+function namesIn(document: DocumentNode): Set<string> {
+  const names = new Set(['fragments']);
+  visit(document, {
+    Field: ({ name }) => void names.add(name.value),
+    FragmentSpread: ({ name }) =>
+      void names.add(`${name.value[0]?.toLowerCase()}${name.value.slice(1)}`),
+    InlineFragment: ({ typeCondition }) => {
+      for (const prefix of ['as', 'on']) names.add(`${prefix}${typeCondition?.name.value}`);
+    },
+  });
+  return names;
+}
 
 function inputOf(name: string) {
   const type = schema.getType(name);
@@ -59,70 +103,157 @@ function labelsOf(code: string, call: string, sign: ':' | '='): string[] {
   return [...own.matchAll(new RegExp(`(\\w+)\\s*${sign}`, 'g'))].map(([, label]) => label ?? '');
 }
 
-describe.each([
-  ['swift', ':', 'Api.PlaceOrderInput', 'Api.OrderSize'],
-  ['kotlin', '=', 'PlaceOrderInput', 'OrderSize'],
-] as const)('the %s of the guide', (language, sign, placeOrderInput, orderSize) => {
-  const code = textOf(language);
+test('both send the same documents, so that one manifest of trusted documents serves both', () => {
+  expect(ANDROID.operations).toBe(IOS.operations);
+});
 
-  test('uses the models of the operations on the page alone', () => {
-    const models = new Set(code.match(/\b(?!GraphQL)[A-Z]\w+(?:Subscription|Mutation|Query)\b/g));
-    const made = operations.map(({ name, operation }) => {
-      return `${name?.value}${operation[0]?.toUpperCase()}${operation.slice(1)}`;
+test('the operations are valid, and select nothing that is deprecated', () => {
+  const rules = [...specifiedRules, NoDeprecatedCustomRule];
+  expect(validate(schema, parse(IOS.operations), rules)).toEqual([]);
+});
+
+describe('the service', () => {
+  const app = sharedApp();
+  const input = {
+    ...{
+      symbol: 'AAPL',
+      side: 'BUY',
+      kind: 'MARKET',
+      size: { units: 1 },
+      idempotencyKey: 'native',
+    },
+  };
+  const VARIABLES: Readonly<Record<string, object>> = {
+    SignIn: { input: { email: 'demo@example.com', password: 'demo' } },
+    Catalog: { search: 'apple', after: null },
+    Place: { input },
+    Void: { key: 'native', since: new Date().toISOString() },
+  };
+  const ask = async (operationName: string, accept: string) => {
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    return fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, accept },
+      body: JSON.stringify({
+        query: IOS.operations,
+        operationName,
+        variables: VARIABLES[operationName],
+      }),
     });
-    expect([...models].toSorted()).toEqual(made.toSorted());
-  });
+  };
 
-  test('reads fields that the subscription selects', () => {
-    expect(code).toContain(`.${live.field}`);
-    const read = [...code.matchAll(/\bevent\.(\w+)/g)].map(([, field]) => field);
-    expect(new Set(read).size).toBeGreaterThan(4);
-    expect(live.fields).toEqual(expect.arrayContaining(read));
-  });
+  test.each(operationsOf(parse(IOS.operations)).filter(({ kind }) => kind !== 'subscription'))(
+    'answers $name without an error',
+    async ({ name }) => {
+      const accept = 'multipart/mixed;deferSpec=20220824,application/graphql-response+json';
+      const answer = await ask(name, accept);
+      expect(await answer.json()).toEqual({
+        data: expect.anything(),
+        extensions: expect.anything(),
+      });
+    },
+  );
 
-  test('passes each field that an order requires, and no other than those of the schema', () => {
-    const fields = inputOf('PlaceOrderInput');
-    const labels = labelsOf(code, placeOrderInput, sign);
-    const known = fields.map(({ name }) => name).filter((name) => labels.includes(name));
-    // Swift takes labels in the schema's order alone.
-    expect(language === 'swift' ? labels : labels.toSorted()).toEqual(known);
-    const required = fields.filter(isRequiredInputField).map(({ name }) => name);
-    expect(labels).toEqual(expect.arrayContaining(required));
-    expect(inputOf('OrderSize').map(({ name }) => name)).toEqual(
-      expect.arrayContaining(labelsOf(code, orderSize, sign)),
+  test('answers the subscription in parts that Apollo iOS can read at once', async () => {
+    const answer = await ask(
+      'Account',
+      'multipart/mixed;subscriptionSpec=1.0,application/graphql-response+json,application/json',
     );
+    expect(answer.headers.get('content-type')).toContain('boundary="graphql"');
+    // A part is taken when the boundary behind it has come.
+    const isWhole = (text: string) => /"accountChanges"[\s\S]*\r\n--graphql$/.test(text);
+    const text = await readUntil(answer.body, isWhole);
+    expect(text).toContain('"snapshot":true');
   });
 });
 
-test('both ask for the network before an order is kept or sent', () => {
-  for (const language of ['swift', 'kotlin']) {
-    const code = textOf(language);
-    expect(code).toMatch(
-      /func? place\([^{]*\{\s*if \(?!network\.isOnline\)? (?:\{ )?throw Offline\(\)/,
-    );
-  }
-});
+describe.each([IOS, ANDROID])(
+  'the code of examples/$name',
+  ({ code, label, input, login, name }) => {
+    const document = parse(IOS.operations);
 
-test('both give up on a token that stays refused, and keep the key of an order before they send it', () => {
-  for (const language of ['swift', 'kotlin']) {
-    const code = textOf(language);
-    expect(code).toMatch(/code == 4403[\s\S]*?refused != n[\s\S]*?throw [\s\S]*?refused = token/);
-    expect(code).toMatch(/SignedOut/);
-    const [keeping, sending] = [/keep\(key, since\)|\.atomic/, /ask\((?:Api\.)?PlaceMutation/];
-    expect(code.search(keeping)).toBeGreaterThan(0);
-    expect(code.search(keeping)).toBeLessThan(code.search(sending));
-  }
-});
+    test('uses the models of its operations alone, and all of them', () => {
+      const models = new Set(code.match(/\b(?!GraphQL)[A-Z]\w+(?:Subscription|Mutation|Query)\b/g));
+      const made = operationsOf(document).map(
+        (each) => `${each.name}${each.kind[0]?.toUpperCase()}${each.kind.slice(1)}`,
+      );
+      expect([...models].toSorted()).toEqual(made.toSorted());
+    });
 
-test('values of enums are those of the schema', () => {
-  const swift = [
-    ...textOf('swift').matchAll(/(kind|side): (?:\.some\(\.case\(\.|\.)(?!case\b)(\w+)/g),
+    test('reads what is selected', () => {
+      const names = namesIn(document);
+      const paths = code.matchAll(
+        /\b(?:event|page|outcome|rejected|fragments|map \{ it)((?:\??\.\w+)+)/g,
+      );
+      const own = new Set(['map', 'upserted', 'toSet', 'orEmpty', 'append']);
+      const fields = [...paths].flatMap(([, path = '']) => path.match(/\w+/g) ?? []);
+      expect(fields.length).toBeGreaterThan(15);
+      expect(fields.filter((field) => !names.has(field) && !own.has(field))).toEqual([]);
+    });
+
+    test('passes each field that an input requires, and no other than those of the schema', () => {
+      for (const [call, type] of [
+        [input, 'PlaceOrderInput'],
+        [login, 'LoginInput'],
+      ] as const) {
+        const fields = inputOf(type);
+        const labels = labelsOf(code, call, label);
+        const known = fields.map((field) => field.name).filter((field) => labels.includes(field));
+        // Swift takes labels in the schema's order alone.
+        expect(name === 'ios' ? labels : labels.toSorted()).toEqual(known);
+        const required = fields.filter(isRequiredInputField).map((field) => field.name);
+        expect(labels).toEqual(expect.arrayContaining(required));
+      }
+      const [, size] = /(?:size: \.|OrderSize\()(\w+)/.exec(code) ?? [];
+      expect(inputOf('OrderSize').map((field) => field.name)).toContain(size);
+      const [, kind] =
+        /kind(?:: \.some\(\.case\(\.| = Optional\.present\(PlaceOrderKind\.)(\w+)/.exec(code) ?? [];
+      expect(valuesOf('PlaceOrderKind')).toContain(kind?.toUpperCase());
+    });
+
+    test('compares with codes that the server has', () => {
+      const codes = [...code.matchAll(/(?:code|error) == "([A-Z_]+)"/g)].map(
+        ([, word = '']) => word,
+      );
+      const expired = 'EXPIRED';
+      expect(codes.toSorted()).toEqual([expired, 'IDEMPOTENCY_UNAVAILABLE', 'UNAUTHENTICATED']);
+      for (const each of codes) if (each !== expired) expect(ERROR_CODES).toHaveProperty(each);
+      // Apollo iOS tells no close code: there the last event of the stream has the error.
+      const closings = [...code.matchAll(/\bcode == (\d+)/g)].map(([, number]) => Number(number));
+      expect(closings).toEqual(name === 'ios' ? [] : [CloseCode.Forbidden]);
+    });
+
+    test('takes a line for dead ten seconds after the heartbeat that it asks for', () => {
+      const [, heartbeat] = /heartbeatSeconds: (\d+)/.exec(IOS.operations) ?? [];
+      const [, silence] =
+        /(?:requestTimeout: |\.timeout\()(\d+)(?:, writeResultsToCache: false\)\n {6}\)|\.seconds)/.exec(
+          code,
+        ) ?? [];
+      expect(Number(silence)).toBe(Number(heartbeat) + 10);
+    });
+
+    test('asks for the network, keeps the key, and only then sends an order, as its own account', () => {
+      const steps = [
+        /network\.isOnline\)? (?:else \{ )?throw Offline/,
+        /\bkeep\(kept\)/,
+        /PlaceMutation\(/,
+      ];
+      const places = steps.map((step) => code.search(step));
+      expect(places.every((place) => place > 0)).toBe(true);
+      expect(places).toEqual(places.toSorted((a, b) => a - b));
+      const orders = code.match(/\.(?:ask|mutation)\(.*(?:Place|Void)Mutation\(.*/g) ?? [];
+      expect(orders).toHaveLength(2);
+      for (const order of orders) expect(order).toMatch(/(?:of:|email =) kept\.account/);
+    });
+  },
+);
+
+test('both are written for the newest major of their library', () => {
+  expect(read('ios', 'Package.swift')).toMatch(/apollo-ios", exact: "2\.\d+\.\d+"/);
+  const gradle = read('android', 'build.gradle.kts');
+  const versions = [
+    ...gradle.matchAll(/com\.apollographql\.apollo\S*?[":]\)?(?: version ")?(5\.\d+\.\d+)"/g),
   ];
-  expect(swift.map(([, field, value]) => [field, value?.toUpperCase()])).toEqual([
-    ['kind', valuesOf('PlaceOrderKind').find((value) => value === 'MARKET')],
-    ['side', valuesOf('Side').find((value) => value === 'BUY')],
-  ]);
-  const kotlin = [...textOf('kotlin').matchAll(/\b(Side|PlaceOrderKind)\.(\w+)/g)];
-  expect(kotlin).toHaveLength(2);
-  for (const [, name = '', value] of kotlin) expect(valuesOf(name)).toContain(value);
+  expect(new Set(versions.map(([, version]) => version)).size).toBe(1);
+  expect(versions).toHaveLength(2);
 });

@@ -10,8 +10,8 @@ const root = join(import.meta.dirname, '..', '..', '..');
 const PAGES = globSync(['README.md', 'client/README.md', 'docs/**/*.md'], { cwd: root }).sort();
 const GUIDES = PAGES.filter((page) => page.startsWith('docs/clients/'));
 const COMPILED = new Set(['ts', 'tsx']);
-// GraphQL is validated and JSON parsed below. Commands and plain JavaScript run from an empty folder, and of Swift and Kotlin there is no compiler here.
-const OTHERWISE = new Set(['graphql', 'js', 'json', 'sh', 'swift', 'kotlin']);
+// GraphQL is validated and JSON parsed below. Commands and plain JavaScript run from an empty folder.
+const OTHERWISE = new Set(['graphql', 'js', 'json', 'sh']);
 
 const documentsIn = (page: string) => readPage(page).samples.flatMap(documentsOf);
 

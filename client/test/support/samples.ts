@@ -3,10 +3,6 @@ import { basename, extname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const GUIDES = 'examples/guides';
-const LANGUAGES = new Map([
-  ['.kt', 'kotlin'],
-  ['.kts', 'kotlin'],
-]);
 
 /** A fenced block of code on a page, ```` ```ts file=src/live.ts ````, or a file of its guide in `examples/guides`. */
 export interface Sample {
@@ -63,7 +59,7 @@ function guideFiles(guide: string): Sample[] {
   const folder = `${GUIDES}/${guide}`;
   return globSync('**/*.*', { cwd: join(root, folder) }).map((file) => {
     const text = readFileSync(join(root, folder, file), 'utf8');
-    const language = LANGUAGES.get(extname(file)) ?? extname(file).slice(1);
+    const language = extname(file).slice(1);
     return { page: `${folder}/${file}`, line: 1, language, file, text };
   });
 }
