@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
 import type { WireInstrument } from '../src/gateway/wire/instrument.ts';
 import { generateListings } from './generated-listings.ts';
-import { findGroup, onTermsOf } from './groups.ts';
+import { findGroup, onTermsOf, STANDARD } from './groups.ts';
 import { dress, type Listed } from './instruments.ts';
 
 /** A group's catalog as bytes, made once per edition. */
@@ -21,6 +21,8 @@ export interface CatalogChange {
   readonly change?: number | undefined;
   readonly add?: number | undefined;
   readonly remove?: number | undefined;
+  /** The catalog begins anew, as the seed has it, with so many rows of the standard group. */
+  readonly size?: number | undefined;
   /** The number of rows that break the interface's table, from now on. */
   readonly broken?: number | undefined;
   /** True: no rows at all, until set back to false. */
@@ -74,6 +76,7 @@ export function createCatalogs(seed: string, listed: readonly Listed[], clock: C
     },
     change(change) {
       changes += 1;
+      if (change.size !== undefined) rows = resize(listed, change.size, `${seed}/size`);
       rows = rewrite(rows, change.change ?? 0, changes);
       rows = withdraw(rows, change.remove ?? 0);
       rows = rows.concat(introduce(rows, change.add ?? 0, `${seed}/${changes}`));
@@ -147,6 +150,14 @@ function rewrite(rows: readonly Listed[], count: number, edition: number): Liste
 /** Removes from the end, because clients rely on the first rows. */
 function withdraw(rows: readonly Listed[], count: number): Listed[] {
   return rows.slice(0, Math.max(0, rows.length - count));
+}
+
+/** The first rows are the seed's own: clients rely on them, and accounts hold them. */
+function resize(rows: readonly Listed[], size: number, seed: string): Listed[] {
+  const isStandard = ({ wire }: Listed) => wire.access.includes(STANDARD);
+  const kept = new Set(rows.filter(isStandard).slice(0, size));
+  const left = rows.filter((row) => kept.has(row) || !isStandard(row));
+  return left.concat(introduce(left, size - kept.size, seed));
 }
 
 function introduce(rows: readonly Listed[], count: number, seed: string): Listed[] {

@@ -88,8 +88,10 @@ export function createControl(parts: ControlParts): SandboxControl {
     },
     changeCatalog(change) {
       const { catalogs } = world();
-      const { add, remove, broken, empty } = change;
-      const differs = [change.change, add, remove, broken, empty].some((it) => it !== undefined);
+      const { add, remove, size, broken, empty } = change;
+      const differs = [change.change, add, remove, size, broken, empty].some(
+        (it) => it !== undefined,
+      );
       if (differs) catalogs.change(change);
       catalogs.setHeaders(change);
     },
