@@ -19,6 +19,7 @@ export interface ScreenData {
     readonly balance: number | null;
     readonly equity: number | null;
     readonly currency: string | null;
+    readonly fetchedAt: string;
   } | null;
   readonly positions:
     | readonly {
@@ -27,21 +28,42 @@ export interface ScreenData {
         readonly instrument: { readonly name: string } | null;
       }[]
     | null;
+  readonly orders:
+    | readonly {
+        readonly symbol: string;
+        readonly kind: 'LIMIT' | 'STOP' | null;
+        readonly priceOpen: number | null;
+        readonly digits: number | null;
+      }[]
+    | null;
+  readonly watchList: readonly (WatchedInstrument | null)[] | null;
   readonly withdrawalMethods:
     | readonly { readonly title: string | null; readonly status: string | null }[]
     | null;
   readonly customerId: string | null;
 }
 
+export interface WatchedInstrument {
+  readonly id: string;
+  readonly name: string;
+  readonly leverage: number;
+}
+
+export const WATCHED: readonly string[] = ['TSLA', 'DE40', 'ETHUSD'];
+
+const WATCH_LIST = `
+  watchList: instrumentsByIds(ids: ${JSON.stringify(WATCHED)}) { id name leverage }`;
+
 export const START_SCREEN: TypedText<ScreenData, Record<string, never>> = `query StartScreen {
-  session { id balance equity currency }
-  positions {
-    id symbol profit
-    instrument { id name leverage }
-  }
+  session { id balance equity currency fetchedAt }
+  positions { id symbol profit instrument { id name } }
+  orders { id symbol kind priceOpen digits }${WATCH_LIST}
   withdrawalMethods { id title status }
   customerId
 }`;
+
+/** The same of an app that has stored the catalog. */
+export const NEXT_SCREEN = START_SCREEN.replace(WATCH_LIST, '');
 
 export const LIVE_ACCOUNT = `subscription LiveAccount($after: String) {
   accountChanges(after: $after) {
