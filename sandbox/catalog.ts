@@ -21,8 +21,6 @@ export interface CatalogChange {
   readonly change?: number | undefined;
   readonly add?: number | undefined;
   readonly remove?: number | undefined;
-  /** The catalog begins anew, as the seed has it, with so many rows of the standard group. */
-  readonly size?: number | undefined;
   /** The number of rows that break the interface's table, from now on. */
   readonly broken?: number | undefined;
   /** True: no rows at all, until set back to false. */
@@ -42,6 +40,8 @@ export interface CatalogHeaders {
 export interface Catalogs {
   edition(group: string): Promise<CatalogEdition>;
   change(change: CatalogChange): void;
+  /** Begins anew, as the seed has it, with so many rows of the standard group. */
+  resize(size: number): void;
   /** Caching headers of an answer that is sent now. */
   headers(etag: string): OutgoingHttpHeaders;
   /** Null or false omits the header. */
@@ -66,6 +66,12 @@ export function createCatalogs(seed: string, listed: readonly Listed[], clock: C
   let republishes = true;
   let extra: Readonly<Record<string, string>> = {};
 
+  function publish(): void {
+    editions = new Map();
+    publishedAtMs = clock.now();
+    republishes = true;
+  }
+
   return {
     edition(group) {
       const known = editions.get(group);
@@ -76,15 +82,16 @@ export function createCatalogs(seed: string, listed: readonly Listed[], clock: C
     },
     change(change) {
       changes += 1;
-      if (change.size !== undefined) rows = resize(listed, change.size, `${seed}/size`);
       rows = rewrite(rows, change.change ?? 0, changes);
       rows = withdraw(rows, change.remove ?? 0);
       rows = rows.concat(introduce(rows, change.add ?? 0, `${seed}/${changes}`));
       broken = change.broken ?? broken;
       empty = change.empty ?? empty;
-      editions = new Map();
-      publishedAtMs = clock.now();
-      republishes = true;
+      publish();
+    },
+    resize(size) {
+      rows = resize(listed, size, `${seed}/size`);
+      publish();
     },
     headers(etag) {
       // The origin prints it again every hour, whether anything changed or not.

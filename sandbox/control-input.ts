@@ -57,7 +57,6 @@ const CATALOG_CHANGE: Properties<CatalogChange & CatalogHeaders> = {
   change: optional(count),
   add: optional(wholeNumber(0, 100_000)),
   remove: optional(count),
-  size: optional(wholeNumber(1, 20_000)),
   broken: optional(count),
   empty: optional(boolean),
   ageSeconds: optional(orNull(count)),

@@ -2,7 +2,7 @@ import { type Client, type ClientOptions, createClient } from '../../client/src/
 import { TradingGraphError } from '../../client/src/errors.ts';
 import { indexedDb } from '../../client/src/storage/indexed-db.ts';
 import { CallMonitor } from './call-monitor.ts';
-import { LOGIN, type WatchedInstrument } from './documents.ts';
+import { LOGIN } from './documents.ts';
 import { type LineObserver, LiveLine } from './live-line.ts';
 import { Session } from './session.ts';
 
@@ -25,11 +25,6 @@ export interface App {
   anotherClient(): Client;
   /** The app started once more: a client with the same storage. */
   restarted(): Client;
-  /** As an app that starts again reads instruments from the client's storage, without a request. */
-  storedInstruments(
-    account: string,
-    ids: readonly string[],
-  ): Promise<readonly (WatchedInstrument | null)[]>;
   switchUser(email: string): Promise<void>;
   /** Calls back when another user is chosen, who may not be signed in yet. */
   onUserChange(listener: () => void): void;
@@ -85,15 +80,6 @@ export function createApp(observer: LineObserver): App {
     catalogBytes: () => catalogBytes,
     anotherClient: () => createClient(ofUser),
     restarted: () => start({ fetch: counted }),
-    async storedInstruments(account, ids) {
-      const phone = start({ fetch: () => Promise.reject(new TypeError('It is only read.')) });
-      const shown = Promise.withResolvers<void>();
-      phone.catalog.onChange(shown.resolve);
-      await Promise.race([shown.promise, phone.catalog.load({ account })]);
-      const instruments = ids.map((id) => phone.catalog.get(id));
-      phone.dispose();
-      return instruments;
-    },
     async switchUser(email) {
       // What the former user saw ends here, even where the server cannot be asked who comes next.
       session.leave();

@@ -18,7 +18,7 @@ export interface MeasuredCall {
   readonly endMs: number;
   /** Of the answer's body, as it was compressed and came over the network. */
   readonly bytes: number;
-  /** Whether it took no request: the browser's cache or the app's storage had it. */
+  /** Whether it took no request, because the browser's cache had it. */
   readonly isLocal: boolean;
   /** Null where it is not JSON. */
   readonly body: unknown;
@@ -49,29 +49,15 @@ export class Stopwatch {
   ): Promise<MeasuredCall> {
     const startMs = this.#elapsedMs;
     const answer = await ask(this.#fetch, url, init);
-    await this.#travel(answer);
+    const { roundTripMs, bitsPerSecond } = this.#network;
+    await pause(answer.isLocal ? 0 : roundTripMs + (answer.bytes * 8_000) / bitsPerSecond);
     const call = judge({ label, startMs, endMs: this.#elapsedMs, ...answer });
     this.calls.push(call);
     return call;
   }
 
-  /** Measures what is done without a request that could be seen here. */
-  async time<Value>(label: string, task: Promise<Value>, { isLocal = false } = {}): Promise<Value> {
-    const startMs = this.#elapsedMs;
-    const nothing = { bytes: 0, body: null, problem: null, isLocal };
-    const value = await task;
-    await this.#travel(nothing);
-    this.calls.push({ label, startMs, endMs: this.#elapsedMs, ...nothing });
-    return value;
-  }
-
   get #elapsedMs(): number {
     return performance.now() - this.#startedAt;
-  }
-
-  #travel({ bytes, isLocal }: Pick<MeasuredCall, 'bytes' | 'isLocal'>): Promise<void> {
-    const { roundTripMs, bitsPerSecond } = this.#network;
-    return pause(isLocal ? 0 : roundTripMs + (bytes * 8_000) / bitsPerSecond);
   }
 }
 

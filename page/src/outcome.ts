@@ -12,7 +12,9 @@ export function outcomeOf(way: Way): string {
   const why = whyOf(blank.flatMap((part) => failuresOf(way, part)));
   if (blank.length === PARTS.length) return `blank: ${why}`;
   const { session } = way.data;
-  const age = session ? Math.floor((Date.now() - Date.parse(session.fetchedAt)) / 1_000) : 0;
+  const age = session?.fetchedAt
+    ? Math.floor((Date.now() - Date.parse(session.fetchedAt)) / 1_000)
+    : 0;
   const came = `${PARTS.length - blank.length} of ${PARTS.length} parts`;
   const old = age > 0 ? `, equity ${age} s old` : '';
   if (blank.length === 0) return `${came} after ${formatMs(endOf(way.calls))}${old}`;
@@ -29,17 +31,14 @@ function whyOf(failures: readonly Failure[]): string {
 }
 
 /** What may be compared, or why nothing is: figures of a screen that lacks something say nothing about one that is whole. */
-export function comparisonOf(rest: Way | null, graph: Way): string {
-  if (rest === null) {
+export function comparisonOf(rest: Way | undefined, graph: Way | undefined): string {
+  if (!rest || !graph) {
     return 'No comparison: the gateway itself answers to the server’s own machine alone.';
   }
-  const lacking = [
-    ...(isWhole(rest) ? [] : ['over REST']),
-    ...(isWhole(graph) ? [] : ['over the graph']),
-  ];
-  if (lacking.length > 0) {
-    return `No comparison: the screen ${lacking.join(' and ')} is not whole.`;
-  }
+  const lacking = Object.entries({ 'over REST': rest, 'over the graph': graph })
+    .filter(([, way]) => !isWhole(way))
+    .map(([name]) => name);
+  if (lacking.length > 0) return `No comparison: the screen ${lacking.join(' and ')} is not whole.`;
   const count = rest.data.positions?.length ?? 0;
   return namesOf(rest) === namesOf(graph)
     ? `Both phones show the same ${plural(count, 'position')}, orders and instruments.`
@@ -49,5 +48,5 @@ export function comparisonOf(rest: Way | null, graph: Way): string {
 /** Prices move meanwhile, so that the figures differ. */
 function namesOf(way: Way): string {
   const rows = PARTS.slice(1).flatMap((part) => rowsOf(way, part) ?? []);
-  return rows.map(([name, about]) => `${name} ${about}`).join();
+  return JSON.stringify(rows.map(([name, about]) => [name, about]));
 }

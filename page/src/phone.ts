@@ -1,10 +1,10 @@
-import type { ScreenData } from './documents.ts';
+import type { ScreenData, ScreenRow } from './documents.ts';
 import { find, h, setText } from './dom.ts';
-import { formatMoney, formatMs, formatPrice, formatProfit } from './format.ts';
-import { endOf, type Failure, type Field, type Way } from './start-screen.ts';
+import { formatMoney, formatPrice, formatProfit } from './format.ts';
+import type { Failure, Field, Way } from './start-screen.ts';
 
 type Found = { readonly [Name in Field]: NonNullable<ScreenData[Name]> };
-type Row = readonly [name: string, about: string, figure: string];
+type Row = readonly [name: string, about: string | null, figure: string];
 
 interface Part {
   readonly name: string;
@@ -23,43 +23,30 @@ export const PARTS: readonly Part[] = [
       ['Balance', '', formatMoney(balance)],
     ],
   },
-  {
-    name: 'positions',
-    fields: ['positions'],
-    rows: ({ positions }) =>
-      positions.map(({ symbol, instrument, profit }) => [
-        symbol,
-        instrument?.name ?? '',
-        formatProfit(profit),
-      ]),
-  },
-  {
-    name: 'orders',
-    fields: ['orders'],
-    rows: ({ orders }) =>
-      orders.map(({ symbol, kind, priceOpen, digits }) => [
-        symbol,
-        kind?.toLowerCase() ?? '',
-        formatPrice(priceOpen, digits),
-      ]),
-  },
-  {
-    name: 'watch list',
-    fields: ['watchList'],
-    rows: ({ watchList }) =>
-      watchList.flatMap((each) => (each ? [[each.id, each.name, `1:${each.leverage}`]] : [])),
-  },
+  list('positions', 'positions', ({ profit }) => formatProfit(profit)),
+  list('orders', 'orders', ({ priceOpen = null, digits = null }) => formatPrice(priceOpen, digits)),
+  list('watch list', 'watchList', ({ leverage }) => `1:${leverage}`),
   {
     name: 'payout',
     fields: ['withdrawalMethods', 'customerId'],
     rows: ({ withdrawalMethods, customerId }) => [
-      ...withdrawalMethods
-        .slice(0, 1)
-        .map(({ title, status }): Row => [title ?? '', '', status?.toLowerCase() ?? '']),
       ['Id', '', customerId],
+      ...withdrawalMethods.map(
+        ({ title, status }): Row => [title ?? '', '', status?.toLowerCase() ?? ''],
+      ),
     ],
   },
 ];
+
+function list(
+  name: string,
+  field: 'positions' | 'orders' | 'watchList',
+  figure: (row: ScreenRow) => string,
+): Part {
+  const rows = (found: Found) =>
+    found[field].flatMap((row): Row[] => (row ? [[row.symbol, row.name, figure(row)]] : []));
+  return { name, fields: [field], rows };
+}
 
 /** Why the part is not there; none while it has come, or may still come. */
 export function failuresOf({ missing }: Way, { fields }: Part): readonly Failure[] {
@@ -73,41 +60,30 @@ export function rowsOf({ data }: Way, { fields, rows }: Part): readonly Row[] | 
 
 /** A phone that draws each part of the screen as it comes. */
 export class Phone {
-  readonly #clock = h('span', { class: 'clock' });
   readonly #parts = PARTS.map((part) => {
-    const count = h('span', { class: 'count' });
-    const list = h('ul');
-    const element = h(
-      'section',
-      { 'data-part': part.name, 'data-state': 'waiting' },
-      h('h3', {}, part.name, count),
-      list,
-    );
-    return { part, element, count, list };
+    const title = h('h3', {}, part.name);
+    const rows = h('ul');
+    const element = h('section', { 'data-part': part.name }, title, rows);
+    return { part, element, title, rows };
   });
 
   constructor(id: string) {
-    find(id, HTMLElement).append(
-      h('div', { class: 'status-bar', 'aria-hidden': 'true' }, this.#clock),
-      ...this.#parts.map(({ element }) => element),
-    );
+    find(id, HTMLElement).append(...this.#parts.map(({ element }) => element));
   }
 
-  draw(way: Way | null): void {
-    const ended = endOf(way?.calls ?? []);
-    setText(this.#clock, ended === 0 ? '' : formatMs(ended));
-    for (const { part, element, count, list } of this.#parts) {
+  draw(way: Way | undefined): void {
+    for (const { part, element, title, rows } of this.#parts) {
       const [failure] = way ? failuresOf(way, part) : [];
-      const rows = way && !failure ? rowsOf(way, part) : null;
-      const state = failure ? 'missing' : rows ? 'here' : 'waiting';
+      const found = way && !failure ? rowsOf(way, part) : null;
+      const state = failure ? 'missing' : found ? 'here' : 'waiting';
       // What stands there already does not appear once more.
-      if (element.dataset.state === state && state !== 'missing') continue;
+      if (element.dataset.state === state && !failure) continue;
       element.dataset.state = state;
-      const isList = rows !== null && !['equity', 'payout'].includes(part.name);
-      setText(count, isList ? String(rows.length) : '');
-      list.replaceChildren(
-        ...(failure ? [h('li', { class: 'reason' }, `blank: ${failure.message}`)] : []),
-        ...(rows ?? []).map(([name, about, figure]) =>
+      const isList = found !== null && part.fields.length === 1 && part.name !== 'equity';
+      setText(title, isList ? `${part.name} ${found.length}` : part.name);
+      rows.replaceChildren(
+        ...(failure ? [h('li', {}, `blank: ${failure.call ?? ''} ${failure.reason}`)] : []),
+        ...(found ?? []).map(([name, about, figure]) =>
           h(
             'li',
             {},
@@ -116,7 +92,6 @@ export class Phone {
             h('span', { class: toneOf(figure) }, figure),
           ),
         ),
-        ...(rows?.length === 0 ? [h('li', { class: 'name' }, 'none')] : []),
       );
     }
   }

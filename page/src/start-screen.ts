@@ -2,11 +2,12 @@ import { type App, ENDPOINT } from './app.ts';
 import {
   NEXT_SCREEN,
   type ScreenData,
+  type ScreenRow,
   START_SCREEN,
   WATCHED,
-  type WatchedInstrument,
 } from './documents.ts';
-import { type MeasuredCall, type Network, Stopwatch } from './network.ts';
+import { type MeasuredCall, type Network, pause, Stopwatch } from './network.ts';
+import { PARTS } from './phone.ts';
 
 /** A call behind an answer of the graph, as the server reports it in sandbox mode. */
 export interface Receipt {
@@ -20,16 +21,10 @@ export interface Receipt {
 export type Field = keyof ScreenData;
 
 /** Why a field did not come. */
-export class Failure extends Error {
+export interface Failure {
   /** The call that failed; null where the graph's answer says it of the field alone. */
   readonly call: string | null;
-  readonly reason: string;
-
-  constructor(call: string | null, reason: string) {
-    super(call === null ? reason : `${call} failed (${reason})`);
-    this.call = call;
-    this.reason = reason;
-  }
+  readonly reason: string | null;
 }
 
 /** One way to the start screen, as far as it has come. */
@@ -43,7 +38,7 @@ export interface Way {
 }
 
 /** When the last of the calls ended, in milliseconds. */
-export function endOf(calls: readonly MeasuredCall[]): number {
+export function endOf(calls: readonly MeasuredCall[] = []): number {
   return Math.max(0, ...calls.map(({ endMs }) => endMs));
 }
 
@@ -56,145 +51,104 @@ export interface Visit {
 
 type Show = (way: Way) => void;
 
-const FIELDS: readonly Field[] = [
-  ...(['session', 'positions', 'orders', 'watchList'] as const),
-  ...(['withdrawalMethods', 'customerId'] as const),
-];
+const GATEWAY = '/sandbox/gateway';
+const FIELDS = PARTS.flatMap(({ fields }) => fields);
 
 /** The gateway's answers, as far as the screen shows them. */
-type WireSession = Omit<NonNullable<ScreenData['session']>, 'fetchedAt'> & {
+type WireRow = Omit<ScreenRow, 'name'> & { readonly friendlyName: string };
+type WireSession = NonNullable<ScreenData['session']> & {
   readonly group: string;
-  readonly orders: readonly (NonNullable<ScreenData['orders']>[number] & {
-    readonly isLimit: boolean;
-  })[];
+  readonly orders: readonly WireRow[];
 };
-interface WirePositions {
-  readonly positions: readonly {
-    readonly symbol: string;
-    readonly profit: number;
-    readonly friendlyName: string;
-  }[];
-}
-type WireTickers = readonly {
-  readonly _id: string;
-  readonly friendlyName: string;
-  readonly leverage: number;
-}[];
-type WireMethods = readonly NonNullable<ScreenData['withdrawalMethods']>[];
-
-export function tickersPath(group: string): string {
-  return `/sandbox/gateway/trading/tickers/${encodeURIComponent(group)}`;
-}
+type WireTicker = WireRow & { readonly _id: string };
 
 /** As a front end without a server of its own does it: the catalog can be asked for when the session has named the group. */
-export async function fetchFromGateway(
-  app: App,
-  { token, network, isNext }: Visit,
-  show: Show,
-): Promise<Way> {
-  const stopwatch = new Stopwatch(app.fetch, network);
+export async function fetchFromGateway(app: App, visit: Visit, show: Show): Promise<Way> {
+  const stopwatch = new Stopwatch(app.fetch, visit.network);
   const way: Way = { calls: stopwatch.calls, data: {}, missing: {}, receipts: [] };
 
-  async function get<Wire, Value>(
+  /** Null where it failed, and the fields with it. */
+  async function fill<Body>(
     label: string,
     path: string,
-    read: (body: Wire) => Value,
-  ): Promise<Value> {
-    const cache = isNext ? 'default' : 'reload';
-    const call = await stopwatch.fetch(label, path, { headers: bearer(token), cache });
-    if (call.problem !== null) throw new Failure(label, call.problem);
+    fields: readonly Field[],
+    read: (body: Body) => Partial<ScreenData>,
+  ): Promise<Body | null> {
+    const cache = visit.isNext ? 'default' : 'reload';
+    const init = { headers: bearer(visit.token), cache } as const;
+    let { body, problem } = await stopwatch.fetch(label, GATEWAY + path, init);
     try {
-      return read(call.body as Wire);
+      if (problem === null) Object.assign(way.data, read(body as Body));
     } catch {
-      throw new Failure(label, 'not as expected');
+      problem = 'not as expected';
     }
-  }
-
-  async function fill(fields: readonly Field[], coming: Promise<Partial<ScreenData>>) {
-    try {
-      Object.assign(way.data, await coming);
-    } catch (error) {
-      for (const field of fields) way.missing[field] = error as Failure;
+    if (problem !== null) {
+      for (const field of fields) way.missing[field] = { call: label, reason: problem };
     }
     show(way);
+    return problem === null ? (body as Body) : null;
   }
 
-  const session = get(
+  const session = fill(
     'session',
-    `/sandbox/gateway/trading/session/${loginOf(token)}`,
-    ({ group, orders, ...figures }: WireSession) => ({
-      group,
-      session: { ...figures, fetchedAt: new Date().toISOString() },
-      orders: orders.map((each) => ({ ...each, kind: each.isLimit ? 'LIMIT' : 'STOP' }) as const),
-    }),
+    `/trading/session/${loginOf(visit.token)}`,
+    ['session', 'orders', 'watchList'],
+    ({ orders, ...figures }: WireSession) => ({ session: figures, orders: orders.map(named) }),
   );
   await Promise.all([
     fill(
-      ['session', 'orders'],
-      session.then(({ group: _group, ...parts }) => parts),
-    ),
-    fill(
+      'positions',
+      '/trading/positions',
       ['positions'],
-      get('positions', '/sandbox/gateway/trading/positions', ({ positions }: WirePositions) => ({
-        positions: positions.map(({ friendlyName: name, ...each }) => ({
-          ...each,
-          instrument: { name },
-        })),
-      })),
+      (body: { readonly positions: readonly WireRow[] }) => ({
+        positions: body.positions.map(named),
+      }),
     ),
     fill(
+      'withdrawal-methods',
+      '/payments/client/withdrawal-methods',
       ['withdrawalMethods'],
-      get(
-        'withdrawal-methods',
-        '/sandbox/gateway/payments/client/withdrawal-methods',
-        (nested: WireMethods) => ({ withdrawalMethods: nested.flat() }),
-      ),
+      (lists: readonly NonNullable<ScreenData['withdrawalMethods']>[]) => ({
+        withdrawalMethods: lists.flat(),
+      }),
     ),
     fill(
+      'customer-id',
+      '/payments/client/customer-id',
       ['customerId'],
-      get(
-        'customer-id',
-        '/sandbox/gateway/payments/client/customer-id',
-        ({ customerId }: Pick<ScreenData, 'customerId'>) => ({ customerId }),
-      ),
+      ({ customerId }: Pick<ScreenData, 'customerId'>) => ({ customerId }),
     ),
-    fill(
-      ['watchList'],
-      session.then(({ group }) =>
-        get('tickers', tickersPath(group), (tickers: WireTickers) => {
-          way.catalogSize = tickers.length;
-          return { watchList: WATCHED.map((id) => watched(tickers, id)) };
-        }),
-      ),
+    session.then(
+      (found) =>
+        found &&
+        fill(
+          'tickers',
+          `/trading/tickers/${encodeURIComponent(found.group)}`,
+          ['watchList'],
+          (rows: readonly WireTicker[]) => {
+            way.catalogSize = rows.length;
+            const watched = WATCHED.flatMap((id) => rows.find(({ _id }) => _id === id) ?? []);
+            return { watchList: watched.map((row) => named({ ...row, symbol: row._id })) };
+          },
+        ),
     ),
   ]);
   return way;
 }
 
-function watched(tickers: WireTickers, id: string): WatchedInstrument | null {
-  const row = tickers.find(({ _id }) => _id === id);
-  return row ? { id, name: row.friendlyName, leverage: row.leverage } : null;
+function named({ friendlyName: name, ...row }: WireRow): ScreenRow {
+  return { ...row, name };
 }
 
 /** By one query. It is sent as it is, without the client, because the bytes and the receipts of the answer are shown. */
-export async function fetchFromGraph(
-  app: App,
-  { token, network, isNext }: Visit,
-  show: Show,
-): Promise<Way> {
+export async function fetchFromGraph(app: App, visit: Visit, show: Show): Promise<Way> {
+  const { token, network, isNext } = visit;
   const stopwatch = new Stopwatch(app.fetch, network);
   const way: Way = { calls: stopwatch.calls, data: {}, missing: {}, receipts: [] };
-  const isStored = isNext && app.client.catalog.size > 0;
-
-  async function readStored() {
-    const reading = app.storedInstruments(loginOf(token), WATCHED);
-    const watchList = await stopwatch
-      .time('stored catalog', reading, { isLocal: true })
-      .catch(() => null);
-    if (watchList === null) way.missing.watchList = new Failure('stored catalog', 'not readable');
-    else Object.assign(way.data, { watchList });
-    show(way);
-  }
+  const { catalog } = app.client;
+  const isStored = isNext && catalog.size > 0;
+  if (isStored) Object.assign(way.data, { watchList: WATCHED.map((id) => catalog.get(id)) });
+  show(way);
 
   /** Resolves with whether the token was refused. */
   async function ask(bearerToken: string): Promise<boolean> {
@@ -207,27 +161,24 @@ export async function fetchFromGraph(
     const { data = null, errors = [], extensions } = (body ?? {}) as Answer;
     for (const field of FIELDS.filter((each) => !(isStored && each === 'watchList'))) {
       const value = data?.[field];
-      const code = errors.find(({ path }) => path === undefined || path[0] === field)?.extensions
-        .code;
+      const error = errors.find(({ path = [field] }) => path[0] === field)?.extensions.code;
+      const failure = error
+        ? { call: null, reason: error }
+        : { call: 'the query', reason: problem };
       delete way.missing[field];
-      if (value != null) Object.assign(way.data, { [field]: value });
-      else
-        way.missing[field] = new Failure(code ? null : 'the query', code ?? problem ?? 'no data');
+      if (value == null) Object.assign(way.missing, { [field]: failure });
+      else Object.assign(way.data, { [field]: value });
     }
     way.receipts = extensions?.gateway ?? [];
     show(way);
     return errors.some((error) => error.extensions.code === 'UNAUTHENTICATED');
   }
 
-  async function askWithToken() {
-    if (!(await ask(token))) return;
-    // As the client does it: another token, and the same once more.
-    const renewing = app.session.token({ force: true });
-    const renewed = await stopwatch.time('sign in', renewing).catch(() => null);
-    if (renewed !== null) await ask(renewed);
-  }
-
-  await Promise.all([askWithToken(), isStored && readStored()]);
+  if (!(await ask(token))) return way;
+  // As the client does it: another token, and the same once more.
+  const renewed = await app.session.token({ force: true }).catch(() => null);
+  await pause(network.roundTripMs);
+  if (renewed !== null) await ask(renewed);
   return way;
 }
 

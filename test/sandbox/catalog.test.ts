@@ -26,13 +26,13 @@ test('the catalog has as many instruments as it is told while it runs, the same 
   ];
   const before = (await catalogs()).map(({ text }) => text);
   for (const size of [5_000, 20_000, 300]) {
-    place.sandbox.changeCatalog({ size });
+    place.sandbox.resizeCatalog(size);
     const symbols = rowsOf(await demo.get(STANDARD)).map(({ _id }) => _id);
     expect(symbols).toHaveLength(size);
     expect(new Set(symbols).size).toBe(size);
     expect(symbols[299]).toBe(JSON.parse(before[0] ?? '')[299]._id);
   }
-  place.sandbox.changeCatalog({ size: 500 });
+  place.sandbox.resizeCatalog(500);
   expect((await catalogs()).map(({ text }) => text)).toEqual(before);
 });
 

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import { CodeBox } from '../code-box.ts';
 import { START_SCREEN } from '../documents.ts';
 import { find, h, setText } from '../dom.ts';
-import { formatBytes, formatMs, plural } from '../format.ts';
+import { formatBytes, formatMs } from '../format.ts';
 import { LOCAL, PHONE } from '../network.ts';
 import { attempt, onClick } from '../on-click.ts';
 import { comparisonOf, isWhole, outcomeOf } from '../outcome.ts';
@@ -14,13 +14,12 @@ import {
   fetchFromGateway,
   fetchFromGraph,
   type Receipt,
-  tickersPath,
   type Visit,
   type Way,
 } from '../start-screen.ts';
 import { drawWaterfall } from '../waterfall.ts';
 
-type Both = Readonly<Record<'rest' | 'graph', Way | null>>;
+type Ways = Partial<Record<'rest' | 'graph', Way>>;
 
 export interface OneScreen {
   /** Ends with the first measurement. */
@@ -29,11 +28,8 @@ export interface OneScreen {
   run(token?: string | null): void;
 }
 
-const NONE: Both = { rest: null, graph: null };
 const PHONES = ['rest', 'graph'] as const;
 const FIGURES = ['calls', 'bytes', 'time'] as const;
-const NO_FIGURES = { calls: '–', bytes: '–', time: '–' };
-const GROUP = '{ catalog { group } }';
 
 /** Two phones that draw the start screen at the same time: one as a front end fetches it from the gateway, one by one query. */
 export function startOneScreen(app: App): OneScreen {
@@ -52,25 +48,31 @@ console.log(data, errors);`,
 
   const chosen = (name: string) => String(new FormData(form).get(name));
 
-  async function measure(refused: string | null = null): Promise<void> {
+  async function measure(refused: string | null = null, resize?: number): Promise<void> {
     runs += 1;
     const own = runs;
     isMeasured = false;
     panel.setAttribute('aria-busy', 'true');
-    draw(NONE);
+    draw({});
     try {
-      const both = await fetchBoth(refused, (sofar) => {
+      const ways: Ways = {};
+      if (resize !== undefined) {
+        await sandbox.resizeCatalog(resize);
+        // The server has it in memory before it is measured, as on any but its first request.
+        await app.client.query('{ catalog { size } }');
+      }
+      await fetchBoth(refused, (name, way) => {
         // A later run measures anew, and this one would be another user's or another network's.
-        if (own === runs) draw(sofar);
+        if (own === runs) draw(Object.assign(ways, { [name]: way }));
       });
       if (own !== runs) return;
-      if (both.rest?.catalogSize) chooseSize(both.rest.catalogSize);
-      const outcome = conclude(both);
-      isMeasured = PHONES.every((name) => both[name] === null || isWhole(both[name]));
+      if (ways.rest?.catalogSize) chooseSize(ways.rest.catalogSize);
+      const outcome = conclude(ways);
+      isMeasured = Object.values(ways).every(isWhole);
       if (own > 1) announce(outcome);
     } catch (error) {
       if (own !== runs) return;
-      draw(NONE);
+      draw({});
       throw error;
     } finally {
       if (own === runs) panel.removeAttribute('aria-busy');
@@ -78,23 +80,19 @@ console.log(data, errors);`,
   }
 
   /** Another machine may not call the sandbox's gateway by itself: there the graph alone is measured. */
-  async function fetchBoth(refused: string | null, show: (both: Both) => void) {
+  async function fetchBoth(refused: string | null, show: (name: keyof Ways, way: Way) => void) {
     await (runs === 1 ? app.calls.begin() : app.calls.refresh());
     if (app.calls.goneSince !== null) throw new ServerGone();
     const token = refused ?? (await validToken());
     const isNext = chosen('visit') === 'next';
-    if (isNext) await storeAsFirstVisit(token);
     const visit: Visit = { token, network: chosen('network') === '3g' ? PHONE : LOCAL, isNext };
-    let both = NONE;
-    const shown = (name: (typeof PHONES)[number]) => (way: Way) => {
-      both = { ...both, [name]: way };
-      show(both);
-    };
-    const [rest, graph] = await Promise.all([
-      app.calls.isRefused ? null : fetchFromGateway(app, visit, shown('rest')),
-      fetchFromGraph(app, visit, shown('graph')),
+    // A first visit fills the browser's cache and the client's storage, as far as they do not have it yet.
+    const first = () => fetchFromGateway(app, { ...visit, network: LOCAL }, () => {});
+    if (isNext) await Promise.allSettled([first(), app.client.catalog.load()]);
+    await Promise.all([
+      app.calls.isRefused || fetchFromGateway(app, visit, (way) => show('rest', way)),
+      fetchFromGraph(app, visit, (way) => show('graph', way)),
     ]);
-    return { rest, graph };
   }
 
   /** The client's query makes sure that the server accepts the token; the client gets another where it does not. */
@@ -105,46 +103,26 @@ console.log(data, errors);`,
     return app.session.heldToken;
   }
 
-  /** What an earlier visit has left, as far as it is not there yet. */
-  async function storeAsFirstVisit(token: string): Promise<void> {
-    const { data } = await app.client.query<{ catalog: { group: string } | null }>(GROUP);
-    const headers = { authorization: `Bearer ${token}` };
-    const tickers = data?.catalog && app.fetch(tickersPath(data.catalog.group), { headers });
-    await Promise.allSettled([
-      app.client.catalog.load(),
-      Promise.resolve(tickers).then((answer) => answer?.arrayBuffer()),
-    ]);
-  }
-
-  function draw(both: Both): void {
-    const scaleMs = Math.max(...PHONES.map((name) => endOf(both[name]?.calls ?? [])));
+  function draw(ways: Ways): void {
+    const scaleMs = Math.max(...PHONES.map((name) => endOf(ways[name]?.calls)));
     for (const name of PHONES) {
-      const way = both[name];
+      const way = ways[name];
       phones[name].draw(way);
       drawWaterfall(find(`${name}-calls`, HTMLElement), way?.calls ?? [], scaleMs);
       setText(find(`${name}-outcome`, HTMLElement), '');
-      setText(find(`${name}-sum`, HTMLElement), '');
     }
     find('screen-receipts', HTMLElement).replaceChildren(
-      ...(both.graph?.receipts ?? []).map(receipt),
+      ...(ways.graph?.receipts ?? []).map(receipt),
     );
     setText(find('screen-verdict', HTMLElement), '');
-    for (const name of FIGURES) setFigure(name, NO_FIGURES[name], '');
+    for (const name of FIGURES) setFigure(name, '–', '');
   }
 
   const again = () => attempt(button, () => measure());
   onClick(button, () => measure());
-  form.addEventListener('submit', (event) => event.preventDefault());
-  form.addEventListener('change', async ({ target }) => {
+  form.addEventListener('change', ({ target }) => {
     const { name, value } = target as HTMLInputElement;
-    await attempt(button, async () => {
-      if (name === 'size') {
-        await sandbox.resizeCatalog(Number(value));
-        // The server has it in memory before it is measured, as on any but its first request.
-        await app.client.query(GROUP);
-      }
-      await measure();
-    });
+    void attempt(button, () => measure(null, name === 'size' ? Number(value) : undefined));
   });
   app.onUserChange(() => void again());
   app.onReturn(() => {
@@ -157,22 +135,19 @@ console.log(data, errors);`,
 }
 
 /** Says what came; figures stand beside each other only where both screens are whole. Returns it in words. */
-function conclude({ rest, graph }: Both & { readonly graph: Way }): string {
-  const show = (name: (typeof PHONES)[number], way: Way) => {
-    setText(find(`${name}-sum`, HTMLElement), sumOf(way));
-    const outcome = outcomeOf(way);
+function conclude({ rest, graph }: Ways): string {
+  const outcomes = Object.entries({ rest, graph }).map(([name, way]) => {
+    const outcome = way ? outcomeOf(way) : 'not measured';
     setText(find(`${name}-outcome`, HTMLElement), outcome);
-    return outcome;
-  };
-  const figures = isWhole(graph) ? figuresOf(graph) : NO_FIGURES;
-  const before = rest && isWhole(rest) && isWhole(graph) ? figuresOf(rest) : null;
-  for (const name of FIGURES) {
-    setFigure(name, figures[name], before ? `instead of ${before[name]}` : '');
+    return `${name}: ${outcome}.`;
+  });
+  if (rest && graph && isWhole(rest) && isWhole(graph)) {
+    const [before, after] = [figuresOf(rest), figuresOf(graph)];
+    for (const name of FIGURES) setFigure(name, after[name], `instead of ${before[name]}`);
   }
   const verdict = comparisonOf(rest, graph);
   setText(find('screen-verdict', HTMLElement), verdict);
-  const overRest = rest ? `Over REST ${show('rest', rest)}. ` : '';
-  return `${overRest}Over the graph ${show('graph', graph)}. ${verdict}`;
+  return [...outcomes, verdict].join(' ');
 }
 
 /** The catalog has more or less instruments for some groups, and other sizes than those that are offered. */
@@ -196,12 +171,6 @@ function figuresOf({ calls }: Way) {
     bytes: formatBytes(bytes),
     time: formatMs(endOf(calls)),
   };
-}
-
-function sumOf(way: Way): string {
-  if (!isWhole(way)) return 'incomplete';
-  const { calls, bytes, time } = figuresOf(way);
-  return `${plural(Number(calls), 'call')}, ${bytes}, ${time}`;
 }
 
 function receipt({ operation, ms, source, outcome }: Receipt): HTMLElement {

@@ -52,10 +52,13 @@ export class Catalogs {
     return this.#fetches.byteSize;
   }
 
-  /** The next readers wait for the gateway's catalog of now, while the copies remain for the time that it fails. */
-  expire(): void {
+  /**
+   * The next readers wait for the gateway's catalog of now, while the copies remain for the time that it fails: unless it
+   * has another one, with which they have nothing to do.
+   */
+  expire({ isOther }: { readonly isOther: boolean }): void {
     const nowMs = this.#options.clock.now();
-    for (const catalog of this.#fetches.catalogs()) catalog.expire(nowMs);
+    for (const catalog of this.#fetches.catalogs()) catalog.expire(nowMs, isOther);
   }
 
   async #waitFor(wait: Wait): Promise<CatalogView> {

@@ -130,11 +130,12 @@ export function createGroupCatalog(
       // Without an ETag a 304 cannot prolong a provisional copy.
       hold({ version, skipped, unknownValues, etag: isProvisional ? null : etag, ...times });
     },
-    /** Ends the copy's life before its time. */
-    expire(nowMs: number): void {
+    /** Ends the copy's life before its time; `isOver` also what it may serve while the gateway fails, or offers much less. */
+    expire(nowMs: number, isOver: boolean): void {
       if (copy === null) return;
       const expiresMs = Math.min(nowMs, copy.expiresMs);
-      copy = { ...copy, staleFromMs: expiresMs, expiresMs };
+      const servesUntilMs = isOver ? expiresMs : copy.servesUntilMs;
+      copy = { ...copy, staleFromMs: expiresMs, expiresMs, servesUntilMs };
     },
     fail(nowMs: number, retryInMs: number): void {
       failed = { times: failed.times + 1, atMs: nowMs, retryAtMs: nowMs + retryInMs };
