@@ -9,6 +9,7 @@ import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
 
 const WHOLE = /^5 of 5 parts after [\d,.]+ m?s(?:, equity \d+ s old)?$/;
+const BLANK = /^blank: session, positions, withdrawal-methods, customer-id failed: 502$/;
 const OLD = '(?:, equity \\d+ s old)?';
 
 describeWithChromium('the two phones', (executablePath) => {
@@ -125,9 +126,12 @@ describeWithChromium('the two phones', (executablePath) => {
     await using visitor = await open({ isExpected: (problem) => problem.includes('503') });
     const { page, reads } = visitor;
     app.sandbox.fail(fault);
-    await visitor.run();
-    await reads('rest-outcome', rest);
-    await reads('graph-outcome', graph);
+    // The graph may have a list of the live account that was read before.
+    await eventually(async () => {
+      await visitor.run();
+      expect(await text(page, 'rest-outcome')).toMatch(rest);
+      expect(await text(page, 'graph-outcome')).toMatch(graph);
+    });
     await reads('screen-verdict', verdict);
     expect(await figures(page)).toEqual(['–', '–', '–']);
     expect(await violations(page)).toEqual([]);
@@ -145,14 +149,15 @@ describeWithChromium('the two phones', (executablePath) => {
       expect(await text(page, 'graph-outcome')).toMatch(/equity \d+ s old$/);
     });
     await visitor.preset('Gateway down');
-    await reads(
-      'rest-outcome',
-      /^blank: session, positions, withdrawal-methods, customer-id failed: 502$/,
-    );
-    await reads(
-      'graph-outcome',
-      /^3 of 5 parts, equity \d+ s old; blank: positions, payout \(GATEWAY_UNAVAILABLE\)$/,
-    );
+    await reads('rest-outcome', BLANK);
+    // The live account's last list counts for as long as until the next.
+    await eventually(async () => {
+      await visitor.run();
+      expect(await text(page, 'graph-outcome')).toMatch(
+        /^3 of 5 parts, equity \d+ s old; blank: positions, payout \(GATEWAY_UNAVAILABLE\)$/,
+      );
+    });
+    await reads('rest-outcome', BLANK);
     await reads('screen-verdict', /^No comparison: the screen over REST and over the graph is/);
     expect(await part('rest', 'orders').innerText()).toMatch(/blank: session 502/);
     expect(await part('graph', 'orders').innerText()).toMatch(/MSFT/);
@@ -210,18 +215,18 @@ describeWithChromium('the two phones', (executablePath) => {
     await visitor.isSound();
   });
 
-  test('have as many instruments as are chosen, in this visit and the next', async () => {
+  test('have as many instruments as are chosen, and say so after a reload', async () => {
     await using visitor = await open();
     const { page, reads } = visitor;
     await visitor.choose('As it is');
-    await visitor.choose('20,000');
+    await visitor.choose('5,000');
     await reads('rest-outcome', WHOLE);
-    await reads('screen-bytes-before', /^instead of [\d,]{3,}\.\d kB$/);
+    await reads('screen-bytes-before', /^instead of 2\d\d\.\d kB$/);
     const { data } = await app.query('{ catalog { size } }', { token: await app.signIn() });
-    expect(data.catalog.size).toBe(20_000);
+    expect(data.catalog.size).toBe(5_000);
     await page.reload();
     await page.locator('#screen-verdict:not(:empty)').waitFor();
-    expect(await page.getByRole('radio', { name: '20,000' }).isChecked()).toBe(true);
+    expect(await page.getByRole('radio', { name: '5,000' }).isChecked()).toBe(true);
     await visitor.isSound();
   });
 
