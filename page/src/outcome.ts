@@ -18,7 +18,7 @@ export function outcomeOf(way: Way): string {
   const came = `${PARTS.length - blank.length} of ${PARTS.length} parts`;
   const old = age > 0 ? `, equity ${age} s old` : '';
   if (blank.length === 0) return `${came} after ${formatMs(endOf(way.calls))}${old}`;
-  return `${came}${old}; blank: ${blank.map(({ name }) => name).join(', ')} (${why})`;
+  return `${came}${old}; blank: ${blank.map(({ name }) => name.toLowerCase()).join(', ')} (${why})`;
 }
 
 /** The calls that failed, by their reasons. */

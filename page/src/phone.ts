@@ -16,18 +16,18 @@ interface Part {
 /** The parts of the start screen, which come or fail one by one. */
 export const PARTS: readonly Part[] = [
   {
-    name: 'equity',
+    name: 'Equity',
     fields: ['session'],
     rows: ({ session: { equity, currency, balance } }) => [
       [`${formatMoney(equity)} ${currency ?? ''}`, '', ''],
       ['Balance', '', formatMoney(balance)],
     ],
   },
-  list('positions', 'positions', ({ profit }) => formatProfit(profit)),
-  list('orders', 'orders', ({ priceOpen = null, digits = null }) => formatPrice(priceOpen, digits)),
-  list('watch list', 'watchList', ({ leverage }) => `1:${leverage}`),
+  list('Positions', 'positions', ({ profit }) => formatProfit(profit)),
+  list('Orders', 'orders', ({ priceOpen = null, digits = null }) => formatPrice(priceOpen, digits)),
+  list('Watch list', 'watchList', ({ leverage }) => `1:${leverage}`),
   {
-    name: 'payout',
+    name: 'Payout',
     fields: ['withdrawalMethods', 'customerId'],
     rows: ({ withdrawalMethods, customerId }) => [
       ['Id', '', customerId],
@@ -79,7 +79,7 @@ export class Phone {
       // What stands there already does not appear once more.
       if (element.dataset.state === state && !failure) continue;
       element.dataset.state = state;
-      const isList = found !== null && part.fields.length === 1 && part.name !== 'equity';
+      const isList = found !== null && part.fields.length === 1 && part.name !== 'Equity';
       setText(title, isList ? `${part.name} ${found.length}` : part.name);
       rows.replaceChildren(
         ...(failure ? [h('li', {}, `blank: ${failure.call ?? ''} ${failure.reason}`)] : []),

@@ -17,10 +17,7 @@ interface Preset {
 
 const LOOK_MS = 250;
 
-/**
- * Troubles of one tap, each of which says how long it still lasts and ends by itself. Calls back when one has begun, with
- * the token that it revoked. Returns what ends them all.
- */
+/** Troubles of one tap, each of which ends by itself. Calls back when one has begun, with the token that it revoked. Returns what ends them all. */
 export function startPresets(
   app: App,
   show: () => Promise<void>,

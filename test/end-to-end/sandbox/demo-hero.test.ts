@@ -63,13 +63,13 @@ describeWithChromium('the two phones', (executablePath) => {
       expect.stringMatching(/^[\d,.]+ ms instead of [\d,.]+ ms$/),
     ]);
     for (const phone of ['rest', 'graph'] as const) {
-      expect(await part(phone, 'equity').innerText()).toMatch(/[\d,]+\.\d\d USD\s+Balance/);
-      expect(await part(phone, 'positions').innerText()).toMatch(
-        /^positions 6\s+AAPL\s+Apple Inc\./i,
+      expect(await part(phone, 'Equity').innerText()).toMatch(/[\d,]+\.\d\d USD\s+Balance/);
+      expect(await part(phone, 'Positions').innerText()).toMatch(
+        /^Positions 6\s+AAPL\s+Apple Inc\./,
       );
-      expect(await part(phone, 'orders').innerText()).toMatch(/^orders 3\s+MSFT/i);
-      expect(await part(phone, 'watch list').innerText()).toMatch(/DE40\s+Germany 40 Index\s+1:20/);
-      expect(await part(phone, 'payout').innerText()).toMatch(
+      expect(await part(phone, 'Orders').innerText()).toMatch(/^Orders 3\s+MSFT/);
+      expect(await part(phone, 'Watch list').innerText()).toMatch(/DE40\s+Germany 40 Index\s+1:20/);
+      expect(await part(phone, 'Payout').innerText()).toMatch(
         /cus_700001\s+Bank account\s+approved/,
       );
     }
@@ -88,8 +88,8 @@ describeWithChromium('the two phones', (executablePath) => {
     const { page, part } = visitor;
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 1_000 });
     await visitor.click('Run');
-    await page.locator('#rest-phone [data-part="positions"][data-state="here"]').waitFor();
-    expect(await part('rest', 'payout').getAttribute('data-state')).toBe('waiting');
+    await page.locator('#rest-phone [data-part="Positions"][data-state="here"]').waitFor();
+    expect(await part('rest', 'Payout').getAttribute('data-state')).toBe('waiting');
     expect(await page.locator('#graph-phone [data-state="waiting"]').count()).toBe(5);
     expect(await text(page, 'screen-verdict')).toBe('');
     await visitor.isDone();
@@ -159,8 +159,8 @@ describeWithChromium('the two phones', (executablePath) => {
     });
     await reads('rest-outcome', BLANK);
     await reads('screen-verdict', /^No comparison: the screen over REST and over the graph is/);
-    expect(await part('rest', 'orders').innerText()).toMatch(/blank: session 502/);
-    expect(await part('graph', 'orders').innerText()).toMatch(/MSFT/);
+    expect(await part('rest', 'Orders').innerText()).toMatch(/blank: session 502/);
+    expect(await part('graph', 'Orders').innerText()).toMatch(/MSFT/);
     expect(await figures(page)).toEqual(['–', '–', '–']);
     await reads('announcer', /^rest: blank: .* graph: 3 of 5 parts, .* No comparison: /);
     expect(await violations(page)).toEqual([]);
@@ -189,7 +189,7 @@ describeWithChromium('the two phones', (executablePath) => {
       'graph-outcome',
       /^1 of 5 parts; blank: equity, positions, orders, payout \(the query failed: lost\)$/,
     );
-    expect(await part('graph', 'watch list').innerText()).toMatch(/TSLA/);
+    expect(await part('graph', 'Watch list').innerText()).toMatch(/TSLA/);
   });
 
   test('on a next visit have what the first one left: the HTTP cache, and the stored catalog', async () => {
