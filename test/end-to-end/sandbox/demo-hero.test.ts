@@ -1,6 +1,7 @@
 import { chromium, type Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
+import { startTestApp } from '../../support/app.ts';
 import { violations } from '../../support/browser-page.ts';
 import { PHONE, type VisitOptions, visit } from '../../support/demo-visit.ts';
 import { describeWithChromium } from '../../support/describe-with.ts';
@@ -21,8 +22,8 @@ describeWithChromium('the two phones', (executablePath) => {
   beforeEach(() => fetch(`${app.url}/sandbox/reset`, { method: 'POST' }));
   afterEach(() => app.sandbox.clearFaults());
 
-  const open = async (options: VisitOptions = {}) => {
-    const visitor = await visit(browser, app.url, options);
+  const open = async (options: VisitOptions = {}, url = app.url) => {
+    const visitor = await visit(browser, url, options);
     const { page } = visitor;
     const isDone = () => page.locator('#screen-demo:not([aria-busy])').waitFor();
     await visitor.isLive();
@@ -254,12 +255,15 @@ describeWithChromium('the two phones', (executablePath) => {
   });
 
   test('mark what failed of the graph’s answer, and the calls that were repeated', async () => {
-    await using visitor = await open({ isExpected: (problem) => problem.includes('503') });
+    // A service that has repeated few calls so far: there is a budget for it.
+    await using own = await startTestApp();
+    const expected = { isExpected: (problem: string) => problem.includes('503') };
+    await using visitor = await open(expected, own.url);
     const { page, reads } = visitor;
     // The gateway's own way takes one, the graph's first attempt the other.
     const status = { kind: 'status', status: 503 } as const;
-    app.sandbox.fail({ operation: 'getWithdrawalMethods', ...status });
-    app.sandbox.fail({ operation: 'getCustomerId', ...status, times: 2 });
+    own.sandbox.fail({ operation: 'getWithdrawalMethods', ...status });
+    own.sandbox.fail({ operation: 'getCustomerId', ...status, times: 2 });
     await visitor.run();
     await reads('graph-calls', /in part$/);
     await page.locator('#graph-calls .bar.partial').waitFor();
