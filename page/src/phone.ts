@@ -81,8 +81,9 @@ export class Phone {
       element.dataset.state = state;
       const isList = found !== null && part.fields.length === 1 && part.name !== 'Equity';
       setText(title, isList ? `${part.name} ${found.length}` : part.name);
+      const why = failure && ['blank', ...Object.values(failure)].filter(Boolean).join(': ');
       rows.replaceChildren(
-        ...(failure ? [h('li', {}, `blank: ${failure.call ?? ''} ${failure.reason}`)] : []),
+        ...(why ? [h('li', {}, why)] : []),
         ...(found ?? []).map(([name, about, figure]) =>
           h(
             'li',

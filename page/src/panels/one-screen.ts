@@ -88,7 +88,7 @@ console.log(data, errors);`,
     const visit: Visit = { token, network: chosen('network') === '3g' ? PHONE : LOCAL, isNext };
     // A first visit fills the browser's cache and the client's storage, as far as they do not have it yet.
     const first = () => fetchFromGateway(app, { ...visit, network: LOCAL }, () => {});
-    if (isNext) await Promise.allSettled([first(), app.client.catalog.load()]);
+    if (isNext && !app.line.isDown) await Promise.allSettled([first(), app.client.catalog.load()]);
     await Promise.all([
       app.calls.isRefused || fetchFromGateway(app, visit, (way) => show('rest', way)),
       fetchFromGraph(app, visit, (way) => show('graph', way)),
