@@ -86,6 +86,12 @@ function ordersOf(control: SandboxControl): Readonly<Record<string, Order>> {
       if (!control.putPrice(symbol, price)) throw unknown(symbol);
     },
     'POST /sandbox/catalog': (input) => control.changeCatalog(readCatalogChange(input)),
+    'POST /sandbox/catalog/size': ({ size }) => {
+      if (!Number.isInteger(size) || (size as number) < 1 || (size as number) > 20_000) {
+        throw new Refused('size must be a whole number from 1 to 20000');
+      }
+      control.resizeCatalog(size as number);
+    },
     'POST /sandbox/reset': () => control.reset(),
   };
 }

@@ -38,6 +38,8 @@ export interface SandboxControl {
   putPrice(symbol: string, price: number): boolean;
   setOpen(symbol: string, open: boolean): boolean;
   changeCatalog(change: CatalogChange & CatalogHeaders): void;
+  /** Gives the catalog of the standard group that size, which is another catalog than the one before. */
+  resizeCatalog(size: number): void;
   /** Restores accounts, prices and catalogs from the seed, and clears faults, calls and revocations. */
   reset(): void;
 }
@@ -93,6 +95,7 @@ export function createControl(parts: ControlParts): SandboxControl {
       if (differs) catalogs.change(change);
       catalogs.setHeaders(change);
     },
+    resizeCatalog: (size) => world().catalogs.resize(size),
     reset() {
       renew();
       faults.clear();

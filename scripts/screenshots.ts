@@ -21,7 +21,7 @@ const browser = await chromium.launch({
 });
 try {
   for (const colorScheme of ['light', 'dark'] as const) {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 960 }, colorScheme });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 880 }, colorScheme });
     await page.goto(app.url);
     await page.locator('#search-results li').first().waitFor();
     // Measured anew, when nothing else of the page is being loaded.

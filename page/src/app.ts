@@ -17,6 +17,8 @@ export interface App {
   readonly session: Session;
   readonly line: LiveLine;
   readonly calls: CallMonitor;
+  /** As the app's own requests are sent: nothing gets through while the line is down. */
+  readonly fetch: typeof fetch;
   /** The bytes of all answers so far that were the catalog, or its changes. */
   catalogBytes(): number;
   /** Another client of the same user, with a socket of its own, as another device has. */
@@ -74,6 +76,7 @@ export function createApp(observer: LineObserver): App {
     session,
     line,
     calls,
+    fetch: counted,
     catalogBytes: () => catalogBytes,
     anotherClient: () => createClient(ofUser),
     restarted: () => start({ fetch: counted }),

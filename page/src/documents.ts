@@ -14,34 +14,47 @@ export const LOGIN: TypedText<LoginData, { email: string; password: string }> =
   }
 }`;
 
+/** A position, an order or an instrument. */
+export interface ScreenRow {
+  readonly symbol: string;
+  readonly name: string | null;
+  readonly profit?: number | null;
+  readonly priceOpen?: number | null;
+  readonly digits?: number | null;
+  readonly leverage?: number | null;
+}
+
 export interface ScreenData {
   readonly session: {
     readonly balance: number | null;
     readonly equity: number | null;
     readonly currency: string | null;
+    readonly fetchedAt?: string;
   } | null;
-  readonly positions:
-    | readonly {
-        readonly symbol: string;
-        readonly profit: number | null;
-        readonly instrument: { readonly name: string } | null;
-      }[]
-    | null;
+  readonly positions: readonly ScreenRow[] | null;
+  readonly orders: readonly ScreenRow[] | null;
+  readonly watchList: readonly (ScreenRow | null)[] | null;
   readonly withdrawalMethods:
     | readonly { readonly title: string | null; readonly status: string | null }[]
     | null;
   readonly customerId: string | null;
 }
 
+export const WATCHED: readonly string[] = ['TSLA', 'DE40', 'ETHUSD'];
+
+const WATCH_LIST = `
+  watchList: instrumentsByIds(ids: ${JSON.stringify(WATCHED)}) { id symbol name leverage }`;
+
 export const START_SCREEN: TypedText<ScreenData, Record<string, never>> = `query StartScreen {
-  session { id balance equity currency }
-  positions {
-    id symbol profit
-    instrument { id name leverage }
-  }
+  session { id balance equity currency fetchedAt }
+  positions { id symbol name profit }
+  orders { id symbol name priceOpen digits }${WATCH_LIST}
   withdrawalMethods { id title status }
   customerId
 }`;
+
+/** The same of an app that has stored the catalog. */
+export const NEXT_SCREEN = START_SCREEN.replace(WATCH_LIST, '');
 
 export const LIVE_ACCOUNT = `subscription LiveAccount($after: String) {
   accountChanges(after: $after) {

@@ -16,10 +16,11 @@ const app = createApp(log);
 void app.calls.begin();
 void app.session.token({ force: false }).catch(() => {});
 // Browsers have six connections to a server: what is measured has them to itself, unless it takes too long.
-const measured = Promise.race([startOneScreen(app), pause(SLOW_MS)]);
+const screen = startOneScreen(app);
+const measured = Promise.race([screen.first, pause(SLOW_MS)]);
 startStanding(app, (text) => log.note(text));
 startLiveAccount(app, log);
-startConsole(app);
+startConsole(app, screen);
 startOrder(app, measured);
 await measured;
 app.calls.start();

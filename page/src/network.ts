@@ -8,16 +8,18 @@ export const LOCAL: Network = { roundTripMs: 0, bitsPerSecond: Number.POSITIVE_I
 /** A phone in a train: what browsers' developer tools call slow 4G. */
 export const PHONE: Network = { roundTripMs: 150, bitsPerSecond: 1_600_000 };
 
+const REQUEST_ID = 'x-request-id';
+
 /** One request as it was measured. */
 export interface MeasuredCall {
   readonly label: string;
   /** From the beginning of the whole screen, in milliseconds. */
   readonly startMs: number;
   readonly endMs: number;
-  /** Of the answer's body, as it was compressed. */
+  /** Of the answer's body, as it was compressed and came over the network. */
   readonly bytes: number;
-  /** Null where there was no answer at all. */
-  readonly status: number | null;
+  /** Whether it took no request, because the browser's cache had it. */
+  readonly isLocal: boolean;
   /** Null where it is not JSON. */
   readonly body: unknown;
   /** The fault of the answer, in a word or two; null where there is none. */
@@ -29,44 +31,50 @@ export interface MeasuredCall {
 /** Measures requests from one beginning on. */
 export class Stopwatch {
   readonly calls: MeasuredCall[] = [];
+  readonly #fetch: typeof fetch;
   readonly #network: Network;
   readonly #startedAt = performance.now();
 
-  constructor(network: Network) {
+  constructor(send: typeof fetch, network: Network) {
+    this.#fetch = send;
     this.#network = network;
   }
 
-  get elapsedMs(): number {
-    return performance.now() - this.#startedAt;
-  }
-
-  get bytes(): number {
-    return this.calls.reduce((sum, { bytes }) => sum + bytes, 0);
-  }
-
-  async fetch(label: string, url: string, init: RequestInit): Promise<MeasuredCall> {
+  /** The answer, as the judge of it sees it. */
+  async fetch(
+    label: string,
+    url: string,
+    init: RequestInit,
+    judge = (call: MeasuredCall) => call,
+  ): Promise<MeasuredCall> {
+    const startMs = this.#elapsedMs;
+    const answer = await ask(this.#fetch, url, init);
     const { roundTripMs, bitsPerSecond } = this.#network;
-    const startMs = this.elapsedMs;
-    await pause(roundTripMs / 2);
-    const answer = await ask(url, init);
-    await pause(roundTripMs / 2 + (answer.bytes * 8_000) / bitsPerSecond);
-    const call = { label, startMs, endMs: this.elapsedMs, ...answer };
+    await pause(answer.isLocal ? 0 : roundTripMs + (answer.bytes * 8_000) / bitsPerSecond);
+    const call = judge({ label, startMs, endMs: this.#elapsedMs, ...answer });
     this.calls.push(call);
     return call;
   }
+
+  get #elapsedMs(): number {
+    return performance.now() - this.#startedAt;
+  }
 }
 
-async function ask(url: string, init: RequestInit) {
+async function ask(send: typeof fetch, url: string, init: RequestInit) {
+  const id = `${Date.now()}-${Math.random()}`;
   try {
-    // A first visit is compared, so nothing comes from the browser's cache.
-    const response = await fetch(url, { ...init, cache: 'no-store' });
+    const headers = { ...init.headers, [REQUEST_ID]: id };
+    const response = await send(url, { ...init, headers });
     const text = await response.text();
     const body = parse(text);
     const isRefused = response.status >= 400;
     const problem = isRefused ? String(response.status) : body === null ? 'not JSON' : null;
-    return { status: response.status, bytes: bytesOf(response, text), body, problem };
+    // The server says the id of the request that it answers: the browser's cache has the answer to another one.
+    const isLocal = (response.headers.get(REQUEST_ID) ?? id) !== id;
+    return { body, problem, isLocal, bytes: isLocal ? 0 : bytesOf(response, text) };
   } catch {
-    return { status: null, bytes: 0, body: null, problem: 'lost' };
+    return { body: null, problem: 'lost', isLocal: false, bytes: 0 };
   }
 }
 

@@ -30,6 +30,7 @@ export const sandbox = {
   revoke: (token: string) => control('POST', 'tokens/revoke', { token }),
   clearFaults: () => control('DELETE', 'faults'),
   putPrice: (symbol: string, price: number) => control('POST', 'market', { symbol, price }),
+  resizeCatalog: (size: number) => control('POST', 'catalog/size', { size }),
   changeCatalog: (rows: number) => control('POST', 'catalog', { change: rows }),
 };
 

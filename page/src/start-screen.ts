@@ -1,6 +1,13 @@
-import { ENDPOINT } from './app.ts';
-import { type ScreenData, START_SCREEN } from './documents.ts';
-import { LOCAL, type MeasuredCall, type Network, Stopwatch } from './network.ts';
+import { type App, ENDPOINT } from './app.ts';
+import {
+  NEXT_SCREEN,
+  type ScreenData,
+  type ScreenRow,
+  START_SCREEN,
+  WATCHED,
+} from './documents.ts';
+import { type MeasuredCall, type Network, pause, Stopwatch } from './network.ts';
+import { PARTS } from './phone.ts';
 
 /** A call behind an answer of the graph, as the server reports it in sandbox mode. */
 export interface Receipt {
@@ -11,104 +18,185 @@ export interface Receipt {
   readonly outcome?: string;
 }
 
-/** One way to the start screen: its calls, and the rows that it found. */
-export interface Fetched {
-  readonly calls: readonly MeasuredCall[];
-  readonly elapsedMs: number;
-  readonly bytes: number;
-  /** Symbols with the names of their instruments, in one text each. */
-  readonly rows: readonly string[];
-  /** The parts that failed, and why. Figures of a screen that lacks something are compared with nothing. */
-  readonly failed: readonly string[];
+export type Field = keyof ScreenData;
+
+/** Why a field did not come. */
+export interface Failure {
+  /** The call that failed; null where the graph's answer says it of the field alone. */
+  readonly call: string | null;
+  readonly reason: string | null;
 }
 
-export interface FetchedByGraph extends Fetched {
-  readonly data: ScreenData | null;
-  /** How many parts of the screen came. */
-  readonly arrived: number;
-  readonly receipts: readonly Receipt[];
+/** One way to the start screen, as far as it has come. */
+export interface Way {
+  readonly calls: readonly MeasuredCall[];
+  readonly data: Partial<ScreenData>;
+  readonly missing: Partial<Record<Field, Failure>>;
+  receipts: readonly Receipt[];
+  /** How many instruments the catalog has, where it came whole. */
+  catalogSize?: number;
 }
+
+/** When the last of the calls ended, in milliseconds. */
+export function endOf(calls: readonly MeasuredCall[] = []): number {
+  return Math.max(0, ...calls.map(({ endMs }) => endMs));
+}
+
+export interface Visit {
+  readonly token: string;
+  readonly network: Network;
+  /** Whether what an earlier visit left may be used: the browser's HTTP cache over REST, the client's stored catalog over the graph. */
+  readonly isNext: boolean;
+}
+
+type Show = (way: Way) => void;
 
 const GATEWAY = '/sandbox/gateway';
-/** The parts of the start screen, which fail one by one. */
-const PARTS = 4;
+const FIELDS = PARTS.flatMap(({ fields }) => fields);
 
-/**
- * As a front end without a server of its own does it: the catalog can be asked for when the session has named the group.
- * Calls back when all that could be asked for at once has been answered.
- */
-export async function fetchFromGateway(
-  token: string,
-  network: Network,
-  onFirst: () => void,
-): Promise<Fetched> {
-  const stopwatch = new Stopwatch(network);
-  const get = (path: string) => stopwatch.fetch(path, GATEWAY + path, { headers: bearer(token) });
-  const session = get(`/trading/session/${loginOf(token)}`);
-  const catalog = session.then(({ body }) => {
-    const { group } = body as { group?: string };
-    return group === undefined ? null : get(`/trading/tickers/${encodeURIComponent(group)}`);
-  });
-  const first = [
-    get('/trading/positions'),
-    get('/payments/client/withdrawal-methods'),
-    get('/payments/client/customer-id'),
-    session,
-  ] as const;
-  void Promise.all(first).then(onFirst);
-  const [tickers, positions] = await Promise.all([catalog.catch(() => null), ...first]);
-  const names = new Map(
-    listOf<{ _id: string; friendlyName: string }>(tickers?.body).map((one) => [
-      one._id,
-      one.friendlyName,
-    ]),
+/** The gateway's answers, as far as the screen shows them. */
+type WireRow = Omit<ScreenRow, 'name'> & { readonly friendlyName: string };
+type WireSession = NonNullable<ScreenData['session']> & {
+  readonly group: string;
+  readonly orders: readonly WireRow[];
+};
+type WireTicker = WireRow & { readonly _id: string };
+
+/** As a front end without a server of its own does it: the catalog can be asked for when the session has named the group. */
+export async function fetchFromGateway(app: App, visit: Visit, show: Show): Promise<Way> {
+  const stopwatch = new Stopwatch(app.fetch, visit.network);
+  const way: Way = { calls: stopwatch.calls, data: {}, missing: {}, receipts: [] };
+
+  /** Null where it failed, and the fields with it. */
+  async function fill<Body>(
+    label: string,
+    path: string,
+    fields: readonly Field[],
+    read: (body: Body) => Partial<ScreenData>,
+  ): Promise<Body | null> {
+    const cache = visit.isNext ? 'default' : 'reload';
+    const init = { headers: bearer(visit.token), cache } as const;
+    let { body, problem } = await stopwatch.fetch(label, GATEWAY + path, init);
+    try {
+      if (problem === null) Object.assign(way.data, read(body as Body));
+    } catch {
+      problem = 'not as expected';
+    }
+    if (problem !== null) {
+      for (const field of fields) way.missing[field] = { call: label, reason: problem };
+    }
+    show(way);
+    return problem === null ? (body as Body) : null;
+  }
+
+  const session = fill(
+    'session',
+    `/trading/session/${loginOf(visit.token)}`,
+    ['session', 'orders', 'watchList'],
+    ({ orders, ...figures }: WireSession) => ({ session: figures, orders: orders.map(named) }),
   );
-  const held = listOf<{ symbol: string }>((positions.body as { positions?: unknown })?.positions);
-  return {
-    calls: stopwatch.calls,
-    elapsedMs: stopwatch.elapsedMs,
-    bytes: stopwatch.bytes,
-    rows: held.map(({ symbol }) => `${symbol} ${names.get(symbol)}`),
-    failed: stopwatch.calls.flatMap(({ label, problem }) =>
-      problem ? `${label}: ${problem}` : [],
+  await Promise.all([
+    fill(
+      'positions',
+      '/trading/positions',
+      ['positions'],
+      (body: { readonly positions: readonly WireRow[] }) => ({
+        positions: body.positions.map(named),
+      }),
     ),
-  };
+    fill(
+      'withdrawal-methods',
+      '/payments/client/withdrawal-methods',
+      ['withdrawalMethods'],
+      (lists: readonly NonNullable<ScreenData['withdrawalMethods']>[]) => ({
+        withdrawalMethods: lists.flat(),
+      }),
+    ),
+    fill(
+      'customer-id',
+      '/payments/client/customer-id',
+      ['customerId'],
+      ({ customerId }: Pick<ScreenData, 'customerId'>) => ({ customerId }),
+    ),
+    session.then(
+      (found) =>
+        found &&
+        fill(
+          'tickers',
+          `/trading/tickers/${encodeURIComponent(found.group)}`,
+          ['watchList'],
+          (rows: readonly WireTicker[]) => {
+            way.catalogSize = rows.length;
+            const watched = WATCHED.flatMap((id) => rows.find(({ _id }) => _id === id) ?? []);
+            return { watchList: watched.map((row) => named({ ...row, symbol: row._id })) };
+          },
+        ),
+    ),
+  ]);
+  return way;
+}
+
+function named({ friendlyName: name, ...row }: WireRow): ScreenRow {
+  return { ...row, name };
 }
 
 /** By one query. It is sent as it is, without the client, because the bytes and the receipts of the answer are shown. */
-export async function fetchFromGraph(
-  token: string,
-  network: Network = LOCAL,
-): Promise<FetchedByGraph> {
-  const stopwatch = new Stopwatch(network);
-  const call = await stopwatch.fetch('/graphql', ENDPOINT, {
-    method: 'POST',
-    headers: { ...bearer(token), 'content-type': 'application/json' },
-    body: JSON.stringify({ query: START_SCREEN }),
-  });
-  const answer = call.body as {
-    data?: ScreenData;
-    errors?: readonly { path?: readonly string[]; extensions: { code: string } }[];
-    extensions?: { gateway?: readonly Receipt[] };
-  } | null;
-  const data = answer?.data ?? null;
-  const errors = answer?.errors ?? [];
-  const failedParts = new Set(errors.map(({ path }) => path?.[0]));
-  const arrived = data === null ? 0 : PARTS - failedParts.size;
-  const problem = errors.length === 0 ? call.problem : `${arrived} of ${PARTS} parts`;
-  return {
-    calls: [{ ...call, problem, isPartial: arrived > 0 }],
-    arrived,
-    elapsedMs: stopwatch.elapsedMs,
-    bytes: stopwatch.bytes,
-    data,
-    failed:
-      answer === null
-        ? [`${call.label}: ${call.problem}`]
-        : errors.map(({ path, extensions }) => `${path?.[0] ?? 'the query'}: ${extensions.code}`),
-    receipts: answer?.extensions?.gateway ?? [],
-    rows: (data?.positions ?? []).map(({ symbol, instrument }) => `${symbol} ${instrument?.name}`),
-  };
+export async function fetchFromGraph(app: App, visit: Visit, show: Show): Promise<Way> {
+  const { token, network, isNext } = visit;
+  const stopwatch = new Stopwatch(app.fetch, network);
+  const way: Way = { calls: stopwatch.calls, data: {}, missing: {}, receipts: [] };
+  const { catalog } = app.client;
+  const isStored = isNext && catalog.size > 0;
+  if (isStored) Object.assign(way.data, { watchList: WATCHED.map((id) => catalog.get(id)) });
+  show(way);
+
+  /** Resolves with whether the token was refused. */
+  async function ask(bearerToken: string): Promise<boolean> {
+    const init = {
+      method: 'POST',
+      headers: { ...bearer(bearerToken), 'content-type': 'application/json' },
+      body: JSON.stringify({ query: isStored ? NEXT_SCREEN : START_SCREEN }),
+    };
+    const { body, problem } = await stopwatch.fetch('graphql', ENDPOINT, init, ofAnswer);
+    const { data = null, errors = [], extensions } = (body ?? {}) as Answer;
+    for (const field of FIELDS.filter((each) => !(isStored && each === 'watchList'))) {
+      const value = data?.[field];
+      const error = errors.find(({ path = [field] }) => path[0] === field)?.extensions.code;
+      const failure = error
+        ? { call: null, reason: error }
+        : { call: 'the query', reason: problem };
+      delete way.missing[field];
+      if (value == null) Object.assign(way.missing, { [field]: failure });
+      else Object.assign(way.data, { [field]: value });
+    }
+    way.receipts = extensions?.gateway ?? [];
+    show(way);
+    return errors.some((error) => error.extensions.code === 'UNAUTHENTICATED');
+  }
+
+  if (!(await ask(token))) return way;
+  // As the client does it: another token, and the same once more.
+  const renewed = await app.session.token({ force: true }).catch(() => null);
+  await pause(network.roundTripMs);
+  if (renewed !== null) await ask(renewed);
+  return way;
+}
+
+interface Answer {
+  readonly data?: ScreenData | null;
+  readonly errors?: readonly {
+    readonly path?: readonly string[];
+    readonly extensions: { readonly code: string };
+  }[];
+  readonly extensions?: { readonly gateway?: readonly Receipt[] };
+}
+
+/** An answer with errors has a problem too, and may have brought something all the same. */
+function ofAnswer(call: MeasuredCall): MeasuredCall {
+  const { data, errors } = (call.body ?? {}) as Answer;
+  if (errors === undefined) return call;
+  const isPartial = Object.values(data ?? {}).some((value) => value !== null);
+  return { ...call, isPartial, problem: isPartial ? 'in part' : 'failed' };
 }
 
 function bearer(token: string) {
@@ -119,8 +207,4 @@ function bearer(token: string) {
 function loginOf(token: string): string {
   const payload = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');
   return String(JSON.parse(atob(payload)).login);
-}
-
-function listOf<Row>(value: unknown): readonly Row[] {
-  return Array.isArray(value) ? value : [];
 }

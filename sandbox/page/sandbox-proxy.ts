@@ -10,8 +10,8 @@ export interface SandboxProxyOptions {
   readonly origins: AllowedOrigins;
   /** Whether the gateway's own operations are reached too, as `/sandbox/gateway/…`. */
   readonly offersGateway: boolean;
-  /** Called when the sandbox has another edition of the catalog, or other headers of it. */
-  readonly onCatalogChange: () => void;
+  /** Called when the sandbox has another edition of the catalog, or other headers of it; or another catalog than before. */
+  readonly onCatalogChange: (change: { readonly isOther: boolean }) => void;
 }
 
 // The controls' own paths. A dot segment, however encoded, would lead to the gateway's operations.
@@ -66,9 +66,10 @@ export class SandboxProxy implements Site {
       const { host: _host, connection: _connection, ...headers } = request.headers;
       const onward = httpRequest(target, { method: request.method, headers }, (answer) => {
         const { statusCode = 502 } = answer;
-        const isOfCatalog = /^\/sandbox\/(?:catalog|reset)$/.test(target.pathname);
+        const isOther = /^\/sandbox\/(?:catalog\/size|reset)$/.test(target.pathname);
+        const isOfCatalog = isOther || target.pathname === '/sandbox/catalog';
         if (isOfCatalog && request.method === 'POST' && statusCode === 200) {
-          this.#options.onCatalogChange();
+          this.#options.onCatalogChange({ isOther });
         }
         // The sandbox answers with another encoding, length or age than the facade would say by itself.
         for (const [name, value = ''] of Object.entries(answer.headers)) {

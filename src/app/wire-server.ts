@@ -74,7 +74,7 @@ function sitesOf(config: Config, { sandbox, gateway, domain }: Resources): reado
   const page = offersGateway ? DemoPage.find() : null;
   const docs = config.graphiql ? DocsSite.find() : null;
   const users = sandbox && graphiqlUsers(gateway.client);
-  const onCatalogChange = () => domain.catalogs.expire();
+  const onCatalogChange = domain.catalogs.expire;
   return [
     ...(page ? [page] : []),
     ...(docs ? [docs] : []),

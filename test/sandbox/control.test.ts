@@ -73,6 +73,8 @@ test.each([
   ['market', { symbol: 'NO.SUCH', price: 1 }],
   ['market', { symbol: 'AAPL', price: -1 }],
   ['catalog', { add: -1 }],
+  ['catalog/size', { size: 0 }],
+  ['catalog/size', { size: 20_001 }],
 ])('POST %s refuses %j', async (path, body) => {
   await using place = await openSandbox();
   expect(await control(place.sandbox, 'POST', path, body)).toMatchObject({

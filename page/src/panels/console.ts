@@ -7,6 +7,7 @@ import { formatCount } from '../format.ts';
 import { onClick } from '../on-click.ts';
 import { type Fault, type FaultKind, sandbox } from '../sandbox.ts';
 import { USERS } from '../session.ts';
+import type { OneScreen } from './one-screen.ts';
 import { startPresets } from './presets.ts';
 
 const KINDS: Readonly<Record<FaultKind, string>> = {
@@ -37,7 +38,7 @@ const OPTIONS: Partial<Readonly<Record<FaultKind, Partial<Fault>>>> = {
 const FLASH_MS = 600;
 
 /** The console: the signed-in user, the gateway's faults, and the number of its calls. */
-export function startConsole(app: App): void {
+export function startConsole(app: App, screen: OneScreen): void {
   new CodeBox('console-code', app, {
     document: TWO_CALLS,
     client: `const { data, errors } = await client.query(\`${TWO_CALLS}\`);
@@ -46,7 +47,7 @@ console.log(data);
 for (const { code, path, retryable } of errors) console.log(code, path, retryable);`,
   });
   startUsers(app);
-  startFaults(app);
+  startFaults(app, screen);
   startCalls(app);
 }
 
@@ -70,7 +71,7 @@ function startUsers(app: App): void {
   );
 }
 
-function startFaults(app: App): void {
+function startFaults(app: App, screen: OneScreen): void {
   const form = find('fault-form', HTMLFormElement);
   const list = find('fault-list', HTMLElement);
 
@@ -94,7 +95,7 @@ function startFaults(app: App): void {
     );
   }
 
-  const endPresets = startPresets(app, show);
+  const endPresets = startPresets(app, show, screen.run);
   find('fault-kind', HTMLSelectElement).append(
     ...Object.entries(KINDS).map(([value, words]) => h('option', { value }, words)),
   );

@@ -1,27 +1,42 @@
+import { announce } from '../announce.ts';
 import type { App } from '../app.ts';
 import { CodeBox } from '../code-box.ts';
-import { type ScreenData, START_SCREEN } from '../documents.ts';
+import { START_SCREEN } from '../documents.ts';
 import { find, h, setText } from '../dom.ts';
-import { formatBytes, formatMoney, formatMs, formatProfit, plural } from '../format.ts';
+import { formatBytes, formatMs } from '../format.ts';
 import { LOCAL, PHONE } from '../network.ts';
 import { attempt, onClick } from '../on-click.ts';
-import { ServerGone } from '../sandbox.ts';
+import { comparisonOf, isWhole, outcomeOf } from '../outcome.ts';
+import { Phone } from '../phone.ts';
+import { ServerGone, sandbox } from '../sandbox.ts';
 import {
-  type Fetched,
-  type FetchedByGraph,
+  endOf,
   fetchFromGateway,
   fetchFromGraph,
   type Receipt,
+  type Visit,
+  type Way,
 } from '../start-screen.ts';
 import { drawWaterfall } from '../waterfall.ts';
 
-const SHOWN_POSITIONS = 4;
+type Ways = Partial<Record<'rest' | 'graph', Way>>;
 
-/** The start screen as a front end fetches it from the gateway, and by one query. Ends with the first measurement. */
-export function startOneScreen(app: App): Promise<boolean> {
-  const isPhone = find('screen-phone', HTMLInputElement);
-  const run = find('screen-run', HTMLButtonElement);
+export interface OneScreen {
+  /** Ends with the first measurement. */
+  readonly first: Promise<boolean>;
+  /** Measures once more, with the token that is given even where it is refused. */
+  run(token?: string | null): void;
+}
+
+const PHONES = ['rest', 'graph'] as const;
+const FIGURES = ['calls', 'bytes', 'time'] as const;
+
+/** Two phones that draw the start screen at the same time: one as a front end fetches it from the gateway, one by one query. */
+export function startOneScreen(app: App): OneScreen {
+  const button = find('screen-run', HTMLButtonElement);
   const panel = find('screen-demo', HTMLElement);
+  const form = find('screen-switches', HTMLFormElement);
+  const phones = { rest: new Phone('rest-phone'), graph: new Phone('graph-phone') };
   let runs = 0;
   let isMeasured = false;
 
@@ -31,20 +46,33 @@ export function startOneScreen(app: App): Promise<boolean> {
 console.log(data, errors);`,
   });
 
-  async function measure(): Promise<void> {
+  const chosen = (name: string) => String(new FormData(form).get(name));
+
+  async function measure(refused: string | null = null, resize?: number): Promise<void> {
     runs += 1;
     const own = runs;
-    panel.setAttribute('aria-busy', 'true');
     isMeasured = false;
+    panel.setAttribute('aria-busy', 'true');
+    draw({});
     try {
-      const [gateway, graph] = await fetchBoth();
-      // A later click measures anew, and this result would be another user's or another network's.
+      const ways: Ways = {};
+      if (resize !== undefined) {
+        await sandbox.resizeCatalog(resize);
+        // The server has it in memory before it is measured, as on any but its first request.
+        await app.client.query('{ catalog { size } }');
+      }
+      await fetchBoth(refused, (name, way) => {
+        // A later run measures anew, and this one would be another user's or another network's.
+        if (own === runs) draw(Object.assign(ways, { [name]: way }));
+      });
       if (own !== runs) return;
-      show(gateway, graph);
-      isMeasured = (gateway === null || isWhole(gateway)) && isWhole(graph);
+      if (ways.rest?.catalogSize) chooseSize(ways.rest.catalogSize);
+      const outcome = conclude(ways);
+      isMeasured = Object.values(ways).every(isWhole);
+      if (own > 1) announce(outcome);
     } catch (error) {
       if (own !== runs) return;
-      clear();
+      draw({});
       throw error;
     } finally {
       if (own === runs) panel.removeAttribute('aria-busy');
@@ -52,103 +80,82 @@ console.log(data, errors);`,
   }
 
   /** Another machine may not call the sandbox's gateway by itself: there the graph alone is measured. */
-  async function fetchBoth(): Promise<readonly [Fetched | null, FetchedByGraph]> {
-    const network = isPhone.checked ? PHONE : LOCAL;
+  async function fetchBoth(refused: string | null, show: (name: keyof Ways, way: Way) => void) {
     await (runs === 1 ? app.calls.begin() : app.calls.refresh());
     if (app.calls.goneSince !== null) throw new ServerGone();
-    if (app.line.isDown) throw new Error('This app’s connection is down.');
-    // The client's query makes sure that the token is one that the server accepts; a new one is.
+    const token = refused ?? (await validToken());
+    const isNext = chosen('visit') === 'next';
+    const visit: Visit = { token, network: chosen('network') === '3g' ? PHONE : LOCAL, isNext };
+    // A first visit fills the browser's cache and the client's storage, as far as they do not have it yet.
+    const first = () => fetchFromGateway(app, { ...visit, network: LOCAL }, () => {});
+    if (isNext && !app.line.isDown) await Promise.allSettled([first(), app.client.catalog.load()]);
+    await Promise.all([
+      app.calls.isRefused || fetchFromGateway(app, visit, (way) => show('rest', way)),
+      fetchFromGraph(app, visit, (way) => show('graph', way)),
+    ]);
+  }
+
+  /** The client's query makes sure that the server accepts the token; the client gets another where it does not. */
+  async function validToken(): Promise<string> {
     if (app.session.heldToken === null) await app.session.token({ force: false }).catch(() => {});
-    else await app.client.query('{ session { login } }');
-    const token = app.session.heldToken;
-    if (token === null) throw new Error('Nobody is signed in.');
-    const firstCame = Promise.withResolvers<void>();
-    const fetching = app.calls.isRefused
-      ? firstCame.resolve()
-      : fetchFromGateway(token, network, firstCame.resolve);
-    // The graph is asked beside the one call that is left, which disturbs its time little, and nobody waits for both.
-    await firstCame.promise;
-    const [gateway = null, graph] = await Promise.all([fetching, fetchFromGraph(token, network)]);
-    if (graph.calls.some(({ status }) => status === null)) throw new ServerGone();
-    return [gateway, graph];
+    else if (!app.line.isDown) await app.client.query('{ session { login } }');
+    if (app.session.heldToken === null) throw new Error('Nobody is signed in.');
+    return app.session.heldToken;
   }
 
-  const measureAgain = () => attempt(run, measure);
-  onClick(run, measure);
-  isPhone.addEventListener('change', measureAgain);
-  app.onUserChange(() => {
-    clear();
-    void measureAgain();
-  });
-  app.onReturn(() => {
-    if (!isMeasured) void measureAgain();
-  });
-  return measureAgain();
-}
-
-function show(gateway: Fetched | null, graph: FetchedByGraph): void {
-  const scaleMs = Math.max(gateway?.elapsedMs ?? 0, graph.elapsedMs);
-  drawWaterfall(find('screen-gateway-calls', HTMLElement), gateway?.calls ?? [], scaleMs);
-  drawWaterfall(find('screen-graph-calls', HTMLElement), graph.calls, scaleMs);
-  setText(find('screen-gateway-sum', HTMLElement), gateway ? sumOf(gateway) : 'not measured');
-  setText(find('screen-graph-sum', HTMLElement), sumOf(graph));
-  const before = gateway && isWhole(gateway) && isWhole(graph) ? figuresOf(gateway) : null;
-  const figures = figuresOf(graph);
-  for (const name of ['calls', 'bytes', 'time'] as const) {
-    const figure = isWhole(graph) ? figures[name] : '–';
-    setFigure(name, figure, before ? `instead of ${before[name]}` : '');
-  }
-  find('screen-receipts', HTMLElement).replaceChildren(...graph.receipts.map(receipt));
-  showScreen(graph.data);
-  setText(find('screen-verdict', HTMLElement), verdictOn(gateway, graph));
-}
-
-function verdictOn(gateway: Fetched | null, graph: FetchedByGraph): string {
-  const { arrived, rows, failed } = graph;
-  const rest = arrived === 0 ? '' : ' The rest of the screen is there.';
-  const ours = isWhole(graph) ? '' : `Through the graph: ${failed.join(', ')}.${rest}`;
-  if (gateway === null) {
-    return (
-      ours || 'Measured through the graph only: the gateway answers to the server’s own machine.'
+  function draw(ways: Ways): void {
+    const scaleMs = Math.max(...PHONES.map((name) => endOf(ways[name]?.calls)));
+    for (const name of PHONES) {
+      const way = ways[name];
+      phones[name].draw(way);
+      drawWaterfall(find(`${name}-calls`, HTMLElement), way?.calls ?? [], scaleMs);
+      setText(find(`${name}-outcome`, HTMLElement), '');
+    }
+    find('screen-receipts', HTMLElement).replaceChildren(
+      ...(ways.graph?.receipts ?? []).map(receipt),
     );
+    setText(find('screen-verdict', HTMLElement), '');
+    for (const name of FIGURES) setFigure(name, '–', '');
   }
-  const theirs = isWhole(gateway) ? '' : `From the gateway: ${gateway.failed.join(', ')}.`;
-  if (ours || theirs) return [ours, theirs, 'Nothing is compared.'].filter(Boolean).join(' ');
-  return gateway.rows.join() === rows.join()
-    ? `Both ways bring the same ${plural(rows.length, 'position')}, with the instruments’ names.`
-    : 'The two ways differ: a position has changed in between.';
+
+  const again = () => attempt(button, () => measure());
+  onClick(button, () => measure());
+  form.addEventListener('change', ({ target }) => {
+    const { name, value } = target as HTMLInputElement;
+    void attempt(button, () => measure(null, name === 'size' ? Number(value) : undefined));
+  });
+  app.onUserChange(() => void again());
+  app.onReturn(() => {
+    if (!isMeasured) void again();
+  });
+  return {
+    first: again(),
+    run: (token) => void attempt(button, () => measure(token)),
+  };
 }
 
-function isWhole({ failed }: Fetched): boolean {
-  return failed.length === 0;
+/** Says what came; figures stand beside each other only where both screens are whole. Returns it in words. */
+function conclude({ rest, graph }: Ways): string {
+  const outcomes = Object.entries({ rest, graph }).map(([name, way]) => {
+    const outcome = way ? outcomeOf(way) : 'not measured';
+    setText(find(`${name}-outcome`, HTMLElement), outcome);
+    return `${name}: ${outcome}.`;
+  });
+  if (rest && graph && isWhole(rest) && isWhole(graph)) {
+    const [before, after] = [figuresOf(rest), figuresOf(graph)];
+    for (const name of FIGURES) setFigure(name, after[name], `instead of ${before[name]}`);
+  }
+  const verdict = comparisonOf(rest, graph);
+  setText(find('screen-verdict', HTMLElement), verdict);
+  return [...outcomes, verdict].join(' ');
 }
 
-function showScreen(data: ScreenData | null): void {
-  const { session, positions, withdrawalMethods, customerId } = data ?? {};
-  const currency = session?.currency ?? '';
-  setText(find('screen-equity', HTMLElement), `${formatMoney(session?.equity)} ${currency}`);
-  setText(find('screen-balance', HTMLElement), formatMoney(session?.balance));
-  setText(find('screen-customer', HTMLElement), customerId ?? '–');
-  const [method] = withdrawalMethods ?? [];
-  setText(find('screen-method', HTMLElement), method ? `${method.title}, ${method.status}` : '–');
-  find('screen-positions', HTMLElement).replaceChildren(
-    ...(positions ?? [])
-      .slice(0, SHOWN_POSITIONS)
-      .map(({ symbol, instrument, profit }) =>
-        h(
-          'li',
-          {},
-          h('b', {}, symbol),
-          h('span', { class: 'name' }, instrument?.name ?? ''),
-          h(
-            'span',
-            { class: profit !== null && profit < 0 ? 'loss' : 'profit' },
-            formatProfit(profit),
-          ),
-        ),
-      ),
-  );
-  setText(find('screen-verdict', HTMLElement), '');
+/** The catalog has more or less instruments for some groups, and other sizes than those that are offered. */
+function chooseSize(size: number): void {
+  const choices = [...document.querySelectorAll<HTMLInputElement>('#screen-switches [name=size]')];
+  const distance = ({ value }: HTMLInputElement) => Math.abs(Math.log(Number(value) / size));
+  const [nearest] = choices.sort((a, b) => distance(a) - distance(b));
+  if (nearest) nearest.checked = true;
 }
 
 function setFigure(name: string, figure: string, before: string): void {
@@ -156,14 +163,14 @@ function setFigure(name: string, figure: string, before: string): void {
   setText(find(`screen-${name}-before`, HTMLElement), before);
 }
 
-function figuresOf({ calls, bytes, elapsedMs }: Fetched) {
-  return { calls: String(calls.length), bytes: formatBytes(bytes), time: formatMs(elapsedMs) };
-}
-
-function sumOf(fetched: Fetched): string {
-  const { calls, bytes, elapsedMs } = fetched;
-  if (!isWhole(fetched)) return 'incomplete';
-  return `${plural(calls.length, 'call')}, ${formatBytes(bytes)}, ${formatMs(elapsedMs)}`;
+function figuresOf({ calls }: Way) {
+  const sent = calls.filter(({ isLocal }) => !isLocal);
+  const bytes = sent.reduce((sum, each) => sum + each.bytes, 0);
+  return {
+    calls: String(sent.length),
+    bytes: formatBytes(bytes),
+    time: formatMs(endOf(calls)),
+  };
 }
 
 function receipt({ operation, ms, source, outcome }: Receipt): HTMLElement {
@@ -175,13 +182,4 @@ function receipt({ operation, ms, source, outcome }: Receipt): HTMLElement {
     h('code', {}, operation),
     h('span', { class: failure ? 'source failed' : `source ${source}` }, cost + failure),
   );
-}
-
-/** Figures that stayed would be taken for those of the attempt that failed. */
-function clear(): void {
-  for (const name of ['calls', 'bytes', 'time']) setFigure(name, '–', '');
-  for (const name of ['gateway-sum', 'graph-sum', 'gateway-calls', 'graph-calls', 'receipts']) {
-    find(`screen-${name}`, HTMLElement).replaceChildren();
-  }
-  showScreen(null);
 }

@@ -17,8 +17,12 @@ interface Preset {
 
 const LOOK_MS = 250;
 
-/** Troubles of one tap, each of which says how long it still lasts and ends by itself. Returns what ends them all. */
-export function startPresets(app: App, show: () => Promise<void>): () => void {
+/** Troubles of one tap, each of which ends by itself. Calls back when one has begun, with the token that it revoked. Returns what ends them all. */
+export function startPresets(
+  app: App,
+  show: () => Promise<void>,
+  onTrouble: (revoked: string | null) => void,
+): () => void {
   let rounds = 0;
   const failing = (faults: readonly Omit<Fault, 'forMs'>[]) => (forMs: number) =>
     Promise.all(faults.map((fault) => sandbox.fail({ ...fault, forMs })));
@@ -81,6 +85,7 @@ export function startPresets(app: App, show: () => Promise<void>): () => void {
       announce(`${name}, ${idle}.`);
       element.classList.add('running');
       void show();
+      onTrouble(seconds === null ? revoked : null);
       const leftMs = () => untilMs - performance.now();
       while (round === rounds && (leftMs() > 0 || !isOver())) {
         setText(

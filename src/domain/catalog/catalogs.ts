@@ -94,9 +94,12 @@ export function createCatalogs(options: CatalogsOptions) {
     get byteSize(): number {
       return fetches.byteSize + failed.byteSize;
     },
-    /** The next readers wait for the gateway's catalog of now, while the copies remain for the time that it fails. */
-    expire(): void {
-      for (const catalog of fetches.catalogs()) catalog.expire();
+    /**
+     * The next readers wait for the gateway's catalog of now, while the copies remain for the time that it fails: unless it
+     * has another one, with which they have nothing to do.
+     */
+    expire({ isOther }: { readonly isOther: boolean }): void {
+      for (const catalog of fetches.catalogs()) catalog.expire(isOther);
     },
   };
 }

@@ -1,8 +1,9 @@
-import { type Browser, chromium } from 'playwright-core';
+import { chromium } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FAULT_KINDS } from '../../../sandbox/faults.ts';
 import { startTestApp } from '../../support/app.ts';
-import { openPage, overflowsSideways, violations } from '../../support/browser-page.ts';
+import { violations } from '../../support/browser-page.ts';
+import { DESKTOP, PHONE, type VisitOptions, visit } from '../../support/demo-visit.ts';
 import { describeWithChromium } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePorts } from '../../support/free-ports.ts';
@@ -10,8 +11,6 @@ import { runSnippet } from '../../support/run-snippet.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
 
-const DESKTOP = { width: 1280, height: 800 };
-const PHONE = { width: 390, height: 844 };
 const LOST = /ERR_(?:CONNECTION|EMPTY|SOCKET|INCOMPLETE)|WebSocket connection to/;
 
 /** How far things have moved by themselves, as the score of Web Vitals has it. */
@@ -20,54 +19,10 @@ new PerformanceObserver((list) => {
   for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) moved += value;
 }).observe({ type: 'layout-shift', buffered: true });`;
 const NOTE_COMPARISON = `new MutationObserver((_changes, observer) => {
-  if (!document.querySelector('#screen-graph-calls li')) return;
+  if (!document.getElementById('screen-verdict')?.textContent) return;
   globalThis.comparedAt = performance.now();
   observer.disconnect();
 }).observe(document, { childList: true, subtree: true });`;
-
-interface VisitOptions {
-  readonly viewport?: typeof DESKTOP;
-  readonly colorScheme?: 'light' | 'dark';
-  readonly extraHTTPHeaders?: Readonly<Record<string, string>>;
-  readonly forcedColors?: 'active';
-  /** Requests that a fault lets fail, which the browser reports as errors. */
-  readonly isExpected?: (problem: string) => boolean;
-}
-
-/** A browser's visit of the page, which notes all that must not happen. */
-async function visit(browser: Browser, url: string, options: VisitOptions = {}) {
-  const { page, problems, cancelled, ...opened } = await openPage(browser, url, {
-    viewport: DESKTOP,
-    reducedMotion: 'reduce',
-    ...options,
-  });
-  const isSound = async () => {
-    expect(problems).toEqual([]);
-    expect(await overflowsSideways(page)).toBe(false);
-  };
-  return {
-    ...opened,
-    page,
-    cancelled,
-    isSound,
-    async isFlawless() {
-      await isSound();
-      expect(await violations(page)).toEqual([]);
-    },
-    /** Waits until the text of an element matches. */
-    reads: (id: string, pattern: RegExp) =>
-      eventually(async () => expect(await page.locator(`#${id}`).textContent()).toMatch(pattern)),
-    rowsAre: (count: number) =>
-      eventually(async () => expect(await page.locator('#live-rows tr').count()).toBe(count)),
-    click: (name: string) => page.getByRole('button', { name, exact: true }).click(),
-    async isLive() {
-      await page.locator('#live .live-status[data-status=LIVE]').waitFor();
-      // The first measurement precedes what the other panels load.
-      await page.locator('#screen-graph-calls li').waitFor();
-      await page.locator('#search-results li').first().waitFor();
-    },
-  };
-}
 
 describeWithChromium('the demonstration page', (executablePath) => {
   const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
@@ -176,24 +131,9 @@ describeWithChromium('the demonstration page', (executablePath) => {
     },
   );
 
-  test('measures one screen two ways, searches, and fetches changes alone', async () => {
+  test('searches, and fetches changes alone', async () => {
     await using visitor = await open();
     const { page, reads } = visitor;
-    // The service may have been told of the last test's positions when it was asked first.
-    await eventually(async () => {
-      await visitor.click('Measure again');
-      await page.locator('#screen-demo:not([aria-busy])').waitFor();
-      const verdict = await page.locator('#screen-verdict').textContent();
-      expect(verdict).toMatch(/the same 6 positions/);
-    });
-    expect(await page.locator('#screen-gateway-calls li').count()).toBe(5);
-    expect(await page.locator('#screen-calls').innerText()).toBe('1');
-    app.sandbox.clearCalls();
-    await visitor.click('Measure again');
-    // The gateway is called five times by the browser itself.
-    await eventually(() => app.sandbox.calls('getCustomerId') === 2);
-    await eventually(() => app.sandbox.calls('getAllTickers') === 1);
-
     await page.getByRole('searchbox').fill('aplle');
     await reads('search-results', /AAPL/);
     await visitor.click('Sync');
@@ -216,8 +156,8 @@ describeWithChromium('the demonstration page', (executablePath) => {
     await page.getByLabel('How often').selectOption('until cleared');
     await visitor.click('Set the fault');
     await reads('fault-list', /getWithdrawalMethods answers 503, until cleared/);
-    await visitor.click('Measure again');
-    await reads('screen-verdict', /withdrawalMethods: GATEWAY_UNAVAILABLE. The rest of the screen/);
+    await visitor.click('Run');
+    await reads('graph-outcome', /blank: payout \(GATEWAY_UNAVAILABLE\)$/);
     await visitor.click('Clear all');
     await page.getByText('The gateway is well.').waitFor();
     await visitor.isSound();
@@ -270,51 +210,6 @@ describeWithChromium('the demonstration page', (executablePath) => {
     await status('LIVE');
   });
 
-  test.each([
-    ['session', 'getSession', { kind: 'status', status: 503 }, /session\/\d+: 503/],
-    ['positions', 'getOpenPositions', { kind: 'garbage' }, /positions: not JSON/],
-  ] as const)(
-    'compares no figure with a screen that lacks its %s',
-    async (_name, operation, fault, reason) => {
-      await using visitor = await open({ isExpected: (problem) => problem.includes('503') });
-      const { page, reads } = visitor;
-      await reads('screen-verdict', /the same 6 positions/);
-      app.sandbox.fail({ operation, ...fault });
-      await page.getByRole('checkbox', { name: /Phone’s network/ }).uncheck();
-      await reads('screen-verdict', /From the gateway: .*Nothing is compared/);
-      await reads('screen-verdict', reason);
-      await reads('screen-gateway-sum', /^incomplete$/);
-      for (const figure of ['calls', 'bytes', 'time']) {
-        expect(await page.locator(`#screen-${figure}-before`).textContent()).toBe('');
-      }
-      app.sandbox.clearFaults();
-      await eventually(async () => {
-        await visitor.click('Measure again');
-        await page.locator('#screen-demo:not([aria-busy])').waitFor();
-        expect(await page.locator('#screen-bytes-before').textContent()).toMatch(/^instead of/);
-      });
-      await visitor.isSound();
-    },
-  );
-
-  test('marks what failed of the graph’s answer, and the calls that were repeated', async () => {
-    await using visitor = await open({ isExpected: (problem) => problem.includes('503') });
-    const { page, reads } = visitor;
-    // The gateway’s own way takes the first, the graph’s two attempts the others.
-    const status = { kind: 'status', status: 503 } as const;
-    app.sandbox.fail({ operation: 'getWithdrawalMethods', ...status });
-    app.sandbox.fail({ operation: 'getCustomerId', ...status, times: 2 });
-    await visitor.click('Measure again');
-    await reads('screen-graph-calls', /3 of 4 parts$/);
-    await page.locator('#screen-graph-calls .bar.partial').waitFor();
-    expect(await page.locator('#screen-calls').textContent()).toBe('–');
-    const receipts = await page.locator('#screen-receipts li').allInnerTexts();
-    const ofCustomer = receipts.filter((text) => text.includes('getCustomerId'));
-    expect(ofCustomer).toHaveLength(2);
-    expect(ofCustomer.filter((text) => text.includes('failed (5xx)'))).toHaveLength(1);
-    await visitor.isSound();
-  });
-
   test.each([{ width: 1440, height: 900 }, { width: 820, height: 1180 }, PHONE])(
     'at $width×$height has its comparison after a dozen requests on a phone’s network, and nothing moves meanwhile',
     async (viewport) => {
@@ -339,22 +234,6 @@ describeWithChromium('the demonstration page', (executablePath) => {
       expect(await page.evaluate('moved')).toBeLessThan(0.05);
     },
   );
-
-  test('on another machine measures the graph alone', async () => {
-    // The controls are closed to what a proxy forwards, as they are to other machines.
-    await using visitor = await open({
-      extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' },
-      isExpected: (problem) => problem.includes('404'),
-    });
-    const { page, reads } = visitor;
-    await page.locator('#no-controls').waitFor();
-    await reads('screen-verdict', /Measured through the graph only/);
-    await reads('screen-gateway-sum', /^not measured$/);
-    await reads('screen-calls', /^1$/);
-    expect(await page.locator('#screen-calls-before').textContent()).toBe('');
-    expect(await page.locator('#screen-gateway-calls li').count()).toBe(0);
-    await visitor.isSound();
-  });
 
   test('follows the account, over a killed socket and a cut gateway', async () => {
     await using visitor = await open();
@@ -405,10 +284,11 @@ describeWithChromium('the demonstration page', (executablePath) => {
     await page.getByRole('radio', { name: /^fresh/ }).check();
     await visitor.rowsAre(0);
     await reads('order-title', /^No order yet$/);
-    for (const id of ['live-equity', 'live-total', 'screen-customer']) await reads(id, /^–$/);
+    for (const id of ['live-equity', 'live-total']) await reads(id, /^–$/);
+    await reads('graph-phone', /^(?:(?!00001).)*$/);
     await reads('pending-count', /^$/);
     await page.unroute('**/graphql*');
-    await reads('screen-customer', /700003/);
+    await reads('graph-phone', /cus_700003/);
     await visitor.isSound();
   });
 
@@ -480,15 +360,10 @@ describeWithChromium('the demonstration page', (executablePath) => {
       if (input) input.checked = !input.checked;
     };
     const empty = (element: Element) => element.replaceChildren();
-    await isSeen('.switch', toggle);
+    await isSeen('#screen-switches label', toggle);
     await isSeen('#order-form .choice label', toggle);
     await isSeen('#console-users label', toggle);
-    for (const bars of [
-      '#screen-gateway-calls',
-      '#screen-graph-calls',
-      '#search .ours',
-      '#calls',
-    ]) {
+    for (const bars of ['#rest-calls', '#graph-calls', '#search .ours', '#calls']) {
       await isSeen(`${bars} .track`, empty);
     }
     await isSeen('#live-code [role=tab]', (tab) => tab.setAttribute('aria-selected', 'false'));
@@ -518,8 +393,10 @@ describeWithChromium('the demonstration page', (executablePath) => {
     const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim());
     await page.keyboard.press('Tab');
     expect(await focused()).toBe('To the panels');
-    for (const key of ['Enter', 'Tab']) await page.keyboard.press(key);
-    expect(await focused()).toBe('Measure again');
+    for (const key of ['Enter', 'Tab', 'ArrowRight']) await page.keyboard.press(key);
+    expect(await page.getByRole('radio', { name: 'Next' }).isChecked()).toBe(true);
+    for (const key of ['Tab', 'Tab', 'Tab']) await page.keyboard.press(key);
+    expect(await focused()).toBe('Run');
     const opening = page.context().waitForEvent('page');
     await page.locator('#search-code').getByRole('link', { name: 'Open in GraphiQL' }).click();
     const graphiql = await opening;

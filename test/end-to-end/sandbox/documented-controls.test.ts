@@ -10,6 +10,7 @@ const BODIES = new Map([
   ['POST /sandbox/faults', { operation: 'getCustomerId', kind: 'status', times: 9 }],
   ['POST /sandbox/tokens', { email: 'demo@example.com' }],
   ['POST /sandbox/tokens/revoke', { login: 700003 }],
+  ['POST /sandbox/catalog/size', { size: 400 }],
   ['POST /sandbox/market', { symbol: 'AAPL', price: 150 }],
 ]);
 
@@ -31,7 +32,7 @@ beforeAll(async () => {
 });
 
 test('the page lists the controls', () => {
-  expect(ROWS.length).toBe(13);
+  expect(ROWS.length).toBe(14);
 });
 
 test.each(ROWS)('$control on the public port answers as documented', async ({ control, shape }) => {

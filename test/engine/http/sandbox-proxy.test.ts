@@ -146,6 +146,22 @@ test('another edition of the catalog is read at once', async () => {
   expect(changes.data.catalog.changes.upserted).toHaveLength(3);
 });
 
+test('another catalog is read at once, however small it is; an edition that lacks most of one is kept out', async () => {
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const post = (path: string, body: object) =>
+    fetch(`${app.url}/sandbox/${path}`, { method: 'POST', body: JSON.stringify(body) });
+  const size = async () =>
+    (await app.query('{ catalog { size } }', { token })).data.catalog.size as number;
+  for (const wanted of [3_000, 200, 500]) {
+    expect((await post('catalog/size', { size: wanted })).status).toBe(200);
+    expect(await size()).toBe(wanted);
+  }
+  await post('catalog', { remove: 400 });
+  expect(await size()).toBe(500);
+  await post('reset', {});
+  expect(await size()).toBe(500);
+});
+
 test('nothing else that is done with the controls has the catalog read again', async () => {
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const read = () => app.query('{ catalog { version } }', { token });

@@ -124,11 +124,12 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
       // Without an ETag a 304 cannot prolong a provisional copy.
       hold({ version, skipped, unknownValues, etag: isProvisional ? null : etag, ...times });
     },
-    /** Ends the copy's life before its time. */
-    expire(): void {
+    /** Ends the copy's life before its time; `isOver` also what it may serve while the gateway fails, or offers much less. */
+    expire(isOver: boolean): void {
       if (copy === null) return;
       const expiresMs = Math.min(clock.now(), copy.expiresMs);
-      copy = { ...copy, staleFromMs: expiresMs, expiresMs };
+      const servesUntilMs = isOver ? expiresMs : copy.servesUntilMs;
+      copy = { ...copy, staleFromMs: expiresMs, expiresMs, servesUntilMs };
     },
     fail(err: unknown): void {
       const { times } = failed;

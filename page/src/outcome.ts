@@ -1,0 +1,52 @@
+import { formatMs, plural } from './format.ts';
+import { failuresOf, PARTS, rowsOf } from './phone.ts';
+import { endOf, type Failure, type Way } from './start-screen.ts';
+
+export function isWhole(way: Way): boolean {
+  return PARTS.every((part) => failuresOf(way, part).length === 0);
+}
+
+/** One sentence about what came and what did not, by the names of the parts and the reasons that were given. */
+export function outcomeOf(way: Way): string {
+  const blank = PARTS.filter((part) => failuresOf(way, part).length > 0);
+  const why = whyOf(blank.flatMap((part) => failuresOf(way, part)));
+  if (blank.length === PARTS.length) return `blank: ${why}`;
+  const { session } = way.data;
+  const age = session?.fetchedAt
+    ? Math.floor((Date.now() - Date.parse(session.fetchedAt)) / 1_000)
+    : 0;
+  const came = `${PARTS.length - blank.length} of ${PARTS.length} parts`;
+  const old = age > 0 ? `, equity ${age} s old` : '';
+  if (blank.length === 0) return `${came} after ${formatMs(endOf(way.calls))}${old}`;
+  return `${came}${old}; blank: ${blank.map(({ name }) => name.toLowerCase()).join(', ')} (${why})`;
+}
+
+/** The calls that failed, by their reasons. */
+function whyOf(failures: readonly Failure[]): string {
+  const reasons = [...Map.groupBy(failures, ({ reason }) => reason)].map(([reason, ofReason]) => {
+    const calls = [...new Set(ofReason.flatMap(({ call }) => call ?? []))];
+    return calls.length === 0 ? reason : `${calls.join(', ')} failed: ${reason}`;
+  });
+  return reasons.join('; ');
+}
+
+/** What may be compared, or why nothing is: figures of a screen that lacks something say nothing about one that is whole. */
+export function comparisonOf(rest: Way | undefined, graph: Way | undefined): string {
+  if (!rest || !graph) {
+    return 'No comparison: the gateway itself answers to the server’s own machine alone.';
+  }
+  const lacking = Object.entries({ 'over REST': rest, 'over the graph': graph })
+    .filter(([, way]) => !isWhole(way))
+    .map(([name]) => name);
+  if (lacking.length > 0) return `No comparison: the screen ${lacking.join(' and ')} is not whole.`;
+  const count = rest.data.positions?.length ?? 0;
+  return namesOf(rest) === namesOf(graph)
+    ? `Both phones show the same ${plural(count, 'position')}, orders and instruments.`
+    : 'The two differ: something has changed in the account in between.';
+}
+
+/** Prices move meanwhile, so that the figures differ. */
+function namesOf(way: Way): string {
+  const rows = PARTS.slice(1).flatMap((part) => rowsOf(way, part) ?? []);
+  return JSON.stringify(rows.map(([name, about]) => [name, about]));
+}

@@ -1,0 +1,103 @@
+import type { ScreenData, ScreenRow } from './documents.ts';
+import { find, h, setText } from './dom.ts';
+import { formatMoney, formatPrice, formatProfit } from './format.ts';
+import type { Failure, Field, Way } from './start-screen.ts';
+
+type Found = { readonly [Name in Field]: NonNullable<ScreenData[Name]> };
+type Row = readonly [name: string, about: string | null, figure: string];
+
+interface Part {
+  readonly name: string;
+  /** It needs all of them. */
+  readonly fields: readonly Field[];
+  readonly rows: (found: Found) => readonly Row[];
+}
+
+/** The parts of the start screen, which come or fail one by one. */
+export const PARTS: readonly Part[] = [
+  {
+    name: 'Equity',
+    fields: ['session'],
+    rows: ({ session: { equity, currency, balance } }) => [
+      [`${formatMoney(equity)} ${currency ?? ''}`, '', ''],
+      ['Balance', '', formatMoney(balance)],
+    ],
+  },
+  list('Positions', 'positions', ({ profit }) => formatProfit(profit)),
+  list('Orders', 'orders', ({ priceOpen = null, digits = null }) => formatPrice(priceOpen, digits)),
+  list('Watch list', 'watchList', ({ leverage }) => `1:${leverage}`),
+  {
+    name: 'Payout',
+    fields: ['withdrawalMethods', 'customerId'],
+    rows: ({ withdrawalMethods, customerId }) => [
+      ['Id', '', customerId],
+      ...withdrawalMethods.map(
+        ({ title, status }): Row => [title ?? '', '', status?.toLowerCase() ?? ''],
+      ),
+    ],
+  },
+];
+
+function list(
+  name: string,
+  field: 'positions' | 'orders' | 'watchList',
+  figure: (row: ScreenRow) => string,
+): Part {
+  const rows = (found: Found) =>
+    found[field].flatMap((row): Row[] => (row ? [[row.symbol, row.name, figure(row)]] : []));
+  return { name, fields: [field], rows };
+}
+
+/** Why the part is not there; none while it has come, or may still come. */
+export function failuresOf({ missing }: Way, { fields }: Part): readonly Failure[] {
+  return fields.flatMap((field) => missing[field] ?? []);
+}
+
+/** The rows of the part; null where it has not come. */
+export function rowsOf({ data }: Way, { fields, rows }: Part): readonly Row[] | null {
+  return fields.every((field) => data[field] != null) ? rows(data as Found) : null;
+}
+
+/** A phone that draws each part of the screen as it comes. */
+export class Phone {
+  readonly #parts = PARTS.map((part) => {
+    const title = h('h3', {}, part.name);
+    const rows = h('ul');
+    const element = h('section', { 'data-part': part.name }, title, rows);
+    return { part, element, title, rows };
+  });
+
+  constructor(id: string) {
+    find(id, HTMLElement).append(...this.#parts.map(({ element }) => element));
+  }
+
+  draw(way: Way | undefined): void {
+    for (const { part, element, title, rows } of this.#parts) {
+      const [failure] = way ? failuresOf(way, part) : [];
+      const found = way && !failure ? rowsOf(way, part) : null;
+      const state = failure ? 'missing' : found ? 'here' : 'waiting';
+      // What stands there already does not appear once more.
+      if (element.dataset.state === state && !failure) continue;
+      element.dataset.state = state;
+      const isList = found !== null && part.fields.length === 1 && part.name !== 'Equity';
+      setText(title, isList ? `${part.name} ${found.length}` : part.name);
+      const why = failure && ['blank', ...Object.values(failure)].filter(Boolean).join(': ');
+      rows.replaceChildren(
+        ...(why ? [h('li', {}, why)] : []),
+        ...(found ?? []).map(([name, about, figure]) =>
+          h(
+            'li',
+            {},
+            h('b', {}, name),
+            h('span', { class: 'name' }, about),
+            h('span', { class: toneOf(figure) }, figure),
+          ),
+        ),
+      );
+    }
+  }
+}
+
+function toneOf(figure: string): string {
+  return figure.startsWith('+') ? 'profit' : figure.startsWith('−') ? 'loss' : '';
+}

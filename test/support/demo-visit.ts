@@ -1,0 +1,52 @@
+import type { Browser } from 'playwright-core';
+import { expect } from 'vitest';
+import { openPage, overflowsSideways, violations } from './browser-page.ts';
+import { eventually } from './eventually.ts';
+
+export const DESKTOP = { width: 1280, height: 800 };
+export const PHONE = { width: 390, height: 844 };
+
+export interface VisitOptions {
+  readonly viewport?: typeof DESKTOP;
+  readonly colorScheme?: 'light' | 'dark';
+  readonly extraHTTPHeaders?: Readonly<Record<string, string>>;
+  readonly forcedColors?: 'active';
+  readonly reducedMotion?: 'no-preference' | 'reduce';
+  /** Requests that a fault lets fail, which the browser reports as errors. */
+  readonly isExpected?: (problem: string) => boolean;
+}
+
+/** A browser's visit of the page, which notes all that must not happen. */
+export async function visit(browser: Browser, url: string, options: VisitOptions = {}) {
+  const { page, problems, cancelled, ...opened } = await openPage(browser, url, {
+    viewport: DESKTOP,
+    reducedMotion: 'reduce',
+    ...options,
+  });
+  const isSound = async () => {
+    expect(problems).toEqual([]);
+    expect(await overflowsSideways(page)).toBe(false);
+  };
+  return {
+    ...opened,
+    page,
+    cancelled,
+    isSound,
+    async isFlawless() {
+      await isSound();
+      expect(await violations(page)).toEqual([]);
+    },
+    /** Waits until the text of an element matches. */
+    reads: (id: string, pattern: RegExp) =>
+      eventually(async () => expect(await page.locator(`#${id}`).textContent()).toMatch(pattern)),
+    rowsAre: (count: number) =>
+      eventually(async () => expect(await page.locator('#live-rows tr').count()).toBe(count)),
+    click: (name: string) => page.getByRole('button', { name, exact: true }).click(),
+    async isLive() {
+      await page.locator('#live .live-status[data-status=LIVE]').waitFor();
+      // The first measurement precedes what the other panels load.
+      await page.locator('#screen-verdict:not(:empty)').waitFor();
+      await page.locator('#search-results li').first().waitFor();
+    },
+  };
+}
