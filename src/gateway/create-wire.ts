@@ -72,11 +72,11 @@ export function createWire(options: WireOptions) {
     },
   });
   metrics.watch(operations, resilience, pools);
-  const observed: Send = (call) =>
-    resilience.send(call).then((exchange) => {
+  const observed: Send = (call, end) =>
+    resilience.send(call, (exchange) => {
       const outcome = callOutcome(call, exchange);
       if (outcome === 'circuit' || outcome === 'busy') reportUnsent(call, outcome, metrics);
-      return exchange;
+      end(exchange);
     });
   return {
     send: observed,

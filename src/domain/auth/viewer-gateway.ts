@@ -28,7 +28,9 @@ export interface ViewerGatewayParts {
   readonly onSession?: (viewer: Viewer, answer: SessionAnswer) => void;
 }
 
-type Call<T> = (client: GatewayClient, caller: Caller) => Promise<T>;
+/** Records the 200 of a call; `group` is the one that it proves. */
+type Prove = (group: string | null) => void;
+type Call<T> = (client: GatewayClient, caller: Caller, prove: Prove) => Promise<T>;
 
 /**
  * The gateway client for one viewer's calls. Every answer to a viewer's token passes through here, so that
@@ -43,19 +45,16 @@ export class ViewerGateway {
 
   /** A read that needs nothing but its viewer; what its 200 proves is in its row. */
   read<T>(viewer: Viewer, read: Read<T>): Promise<T> {
-    const { operation } = read;
-    const call: Call<T> = (client, caller) => client.read(caller, read, { login: viewer.login });
-    return this.#read(viewer, operation, call);
+    const send: Call<T> = (client, caller) => client.read(caller, read, { login: viewer.login });
+    return this.#call(viewer, read.operation, send, (_answer, prove) => prove(null));
   }
 
   async getAllTickers(viewer: Viewer, group: string, etag: string | null): Promise<CatalogAnswer> {
+    const send: Call<CatalogAnswer> = (client, caller) => client.getAllTickers(caller, group, etag);
     try {
-      return await this.#read(
-        viewer,
-        'getAllTickers',
-        (client, caller) => client.getAllTickers(caller, group, etag),
+      return await this.#call(viewer, 'getAllTickers', send, ({ modified }, prove) =>
         // A 304 may come from an intermediate cache that never saw this token.
-        ({ modified }) => (modified ? group : null),
+        prove(modified ? group : null),
       );
     } catch (error) {
       if (isGatewayError(error, 'forbidden')) {
@@ -70,11 +69,10 @@ export class ViewerGateway {
   }
 
   async getSession(viewer: Viewer): Promise<SessionAnswer> {
-    const { wasAccepted, prove } = this.#evidence(viewer, 'getSession');
     // A row that breaks the interface says nothing against the token.
-    const send: Call<SessionAnswer> = (client, caller) =>
+    const send: Call<SessionAnswer> = (client, caller, prove) =>
       client.getSession(caller, viewer.login, prove);
-    const answer = await this.#call(viewer, 'getSession', send, wasAccepted).catch((error) => {
+    const answer = await this.#call(viewer, 'getSession', send).catch((error) => {
       if (isGatewayError(error, 'forbidden')) this.#parts.ledger.sessionForbidden(viewer);
       throw error;
     });
@@ -83,11 +81,11 @@ export class ViewerGateway {
   }
 
   getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
-    const call: Call<PositionsAnswer> = (client, caller) =>
+    const send: Call<PositionsAnswer> = (client, caller) =>
       client.getOpenPositions(caller, previous);
-    return this.#read(viewer, 'getOpenPositions', call).then((answer) => {
+    return this.#call(viewer, 'getOpenPositions', send, (answer, prove) => {
+      prove(null);
       this.#parts.onPositions(viewer, answer);
-      return answer;
     });
   }
 
@@ -118,31 +116,7 @@ export class ViewerGateway {
     input: Writes[Name],
   ): Promise<Acknowledgement> {
     const send: Call<Acknowledgement> = (client, caller) => client.write(caller, operation, input);
-    return this.#call(viewer, operation, send, this.#parts.ledger.isAccepted(viewer));
-  }
-
-  #read<T>(
-    viewer: Viewer,
-    operation: OperationName,
-    read: Call<T>,
-    groupOf: (answer: T) => string | null = () => null,
-  ): Promise<T> {
-    const { wasAccepted, prove } = this.#evidence(viewer, operation);
-    const accepted = (answer: T) => prove(groupOf(answer));
-    return this.#call(viewer, operation, read, wasAccepted, accepted);
-  }
-
-  /** For a call that begins now; `prove` records its 200. */
-  #evidence(viewer: Viewer, operation: OperationName) {
-    const { ledger, trials } = this.#parts;
-    const wasAccepted = ledger.isAccepted(viewer);
-    const logicalTime = ledger.beginCall();
-    const prove = (group: string | null) => {
-      ledger.answered(viewer, operation, logicalTime, group);
-      // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
-      if (!wasAccepted && ledger.isAccepted(viewer)) trials.accepted(viewer);
-    };
-    return { wasAccepted, prove };
+    return this.#call(viewer, operation, send);
   }
 
   /** A recently accepted token is not limited as an attempt. */
@@ -150,17 +124,23 @@ export class ViewerGateway {
     viewer: Viewer,
     operation: OperationName,
     send: Call<T>,
-    wasAccepted: boolean,
-    accepted: (answer: T) => void = () => {},
+    accepted: (answer: T, prove: Prove) => void = () => {},
   ): Promise<T> {
     const { client, ledger, trials, refusals } = this.#parts;
+    const wasAccepted = ledger.isAccepted(viewer);
+    const logicalTime = ledger.beginCall();
+    const prove: Prove = (group) => {
+      ledger.answered(viewer, operation, logicalTime, group);
+      // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
+      if (!wasAccepted && ledger.isAccepted(viewer)) trials.accepted(viewer);
+    };
     const sent = wasAccepted
-      ? send(client, viewer)
-      : trials.guard(viewer, operation, () => send(client, viewer));
+      ? send(client, viewer, prove)
+      : trials.guard(viewer, operation, () => send(client, viewer, prove));
     return sent.then(
       (answer) => {
         refusals.accepted(operation, viewer.login);
-        accepted(answer);
+        accepted(answer, prove);
         return answer;
       },
       (error: unknown) => {

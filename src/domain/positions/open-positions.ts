@@ -1,4 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
+import { after, type Eventually } from '../../../lib/eventually.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
@@ -30,24 +31,22 @@ export class OpenPositions {
   }
 
   /** `live`: whether a running feed's list is acceptable; after a write it may be outdated. */
-  async read(viewer: Viewer, { live }: { readonly live: boolean }): Promise<PositionsAnswer> {
-    const { gateway, board, clock } = this.#options;
-    const startedAtMs = clock.now();
-    const running = live ? await this.#running(viewer) : null;
-    if (running) {
-      const ms = clock.now() - startedAtMs;
-      viewer.receipt?.({ operation: 'getOpenPositions', ms, source: 'shared' });
-      return running;
-    }
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const previous = board.newest(this.#scope(viewer));
-      const answer = await gateway.getOpenPositions(viewer, previous);
+  read(viewer: Viewer, { live }: { readonly live: boolean }): Eventually<PositionsAnswer> {
+    const running = live ? this.#running(viewer) : null;
+    return after(running, (list) => list ?? this.#fetch(viewer));
+  }
+
+  #fetch(viewer: Viewer, tries = 1): Promise<PositionsAnswer> {
+    const { gateway, board } = this.#options;
+    const previous = board.newest(this.#scope(viewer));
+    return gateway.getOpenPositions(viewer, previous).then((answer) => {
       // The scope is read again, because this very call may have proved the token.
       const list = board.offer(this.#scope(viewer), answer);
       if (list !== null) return list;
-    }
-    const message = 'newer lists came and went meanwhile';
-    throw new GatewayError('unavailable', 'getOpenPositions', message);
+      if (tries < MOST_TRIES) return this.#fetch(viewer, tries + 1);
+      const message = 'newer lists came and went meanwhile';
+      throw new GatewayError('unavailable', 'getOpenPositions', message);
+    });
   }
 
   /**
@@ -69,12 +68,18 @@ export class OpenPositions {
     return list !== null && list.logicalTime > logicalTime ? list : null;
   }
 
-  async #running(viewer: Viewer): Promise<PositionsAnswer | null> {
-    const { live, freshness } = this.#options;
+  #running(viewer: Viewer): Eventually<PositionsAnswer | null> {
+    const { live, freshness, clock } = this.#options;
     const { proof } = this.#scope(viewer);
     if (proof === null || live(proof) === null) return null;
-    // The list is looked up again, because a change makes it outdated.
-    return (await freshness.catchUp(proof.account)) ? live(proof) : null;
+    const startedAtMs = clock.now();
+    return after(freshness.catchUp(proof.account), (isCertain) => {
+      // The list is looked up again, because a change makes it outdated.
+      const list = isCertain ? live(proof) : null;
+      const ms = clock.now() - startedAtMs;
+      if (list !== null) viewer.receipt?.({ operation: 'getOpenPositions', ms, source: 'shared' });
+      return list;
+    });
   }
 
   #scope(viewer: Viewer): BoardScope {

@@ -5,7 +5,6 @@ import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import { ViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
-import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestTrials } from '../../support/trials.ts';
 
@@ -29,22 +28,21 @@ export function openAccountWorld(
   const board = new PositionsBoard({ logicalClock, maxBytes: 1e8 });
   const calls: OpenCall[] = [];
   const client = new GatewayClient({
-    send: ({ operation }) =>
-      new Promise<Exchange>((resolve) => {
-        const logicalTime = logicalClock.next();
-        const sent = { sent: true, logicalTime, sentAtMs: clock.now() } as const;
-        calls.push({
-          operation,
-          answer: (body, status = 200) =>
-            resolve({
-              ...sent,
-              answered: true,
-              status,
-              headers: { 'content-type': 'application/json' },
-              bytes: Buffer.from(JSON.stringify(body)),
-            }),
-        });
-      }),
+    send({ operation }, end) {
+      const logicalTime = logicalClock.next();
+      const sent = { sent: true, logicalTime, sentAtMs: clock.now() } as const;
+      calls.push({
+        operation,
+        answer: (body, status = 200) =>
+          end({
+            ...sent,
+            answered: true,
+            status,
+            headers: { 'content-type': 'application/json' },
+            bytes: Buffer.from(JSON.stringify(body)),
+          }),
+      });
+    },
     gatewayHeaders: {},
     gatewayForwardClient: false,
     gatewayForwardHeaders: [],
