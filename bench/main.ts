@@ -66,7 +66,8 @@ async function measureRows(): Promise<void> {
   if (names.length > 0 && rows.length !== names.length) throw new Error(USAGE);
   const few = { warmMs: values.quick ? 1_000 : 12_000, profileMs: values.quick ? 500 : 3_000 };
   if (profile) print(await profileTable(field, rows, few));
-  else if (shapes) print(await shapesTable(field, rows, few));
+  else if (shapes)
+    print(await shapesTable(field, rows, { ...few, warmRequests: values.quick ? 3_000 : 12_000 }));
   else print(await cpuTable(field, rows, clients ? CLIENTS : CLIENTS.slice(0, 1), pace));
 }
 

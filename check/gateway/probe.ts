@@ -1,6 +1,6 @@
 import { LogicalClock } from '../../lib/clock.ts';
 import { toToken } from '../../lib/token.ts';
-import type { Exchange } from '../../src/gateway/exchange.ts';
+import { type Exchange, exchanged } from '../../src/gateway/exchange.ts';
 import { OPERATIONS, type ReadName } from '../../src/gateway/operations.ts';
 import { CONNECT_SHARE, createPools, gatewayWidths } from '../../src/gateway/pools.ts';
 import {
@@ -49,7 +49,7 @@ export function createProbe(options: ProbeOptions): Probe {
       const template = templates[operation];
       const caller = { token: template.row.isAnonymous || token === null ? null : toToken(token) };
       const startedAt = performance.now();
-      const exchange = await send({
+      const exchange = await exchanged(send, {
         operation,
         row: template.row,
         path: template.path(path),

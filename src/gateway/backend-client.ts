@@ -1,6 +1,6 @@
 import type { Caller } from './caller.ts';
 import { createWire, type WireParts } from './create-wire.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, exchanged } from './exchange.ts';
 import type { GatewayOperation } from './operations.ts';
 import { type PathValues, requestTemplates } from './request-templates.ts';
 
@@ -59,7 +59,7 @@ export class BackendClient {
     if (template === undefined) throw new Error(`no operation ${name}`);
     const { row, deadlineMs, maxBytes } = template;
     const search = new URLSearchParams(query).toString();
-    return this.#wire.send({
+    return exchanged(this.#wire.send, {
       operation: name,
       row,
       path: template.path(path) + (search === '' ? '' : `?${search}`),

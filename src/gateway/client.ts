@@ -1,5 +1,4 @@
 import { systemClock } from '../../lib/clock.ts';
-import { promised } from '../../lib/eventually.ts';
 import { parseLongIntegers } from '../../lib/exact-json.ts';
 import { isJsonContent, jsonOf } from './answer-body.ts';
 import type {
@@ -82,20 +81,20 @@ export class GatewayClient {
   }
 
   read<T>(caller: Caller, { operation, map, expected }: Read<T>, path: PathValues): Promise<T> {
-    return this.#call(operation, caller, { path }).then((exchange) => {
+    const read = (exchange: Exchange) => {
       const body = jsonOf(this.#bodyOf(operation, exchange), parseLongIntegers);
-      return this.#mapped(operation, expected, (reading) => map(body, reading));
-    });
+      const reading = readingIn(this.#options.gatewayTimeUnit);
+      return this.#whole(operation, expected, map(body, reading), reading);
+    };
+    return this.#call(operation, caller, read, { path });
   }
 
   async getAllTickers(caller: Caller, group: string, etag: string | null): Promise<CatalogAnswer> {
     const operation = 'getAllTickers';
     const headers = ['accept-encoding', 'gzip'];
     if (etag !== null) headers.push('if-none-match', etag);
-    const answer = judgeRead(
-      operation,
-      await this.#call(operation, caller, { path: { group }, headers }),
-    );
+    const judge = (exchange: Exchange) => judgeRead(operation, exchange);
+    const answer = await this.#call(operation, caller, judge, { path: { group }, headers });
     if (answer.status === 304) {
       if (etag === null) throw this.#broken(operation, 'an unrequested 304');
       return { modified: false, headers: answer.headers, ...sentOf(answer) };
@@ -113,26 +112,25 @@ export class GatewayClient {
     };
   }
 
-  async login(
-    caller: Caller,
-    email: string,
-    password: string,
-  ): Promise<LoginGrant | GatewayRefusal> {
+  login(caller: Caller, email: string, password: string): Promise<LoginGrant | GatewayRefusal> {
     const operation = 'login';
-    const exchange = await this.#call(operation, caller, { body: { email, password } });
-    const verdict = judgeSignIn(operation, exchange);
-    if (verdict === null) throw this.#broken(operation, 'neither a token nor an error');
-    return verdict;
+    const judge = (exchange: Exchange) => {
+      const verdict = judgeSignIn(operation, exchange);
+      if (verdict === null) throw this.#broken(operation, 'neither a token nor an error');
+      return verdict;
+    };
+    return this.#call(operation, caller, judge, { body: { email, password } });
   }
 
-  async write<Name extends keyof Writes>(
+  write<Name extends keyof Writes>(
     caller: Caller,
     operation: Name,
     input: Writes[Name],
   ): Promise<Acknowledgement> {
     const path = { provider: this.#options.gatewayMobileWallet };
     const details = WRITTEN[operation]?.(input) ?? { path, body: input };
-    return judgeWrite(operation, await this.#call(operation, caller, details));
+    const judge = (exchange: Exchange) => judgeWrite(operation, exchange);
+    return this.#call(operation, caller, judge, details);
   }
 
   openPosition(
@@ -142,7 +140,7 @@ export class GatewayClient {
     onLate?: WireCall['onLate'],
   ) {
     const body = marketOrderBody(order, this.#options.gatewayDirectionField);
-    return this.#call('openPosition', caller, { body, sendBeforeMs, onLate });
+    return this.#call('openPosition', caller, unjudged, { body, sendBeforeMs, onLate });
   }
 
   placeLimitOrder(
@@ -152,7 +150,7 @@ export class GatewayClient {
     onLate?: WireCall['onLate'],
   ) {
     const body = limitOrderBody(order, this.#options.gatewayDirectionField);
-    return this.#call('placeLimitOrder', caller, { body, sendBeforeMs, onLate });
+    return this.#call('placeLimitOrder', caller, unjudged, { body, sendBeforeMs, onLate });
   }
 
   /** `onOwned` is called with the group of a snapshot that is this login's, whatever is in its lists. */
@@ -162,30 +160,32 @@ export class GatewayClient {
     onOwned: (group: string | null) => void = () => {},
   ): Promise<SessionAnswer> {
     const operation = 'getSession';
-    return this.#call(operation, caller, { path: { login } }).then((exchange) => {
+    const read = (exchange: Exchange) => {
       const answer = this.#bodyOf(operation, exchange);
       const body = jsonOf(answer);
       if (isSnapshotOf(login, body)) onOwned(text(body.group));
-      const session = this.#mapped(operation, 'snapshot of this login', (reading) =>
-        toSession(body, login, reading),
-      );
+      const reading = readingIn(this.#options.gatewayTimeUnit);
+      const snapshot = toSession(body, login, reading);
+      const session = this.#whole(operation, 'snapshot of this login', snapshot, reading);
       return { session, ...sentOf(answer) };
-    });
+    };
+    return this.#call(operation, caller, read, { path: { login } });
   }
 
   /** Memoized: equal bytes mean equal positions, so nothing is parsed on this hot path. */
   getOpenPositions(caller: Caller, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
     const operation = 'getOpenPositions';
-    return this.#call(operation, caller).then((exchange) => {
+    const read = (exchange: Exchange) => {
       const answer = this.#bodyOf(operation, exchange);
       const { bytes } = answer;
       if (previous?.bytes.equals(bytes)) return { ...previous, ...sentOf(answer) };
       const body = jsonOf(answer);
-      const positions = this.#mapped(operation, 'whole list of positions', (reading) =>
-        isRow(body) ? toPositions(body.positions, reading) : null,
-      );
+      const reading = readingIn(this.#options.gatewayTimeUnit);
+      const list = isRow(body) ? toPositions(body.positions, reading) : null;
+      const positions = this.#whole(operation, 'whole list of positions', list, reading);
       return { positions, bytes, ...sentOf(answer) };
-    });
+    };
+    return this.#call(operation, caller, read);
   }
 
   #bodyOf(operation: OperationName, exchange: Exchange): Answer {
@@ -194,10 +194,8 @@ export class GatewayClient {
     return answer;
   }
 
-  /** Maps what an answer says; one that breaks the interface is an error, and figures that no double carries are counted. */
-  #mapped<T>(operation: OperationName, expected: string, map: (reading: Reading) => T | null): T {
-    const reading = readingIn(this.#options.gatewayTimeUnit);
-    const value = map(reading);
+  /** What an answer says; one that breaks the interface is an error, and figures that no double carries are counted. */
+  #whole<T>(operation: OperationName, expected: string, value: T | null, reading: Reading): T {
     if (value === null) throw this.#broken(operation, `no ${expected}`);
     this.#options.onInexact?.(operation, reading.inexactFigures);
     return value;
@@ -208,14 +206,16 @@ export class GatewayClient {
     return contractError(operation, message);
   }
 
-  #call(
+  /** `read` makes of an exchange what the call returns, or throws why there is none. */
+  #call<T>(
     operation: OperationName,
     caller: Caller,
+    read: (exchange: Exchange) => T,
     { path = {}, body, headers = [], sendBeforeMs = null, onLate }: CallDetails = {},
-  ): Promise<Exchange> {
+  ): Promise<T> {
     const template = this.#templates[operation];
-    return promised(() =>
-      this.#options.send({
+    return new Promise((resolve, reject) => {
+      const call = {
         operation,
         row: template.row,
         path: template.path(path),
@@ -227,10 +227,20 @@ export class GatewayClient {
         onLate,
         caller,
         signal: template.row.effect === 'read' ? caller.signal : undefined,
-      }),
-    );
+      };
+      this.#options.send(call, (exchange) => {
+        try {
+          resolve(read(exchange));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
   }
 }
+
+/** An order is judged by what is at stake with it. */
+const unjudged = (exchange: Exchange) => exchange;
 
 /** Null where the body is no list. */
 async function instrumentsOf({ headers, bytes }: Answer) {

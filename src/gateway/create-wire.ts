@@ -72,11 +72,14 @@ export function createWire(options: WireOptions) {
     },
   });
   metrics.watch(operations, resilience, pools);
-  const observed: Send = (call) =>
-    resilience.send(call).then((exchange) => {
-      const outcome = callOutcome(call, exchange);
-      if (outcome === 'circuit' || outcome === 'busy') reportUnsent(call, outcome, metrics);
-      return exchange;
+  const observed: Send = (call, end) =>
+    resilience.send(call, (exchange) => {
+      try {
+        const outcome = callOutcome(call, exchange);
+        if (outcome === 'circuit' || outcome === 'busy') reportUnsent(call, outcome, metrics);
+      } finally {
+        end(exchange);
+      }
     });
   return {
     send: observed,

@@ -57,10 +57,17 @@ export interface Answer {
   readonly sentAtMs: number;
 }
 
-/** Never rejects: every failure is an exchange as well. */
-export type Send = (call: WireCall) => Promise<Exchange>;
+/**
+ * Calls `end` once, perhaps at once, whatever fails in a layer: every failure is an exchange as well. A promise for each
+ * layer would cost more.
+ */
+export type Send = (call: WireCall, end: (exchange: Exchange) => void) => void;
 
-/** Called with the outcome of each call on the wire, before the call resolves; `endedAtMs` by the steady clock. */
+export function exchanged(send: Send, call: WireCall): Promise<Exchange> {
+  return new Promise((resolve) => send(call, resolve));
+}
+
+/** Called with the outcome of each call on the wire, before the call ends; `endedAtMs` by the steady clock. */
 export type ObserveCall = (
   call: WireCall,
   outcome: CallOutcome,

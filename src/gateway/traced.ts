@@ -19,7 +19,7 @@ export function withSpans(send: Send, { tracing, url, forwardsTrace }: TracedOpt
     'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
   };
 
-  return async (call) => {
+  return (call, end) => {
     const { row, caller, resends } = call;
     // The path of a call names a login, so spans have its template alone.
     const span = tracing.call(caller.trace, {
@@ -33,9 +33,13 @@ export function withSpans(send: Send, { tracing, url, forwardsTrace }: TracedOpt
       },
     });
     const headers = forwardsTrace ? call.headers.concat(span.headers) : call.headers;
-    const exchange = await send({ ...call, headers });
-    span.end(endOf(call, exchange));
-    return exchange;
+    send({ ...call, headers }, (exchange) => {
+      try {
+        span.end(endOf(call, exchange));
+      } finally {
+        end(exchange);
+      }
+    });
   };
 }
 

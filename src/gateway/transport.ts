@@ -16,11 +16,10 @@ export function createTransport(
   logicalClock: LogicalClock,
 ): Send {
   const late: LateReads = { left: pools.mostLate };
-  return (call) => {
+  return (call, end) => {
     const { verb, area } = call.row;
-    const { promise, resolve } = Promise.withResolvers<Exchange>();
-    const dispatch = new Dispatch(call, logicalClock, late, observe, resolve);
-    if (dispatch.isOver) return promise;
+    const dispatch = new Dispatch(call, logicalClock, late, observe, end);
+    if (dispatch.isOver) return;
     try {
       pools.of(area).dispatch(
         {
@@ -35,7 +34,6 @@ export function createTransport(
     } catch (error) {
       dispatch.fail('connection', error);
     }
-    return promise;
   };
 }
 
@@ -61,8 +59,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   readonly #logicalClock: LogicalClock;
   readonly #late: LateReads;
   readonly #observe: ObserveCall;
-  // The promise's own function: a closure kept here would tie each dispatch to the next one's.
-  readonly #resolve: (exchange: Exchange) => void;
+  readonly #onEnd: (exchange: Exchange) => void;
   readonly #signal: AbortSignal | undefined;
   #deadline: NodeJS.Timeout;
   readonly #startedAt = performance.now();
@@ -88,13 +85,13 @@ class Dispatch implements Dispatcher.DispatchHandler {
     logicalClock: LogicalClock,
     late: LateReads,
     observe: ObserveCall,
-    resolve: (exchange: Exchange) => void,
+    onEnd: (exchange: Exchange) => void,
   ) {
     this.#call = call;
     this.#logicalClock = logicalClock;
     this.#late = late;
     this.#observe = observe;
-    this.#resolve = resolve;
+    this.#onEnd = onEnd;
     const { signal } = call;
     this.#signal = signal;
     this.#deadline = setTimeout(Dispatch.expire, call.deadlineMs, this);
@@ -255,9 +252,12 @@ class Dispatch implements Dispatcher.DispatchHandler {
     const endedAtMs = performance.now();
     const ms = endedAtMs - this.#startedAt;
     const outcome = callOutcome(this.#call, exchange);
-    this.#resolve(exchange);
-    this.#observe(this.#call, outcome, ms, exchange, endedAtMs);
-    caller.receipt?.({ operation, ms, source: 'call', outcome });
+    try {
+      this.#observe(this.#call, outcome, ms, exchange, endedAtMs);
+      caller.receipt?.({ operation, ms, source: 'call', outcome });
+    } finally {
+      this.#onEnd(exchange);
+    }
   }
 }
 

@@ -132,15 +132,16 @@ export class Scope implements OwnReads {
     return this.#session;
   }
 
-  async #readSession(): Promise<SessionAnswer> {
+  #readSession(): Promise<SessionAnswer> {
     const { sessions, openPositions, logicalClock } = this.#services;
     const maxAgeMs = this.#plan.maxAgeSeconds * 1000;
     const after = maxAgeMs === 0 ? logicalClock.next() - 1 : this.#after;
-    const viewer = await this.viewer();
-    const hasRows = this.#plan.has('rows')
-      ? (cached: SessionAnswer) => openPositions.newest(viewer, cached) !== undefined
-      : undefined;
-    return sessions.read(viewer, { maxAgeMs, after, hasRows });
+    return this.#asViewer((viewer) => {
+      const hasRows = this.#plan.has('rows')
+        ? (cached: SessionAnswer) => openPositions.newest(viewer, cached) !== undefined
+        : undefined;
+      return sessions.read(viewer, { maxAgeMs, after, hasRows });
+    });
   }
 
   positions(): Promise<readonly Position[]> {
@@ -148,22 +149,22 @@ export class Scope implements OwnReads {
     return this.#positions;
   }
 
-  async #readPositions(): Promise<readonly Position[]> {
-    const planned = this.#plan.has('orders') ? this.#readPair().catch(() => null) : null;
-    const list = await this.#readList();
-    const pair = await (planned ?? this.#pair?.catch(() => null));
-    return (pair?.list ?? list).positions;
+  #readPositions(): Promise<readonly Position[]> {
+    if (this.#plan.has('orders')) void this.#readPair().catch(() => {});
+    return this.#readList().then((list) => {
+      // One that others have asked for meanwhile counts as well.
+      const pairing = this.#pair?.catch(() => null);
+      return pairing === undefined
+        ? list.positions
+        : pairing.then((pair) => (pair?.list ?? list).positions);
+    });
   }
 
   #readList(): Promise<PositionsAnswer> {
-    this.#list ??= this.#fetchList();
-    return this.#list;
-  }
-
-  async #fetchList(): Promise<PositionsAnswer> {
     // A running feed's list may predate a write of this request.
     const live = this.#after === 0;
-    return this.#services.openPositions.read(await this.viewer(), { live });
+    this.#list ??= this.#asViewer((viewer) => this.#services.openPositions.read(viewer, { live }));
+    return this.#list;
   }
 
   async positionTotals(): Promise<PositionTotals> {
@@ -251,9 +252,13 @@ export class Scope implements OwnReads {
     const known = this.#reads.get(read) as Promise<T> | undefined;
     if (known) return known;
     const { gateway } = this.#services;
-    const reading = promised(() => after(this.viewer(), (viewer) => gateway.read(viewer, read)));
+    const reading = this.#asViewer((viewer) => gateway.read(viewer, read));
     this.#reads.set(read, reading);
     return reading;
+  }
+
+  #asViewer<T>(read: (viewer: Viewer) => Eventually<T>): Promise<T> {
+    return promised(() => after(this.viewer(), read));
   }
 }
 

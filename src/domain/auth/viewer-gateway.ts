@@ -27,6 +27,9 @@ export interface ViewerGatewayParts {
   readonly onSession?: (viewer: Viewer, answer: SessionAnswer) => void;
 }
 
+/** Records the 200 of a call; `group` is the one that it proves. */
+type Prove = (group: string | null) => void;
+
 export type ViewerGateway = ReturnType<typeof createViewerGateway>;
 
 /**
@@ -46,15 +49,16 @@ export function createViewerGateway({
     trials.refused(viewer);
   }
 
-  /** A recently accepted token is not limited as an attempt. `send` calls `prove` with a 200 that proves the token. */
+  /** A recently accepted token is not limited as an attempt. `accepted` calls `prove` with a 200 that proves the token. */
   function call<T>(
     viewer: Viewer,
     operation: OperationName,
-    send: (prove: (group: string | null) => void) => Promise<T>,
+    send: (prove: Prove) => Promise<T>,
+    accepted: (answer: T, prove: Prove) => void = () => {},
   ): Promise<T> {
     const wasAccepted = ledger.isAccepted(viewer);
     const logicalTime = ledger.beginCall();
-    const prove = (group: string | null) => {
+    const prove: Prove = (group) => {
       ledger.answered(viewer, operation, logicalTime, group);
       // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
       if (!wasAccepted && ledger.isAccepted(viewer)) trials.accepted(viewer);
@@ -64,6 +68,7 @@ export function createViewerGateway({
     return sent.then(
       (answer) => {
         refusals.accepted(operation, viewer.login);
+        accepted(answer, prove);
         return answer;
       },
       (error: unknown) => {
@@ -78,34 +83,23 @@ export function createViewerGateway({
     );
   }
 
-  function proving<T>(
-    viewer: Viewer,
-    operation: OperationName,
-    send: () => Promise<T>,
-  ): Promise<T> {
-    return call(viewer, operation, async (prove) => {
-      const answer = await send();
-      prove(null);
-      return answer;
-    });
-  }
-
   return {
     /** A read that needs nothing but its viewer; what its 200 proves is in its row. */
-    read: <T>(viewer: Viewer, read: Read<T>): Promise<T> =>
-      proving(viewer, read.operation, () => client.read(viewer, read, { login: viewer.login })),
+    read<T>(viewer: Viewer, read: Read<T>): Promise<T> {
+      const send = () => client.read(viewer, read, { login: viewer.login });
+      return call(viewer, read.operation, send, (_answer, prove) => prove(null));
+    },
     async getAllTickers(
       viewer: Viewer,
       group: string,
       etag: string | null,
     ): Promise<CatalogAnswer> {
       try {
-        return await call(viewer, 'getAllTickers', async (prove) => {
-          const answer = await client.getAllTickers(viewer, group, etag);
+        const send = () => client.getAllTickers(viewer, group, etag);
+        return await call(viewer, 'getAllTickers', send, ({ modified }, prove) =>
           // A 304 may come from an intermediate cache that never saw this token.
-          if (answer.modified) prove(group);
-          return answer;
-        });
+          prove(modified ? group : null),
+        );
       } catch (error) {
         if (isGatewayError(error, 'forbidden')) ledger.catalogForbidden(viewer, group);
         // The session's group precedes the token's.
@@ -128,9 +122,9 @@ export function createViewerGateway({
     },
     getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
       const send = () => client.getOpenPositions(viewer, previous);
-      return proving(viewer, 'getOpenPositions', send).then((answer) => {
+      return call(viewer, 'getOpenPositions', send, (answer, prove) => {
+        prove(null);
         onPositions(viewer, answer);
-        return answer;
       });
     },
     /** `onLate` is called with an answer that comes after the call has ended by its deadline. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
+import { after, type Eventually } from '../../../lib/eventually.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/model.ts';
@@ -28,24 +29,23 @@ export class OpenPositions {
   }
 
   /** `live`: whether a running feed's list is acceptable; after a write it may be outdated. */
-  async read(viewer: Viewer, { live }: { readonly live: boolean }): Promise<PositionsAnswer> {
-    const { gateway, board, clock, hub } = this.#options;
-    const startedAtMs = clock.now();
-    const running = live ? await this.#running(viewer) : null;
-    if (running) {
-      const ms = clock.now() - startedAtMs;
-      viewer.receipt?.({ operation: 'getOpenPositions', ms, source: 'shared' });
-      return running;
-    }
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const answer = await gateway.getOpenPositions(viewer, this.#newest(viewer));
+  read(viewer: Viewer, { live }: { readonly live: boolean }): Eventually<PositionsAnswer> {
+    const running = live ? this.#running(viewer) : null;
+    return after(running, (list) => list ?? this.#fetch(viewer));
+  }
+
+  #fetch(viewer: Viewer, tries = 1): Promise<PositionsAnswer> {
+    const { gateway, board, hub } = this.#options;
+    return gateway.getOpenPositions(viewer, this.#newest(viewer)).then((answer) => {
       const list = board.offer(viewer, newer(this.#newest(viewer), answer));
-      if (list === null) continue;
-      hub.served(viewer, list);
-      return list;
-    }
-    const message = 'newer lists came and went meanwhile';
-    throw new GatewayError('unavailable', 'getOpenPositions', message);
+      if (list !== null) {
+        hub.served(viewer, list);
+        return list;
+      }
+      if (tries < MOST_TRIES) return this.#fetch(viewer, tries + 1);
+      const message = 'newer lists came and went meanwhile';
+      throw new GatewayError('unavailable', 'getOpenPositions', message);
+    });
   }
 
   /**
@@ -73,10 +73,16 @@ export class OpenPositions {
     return newer(board.newest(viewer), hub.shown(viewer)?.list ?? null);
   }
 
-  async #running(viewer: Viewer): Promise<PositionsAnswer | null> {
-    const { hub, freshness } = this.#options;
+  #running(viewer: Viewer): Eventually<PositionsAnswer | null> {
+    const { hub, freshness, clock } = this.#options;
     if (hub.current(viewer) === null) return null;
-    // The list is looked up again, because a change makes it outdated.
-    return (await freshness.catchUp(viewer.account)) ? hub.current(viewer) : null;
+    const startedAtMs = clock.now();
+    return after(freshness.catchUp(viewer.account), (isCertain) => {
+      // The list is looked up again, because a change makes it outdated.
+      const list = isCertain ? hub.current(viewer) : null;
+      const ms = clock.now() - startedAtMs;
+      if (list !== null) viewer.receipt?.({ operation: 'getOpenPositions', ms, source: 'shared' });
+      return list;
+    });
   }
 }

@@ -104,17 +104,18 @@ function healthFor({ isProbe }: Permit, health: Health, ofAnother: Health): Coun
 
 /** Sends only the calls that the breakers of their backend and operation admit. */
 export function withBreakers(send: Send, breakers: ReadonlyMap<Backend, BackendBreakers>): Send {
-  return (call) => {
+  return (call, end) => {
     const backend = breakers.get(call.row.backend);
-    if (backend === undefined) return send(call);
+    if (backend === undefined) return send(call, end);
     const permits = backend.admit(call);
-    if (permits === null) {
-      return Promise.resolve({ sent: false, cause: circuitOpen(call.operation) });
-    }
+    if (permits === null) return end({ sent: false, cause: circuitOpen(call.operation) });
     const isProbe = permits.shared.isProbe || permits.own.isProbe;
-    return send(isProbe ? unending(call) : call).then((exchange) => {
-      backend.settle(permits, call, healthShown(call, exchange));
-      return exchange;
+    send(isProbe ? unending(call) : call, (exchange) => {
+      try {
+        backend.settle(permits, call, healthShown(call, exchange));
+      } finally {
+        end(exchange);
+      }
     });
   };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { NotAttemptedError } from '../errors.ts';
-import type { Exchange, Send, WireCall } from '../exchange.ts';
+import { type Exchange, exchanged, type Send, type WireCall } from '../exchange.ts';
 import type { Area } from '../operations.ts';
 import { accountOf } from './breakers.ts';
 
@@ -106,26 +106,29 @@ export function withBulkheads(
         }
         entered.push(bulkhead);
       }
-      return await send(admitted);
+      return await exchanged(send, admitted);
     } finally {
       for (const bulkhead of entered) bulkhead.leave();
     }
   }
 
-  return (call) => {
+  return (call, end) => {
     const area = areas[call.row.area];
-    if (area === undefined) return send(call);
+    if (area === undefined) return send(call, end);
     const { key, isProved } = accountOf(call.caller);
     const shares = isProved ? [area.all] : [area.unproved, area.all];
     const wanted = call.caller.priority === 'poll' ? [area.polls, ...shares] : shares;
     // Nearly always there is room, and nothing to wait for.
-    if (!wanted.every(({ hasRoom }) => hasRoom)) return sendInTurn(call, wanted, key);
+    const hasRoom = wanted.every((bulkhead) => bulkhead.hasRoom);
+    if (!hasRoom) {
+      // What rejects has not come to the wire.
+      const failed = (cause: unknown) => end({ sent: false, cause });
+      return void sendInTurn(call, wanted, key).then(end, failed);
+    }
     for (const bulkhead of wanted) bulkhead.enter(key, 0, undefined);
-    const exchange = send(call);
-    const leave = () => {
+    send(call, (exchange) => {
       for (const bulkhead of wanted) bulkhead.leave();
-    };
-    void exchange.then(leave, leave);
-    return exchange;
+      end(exchange);
+    });
   };
 }

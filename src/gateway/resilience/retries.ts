@@ -2,7 +2,7 @@ import { backoffMs } from '../../../lib/backoff.ts';
 import { type Clock, pause } from '../../../lib/clock.ts';
 import { createRollingWindow } from '../../../lib/rolling-window.ts';
 import { isWorthRepeating, wasNotAttempted } from '../classify.ts';
-import type { Exchange, Send, WireCall } from '../exchange.ts';
+import { type Exchange, exchanged, type Send, type WireCall } from '../exchange.ts';
 import { retryAfterSeconds } from '../judge.ts';
 import type { Backend } from '../operations.ts';
 
@@ -37,7 +37,7 @@ export function withRetries(send: Send, { clock, random, budgets, onRetry }: Ret
       const next =
         call.signal?.aborted || deadlineMs <= 0
           ? null
-          : await send({ ...call, deadlineMs, resends: retry + 1 });
+          : await exchanged(send, { ...call, deadlineMs, resends: retry + 1 });
       if (next === null || wasNotAttempted(next)) {
         // Nothing was sent, so the gateway's last answer still counts.
         budget.giveBack();
@@ -49,18 +49,17 @@ export function withRetries(send: Send, { clock, random, budgets, onRetry }: Ret
     return exchange;
   }
 
-  return (call) => {
+  return (call, end) => {
     const { effect, backend } = call.row;
     // An idempotent write may be harmless to retry, but that is for its sender to decide. A feed polls again anyway.
     const isRetried = effect === 'read' && call.caller.priority !== 'poll';
     const budget = isRetried ? budgets.get(backend) : undefined;
-    if (budget === undefined) return send(call);
+    if (budget === undefined) return send(call, end);
     const endsAtMs = clock.now() + call.deadlineMs;
-    return send(call).then((exchange) => {
+    send(call, (exchange) => {
       if (!wasNotAttempted(exchange)) budget.called();
-      return isWorthRepeating(call, exchange)
-        ? repeated(call, exchange, budget, endsAtMs)
-        : exchange;
+      if (!isWorthRepeating(call, exchange)) end(exchange);
+      else void repeated(call, exchange, budget, endsAtMs).then(end, () => end(exchange));
     });
   };
 }

@@ -8,7 +8,6 @@ import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
-import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestTrials } from '../../support/trials.ts';
 
@@ -35,22 +34,21 @@ export function openAccountWorld(
   const calls: OpenCall[] = [];
   const judged: string[] = [];
   const client = new GatewayClient({
-    send: ({ operation }) =>
-      new Promise<Exchange>((resolve) => {
-        const logicalTime = logicalClock.next();
-        const sent = { sent: true, logicalTime, sentAtMs: clock.now() } as const;
-        calls.push({
-          operation,
-          answer: (body, status = 200) =>
-            resolve({
-              ...sent,
-              answered: true,
-              status,
-              headers: { 'content-type': 'application/json' },
-              bytes: Buffer.from(JSON.stringify(body)),
-            }),
-        });
-      }),
+    send({ operation }, end) {
+      const logicalTime = logicalClock.next();
+      const sent = { sent: true, logicalTime, sentAtMs: clock.now() } as const;
+      calls.push({
+        operation,
+        answer: (body, status = 200) =>
+          end({
+            ...sent,
+            answered: true,
+            status,
+            headers: { 'content-type': 'application/json' },
+            bytes: Buffer.from(JSON.stringify(body)),
+          }),
+      });
+    },
     gatewayHeaders: {},
     gatewayForwardClient: false,
     gatewayForwardHeaders: [],

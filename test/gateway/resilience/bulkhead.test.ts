@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toToken } from '../../../lib/token.ts';
-import type { Exchange, WireCall } from '../../../src/gateway/exchange.ts';
+import { type Exchange, exchanged, type WireCall } from '../../../src/gateway/exchange.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { createBulkhead, withBulkheads } from '../../../src/gateway/resilience/bulkhead.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -13,11 +13,16 @@ function openBulkhead(width: number) {
   const unproved = createBulkhead(clock, 1);
   const all = createBulkhead(clock, 3);
   const sent: { call: WireCall; answer: () => void }[] = [];
-  const send = withBulkheads(
-    (call) => new Promise((resolve) => sent.push({ call, answer: () => resolve(refused) })),
+  const guarded = withBulkheads(
+    (call, end) => {
+      const { promise, resolve } = Promise.withResolvers<Exchange>();
+      void promise.then(end);
+      sent.push({ call, answer: () => resolve(refused) });
+    },
     { reads: { all, unproved, polls: bulkhead } },
     clock,
   );
+  const send = (call: WireCall) => exchanged(guarded, call);
   return { clock, bulkhead, unproved, all, sent, send };
 }
 
