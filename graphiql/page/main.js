@@ -2,7 +2,7 @@
 import { Account } from './account.js';
 import { AnswerBar } from './answer-bar.js';
 import { elementOf } from './elements.js';
-import { CONFIRMED_FIELDS, EXAMPLES } from './examples.js';
+import { CONFIRMED_FIELDS, EXAMPLES, groupOf } from './examples.js';
 import { createFetcher } from './fetcher.js';
 import { loadGraphiQL } from './loading.js';
 import { SandboxUsers } from './sandbox-users.js';
@@ -41,6 +41,7 @@ renderGraphiQL(elementOf('root', HTMLElement), {
   ],
   fetcher: createFetcher({ endpoint, confirmedFields, signIn, answers: new AnswerBar() }),
   defaultTabs,
+  groupOf,
   // Null asks for none.
   ...(!config.introspection && { schema: null }),
   // Or the first tab would show what was edited last.

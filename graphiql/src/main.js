@@ -3,6 +3,7 @@ import { GraphiQL } from 'graphiql';
 import { createElement as h } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Keyboard } from './keyboard.js';
+import { GroupOf } from './tabs.js';
 import { Toolbar } from './toolbar.js';
 import { whenOpened } from './when-opened.js';
 
@@ -22,15 +23,20 @@ const QUERY_BUILDER = {
 
 /**
  * @param {Element} element
- * @param {object} options The properties of GraphiQL's component, and the tools that the page adds to its toolbar.
+ * @param {object} options The properties of GraphiQL's component, the tools that the page adds to its toolbar, and the groups of
+ * its tabs.
  */
-export function renderGraphiQL(element, { tools = [], ...options }) {
+export function renderGraphiQL(element, { tools = [], groupOf, ...options }) {
   createRoot(element).render(
     h(
-      GraphiQL,
-      { ...options, plugins: [QUERY_BUILDER] },
-      h(GraphiQL.Toolbar, null, (own) => h(Toolbar, { own, tools })),
-      h(Keyboard),
+      GroupOf,
+      { value: groupOf },
+      h(
+        GraphiQL,
+        { ...options, plugins: [QUERY_BUILDER] },
+        h(GraphiQL.Toolbar, null, (own) => h(Toolbar, { own, tools })),
+        h(Keyboard),
+      ),
     ),
   );
 }
