@@ -19,7 +19,7 @@ const confirmedFields = users ? [] : CONFIRMED_FIELDS;
 const signIn = users ? new SandboxUsers(endpoint, users, config.token) : new Account(endpoint);
 const defaultTabs = openingTabs(EXAMPLES.filter(({ isForSandbox }) => users || !isForSandbox));
 
-const { renderGraphiQL } = await loadGraphiQL(config.graphiql);
+const { applyChanges, renderGraphiQL } = await loadGraphiQL(config.graphiql);
 renderGraphiQL(elementOf('root', HTMLElement), {
   tools: [
     {
@@ -39,7 +39,12 @@ renderGraphiQL(elementOf('root', HTMLElement), {
       },
     },
   ],
-  fetcher: createFetcher({ endpoint, confirmedFields, signIn, answers: new AnswerBar() }),
+  fetcher: createFetcher({
+    endpoint,
+    confirmedFields,
+    signIn,
+    answers: new AnswerBar(applyChanges),
+  }),
   defaultTabs,
   groupOf,
   // Null asks for none.

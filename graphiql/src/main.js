@@ -1,4 +1,4 @@
-// The page gets one function of GraphiQL. Parts that are drawn only when they are opened are loaded then.
+// The page gets one function of GraphiQL, and one of the client. Parts that are drawn only when they are opened are loaded then.
 import { GraphiQL } from 'graphiql';
 import { createElement as h } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -6,6 +6,8 @@ import { Keyboard } from './keyboard.js';
 import { GroupOf } from './tabs.js';
 import { Toolbar } from './toolbar.js';
 import { whenOpened } from './when-opened.js';
+
+export { applyChanges } from '../../client/src/live/rows.ts';
 
 const QUERY_BUILDER = {
   title: 'GraphiQL Explorer',
