@@ -62,11 +62,15 @@ export class AnswerBar {
     const startedMs = performance.now();
     let bytes = 0;
     let hasEnded = false;
+    /** @type {number | null} */
+    let lostMs = null;
+    let missed = '';
     /** @type {import('./fold.js').Stand | null} */
     let stand = null;
     const update = (/** @type {string} */ text, /** @type {string} */ tone) => {
       const seconds = formatMs(performance.now() - startedMs);
       const facts = [formatCount(log.count, 'event'), formatBytes(bytes), seconds];
+      if (missed) facts.push(missed);
       if (stand?.asOf) facts.push(`as of ${formatTime(new Date(String(stand.asOf)))}`);
       this.#write(name, text, tone, facts);
     };
@@ -79,21 +83,34 @@ export class AnswerBar {
     return {
       add: (/** @type {StreamEvent} */ event) => {
         if (hasEnded) return;
+        const [changes] = Object.values(event.result.data ?? {});
+        if (lostMs !== null) {
+          const how = changes?.snapshot === false ? 'resumed by the cursor' : 'begun anew';
+          missed = `missed ${formatMs(performance.now() - lostMs)}, ${how}`;
+          log.note(missed);
+          this.#announcement.textContent = `${name}: ${missed}`;
+          lostMs = null;
+        }
         bytes += event.bytes;
         log.add(event);
-        const [changes] = Object.values(event.result.data ?? {});
         if (changes) stand = standAfter(stand, changes, this.#applyChanges);
         if (stand) this.#offer([figuresOf(stand), ...listsIn(stand)], stand);
         else this.#offer(listsIn(event.result.data), null);
         update('Streaming', 'live');
       },
-      end: (/** @type {'complete' | 'stopped' | 'cut'} */ how) => {
+      lose: () => {
+        if (hasEnded || lostMs !== null) return;
+        lostMs = performance.now();
+        update("You're offline", 'bad');
+        this.#announcement.textContent = `${name}: You're offline. It goes on when the server is back.`;
+      },
+      end: (/** @type {'complete' | 'stopped'} */ how) => {
         if (hasEnded) return;
         hasEnded = true;
-        const text = { complete: 'Complete', stopped: 'Stopped', cut: 'Connection lost' }[how];
+        const text = { complete: 'Complete', stopped: 'Stopped' }[how];
         // A later answer may have taken the line meanwhile.
         if (!log.element.isConnected) return;
-        update(text, how === 'cut' ? 'bad' : 'good');
+        update(text, 'good');
         this.#announcement.textContent = `${name}: ${text}, ${formatCount(log.count, 'event')}`;
       },
     };

@@ -1,10 +1,12 @@
 import { isConfirmed } from './confirmation.js';
-import { readEventStream } from './event-stream.js';
+import { isEventStream } from './event-stream.js';
+import { resumedEvents } from './resumed-events.js';
 
 /**
  * @typedef {import('./types.d.ts').Operation} Operation
  * @typedef {import('./types.d.ts').GraphQLResult} GraphQLResult
  * @typedef {import('./types.d.ts').FetcherOptions} FetcherOptions
+ * @typedef {import('./resumed-events.js').Connect} Connect
  * @typedef {import('./types.d.ts').SignIn} SignIn
  * @typedef {import('./answer-bar.js').AnswerBar} AnswerBar
  */
@@ -27,21 +29,24 @@ export function createFetcher({ endpoint, confirmedFields, signIn, answers }) {
     const account = () => accountOf(endpoint, signIn, options);
     const asked = { query, operationName: chosen ?? null, ...(variables && { variables }) };
     if (!(await isConfirmed(asked, confirmedFields, account))) return failure('It was not sent.');
-    const controller = new AbortController();
     const startedMs = performance.now();
     const elapsed = () => performance.now() - startedMs;
     try {
       const headers = await headersOf(signIn, options);
-      const response = await fetch(endpoint, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify({ query, variables, operationName: chosen }),
-        signal: controller.signal,
-      });
-      const body = response.body;
-      if (body && response.headers.get('content-type')?.startsWith('text/event-stream')) {
-        const log = answers.openStream(name);
-        return events(body, controller, log, (result) => reportRefusal(signIn, headers, result));
+      const resumable = /\bafter\s*:\s*\$(\w+)/.exec(query)?.[1];
+      /** @type {Connect} */
+      const connect = (signal, cursor) => {
+        const given = resumable && cursor ? { ...variables, [resumable]: cursor } : variables;
+        const body = JSON.stringify({ query, variables: given, operationName: chosen });
+        return fetch(endpoint, { method: 'POST', headers, body, signal });
+      };
+      const line = new AbortController();
+      const response = await connect(line.signal, null);
+      // Nothing else may be sent twice.
+      if (isEventStream(response) && isSubscription(query, name)) {
+        const onResult = (/** @type {GraphQLResult} */ result) =>
+          reportRefusal(signIn, headers, result);
+        return resumedEvents({ response, line, connect, log: answers.openStream(name), onResult });
       }
       const bytes = await response.arrayBuffer();
       const result = resultOf(bytes, response);
@@ -91,6 +96,14 @@ function chosenOperation(query, operationName) {
   const names = [...text.matchAll(/\b(?:query|mutation|subscription)\s+([_A-Za-z]\w*)/g)];
   const isThere = names.some(([, name]) => name === operationName);
   return isThere ? operationName : names[0]?.[1];
+}
+
+/**
+ * @param {string} query
+ * @param {string} name
+ */
+function isSubscription(query, name) {
+  return new RegExp(`\\bsubscription\\s*(${name}\\b|[{@(])`).test(query.replaceAll(/#.*/g, ''));
 }
 
 /**
@@ -163,50 +176,8 @@ async function reportRefusal(signIn, headers, { errors }) {
  * @returns {GraphQLResult}
  */
 function failure(error) {
-  const isNetwork = error instanceof TypeError;
   const message = error instanceof Error ? error.message : String(error);
-  return {
-    errors: [{ message: isNetwork ? `The server cannot be reached: ${message}` : message }],
-  };
-}
-
-/**
- * The events of a subscription, which `return` ends at once: a generator would end only after its
- * next event.
- *
- * @param {ReadableStream<Uint8Array>} body
- * @param {AbortController} controller
- * @param {ReturnType<AnswerBar['openStream']>} log
- * @param {(result: GraphQLResult) => Promise<void>} onResult
- * @returns {AsyncIterableIterator<GraphQLResult>}
- */
-function events(body, controller, log, onResult) {
-  const source = readEventStream(body);
-  const encoder = new TextEncoder();
-  const iterator = {
-    async next() {
-      try {
-        const { value, done } = await source.next();
-        if (done) {
-          log.end('complete');
-          return { value: undefined, done: true };
-        }
-        /** @type {GraphQLResult} */
-        const result = JSON.parse(value);
-        log.add({ at: new Date(), bytes: encoder.encode(value).length, result });
-        await onResult(result);
-        return { value: result, done: false };
-      } catch {
-        log.end(controller.signal.aborted ? 'stopped' : 'cut');
-        return { value: undefined, done: true };
-      }
-    },
-    async return() {
-      log.end('stopped');
-      controller.abort();
-      return { value: undefined, done: true };
-    },
-    [Symbol.asyncIterator]: () => iterator,
-  };
-  return /** @type {AsyncIterableIterator<GraphQLResult>} */ (iterator);
+  if (!(error instanceof TypeError)) return { errors: [{ message }] };
+  const why = navigator.onLine ? 'The server cannot be reached' : "You're offline";
+  return { errors: [{ message: `${why}: ${message}` }] };
 }

@@ -2,12 +2,20 @@ import { chromium, type Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { applyChanges } from '../../../client/src/live/rows.ts';
 import { EXAMPLES } from '../../../graphiql/page/examples.js';
-import { isReady, openPage, overflowsSideways, violations } from '../../support/browser-page.ts';
+import {
+  isReady,
+  openPage,
+  overflowsSideways,
+  type PageOptions,
+  violations,
+} from '../../support/browser-page.ts';
 import { describeWithChromium } from '../../support/describe-with.ts';
 import { inFull } from '../../support/in-full.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
+import { startSwitchboard } from '../../support/switchboard.ts';
 
+type Options = PageOptions & { readonly url?: string };
 type Stand = Readonly<Record<string, unknown>>;
 
 // The browser runs it as it is: JavaScript.
@@ -73,9 +81,9 @@ describeWithChromium('GraphiQL follows an account', (executablePath) => {
   const app = sharedApp({ POSITIONS_POLL_MS: '100', SESSION_MAX_AGE_SECONDS: '1' });
   const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
 
-  const open = async (query: string, options = {}) => {
+  const open = async (query: string, { url = app.url, ...options }: Options = {}) => {
     const fragment = new URLSearchParams({ query });
-    const opened = await openPage(browser, `${app.url}/graphql#${fragment}`, {
+    const opened = await openPage(browser, `${url}/graphql#${fragment}`, {
       viewport: DESKTOP,
       ...options,
     });
@@ -84,6 +92,7 @@ describeWithChromium('GraphiQL follows an account', (executablePath) => {
     return opened;
   };
   const summary = (page: Page) => page.locator('#answer-summary');
+  const status = (page: Page) => page.getByRole('status').innerText();
   const table = (page: Page, name: string) =>
     page.getByRole('table', { name: new RegExp(`^${name}: `) });
   const order = async (key: string) => {
@@ -144,5 +153,82 @@ describeWithChromium('GraphiQL follows an account', (executablePath) => {
     const id = await order('whole');
     await table(page, 'positions').getByText(id).waitFor();
     expect(await page.getByRole('button', { name: 'Fold' }).isVisible()).toBe(false);
+  });
+
+  test('without a network it says so, and resumes by the cursor with what was missed', async () => {
+    const isExpected = (problem: string) => /ERR_INTERNET_DISCONNECTED/.test(problem);
+    await using opened = await open(ACCOUNT, { isExpected });
+    const { page, problems } = opened;
+    await page.getByRole('button', { name: 'Table' }).click();
+    await table(page, 'positions').waitFor();
+    const sent: { query: string; variables?: { after?: string } }[] = [];
+    page.on('request', (request) => void sent.push(request.postDataJSON()));
+    await page.context().setOffline(true);
+    await summary(page).getByText("You're offline", { exact: true }).waitFor();
+    expect(await status(page)).toContain("Account: You're offline");
+    // What was there stays in sight.
+    expect(await table(page, 'positions').isVisible()).toBe(true);
+    expect(await violations(page)).toEqual([]);
+    const id = await order('offline');
+    expect(await table(page, 'positions').getByText(id).count()).toBe(0);
+    await page.context().setOffline(false);
+    await table(page, 'positions').getByText(id).waitFor();
+    const missed = /^missed [\d.]+ m?s, resumed by the cursor$/;
+    await summary(page).getByText(missed).waitFor();
+    await summary(page).getByText('Streaming').waitFor();
+    expect(sent.at(-1)?.query).toBe(ACCOUNT);
+    expect(sent.at(-1)?.variables?.after).toMatch(/\S/);
+    await page.getByRole('button', { name: 'Events' }).click();
+    expect(await page.locator('.events > li').getByText(missed).count()).toBe(1);
+    expect(problems).toEqual([]);
+  });
+
+  test('a line that is cut is opened anew for the user it was opened for', async () => {
+    await using board = await startSwitchboard(app.url);
+    const isExpected = (problem: string) => /ERR_/.test(problem);
+    const query = 'subscription { positions { id } }';
+    await using opened = await open(query, { isExpected, url: `http://${board.address}` });
+    const { page, problems } = opened;
+    await page.getByRole('button', { name: 'Table' }).click();
+    await table(page, 'positions').waitFor();
+    // Nobody listens there.
+    board.to('http://127.0.0.1:1');
+    board.cut();
+    await summary(page).getByText("You're offline", { exact: true }).waitFor();
+    await page.getByLabel('User').selectOption('fresh@example.com');
+    const id = await order('cut');
+    board.to(app.url);
+    await table(page, 'positions').getByText(id).waitFor();
+    await summary(page)
+      .getByText(/^missed [\d.]+ m?s, begun anew$/)
+      .waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('without a network an operation fails as offline', async () => {
+    const isExpected = (problem: string) => /ERR_INTERNET_DISCONNECTED/.test(problem);
+    await using opened = await open('{ customerId }', { isExpected });
+    const { page } = opened;
+    await summary(page).getByText('200 OK').waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: /execute query/i }).click();
+    await page.locator('.result-window').getByText("You're offline").waitFor();
+  });
+
+  test('stopping ends the attempts', async () => {
+    const isExpected = (problem: string) => /ERR_INTERNET_DISCONNECTED/.test(problem);
+    await using opened = await open(ACCOUNT, { isExpected });
+    const { page } = opened;
+    await summary(page).getByText('Streaming').waitFor();
+    await page.context().setOffline(true);
+    await summary(page).getByText("You're offline", { exact: true }).waitFor();
+    await page.getByRole('button', { name: /^stop/i }).click();
+    await summary(page).getByText('Stopped').waitFor();
+    const sent: string[] = [];
+    page.on('request', (request) => void sent.push(request.url()));
+    await page.context().setOffline(false);
+    await page.getByRole('button', { name: /execute query/i }).click();
+    await summary(page).getByText('Streaming').waitFor();
+    expect(sent).toEqual([`${app.url}/graphql`]);
   });
 });
