@@ -1,8 +1,3 @@
-/** @param {Response} response */
-export function isEventStream(response) {
-  return response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-}
-
 /**
  * The `data` of each event of a `text/event-stream`, until it completes.
  *

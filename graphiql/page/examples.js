@@ -92,22 +92,6 @@ subscription Account($after: String) {
 `,
   },
   {
-    group: 'Live',
-    query: `# The open positions alone, once a second at most.
-subscription Positions($after: String) {
-  positionChanges(after: $after, intervalMs: 1000) {
-    snapshot
-    status
-    asOf
-    totals { count profit }
-    upserted { id symbol side units profit }
-    closed
-    cursor
-  }
-}
-`,
-  },
-  {
     group: 'Trade',
     isForSandbox: true,
     query: `# Run it twice: an order is sent once for each key.

@@ -1,8 +1,8 @@
 import { isConfirmed } from './confirmation.js';
-import { isEventStream } from './event-stream.js';
-import { resumedEvents } from './resumed-events.js';
+import { isEventStream, resumedEvents } from './resumed-events.js';
 
 /**
+ * @typedef {import('./types.d.ts').Answer} Answer
  * @typedef {import('./types.d.ts').Operation} Operation
  * @typedef {import('./types.d.ts').GraphQLResult} GraphQLResult
  * @typedef {import('./types.d.ts').FetcherOptions} FetcherOptions
@@ -30,7 +30,13 @@ export function createFetcher({ endpoint, confirmedFields, signIn, answers }) {
     const asked = { query, operationName: chosen ?? null, ...(variables && { variables }) };
     if (!(await isConfirmed(asked, confirmedFields, account))) return failure('It was not sent.');
     const startedMs = performance.now();
-    const elapsed = () => performance.now() - startedMs;
+    const report = (
+      /** @type {Pick<Answer, 'status' | 'statusText' | 'bytes' | 'requestId' | 'result'>} */ answer,
+    ) => {
+      const ms = performance.now() - startedMs;
+      if (!isIntrospection) answers.show({ name, ms, ...answer });
+      return answer.result;
+    };
     try {
       const headers = await headersOf(signIn, options);
       const resumable = /\bafter\s*:\s*\$(\w+)/.exec(query)?.[1];
@@ -44,42 +50,19 @@ export function createFetcher({ endpoint, confirmedFields, signIn, answers }) {
       const response = await connect(line.signal, null);
       // Nothing else may be sent twice.
       if (isEventStream(response) && isSubscription(query, name)) {
-        const onResult = (/** @type {GraphQLResult} */ result) =>
-          reportRefusal(signIn, headers, result);
-        return resumedEvents({ response, line, connect, log: answers.openStream(name), onResult });
+        const log = answers.openStream(name);
+        const onResult = reportRefusal.bind(null, signIn, headers);
+        return resumedEvents({ response, line, connect, log, onResult });
       }
       const bytes = await response.arrayBuffer();
       const result = resultOf(bytes, response);
       await reportRefusal(signIn, headers, result);
-      if (!isIntrospection) {
-        const { status, statusText } = response;
-        const requestId = response.headers.get('x-request-id');
-        const ms = elapsed();
-        answers.show({
-          name,
-          status,
-          statusText,
-          ms,
-          bytes: bytes.byteLength,
-          requestId,
-          result,
-        });
-      }
-      return result;
+      const { status, statusText } = response;
+      const requestId = response.headers.get('x-request-id');
+      return report({ status, statusText, bytes: bytes.byteLength, requestId, result });
     } catch (error) {
       const result = failure(error);
-      if (!isIntrospection) {
-        answers.show({
-          name,
-          status: null,
-          statusText: '',
-          ms: elapsed(),
-          bytes: 0,
-          requestId: null,
-          result,
-        });
-      }
-      return result;
+      return report({ status: null, statusText: '', bytes: 0, requestId: null, result });
     }
   };
 }

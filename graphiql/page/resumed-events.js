@@ -1,4 +1,4 @@
-import { isEventStream, readEventStream } from './event-stream.js';
+import { readEventStream } from './event-stream.js';
 
 /**
  * @typedef {import('./types.d.ts').GraphQLResult} GraphQLResult
@@ -7,72 +7,68 @@ import { isEventStream, readEventStream } from './event-stream.js';
  */
 
 const LONGEST_PAUSE_MS = 10_000;
-/** @type {IteratorReturnResult<undefined>} */
-const END = { value: undefined, done: true };
+
+/** @param {Response} response */
+export function isEventStream(response) {
+  return response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+}
 
 /**
  * The events of a subscription, over as many connections as it takes: it resumes by the cursor of the last event, with the token that it
- * began with. `return` ends it at once: a generator would end only after its next event.
+ * began with.
  *
  * @param {{ response: Response, line: AbortController, connect: Connect, log: Log, onResult: (result: GraphQLResult) => Promise<void> }} parts
- * @returns {AsyncIterableIterator<GraphQLResult>}
  */
-export function resumedEvents({ response, line, connect, log, onResult }) {
+export function resumedEvents({ response: first, line, connect, log, onResult }) {
   const stop = new AbortController();
   const encoder = new TextEncoder();
-  let texts = textsOf(response);
-  /** @type {string | null} */
-  let cursor = null;
-  let failures = 0;
+  stop.signal.addEventListener('abort', () => line.abort());
   // A line that died with the network is told nothing. One to this machine is there at once again.
   addEventListener('offline', () => line.abort(), { signal: stop.signal });
-  stop.signal.addEventListener('abort', () => line.abort());
 
-  async function resumed() {
-    log.lose();
-    for (;;) {
-      await pause(Math.min(LONGEST_PAUSE_MS, 1000 * (2 ** failures - 1)), stop.signal);
-      failures += 1;
-      if (stop.signal.aborted) return texts;
-      line = new AbortController();
-      const again = await connect(line.signal, cursor).catch(() => null);
-      if (again && again.status < 500) return textsOf(again);
-    }
-  }
-
-  /** @returns {Promise<IteratorResult<GraphQLResult>>} */
-  async function next() {
+  /** @returns {AsyncGenerator<GraphQLResult, undefined>} */
+  async function* follow() {
+    /** @type {Response | null} */
+    let response = first;
+    /** @type {string | null} */
+    let cursor = null;
+    let failures = 0;
     while (!stop.signal.aborted) {
       try {
-        const { value, done } = await texts.next();
-        if (done) {
-          log.end('complete');
-          stop.abort();
-          return END;
+        response ??= await connect(line.signal, cursor);
+        for await (const text of textsOf(response)) {
+          /** @type {GraphQLResult} */
+          const result = JSON.parse(text);
+          const [event] = Object.values(result.data ?? {});
+          cursor = event?.cursor ?? cursor;
+          failures = 0;
+          log.add({ at: new Date(), bytes: encoder.encode(text).length, result });
+          await onResult(result);
+          yield result;
         }
-        /** @type {GraphQLResult} */
-        const result = JSON.parse(value);
-        const [event] = Object.values(result.data ?? {});
-        cursor = event?.cursor ?? cursor;
-        failures = 0;
-        log.add({ at: new Date(), bytes: encoder.encode(value).length, result });
-        await onResult(result);
-        return { value: result, done: false };
+        log.end('complete');
+        stop.abort();
       } catch {
-        texts = await resumed();
+        log.lose();
+        await pause(Math.min(LONGEST_PAUSE_MS, 1000 * (2 ** failures - 1)), stop.signal);
+        failures += 1;
+        response = null;
+        line = new AbortController();
       }
     }
-    return END;
+    return undefined;
   }
 
-  async function end() {
-    log.end('stopped');
-    stop.abort();
-    return END;
-  }
-
-  const iterator = { next, return: end, [Symbol.asyncIterator]: () => iterator };
-  return /** @type {AsyncIterableIterator<GraphQLResult>} */ (iterator);
+  const results = follow();
+  const end = results.return.bind(results);
+  // By itself a generator would end only after its next event.
+  return Object.assign(results, {
+    return() {
+      log.end('stopped');
+      stop.abort();
+      return end(undefined);
+    },
+  });
 }
 
 /**
@@ -81,6 +77,7 @@ export function resumedEvents({ response, line, connect, log, onResult }) {
  * @param {Response} response
  */
 async function* textsOf(response) {
+  if (response.status >= 500) throw new Error(`status ${response.status}`);
   if (isEventStream(response) && response.body) yield* readEventStream(response.body);
   else yield await response.text();
 }
