@@ -276,6 +276,24 @@ describeWithChromium('GraphiQL', (executablePath) => {
     expect((await positionsOf('')).errors[0].extensions.code).toBe('UNAUTHENTICATED');
   });
 
+  test('the user comes along in the address, stays after a reload, and goes back to the page', async () => {
+    const search = new URLSearchParams({ user: 'pro@example.com' });
+    await using opened = await open({}, `?${search}#${link('query Mine { customerId }')}`);
+    const { page, problems } = opened;
+    const user = page.getByLabel('User');
+    const back = page.getByRole('link', { name: 'Trading Graph' });
+    expect(await user.inputValue()).toBe('pro@example.com');
+    expect(await back.getAttribute('href')).toBe(`/?${search}`);
+    await user.selectOption('fresh@example.com');
+    await page.reload();
+    await isReady(page);
+    expect(await user.inputValue()).toBe('fresh@example.com');
+    await back.click();
+    await page.getByText('fresh@example.com').first().waitFor();
+    expect(page.url()).toBe(`${app.url}/`);
+    expect(problems).toEqual([]);
+  });
+
   test.each(['#', '?'])(
     '%squery= opens a tab with the operation and its variables, and runs nothing',
     async (sign) => {
@@ -311,7 +329,7 @@ describeWithChromium('GraphiQL', (executablePath) => {
     await page.getByRole('region', { name: 'Variables' }).getByText('"first"').waitFor();
   });
 
-  test('everything works by keyboard alone: the editor is the sixth stop, and Tab leaves it', async () => {
+  test('everything works by keyboard alone: the editor is the seventh stop, and Tab leaves it', async () => {
     await using opened = await open();
     const { page, problems } = opened;
     const press = async (...keys: string[]) => {
@@ -323,6 +341,8 @@ describeWithChromium('GraphiQL', (executablePath) => {
     const isIn = (selector: string) =>
       page.evaluate<boolean>(`Boolean(document.activeElement.closest('${selector}'))`);
 
+    await press('Tab');
+    expect(await focused()).toContain('Trading Graph');
     await press('Tab');
     expect(await focused()).toBe('user');
     await press('ArrowDown');
