@@ -2,7 +2,7 @@ import { element, elementOf } from './elements.js';
 import { EventLog } from './event-log.js';
 import { standAfter } from './fold.js';
 import { formatBytes, formatCalls, formatCount, formatMs, formatTime } from './format.js';
-import { figuresOf, listsIn } from './result-lists.js';
+import { listsIn } from './result-lists.js';
 import { tablesOf } from './result-tables.js';
 
 /**
@@ -87,14 +87,15 @@ export class AnswerBar {
         if (lostMs !== null) {
           const how = changes?.snapshot === false ? 'resumed by the cursor' : 'begun anew';
           missed = `missed ${formatMs(performance.now() - lostMs)}, ${how}`;
-          log.note(missed);
           this.#announcement.textContent = `${name}: ${missed}`;
           lostMs = null;
         }
         bytes += event.bytes;
         log.add(event);
         if (changes) stand = standAfter(stand, changes, this.#applyChanges);
-        if (stand) this.#offer([figuresOf(stand), ...listsIn(stand)], stand);
+        const figures = Object.entries(stand ?? {}).filter(([, value]) => !Array.isArray(value));
+        const account = { path: 'account', rows: [Object.fromEntries(figures)] };
+        if (stand) this.#offer([account, ...listsIn(stand)], stand);
         else this.#offer(listsIn(event.result.data), null);
         update('Streaming', 'live');
       },

@@ -36,17 +36,7 @@ export class EventLog {
       () => details.append(element('pre', '', JSON.stringify(result, null, 2))),
       { once: true },
     );
-    this.#prepend(details);
-  }
-
-  /** @param {string} text */
-  note(text) {
-    this.#prepend(element('span', 'quiet', text));
-  }
-
-  /** @param {HTMLElement} line */
-  #prepend(line) {
-    this.element.prepend(element('li', '', line));
+    this.element.prepend(element('li', '', details));
     while (this.element.childElementCount > MAX_EVENTS) this.element.lastElementChild?.remove();
   }
 }

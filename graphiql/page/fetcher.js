@@ -15,9 +15,9 @@ import { isEventStream, resumedEvents } from './resumed-events.js';
  * Sends GraphiQL's operations. The text goes to the server as it is, and failures come back as
  * GraphQL errors: one that is thrown would be shown with its stack.
  *
- * @param {{ endpoint: string, confirmedFields: readonly string[], signIn: SignIn, answers: AnswerBar }} parts
+ * @param {{ endpoint: string, confirmedFields: readonly string[], signIn: SignIn, answers: AnswerBar, EventStreamReader: import('./resumed-events.js').EventStreamReader }} parts
  */
-export function createFetcher({ endpoint, confirmedFields, signIn, answers }) {
+export function createFetcher({ endpoint, confirmedFields, signIn, answers, EventStreamReader }) {
   /**
    * @param {Operation} operation
    * @param {FetcherOptions} [options]
@@ -52,7 +52,7 @@ export function createFetcher({ endpoint, confirmedFields, signIn, answers }) {
       if (isEventStream(response) && isSubscription(query, name)) {
         const log = answers.openStream(name);
         const onResult = reportRefusal.bind(null, signIn, headers);
-        return resumedEvents({ response, line, connect, log, onResult });
+        return resumedEvents({ response, line, connect, log, onResult, EventStreamReader });
       }
       const bytes = await response.arrayBuffer();
       const result = resultOf(bytes, response);

@@ -19,32 +19,24 @@ const confirmedFields = users ? [] : CONFIRMED_FIELDS;
 const signIn = users ? new SandboxUsers(endpoint, users, config.token) : new Account(endpoint);
 const defaultTabs = openingTabs(EXAMPLES.filter(({ isForSandbox }) => users || !isForSandbox));
 
-const { applyChanges, renderGraphiQL } = await loadGraphiQL(config.graphiql);
+const { applyChanges, EventStreamReader, renderGraphiQL } = await loadGraphiQL(config.graphiql);
+const answers = new AnswerBar(applyChanges);
+const dialogs = () => import('./code-dialog.js');
 renderGraphiQL(elementOf('root', HTMLElement), {
   tools: [
     {
       label: 'Show as code',
       path: 'M8 6l-6 6 6 6M16 6l6 6-6 6',
-      open: async (/** @type {ShownOperation} */ shown) => {
-        const { showCode } = await import('./code-dialog.js');
-        showCode(shown, new URL(endpoint, location.href).href);
-      },
+      open: async (/** @type {ShownOperation} */ shown) =>
+        (await dialogs()).showCode(shown, new URL(endpoint, location.href).href),
     },
     {
       label: 'Share a link',
       path: 'M10 14a4 4 0 0 0 6 0l4-4a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-4 4a4 4 0 0 0 6 6l1-1',
-      open: async (/** @type {ShownOperation} */ shown) => {
-        const { showLink } = await import('./code-dialog.js');
-        showLink(shown);
-      },
+      open: async (/** @type {ShownOperation} */ shown) => (await dialogs()).showLink(shown),
     },
   ],
-  fetcher: createFetcher({
-    endpoint,
-    confirmedFields,
-    signIn,
-    answers: new AnswerBar(applyChanges),
-  }),
+  fetcher: createFetcher({ endpoint, confirmedFields, signIn, answers, EventStreamReader }),
   defaultTabs,
   groupOf,
   // Null asks for none.

@@ -15,17 +15,6 @@ export function listsIn(data) {
 }
 
 /**
- * All that is in no list, as one of one row.
- *
- * @param {object} stand
- * @returns {List}
- */
-export function figuresOf(stand) {
-  const figures = Object.entries(stand).filter(([, value]) => !Array.isArray(value));
-  return { path: 'account', rows: [Object.fromEntries(figures)] };
-}
-
-/**
  * @param {unknown} value
  * @param {string} path
  * @returns {Generator<List>}

@@ -1,7 +1,6 @@
-import { readEventStream } from './event-stream.js';
-
 /**
  * @typedef {import('./types.d.ts').GraphQLResult} GraphQLResult
+ * @typedef {import('./types.d.ts').GraphiQLModule['EventStreamReader']} EventStreamReader The client's own.
  * @typedef {(signal: AbortSignal, cursor: string | null) => Promise<Response>} Connect Sends the operation, after an event with this cursor.
  * @typedef {ReturnType<import('./answer-bar.js').AnswerBar['openStream']>} Log
  */
@@ -17,9 +16,9 @@ export function isEventStream(response) {
  * The events of a subscription, over as many connections as it takes: it resumes by the cursor of the last event, with the token that it
  * began with.
  *
- * @param {{ response: Response, line: AbortController, connect: Connect, log: Log, onResult: (result: GraphQLResult) => Promise<void> }} parts
+ * @param {{ response: Response, line: AbortController, connect: Connect, log: Log, onResult: (result: GraphQLResult) => Promise<void>, EventStreamReader: EventStreamReader }} parts
  */
-export function resumedEvents({ response: first, line, connect, log, onResult }) {
+export function resumedEvents({ response: first, line, connect, log, ...parts }) {
   const stop = new AbortController();
   const encoder = new TextEncoder();
   stop.signal.addEventListener('abort', () => line.abort());
@@ -36,14 +35,14 @@ export function resumedEvents({ response: first, line, connect, log, onResult })
     while (!stop.signal.aborted) {
       try {
         response ??= await connect(line.signal, cursor);
-        for await (const text of textsOf(response)) {
+        for await (const text of textsOf(response, new parts.EventStreamReader())) {
           /** @type {GraphQLResult} */
           const result = JSON.parse(text);
           const [event] = Object.values(result.data ?? {});
           cursor = event?.cursor ?? cursor;
           failures = 0;
           log.add({ at: new Date(), bytes: encoder.encode(text).length, result });
-          await onResult(result);
+          await parts.onResult(result);
           yield result;
         }
         log.end('complete');
@@ -75,11 +74,23 @@ export function resumedEvents({ response: first, line, connect, log, onResult })
  * The events of an answer; one of another kind, which refuses, is the only one.
  *
  * @param {Response} response
+ * @param {InstanceType<EventStreamReader>} reader
  */
-async function* textsOf(response) {
+async function* textsOf(response, reader) {
   if (response.status >= 500) throw new Error(`status ${response.status}`);
-  if (isEventStream(response) && response.body) yield* readEventStream(response.body);
-  else yield await response.text();
+  const stream = isEventStream(response) ? response.body?.getReader() : null;
+  if (!stream) {
+    yield await response.text();
+    return;
+  }
+  for (;;) {
+    const { value, done } = await stream.read();
+    if (done) throw new Error('the stream ended before it was complete');
+    for (const { event, data } of reader.read(value)) {
+      if (event === 'complete') return;
+      if (event === 'next') yield data;
+    }
+  }
 }
 
 /**

@@ -95,5 +95,8 @@ export type ApplyChanges = <Row extends { readonly id: string }>(
 /** The exports of GraphiQL's module; the options are the properties of its React component. */
 export interface GraphiQLModule {
   readonly applyChanges: ApplyChanges;
+  readonly EventStreamReader: new () => {
+    read(bytes: Uint8Array): readonly { readonly event: string; readonly data: string }[];
+  };
   renderGraphiQL(element: Element, options: Readonly<Record<string, unknown>>): void;
 }

@@ -1,4 +1,4 @@
-// The page gets one function of GraphiQL, and one of the client. Parts that are drawn only when they are opened are loaded then.
+// The page gets one function of GraphiQL, and parts of the client. Code that is drawn only when it is opened is loaded then.
 import { GraphiQL } from 'graphiql';
 import { createElement as h } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -8,6 +8,7 @@ import { Toolbar } from './toolbar.js';
 import { whenOpened } from './when-opened.js';
 
 export { applyChanges } from '../../client/src/live/rows.ts';
+export { EventStreamReader } from '../../client/src/subscribe/event-stream.ts';
 
 const QUERY_BUILDER = {
   title: 'GraphiQL Explorer',
