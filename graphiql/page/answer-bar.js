@@ -47,7 +47,7 @@ export class AnswerBar {
     const { text, tone } = statusOf(answer);
     this.#write(name, text, tone, facts);
     this.#events.panel.replaceChildren(...answerDetails(answer));
-    this.#name('Details');
+    this.#events.toggle.textContent = 'Details';
     this.#offer(listsIn(result.data), null);
     this.#announcement.textContent = `${name}: ${text}, ${facts.join(', ')}`;
   }
@@ -75,7 +75,7 @@ export class AnswerBar {
       this.#write(name, text, tone, facts);
     };
     this.#events.panel.replaceChildren(log.element);
-    this.#name('Events');
+    this.#events.toggle.textContent = 'Events';
     const isOpen = this.#views.some(({ panel }) => !panel.hidden);
     if (!isOpen && !this.#isClosedByUser && matchMedia(ROOMY).matches) this.#open(this.#events);
     update('Streaming', 'live');
@@ -105,10 +105,9 @@ export class AnswerBar {
         update("You're offline", 'bad');
         this.#announcement.textContent = `${name}: You're offline. It goes on when the server is back.`;
       },
-      end: (/** @type {'complete' | 'stopped'} */ how) => {
+      end: (/** @type {'Complete' | 'Stopped'} */ text) => {
         if (hasEnded) return;
         hasEnded = true;
-        const text = { complete: 'Complete', stopped: 'Stopped' }[how];
         // A later answer may have taken the line meanwhile.
         if (!log.element.isConnected) return;
         update(text, 'good');
@@ -124,17 +123,12 @@ export class AnswerBar {
    * @param {readonly string[]} facts
    */
   #write(name, status, tone, facts) {
+    this.#events.toggle.disabled = false;
     this.#summary.replaceChildren(
       element('span', `state ${tone}`, status),
       element('b', '', name),
       ...facts.map((fact) => element('span', '', fact)),
     );
-  }
-
-  /** @param {string} label */
-  #name(label) {
-    this.#events.toggle.disabled = false;
-    this.#events.toggle.textContent = label;
   }
 
   /** @param {ReturnType<typeof viewOf> | null} chosen */

@@ -49,7 +49,8 @@ export function createFetcher({ endpoint, confirmedFields, signIn, answers, Even
       const line = new AbortController();
       const response = await connect(line.signal, null);
       // Nothing else may be sent twice.
-      if (isEventStream(response) && isSubscription(query, name)) {
+      const subscription = new RegExp(`\\bsubscription\\s*(${name}\\b|[{@(])`);
+      if (isEventStream(response) && subscription.test(query.replaceAll(/#.*/g, ''))) {
         const log = answers.openStream(name);
         const onResult = reportRefusal.bind(null, signIn, headers);
         return resumedEvents({ response, line, connect, log, onResult, EventStreamReader });
@@ -79,14 +80,6 @@ function chosenOperation(query, operationName) {
   const names = [...text.matchAll(/\b(?:query|mutation|subscription)\s+([_A-Za-z]\w*)/g)];
   const isThere = names.some(([, name]) => name === operationName);
   return isThere ? operationName : names[0]?.[1];
-}
-
-/**
- * @param {string} query
- * @param {string} name
- */
-function isSubscription(query, name) {
-  return new RegExp(`\\bsubscription\\s*(${name}\\b|[{@(])`).test(query.replaceAll(/#.*/g, ''));
 }
 
 /**

@@ -12,7 +12,8 @@ import { openingTabs } from './tabs.js';
 
 /** @type {import('./types.d.ts').PageConfig} */
 const config = JSON.parse(elementOf('config', HTMLElement).textContent ?? '');
-const { endpoint, users } = config;
+const { users } = config;
+const endpoint = new URL(config.endpoint, location.href).href;
 // The sandbox's money is pretended.
 const confirmedFields = users ? [] : CONFIRMED_FIELDS;
 
@@ -27,8 +28,10 @@ renderGraphiQL(elementOf('root', HTMLElement), {
     {
       label: 'Show as code',
       path: 'M8 6l-6 6 6 6M16 6l6 6-6 6',
-      open: async (/** @type {ShownOperation} */ shown) =>
-        (await dialogs()).showCode(shown, new URL(endpoint, location.href).href),
+      open: async (/** @type {ShownOperation} */ shown) => {
+        const authorization = await signIn.authorization().catch(() => null);
+        (await dialogs()).showCode(shown, endpoint, authorization);
+      },
     },
     {
       label: 'Share a link',

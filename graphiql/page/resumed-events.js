@@ -25,7 +25,7 @@ export function resumedEvents({ response: first, line, connect, log, ...parts })
   // A line that died with the network is told nothing. One to this machine is there at once again.
   addEventListener('offline', () => line.abort(), { signal: stop.signal });
 
-  /** @returns {AsyncGenerator<GraphQLResult, undefined>} */
+  /** @returns {AsyncGenerator<GraphQLResult, void>} */
   async function* follow() {
     /** @type {Response | null} */
     let response = first;
@@ -45,7 +45,7 @@ export function resumedEvents({ response: first, line, connect, log, ...parts })
           await parts.onResult(result);
           yield result;
         }
-        log.end('complete');
+        log.end('Complete');
         stop.abort();
       } catch {
         log.lose();
@@ -55,7 +55,6 @@ export function resumedEvents({ response: first, line, connect, log, ...parts })
         line = new AbortController();
       }
     }
-    return undefined;
   }
 
   const results = follow();
@@ -63,7 +62,7 @@ export function resumedEvents({ response: first, line, connect, log, ...parts })
   // By itself a generator would end only after its next event.
   return Object.assign(results, {
     return() {
-      log.end('stopped');
+      log.end('Stopped');
       stop.abort();
       return end(undefined);
     },

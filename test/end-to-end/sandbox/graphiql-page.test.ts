@@ -413,6 +413,10 @@ describeWithChromium('GraphiQL', (executablePath) => {
         expect(code).not.toContain('eyJ');
       }
       expect(await copied()).toContain('"variables":{"text":"apple"}');
+      await page.getByRole('button', { name: 'Copy token' }).click();
+      await page.getByRole('button', { name: 'Copied' }).nth(1).waitFor();
+      const token = await page.evaluate<string>('navigator.clipboard.readText()');
+      expect((await app.query('{ customerId }', { token })).errors).toEqual([]);
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
 
