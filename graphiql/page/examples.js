@@ -68,11 +68,9 @@ query Sync($since: String!) {
   },
   {
     group: 'Live',
-    query: `# The whole account as it changes. Run it: Table is
-# the account as it stands, Events what came; press
-# stop to end it. A lost line resumes by the cursor.
-# Without orders and session the gateway is asked
-# for positions alone.
+    query: `# The whole account as it changes: press stop to end it.
+# A lost line resumes by the cursor. Without orders and
+# session the gateway is asked for positions alone.
 subscription Account($after: String) {
   accountChanges(after: $after) {
     snapshot

@@ -16,18 +16,20 @@ export function nativeSnippets({ document, variables = {}, kind }, endpoint) {
   const name = NAMED.exec(document)?.[1] ?? 'Unnamed';
   const suffix = kind[0]?.toUpperCase() + kind.slice(1);
   const type = name[0]?.toUpperCase() + name.slice(1) + (name.endsWith(suffix) ? '' : suffix);
-  const types = new Map([...document.matchAll(DECLARED)].map(([, each, of = '']) => [each, of]));
-  const given = Object.entries(variables).map(([each, value]) => {
-    const of = types.get(each) ?? '';
+  const all = [...document.matchAll(DECLARED)].map(([, each = '', of = '']) => {
+    const value = variables[each];
+    const isLeftOut = value === undefined && !of.endsWith('!');
     const isWhole = of.startsWith('Float') && Number.isInteger(value);
     const literal = isWhole ? `${value}.0` : JSON.stringify(value);
-    return { each, of, literal: SCALAR.test(of) ? literal : null };
+    return { each, of, isLeftOut, literal: SCALAR.test(of) ? literal : null };
   });
+  const given = all.filter(({ isLeftOut }) => !isLeftOut);
   const kotlin = given.map(({ each, of, literal }) => {
     const value = literal?.replaceAll('$', '\\$') ?? `TODO("${of}")`;
     return `${each} = ${of.endsWith('!') ? value : `Optional.present(${value})`}`;
   });
-  const swift = given.map(({ each, of, literal }) => {
+  const swift = all.map(({ each, of, isLeftOut, literal }) => {
+    if (isLeftOut) return `${each}: nil`;
     return `${each}: ${literal === 'null' ? '.null' : (literal ?? `<#${of}#>`)}`;
   });
   const isStream = kind === 'subscription';
@@ -56,16 +58,16 @@ suspend fun main() {
     {
       title: 'Apollo iOS',
       code: `${file}import Api
-import Apollo
+import Apollo${isStream ? '\nimport ApolloWebSocket' : ''}
 import Foundation
 
 let store = ApolloStore()
-let transport = RequestChainNetworkTransport(
-  urlSession: URLSession.shared,
-  interceptorProvider: DefaultInterceptorProvider.shared,
+let token = ["authorization": "Bearer $TOKEN"]
+let transport = ${isStream ? 'WebSocketTransport' : 'RequestChainNetworkTransport'}(
+  urlSession: URLSession.shared,${isStream ? '' : '\n  interceptorProvider: DefaultInterceptorProvider.shared,'}
   store: store,
-  endpointURL: URL(string: "${endpoint}")!,
-  additionalHeaders: ["authorization": "Bearer $TOKEN"]
+  endpointURL: URL(string: "${isStream ? endpoint.replace(/^http/, 'ws') : endpoint}")!,
+  ${isStream ? 'configuration: .init(connectingPayload: token)' : 'additionalHeaders: token'}
 )
 let client = ApolloClient(networkTransport: transport, store: store)
 ${isStream ? `for try await response in try ${call} {` : `let response = try await ${call}`}

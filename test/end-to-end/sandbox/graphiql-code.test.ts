@@ -121,7 +121,8 @@ describe('an operation as code for phones', () => {
 
   test('gives values as their types are, and leaves open what only a generated type can hold', () => {
     const [kotlin, swift] = codesOf({
-      document: 'query findQuery($id: ID!, $least: Float, $after: String, $of: Filter!) { a }',
+      document:
+        'query findQuery($id: ID!, $least: Float, $after: String, $of: Filter!, $no: Int) { a }',
       variables: { id: 'a"$b', least: 2, after: null, of: { x: 1 } },
       kind: 'query',
     });
@@ -129,7 +130,7 @@ describe('an operation as code for phones', () => {
       'client.query(FindQuery(id = "a\\"\\$b", least = Optional.present(2.0), after = Optional.present(null), of = TODO("Filter!"))).toFlow()',
     );
     expect(swift).toContain(
-      'client.fetch(query: Api.FindQuery(id: "a\\"$b", least: 2.0, after: .null, of: <#Filter!#>))',
+      'client.fetch(query: Api.FindQuery(id: "a\\"$b", least: 2.0, after: .null, of: <#Filter!#>, no: nil))',
     );
   });
 
@@ -143,11 +144,15 @@ describe('an operation as code for phones', () => {
     }
   });
 
-  test('follows a subscription by HTTP', () => {
+  test('follows a subscription, as each library can', () => {
     const document = 'subscription Live { positionChanges { cursor } }';
     const [kotlin, swift] = codesOf({ document, kind: 'subscription' });
     expect(kotlin).toContain('.subscriptionNetworkTransport(HttpNetworkTransport.Builder()');
     expect(kotlin).toContain('client.subscription(LiveSubscription())');
+    // Apollo iOS takes no parameter in quotation marks, as the server's multipart answers have one.
+    expect(swift).toContain('import ApolloWebSocket');
+    expect(swift).toContain('WebSocketTransport(\n  urlSession: URLSession.shared,\n  store');
+    expect(swift).toContain('endpointURL: URL(string: "wss://example.com/graphql")!');
     expect(swift).toContain(
       'for try await response in try client.subscribe(subscription: Api.LiveSubscription()) {',
     );
