@@ -6,7 +6,11 @@ import { join } from 'node:path';
 export function fingerprint(): string {
   const folder = import.meta.dirname;
   const sources = readdirSync(join(folder, 'src')).sort();
-  const files = ['bundle.ts', 'package-lock.json', ...sources.map((name) => join('src', name))];
+  const files = [
+    ...['bundle.ts', 'package-lock.json'],
+    ...['../client/src/live/rows.ts', '../client/src/subscribe/event-stream.ts'],
+    ...sources.map((name) => join('src', name)),
+  ];
   const texts = files.map((name) => `${name}\n${readFileSync(join(folder, name), 'utf8')}`);
   return hash('sha256', texts.join('\0'), 'hex');
 }

@@ -1,6 +1,7 @@
 import { element, elementOf } from './elements.js';
 import { EventLog } from './event-log.js';
-import { formatBytes, formatCalls, formatCount, formatMs } from './format.js';
+import { standAfter } from './fold.js';
+import { formatBytes, formatCalls, formatCount, formatMs, formatTime } from './format.js';
 import { listsIn } from './result-lists.js';
 import { tablesOf } from './result-tables.js';
 
@@ -16,25 +17,26 @@ const ROOMY = '(min-width: 700px) and (min-height: 600px)';
 /** The line below GraphiQL: what the last answer was like, with its gateway calls or its events on demand. */
 export class AnswerBar {
   #summary = elementOf('answer-summary', HTMLElement);
-  #details = elementOf('answer-details', HTMLElement);
-  #toggle = elementOf('answer-toggle', HTMLButtonElement);
-  #tables = elementOf('answer-tables', HTMLElement);
-  #tablesToggle = elementOf('tables-toggle', HTMLButtonElement);
+  #events = viewOf('answer');
+  #tables = viewOf('tables');
+  #fold = viewOf('fold');
+  #views = [this.#tables, this.#fold, this.#events];
   #announcement = elementOf('announcement', HTMLElement);
-  /** The user has closed the details, so no subscription opens them again. */
+  /** The user has closed the view, so no subscription opens one again. */
   #isClosedByUser = false;
-  /** Draws the tables of the last answer, which may be large: not before somebody looks. */
+  /** Draws what the tables and the fold show, which may be large: not before somebody looks. */
   #fill = () => {};
+  #applyChanges;
 
-  constructor() {
-    this.#toggle.addEventListener('click', () => {
-      const isOpen = this.#toggle.getAttribute('aria-expanded') === 'true';
-      this.#isClosedByUser = isOpen;
-      this.#open(!isOpen);
-    });
-    this.#tablesToggle.addEventListener('click', () =>
-      this.#openTables(Boolean(this.#tables.hidden)),
-    );
+  /** @param {import('./types.d.ts').ApplyChanges} applyChanges */
+  constructor(applyChanges) {
+    this.#applyChanges = applyChanges;
+    for (const view of this.#views) {
+      view.toggle.addEventListener('click', () => {
+        this.#isClosedByUser = !view.panel.hidden;
+        this.#open(view.panel.hidden ? view : null);
+      });
+    }
   }
 
   /** @param {Answer} answer */
@@ -44,9 +46,9 @@ export class AnswerBar {
     if (result.extensions?.gateway) facts.push(formatCalls(result.extensions.gateway));
     const { text, tone } = statusOf(answer);
     this.#write(name, text, tone, facts);
-    this.#details.replaceChildren(...answerDetails(answer));
-    this.#name('Details');
-    this.#offerTables(result.data);
+    this.#events.panel.replaceChildren(...answerDetails(answer));
+    this.#events.toggle.textContent = 'Details';
+    this.#offer(listsIn(result.data), null);
     this.#announcement.textContent = `${name}: ${text}, ${facts.join(', ')}`;
   }
 
@@ -60,30 +62,55 @@ export class AnswerBar {
     const startedMs = performance.now();
     let bytes = 0;
     let hasEnded = false;
+    /** @type {number | null} */
+    let lostMs = null;
+    let missed = '';
+    /** @type {import('./fold.js').Stand | null} */
+    let stand = null;
     const update = (/** @type {string} */ text, /** @type {string} */ tone) => {
       const seconds = formatMs(performance.now() - startedMs);
-      this.#write(name, text, tone, [formatCount(log.count, 'event'), formatBytes(bytes), seconds]);
+      const facts = [formatCount(log.count, 'event'), formatBytes(bytes), seconds];
+      if (missed) facts.push(missed);
+      if (stand?.asOf) facts.push(`as of ${formatTime(new Date(String(stand.asOf)))}`);
+      this.#write(name, text, tone, facts);
     };
-    this.#details.replaceChildren(log.element);
-    this.#name('Events');
-    this.#offerTables(null);
-    if (!this.#isClosedByUser && matchMedia(ROOMY).matches) this.#open(true);
+    this.#events.panel.replaceChildren(log.element);
+    this.#events.toggle.textContent = 'Events';
+    const isOpen = this.#views.some(({ panel }) => !panel.hidden);
+    if (!isOpen && !this.#isClosedByUser && matchMedia(ROOMY).matches) this.#open(this.#events);
     update('Streaming', 'live');
     this.#announcement.textContent = `${name}: streaming`;
     return {
       add: (/** @type {StreamEvent} */ event) => {
         if (hasEnded) return;
+        const [changes] = Object.values(event.result.data ?? {});
+        if (lostMs !== null) {
+          const how = changes?.snapshot === false ? 'resumed by the cursor' : 'begun anew';
+          missed = `missed ${formatMs(performance.now() - lostMs)}, ${how}`;
+          this.#announcement.textContent = `${name}: ${missed}`;
+          lostMs = null;
+        }
         bytes += event.bytes;
         log.add(event);
+        if (changes) stand = standAfter(stand, changes, this.#applyChanges);
+        const figures = Object.entries(stand ?? {}).filter(([, value]) => !Array.isArray(value));
+        const account = { path: 'account', rows: [Object.fromEntries(figures)] };
+        if (stand) this.#offer([account, ...listsIn(stand)], stand);
+        else this.#offer(listsIn(event.result.data), null);
         update('Streaming', 'live');
       },
-      end: (/** @type {'complete' | 'stopped' | 'cut'} */ how) => {
+      lose: () => {
+        if (hasEnded || lostMs !== null) return;
+        lostMs = performance.now();
+        update("You're offline", 'bad');
+        this.#announcement.textContent = `${name}: You're offline. It goes on when the server is back.`;
+      },
+      end: (/** @type {'Complete' | 'Stopped'} */ text) => {
         if (hasEnded) return;
         hasEnded = true;
-        const text = { complete: 'Complete', stopped: 'Stopped', cut: 'Connection lost' }[how];
         // A later answer may have taken the line meanwhile.
         if (!log.element.isConnected) return;
-        update(text, how === 'cut' ? 'bad' : 'good');
+        update(text, 'good');
         this.#announcement.textContent = `${name}: ${text}, ${formatCount(log.count, 'event')}`;
       },
     };
@@ -96,6 +123,7 @@ export class AnswerBar {
    * @param {readonly string[]} facts
    */
   #write(name, status, tone, facts) {
+    this.#events.toggle.disabled = false;
     this.#summary.replaceChildren(
       element('span', `state ${tone}`, status),
       element('b', '', name),
@@ -103,40 +131,39 @@ export class AnswerBar {
     );
   }
 
-  /** @param {string} label */
-  #name(label) {
-    this.#toggle.disabled = false;
-    this.#toggle.textContent = label;
-  }
-
-  /** @param {boolean} isOpen */
-  #open(isOpen) {
-    this.#details.hidden = !isOpen;
-    this.#toggle.setAttribute('aria-expanded', String(isOpen));
-    if (isOpen) this.#openTables(false);
+  /** @param {ReturnType<typeof viewOf> | null} chosen */
+  #open(chosen) {
+    for (const view of this.#views) {
+      view.panel.hidden = view !== chosen;
+      view.toggle.setAttribute('aria-expanded', String(view === chosen));
+    }
+    this.#fill();
   }
 
   /**
-   * A view that was open stays open, with the lists of the new answer.
+   * A view that was open stays open, with what has come now.
    *
-   * @param {unknown} data
+   * @param {readonly import('./result-lists.js').List[]} lists
+   * @param {import('./fold.js').Stand | null} stand
    */
-  #offerTables(data) {
-    const lists = listsIn(data);
-    this.#tablesToggle.disabled = lists.length === 0;
-    this.#tables.replaceChildren();
-    this.#fill = () => this.#tables.replaceChildren(...tablesOf(lists));
-    this.#openTables(lists.length > 0 && !this.#tables.hidden);
+  #offer(lists, stand) {
+    const { panel: tables, toggle } = this.#tables;
+    const { panel: fold } = this.#fold;
+    toggle.disabled = lists.length === 0;
+    this.#fold.toggle.hidden = stand === null;
+    this.#fill = () => {
+      tables.replaceChildren(...(tables.hidden ? [] : tablesOf(lists)));
+      fold.textContent = fold.hidden ? '' : JSON.stringify(stand, null, 2);
+    };
+    if ((toggle.disabled && !tables.hidden) || (!stand && !fold.hidden)) this.#open(null);
+    else this.#fill();
   }
+}
 
-  /** @param {boolean} isOpen */
-  #openTables(isOpen) {
-    this.#tables.hidden = !isOpen;
-    this.#tablesToggle.setAttribute('aria-expanded', String(isOpen));
-    if (!isOpen) return;
-    this.#open(false);
-    this.#fill();
-  }
+/** @param {string} name */
+function viewOf(name) {
+  const toggle = elementOf(`${name}-toggle`, HTMLButtonElement);
+  return { toggle, panel: elementOf(toggle.getAttribute('aria-controls') ?? '', HTMLElement) };
 }
 
 /** @param {Answer} answer */

@@ -14,8 +14,9 @@ const COPIED_MS = 1_500;
  *
  * @param {ShownOperation} shown
  * @param {string} endpoint
+ * @param {string | null} authorization
  */
-export function showCode({ variables, chosen }, endpoint) {
+export function showCode({ variables, chosen }, endpoint, authorization) {
   const title = 'This operation as code';
   if (chosen === null) return show(title, 'The operation has a syntax error.', []);
   try {
@@ -23,7 +24,8 @@ export function showCode({ variables, chosen }, endpoint) {
     const values = variables.trim() ? JSON.parse(variables) : undefined;
     const given = Object(values) === values ? Object(values) : undefined;
     const sheets = snippetsOf({ ...chosen, variables: given }, endpoint);
-    show(title, 'Put a token in the place of $TOKEN.', sheets);
+    const token = authorization?.replace(/^Bearer /, '');
+    show(title, 'Put a token in the place of $TOKEN.', sheets, token);
   } catch {
     show(title, 'The variables are not JSON.', []);
   }
@@ -43,14 +45,15 @@ export function showLink({ query }) {
  * @param {string} title
  * @param {string} note
  * @param {readonly Sheet[]} sheets
+ * @param {string} [token]
  */
-function show(title, note, sheets) {
+function show(title, note, sheets, token) {
   const heading = element('h2', '', title);
   heading.id = 'code-title';
   const close = element('button', '', 'Close');
   const dialog = element('dialog', 'code', heading, element('p', 'quiet', note));
   dialog.setAttribute('aria-labelledby', heading.id);
-  if (sheets.length > 0) dialog.append(...contents(sheets));
+  if (sheets.length > 0) dialog.append(...contents(sheets, token));
   else dialog.append(element('div', 'buttons', close));
   dialog.querySelector('.buttons')?.append(close);
   close.addEventListener('click', () => dialog.close());
@@ -59,13 +62,15 @@ function show(title, note, sheets) {
   dialog.showModal();
 }
 
-/** @param {readonly Sheet[]} sheets */
-function contents(sheets) {
+/**
+ * @param {readonly Sheet[]} sheets
+ * @param {string} [token]
+ */
+function contents(sheets, token) {
   const code = element('code');
   // It scrolls, so the keyboard has to reach it.
   const panel = element('pre', '', code);
   panel.tabIndex = 0;
-  const copy = element('button', '', 'Copy');
   const status = element('p', 'unseen');
   status.setAttribute('role', 'status');
   const tabs = sheets.map(({ title }) => element('button', '', title));
@@ -96,16 +101,24 @@ function contents(sheets) {
     tab.addEventListener('click', () => select(at));
   }
   panel.setAttribute('role', sheets.length > 1 ? 'tabpanel' : 'region');
-  copy.addEventListener('click', async () => {
-    const isCopied = await copyText(code.textContent ?? '');
-    copy.textContent = isCopied ? 'Copied' : 'Not allowed';
-    status.textContent = isCopied ? 'Copied.' : 'The browser does not allow copying.';
-    setTimeout(() => {
-      copy.textContent = 'Copy';
-    }, COPIED_MS);
-  });
+  const copying = (/** @type {string} */ label, /** @type {() => string} */ text) => {
+    const copy = element('button', '', label);
+    copy.addEventListener('click', async () => {
+      const isCopied = await copyText(text());
+      copy.textContent = isCopied ? 'Copied' : 'Not allowed';
+      status.textContent = isCopied ? 'Copied.' : 'The browser does not allow copying.';
+      setTimeout(() => copy.replaceChildren(label), COPIED_MS);
+    });
+    return copy;
+  };
+  const buttons = element(
+    'div',
+    'buttons',
+    copying('Copy', () => code.textContent ?? ''),
+  );
+  if (token) buttons.append(copying('Copy token', () => token));
   select(0);
-  const parts = [panel, element('div', 'buttons', copy), status];
+  const parts = [panel, buttons, status];
   return sheets.length > 1 ? [list, ...parts] : parts;
 }
 

@@ -1,5 +1,5 @@
 import { element } from './elements.js';
-import { formatBytes, formatMs } from './format.js';
+import { formatBytes, formatMs, formatTime } from './format.js';
 
 // A subscription may run for hours.
 const MAX_EVENTS = 200;
@@ -24,7 +24,7 @@ export class EventLog {
       'summary',
       '',
       element('span', 'number', `#${this.count}`),
-      element('time', '', at.toLocaleTimeString([], { hour12: false })),
+      element('time', '', formatTime(at)),
       element('span', 'number', gap),
       element('span', 'number', formatBytes(bytes)),
       // The line shows what fits; the whole text of a large event would only be laid out and cut.

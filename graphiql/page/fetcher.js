@@ -1,10 +1,12 @@
 import { isConfirmed } from './confirmation.js';
-import { readEventStream } from './event-stream.js';
+import { isEventStream, resumedEvents } from './resumed-events.js';
 
 /**
+ * @typedef {import('./types.d.ts').Answer} Answer
  * @typedef {import('./types.d.ts').Operation} Operation
  * @typedef {import('./types.d.ts').GraphQLResult} GraphQLResult
  * @typedef {import('./types.d.ts').FetcherOptions} FetcherOptions
+ * @typedef {import('./resumed-events.js').Connect} Connect
  * @typedef {import('./types.d.ts').SignIn} SignIn
  * @typedef {import('./answer-bar.js').AnswerBar} AnswerBar
  */
@@ -13,9 +15,9 @@ import { readEventStream } from './event-stream.js';
  * Sends GraphiQL's operations. The text goes to the server as it is, and failures come back as
  * GraphQL errors: one that is thrown would be shown with its stack.
  *
- * @param {{ endpoint: string, confirmedFields: readonly string[], signIn: SignIn, answers: AnswerBar }} parts
+ * @param {{ endpoint: string, confirmedFields: readonly string[], signIn: SignIn, answers: AnswerBar, EventStreamReader: import('./resumed-events.js').EventStreamReader }} parts
  */
-export function createFetcher({ endpoint, confirmedFields, signIn, answers }) {
+export function createFetcher({ endpoint, confirmedFields, signIn, answers, EventStreamReader }) {
   /**
    * @param {Operation} operation
    * @param {FetcherOptions} [options]
@@ -27,54 +29,41 @@ export function createFetcher({ endpoint, confirmedFields, signIn, answers }) {
     const account = () => accountOf(endpoint, signIn, options);
     const asked = { query, operationName: chosen ?? null, ...(variables && { variables }) };
     if (!(await isConfirmed(asked, confirmedFields, account))) return failure('It was not sent.');
-    const controller = new AbortController();
     const startedMs = performance.now();
-    const elapsed = () => performance.now() - startedMs;
+    const report = (
+      /** @type {Pick<Answer, 'status' | 'statusText' | 'bytes' | 'requestId' | 'result'>} */ answer,
+    ) => {
+      const ms = performance.now() - startedMs;
+      if (!isIntrospection) answers.show({ name, ms, ...answer });
+      return answer.result;
+    };
     try {
       const headers = await headersOf(signIn, options);
-      const response = await fetch(endpoint, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify({ query, variables, operationName: chosen }),
-        signal: controller.signal,
-      });
-      const body = response.body;
-      if (body && response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      const resumable = /\bafter\s*:\s*\$(\w+)/.exec(query)?.[1];
+      /** @type {Connect} */
+      const connect = (signal, cursor) => {
+        const given = resumable && cursor ? { ...variables, [resumable]: cursor } : variables;
+        const body = JSON.stringify({ query, variables: given, operationName: chosen });
+        return fetch(endpoint, { method: 'POST', headers, body, signal });
+      };
+      const line = new AbortController();
+      const response = await connect(line.signal, null);
+      // Nothing else may be sent twice.
+      const subscription = new RegExp(`\\bsubscription\\s*(${name}\\b|[{@(])`);
+      if (isEventStream(response) && subscription.test(query.replaceAll(/#.*/g, ''))) {
         const log = answers.openStream(name);
-        return events(body, controller, log, (result) => reportRefusal(signIn, headers, result));
+        const onResult = reportRefusal.bind(null, signIn, headers);
+        return resumedEvents({ response, line, connect, log, onResult, EventStreamReader });
       }
       const bytes = await response.arrayBuffer();
       const result = resultOf(bytes, response);
       await reportRefusal(signIn, headers, result);
-      if (!isIntrospection) {
-        const { status, statusText } = response;
-        const requestId = response.headers.get('x-request-id');
-        const ms = elapsed();
-        answers.show({
-          name,
-          status,
-          statusText,
-          ms,
-          bytes: bytes.byteLength,
-          requestId,
-          result,
-        });
-      }
-      return result;
+      const { status, statusText } = response;
+      const requestId = response.headers.get('x-request-id');
+      return report({ status, statusText, bytes: bytes.byteLength, requestId, result });
     } catch (error) {
       const result = failure(error);
-      if (!isIntrospection) {
-        answers.show({
-          name,
-          status: null,
-          statusText: '',
-          ms: elapsed(),
-          bytes: 0,
-          requestId: null,
-          result,
-        });
-      }
-      return result;
+      return report({ status: null, statusText: '', bytes: 0, requestId: null, result });
     }
   };
 }
@@ -163,50 +152,8 @@ async function reportRefusal(signIn, headers, { errors }) {
  * @returns {GraphQLResult}
  */
 function failure(error) {
-  const isNetwork = error instanceof TypeError;
   const message = error instanceof Error ? error.message : String(error);
-  return {
-    errors: [{ message: isNetwork ? `The server cannot be reached: ${message}` : message }],
-  };
-}
-
-/**
- * The events of a subscription, which `return` ends at once: a generator would end only after its
- * next event.
- *
- * @param {ReadableStream<Uint8Array>} body
- * @param {AbortController} controller
- * @param {ReturnType<AnswerBar['openStream']>} log
- * @param {(result: GraphQLResult) => Promise<void>} onResult
- * @returns {AsyncIterableIterator<GraphQLResult>}
- */
-function events(body, controller, log, onResult) {
-  const source = readEventStream(body);
-  const encoder = new TextEncoder();
-  const iterator = {
-    async next() {
-      try {
-        const { value, done } = await source.next();
-        if (done) {
-          log.end('complete');
-          return { value: undefined, done: true };
-        }
-        /** @type {GraphQLResult} */
-        const result = JSON.parse(value);
-        log.add({ at: new Date(), bytes: encoder.encode(value).length, result });
-        await onResult(result);
-        return { value: result, done: false };
-      } catch {
-        log.end(controller.signal.aborted ? 'stopped' : 'cut');
-        return { value: undefined, done: true };
-      }
-    },
-    async return() {
-      log.end('stopped');
-      controller.abort();
-      return { value: undefined, done: true };
-    },
-    [Symbol.asyncIterator]: () => iterator,
-  };
-  return /** @type {AsyncIterableIterator<GraphQLResult>} */ (iterator);
+  if (!(error instanceof TypeError)) return { errors: [{ message }] };
+  const why = navigator.onLine ? 'The server cannot be reached' : "You're offline";
+  return { errors: [{ message: `${why}: ${message}` }] };
 }

@@ -2,7 +2,7 @@
 import { Account } from './account.js';
 import { AnswerBar } from './answer-bar.js';
 import { elementOf } from './elements.js';
-import { CONFIRMED_FIELDS, EXAMPLES } from './examples.js';
+import { CONFIRMED_FIELDS, EXAMPLES, groupOf } from './examples.js';
 import { createFetcher } from './fetcher.js';
 import { loadGraphiQL } from './loading.js';
 import { SandboxUsers } from './sandbox-users.js';
@@ -12,35 +12,36 @@ import { openingTabs } from './tabs.js';
 
 /** @type {import('./types.d.ts').PageConfig} */
 const config = JSON.parse(elementOf('config', HTMLElement).textContent ?? '');
-const { endpoint, users } = config;
+const { users } = config;
+const endpoint = new URL(config.endpoint, location.href).href;
 // The sandbox's money is pretended.
 const confirmedFields = users ? [] : CONFIRMED_FIELDS;
 
 const signIn = users ? new SandboxUsers(endpoint, users, config.token) : new Account(endpoint);
 const defaultTabs = openingTabs(EXAMPLES.filter(({ isForSandbox }) => users || !isForSandbox));
 
-const { renderGraphiQL } = await loadGraphiQL(config.graphiql);
+const { applyChanges, EventStreamReader, renderGraphiQL } = await loadGraphiQL(config.graphiql);
+const answers = new AnswerBar(applyChanges);
+const dialogs = () => import('./code-dialog.js');
 renderGraphiQL(elementOf('root', HTMLElement), {
   tools: [
     {
       label: 'Show as code',
       path: 'M8 6l-6 6 6 6M16 6l6 6-6 6',
       open: async (/** @type {ShownOperation} */ shown) => {
-        const { showCode } = await import('./code-dialog.js');
-        showCode(shown, new URL(endpoint, location.href).href);
+        const authorization = await signIn.authorization().catch(() => null);
+        (await dialogs()).showCode(shown, endpoint, authorization);
       },
     },
     {
       label: 'Share a link',
       path: 'M10 14a4 4 0 0 0 6 0l4-4a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-4 4a4 4 0 0 0 6 6l1-1',
-      open: async (/** @type {ShownOperation} */ shown) => {
-        const { showLink } = await import('./code-dialog.js');
-        showLink(shown);
-      },
+      open: async (/** @type {ShownOperation} */ shown) => (await dialogs()).showLink(shown),
     },
   ],
-  fetcher: createFetcher({ endpoint, confirmedFields, signIn, answers: new AnswerBar() }),
+  fetcher: createFetcher({ endpoint, confirmedFields, signIn, answers, EventStreamReader }),
   defaultTabs,
+  groupOf,
   // Null asks for none.
   ...(!config.introspection && { schema: null }),
   // Or the first tab would show what was edited last.

@@ -16,6 +16,23 @@ export class SandboxUsers {
   constructor(endpoint, [first], token) {
     this.#endpoint = endpoint;
     if (first && token !== null) this.#tokens.set(first.email, Promise.resolve(token));
+    const asked = new URLSearchParams(location.search).get('user');
+    if ([...this.#choice.options].some(({ value }) => value === asked)) this.#choose(asked ?? '');
+    this.#choice.addEventListener('change', () => this.#choose(this.#choice.value));
+  }
+
+  /**
+   * The address names the user, so that a reload, and the page that this one leads back to, go on with the same.
+   *
+   * @param {string} user
+   */
+  #choose(user) {
+    this.#choice.value = user;
+    const address = new URL(location.href);
+    address.searchParams.set('user', user);
+    history.replaceState(null, '', address);
+    const link = document.querySelector('h1 a');
+    if (link && user) link.setAttribute('href', `/?${new URLSearchParams({ user })}`);
   }
 
   /** The value of the Authorization header; null where nobody is signed in. Rejects where the sign-in fails. */

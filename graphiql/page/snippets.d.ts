@@ -10,6 +10,8 @@ export function snippetsOf(
   endpoint: string,
 ): readonly { readonly title: string; readonly code: string }[];
 
-export function curl(shown: Shown, endpoint: string): string;
+export type Snippet = (shown: Shown, endpoint: string) => string;
 
-export function apollo(shown: Shown, endpoint: string): string;
+export const curl: Snippet;
+
+export const apollo: Snippet;

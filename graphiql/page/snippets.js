@@ -1,6 +1,10 @@
+import { nativeSnippets } from './native-snippets.js';
 import { possibleTypes } from './possible-types.js';
 
-/** @typedef {import('./snippets.d.ts').Shown} Shown */
+/**
+ * @typedef {import('./snippets.d.ts').Shown} Shown
+ * @typedef {import('./snippets.d.ts').Snippet} Snippet
+ */
 
 /**
  * The operation as code that runs once `$TOKEN` is replaced: a token that is shown gets copied, and stays in files.
@@ -16,13 +20,11 @@ export function snippetsOf(shown, endpoint) {
     { title: 'trading-graph-client', code: ownClient(shown, endpoint) },
     { title: 'Apollo Client', code: apollo(shown, endpoint) },
     { title: 'urql', code: urql(shown, endpoint) },
+    ...nativeSnippets(shown, endpoint),
   ];
 }
 
-/**
- * @param {Shown} shown
- * @param {string} endpoint
- */
+/** @type {Snippet} */
 export function curl({ document, variables, kind }, endpoint) {
   const body = JSON.stringify({ query: document, variables });
   const isStream = kind === 'subscription';
@@ -32,10 +34,7 @@ export function curl({ document, variables, kind }, endpoint) {
   -d '${body.replaceAll("'", "'\\''")}'`;
 }
 
-/**
- * @param {Shown} shown
- * @param {string} endpoint
- */
+/** @type {Snippet} */
 function plainFetch({ document, variables, kind }, endpoint) {
   const isStream = kind === 'subscription';
   const reading = isStream
@@ -57,10 +56,7 @@ const response = await fetch('${endpoint}', {
 ${reading}`;
 }
 
-/**
- * @param {Shown} shown
- * @param {string} endpoint
- */
+/** @type {Snippet} */
 function ownClient({ document, variables, kind }, endpoint) {
   const given = variables ? 'variables' : '{}';
   const call =
@@ -78,10 +74,7 @@ const document = ${inBackticks(document)};${declared(variables)}
 ${call}`;
 }
 
-/**
- * @param {Shown} shown
- * @param {string} endpoint
- */
+/** @type {Snippet} */
 export function apollo({ document, variables, kind }, endpoint) {
   // Without it an error discards the data of the fields that came.
   const options = `, ${variables ? 'variables, ' : ''}errorPolicy: 'all' `;
@@ -128,10 +121,7 @@ function cacheOptions(document) {
   return rows.length === 0 ? '' : `{\n    possibleTypes: {${rows.join('')}\n    },\n  }`;
 }
 
-/**
- * @param {Shown} shown
- * @param {string} endpoint
- */
+/** @type {Snippet} */
 function urql({ document, variables, kind }, endpoint) {
   const given = variables ? 'variables' : '{}';
   const isStream = kind === 'subscription';

@@ -25,7 +25,12 @@ function takeLinkedTab() {
     const parameters = new URLSearchParams(text);
     const query = parameters.get('query');
     if (!query?.trim()) continue;
-    history.replaceState(null, '', pathname);
+    const user = new URLSearchParams(search).get('user');
+    history.replaceState(
+      null,
+      '',
+      user ? `${pathname}?${new URLSearchParams({ user })}` : pathname,
+    );
     return tabOf(query, parameters.get('variables'));
   }
   return null;

@@ -86,7 +86,17 @@ export interface FetcherOptions {
   readonly headers?: Readonly<Record<string, unknown>>;
 }
 
+/** Applies the changes of an event to a list: the client's own function. */
+export type ApplyChanges = <Row extends { readonly id: string }>(
+  list: readonly Row[],
+  changes: { readonly upserted: readonly Row[]; readonly closed: readonly string[] },
+) => readonly Row[];
+
 /** The exports of GraphiQL's module; the options are the properties of its React component. */
 export interface GraphiQLModule {
+  readonly applyChanges: ApplyChanges;
+  readonly EventStreamReader: new () => {
+    read(bytes: Uint8Array): readonly { readonly event: string; readonly data: string }[];
+  };
   renderGraphiQL(element: Element, options: Readonly<Record<string, unknown>>): void;
 }

@@ -24,6 +24,8 @@ export interface GraphiQLOptions {
   readonly introspection: boolean;
   /** Whether the documentation is at `/docs`. */
   readonly hasDocs: boolean;
+  /** Whether the demonstration page is at `/`. */
+  readonly hasPage: boolean;
 }
 
 /** GraphiQL with every asset served from this process, so that it works offline. */
@@ -85,7 +87,7 @@ const DOCS: readonly Link[] = [
 
 /** The HTML of the page: `graphiql/page/index.html` with what depends on this server. No script is inline. */
 function shell(
-  { sandbox, introspection, hasDocs }: GraphiQLOptions,
+  { sandbox, introspection, hasDocs, hasPage }: GraphiQLOptions,
   assets: Assets,
   /** The token of the first user; null where the sign-in failed. */
   token: string | null,
@@ -117,6 +119,7 @@ function shell(
   const schema: Link[] = introspection ? [['Schema', '/schema.graphql']] : [];
   return assets.html
     .replaceAll(partNamed('real gateway'), users === null ? '$1' : '')
+    .replaceAll(partNamed('page'), hasPage ? '$1' : '')
     .replace(partNamed('no introspection'), introspection ? '' : '$1')
     .replace('<!-- head -->', () => head.join('\n    '))
     .replace('<!-- users -->', () => (users ? userSwitch(users) : ''))

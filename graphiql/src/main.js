@@ -1,10 +1,14 @@
-// The page gets one function of GraphiQL. Parts that are drawn only when they are opened are loaded then.
+// The page gets one function of GraphiQL, and parts of the client. Code that is drawn only when it is opened is loaded then.
 import { GraphiQL } from 'graphiql';
 import { createElement as h } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Keyboard } from './keyboard.js';
+import { GroupOf } from './tabs.js';
 import { Toolbar } from './toolbar.js';
 import { whenOpened } from './when-opened.js';
+
+export { applyChanges } from '../../client/src/live/rows.ts';
+export { EventStreamReader } from '../../client/src/subscribe/event-stream.ts';
 
 const QUERY_BUILDER = {
   title: 'GraphiQL Explorer',
@@ -22,15 +26,20 @@ const QUERY_BUILDER = {
 
 /**
  * @param {Element} element
- * @param {object} options The properties of GraphiQL's component, and the tools that the page adds to its toolbar.
+ * @param {object} options The properties of GraphiQL's component, the tools that the page adds to its toolbar, and the groups of
+ * its tabs.
  */
-export function renderGraphiQL(element, { tools = [], ...options }) {
+export function renderGraphiQL(element, { tools = [], groupOf, ...options }) {
   createRoot(element).render(
     h(
-      GraphiQL,
-      { ...options, plugins: [QUERY_BUILDER] },
-      h(GraphiQL.Toolbar, null, (own) => h(Toolbar, { own, tools })),
-      h(Keyboard),
+      GroupOf,
+      { value: groupOf },
+      h(
+        GraphiQL,
+        { ...options, plugins: [QUERY_BUILDER] },
+        h(GraphiQL.Toolbar, null, (own) => h(Toolbar, { own, tools })),
+        h(Keyboard),
+      ),
     ),
   );
 }

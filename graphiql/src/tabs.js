@@ -5,15 +5,34 @@ import { createContext, createElement as h, useContext } from 'react';
 
 const IsActive = createContext(false);
 
+/** Names the group that a tab is shown in, by its query: for a moment after a change of tabs a title may be the former one's. */
+export const GroupOf = createContext(() => '');
+
 export const Tab = Object.assign(TabItem, { Button: TabButton, Close: TabClose });
 
-export function Tabs({ values: _values, onReorder: _onReorder, className, ...props }) {
-  return h('ul', { ...props, onKeyDown: move, className: `graphiql-tabs ${className}` });
+export function Tabs({ values: _values, onReorder: _onReorder, className, children, ...props }) {
+  const groupOf = useContext(GroupOf);
+  const groups = Map.groupBy(children, (tab) => groupOf(tab.props.value.query));
+  return h(
+    'ul',
+    { ...props, onKeyDown: move, className: `graphiql-tabs ${className}` },
+    [...groups].map(([name, tabs]) => {
+      const id = `tab-group-${name.replaceAll(' ', '-')}`;
+      return h(
+        'li',
+        { key: name, className: 'tab-group' },
+        h('span', { id }, name),
+        h('ul', { 'aria-labelledby': id }, tabs),
+      );
+    }),
+  );
 }
 
 function TabItem({ isActive, value: _value, children }) {
   const className = isActive ? 'graphiql-tab graphiql-tab-active' : 'graphiql-tab';
-  return h(IsActive, { value: isActive }, h('li', { className }, children));
+  // A new tab may be drawn where the list has to be scrolled to.
+  const ref = isActive ? show : null;
+  return h(IsActive, { value: isActive }, h('li', { className, ref }, children));
 }
 
 function TabButton(props) {
@@ -40,6 +59,15 @@ function TabClose(props) {
     },
     h(CloseIcon, { 'aria-hidden': true }),
   );
+}
+
+/** Scrolls the list alone: `scrollIntoView` moves the place that the Tab key goes on from as well. */
+function show(tab) {
+  const list = tab?.closest('.graphiql-tabs');
+  if (!list) return;
+  const own = tab.getBoundingClientRect();
+  const whole = list.getBoundingClientRect();
+  list.scrollLeft += Math.max(0, own.right - whole.right) + Math.min(0, own.left - whole.left);
 }
 
 function move(event) {

@@ -98,7 +98,7 @@ export class CodeBox {
     }
     this.#panel.setAttribute('aria-labelledby', `${this.#id}-tab-${this.#selected}`);
     this.#code.replaceChildren(...highlight(this.#text));
-    this.#link.href = graphiqlLink(this.#example);
+    this.#link.href = graphiqlLink(this.#session.email, this.#example);
   }
 }
 

@@ -25,6 +25,10 @@ export class Session {
 
   constructor(signIn: (email: string) => Promise<string>) {
     this.#signIn = signIn;
+    const asked = takeAskedUser();
+    if (asked === null || asked === this.email) return;
+    sessionStorage.removeItem(TOKEN);
+    sessionStorage.setItem(EMAIL, asked);
   }
 
   get email(): string {
@@ -100,4 +104,12 @@ export class Session {
     this.#failure = error && { error, atMs: performance.now() };
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** The user that GraphiQL's link back names, once: afterwards the page has a choice of its own. */
+function takeAskedUser(): string | null {
+  const asked = new URLSearchParams(location.search).get('user');
+  if (asked === null) return null;
+  history.replaceState(null, '', `${location.pathname}${location.hash}`);
+  return USERS.some(({ email }) => email === asked) ? asked : null;
 }

@@ -29,9 +29,9 @@ export function snippetsOf(example: Example, endpoint: string, token: string): r
   ];
 }
 
-/** The address of GraphiQL with this operation in its first tab. */
-export function graphiqlLink({ document, variables }: Example): string {
-  const search = new URLSearchParams({ query: document });
+/** The address of GraphiQL with this user, and with this operation in its first tab. */
+export function graphiqlLink(user: string, { document, variables }: Example): string {
+  const search = new URLSearchParams({ user, query: document });
   if (variables) search.set('variables', JSON.stringify(variables, null, 2));
   return `/graphql?${search}`;
 }

@@ -32,6 +32,8 @@ export function startStanding(app: App, note: (text: string) => void): void {
       session.problem === null ? session.email.split('@') : ['signed out'];
     setText(find('who', HTMLElement), name);
     setText(find('who-domain', HTMLElement), domain === undefined ? '' : `@${domain}`);
+    const user = new URLSearchParams({ user: session.email });
+    find('graphiql-link', HTMLAnchorElement).href = `/graphql?${user}`;
     find('no-controls', HTMLElement).hidden = !calls.isRefused;
     const state = client.account.state();
     const isComing = state.status === 'OFFLINE' && state.asOf === null;

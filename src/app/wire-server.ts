@@ -79,7 +79,7 @@ function sitesOf(config: Config, { sandbox, gateway, domain }: Resources): reado
     ...(page ? [page] : []),
     ...(docs ? [docs] : []),
     ...(config.graphiql
-      ? [new GraphiQL({ sandbox: users, introspection, hasDocs: docs !== null })]
+      ? [new GraphiQL({ sandbox: users, introspection, hasDocs: !!docs, hasPage: !!page })]
       : []),
     ...(sandbox
       ? [new SandboxProxy({ gatewayUrl: sandbox.url, origins, offersGateway, onCatalogChange })]

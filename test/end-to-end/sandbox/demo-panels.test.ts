@@ -404,6 +404,24 @@ describeWithChromium('the demonstration page', (executablePath) => {
     await graphiql.locator('.result-window').getByText('MSFT').first().waitFor();
   });
 
+  test('takes its user along to GraphiQL, by both links, and takes over the one that comes back', async () => {
+    await using visitor = await visit(browser, `${app.url}/?user=pro%40example.com`);
+    const { page, rowsAre } = visitor;
+    await rowsAre(25);
+    expect(page.url()).toBe(`${app.url}/`);
+    const addresses = await Promise.all([
+      page.locator('#graphiql-link').getAttribute('href'),
+      page.locator('#search-code a').getAttribute('href'),
+    ]);
+    for (const address of addresses) {
+      expect(new URL(address ?? '', app.url).searchParams.get('user')).toBe('pro@example.com');
+    }
+    // Only a user of the sandbox is taken.
+    await page.goto(`${app.url}/?user=somebody%40example.com`);
+    await rowsAre(25);
+    await visitor.isSound();
+  });
+
   test('says in one voice that nobody is signed in, and that the server is gone, and comes back', async () => {
     const [PORT, ADMIN_PORT] = (await freePorts(2)).map(String);
     const settings = { PORT, ADMIN_PORT, LOGIN_LIMIT_PER_MINUTE: '1000' };

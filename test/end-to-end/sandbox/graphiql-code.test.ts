@@ -1,4 +1,7 @@
+import { parse, validate } from 'graphql';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { EXAMPLES } from '../../../graphiql/page/examples.js';
+import { buildSchema } from '../../../src/schema/schema.ts';
 import { runSnippet } from '../../support/run-snippet.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
@@ -88,6 +91,71 @@ describe('an operation as code', () => {
     expect(output).toContain('The gateway cannot be reached');
     // Node writes its version below an error that nobody catches.
     expect(output).not.toContain('Node.js v');
+  });
+});
+
+describe('an operation as code for phones', () => {
+  const NATIVE = ['Apollo Kotlin', 'Apollo iOS'];
+  const codesOf = (shown: Shown) => {
+    const snippets = snippetsOf(shown, 'https://example.com/graphql');
+    return NATIVE.map((title) => snippets.find((one) => one.title === title)?.code ?? '');
+  };
+  const kindOf = (text: string) =>
+    (['mutation', 'subscription'] as const).find((kind) => new RegExp(`^${kind}`, 'm').test(text));
+
+  test.each(EXAMPLES)('has the operation for the generators: example %#', (one) => {
+    const { query: document, variables } = one;
+    const codes = codesOf({
+      document,
+      kind: kindOf(document) ?? 'query',
+      ...(variables && { variables }),
+    });
+    for (const code of codes) {
+      const [, name = '', text = ''] = /^\/\* (\w+)\.graphql\n([\s\S]*?)\n\*\/\n/.exec(code) ?? [];
+      const operation = parse(text);
+      expect(validate(buildSchema(), operation)).toEqual([]);
+      expect(code).toMatch(new RegExp(`\\b${name}(?:Query|Mutation|Subscription)\\(`));
+      expect(code).toContain('Bearer $TOKEN');
+    }
+  });
+
+  test('gives values as their types are, and leaves open what only a generated type can hold', () => {
+    const [kotlin, swift] = codesOf({
+      document:
+        'query findQuery($id: ID!, $least: Float, $after: String, $of: Filter!, $no: Int) { a }',
+      variables: { id: 'a"$b', least: 2, after: null, of: { x: 1 } },
+      kind: 'query',
+    });
+    expect(kotlin).toContain(
+      'client.query(FindQuery(id = "a\\"\\$b", least = Optional.present(2.0), after = Optional.present(null), of = TODO("Filter!"))).toFlow()',
+    );
+    expect(swift).toContain(
+      'client.fetch(query: Api.FindQuery(id: "a\\"$b", least: 2.0, after: .null, of: <#Filter!#>, no: nil))',
+    );
+  });
+
+  test.each([
+    ['{ customerId }', 'query'],
+    ['# note\nsubscription { positions { id } }', 'subscription'],
+  ] as const)('names what has no name: %s', (document, kind) => {
+    for (const code of codesOf({ document, kind })) {
+      expect(code).toContain(`${kind} Unnamed {`);
+      expect(code).toMatch(/\bUnnamed(Query|Subscription)\(\)/);
+    }
+  });
+
+  test('follows a subscription, as each library can', () => {
+    const document = 'subscription Live { positionChanges { cursor } }';
+    const [kotlin, swift] = codesOf({ document, kind: 'subscription' });
+    expect(kotlin).toContain('.subscriptionNetworkTransport(HttpNetworkTransport.Builder()');
+    expect(kotlin).toContain('client.subscription(LiveSubscription())');
+    // Apollo iOS takes no parameter in quotation marks, as the server's multipart answers have one.
+    expect(swift).toContain('import ApolloWebSocket');
+    expect(swift).toContain('WebSocketTransport(\n  urlSession: URLSession.shared,\n  store');
+    expect(swift).toContain('endpointURL: URL(string: "wss://example.com/graphql")!');
+    expect(swift).toContain(
+      'for try await response in try client.subscribe(subscription: Api.LiveSubscription()) {',
+    );
   });
 });
 

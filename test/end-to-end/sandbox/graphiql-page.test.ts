@@ -18,10 +18,12 @@ const DESKTOP = { width: 1280, height: 800 };
 const WIDE = { width: 1920, height: 1080 };
 // A short run shows each thing in one of these windows.
 const PHONE = { width: 390, height: 844 };
+const NARROW = { width: 320, height: 640 };
 
 const NAMES = EXAMPLES.map(
   ({ query }) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1],
 );
+const LIVE = NAMES.filter((_, at) => EXAMPLES[at]?.group === 'Live');
 
 describeWithChromium('GraphiQL', (executablePath) => {
   const app = sharedApp({ SANDBOX_TICK_MS: '200', POSITIONS_POLL_MS: '200' });
@@ -41,6 +43,12 @@ describeWithChromium('GraphiQL', (executablePath) => {
   const summary = (page: Page) => page.locator('#answer-summary');
   const activeTab = (page: Page) => page.locator('.graphiql-tab-active').innerText();
   const tabNames = (page: Page) => page.locator('.graphiql-tab-button').allInnerTexts();
+  const isInSight = (page: Page) =>
+    page.evaluate<boolean>(`(() => {
+      const tab = document.querySelector('.graphiql-tab-active').getBoundingClientRect();
+      const bar = document.querySelector('.graphiql-tabs').getBoundingClientRect();
+      return tab.left >= bar.left - 1 && tab.right <= bar.right + 1;
+    })()`);
   const link = (query: string, variables?: unknown) =>
     new URLSearchParams({
       query,
@@ -100,7 +108,7 @@ describeWithChromium('GraphiQL', (executablePath) => {
         expect(await activeTab(page)).toBe(name);
         await run(page);
         await eventually(async () => (await summary(page).locator('b').innerText()) === name);
-        if (name === 'Live') await stop(page);
+        if (LIVE.includes(name)) await stop(page);
         else expect(await summary(page).innerText()).toContain('200 OK');
       }
       expect(await overflowsSideways(page)).toBe(false);
@@ -151,6 +159,55 @@ describeWithChromium('GraphiQL', (executablePath) => {
     },
   );
 
+  test.each(inFull([DESKTOP, NARROW], [NARROW]))(
+    'at $width×$height tabs are in groups with headings, for screen readers too, and the open one is in sight',
+    async (viewport) => {
+      await using opened = await open({ viewport }, `#${link('query Mine { customerId }')}`);
+      const { page, problems } = opened;
+      const shown = async () => {
+        const groups = page
+          .getByRole('list', { name: 'Select active operation' })
+          .getByRole('list');
+        const all = await groups.all();
+        return Promise.all(
+          all.map(async (group) => [
+            (await group.ariaSnapshot()).split('\n')[0],
+            ...(await group.locator('.graphiql-tab-button').allInnerTexts()),
+          ]),
+        );
+      };
+      const namesOf = (group: string) => NAMES.filter((_, at) => EXAMPLES[at]?.group === group);
+      const expected = ['Read', 'Live', 'Trade', 'When it fails'].map((group) => [
+        `- list "${group}":`,
+        ...namesOf(group),
+      ]);
+      expect(await shown()).toEqual([['- list "Yours":', 'Mine'], ...expected]);
+      // Arrows go from one group to the next.
+      await page.locator('#graphiql-session-tab-0').focus();
+      await page.keyboard.press('ArrowRight');
+      expect(await activeTab(page)).toBe('Home');
+      await page.keyboard.press('End');
+      expect(await activeTab(page)).toBe(NAMES.at(-1));
+      expect(await isInSight(page)).toBe(true);
+      // An example that is edited stays in its group, and a new tab is one's own, drawn far from here.
+      await page.locator('.graphiql-query-editor .CodeMirror').click();
+      await page.keyboard.insertText('# edited ');
+      await eventually(() =>
+        page.evaluate<boolean>("localStorage['graphiql:tabState'].includes('# edited')"),
+      );
+      expect((await shown()).at(-1)).toEqual(expected.at(-1));
+      await page.getByRole('button', { name: 'New tab' }).click();
+      expect((await shown())[0]).toEqual(['- list "Yours":', 'Mine', '<untitled>']);
+      expect(await isInSight(page)).toBe(true);
+      expect(await overflowsSideways(page)).toBe(false);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await violations(page)).toEqual([]);
+      }
+      expect(problems).toEqual([]);
+    },
+  );
+
   test('the line below has status, time, size and gateway calls of each answer', async () => {
     await using opened = await open();
     const { page } = opened;
@@ -184,7 +241,7 @@ describeWithChromium('GraphiQL', (executablePath) => {
   test('a subscription has a log of its events, which open to their JSON', async () => {
     await using opened = await open();
     const { page, problems } = opened;
-    await clickAsAPerson(page, `#graphiql-session-tab-${NAMES.indexOf('Live')}`);
+    await clickAsAPerson(page, `#graphiql-session-tab-${NAMES.indexOf('Account')}`);
     await run(page);
     const events = page.locator('.events > li');
     await eventually(async () => (await events.count()) >= 4);
@@ -217,6 +274,24 @@ describeWithChromium('GraphiQL', (executablePath) => {
     expect((await positionsOf('fresh@example.com')).data.positions.length).toBe(0);
     expect((await positionsOf('demo@example.com')).data.positions.length).toBeGreaterThan(5);
     expect((await positionsOf('')).errors[0].extensions.code).toBe('UNAUTHENTICATED');
+  });
+
+  test('the user comes along in the address, stays after a reload, and goes back to the page', async () => {
+    const search = new URLSearchParams({ user: 'pro@example.com' });
+    await using opened = await open({}, `?${search}#${link('query Mine { customerId }')}`);
+    const { page, problems } = opened;
+    const user = page.getByLabel('User');
+    const back = page.getByRole('link', { name: 'Trading Graph' });
+    expect(await user.inputValue()).toBe('pro@example.com');
+    expect(await back.getAttribute('href')).toBe(`/?${search}`);
+    await user.selectOption('fresh@example.com');
+    await page.reload();
+    await isReady(page);
+    expect(await user.inputValue()).toBe('fresh@example.com');
+    await back.click();
+    await page.getByText('fresh@example.com').first().waitFor();
+    expect(page.url()).toBe(`${app.url}/`);
+    expect(problems).toEqual([]);
   });
 
   test.each(['#', '?'])(
@@ -254,7 +329,7 @@ describeWithChromium('GraphiQL', (executablePath) => {
     await page.getByRole('region', { name: 'Variables' }).getByText('"first"').waitFor();
   });
 
-  test('everything works by keyboard alone: the editor is the sixth stop, and Tab leaves it', async () => {
+  test('everything works by keyboard alone: the editor is the seventh stop, and Tab leaves it', async () => {
     await using opened = await open();
     const { page, problems } = opened;
     const press = async (...keys: string[]) => {
@@ -266,6 +341,8 @@ describeWithChromium('GraphiQL', (executablePath) => {
     const isIn = (selector: string) =>
       page.evaluate<boolean>(`Boolean(document.activeElement.closest('${selector}'))`);
 
+    await press('Tab');
+    expect(await focused()).toContain('Trading Graph');
     await press('Tab');
     expect(await focused()).toBe('user');
     await press('ArrowDown');
@@ -327,13 +404,19 @@ describeWithChromium('GraphiQL', (executablePath) => {
       await dialog.getByText(`${app.url}/graphql`).waitFor();
       await look();
       await dialog.getByRole('tab', { name: 'curl' }).focus();
-      for (const name of ['fetch', 'trading-graph-client', 'Apollo Client', 'urql', 'curl']) {
+      const tabs = await dialog.getByRole('tab').allInnerTexts();
+      expect(tabs).toEqual(expect.arrayContaining(['urql', 'Apollo Kotlin', 'Apollo iOS']));
+      for (const name of [...tabs.slice(1), 'curl']) {
         await page.keyboard.press('ArrowRight');
-        const code = await dialog.getByRole('tabpanel', { name }).innerText();
+        const code = await dialog.getByRole('tabpanel', { name, exact: true }).innerText();
         expect(code).toContain('$TOKEN');
         expect(code).not.toContain('eyJ');
       }
       expect(await copied()).toContain('"variables":{"text":"apple"}');
+      await page.getByRole('button', { name: 'Copy token' }).click();
+      await page.getByRole('button', { name: 'Copied' }).nth(1).waitFor();
+      const token = await page.evaluate<string>('navigator.clipboard.readText()');
+      expect((await app.query('{ customerId }', { token })).errors).toEqual([]);
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
 

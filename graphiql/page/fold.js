@@ -1,0 +1,30 @@
+/** @typedef {Readonly<Record<string, unknown>>} Stand */
+
+/**
+ * The account as it stands after an event of changes: its lists as they are now, and the last that was said of all else. Null where
+ * that cannot be told, since `snapshot`, an `id` or `closed` was not asked for.
+ *
+ * @param {Stand | null} before
+ * @param {Stand} event
+ * @param {import('./types.d.ts').ApplyChanges} applyChanges The client's own.
+ * @returns {Stand | null}
+ */
+export function standAfter(before, event, applyChanges) {
+  const { snapshot, cursor: _cursor, upserted, opened: _opened, closed, ...rest } = event;
+  const known = snapshot ? {} : before;
+  if (snapshot === undefined || known === null) return null;
+  // `positionChanges` has the changes of its one list among its own fields.
+  const parts = upserted ? { ...rest, positions: { upserted, closed } } : rest;
+  /** @type {Record<string, unknown>} */
+  const stand = { ...known };
+  for (const [name, part] of Object.entries(parts)) {
+    const { upserted: rows, opened: _, closed: gone, ...figures } = Object(part);
+    if (rows) {
+      if (!gone || rows.some((/** @type {object} */ row) => !('id' in row))) return null;
+      const list = /** @type {{ id: string }[]} */ (known[name] ?? []);
+      stand[name] = applyChanges(list, { upserted: rows, closed: gone });
+      for (const [figure, value] of Object.entries(figures)) stand[`${name}.${figure}`] = value;
+    } else if (part !== null) stand[name] = part;
+  }
+  return stand;
+}
