@@ -26,7 +26,7 @@ export const FRAMINGS: Readonly<Record<StreamType, Framing>> = {
   },
   // By Apollo's protocol. Clients read a part when the boundary behind it has come.
   [MULTIPART]: {
-    contentType: 'multipart/mixed;boundary="graphql";subscriptionSpec="1.0"',
+    contentType: 'multipart/mixed;boundary="graphql";subscriptionSpec=1.0',
     begin: Buffer.from(BOUNDARY),
     head: Buffer.from(`${PART}{"payload":`),
     end: Buffer.from(`}${BOUNDARY}`),

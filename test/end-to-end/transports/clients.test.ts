@@ -83,7 +83,7 @@ describe.each([
     const { status, type, text } = await send(kotlin, WATCH);
     expect({ status, type }).toEqual({
       status: 200,
-      type: 'multipart/mixed;boundary="graphql";subscriptionSpec="1.0"',
+      type: 'multipart/mixed;boundary="graphql";subscriptionSpec=1.0',
     });
     const head = '\r\ncontent-type: application/json\r\n\r\n';
     const [before, ping, event] = text.split('\r\n--graphql');
