@@ -3,10 +3,13 @@ import { TradingGraphError } from '../../client/src/errors.ts';
 import { indexedDb } from '../../client/src/storage/indexed-db.ts';
 import { CallMonitor } from './call-monitor.ts';
 import { LOGIN } from './documents.ts';
+import { noteCall } from './lanes/mark.ts';
 import { type LineObserver, LiveLine } from './live-line.ts';
+import { answerOf } from './network.ts';
 import { Session } from './session.ts';
 
 const PASSWORD = 'demo';
+const NAME = /(?:query|mutation) (\w+)/;
 /** The names that the client gives the operations of its catalog, and the page its own. */
 const CATALOG = /query (?:TradingGraph|Whole)Catalog/;
 export const ENDPOINT = new URL('/graphql', location.href).href;
@@ -42,8 +45,14 @@ export function createApp(observer: LineObserver): App {
   };
   const counted: typeof fetch = async (input, init) => {
     if (line.isDown) throw new TypeError('The connection is down.');
-    const response = await fetch(input, init);
-    if (CATALOG.test(String(init?.body))) {
+    const sentAt = performance.now();
+    const request = fetch(input, init);
+    const body = String(init?.body);
+    void answerOf(request.then((response) => response.clone())).then((answer) => {
+      noteCall(NAME.exec(body)?.[1] ?? 'query', performance.now() - sentAt, answer);
+    });
+    const response = await request;
+    if (CATALOG.test(body)) {
       catalogBytes += Number(response.headers.get('content-length') ?? 0);
     }
     return response;

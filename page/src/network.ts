@@ -1,3 +1,5 @@
+import { noteCall } from './lanes/mark.ts';
+
 /** A network that requests are slowed down to, beside what they take on this machine. */
 export interface Network {
   readonly roundTripMs: number;
@@ -48,18 +50,19 @@ export class Stopwatch {
     const { roundTripMs, bitsPerSecond } = this.#network;
     const startMs = this.elapsedMs;
     await pause(roundTripMs / 2);
-    const answer = await ask(url, init);
+    // A first visit is compared, so nothing comes from the browser's cache.
+    const answer = await answerOf(fetch(url, { ...init, cache: 'no-store' }));
     await pause(roundTripMs / 2 + (answer.bytes * 8_000) / bitsPerSecond);
     const call = { label, startMs, endMs: this.elapsedMs, ...answer };
     this.calls.push(call);
+    noteCall(label, call.endMs - startMs, answer);
     return call;
   }
 }
 
-async function ask(url: string, init: RequestInit) {
+export async function answerOf(request: Promise<Response>) {
   try {
-    // A first visit is compared, so nothing comes from the browser's cache.
-    const response = await fetch(url, { ...init, cache: 'no-store' });
+    const response = await request;
     const text = await response.text();
     const body = parse(text);
     const isRefused = response.status >= 400;

@@ -5,6 +5,7 @@ import { find, h, setText } from '../dom.ts';
 import { formatBytes, formatMoney, formatMs, formatProfit, plural } from '../format.ts';
 import { LOCAL, PHONE } from '../network.ts';
 import { attempt, onClick } from '../on-click.ts';
+import { comparison } from '../recorded-run.ts';
 import { ServerGone } from '../sandbox.ts';
 import {
   type Fetched,
@@ -40,6 +41,8 @@ console.log(data, errors);`,
       const [gateway, graph] = await fetchBoth();
       // A later click measures anew, and this result would be another user's or another network's.
       if (own !== runs) return;
+      // For whoever records the page.
+      dispatchEvent(new CustomEvent('page:comparison', { detail: [gateway, graph] }));
       show(gateway, graph);
       isMeasured = (gateway === null || isWhole(gateway)) && isWhole(graph);
     } catch (error) {
@@ -87,20 +90,25 @@ console.log(data, errors);`,
 }
 
 function show(gateway: Fetched | null, graph: FetchedByGraph): void {
-  const scaleMs = Math.max(gateway?.elapsedMs ?? 0, graph.elapsedMs);
-  drawWaterfall(find('screen-gateway-calls', HTMLElement), gateway?.calls ?? [], scaleMs);
+  if (gateway === null) showCalls(...comparison);
+  else showCalls(gateway, graph);
+  showScreen(graph.data);
+  setText(find('screen-verdict', HTMLElement), verdictOn(gateway, graph));
+}
+
+function showCalls(gateway: Fetched, graph: Fetched & Pick<FetchedByGraph, 'receipts'>): void {
+  const scaleMs = Math.max(gateway.elapsedMs, graph.elapsedMs);
+  drawWaterfall(find('screen-gateway-calls', HTMLElement), gateway.calls, scaleMs);
   drawWaterfall(find('screen-graph-calls', HTMLElement), graph.calls, scaleMs);
-  setText(find('screen-gateway-sum', HTMLElement), gateway ? sumOf(gateway) : 'not measured');
+  setText(find('screen-gateway-sum', HTMLElement), sumOf(gateway));
   setText(find('screen-graph-sum', HTMLElement), sumOf(graph));
-  const before = gateway && isWhole(gateway) && isWhole(graph) ? figuresOf(gateway) : null;
+  const before = isWhole(gateway) && isWhole(graph) ? figuresOf(gateway) : null;
   const figures = figuresOf(graph);
   for (const name of ['calls', 'bytes', 'time'] as const) {
     const figure = isWhole(graph) ? figures[name] : '–';
     setFigure(name, figure, before ? `instead of ${before[name]}` : '');
   }
   find('screen-receipts', HTMLElement).replaceChildren(...graph.receipts.map(receipt));
-  showScreen(graph.data);
-  setText(find('screen-verdict', HTMLElement), verdictOn(gateway, graph));
 }
 
 function verdictOn(gateway: Fetched | null, graph: FetchedByGraph): string {
@@ -108,9 +116,7 @@ function verdictOn(gateway: Fetched | null, graph: FetchedByGraph): string {
   const rest = arrived === 0 ? '' : ' The rest of the screen is there.';
   const ours = isWhole(graph) ? '' : `Through the graph: ${failed.join(', ')}.${rest}`;
   if (gateway === null) {
-    return (
-      ours || 'Measured through the graph only: the gateway answers to the server’s own machine.'
-    );
+    return `The figures are recorded. ${ours || `Measured here, through the graph alone: ${sumOf(graph)}.`}`;
   }
   const theirs = isWhole(gateway) ? '' : `From the gateway: ${gateway.failed.join(', ')}.`;
   if (ours || theirs) return [ours, theirs, 'Nothing is compared.'].filter(Boolean).join(' ');

@@ -1,5 +1,6 @@
 import { type Browser, chromium } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import run from '../../../page/recorded-run.json' with { type: 'json' };
 import { FAULT_KINDS } from '../../../sandbox/faults.ts';
 import { startTestApp } from '../../support/app.ts';
 import { openPage, overflowsSideways, violations } from '../../support/browser-page.ts';
@@ -12,6 +13,7 @@ import { startedOnce } from '../../support/started.ts';
 
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
+const recordedOn = new Date(run.recordedAt).toLocaleDateString('en-GB', { dateStyle: 'long' });
 const LOST = /ERR_(?:CONNECTION|EMPTY|SOCKET|INCOMPLETE)|WebSocket connection to/;
 
 /** How far things have moved by themselves, as the score of Web Vitals has it. */
@@ -340,7 +342,7 @@ describeWithChromium('the demonstration page', (executablePath) => {
     },
   );
 
-  test('on another machine measures the graph alone', async () => {
+  test('on another machine measures the graph alone, beside a comparison that says it was recorded', async () => {
     // The controls are closed to what a proxy forwards, as they are to other machines.
     await using visitor = await open({
       extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' },
@@ -348,11 +350,13 @@ describeWithChromium('the demonstration page', (executablePath) => {
     });
     const { page, reads } = visitor;
     await page.locator('#no-controls').waitFor();
-    await reads('screen-verdict', /Measured through the graph only/);
-    await reads('screen-gateway-sum', /^not measured$/);
-    await reads('screen-calls', /^1$/);
-    expect(await page.locator('#screen-calls-before').textContent()).toBe('');
-    expect(await page.locator('#screen-gateway-calls li').count()).toBe(0);
+    await reads('screen-verdict', /^The figures are recorded. Measured here, .*: 1 call, /);
+    const [{ calls: recorded } = { calls: [] }] = run.comparison;
+    await reads('screen-gateway-sum', new RegExp(`^${recorded.length} calls, `));
+    await reads('screen-calls-before', new RegExp(`^instead of ${recorded.length}$`));
+    const calls = await page.locator('#screen-gateway-calls .call').allTextContents();
+    expect(calls.sort()).toEqual(recorded.map(({ label }) => label).sort());
+    await page.locator('#screen .recorded', { hasText: recordedOn }).waitFor();
     await visitor.isSound();
   });
 
