@@ -8,7 +8,7 @@ import { json, parseJson, type Reply, readBody } from './http.ts';
 import type { Observations } from './observations.ts';
 
 type Input = Readonly<Record<string, unknown>>;
-type Order = (input: Input, query: URLSearchParams) => unknown;
+type Orders = Readonly<Record<string, (input: Input, query: URLSearchParams) => unknown>>;
 
 /** The control surface over HTTP. */
 export function createControlListener(
@@ -16,7 +16,7 @@ export function createControlListener(
   observations: Observations,
   clock: Clock,
 ): (request: IncomingMessage, path: string) => Promise<Reply> {
-  const orders = ordersOf(control);
+  const orders = ordersOf(control, observations);
 
   return async (request, path) => {
     const verb = request.method ?? 'GET';
@@ -50,12 +50,15 @@ export function createControlListener(
   };
 }
 
-function ordersOf(control: SandboxControl): Readonly<Record<string, Order>> {
+function ordersOf(control: SandboxControl, observations: Observations): Orders {
   return {
     'GET /sandbox/faults': () => ({ faults: control.faults() }),
     'POST /sandbox/faults': (input) => control.fail(readFault(input)),
     'DELETE /sandbox/faults': () => control.clearFaults(),
-    'GET /sandbox/calls': () => control.callCounts(),
+    'GET /sandbox/calls': (_input, query) => ({
+      ...control.callCounts(),
+      ...(query.has('since') && { ended: observations.endedSince(Number(query.get('since'))) }),
+    }),
     'DELETE /sandbox/calls': () => control.clearCalls(),
     'GET /sandbox/requests': (_input, query) => ({
       requests: control.requests(operationOf(query)),

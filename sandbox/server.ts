@@ -51,6 +51,8 @@ async function serve(
   path: string,
 ): Promise<void> {
   const { context, faults, observations, routes, pathPrefix } = parts;
+  const { clock } = context;
+  const atMs = clock.now();
   const verb = request.method ?? 'GET';
   const routed = path.startsWith(pathPrefix)
     ? routes(verb, path.slice(pathPrefix.length))
@@ -60,7 +62,7 @@ async function serve(
   const token = bearer(request);
   const claims = token === null ? null : context.tokens.verify(token);
   observations.note({
-    atMs: context.clock.now(),
+    atMs,
     method: verb,
     path: request.url ?? '/',
     operation: route?.operation ?? null,
@@ -75,6 +77,11 @@ async function serve(
   const body = bytes.length === 0 ? undefined : parseJson(bytes);
   const call: Call = { operation, params, body, headers: request.headers, claims };
   const fault = faults.take(operation, claims?.login ?? null);
+  response.once('close', () => {
+    const status = response.writableFinished ? response.statusCode : null;
+    const kind = fault?.kind ?? null;
+    observations.noteEnd({ atMs, endedAtMs: clock.now(), operation, fault: kind, status });
+  });
   if (fault === null) {
     return respond(response, await HANDLERS[operation](call, context));
   }

@@ -51,7 +51,7 @@ export const COMMANDS = {
         .map((name) => [`scripts/${name}.ts`])
         .concat([['page/bundle.ts']]),
       graphiql: [{ npm: ['ci', '--prefix', 'graphiql'] }, ['graphiql/bundle.ts']],
-      screenshots: [['scripts/screenshots.ts']],
+      screenshots: [['scripts/record-run.ts'], ['page/bundle.ts'], ['scripts/screenshots.ts']],
       sizes: [['scripts/client-sizes.ts']],
     },
   },

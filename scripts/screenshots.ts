@@ -24,6 +24,8 @@ try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 880 }, colorScheme });
     await page.goto(app.url);
     await page.locator('#search-results li').first().waitFor();
+    // The lanes have something to show.
+    await page.locator('#lane-app .event').nth(15).waitFor({ state: 'attached' });
     // Measured anew, when nothing else of the page is being loaded.
     await page.locator('#screen-run').click();
     await page.locator('#screen-demo:not([aria-busy])').waitFor();

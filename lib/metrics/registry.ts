@@ -140,6 +140,14 @@ export class Registry {
     return this.#prom.metrics();
   }
 
+  /** What the series of one counter or gauge amount to now, by the values of their labels. */
+  async valuesOf(name: string): Promise<Readonly<Record<string, number>>> {
+    const { values } = (await this.#prom.getSingleMetric(PREFIX + name)?.get()) ?? { values: [] };
+    return Object.fromEntries(
+      values.map(({ labels, value }) => [Object.values(labels).join(), value]),
+    );
+  }
+
   #add(type: Metric['type'], name: string, help: string, labelNames: readonly string[]) {
     const metric = { name: PREFIX + name, help, labelNames: [...labelNames] };
     this.#metrics.push({ ...metric, type });

@@ -3,10 +3,13 @@ import { TradingGraphError } from '../../client/src/errors.ts';
 import { indexedDb } from '../../client/src/storage/indexed-db.ts';
 import { CallMonitor } from './call-monitor.ts';
 import { LOGIN } from './documents.ts';
+import { noteCall } from './lanes/mark.ts';
 import { type LineObserver, LiveLine } from './live-line.ts';
+import { answerOf } from './network.ts';
 import { Session } from './session.ts';
 
 const PASSWORD = 'demo';
+const NAME = /(?:query|mutation) (\w+)/;
 /** The names that the client gives the operations of its catalog, and the page its own. */
 const CATALOG = /query (?:TradingGraph|Whole)Catalog/;
 export const ENDPOINT = new URL('/graphql', location.href).href;
@@ -17,7 +20,7 @@ export interface App {
   readonly session: Session;
   readonly line: LiveLine;
   readonly calls: CallMonitor;
-  /** As the app's own requests are sent: nothing gets through while the line is down. */
+  /** As the app's own requests are sent, without a note of them: nothing gets through while the line is down. */
   readonly fetch: typeof fetch;
   /** The bytes of all answers so far that were the catalog, or its changes. */
   catalogBytes(): number;
@@ -42,10 +45,19 @@ export function createApp(observer: LineObserver): App {
     url: ENDPOINT,
     token: (options) => session.token(options),
   };
-  const counted: typeof fetch = async (input, init) => {
+  const send: typeof fetch = async (input, init) => {
     if (line.isDown) throw new TypeError('The connection is down.');
-    const response = await fetch(input, init);
-    if (CATALOG.test(String(init?.body))) {
+    return fetch(input, init);
+  };
+  const counted: typeof fetch = async (input, init) => {
+    const sentAt = performance.now();
+    const request = send(input, init);
+    const body = String(init?.body);
+    void answerOf(request.then((response) => response.clone())).then((answer) => {
+      noteCall(NAME.exec(body)?.[1] ?? 'query', performance.now() - sentAt, answer);
+    });
+    const response = await request;
+    if (CATALOG.test(body)) {
       catalogBytes += Number(response.headers.get('content-length') ?? 0);
     }
     return response;
@@ -76,7 +88,7 @@ export function createApp(observer: LineObserver): App {
     session,
     line,
     calls,
-    fetch: counted,
+    fetch: send,
     catalogBytes: () => catalogBytes,
     anotherClient: () => createClient(ofUser),
     restarted: () => start({ fetch: counted }),

@@ -1,25 +1,24 @@
-import { type CallCounts, ServerGone, sandbox } from './sandbox.ts';
+import { noteGraphFigures } from './lanes/graph-figures.ts';
+import { noteMark } from './lanes/mark.ts';
+import { type CallCounts, type EndedCall, ServerGone, sandbox } from './sandbox.ts';
 
 const EVERY_MS = 1_000;
 /** Rates are of this long: a single second has none, one or two polls by chance. */
 const WINDOW_MS = 6_000;
-
-interface Sample {
-  readonly atMs: number;
-  readonly counts: CallCounts;
-}
+const MOST_KEPT = 1_000;
 
 /** How often the gateway is called, asked for each second while the page is shown; and with it, whether the server is there. */
 export class CallMonitor {
   readonly #listeners = new Set<() => void>();
-  #samples: readonly Sample[] = [];
+  #counts: CallCounts | null = null;
+  #ended: readonly EndedCall[] = [];
   #goneSince: Date | null = null;
   #hasAnswer = false;
   #first: Promise<void> | null = null;
 
   /** Null before the first answer, or where the sandbox does not answer to this browser. */
   get counts(): CallCounts | null {
-    return this.#samples.at(-1)?.counts ?? null;
+    return this.#counts;
   }
 
   /** When the server stopped to answer; null while it answers. */
@@ -42,42 +41,53 @@ export class CallMonitor {
     this.#listeners.add(listener);
   }
 
-  /** Goes on asking. */
+  /** Goes on asking, without a timer while the page is hidden. */
   start(): void {
-    const next = async () => {
-      if (document.visibilityState === 'visible') await this.refresh();
-      setTimeout(next, EVERY_MS);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const wait = () => {
+      clearTimeout(timer);
+      if (document.visibilityState === 'visible') timer = setTimeout(next, EVERY_MS);
     };
-    setTimeout(next, EVERY_MS);
+    const next = async () => {
+      await this.refresh();
+      if (this.counts !== null) await noteGraphFigures();
+      wait();
+    };
+    document.addEventListener('visibilitychange', wait);
+    wait();
   }
 
   async refresh(): Promise<void> {
-    const counts = await sandbox.calls().catch((error: unknown) => {
+    const lastEnd = () => this.#ended.at(-1)?.endedAtMs ?? 0;
+    const answer = await sandbox.calls(lastEnd()).catch((error: unknown) => {
       this.#goneSince = error instanceof ServerGone ? (this.#goneSince ?? new Date()) : null;
       return null;
     });
     this.#hasAnswer = true;
-    const atMs = performance.now();
-    if (counts === null) this.#samples = [];
-    else {
+    this.#counts = answer;
+    if (answer !== null) {
       this.#goneSince = null;
-      const isReset = counts.total < (this.counts?.total ?? 0);
-      const kept = isReset ? [] : this.#samples.filter((one) => atMs - one.atMs <= WINDOW_MS);
-      this.#samples = [...kept, { atMs, counts }];
+      // Another request for them may have been answered meanwhile.
+      const fresh = answer.ended.filter(({ endedAtMs }) => endedAtMs > lastEnd());
+      this.#ended = [...this.#ended, ...fresh].slice(-MOST_KEPT);
+      for (const call of fresh) noteEnded(call);
     }
     for (const listener of this.#listeners) listener();
   }
 
-  /** Calls per second of an operation, over the last seconds; null until there are two answers. */
+  /** Calls per second of an operation, over the last seconds; null where the sandbox does not answer. */
   rate(operation: string): number | null {
-    const first = this.#samples[0];
-    const last = this.#samples.at(-1);
-    if (first === undefined || last === undefined || first === last) return null;
-    const calls = countOf(last, operation) - countOf(first, operation);
-    return (calls * 1_000) / (last.atMs - first.atMs);
+    if (this.#counts === null) return null;
+    const fromMs = Date.now() - WINDOW_MS;
+    const calls = this.#ended.filter(
+      (call) => call.operation === operation && call.endedAtMs > fromMs,
+    );
+    return (calls.length * 1_000) / WINDOW_MS;
   }
 }
 
-function countOf({ counts }: Sample, operation: string): number {
-  return counts.operations[operation] ?? 0;
+function noteEnded({ atMs, endedAtMs, operation, fault, status }: EndedCall): void {
+  const kind = fault === null ? 'call' : 'fault';
+  const text = `${operation} · ${fault ?? status ?? 'no whole answer'}`;
+  noteMark({ lane: 'gateway', kind, atMs, ms: endedAtMs - atMs, text });
 }

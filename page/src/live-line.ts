@@ -1,4 +1,6 @@
 import type { AccountChanges } from '../../client/src/live/account-operation.ts';
+import { plural } from './format.ts';
+import { noteMark } from './lanes/mark.ts';
 
 /** An event of the live account, as it came over the socket. */
 export interface LiveEvent {
@@ -28,7 +30,10 @@ export class LiveLine {
       this.#socket = socket;
       if (this.#isDown) socket.close();
       socket.addEventListener('open', () => {
-        socket.addEventListener('close', () => observer.closed?.());
+        socket.addEventListener('close', () => {
+          noteMark({ lane: 'app', kind: 'fault', text: 'the socket is closed' });
+          observer.closed?.();
+        });
       });
       socket.addEventListener('message', ({ data }) => received(data, observer));
     };
@@ -81,11 +86,14 @@ function received(data: unknown, observer: LineObserver): void {
   if (!answer?.accountChanges) return;
   const { snapshot, positions, orders } = answer.accountChanges;
   const rows = [positions, orders].map((list) => list && list.upserted.length + list.closed.length);
-  observer.event?.({
+  const event = {
     snapshot,
     rows: rows.reduce<number>((sum, count) => sum + (count ?? 0), 0),
     bytes: String(data).length,
-  });
+  };
+  const text = snapshot ? 'the whole account' : `changes in ${plural(event.rows, 'row')}`;
+  noteMark({ lane: 'app', kind: 'event', text });
+  observer.event?.(event);
 }
 
 interface SubscribePayload {

@@ -1,4 +1,6 @@
 import { createApp } from './app.ts';
+import { startLanes } from './lanes/lanes.ts';
+import { LookBack } from './look-back.ts';
 import { pause } from './network.ts';
 import { startConsole } from './panels/console.ts';
 import { LineLog, startLiveAccount } from './panels/live-account.ts';
@@ -12,6 +14,8 @@ const SLOW_MS = 5_000;
 
 const log = new LineLog();
 const app = createApp(log);
+const past = new LookBack(app);
+startLanes(app, past);
 // What the first measurement waits for is on its way while the panels are drawn.
 void app.calls.begin();
 void app.session.token({ force: false }).catch(() => {});
@@ -19,7 +23,7 @@ void app.session.token({ force: false }).catch(() => {});
 const screen = startOneScreen(app);
 const measured = Promise.race([screen.first, pause(SLOW_MS)]);
 startStanding(app, (text) => log.note(text));
-startLiveAccount(app, log);
+startLiveAccount(app, past, log);
 startConsole(app, screen);
 startOrder(app, measured);
 await measured;

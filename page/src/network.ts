@@ -1,3 +1,5 @@
+import { noteCall } from './lanes/mark.ts';
+
 /** A network that requests are slowed down to, beside what they take on this machine. */
 export interface Network {
   readonly roundTripMs: number;
@@ -48,11 +50,14 @@ export class Stopwatch {
     judge = (call: MeasuredCall) => call,
   ): Promise<MeasuredCall> {
     const startMs = this.#elapsedMs;
-    const answer = await ask(this.#fetch, url, init);
+    const id = `${Date.now()}-${Math.random()}`;
+    const headers = { ...init.headers, [REQUEST_ID]: id };
+    const answer = await answerOf(this.#fetch(url, { ...init, headers }), id);
     const { roundTripMs, bitsPerSecond } = this.#network;
     await pause(answer.isLocal ? 0 : roundTripMs + (answer.bytes * 8_000) / bitsPerSecond);
     const call = judge({ label, startMs, endMs: this.#elapsedMs, ...answer });
     this.calls.push(call);
+    noteCall(label, call.endMs - startMs, answer);
     return call;
   }
 
@@ -61,17 +66,16 @@ export class Stopwatch {
   }
 }
 
-async function ask(send: typeof fetch, url: string, init: RequestInit) {
-  const id = `${Date.now()}-${Math.random()}`;
+/** The answer to a request; with the request's id it is known whether the browser's cache had it. */
+export async function answerOf(request: Promise<Response>, id?: string) {
   try {
-    const headers = { ...init.headers, [REQUEST_ID]: id };
-    const response = await send(url, { ...init, headers });
+    const response = await request;
     const text = await response.text();
     const body = parse(text);
     const isRefused = response.status >= 400;
     const problem = isRefused ? String(response.status) : body === null ? 'not JSON' : null;
     // The server says the id of the request that it answers: the browser's cache has the answer to another one.
-    const isLocal = (response.headers.get(REQUEST_ID) ?? id) !== id;
+    const isLocal = id !== undefined && (response.headers.get(REQUEST_ID) ?? id) !== id;
     return { body, problem, isLocal, bytes: isLocal ? 0 : bytesOf(response, text) };
   } catch {
     return { body: null, problem: 'lost', isLocal: false, bytes: 0 };

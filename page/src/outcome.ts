@@ -31,10 +31,7 @@ function whyOf(failures: readonly Failure[]): string {
 }
 
 /** What may be compared, or why nothing is: figures of a screen that lacks something say nothing about one that is whole. */
-export function comparisonOf(rest: Way | undefined, graph: Way | undefined): string {
-  if (!rest || !graph) {
-    return 'No comparison: the gateway itself answers to the server’s own machine alone.';
-  }
+export function comparisonOf(rest: Way, graph: Way): string {
   const lacking = Object.entries({ 'over REST': rest, 'over the graph': graph })
     .filter(([, way]) => !isWhole(way))
     .map(([name]) => name);

@@ -3,7 +3,22 @@ export interface CallCounts {
   readonly total: number;
   readonly operations: Readonly<Record<string, number>>;
   readonly logins: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly ended: readonly EndedCall[];
 }
+
+/** A call of the gateway that is over; its status is null where no whole answer left. */
+export interface EndedCall {
+  readonly atMs: number;
+  readonly endedAtMs: number;
+  readonly operation: string;
+  readonly fault: FaultKind | null;
+  readonly status: number | null;
+}
+
+/** What the graph has counted so far: events by what became of them, retries by operation; and its breakers, of which the open ones are 1. */
+export type GraphFigures = Readonly<
+  Record<'event' | 'retry' | 'change', Readonly<Record<string, number>>>
+>;
 
 export type FaultKind =
   | ('status' | 'delay' | 'reset-before' | 'reset-after' | 'cut' | 'cut-head' | 'garbage' | 'empty')
@@ -22,7 +37,8 @@ export interface Fault {
 
 /** The sandbox's controls, which answer to browsers on the machine that it runs on. */
 export const sandbox = {
-  calls: () => control<CallCounts>('GET', 'calls'),
+  calls: (sinceMs: number) => control<CallCounts>('GET', `calls?since=${sinceMs}`),
+  graph: () => control<GraphFigures>('GET', 'graph'),
   forgetCalls: () => control('DELETE', 'calls'),
   faults: async () =>
     (await control<{ readonly faults: readonly Fault[] }>('GET', 'faults')).faults,

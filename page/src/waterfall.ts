@@ -18,6 +18,7 @@ function row({ label, startMs, endMs, ...call }: MeasuredCall, scaleMs: number):
   const bar = h('span', { class: problem === null ? 'bar' : `bar${state}` });
   bar.style.setProperty('--from', String(startMs / scaleMs));
   bar.style.setProperty('--to', String(endMs / scaleMs));
+  bar.style.transitionDelay = `${startMs}ms`;
   return h(
     'li',
     {},

@@ -10,6 +10,8 @@ export interface SandboxProxyOptions {
   readonly origins: AllowedOrigins;
   /** Whether the gateway's own operations are reached too, as `/sandbox/gateway/…`. */
   readonly offersGateway: boolean;
+  /** What the graph counts of itself, for `/sandbox/graph`. */
+  readonly graphFigures: () => Promise<object>;
   /** Called when the sandbox has another edition of the catalog, or other headers of it; or another catalog than before. */
   readonly onCatalogChange: (change: { readonly isOther: boolean }) => void;
 }
@@ -32,6 +34,7 @@ export class SandboxProxy implements Site {
 
   route(request: IncomingMessage, path: string): ReturnType<Site['route']> {
     if (!path.startsWith('/sandbox/') || !this.#isOpenTo(request)) return null;
+    if (path === '/sandbox/graph') return (reply) => this.#sendFigures(reply);
     return (reply) => this.#forward(reply);
   }
 
@@ -48,6 +51,10 @@ export class SandboxProxy implements Site {
       isThisMachine(headers.host) &&
       isAllowedPage(request, this.#options.origins)
     );
+  }
+
+  async #sendFigures(reply: HttpReply): Promise<void> {
+    await reply.sendJson(200, await this.#options.graphFigures());
   }
 
   #forward(reply: HttpReply): Promise<void> {

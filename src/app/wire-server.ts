@@ -3,6 +3,7 @@ import { createEngine } from '../../engine/create-engine.ts';
 import type { Site } from '../../engine/http/site.ts';
 import { DocsSite } from '../../graphiql/server/docs-site.ts';
 import { GraphiQL } from '../../graphiql/server/graphiql.ts';
+import type { Registry } from '../../lib/metrics/registry.ts';
 import { DemoPage } from '../../sandbox/page/demo-page.ts';
 import { SandboxProxy } from '../../sandbox/page/sandbox-proxy.ts';
 import type { Config } from '../config.ts';
@@ -69,7 +70,10 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
 }
 
 /** Makes the pages that the HTTP server serves beside GraphQL. */
-function sitesOf(config: Config, { sandbox, gateway, domain }: Resources): readonly Site[] {
+function sitesOf(
+  config: Config,
+  { sandbox, gateway, domain, metrics }: Resources,
+): readonly Site[] {
   const { introspection, corsOrigins: origins, demoPage: offersGateway } = config;
   const page = offersGateway ? DemoPage.find() : null;
   const docs = config.graphiql ? DocsSite.find() : null;
@@ -82,7 +86,22 @@ function sitesOf(config: Config, { sandbox, gateway, domain }: Resources): reado
       ? [new GraphiQL({ sandbox: users, introspection, hasDocs: !!docs, hasPage: !!page })]
       : []),
     ...(sandbox
-      ? [new SandboxProxy({ gatewayUrl: sandbox.url, origins, offersGateway, onCatalogChange })]
+      ? [
+          new SandboxProxy({
+            ...{ gatewayUrl: sandbox.url, origins, offersGateway, onCatalogChange },
+            graphFigures: () => graphFigures(metrics.registry),
+          }),
+        ]
       : []),
   ];
+}
+
+/** What the demonstration page draws of the graph itself. */
+async function graphFigures(registry: Registry): Promise<object> {
+  const { '': events = 0 } = await registry.valuesOf('events_delivered_total');
+  return {
+    event: { sent: events },
+    retry: await registry.valuesOf('gateway_retries_total'),
+    change: await registry.valuesOf('circuit_open'),
+  };
 }

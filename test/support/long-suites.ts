@@ -17,7 +17,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/chaos/**/*.test.ts',
   'test/end-to-end/limits/{send-buffers,soak}.test.ts',
   'test/end-to-end/orders/ledger.test.ts',
-  'test/end-to-end/sandbox/{demo-panels,graphiql-own-gateway,graphiql-page}.test.ts',
+  'test/end-to-end/sandbox/{demo-lanes,demo-panels,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/**/*.test.ts',
   'test/end-to-end/screens/supergraph.test.ts',
   'test/end-to-end/transports/two-paths.test.ts',

@@ -17,6 +17,7 @@ import {
   plural,
 } from '../format.ts';
 import type { LineObserver, LiveEvent } from '../live-line.ts';
+import type { LookBack } from '../look-back.ts';
 import { onClick } from '../on-click.ts';
 import { sandbox } from '../sandbox.ts';
 import { Sparkline } from '../sparkline.ts';
@@ -28,7 +29,8 @@ const LOG_LINES = 6;
 interface Row {
   readonly element: HTMLTableRowElement;
   readonly sparkline: Sparkline;
-  update(position: Position): void;
+  /** The trend goes on with what is new, and shows no past twice. */
+  update(position: Position, isPast: boolean): void;
 }
 
 /** Describes the traffic of the live connection in a few lines under the list. */
@@ -71,7 +73,7 @@ export class LineLog implements LineObserver {
 }
 
 /** The account as it changes, and what becomes of it when the gateway or the socket is gone. */
-export function startLiveAccount(app: App, log: LineLog): void {
+export function startLiveAccount(app: App, past: LookBack, log: LineLog): void {
   const body = find('live-rows', HTMLTableSectionElement);
   const rows = new Map<string, Row>();
 
@@ -85,7 +87,7 @@ export function startLiveAccount(app: App, log: LineLog): void {
 });`,
   });
 
-  function draw({ positions, totals, session, asOf }: AccountState): void {
+  function draw({ positions, totals, session, asOf }: AccountState, isPast: boolean): void {
     const ids = new Set(positions.map(({ id }) => id));
     for (const [id, { element }] of rows) {
       if (ids.has(id)) continue;
@@ -98,7 +100,7 @@ export function startLiveAccount(app: App, log: LineLog): void {
         row = createRow(position);
         rows.set(position.id, row);
       }
-      row.update(position);
+      row.update(position, isPast);
       if (body.children[at] !== row.element)
         body.insertBefore(row.element, body.children[at] ?? null);
     }
@@ -119,7 +121,7 @@ export function startLiveAccount(app: App, log: LineLog): void {
     setText(find('live-fetched-at', HTMLElement), formatTime(fetchedAt));
   }
 
-  app.client.account(draw);
+  past.onShown((state, atMs) => draw(state, atMs !== null));
   app.calls.onChange(() => {
     const rate = app.calls.rate('getOpenPositions');
     setText(find('live-polls', HTMLElement), rate === null ? '–' : formatRate(rate));
@@ -155,7 +157,7 @@ function createRow(first: Position): Row {
   return {
     element,
     sparkline,
-    update(position) {
+    update(position, isPast) {
       if (position === last) return;
       last = position;
       const side = h(
@@ -167,7 +169,7 @@ function createRow(first: Position): Row {
       setText(price, formatPrice(position.priceCurrent, position.digits));
       setText(profit, formatProfit(position.profit));
       profit.className = `number ${(position.profit ?? 0) < 0 ? 'loss' : 'profit'}`;
-      if (position.profit !== null) sparkline.add(position.profit);
+      if (position.profit !== null && !isPast) sparkline.add(position.profit);
     },
   };
 }

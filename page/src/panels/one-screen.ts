@@ -4,10 +4,11 @@ import { CodeBox } from '../code-box.ts';
 import { START_SCREEN } from '../documents.ts';
 import { find, h, setText } from '../dom.ts';
 import { formatBytes, formatMs } from '../format.ts';
-import { LOCAL, PHONE } from '../network.ts';
+import { LOCAL, PHONE, pause } from '../network.ts';
 import { attempt, onClick } from '../on-click.ts';
 import { comparisonOf, isWhole, outcomeOf } from '../outcome.ts';
 import { Phone } from '../phone.ts';
+import { comparison } from '../recorded-run.ts';
 import { ServerGone, sandbox } from '../sandbox.ts';
 import {
   endOf,
@@ -61,14 +62,16 @@ console.log(data, errors);`,
         // The server has it in memory before it is measured, as on any but its first request.
         await app.client.query('{ catalog { size } }');
       }
-      await fetchBoth(refused, (name, way) => {
+      const [rest, graph] = await fetchBoth(refused, (name, way) => {
         // A later run measures anew, and this one would be another user's or another network's.
         if (own === runs) draw(Object.assign(ways, { [name]: way }));
       });
       if (own !== runs) return;
-      if (ways.rest?.catalogSize) chooseSize(ways.rest.catalogSize);
-      const outcome = conclude(ways);
-      isMeasured = Object.values(ways).every(isWhole);
+      // For whoever records the page.
+      dispatchEvent(new CustomEvent('page:comparison', { detail: { rest, graph } }));
+      if (rest.catalogSize) chooseSize(rest.catalogSize);
+      const outcome = conclude(rest, graph);
+      isMeasured = isWhole(rest) && isWhole(graph);
       if (own > 1) announce(outcome);
     } catch (error) {
       if (own !== runs) return;
@@ -79,7 +82,7 @@ console.log(data, errors);`,
     }
   }
 
-  /** Another machine may not call the sandbox's gateway by itself: there the graph alone is measured. */
+  /** Another machine may not call the sandbox's gateway by itself: there the graph alone is measured, beside what was recorded. */
   async function fetchBoth(refused: string | null, show: (name: keyof Ways, way: Way) => void) {
     await (runs === 1 ? app.calls.begin() : app.calls.refresh());
     if (app.calls.goneSince !== null) throw new ServerGone();
@@ -89,8 +92,10 @@ console.log(data, errors);`,
     // A first visit fills the browser's cache and the client's storage, as far as they do not have it yet.
     const first = () => fetchFromGateway(app, { ...visit, network: LOCAL }, () => {});
     if (isNext && !app.line.isDown) await Promise.allSettled([first(), app.client.catalog.load()]);
-    await Promise.all([
-      app.calls.isRefused || fetchFromGateway(app, visit, (way) => show('rest', way)),
+    return Promise.all([
+      app.calls.isRefused
+        ? playRecorded((way) => show('rest', way))
+        : fetchFromGateway(app, visit, (way) => show('rest', way)),
       fetchFromGraph(app, visit, (way) => show('graph', way)),
     ]);
   }
@@ -134,18 +139,30 @@ console.log(data, errors);`,
   };
 }
 
+/** Takes as long as it took when it was recorded. */
+async function playRecorded(show: (way: Way) => void): Promise<Way> {
+  const { rest } = comparison;
+  await pause(endOf(rest.calls));
+  show(rest);
+  return rest;
+}
+
 /** Says what came; figures stand beside each other only where both screens are whole. Returns it in words. */
-function conclude({ rest, graph }: Ways): string {
+function conclude(rest: Way, graph: Way): string {
+  const isRecorded = rest === comparison.rest;
   const outcomes = Object.entries({ rest, graph }).map(([name, way]) => {
-    const outcome = way ? outcomeOf(way) : 'not measured';
+    const outcome = outcomeOf(way);
     setText(find(`${name}-outcome`, HTMLElement), outcome);
     return `${name}: ${outcome}.`;
   });
-  if (rest && graph && isWhole(rest) && isWhole(graph)) {
-    const [before, after] = [figuresOf(rest), figuresOf(graph)];
+  if (isRecorded || (isWhole(rest) && isWhole(graph))) {
+    const before = figuresOf(rest);
+    const after = figuresOf(isRecorded ? comparison.graph : graph);
     for (const name of FIGURES) setFigure(name, after[name], `instead of ${before[name]}`);
   }
-  const verdict = comparisonOf(rest, graph);
+  const verdict = isRecorded
+    ? 'The comparison is recorded; the phone over the graph is measured here.'
+    : comparisonOf(rest, graph);
   setText(find('screen-verdict', HTMLElement), verdict);
   return [...outcomes, verdict].join(' ');
 }
@@ -163,7 +180,7 @@ function setFigure(name: string, figure: string, before: string): void {
   setText(find(`screen-${name}-before`, HTMLElement), before);
 }
 
-function figuresOf({ calls }: Way) {
+function figuresOf({ calls }: Pick<Way, 'calls'>) {
   const sent = calls.filter(({ isLocal }) => !isLocal);
   const bytes = sent.reduce((sum, each) => sum + each.bytes, 0);
   return {

@@ -1,5 +1,6 @@
 import { chromium, type Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import run from '../../../page/recorded-run.json' with { type: 'json' };
 import type { Fault } from '../../../sandbox/faults.ts';
 import { startTestApp } from '../../support/app.ts';
 import { violations } from '../../support/browser-page.ts';
@@ -275,20 +276,39 @@ describeWithChromium('the two phones', (executablePath) => {
     await visitor.isSound();
   });
 
-  test('on another machine are one: the graph’s', async () => {
+  test('on another machine are one that is measured, the graph’s, beside one that says it was recorded', async () => {
     // The controls are closed to what a proxy forwards, as they are to other machines.
     await using visitor = await open({
       extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' },
       isExpected: (problem) => problem.includes('404'),
     });
-    const { page, reads } = visitor;
+    const { page, reads, part } = visitor;
     await page.locator('#no-controls').waitFor();
-    await reads('screen-verdict', /^No comparison: the gateway itself answers to the server’s own/);
-    await reads('rest-outcome', /^not measured$/);
+    await reads(
+      'screen-verdict',
+      /^The comparison is recorded; the phone over the graph is measured/,
+    );
+    await reads('rest-outcome', WHOLE);
     await reads('graph-outcome', WHOLE);
-    expect(await figures(page)).toEqual(['–', '–', '–']);
-    expect(await page.locator('#rest-calls li').count()).toBe(0);
-    await visitor.isSound();
+    const { rest, graph } = run.comparison;
+    expect((await figures(page))[0]).toBe(`${graph.calls.length} instead of ${rest.calls.length}`);
+    const calls = page.locator('#rest-calls .call');
+    expect((await calls.allTextContents()).sort()).toEqual(
+      rest.calls.map(({ label }) => label).sort(),
+    );
+    expect(await part('rest', 'Positions').innerText()).toMatch(/^Positions 6\s+AAPL/);
+    const day = new Date(run.recordedAt).toLocaleDateString('en-GB', { dateStyle: 'long' });
+    expect(await page.locator('#screen-demo .recorded').allTextContents()).toEqual([
+      `Recorded ${day}`,
+      `Recorded ${day}`,
+    ]);
+    expect(await page.locator('#screen-switches input:visible').count()).toBe(0);
+    // Of a fault, what is recorded has none.
+    app.sandbox.fail({ operation: 'getCustomerId', kind: 'garbage' });
+    await visitor.run();
+    await reads('graph-outcome', /^4 of 5 parts.*; blank: payout \(GATEWAY_CONTRACT\)$/);
+    await reads('rest-outcome', WHOLE);
+    await visitor.isFlawless();
   });
 
   test('appear at once where less motion is wanted', async () => {

@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import recorded from '../../../page/recorded-run.json' with { type: 'json' };
 import * as documents from '../../../page/src/documents.ts';
 import { snippetsOf } from '../../../page/src/snippets.ts';
 import { DemoPage } from '../../../sandbox/page/demo-page.ts';
@@ -37,6 +40,26 @@ describe('the demonstration page', () => {
       bytes += file.bytes.length;
     }
     expect(bytes).toBeLessThan(MOST_PACKED_BYTES);
+  });
+
+  test('plays a recorded run of one minute, which is a small file with no more of an account than is drawn', () => {
+    expect(
+      statSync(join(import.meta.dirname, '../../../page/recorded-run.json')).size,
+    ).toBeLessThan(10_000);
+    expect(Date.parse(recorded.recordedAt)).toBeLessThan(Date.now());
+    const moments = recorded.groups.flatMap((group) => group.moments.map(([atMs = -1]) => atMs));
+    expect(Math.min(...moments)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...moments)).toBeLessThan(60_000);
+    const { rest, graph } = recorded.comparison;
+    expect([rest.calls.length, graph.calls.length]).toEqual([5, 1]);
+    expect(JSON.stringify(rest.data)).not.toMatch(/"(?:_?id|login|group)"/);
+    for (const { calls } of [rest, graph]) {
+      for (const { startMs, endMs, bytes, problem, body } of calls) {
+        expect([problem, body]).toEqual([null, null]);
+        expect(endMs).toBeGreaterThan(startMs);
+        expect(bytes).toBeGreaterThan(0);
+      }
+    }
   });
 
   test('lets nothing in but its own file, and its style', async () => {

@@ -31,6 +31,17 @@ test('the sandbox’s controls are reached through the facade, from this machine
   expect(JSON.stringify(calls)).toContain('getCustomerId');
 });
 
+test('the graph tells its own events, retries and breakers there', async () => {
+  const read = async () => (await fetch(`${app.url}/sandbox/graph`)).json();
+  const { event, retry, change } = await read();
+  expect(event).toEqual({ sent: expect.any(Number) });
+  expect(change).toMatchObject({ reads: 0 });
+  const token = await app.signIn();
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503, times: 1 });
+  await app.query('{ customerId }', { token });
+  expect((await read()).retry.getCustomerId).toBe(retry.getCustomerId + 1);
+});
+
 test('the server’s own page can, whatever other origins are allowed', async () => {
   await using own = await startTestApp({ CORS_ORIGINS: 'https://app.example.com' });
   const statusFrom = async (origin: string) =>
@@ -51,7 +62,7 @@ test.each([
 ])(
   'pages of other sites, DNS rebinding and clients behind a proxy get none: %j',
   async (headers) => {
-    for (const path of ['/sandbox/calls', GATEWAY_PATH]) {
+    for (const path of ['/sandbox/calls', '/sandbox/graph', GATEWAY_PATH]) {
       const { status } = await rawRequest(app.url + path, { headers: { ...bearer(), ...headers } });
       expect(status, path).toBe(404);
     }
@@ -180,6 +191,7 @@ test('a name of this machine does not open them to a peer elsewhere', () => {
     origins: { origins: [], anyLocalhost: false },
     offersGateway: true,
     onCatalogChange: () => {},
+    graphFigures: async () => ({}),
   });
   const opensTo = (remoteAddress: string) =>
     proxy.route(

@@ -1,0 +1,287 @@
+import { chromium, type Page } from 'playwright-core';
+import { afterEach, expect, test } from 'vitest';
+import run from '../../../page/recorded-run.json' with { type: 'json' };
+import {
+  openPage,
+  overflowsSideways,
+  type PageOptions,
+  violations,
+} from '../../support/browser-page.ts';
+import { describeWithChromium } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
+import { sharedApp } from '../../support/shared-app.ts';
+import { startedOnce } from '../../support/started.ts';
+
+const USERS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
+const ELSEWHERE = { extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' } };
+const NOTE_SHIFTS = `globalThis.moved = 0;
+new PerformanceObserver((list) => {
+  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) moved += value;
+}).observe({ type: 'layout-shift', buffered: true });`;
+
+describeWithChromium('the lanes of the demonstration page', (executablePath) => {
+  const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
+  const app = sharedApp({ LOGIN_LIMIT_PER_MINUTE: '1000' });
+  afterEach(() => app.sandbox.reset());
+
+  async function open(options: PageOptions = {}) {
+    const opened = await openPage(browser, app.url, {
+      viewport: { width: 1280, height: 800 },
+      reducedMotion: 'reduce',
+      isExpected: (problem) => /404|50\d/.test(problem),
+      ...options,
+    });
+    const { page } = opened;
+    const mark = (lane: string, kind: string, label: RegExp | string = '') =>
+      page.locator(`#lane-${lane} .${kind}`).and(page.getByRole('option', { name: label }));
+    return {
+      ...opened,
+      mark,
+      words: page.locator('#lanes-words'),
+      reads: (id: string, pattern: RegExp) =>
+        eventually(async () => expect(await page.locator(`#${id}`).textContent()).toMatch(pattern)),
+      /** The market moves by hand alone, and the first measurement precedes the gateway's lane. */
+      async isFilled() {
+        await page.locator('#live-rows tr').first().waitFor();
+        await mark('gateway', 'bar', /getOpenPositions · 200/)
+          .first()
+          .waitFor();
+      },
+    };
+  }
+
+  /** From where it is now back by this share of the minute. */
+  async function drag(page: Page, back: number): Promise<void> {
+    const box = await page.locator('#lane-graph').boundingBox();
+    if (box === null) throw new Error('The lane is not shown.');
+    const y = box.y + box.height / 2;
+    await page.mouse.move(box.x + box.width - 1, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * (1 - back), y, { steps: 8 });
+    await page.mouse.up();
+  }
+
+  test('show calls, events, a retry and a fault, each with its details at the pointer, at a tap and by the keyboard', async () => {
+    await using visitor = await open({ hasTouch: true });
+    const { page, mark, words } = visitor;
+    await visitor.isFilled();
+    await mark('app', 'bar', / · positions · [\d.,]+ k?B/)
+      .first()
+      .waitFor();
+    await mark('app', 'event', /event: the whole account/).waitFor();
+    await mark('graph', 'bar', / · graphql · behind it .*getSession/)
+      .first()
+      .waitFor();
+
+    app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503, times: 2 });
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    const fault = mark('gateway', 'fault', /fault: getCustomerId · status/).last();
+    expect(await fault.textContent()).toBe('✕');
+    const retry = mark('graph', 'retry', /retry: \d × getCustomerId/).first();
+    expect(await retry.textContent()).toBe('↻');
+    await mark('app', 'fault', /customer-id · 503/).waitFor();
+
+    const legend = await words.textContent();
+    await eventually(async () => {
+      await fault.hover();
+      expect(await words.textContent()).toMatch(/^\d\d:\d\d:\d\d · fault: getCustomerId · status/);
+    });
+    await page.mouse.move(0, 0);
+    expect(await words.textContent()).toBe(legend);
+    // A mark that has just moved on is missed by a finger, which tries again.
+    await eventually(async () => {
+      await retry.tap();
+      expect(await words.textContent()).toMatch(/retry: \d × getCustomerId/);
+    });
+
+    const lane = page.getByRole('listbox', { name: 'gateway' });
+    await lane.focus();
+    await page.keyboard.press('Home');
+    const first = await words.textContent();
+    const active = await lane.getAttribute('aria-activedescendant');
+    expect(await page.locator(`#${active}`).getAttribute('aria-label')).toBe(first);
+    await page.keyboard.press('ArrowRight');
+    expect(await words.textContent()).not.toBe(first);
+    await page.keyboard.press('ArrowLeft');
+    expect(await words.textContent()).toBe(first);
+    expect(await violations(page)).toEqual([]);
+  });
+
+  test('say when a breaker of the graph opens', async () => {
+    await using visitor = await open();
+    await visitor.isFilled();
+    // Failures of one account alone open none, nor those of accounts that the gateway has never accepted.
+    const tokens = USERS.map((email) => app.sandbox.token({ email }));
+    for (const token of tokens) await app.query('{ session { login } }', { token });
+    app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503 });
+    await eventually(async () => {
+      for (const token of tokens) await app.query('{ customerId }', { token });
+      return (await visitor.mark('graph', 'change', /open: the breaker of/).count()) > 0;
+    });
+  });
+
+  test('go back in time by dragging: the list and the equity are as they were, and come back to now', async () => {
+    await using visitor = await open();
+    const { page, reads } = visitor;
+    await visitor.isFilled();
+    await page.evaluate(NOTE_SHIFTS);
+    const list = page.locator('#live-rows');
+    const shown = async () => [
+      await list.innerText(),
+      await page.locator('#live-total').innerText(),
+      await page.locator('#live-equity').innerText(),
+    ];
+    const before = await shown();
+    app.sandbox.tick();
+    await eventually(async () => expect((await shown())[0]).not.toBe(before[0]));
+    const after = await shown();
+
+    await drag(page, 0.9);
+    await page.mouse.move(0, 0);
+    expect((await shown()).slice(0, 2)).toEqual(before.slice(0, 2));
+    const signs = await page.locator('.past-time').allInnerTexts();
+    expect(signs).toHaveLength(2);
+    for (const sign of signs) expect(sign).toMatch(/^as of \d\d:\d\d:\d\d$/);
+    await reads('lanes-words', new RegExp(`^Equity .*, \\${before[1]}$`));
+
+    // What comes meanwhile changes nothing of it.
+    const events = () => page.locator('#lane-app .event').count();
+    const heard = await events();
+    app.sandbox.tick();
+    await eventually(async () => (await events()) > heard);
+    expect((await shown())[0]).toBe(before[0]);
+    await page.getByRole('link', { name: 'See the list' }).click();
+    await page.locator('#live-title').waitFor();
+    expect(await violations(page)).toEqual([]);
+
+    await page.locator('#live').getByRole('button', { name: 'Back to live' }).click();
+    await eventually(async () => ![before[0], after[0]].includes((await shown())[0]));
+    expect(
+      await page
+        .getByText(/^as of/)
+        .filter({ visible: true })
+        .count(),
+    ).toBe(0);
+    expect(await page.evaluate('moved')).toBeLessThan(0.05);
+  });
+
+  test('go back in time by the keyboard, and show the next user nothing of the former’s past', async () => {
+    await using visitor = await open();
+    const { page } = visitor;
+    await visitor.isFilled();
+    const range = page.getByRole('slider');
+    await range.press('ArrowLeft');
+    await eventually(async () =>
+      expect(await range.getAttribute('aria-valuetext')).toMatch(/^as of /),
+    );
+    await range.press('End');
+    expect(await range.getAttribute('aria-valuetext')).toBe('now');
+    await range.press('Home');
+    await page.getByRole('radio', { name: /^pro/ }).check();
+    await eventually(async () => (await page.locator('#live-rows tr').count()) === 25);
+    expect(await range.getAttribute('aria-valuetext')).toBe('now');
+    await range.press('Home');
+    expect(await page.locator('#live-rows tr').count()).toBe(25);
+  });
+
+  test('keep a minute and no more, and set no timer in a tab that is hidden', async () => {
+    await using visitor = await open();
+    const { page } = visitor;
+    await visitor.isFilled();
+    const former = await page.locator('.marks > *').evaluateAll((all) => all.map(({ id }) => id));
+    const isThere = (id: string) => page.locator(`#${id}`).count();
+    expect(await isThere(former[0] ?? '')).toBe(1);
+    await page.evaluate('{ const now = Date.now; Date.now = () => now() + 61_000; }');
+    await eventually(async () => (await isThere(former[0] ?? '')) === 0);
+
+    let asked = 0;
+    page.on('request', (request) => {
+      if (request.url().includes('/sandbox/')) asked += 1;
+    });
+    await eventually(() => asked > 0);
+    const show = (state: string) =>
+      page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));`);
+    await page.evaluate(
+      'globalThis.timers = 0; const set = setTimeout; globalThis.setTimeout = (task, ms) => { if (ms === 1_000) timers += 1; return set(task, ms); };',
+    );
+    await eventually(async () => ((await page.evaluate('timers')) as number) > 0);
+    await show('hidden');
+    await page.waitForLoadState('networkidle');
+    asked = 0;
+    await page.evaluate('timers = 0; new Promise((done) => setTimeout(done, 2_500))');
+    expect([asked, await page.evaluate('timers')]).toEqual([0, 0]);
+    await show('visible');
+    await eventually(() => asked > 0);
+  });
+
+  test('play a recorded run where the controls are refused, and say so', async () => {
+    await using visitor = await open(ELSEWHERE);
+    const { page, mark } = visitor;
+    const day = new Date(run.recordedAt).toLocaleDateString('en-GB', { dateStyle: 'long' });
+    await page.locator('#lanes .recorded', { hasText: `Recorded ${day}` }).waitFor();
+    const marksOf = (lane: string, kind: string) =>
+      run.groups
+        .filter((group) => group.lane === lane && group.kind === kind)
+        .reduce((sum, { moments }) => sum + moments.length, 0);
+    expect(marksOf('gateway', 'fault')).toBeGreaterThan(0);
+    expect(marksOf('graph', 'retry')).toBeGreaterThan(0);
+    await eventually(async () =>
+      expect(await mark('gateway', 'fault').count()).toBe(marksOf('gateway', 'fault')),
+    );
+    expect(await mark('graph', 'retry').count()).toBe(marksOf('graph', 'retry'));
+    await mark('gateway', 'fault').first().hover();
+    await visitor.reads('lanes-words', /^[\d.,]+ m?s in · fault: /);
+    expect(await page.getByRole('slider').count()).toBe(0);
+    expect(await violations(page)).toEqual([]);
+    // What is live comes to the list, and not among what is recorded.
+    const live = page.locator('#live-events');
+    const before = Number(await live.textContent());
+    app.sandbox.tick();
+    await eventually(async () => Number(await live.textContent()) > before);
+    expect(await mark('app', 'event').count()).toBe(marksOf('app', 'event'));
+  });
+
+  test.each([
+    [320, 'light'],
+    [820, 'dark'],
+    [1440, 'light'],
+  ] as const)('fit into %i px in %s colours, now and then', async (width, colorScheme) => {
+    await using visitor = await open({ viewport: { width, height: 800 }, colorScheme });
+    const { page } = visitor;
+    await visitor.isFilled();
+    const heightOf = async () => (await page.locator('#lanes').boundingBox())?.height;
+    const height = await heightOf();
+    expect(await violations(page)).toEqual([]);
+    await drag(page, 0.5);
+    await page
+      .getByText(/^as of/)
+      .first()
+      .waitFor();
+    expect(await heightOf()).toBe(height);
+    expect(await overflowsSideways(page)).toBe(false);
+    expect(await violations(page)).toEqual([]);
+    expect(visitor.problems).toEqual([]);
+  });
+
+  test('show every kind of mark in forced colours', async () => {
+    await using visitor = await open({ forcedColors: 'active' });
+    const { page } = visitor;
+    await visitor.isFilled();
+    app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503, times: 2 });
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    for (const [lane, kind] of [
+      ['gateway', 'bar'],
+      ['app', 'event'],
+      ['graph', 'retry'],
+      ['gateway', 'fault'],
+    ] as const) {
+      const mark = visitor.mark(lane, kind).first();
+      const id = await mark.getAttribute('id');
+      const one = page.locator(`#${id}`);
+      const before = await one.screenshot();
+      await one.evaluate((element: HTMLElement) => element.style.setProperty('opacity', '0'));
+      expect((await one.screenshot()).equals(before), kind).toBe(false);
+    }
+  });
+});
