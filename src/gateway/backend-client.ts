@@ -2,7 +2,7 @@ import type { Caller } from './caller.ts';
 import { createWire, type WireParts } from './create-wire.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayOperation } from './operations.ts';
-import { type PathValues, requestTemplates } from './request-templates.ts';
+import { type RequestDetails, requestTemplates } from './request-templates.ts';
 
 /** Another service beside the gateway, as an extension of the schema declares it. */
 export interface BackendSettings {
@@ -21,12 +21,8 @@ export interface BackendSettings {
   readonly writes: Readonly<Record<string, string>>;
 }
 
-export interface BackendCall {
-  readonly path?: PathValues;
+interface BackendCall extends RequestDetails {
   readonly query?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-  /** Names and values alternate. */
-  readonly headers?: readonly string[];
 }
 
 /** Calls one backend over connections, breakers, retries and spans of its own. Its answers prove nothing of any token. */
@@ -50,25 +46,11 @@ export class BackendClient {
   }
 
   /** `name` is an operation of its own; a path value that could leave its segment is refused by an UnsafePathError. */
-  call(
-    name: string,
-    caller: Caller,
-    { path = {}, query = {}, body, headers = [] }: BackendCall,
-  ): Promise<Exchange> {
-    const template = this.#templates[name];
-    if (template === undefined) throw new Error(`no operation ${name}`);
-    const { row, deadlineMs, maxBytes } = template;
+  call(name: string, caller: Caller, { query = {}, ...details }: BackendCall): Promise<Exchange> {
+    const call = this.#templates[name]?.(caller, details);
+    if (call === undefined) throw new Error(`no operation ${name}`);
     const search = new URLSearchParams(query).toString();
-    return this.#wire.send({
-      operation: name,
-      row,
-      path: template.path(path) + (search === '' ? '' : `?${search}`),
-      headers: template.headers(caller, headers),
-      body: body === undefined ? null : JSON.stringify(body),
-      ...{ deadlineMs, maxBytes },
-      caller,
-      signal: row.effect === 'read' ? caller.signal : undefined,
-    });
+    return this.#wire.send(search === '' ? call : { ...call, path: `${call.path}?${search}` });
   }
 
   close(): Promise<void> {

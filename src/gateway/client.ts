@@ -12,13 +12,18 @@ import type {
 } from './answers.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayError } from './errors.ts';
-import type { Answer, Exchange, Send, WireCall } from './exchange.ts';
+import type { Answer, Exchange, Send } from './exchange.ts';
 import { jsonItems } from './json-items.ts';
 import { contractError, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
 import type { LimitOrder, MarketOrder } from './model.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
 import { limitOrderBody, marketOrderBody } from './order-body.ts';
-import { type PathValues, type RequestSettings, requestTemplates } from './request-templates.ts';
+import {
+  type PathValues,
+  type RequestDetails,
+  type RequestSettings,
+  requestTemplates,
+} from './request-templates.ts';
 import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
 import { toPositions } from './wire/holding.ts';
 import { toInstruments } from './wire/instrument.ts';
@@ -52,21 +57,14 @@ export interface Writes {
   };
 }
 
-interface CallDetails {
-  readonly path?: PathValues;
-  readonly body?: unknown;
-  /** Names and values alternate. */
-  readonly headers?: readonly string[];
-  readonly sendBeforeMs?: number | null;
-  readonly onLate?: WireCall['onLate'] | undefined;
-}
-
-const WRITTEN: { readonly [Name in keyof Writes]?: (input: Writes[Name]) => CallDetails } = {
+const WRITTEN: { readonly [Name in keyof Writes]?: (input: Writes[Name]) => RequestDetails } = {
   resetTradingAccountPassword: (input) => ({
     body: { account_external_id: input.accountExternalId },
   }),
   setValue: ({ key, value }) => ({ path: { key }, body: { value } }),
 };
+
+type Sending = Pick<RequestDetails, 'sendBeforeMs' | 'onLate'>;
 
 /**
  * The gateway's operations: `read` for those that need only a viewer, a method for each of the others. Reads
@@ -135,24 +133,14 @@ export class GatewayClient {
     return judgeWrite(operation, await this.#call(operation, caller, details));
   }
 
-  openPosition(
-    caller: Caller,
-    order: MarketOrder,
-    sendBeforeMs: number | null = null,
-    onLate?: WireCall['onLate'],
-  ) {
+  openPosition(caller: Caller, order: MarketOrder, details: Sending = {}) {
     const body = marketOrderBody(order, this.#options.gatewayDirectionField);
-    return this.#call('openPosition', caller, { body, sendBeforeMs, onLate });
+    return this.#call('openPosition', caller, { ...details, body });
   }
 
-  placeLimitOrder(
-    caller: Caller,
-    order: LimitOrder,
-    sendBeforeMs: number | null = null,
-    onLate?: WireCall['onLate'],
-  ) {
+  placeLimitOrder(caller: Caller, order: LimitOrder, details: Sending = {}) {
     const body = limitOrderBody(order, this.#options.gatewayDirectionField);
-    return this.#call('placeLimitOrder', caller, { body, sendBeforeMs, onLate });
+    return this.#call('placeLimitOrder', caller, { ...details, body });
   }
 
   /** `onOwned` is called with the group of a snapshot that is this login's, whatever is in its lists. */
@@ -208,27 +196,8 @@ export class GatewayClient {
     return contractError(operation, message);
   }
 
-  #call(
-    operation: OperationName,
-    caller: Caller,
-    { path = {}, body, headers = [], sendBeforeMs = null, onLate }: CallDetails = {},
-  ): Promise<Exchange> {
-    const template = this.#templates[operation];
-    return promised(() =>
-      this.#options.send({
-        operation,
-        row: template.row,
-        path: template.path(path),
-        headers: template.headers(caller, headers),
-        body: body === undefined ? null : JSON.stringify(body),
-        deadlineMs: template.deadlineMs,
-        maxBytes: template.maxBytes,
-        sendBeforeMs: sendBeforeMs ?? undefined,
-        onLate,
-        caller,
-        signal: template.row.effect === 'read' ? caller.signal : undefined,
-      }),
-    );
+  #call(operation: OperationName, caller: Caller, details?: RequestDetails): Promise<Exchange> {
+    return promised(() => this.#options.send(this.#templates[operation](caller, details)));
   }
 }
 
