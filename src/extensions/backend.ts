@@ -5,7 +5,7 @@ import type { BackendClient, BackendSettings } from '../gateway/backend-client.t
 import { isSuccess } from '../gateway/classify.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { Answer, Exchange } from '../gateway/exchange.ts';
-import { commonRefusal, contractError, judgeRead } from '../gateway/judge.ts';
+import { answerOf, contractError, judgeRead } from '../gateway/judge.ts';
 import { refusalWords } from '../gateway/wire/bodies.ts';
 import type {
   Backend,
@@ -74,7 +74,7 @@ export class DeclaredBackend implements Backend<string, string> {
     const name = this.#nameOf(operation);
     return writeLimits.write(clientOf(caller), name, async () => {
       const exchange = await this.#send(context, name, { body: {}, ...request });
-      return this.#written(name, answerOf(name, exchange)) as Body;
+      return this.#judged(name, exchange, () => this.#written(name, exchange)) as Body;
     });
   }
 
@@ -82,16 +82,24 @@ export class DeclaredBackend implements Backend<string, string> {
     const name = this.#nameOf(operation);
     const { body: _, ...asked } = request;
     const exchange = await this.#send(context, name, asked);
-    if (this.#judge && isForJudge(exchange)) return this.#judge(shownOf(name, exchange));
-    if (isForJudge(exchange)) this.#refuseUs(name, exchange);
-    return bodyOf(name, judgeRead(name, exchange));
+    return this.#judged(name, exchange, () => bodyOf(name, judgeRead(name, exchange)));
   }
 
-  #written(name: string, answer: Answer): unknown {
-    if (this.#judge && isForJudge(answer)) return this.#judge(shownOf(name, answer));
-    this.#refuseUs(name, answer);
-    const refusal = commonRefusal(name, answer);
-    if (refusal) throw refusal;
+  #judged(name: string, exchange: Exchange, judgeHere: () => unknown): unknown {
+    if (!isForJudge(exchange)) return judgeHere();
+    if (this.#judge) return this.#judge(shownOf(name, exchange));
+    const { status } = exchange;
+    const isAboutSender = status === 401 || status === 403;
+    // They are about our own credentials: a user who signed in anew would get them again.
+    if (isAboutSender && !this.#settings.forwardToken) {
+      throw contractError(name, `status ${status} for our own credentials`);
+    }
+    return judgeHere();
+  }
+
+  /** In doubt the outcome of a write is unknown: it is never sent again. */
+  #written(name: string, exchange: Exchange): unknown {
+    const answer = answerOf(name, exchange, 'unknown');
     const { status } = answer;
     if (isSuccess(status)) return answer.bytes.length === 0 ? null : bodyOf(name, answer);
     if (status >= 500 || status < 400 || status === 408) {
@@ -99,14 +107,6 @@ export class DeclaredBackend implements Backend<string, string> {
     }
     const words = refusalWords(refusalOf(answer))?.message;
     throw new InputError('input', words ?? `${this.#settings.name} refuses this.`);
-  }
-
-  /** Its 401 and 403 are about our own credentials: a user who signed in anew would get them again. */
-  #refuseUs(name: string, { status }: Answer): void {
-    const isAboutSender = status === 401 || status === 403;
-    if (isAboutSender && !this.#settings.forwardToken) {
-      throw contractError(name, `status ${status} for our own credentials`);
-    }
   }
 
   async #send(
@@ -155,16 +155,6 @@ function isForJudge(exchange: Exchange): exchange is Answer {
 function shownOf(name: string, answer: Answer) {
   const operation = name.slice(name.indexOf('.') + 1);
   return { operation, status: answer.status, body: jsonOf(answer) };
-}
-
-/** In doubt the outcome of a write is unknown: it is never sent again. */
-function answerOf(name: string, exchange: Exchange): Answer {
-  if (!exchange.sent) {
-    const details = { cause: exchange.cause, wasSent: false };
-    throw new GatewayError('unavailable', name, 'never sent', details);
-  }
-  if (exchange.answered) return exchange;
-  throw new GatewayError('unknown', name, 'no readable answer', { cause: exchange.cause });
 }
 
 function bodyOf(name: string, answer: Answer): unknown {
