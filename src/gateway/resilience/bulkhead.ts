@@ -1,6 +1,6 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { NotAttemptedError } from '../errors.ts';
-import type { Exchange, Send, WireCall } from '../exchange.ts';
+import type { Send } from '../exchange.ts';
 import type { Area } from '../operations.ts';
 import { accountOf } from './breakers.ts';
 
@@ -9,7 +9,7 @@ const FULL =
 
 type Waiting = () => void;
 
-export type Bulkhead = ReturnType<typeof createBulkhead>;
+type Bulkhead = ReturnType<typeof createBulkhead>;
 
 /** Bounds the connections that calls of one kind hold. Where none is free callers take turns, however many calls each has. */
 export function createBulkhead(clock: Clock, width: number) {
@@ -24,9 +24,6 @@ export function createBulkhead(clock: Clock, width: number) {
     },
     get waiting(): number {
       return waiting;
-    },
-    get hasRoom(): boolean {
-      return taken < width;
     },
     /** Resolves to false where none came free in time: then there is nothing to leave. */
     enter(
@@ -72,13 +69,18 @@ export function createBulkhead(clock: Clock, width: number) {
   };
 }
 
+export type Bulkheads = ReturnType<typeof createBulkheads>;
+
 /** The bulkheads of one area. */
-export interface Bulkheads {
-  readonly all: Bulkhead;
-  /** Callers without a proved account have a share, so that strangers leave half of the connections to customers. */
-  readonly unproved: Bulkhead;
-  /** The feeds' polls have a share, so that they never take every connection for reads. */
-  readonly polls: Bulkhead;
+export function createBulkheads(clock: Clock, width: number) {
+  const half = Math.ceil(width / 2);
+  return {
+    all: createBulkhead(clock, width),
+    /** Callers without a proved account have a share, so that strangers leave half of the connections to customers. */
+    unproved: createBulkhead(clock, half),
+    /** The feeds' polls have a share, so that they never take every connection for reads. */
+    polls: createBulkhead(clock, half),
+  };
 }
 
 /** A call whose area has none goes straight to its pool. */
@@ -87,11 +89,12 @@ export function withBulkheads(
   areas: Readonly<Partial<Record<Area, Bulkheads>>>,
   clock: Clock,
 ): Send {
-  async function sendInTurn(
-    call: WireCall,
-    wanted: readonly Bulkhead[],
-    caller: string,
-  ): Promise<Exchange> {
+  return async (call) => {
+    const area = areas[call.row.area];
+    if (area === undefined) return send(call);
+    const { key, isProved } = accountOf(call.caller);
+    const shares = isProved ? [area.all] : [area.unproved, area.all];
+    const wanted = call.caller.priority === 'poll' ? [area.polls, ...shares] : shares;
     const endsAtMs = clock.now() + call.deadlineMs;
     // A write that has not begun is for nobody once its client has left.
     const signal = call.row.effect === 'read' ? call.signal : call.caller.signal;
@@ -99,7 +102,7 @@ export function withBulkheads(
     let admitted = call;
     try {
       for (const bulkhead of wanted) {
-        const place = bulkhead.enter(caller, endsAtMs - clock.now(), signal);
+        const place = bulkhead.enter(key, endsAtMs - clock.now(), signal);
         if (place !== true) {
           if (!(await place)) return { sent: false, cause: new NotAttemptedError('busy', FULL) };
           admitted = { ...call, deadlineMs: Math.max(1, endsAtMs - clock.now()) };
@@ -110,22 +113,5 @@ export function withBulkheads(
     } finally {
       for (const bulkhead of entered) bulkhead.leave();
     }
-  }
-
-  return (call) => {
-    const area = areas[call.row.area];
-    if (area === undefined) return send(call);
-    const { key, isProved } = accountOf(call.caller);
-    const shares = isProved ? [area.all] : [area.unproved, area.all];
-    const wanted = call.caller.priority === 'poll' ? [area.polls, ...shares] : shares;
-    // Nearly always there is room, and nothing to wait for.
-    if (!wanted.every(({ hasRoom }) => hasRoom)) return sendInTurn(call, wanted, key);
-    for (const bulkhead of wanted) bulkhead.enter(key, 0, undefined);
-    const exchange = send(call);
-    const leave = () => {
-      for (const bulkhead of wanted) bulkhead.leave();
-    };
-    void exchange.then(leave, leave);
-    return exchange;
   };
 }
