@@ -44,16 +44,17 @@ export class ClockSkew {
     return `the gateway's clock is ${seconds} s ${this.#ms > 0 ? 'ahead of' : 'behind'} this machine's`;
   }
 
-  /** Called with each exchange, at a time by the steady clock. The first ten answers count, then one in a second. */
-  saw({ operation }: WireCall, exchange: Exchange, steadyMs: number): void {
+  /** Called with each exchange as it ends. The first ten answers count, then one in a second. */
+  saw({ operation }: WireCall, exchange: Exchange): void {
     if (!exchange.sent || !exchange.answered) return;
     // A cache may have answered, with the time at which the gateway once did.
     if (operation === 'getAllTickers' || exchange.headers.age !== undefined) return;
-    if (this.#taken >= SAMPLES && steadyMs < this.#nextAtMs) return;
+    const nowMs = this.#clock.now();
+    if (this.#taken >= SAMPLES && nowMs < this.#nextAtMs) return;
     const gatewayMs = Date.parse(exchange.headers.date ?? '');
     if (Number.isNaN(gatewayMs)) return;
-    this.#nextAtMs = steadyMs + REST_MS;
-    const halfWayMs = this.#clock.date() - (this.#clock.now() - exchange.sentAtMs) / 2;
+    this.#nextAtMs = nowMs + REST_MS;
+    const halfWayMs = this.#clock.date() - (nowMs - exchange.sentAtMs) / 2;
     this.#samples[this.#taken % SAMPLES] = gatewayMs + HALF_A_SECOND_MS - halfWayMs;
     this.#taken += 1;
     // The lower of two: their mean would be a difference that no answer had, while a clock has just been set.

@@ -23,7 +23,7 @@ export function createGateway(options: GatewayOptions) {
     ...options,
     operations: OPERATIONS,
     widths: gatewayWidths(options.gatewayConnections),
-    observe: (call, _outcome, _ms, exchange, endedAtMs) => clockSkew.saw(call, exchange, endedAtMs),
+    observe: (call, _outcome, _ms, exchange) => clockSkew.saw(call, exchange),
   });
   metrics.pollsWaiting.from(() => resilience.pollsWaiting);
   metrics.clockSkew.from(() => (clockSkew.ms === null ? null : clockSkew.ms / 1000));

@@ -44,9 +44,9 @@ export function createWire(options: WireOptions) {
   const failures = new LastFailures(url);
   const transport = createTransport(
     pools,
-    (call, outcome, ms, exchange, endedAtMs) => {
+    (call, outcome, ms, exchange) => {
       metrics.called(call, outcome, ms, exchange);
-      observe(call, outcome, ms, exchange, endedAtMs);
+      observe(call, outcome, ms, exchange);
       failures.saw(call, outcome, exchange);
     },
     options.logicalClock,

@@ -60,11 +60,10 @@ export interface Answer {
 /** Never rejects: every failure is an exchange as well. */
 export type Send = (call: WireCall) => Promise<Exchange>;
 
-/** Called with the outcome of each call on the wire, before the call resolves; `endedAtMs` by the steady clock. */
+/** Called with the outcome of each call on the wire, before the call resolves. */
 export type ObserveCall = (
   call: WireCall,
   outcome: CallOutcome,
   ms: number,
   exchange: Exchange,
-  endedAtMs: number,
 ) => void;

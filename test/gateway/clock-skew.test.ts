@@ -16,7 +16,7 @@ function open() {
   ) => {
     const sent = { sent: true, logicalTime: 1, sentAtMs: clock.now() - tookMs } as const;
     const exchange: Exchange = { ...sent, answered: true, status: 200, headers, bytes: NOTHING };
-    skew.saw(callOf(operation), exchange, clock.now());
+    skew.saw(callOf(operation), exchange);
   };
   const dateAt = (aheadMs: number) => ({ date: new Date(clock.now() + aheadMs).toUTCString() });
   return { clock, skew, saw, dateAt };
