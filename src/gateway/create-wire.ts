@@ -8,7 +8,7 @@ import type { GatewayMetrics } from './gateway-metrics.ts';
 import { LastFailures } from './last-failures.ts';
 import type { Area, GatewayOperation } from './operations.ts';
 import { CONNECT_SHARE, createPools } from './pools.ts';
-import { forwardsTrace, type RequestSettings } from './request-templates.ts';
+import type { RequestSettings } from './request-templates.ts';
 import { createResilience } from './resilience/resilience.ts';
 import { withSpans } from './traced.ts';
 import { createTransport } from './transport.ts';
@@ -51,14 +51,7 @@ export function createWire(options: WireOptions) {
     },
     options.logicalClock,
   );
-  const send =
-    tracing === null
-      ? transport
-      : withSpans(transport, {
-          tracing,
-          url,
-          forwardsTrace: forwardsTrace(options.gatewayHeaders),
-        });
+  const send = tracing === null ? transport : withSpans(transport, tracing, options);
   const resilience = createResilience(send, {
     clock: steadyClock,
     random: Math.random,
