@@ -31,8 +31,6 @@ export const LIMITS = [
   'other',
 ] as const;
 
-export type LimitLabel = (typeof LIMITS)[number];
-
 const CACHES = ['response', 'document'] as const;
 
 interface ExtendedGraph {
