@@ -25,37 +25,32 @@ interface BackendCall extends RequestDetails {
   readonly query?: Readonly<Record<string, string>>;
 }
 
+export type BackendClient = ReturnType<typeof createBackendClient>;
+
 /** Calls one backend over connections, breakers, retries and spans of its own. Its answers prove nothing of any token. */
-export class BackendClient {
-  readonly #templates;
-  readonly #wire;
-
-  constructor(settings: BackendSettings, parts: WireParts) {
-    const operations = operationsOf(settings);
-    const { url, connections, retries, timeoutMs, maxBytes } = settings;
-    const requests = {
-      gatewayHeaders: settings.headers,
-      gatewayForwardClient: false,
-      gatewayForwardHeaders: [],
-      ...{ gatewayTimeoutMs: timeoutMs, orderTimeoutMs: timeoutMs, catalogTimeoutMs: timeoutMs },
-      ...{ gatewayMaxBytes: maxBytes, catalogMaxBytes: maxBytes },
-    };
-    this.#templates = requestTemplates(operations, requests);
-    const widths = { [settings.name]: connections };
-    this.#wire = createWire({ ...parts, ...requests, url, operations, widths, retries });
-  }
-
-  /** `name` is an operation of its own; a path value that could leave its segment is refused by an UnsafePathError. */
-  call(name: string, caller: Caller, { query = {}, ...details }: BackendCall): Promise<Exchange> {
-    const call = this.#templates[name]?.(caller, details);
-    if (call === undefined) throw new Error(`no operation ${name}`);
-    const search = new URLSearchParams(query).toString();
-    return this.#wire.send(search === '' ? call : { ...call, path: `${call.path}?${search}` });
-  }
-
-  close(): Promise<void> {
-    return this.#wire.close();
-  }
+export function createBackendClient(settings: BackendSettings, parts: WireParts) {
+  const operations = operationsOf(settings);
+  const { url, connections, retries, timeoutMs, maxBytes } = settings;
+  const requests = {
+    gatewayHeaders: settings.headers,
+    gatewayForwardClient: false,
+    gatewayForwardHeaders: [],
+    ...{ gatewayTimeoutMs: timeoutMs, orderTimeoutMs: timeoutMs, catalogTimeoutMs: timeoutMs },
+    ...{ gatewayMaxBytes: maxBytes, catalogMaxBytes: maxBytes },
+  };
+  const templates = requestTemplates(operations, requests);
+  const widths = { [settings.name]: connections };
+  const wire = createWire({ ...parts, ...requests, url, operations, widths, retries });
+  return {
+    /** `name` is an operation of its own; a path value that could leave its segment is refused by an UnsafePathError. */
+    call(name: string, caller: Caller, { query = {}, ...details }: BackendCall): Promise<Exchange> {
+      const call = templates[name]?.(caller, details);
+      if (call === undefined) throw new Error(`no operation ${name}`);
+      const search = new URLSearchParams(query).toString();
+      return wire.send(search === '' ? call : { ...call, path: `${call.path}?${search}` });
+    },
+    close: wire.close,
+  };
 }
 
 function operationsOf({ name, forwardToken, reads, writes }: BackendSettings) {

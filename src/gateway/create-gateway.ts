@@ -1,6 +1,6 @@
 import { systemClock } from '../../lib/clock.ts';
 import { GatewayClient, type GatewayClientOptions } from './client.ts';
-import { ClockSkew } from './clock-skew.ts';
+import { createClockSkew } from './clock-skew.ts';
 import { createWire, type WireParts } from './create-wire.ts';
 import { OPERATIONS } from './operations.ts';
 import { gatewayWidths } from './pools.ts';
@@ -18,7 +18,7 @@ export type Gateway = ReturnType<typeof createGateway>;
 /** Wires the client of the gateway. */
 export function createGateway(options: GatewayOptions) {
   const { metrics } = options;
-  const clockSkew = new ClockSkew(systemClock);
+  const clockSkew = createClockSkew(systemClock);
   const { send, resilience, degradedReason, close } = createWire({
     ...options,
     operations: OPERATIONS,

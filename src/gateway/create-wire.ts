@@ -5,7 +5,7 @@ import type { CallOutcome } from './caller.ts';
 import { callOutcome } from './classify.ts';
 import type { ObserveCall, Send, WireCall } from './exchange.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
-import { LastFailures } from './last-failures.ts';
+import { createLastFailures } from './last-failures.ts';
 import type { Area, GatewayOperation } from './operations.ts';
 import { CONNECT_SHARE, createPools } from './pools.ts';
 import type { RequestSettings } from './request-templates.ts';
@@ -41,7 +41,7 @@ export function createWire(options: WireOptions) {
     widths,
     connectTimeoutMs: options.gatewayTimeoutMs * CONNECT_SHARE,
   });
-  const failures = new LastFailures(url);
+  const failures = createLastFailures(url);
   const transport = createTransport(
     pools,
     (call, outcome, ms, exchange) => {

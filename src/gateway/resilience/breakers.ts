@@ -7,8 +7,9 @@ import type { Send, WireCall } from '../exchange.ts';
 import type { Backend } from '../operations.ts';
 import {
   type Account,
-  CircuitBreaker,
+  type CircuitBreaker,
   type CountedHealth,
+  createCircuitBreaker,
   type Permit,
   WINDOW_MS,
 } from './circuit-breaker.ts';
@@ -58,7 +59,7 @@ export function createBackendBreakers(backend: Backend, { clock, onCircuit }: Br
   }
 
   function create(name: string, onOpen: () => void, isAnybodys = false): CircuitBreaker {
-    return new CircuitBreaker({
+    return createCircuitBreaker({
       ...{ clock, isAnybodys },
       minimumCalls: backend === 'orders' ? MINIMUM_ORDERS : MINIMUM_CALLS,
       hasProvedCalls: () => clock.now() - provedAtMs < WINDOW_MS,
