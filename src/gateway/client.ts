@@ -66,139 +66,137 @@ const WRITTEN: { readonly [Name in keyof Writes]?: (input: Writes[Name]) => Requ
 
 type Sending = Pick<RequestDetails, 'sendBeforeMs' | 'onLate'>;
 
+export type GatewayClient = ReturnType<typeof createGatewayClient>;
+
 /**
- * The gateway's operations: `read` for those that need only a viewer, a method for each of the others. Reads
+ * The gateway's operations: `read` for those that need only a viewer, a function for each of the others. Reads
  * throw a GatewayError; an order returns its outcome.
  */
-export class GatewayClient {
-  readonly #options: GatewayClientOptions;
-  readonly #templates;
+export function createGatewayClient(options: GatewayClientOptions) {
+  const { send, gatewayDirectionField: directionField, onInexact = () => {} } = options;
+  const templates = requestTemplates(OPERATIONS, options);
 
-  constructor(options: GatewayClientOptions) {
-    this.#options = options;
-    this.#templates = requestTemplates(OPERATIONS, options);
-  }
-
-  read<T>(caller: Caller, { operation, map, expected }: Read<T>, path: PathValues): Promise<T> {
-    return this.#call(operation, caller, { path }).then((exchange) => {
-      const body = jsonOf(this.#bodyOf(operation, exchange), parseLongIntegers);
-      return this.#mapped(operation, expected, (reading) => map(body, reading));
-    });
-  }
-
-  async getAllTickers(caller: Caller, group: string, etag: string | null): Promise<CatalogAnswer> {
-    const operation = 'getAllTickers';
-    const headers = ['accept-encoding', 'gzip'];
-    if (etag !== null) headers.push('if-none-match', etag);
-    const answer = judgeRead(
-      operation,
-      await this.#call(operation, caller, { path: { group }, headers }),
-    );
-    if (answer.status === 304) {
-      if (etag === null) throw this.#broken(operation, 'an unrequested 304');
-      return { modified: false, headers: answer.headers, ...sentOf(answer) };
-    }
-    const instruments = await instrumentsOf(answer);
-    if (instruments === null) throw this.#broken(operation, 'no list of instruments');
-    const { inexactFigures, ...catalog } = instruments;
-    this.#options.onInexact?.(operation, inexactFigures);
-    return {
-      modified: true,
-      ...catalog,
-      etag: entityTag(answer.headers.etag),
-      headers: answer.headers,
-      ...sentOf(answer),
-    };
-  }
-
-  async login(
+  function call(
+    operation: OperationName,
     caller: Caller,
-    email: string,
-    password: string,
-  ): Promise<LoginGrant | GatewayRefusal> {
-    const operation = 'login';
-    const exchange = await this.#call(operation, caller, { body: { email, password } });
-    const verdict = judgeSignIn(operation, exchange);
-    if (verdict === null) throw this.#broken(operation, 'neither a token nor an error');
-    return verdict;
+    details?: RequestDetails,
+  ): Promise<Exchange> {
+    return promised(() => send(templates[operation](caller, details)));
   }
 
-  async write<Name extends keyof Writes>(
-    caller: Caller,
-    operation: Name,
-    input: Writes[Name],
-  ): Promise<Acknowledgement> {
-    const path = { provider: this.#options.gatewayMobileWallet };
-    const details = WRITTEN[operation]?.(input) ?? { path, body: input };
-    return judgeWrite(operation, await this.#call(operation, caller, details));
+  function broken(operation: OperationName, message: string): GatewayError {
+    options.onBroken?.(operation);
+    return contractError(operation, message);
   }
 
-  openPosition(caller: Caller, order: MarketOrder, details: Sending = {}) {
-    const body = marketOrderBody(order, this.#options.gatewayDirectionField);
-    return this.#call('openPosition', caller, { ...details, body });
-  }
-
-  placeLimitOrder(caller: Caller, order: LimitOrder, details: Sending = {}) {
-    const body = limitOrderBody(order, this.#options.gatewayDirectionField);
-    return this.#call('placeLimitOrder', caller, { ...details, body });
-  }
-
-  /** `onOwned` is called with the group of a snapshot that is this login's, whatever is in its lists. */
-  getSession(
-    caller: Caller,
-    login: string,
-    onOwned: (group: string | null) => void = () => {},
-  ): Promise<SessionAnswer> {
-    const operation = 'getSession';
-    return this.#call(operation, caller, { path: { login } }).then((exchange) => {
-      const answer = this.#bodyOf(operation, exchange);
-      const body = jsonOf(answer);
-      if (isSnapshotOf(login, body)) onOwned(text(body.group));
-      const session = this.#mapped(operation, 'snapshot of this login', (reading) =>
-        toSession(body, login, reading),
-      );
-      return { session, ...sentOf(answer) };
-    });
-  }
-
-  /** Memoized: equal bytes mean equal positions, so nothing is parsed on this hot path. */
-  getOpenPositions(caller: Caller, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
-    const operation = 'getOpenPositions';
-    return this.#call(operation, caller).then((exchange) => {
-      const answer = this.#bodyOf(operation, exchange);
-      const { bytes } = answer;
-      if (previous?.bytes.equals(bytes)) return { ...previous, ...sentOf(answer) };
-      const body = jsonOf(answer);
-      const positions = this.#mapped(operation, 'whole list of positions', (reading) =>
-        isRow(body) ? toPositions(body.positions, reading) : null,
-      );
-      return { positions, bytes, ...sentOf(answer) };
-    });
-  }
-
-  #bodyOf(operation: OperationName, exchange: Exchange): Answer {
+  function bodyOf(operation: OperationName, exchange: Exchange): Answer {
     const answer = judgeRead(operation, exchange);
-    if (answer.status === 304) throw this.#broken(operation, 'an unrequested 304');
+    if (answer.status === 304) throw broken(operation, 'an unrequested 304');
     return answer;
   }
 
   /** Maps what an answer says; one that breaks the interface is an error, and figures that no double carries are counted. */
-  #mapped<T>(operation: OperationName, expected: string, map: (reading: Reading) => T | null): T {
-    const reading = readingIn(this.#options.gatewayTimeUnit);
+  function mapped<T>(
+    operation: OperationName,
+    expected: string,
+    map: (reading: Reading) => T | null,
+  ): T {
+    const reading = readingIn(options.gatewayTimeUnit);
     const value = map(reading);
-    if (value === null) throw this.#broken(operation, `no ${expected}`);
-    this.#options.onInexact?.(operation, reading.inexactFigures);
+    if (value === null) throw broken(operation, `no ${expected}`);
+    onInexact(operation, reading.inexactFigures);
     return value;
   }
 
-  #broken(operation: OperationName, message: string): GatewayError {
-    this.#options.onBroken?.(operation);
-    return contractError(operation, message);
-  }
-
-  #call(operation: OperationName, caller: Caller, details?: RequestDetails): Promise<Exchange> {
-    return promised(() => this.#options.send(this.#templates[operation](caller, details)));
-  }
+  return {
+    read<T>(caller: Caller, { operation, map, expected }: Read<T>, path: PathValues): Promise<T> {
+      return call(operation, caller, { path }).then((exchange) => {
+        const body = jsonOf(bodyOf(operation, exchange), parseLongIntegers);
+        return mapped(operation, expected, (reading) => map(body, reading));
+      });
+    },
+    async getAllTickers(
+      caller: Caller,
+      group: string,
+      etag: string | null,
+    ): Promise<CatalogAnswer> {
+      const operation = 'getAllTickers';
+      const headers = ['accept-encoding', 'gzip'];
+      if (etag !== null) headers.push('if-none-match', etag);
+      const exchange = await call(operation, caller, { path: { group }, headers });
+      const answer = judgeRead(operation, exchange);
+      if (answer.status === 304) {
+        if (etag === null) throw broken(operation, 'an unrequested 304');
+        return { modified: false, headers: answer.headers, ...sentOf(answer) };
+      }
+      const instruments = await instrumentsOf(answer);
+      if (instruments === null) throw broken(operation, 'no list of instruments');
+      const { inexactFigures, ...catalog } = instruments;
+      onInexact(operation, inexactFigures);
+      return {
+        modified: true,
+        ...catalog,
+        etag: entityTag(answer.headers.etag),
+        headers: answer.headers,
+        ...sentOf(answer),
+      };
+    },
+    async login(
+      caller: Caller,
+      email: string,
+      password: string,
+    ): Promise<LoginGrant | GatewayRefusal> {
+      const operation = 'login';
+      const exchange = await call(operation, caller, { body: { email, password } });
+      const verdict = judgeSignIn(operation, exchange);
+      if (verdict === null) throw broken(operation, 'neither a token nor an error');
+      return verdict;
+    },
+    async write<Name extends keyof Writes>(
+      caller: Caller,
+      operation: Name,
+      input: Writes[Name],
+    ): Promise<Acknowledgement> {
+      const path = { provider: options.gatewayMobileWallet };
+      const details = WRITTEN[operation]?.(input) ?? { path, body: input };
+      return judgeWrite(operation, await call(operation, caller, details));
+    },
+    openPosition: (caller: Caller, order: MarketOrder, details: Sending = {}) =>
+      call('openPosition', caller, { ...details, body: marketOrderBody(order, directionField) }),
+    placeLimitOrder: (caller: Caller, order: LimitOrder, details: Sending = {}) =>
+      call('placeLimitOrder', caller, { ...details, body: limitOrderBody(order, directionField) }),
+    /** `onOwned` is called with the group of a snapshot that is this login's, whatever is in its lists. */
+    getSession(
+      caller: Caller,
+      login: string,
+      onOwned: (group: string | null) => void = () => {},
+    ): Promise<SessionAnswer> {
+      const operation = 'getSession';
+      return call(operation, caller, { path: { login } }).then((exchange) => {
+        const answer = bodyOf(operation, exchange);
+        const body = jsonOf(answer);
+        if (isSnapshotOf(login, body)) onOwned(text(body.group));
+        const session = mapped(operation, 'snapshot of this login', (reading) =>
+          toSession(body, login, reading),
+        );
+        return { session, ...sentOf(answer) };
+      });
+    },
+    /** Memoized: equal bytes mean equal positions, so nothing is parsed on this hot path. */
+    getOpenPositions(caller: Caller, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
+      const operation = 'getOpenPositions';
+      return call(operation, caller).then((exchange) => {
+        const answer = bodyOf(operation, exchange);
+        const { bytes } = answer;
+        if (previous?.bytes.equals(bytes)) return { ...previous, ...sentOf(answer) };
+        const body = jsonOf(answer);
+        const positions = mapped(operation, 'whole list of positions', (reading) =>
+          isRow(body) ? toPositions(body.positions, reading) : null,
+        );
+        return { positions, bytes, ...sentOf(answer) };
+      });
+    },
+  };
 }
 
 /** Null where the body is no list. */

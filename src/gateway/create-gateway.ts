@@ -1,5 +1,5 @@
 import { systemClock } from '../../lib/clock.ts';
-import { GatewayClient, type GatewayClientOptions } from './client.ts';
+import { createGatewayClient, type GatewayClientOptions } from './client.ts';
 import { createClockSkew } from './clock-skew.ts';
 import { createWire, type WireParts } from './create-wire.ts';
 import { OPERATIONS } from './operations.ts';
@@ -28,7 +28,7 @@ export function createGateway(options: GatewayOptions) {
   metrics.pollsWaiting.from(() => resilience.pollsWaiting);
   metrics.clockSkew.from(() => (clockSkew.ms === null ? null : clockSkew.ms / 1000));
   return {
-    client: new GatewayClient({
+    client: createGatewayClient({
       ...options,
       send,
       onBroken: (operation) => metrics.brokenAnswers.add(operation),
