@@ -3,12 +3,12 @@ import type { OrderRecords } from '../order-records.ts';
 import { openRedisCatalogVersions } from './catalog-versions.ts';
 import { openRedisOrderRecords, type RedisOrderRecordsOptions } from './order-records.ts';
 import { openSharedLimits, type SharedLimitsOptions } from './shared-limits.ts';
-import { RedisTrouble } from './trouble.ts';
+import { createRedisTrouble } from './trouble.ts';
 
 /** Opens the state that replicas share. */
 export async function openRedisStores(given: RedisOrderRecordsOptions & SharedLimitsOptions) {
   const { onWarn, onFailed } = given;
-  const options = { ...given, trouble: new RedisTrouble({ onWarn, onFailed }) };
+  const options = { ...given, trouble: createRedisTrouble({ onWarn, onFailed }) };
   await using opened = new AsyncDisposableStack();
   const kept = async <T extends { close(): Eventually<void> }>(opening: Promise<T>) => {
     const store = await opening;
