@@ -26,7 +26,7 @@ import {
   warnOfSettings,
 } from './connection.ts';
 import { assertDurable, type Durability, watchDurability } from './durability.ts';
-import { REDIS_TIMING, RedisEpoch, type RedisTiming } from './epoch.ts';
+import { createRedisEpoch, REDIS_TIMING, type RedisTiming } from './epoch.ts';
 import { orderScripts } from './order-scripts.ts';
 import { ageOf, mergeArguments, readRecord, refusalIn } from './record-answers.ts';
 import { FIND, MERGE, RELEASE, RESERVE, VOID } from './scripts.ts';
@@ -58,7 +58,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   const unanswered = new Map<string, Reservation>();
   let heldInRedis = 0;
   const versions = createRedisAccountVersions(redis, clock, scripts, options.redisTimeoutMs);
-  const epochs = new RedisEpoch({
+  const epochs = createRedisEpoch({
     ...{ redis, scripts, clock, uptimeMs, timing, onWarn, restore, onBeat },
     remembers: durability === 'required',
     onDurable: watchedDurability.told,
