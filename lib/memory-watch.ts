@@ -13,8 +13,6 @@ const LEAST_PAUSE_MS = 5_000;
 const PAUSES_PER_COLLECTION = 100;
 const YOUNG_SPACES = ['new_space', 'new_large_object_space'];
 
-export type MemoryWatch = ReturnType<typeof watchMemory>;
-
 /**
  * Watches what is alive after each major garbage collection, beside what the process may hold. What is
  * merely used says nothing: V8 lets garbage grow up to the limit where there is room.

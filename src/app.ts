@@ -1,28 +1,18 @@
 import { createAdminServer } from '../engine/admin/admin-server.ts';
 import { listen } from '../engine/http/listen.ts';
-import type { Sandbox } from '../sandbox/start.ts';
 import { type AppOptions, withDefaults } from './app/app-options.ts';
 import { watchGauges } from './app/observe.ts';
 import { openResources } from './app/open-resources.ts';
-import { type Build, programBuild } from './app/program-version.ts';
+import { programBuild } from './app/program-version.ts';
 import { atAddress, loadModules, withAddressProblems } from './app/resources.ts';
 import { createShutdown } from './app/shutdown.ts';
 import { wireServer } from './app/wire-server.ts';
 import type { Config } from './config.ts';
 
-export interface App {
-  readonly build: Build;
-  readonly url: string;
-  readonly adminUrl: string;
-  readonly sandbox: Sandbox | null;
-  /** The hashed address of the client whose bytes were handled last. */
-  lastClient(): string | null;
-  /** Stops accepting work, finishes in-flight requests and closes everything. */
-  close(): Promise<void>;
-}
+export type App = Awaited<ReturnType<typeof startApp>>;
 
 /** The composition root: what knows every layer, and makes every lasting object. */
-export async function startApp(config: Config, given: AppOptions = {}): Promise<App> {
+export async function startApp(config: Config, given: AppOptions = {}) {
   const [plugins, extensions] = await loadModules(config);
   const options = withDefaults(
     config,
@@ -59,7 +49,8 @@ export async function startApp(config: Config, given: AppOptions = {}): Promise<
     url: addressOf(config.host, port),
     adminUrl: addressOf(config.adminHost, adminPort),
     sandbox: opened.sandbox,
-    lastClient() {
+    /** The hashed address of the client whose bytes were handled last. */
+    lastClient(): string | null {
       const { received, accessLog } = wired;
       return received.lastAddress === null ? null : accessLog.addressHash(received.lastAddress);
     },

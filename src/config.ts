@@ -21,17 +21,6 @@ export type Config = Readonly<ReturnType<typeof settle>>;
 
 export type Environment = Variables;
 
-/** The parsed environment, valid or not. */
-interface ParsedEnvironment {
-  /** Contains the default in place of each value that is wrong. */
-  readonly config: Config;
-  readonly problems: readonly string[];
-  /** The settings that have a problem of their own. */
-  readonly faulty: ReadonlySet<SettingName>;
-  /** Probable mistakes that do not prevent a start. */
-  readonly warnings: readonly string[];
-}
-
 /** Lists everything that is wrong with the environment, one line for each problem. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
@@ -50,8 +39,10 @@ export function readConfig(environment: Environment): Config {
   return config;
 }
 
-export function parseEnvironment(environment: Environment): ParsedEnvironment {
+/** The parsed environment, valid or not. */
+export function parseEnvironment(environment: Environment) {
   const problems: string[] = [];
+  /** The settings that have a problem of their own. */
   const faulty = new Set<SettingName>();
   const entries = SETTING_ENTRIES.map(([name, setting]) => {
     const result = readSetting(name, setting, environment);
@@ -66,9 +57,11 @@ export function parseEnvironment(environment: Environment): ParsedEnvironment {
     if (!about.some((name) => faulty.has(name))) problems.push(problem);
   }
   return {
+    /** Contains the default in place of each value that is wrong. */
     config: settle(values, environment),
     problems,
     faulty,
+    /** Probable mistakes that do not prevent a start. */
     warnings: warnOfUnknownNames(environment, KNOWN_NAMES),
   };
 }

@@ -4,7 +4,7 @@ import { type Exchange, exchanged } from '../../src/gateway/exchange.ts';
 import { OPERATIONS, type ReadName } from '../../src/gateway/operations.ts';
 import { CONNECT_SHARE, createPools, gatewayWidths } from '../../src/gateway/pools.ts';
 import {
-  type PathValues,
+  type RequestDetails,
   type RequestSettings,
   requestTemplates,
 } from '../../src/gateway/request-templates.ts';
@@ -17,12 +17,8 @@ interface ProbeOptions extends RequestSettings {
 /** The operations that a probe may call: signing in, and those that change nothing. */
 export type ProbeName = ReadName | 'login';
 
-export interface ProbeCall {
+export interface ProbeCall extends RequestDetails {
   readonly token: string | null;
-  readonly path?: PathValues;
-  readonly body?: unknown;
-  /** Names and values alternate. */
-  readonly headers?: readonly string[];
 }
 
 export interface ProbeAnswer {
@@ -45,21 +41,13 @@ export function createProbe(options: ProbeOptions): Probe {
   const send = createTransport(pools, () => {}, new LogicalClock());
   const templates = requestTemplates(OPERATIONS, options);
   return {
-    async call(operation, { token, path = {}, body, headers = [] }) {
-      const template = templates[operation];
-      const caller = { token: template.row.isAnonymous || token === null ? null : toToken(token) };
+    async call(operation, { token, ...details }) {
+      const { isAnonymous } = OPERATIONS[operation];
+      const caller = { token: isAnonymous || token === null ? null : toToken(token) };
+      const call = templates[operation](caller, details);
       const startedAt = performance.now();
-      const exchange = await exchanged(send, {
-        operation,
-        row: template.row,
-        path: template.path(path),
-        headers: template.headers(caller, headers),
-        body: body === undefined ? null : JSON.stringify(body),
-        deadlineMs: template.deadlineMs,
-        maxBytes: template.maxBytes,
-        caller,
-      });
-      return { exchange, ms: performance.now() - startedAt, deadlineMs: template.deadlineMs };
+      const exchange = await exchanged(send, call);
+      return { exchange, ms: performance.now() - startedAt, deadlineMs: call.deadlineMs };
     },
     [Symbol.asyncDispose]: () => pools.close(),
   };

@@ -8,16 +8,10 @@ import {
 } from '../../engine/plugins/open-plugins.ts';
 import { oldHeapLimit } from '../../lib/heap-limit.ts';
 import type { LimitTable } from '../../lib/limits/table.ts';
-import {
-  createLog,
-  type Log,
-  type LogDestination,
-  type LogFormat,
-  openLogOutput,
-} from '../../lib/log.ts';
+import { createLog, type Log, openLogOutput } from '../../lib/log.ts';
 import type { LogOutput } from '../../lib/log-output.ts';
 import { type Config, ConfigError } from '../config.ts';
-import { type Extensions, unextended } from '../extensions/load-extensions.ts';
+import type { Extensions } from '../extensions/load-extensions.ts';
 import { federated } from '../schema/federation.ts';
 import { type CacheBudgets, cacheBudgets } from './cache-budgets.ts';
 import { openFilesLimit } from './open-files-limit.ts';
@@ -47,15 +41,11 @@ const FILES_BESIDE = 256;
 /** The options with their defaults. */
 export type StartOptions = ReturnType<typeof withDefaults>;
 
-export function withDefaults(
-  config: Config,
-  given: AppOptions,
-  extensions: Extensions = unextended(),
-) {
+export function withDefaults(config: Config, given: AppOptions, extensions: Extensions) {
   const { directPath = true } = given;
   const own = given.schema ?? extensions.schema;
   const schema = config.federation ? federated(own) : own;
-  const log = given.log ?? createAppLog(config, openAppLogOutput(config));
+  const log = given.log ?? openAppLog(config).log;
   const plugins = openGiven(schema, given.plugins ?? [], directPath, log);
   return {
     ...given,
@@ -94,14 +84,8 @@ function openGiven(
   }
 }
 
-export function createAppLog(config: Config, destination: LogDestination): Log {
-  return createLog({ level: config.logLevel, format: formatOf(config), destination });
-}
-
-export function openAppLogOutput(config: Config): LogOutput {
-  return openLogOutput(formatOf(config));
-}
-
-function formatOf({ sandbox }: Config): LogFormat {
-  return sandbox ? 'compact' : 'json';
+export function openAppLog({ sandbox, logLevel: level }: Config) {
+  const format = sandbox ? 'compact' : 'json';
+  const output = openLogOutput(format);
+  return { output, log: createLog({ level, format, destination: output }) };
 }

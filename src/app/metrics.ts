@@ -3,14 +3,14 @@ import { createServerMetrics } from '../../engine/server-metrics.ts';
 import { Registry } from '../../lib/metrics/registry.ts';
 import { createDomainMetrics } from '../domain/domain-metrics.ts';
 import { createGatewayMetrics } from '../gateway/gateway-metrics.ts';
-import { GraphMetrics } from '../schema/graph-metrics.ts';
+import { createGraphMetrics } from '../schema/graph-metrics.ts';
 import { createStoreMetrics } from '../store/store-metrics.ts';
 
 /** Every metric of the service, registered in the order of docs/metrics.md. */
 export class Metrics {
   readonly registry = new Registry();
   readonly server = createServerMetrics(this.registry);
-  readonly graph = new GraphMetrics(this.registry);
+  readonly graph = createGraphMetrics(this.registry);
   readonly gateway = createGatewayMetrics(this.registry);
   readonly domain = createDomainMetrics(this.registry);
   readonly store = createStoreMetrics(this.registry);

@@ -29,11 +29,9 @@ export function watchGauges(
   for (const [name, byteSize] of Object.entries(caches)) {
     metrics.graph.cacheBytes.from(byteSize, name);
   }
-  metrics.store.watch({
-    records,
-    max: config.orderRecordsMax,
-    maxPerAccount: config.orderRecordsPerAccount,
-  });
+  metrics.store.records.held.from(() => records.held());
+  metrics.store.records.max.from(() => config.orderRecordsMax);
+  metrics.store.records.perAccountMax.from(() => config.orderRecordsPerAccount);
   if (redisIsUp !== null) metrics.store.redisUp.from(() => (redisIsUp() ? 1 : 0));
   metrics.graph.manifestUnreadable.from(() => (trusted?.isUnreadable ? 1 : 0));
   metrics.memoryHeldShare.from(() => memory.heldShare);

@@ -7,7 +7,7 @@ import { watchMemory } from '../../lib/memory-watch.ts';
 import type { Config } from '../config.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { createDomain } from '../domain/create-domain.ts';
-import { BackendClient } from '../gateway/backend-client.ts';
+import { createBackendClient } from '../gateway/backend-client.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import { measuredOrderRecords } from '../store/measured-order-records.ts';
 import type { StartOptions } from './app-options.ts';
@@ -56,7 +56,7 @@ export async function openResources(
   const gateway = createGateway({ ...config, ...wire, url: gatewayUrl });
   started.defer(() => gateway.close());
   const backends = new Map(
-    extensions.backends.map((each) => [each.name, new BackendClient(each, wire)]),
+    extensions.backends.map((each) => [each.name, createBackendClient(each, wire)]),
   );
   for (const backend of backends.values()) started.defer(() => backend.close());
   metrics.graph.extend(extensions);

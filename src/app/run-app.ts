@@ -6,7 +6,7 @@ import { DemoPage } from '../../sandbox/page/demo-page.ts';
 import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/setting.ts';
 import type { Config } from '../config.ts';
-import { type AppOptions, createAppLog, openAppLogOutput } from './app-options.ts';
+import { type AppOptions, openAppLog } from './app-options.ts';
 import { networkAddress } from './network-address.ts';
 
 /** For a reader of the log that is slow, and no longer for one that has stopped. */
@@ -24,8 +24,7 @@ export async function runApp(
   config: Config,
   { plugins = [], warnings = [], onClosed }: RunOptions = {},
 ): Promise<App> {
-  const output = openAppLogOutput(config);
-  const log = createAppLog(config, output);
+  const { log, output } = openAppLog(config);
   const { version: node } = process;
   let serving: App | null = null;
   let isEnding = false;

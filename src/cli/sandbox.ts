@@ -1,7 +1,8 @@
+import { ListenError, probeAddress } from '../../engine/http/listen.ts';
 import { startEmbeddedSandbox } from '../app/embedded-sandbox.ts';
 import { readConfig } from '../config.ts';
 import { readArguments, UsageError } from './arguments.ts';
-import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './dispatch.ts';
+import { type Command, EXIT_FAILED, EXIT_OK } from './dispatch.ts';
 
 const DEFAULT_PORT = 4_010;
 
@@ -18,29 +19,25 @@ export const sandboxCommand: Command = {
   ].join('\n'),
   async run(args, terminal) {
     const flags = readFlags(args);
+    const config = readConfig(terminal.environment);
     try {
-      return await serve(flags, terminal);
+      await probeAddress(flags.port, flags.host);
     } catch (problem) {
-      const line = listenProblem(problem, flags);
-      if (line === null) throw problem;
-      terminal.err(line);
+      if (!(problem instanceof ListenError)) throw problem;
+      terminal.err(`--${problem.about}=${flags[problem.about]}: ${problem.message}`);
       return EXIT_FAILED;
     }
+    await using sandbox = await startEmbeddedSandbox(config, flags);
+    // The signal handler is installed before the output invites anyone to stop the process.
+    const stopped = terminal.stopped();
+    terminal.out(`The sandbox gateway listens on ${sandbox.url}`);
+    terminal.out(
+      'Log in as demo@example.com, pro@example.com or fresh@example.com, password demo.',
+    );
+    await stopped;
+    return EXIT_OK;
   },
 };
-
-async function serve(flags: Flags, terminal: Terminal): Promise<number> {
-  const config = readConfig(terminal.environment);
-  await using sandbox = await startEmbeddedSandbox(config, flags);
-  // The signal handler is installed before the output invites anyone to stop the process.
-  const stopped = terminal.stopped();
-  terminal.out(`The sandbox gateway listens on ${sandbox.url}`);
-  terminal.out('Log in as demo@example.com, pro@example.com or fresh@example.com, password demo.');
-  await stopped;
-  return EXIT_OK;
-}
-
-type Flags = ReturnType<typeof readFlags>;
 
 function readFlags(args: readonly string[]) {
   const options = { port: { type: 'string' }, host: { type: 'string' } } as const;
@@ -50,19 +47,4 @@ function readFlags(args: readonly string[]) {
     throw new UsageError(`--port=${port}: must be a whole number from 0 to 65535`);
   }
   return { port: Number(port), host };
-}
-
-/** Null for an error that the operator did not cause. */
-function listenProblem(problem: unknown, { host, port }: Flags): string | null {
-  switch ((problem as NodeJS.ErrnoException)?.code) {
-    case 'EADDRINUSE':
-      return `Port ${port} on ${host} is in use: stop what listens there, or choose --port.`;
-    case 'EACCES':
-      return `Port ${port} on ${host} may not be used by this user: choose another --port.`;
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return `This machine has no address ${host}: choose another --host.`;
-    default:
-      return null;
-  }
 }

@@ -1,11 +1,11 @@
 import DataLoader from 'dataloader';
 import { InputError } from '../domain/input-error.ts';
 import { jsonOf, refusalOf } from '../gateway/answer-body.ts';
-import type { BackendClient, BackendSettings } from '../gateway/backend-client.ts';
+import type { BackendSettings } from '../gateway/backend-client.ts';
 import { isSuccess } from '../gateway/classify.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { Answer, Exchange } from '../gateway/exchange.ts';
-import { commonRefusal, contractError, judgeRead } from '../gateway/judge.ts';
+import { answerOf, contractError, judgeRead } from '../gateway/judge.ts';
 import { refusalWords } from '../gateway/wire/bodies.ts';
 import type {
   Backend,
@@ -19,116 +19,69 @@ import { ResolverContext } from './resolver-context.ts';
 
 const MOST_KEYS = 100;
 
-type Options = BackendOptions<Paths, Paths>;
-
 /** The calls of one backend, as resolvers make them. */
-export class DeclaredBackend implements Backend<string, string> {
-  readonly #settings: BackendSettings;
-  readonly #judge: Options['judge'];
-  readonly #loginHeader: string | null;
-  readonly #forward: readonly string[];
+export function createBackend(
+  settings: BackendSettings,
+  { judge, loginHeader, forward = [] }: BackendOptions<Paths, Paths>,
+): Backend<string, string> {
+  const { name: backend, forwardToken } = settings;
   /** What is under way or was read, by the scope of a request. */
-  readonly #reads = new WeakMap<object, Map<string, Promise<unknown>>>();
+  const readsOf = new WeakMap<object, Map<string, Promise<unknown>>>();
+  const nameOf = (operation: string) => `${backend}.${operation}`;
 
-  constructor(settings: BackendSettings, { judge, loginHeader, forward = [] }: Options) {
-    this.#settings = settings;
-    this.#judge = judge;
-    this.#loginHeader = loginHeader ?? null;
-    this.#forward = forward;
-  }
-
-  read<Body>(
-    context: ExtensionContext,
-    operation: string,
-    request: BackendRequest = {},
-  ): Promise<Body> {
-    const reads = memo(
-      this.#reads,
-      ResolverContext.keyOf(context),
-      () => new Map<string, Promise<unknown>>(),
-    );
-    const name = JSON.stringify([operation, request.path, request.query]);
-    return memo(reads, name, () => this.#read(context, operation, request)) as Promise<Body>;
-  }
-
-  loader<Value, Body>(operation: string, { most = MOST_KEYS, request, pick }: Batch<Value, Body>) {
-    const loaders = new WeakMap<object, DataLoader<string, Value>>();
-    return (context: ExtensionContext, key: string): Promise<Value> => {
-      const load = async (keys: readonly string[]) => {
-        const body = await this.read<Body>(context, operation, request(keys));
-        return keys.map((each) => pick(body, each));
-      };
-      const create = () => new DataLoader<string, Value>(load, { maxBatchSize: most });
-      return memo(loaders, ResolverContext.keyOf(context), create).load(key);
-    };
-  }
-
-  async write<Body>(
-    context: ExtensionContext,
-    operation: string,
-    request: BackendRequest = {},
-  ): Promise<Body> {
-    await context.proved();
-    const { clientOf, writeLimits } = ResolverContext.contextOf(context).services;
-    const caller = await ResolverContext.callerOf(context);
-    const name = this.#nameOf(operation);
-    return writeLimits.write(clientOf(caller), name, async () => {
-      const exchange = await this.#send(context, name, { body: {}, ...request });
-      return this.#written(name, answerOf(name, exchange)) as Body;
-    });
-  }
-
-  async #read(context: ExtensionContext, operation: string, request: BackendRequest) {
-    const name = this.#nameOf(operation);
+  async function begin(context: ExtensionContext, operation: string, request: BackendRequest) {
+    const name = nameOf(operation);
     const { body: _, ...asked } = request;
-    const exchange = await this.#send(context, name, asked);
-    if (this.#judge && isForJudge(exchange)) return this.#judge(shownOf(name, exchange));
-    if (isForJudge(exchange)) this.#refuseUs(name, exchange);
-    return bodyOf(name, judgeRead(name, exchange));
+    const exchange = await send(context, name, asked);
+    return judged(name, exchange, () => bodyOf(name, judgeRead(name, exchange)));
   }
 
-  #written(name: string, answer: Answer): unknown {
-    if (this.#judge && isForJudge(answer)) return this.#judge(shownOf(name, answer));
-    this.#refuseUs(name, answer);
-    const refusal = commonRefusal(name, answer);
-    if (refusal) throw refusal;
+  function judged(name: string, exchange: Exchange, judgeHere: () => unknown): unknown {
+    if (!isForJudge(exchange)) return judgeHere();
+    if (judge) return judge(shownOf(name, exchange));
+    const { status } = exchange;
+    const isAboutSender = status === 401 || status === 403;
+    // They are about our own credentials: a user who signed in anew would get them again.
+    if (isAboutSender && !forwardToken) {
+      throw contractError(name, `status ${status} for our own credentials`);
+    }
+    return judgeHere();
+  }
+
+  /** In doubt the outcome of a write is unknown: it is never sent again. */
+  function written(name: string, exchange: Exchange): unknown {
+    const answer = answerOf(name, exchange, 'unknown');
     const { status } = answer;
     if (isSuccess(status)) return answer.bytes.length === 0 ? null : bodyOf(name, answer);
     if (status >= 500 || status < 400 || status === 408) {
       throw new GatewayError('unknown', name, `status ${status}`, { status });
     }
     const words = refusalWords(refusalOf(answer))?.message;
-    throw new InputError('input', words ?? `${this.#settings.name} refuses this.`);
+    throw new InputError('input', words ?? `${backend} refuses this.`);
   }
 
-  /** Its 401 and 403 are about our own credentials: a user who signed in anew would get them again. */
-  #refuseUs(name: string, { status }: Answer): void {
-    const isAboutSender = status === 401 || status === 403;
-    if (isAboutSender && !this.#settings.forwardToken) {
-      throw contractError(name, `status ${status} for our own credentials`);
-    }
-  }
-
-  async #send(
+  async function send(
     context: ExtensionContext,
     name: string,
     { path, query, body }: BackendRequest,
   ): Promise<Exchange> {
     const caller = await ResolverContext.callerOf(context);
     const headers = new Map<string, string>();
-    for (const each of this.#forward) {
+    for (const each of forward) {
       const value = context.header(each);
       if (value !== null) headers.set(each.toLowerCase(), value);
     }
-    if (this.#loginHeader !== null || this.#settings.forwardToken) {
+    if (loginHeader !== undefined || forwardToken) {
       const { login } = await context.proved();
       // A login alone may be that of several tenants.
       const pairs = caller.forwarded?.pairs ?? [];
       for (let at = 0; at < pairs.length; at += 2)
         headers.set(pairs[at] as string, pairs[at + 1] as string);
-      if (this.#loginHeader !== null) headers.set(this.#loginHeader.toLowerCase(), login);
+      if (loginHeader !== undefined) headers.set(loginHeader.toLowerCase(), login);
     }
-    return this.#clientOf(context).call(name, caller, {
+    const client = ResolverContext.contextOf(context).services.backends.get(backend);
+    if (client === undefined) throw new Error(`the backend ${backend} is not open`);
+    return client.call(name, caller, {
       ...(path && { path }),
       ...(query && { query }),
       ...(body !== undefined && { body }),
@@ -136,16 +89,47 @@ export class DeclaredBackend implements Backend<string, string> {
     });
   }
 
-  #clientOf(context: ExtensionContext): BackendClient {
-    const { backends } = ResolverContext.contextOf(context).services;
-    const client = backends.get(this.#settings.name);
-    if (client === undefined) throw new Error(`the backend ${this.#settings.name} is not open`);
-    return client;
+  function read<Body>(
+    context: ExtensionContext,
+    operation: string,
+    request: BackendRequest = {},
+  ): Promise<Body> {
+    const reads = memo(
+      readsOf,
+      ResolverContext.keyOf(context),
+      () => new Map<string, Promise<unknown>>(),
+    );
+    const name = JSON.stringify([operation, request.path, request.query]);
+    return memo(reads, name, () => begin(context, operation, request)) as Promise<Body>;
   }
 
-  #nameOf(operation: string): string {
-    return `${this.#settings.name}.${operation}`;
-  }
+  return {
+    read,
+    loader<Value, Body>(
+      operation: string,
+      { most = MOST_KEYS, request, pick }: Batch<Value, Body>,
+    ) {
+      const loaders = new WeakMap<object, DataLoader<string, Value>>();
+      return (context: ExtensionContext, key: string): Promise<Value> => {
+        const load = async (keys: readonly string[]) => {
+          const body = await read<Body>(context, operation, request(keys));
+          return keys.map((each) => pick(body, each));
+        };
+        const create = () => new DataLoader<string, Value>(load, { maxBatchSize: most });
+        return memo(loaders, ResolverContext.keyOf(context), create).load(key);
+      };
+    },
+    async write<Body>(context: ExtensionContext, operation: string, request: BackendRequest = {}) {
+      await context.proved();
+      const { clientOf, writeLimits } = ResolverContext.contextOf(context).services;
+      const caller = await ResolverContext.callerOf(context);
+      const name = nameOf(operation);
+      return writeLimits.write(clientOf(caller), name, async () => {
+        const exchange = await send(context, name, { body: {}, ...request });
+        return judged(name, exchange, () => written(name, exchange)) as Body;
+      });
+    },
+  };
 }
 
 function isForJudge(exchange: Exchange): exchange is Answer {
@@ -155,16 +139,6 @@ function isForJudge(exchange: Exchange): exchange is Answer {
 function shownOf(name: string, answer: Answer) {
   const operation = name.slice(name.indexOf('.') + 1);
   return { operation, status: answer.status, body: jsonOf(answer) };
-}
-
-/** In doubt the outcome of a write is unknown: it is never sent again. */
-function answerOf(name: string, exchange: Exchange): Answer {
-  if (!exchange.sent) {
-    const details = { cause: exchange.cause, wasSent: false };
-    throw new GatewayError('unavailable', name, 'never sent', details);
-  }
-  if (exchange.answered) return exchange;
-  throw new GatewayError('unknown', name, 'no readable answer', { cause: exchange.cause });
 }
 
 function bodyOf(name: string, answer: Answer): unknown {

@@ -6,7 +6,7 @@ import { ERROR_CODES } from '../schema/error-codes.ts';
 import { OrderRef, PositionRef } from '../schema/holding.ts';
 import { InstrumentRef } from '../schema/instrument.ts';
 import { SessionRef } from '../schema/session.ts';
-import { DeclaredBackend } from './backend.ts';
+import { createBackend } from './backend.ts';
 import { DeclaredError } from './declared-error.ts';
 import { listSize, shared } from './extension-fields.ts';
 import type { BackendOptions, Builder, ErrorTraits, Kit, Paths, Refs } from './kit.ts';
@@ -43,7 +43,7 @@ export function createKit() {
         throw new Error(`the backend ${settings.name} is there already`);
       }
       backends.set(settings.name, settings);
-      return new DeclaredBackend(settings, options);
+      return createBackend(settings, options);
     },
     error(code: string, { retryable, outcome, advice }: ErrorTraits) {
       if (!CODE.test(code)) throw new Error(`${code} is no code: capitals, digits and _`);

@@ -27,17 +27,11 @@ export class ExtensionError extends Error {
   }
 }
 
-/** The graph of the contract alone. */
-export function unextended(): Extensions {
-  return { schema: buildSchema(), backends: [], codes: {} };
-}
-
 /** Called once in a process: types enter the one builder of the schema, and never leave it. */
 export async function loadExtensions(files: readonly string[]): Promise<Extensions> {
-  if (files.length === 0) return unextended();
-  const own = fieldNames(buildSchema());
+  let schema = buildSchema();
+  const own = fieldNames(schema);
   const { kit, backends, codes } = createKit();
-  let schema: GraphQLSchema | undefined;
   for (const file of files) {
     const path = resolve(file);
     if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
@@ -52,7 +46,7 @@ export async function loadExtensions(files: readonly string[]): Promise<Extensio
       throw new ExtensionError(file, `${reasonOf(error)}, in ${placeOf(error, path)}`);
     }
   }
-  return { schema: schema ?? buildSchema(), backends: [...backends.values()], codes };
+  return { schema, backends: [...backends.values()], codes };
 }
 
 async function extensionIn(path: string): Promise<(kit: unknown) => unknown> {

@@ -2,10 +2,19 @@ import { LRUCache } from 'lru-cache';
 
 const MOST_BYTES = 16 * 1024 * 1024;
 
+interface Resolved {
+  readonly value: unknown;
+}
+
 /** The values of shared fields, each resolved once for everybody as long as it lives. */
 export class SharedValues {
-  readonly #values = new LRUCache<string, { readonly value: unknown }>({ maxSize: MOST_BYTES });
-  readonly #underWay = new Map<string, Promise<unknown>>();
+  readonly #values = new LRUCache<string, Resolved, () => unknown>({
+    maxSize: MOST_BYTES,
+    sizeCalculation: ({ value }, key) => key.length + (JSON.stringify(value)?.length ?? 1),
+    fetchMethod: async (_key, _old, { context: resolve }) => ({ value: await resolve() }),
+    // Whoever waits for a value gets it, even if there was no room for it meanwhile.
+    ignoreFetchAbort: true,
+  });
   readonly #numbers = new WeakMap<object, number>();
   #last = 0;
 
@@ -20,20 +29,8 @@ export class SharedValues {
     const key = `${field} ${this.#numberOf(source)} ${JSON.stringify(args)}`;
     const known = this.#values.get(key);
     if (known !== undefined) return known.value;
-    const underWay = this.#underWay.get(key) ?? this.#resolve(key, seconds, resolve);
-    this.#underWay.set(key, underWay);
-    return underWay;
-  }
-
-  async #resolve(key: string, seconds: number, resolve: () => unknown): Promise<unknown> {
-    try {
-      const value = await Promise.resolve().then(resolve);
-      const size = key.length + (JSON.stringify(value)?.length ?? 1);
-      this.#values.set(key, { value }, { size, ttl: seconds * 1000 });
-      return value;
-    } finally {
-      this.#underWay.delete(key);
-    }
+    const resolving = this.#values.fetch(key, { context: resolve, ttl: seconds * 1000 });
+    return resolving.then((resolved) => resolved?.value);
   }
 
   #numberOf(source: unknown): number {

@@ -2,7 +2,7 @@ import type { Caller } from './caller.ts';
 import { createWire, type WireParts } from './create-wire.ts';
 import { type Exchange, exchanged } from './exchange.ts';
 import type { GatewayOperation } from './operations.ts';
-import { type PathValues, requestTemplates } from './request-templates.ts';
+import { type RequestDetails, requestTemplates } from './request-templates.ts';
 
 /** Another service beside the gateway, as an extension of the schema declares it. */
 export interface BackendSettings {
@@ -21,59 +21,39 @@ export interface BackendSettings {
   readonly writes: Readonly<Record<string, string>>;
 }
 
-export interface BackendCall {
-  readonly path?: PathValues;
+interface BackendCall extends RequestDetails {
   readonly query?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-  /** Names and values alternate. */
-  readonly headers?: readonly string[];
 }
 
+export type BackendClient = ReturnType<typeof createBackendClient>;
+
 /** Calls one backend over connections, breakers, retries and spans of its own. Its answers prove nothing of any token. */
-export class BackendClient {
-  readonly #templates;
-  readonly #wire;
-
-  constructor(settings: BackendSettings, parts: WireParts) {
-    const operations = operationsOf(settings);
-    const { url, connections, retries, timeoutMs, maxBytes } = settings;
-    const requests = {
-      gatewayHeaders: settings.headers,
-      gatewayForwardClient: false,
-      gatewayForwardHeaders: [],
-      ...{ gatewayTimeoutMs: timeoutMs, orderTimeoutMs: timeoutMs, catalogTimeoutMs: timeoutMs },
-      ...{ gatewayMaxBytes: maxBytes, catalogMaxBytes: maxBytes },
-    };
-    this.#templates = requestTemplates(operations, requests);
-    const widths = { [settings.name]: connections };
-    this.#wire = createWire({ ...parts, ...requests, url, operations, widths, retries });
-  }
-
-  /** `name` is an operation of its own; a path value that could leave its segment is refused by an UnsafePathError. */
-  call(
-    name: string,
-    caller: Caller,
-    { path = {}, query = {}, body, headers = [] }: BackendCall,
-  ): Promise<Exchange> {
-    const template = this.#templates[name];
-    if (template === undefined) throw new Error(`no operation ${name}`);
-    const { row, deadlineMs, maxBytes } = template;
-    const search = new URLSearchParams(query).toString();
-    return exchanged(this.#wire.send, {
-      operation: name,
-      row,
-      path: template.path(path) + (search === '' ? '' : `?${search}`),
-      headers: template.headers(caller, headers),
-      body: body === undefined ? null : JSON.stringify(body),
-      ...{ deadlineMs, maxBytes },
-      caller,
-      signal: row.effect === 'read' ? caller.signal : undefined,
-    });
-  }
-
-  close(): Promise<void> {
-    return this.#wire.close();
-  }
+export function createBackendClient(settings: BackendSettings, parts: WireParts) {
+  const operations = operationsOf(settings);
+  const { url, connections, retries, timeoutMs, maxBytes } = settings;
+  const requests = {
+    gatewayHeaders: settings.headers,
+    gatewayForwardClient: false,
+    gatewayForwardHeaders: [],
+    ...{ gatewayTimeoutMs: timeoutMs, orderTimeoutMs: timeoutMs, catalogTimeoutMs: timeoutMs },
+    ...{ gatewayMaxBytes: maxBytes, catalogMaxBytes: maxBytes },
+  };
+  const templates = requestTemplates(operations, requests);
+  const widths = { [settings.name]: connections };
+  const wire = createWire({ ...parts, ...requests, url, operations, widths, retries });
+  return {
+    /** `name` is an operation of its own; a path value that could leave its segment is refused by an UnsafePathError. */
+    call(name: string, caller: Caller, { query = {}, ...details }: BackendCall): Promise<Exchange> {
+      const call = templates[name]?.(caller, details);
+      if (call === undefined) throw new Error(`no operation ${name}`);
+      const search = new URLSearchParams(query).toString();
+      return exchanged(
+        wire.send,
+        search === '' ? call : { ...call, path: `${call.path}?${search}` },
+      );
+    },
+    close: wire.close,
+  };
 }
 
 function operationsOf({ name, forwardToken, reads, writes }: BackendSettings) {

@@ -11,13 +11,18 @@ import type {
 } from './answers.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayError } from './errors.ts';
-import type { Answer, Exchange, Send, WireCall } from './exchange.ts';
+import type { Answer, Exchange, Send } from './exchange.ts';
 import { jsonItems } from './json-items.ts';
 import { contractError, judgeRead, judgeSignIn, judgeWrite } from './judge.ts';
 import type { LimitOrder, MarketOrder } from './model.ts';
 import { OPERATIONS, type OperationName } from './operations.ts';
 import { limitOrderBody, marketOrderBody } from './order-body.ts';
-import { type PathValues, type RequestSettings, requestTemplates } from './request-templates.ts';
+import {
+  type PathValues,
+  type RequestDetails,
+  type RequestSettings,
+  requestTemplates,
+} from './request-templates.ts';
 import type { GatewayRefusal, LoginGrant } from './wire/bodies.ts';
 import { toPositions } from './wire/holding.ts';
 import { toInstruments } from './wire/instrument.ts';
@@ -51,184 +56,34 @@ export interface Writes {
   };
 }
 
-interface CallDetails {
-  readonly path?: PathValues;
-  readonly body?: unknown;
-  /** Names and values alternate. */
-  readonly headers?: readonly string[];
-  readonly sendBeforeMs?: number | null;
-  readonly onLate?: WireCall['onLate'] | undefined;
-}
-
-const WRITTEN: { readonly [Name in keyof Writes]?: (input: Writes[Name]) => CallDetails } = {
+const WRITTEN: { readonly [Name in keyof Writes]?: (input: Writes[Name]) => RequestDetails } = {
   resetTradingAccountPassword: (input) => ({
     body: { account_external_id: input.accountExternalId },
   }),
   setValue: ({ key, value }) => ({ path: { key }, body: { value } }),
 };
 
+type Sending = Pick<RequestDetails, 'sendBeforeMs' | 'onLate'>;
+
+export type GatewayClient = ReturnType<typeof createGatewayClient>;
+
 /**
- * The gateway's operations: `read` for those that need only a viewer, a method for each of the others. Reads
+ * The gateway's operations: `read` for those that need only a viewer, a function for each of the others. Reads
  * throw a GatewayError; an order returns its outcome.
  */
-export class GatewayClient {
-  readonly #options: GatewayClientOptions;
-  readonly #templates;
-
-  constructor(options: GatewayClientOptions) {
-    this.#options = options;
-    this.#templates = requestTemplates(OPERATIONS, options);
-  }
-
-  read<T>(caller: Caller, { operation, map, expected }: Read<T>, path: PathValues): Promise<T> {
-    const read = (exchange: Exchange) => {
-      const body = jsonOf(this.#bodyOf(operation, exchange), parseLongIntegers);
-      const reading = readingIn(this.#options.gatewayTimeUnit);
-      return this.#whole(operation, expected, map(body, reading), reading);
-    };
-    return this.#call(operation, caller, read, { path });
-  }
-
-  async getAllTickers(caller: Caller, group: string, etag: string | null): Promise<CatalogAnswer> {
-    const operation = 'getAllTickers';
-    const headers = ['accept-encoding', 'gzip'];
-    if (etag !== null) headers.push('if-none-match', etag);
-    const judge = (exchange: Exchange) => judgeRead(operation, exchange);
-    const answer = await this.#call(operation, caller, judge, { path: { group }, headers });
-    if (answer.status === 304) {
-      if (etag === null) throw this.#broken(operation, 'an unrequested 304');
-      return { modified: false, headers: answer.headers, ...sentOf(answer) };
-    }
-    const instruments = await instrumentsOf(answer);
-    if (instruments === null) throw this.#broken(operation, 'no list of instruments');
-    const { inexactFigures, ...catalog } = instruments;
-    this.#options.onInexact?.(operation, inexactFigures);
-    return {
-      modified: true,
-      ...catalog,
-      etag: entityTag(answer.headers.etag),
-      headers: answer.headers,
-      ...sentOf(answer),
-    };
-  }
-
-  login(caller: Caller, email: string, password: string): Promise<LoginGrant | GatewayRefusal> {
-    const operation = 'login';
-    const judge = (exchange: Exchange) => {
-      const verdict = judgeSignIn(operation, exchange);
-      if (verdict === null) throw this.#broken(operation, 'neither a token nor an error');
-      return verdict;
-    };
-    return this.#call(operation, caller, judge, { body: { email, password } });
-  }
-
-  write<Name extends keyof Writes>(
-    caller: Caller,
-    operation: Name,
-    input: Writes[Name],
-  ): Promise<Acknowledgement> {
-    const path = { provider: this.#options.gatewayMobileWallet };
-    const details = WRITTEN[operation]?.(input) ?? { path, body: input };
-    const judge = (exchange: Exchange) => judgeWrite(operation, exchange);
-    return this.#call(operation, caller, judge, details);
-  }
-
-  openPosition(
-    caller: Caller,
-    order: MarketOrder,
-    sendBeforeMs: number | null = null,
-    onLate?: WireCall['onLate'],
-  ) {
-    const body = marketOrderBody(order, this.#options.gatewayDirectionField);
-    return this.#call('openPosition', caller, unjudged, { body, sendBeforeMs, onLate });
-  }
-
-  placeLimitOrder(
-    caller: Caller,
-    order: LimitOrder,
-    sendBeforeMs: number | null = null,
-    onLate?: WireCall['onLate'],
-  ) {
-    const body = limitOrderBody(order, this.#options.gatewayDirectionField);
-    return this.#call('placeLimitOrder', caller, unjudged, { body, sendBeforeMs, onLate });
-  }
-
-  /** `onOwned` is called with the group of a snapshot that is this login's, whatever is in its lists. */
-  getSession(
-    caller: Caller,
-    login: string,
-    onOwned: (group: string | null) => void = () => {},
-  ): Promise<SessionAnswer> {
-    const operation = 'getSession';
-    const read = (exchange: Exchange) => {
-      const answer = this.#bodyOf(operation, exchange);
-      const body = jsonOf(answer);
-      if (isSnapshotOf(login, body)) onOwned(text(body.group));
-      const reading = readingIn(this.#options.gatewayTimeUnit);
-      const snapshot = toSession(body, login, reading);
-      const session = this.#whole(operation, 'snapshot of this login', snapshot, reading);
-      return { session, ...sentOf(answer) };
-    };
-    return this.#call(operation, caller, read, { path: { login } });
-  }
-
-  /** Memoized: equal bytes mean equal positions, so nothing is parsed on this hot path. */
-  getOpenPositions(caller: Caller, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
-    const operation = 'getOpenPositions';
-    const read = (exchange: Exchange) => {
-      const answer = this.#bodyOf(operation, exchange);
-      const { bytes } = answer;
-      if (previous?.bytes.equals(bytes)) return { ...previous, ...sentOf(answer) };
-      const body = jsonOf(answer);
-      const reading = readingIn(this.#options.gatewayTimeUnit);
-      const list = isRow(body) ? toPositions(body.positions, reading) : null;
-      const positions = this.#whole(operation, 'whole list of positions', list, reading);
-      return { positions, bytes, ...sentOf(answer) };
-    };
-    return this.#call(operation, caller, read);
-  }
-
-  #bodyOf(operation: OperationName, exchange: Exchange): Answer {
-    const answer = judgeRead(operation, exchange);
-    if (answer.status === 304) throw this.#broken(operation, 'an unrequested 304');
-    return answer;
-  }
-
-  /** What an answer says; one that breaks the interface is an error, and figures that no double carries are counted. */
-  #whole<T>(operation: OperationName, expected: string, value: T | null, reading: Reading): T {
-    if (value === null) throw this.#broken(operation, `no ${expected}`);
-    this.#options.onInexact?.(operation, reading.inexactFigures);
-    return value;
-  }
-
-  #broken(operation: OperationName, message: string): GatewayError {
-    this.#options.onBroken?.(operation);
-    return contractError(operation, message);
-  }
+export function createGatewayClient(options: GatewayClientOptions) {
+  const { send, gatewayDirectionField: directionField, onInexact = () => {} } = options;
+  const templates = requestTemplates(OPERATIONS, options);
 
   /** `read` makes of an exchange what the call returns, or throws why there is none. */
-  #call<T>(
+  function call<T>(
     operation: OperationName,
     caller: Caller,
     read: (exchange: Exchange) => T,
-    { path = {}, body, headers = [], sendBeforeMs = null, onLate }: CallDetails = {},
+    details?: RequestDetails,
   ): Promise<T> {
-    const template = this.#templates[operation];
     return new Promise((resolve, reject) => {
-      const call = {
-        operation,
-        row: template.row,
-        path: template.path(path),
-        headers: template.headers(caller, headers),
-        body: body === undefined ? null : JSON.stringify(body),
-        deadlineMs: template.deadlineMs,
-        maxBytes: template.maxBytes,
-        sendBeforeMs: sendBeforeMs ?? undefined,
-        onLate,
-        caller,
-        signal: template.row.effect === 'read' ? caller.signal : undefined,
-      };
-      this.#options.send(call, (exchange) => {
+      send(templates[operation](caller, details), (exchange) => {
         try {
           resolve(read(exchange));
         } catch (error) {
@@ -237,6 +92,127 @@ export class GatewayClient {
       });
     });
   }
+
+  function broken(operation: OperationName, message: string): GatewayError {
+    options.onBroken?.(operation);
+    return contractError(operation, message);
+  }
+
+  function bodyOf(operation: OperationName, exchange: Exchange): Answer {
+    const answer = judgeRead(operation, exchange);
+    if (answer.status === 304) throw broken(operation, 'an unrequested 304');
+    return answer;
+  }
+
+  /** What an answer says; one that breaks the interface is an error, and figures that no double carries are counted. */
+  function whole<T>(
+    operation: OperationName,
+    expected: string,
+    value: T | null,
+    { inexactFigures }: Reading,
+  ): T {
+    if (value === null) throw broken(operation, `no ${expected}`);
+    onInexact(operation, inexactFigures);
+    return value;
+  }
+
+  return {
+    read<T>(caller: Caller, { operation, map, expected }: Read<T>, path: PathValues): Promise<T> {
+      const read = (exchange: Exchange) => {
+        const body = jsonOf(bodyOf(operation, exchange), parseLongIntegers);
+        const reading = readingIn(options.gatewayTimeUnit);
+        return whole(operation, expected, map(body, reading), reading);
+      };
+      return call(operation, caller, read, { path });
+    },
+    async getAllTickers(
+      caller: Caller,
+      group: string,
+      etag: string | null,
+    ): Promise<CatalogAnswer> {
+      const operation = 'getAllTickers';
+      const headers = ['accept-encoding', 'gzip'];
+      if (etag !== null) headers.push('if-none-match', etag);
+      const judge = (exchange: Exchange) => judgeRead(operation, exchange);
+      const answer = await call(operation, caller, judge, { path: { group }, headers });
+      if (answer.status === 304) {
+        if (etag === null) throw broken(operation, 'an unrequested 304');
+        return { modified: false, headers: answer.headers, ...sentOf(answer) };
+      }
+      const instruments = await instrumentsOf(answer);
+      if (instruments === null) throw broken(operation, 'no list of instruments');
+      const { inexactFigures, ...catalog } = instruments;
+      onInexact(operation, inexactFigures);
+      return {
+        modified: true,
+        ...catalog,
+        etag: entityTag(answer.headers.etag),
+        headers: answer.headers,
+        ...sentOf(answer),
+      };
+    },
+    login(caller: Caller, email: string, password: string): Promise<LoginGrant | GatewayRefusal> {
+      const operation = 'login';
+      const judge = (exchange: Exchange) => {
+        const verdict = judgeSignIn(operation, exchange);
+        if (verdict === null) throw broken(operation, 'neither a token nor an error');
+        return verdict;
+      };
+      return call(operation, caller, judge, { body: { email, password } });
+    },
+    write<Name extends keyof Writes>(
+      caller: Caller,
+      operation: Name,
+      input: Writes[Name],
+    ): Promise<Acknowledgement> {
+      const path = { provider: options.gatewayMobileWallet };
+      const details = WRITTEN[operation]?.(input) ?? { path, body: input };
+      return call(operation, caller, (exchange) => judgeWrite(operation, exchange), details);
+    },
+    openPosition: (caller: Caller, order: MarketOrder, details: Sending = {}) =>
+      call('openPosition', caller, unjudged, {
+        ...details,
+        body: marketOrderBody(order, directionField),
+      }),
+    placeLimitOrder: (caller: Caller, order: LimitOrder, details: Sending = {}) =>
+      call('placeLimitOrder', caller, unjudged, {
+        ...details,
+        body: limitOrderBody(order, directionField),
+      }),
+    /** `onOwned` is called with the group of a snapshot that is this login's, whatever is in its lists. */
+    getSession(
+      caller: Caller,
+      login: string,
+      onOwned: (group: string | null) => void = () => {},
+    ): Promise<SessionAnswer> {
+      const operation = 'getSession';
+      const read = (exchange: Exchange) => {
+        const answer = bodyOf(operation, exchange);
+        const body = jsonOf(answer);
+        if (isSnapshotOf(login, body)) onOwned(text(body.group));
+        const reading = readingIn(options.gatewayTimeUnit);
+        const snapshot = toSession(body, login, reading);
+        const session = whole(operation, 'snapshot of this login', snapshot, reading);
+        return { session, ...sentOf(answer) };
+      };
+      return call(operation, caller, read, { path: { login } });
+    },
+    /** Memoized: equal bytes mean equal positions, so nothing is parsed on this hot path. */
+    getOpenPositions(caller: Caller, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
+      const operation = 'getOpenPositions';
+      const read = (exchange: Exchange) => {
+        const answer = bodyOf(operation, exchange);
+        const { bytes } = answer;
+        if (previous?.bytes.equals(bytes)) return { ...previous, ...sentOf(answer) };
+        const body = jsonOf(answer);
+        const reading = readingIn(options.gatewayTimeUnit);
+        const list = isRow(body) ? toPositions(body.positions, reading) : null;
+        const positions = whole(operation, 'whole list of positions', list, reading);
+        return { positions, bytes, ...sentOf(answer) };
+      };
+      return call(operation, caller, read);
+    },
+  };
 }
 
 /** An order is judged by what is at stake with it. */

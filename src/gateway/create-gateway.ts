@@ -1,6 +1,6 @@
 import { systemClock } from '../../lib/clock.ts';
-import { GatewayClient, type GatewayClientOptions } from './client.ts';
-import { ClockSkew } from './clock-skew.ts';
+import { createGatewayClient, type GatewayClientOptions } from './client.ts';
+import { createClockSkew } from './clock-skew.ts';
 import { createWire, type WireParts } from './create-wire.ts';
 import { OPERATIONS } from './operations.ts';
 import { gatewayWidths } from './pools.ts';
@@ -18,17 +18,17 @@ export type Gateway = ReturnType<typeof createGateway>;
 /** Wires the client of the gateway. */
 export function createGateway(options: GatewayOptions) {
   const { metrics } = options;
-  const clockSkew = new ClockSkew(systemClock);
+  const clockSkew = createClockSkew(systemClock);
   const { send, resilience, degradedReason, close } = createWire({
     ...options,
     operations: OPERATIONS,
     widths: gatewayWidths(options.gatewayConnections),
-    observe: (call, _outcome, _ms, exchange, endedAtMs) => clockSkew.saw(call, exchange, endedAtMs),
+    observe: (call, _outcome, _ms, exchange) => clockSkew.saw(call, exchange),
   });
   metrics.pollsWaiting.from(() => resilience.pollsWaiting);
   metrics.clockSkew.from(() => (clockSkew.ms === null ? null : clockSkew.ms / 1000));
   return {
-    client: new GatewayClient({
+    client: createGatewayClient({
       ...options,
       send,
       onBroken: (operation) => metrics.brokenAnswers.add(operation),

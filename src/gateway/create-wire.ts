@@ -5,10 +5,10 @@ import type { CallOutcome } from './caller.ts';
 import { callOutcome } from './classify.ts';
 import type { ObserveCall, Send, WireCall } from './exchange.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
-import { LastFailures } from './last-failures.ts';
+import { createLastFailures } from './last-failures.ts';
 import type { Area, GatewayOperation } from './operations.ts';
 import { CONNECT_SHARE, createPools } from './pools.ts';
-import { forwardsTrace, type RequestSettings } from './request-templates.ts';
+import type { RequestSettings } from './request-templates.ts';
 import { createResilience } from './resilience/resilience.ts';
 import { withSpans } from './traced.ts';
 import { createTransport } from './transport.ts';
@@ -41,24 +41,17 @@ export function createWire(options: WireOptions) {
     widths,
     connectTimeoutMs: options.gatewayTimeoutMs * CONNECT_SHARE,
   });
-  const failures = new LastFailures(url);
+  const failures = createLastFailures(url);
   const transport = createTransport(
     pools,
-    (call, outcome, ms, exchange, endedAtMs) => {
+    (call, outcome, ms, exchange) => {
       metrics.called(call, outcome, ms, exchange);
-      observe(call, outcome, ms, exchange, endedAtMs);
+      observe(call, outcome, ms, exchange);
       failures.saw(call, outcome, exchange);
     },
     options.logicalClock,
   );
-  const send =
-    tracing === null
-      ? transport
-      : withSpans(transport, {
-          tracing,
-          url,
-          forwardsTrace: forwardsTrace(options.gatewayHeaders),
-        });
+  const send = tracing === null ? transport : withSpans(transport, tracing, options);
   const resilience = createResilience(send, {
     clock: steadyClock,
     random: Math.random,

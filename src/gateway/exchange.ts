@@ -67,11 +67,10 @@ export function exchanged(send: Send, call: WireCall): Promise<Exchange> {
   return new Promise((resolve) => send(call, resolve));
 }
 
-/** Called with the outcome of each call on the wire, before the call ends; `endedAtMs` by the steady clock. */
+/** Called with the outcome of each call on the wire, before the call ends. */
 export type ObserveCall = (
   call: WireCall,
   outcome: CallOutcome,
   ms: number,
   exchange: Exchange,
-  endedAtMs: number,
 ) => void;

@@ -1,15 +1,10 @@
-import type { Count, Distribution, Registry } from '../../lib/metrics/registry.ts';
+import type { Count, Registry } from '../../lib/metrics/registry.ts';
 import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
 import { CONNECTION_FAULTS, connectionFault } from './connection-fault.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 import { type GatewayOperation, type OperationName, READ_NAMES } from './operations.ts';
 import type { Pools } from './pools.ts';
 import type { Resilience } from './resilience/resilience.ts';
-
-interface CallSeries {
-  readonly seconds: Distribution;
-  readonly outcomes: Readonly<Record<CallOutcome, Count>>;
-}
 
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
@@ -28,7 +23,7 @@ export function createGatewayMetrics(registry: Registry) {
     'Calls of the gateway and what came of each attempt; circuit, busy and expired: held back here.',
     { operation: [], origin: [], outcome: [] },
   );
-  const register = (operation: string, origin: string): CallSeries => {
+  const register = (operation: string, origin: string) => {
     const outcomes = CALL_OUTCOMES.map((outcome) => [
       outcome,
       calls.register(operation, origin, outcome),
@@ -38,7 +33,7 @@ export function createGatewayMetrics(registry: Registry) {
       outcomes: Object.fromEntries(outcomes) as Record<CallOutcome, Count>,
     };
   };
-  const ofRequests = new Map<string, CallSeries>();
+  const ofRequests = new Map<string, ReturnType<typeof register>>();
   const ofPolls = register('getOpenPositions', 'poll');
   const retries = registry.counter(
     'gateway_retries_total',

@@ -71,7 +71,11 @@ function isSignInRefusal(operation: string, body: Row): boolean {
 }
 
 /** The answer of a call, unless its status is about the sender or its rate. */
-function answerOf(operation: string, exchange: Exchange, unanswered?: GatewayErrorKind): Answer {
+export function answerOf(
+  operation: string,
+  exchange: Exchange,
+  unanswered?: GatewayErrorKind,
+): Answer {
   if (!exchange.sent || !exchange.answered) throw failure(operation, exchange, unanswered);
   const refusal = commonRefusal(operation, exchange);
   if (refusal) throw refusal;

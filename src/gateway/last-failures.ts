@@ -6,7 +6,7 @@ import type { Backend } from './operations.ts';
 import { refusalWords } from './wire/bodies.ts';
 
 /** Why a backend fails, in the words of its newest failure. */
-export interface LastFailure {
+interface LastFailure {
   readonly cause: ConnectionFault | CallOutcome;
   /** The address that was tried, where no connection was made. A field `address` would be struck out of the log. */
   readonly tried?: string;
@@ -23,27 +23,21 @@ const FAILURES: ReadonlySet<CallOutcome> = new Set([
 ]);
 
 /** Remembers why each backend failed last, so that a breaker that opens can say so. */
-export class LastFailures {
-  readonly #host: string;
-  readonly #byBackend = new Map<Backend, LastFailure>();
-
-  constructor(url: string) {
-    this.#host = new URL(url).host;
-  }
-
-  saw({ row }: WireCall, outcome: CallOutcome, exchange: Exchange): void {
-    if (!FAILURES.has(outcome)) return;
-    const words = exchange.sent && exchange.answered ? refusalWords(refusalOf(exchange)) : null;
-    this.#byBackend.set(row.backend, {
-      cause: connectionFault(outcome, exchange) ?? outcome,
-      ...(outcome === 'connect' && { tried: addressIn(exchange) ?? this.#host }),
-      ...(words !== null && { gatewayError: words }),
-    });
-  }
-
-  of(backend: Backend): LastFailure | undefined {
-    return this.#byBackend.get(backend);
-  }
+export function createLastFailures(url: string) {
+  const { host } = new URL(url);
+  const byBackend = new Map<Backend, LastFailure>();
+  return {
+    saw({ row }: WireCall, outcome: CallOutcome, exchange: Exchange): void {
+      if (!FAILURES.has(outcome)) return;
+      const words = exchange.sent && exchange.answered ? refusalWords(refusalOf(exchange)) : null;
+      byBackend.set(row.backend, {
+        cause: connectionFault(outcome, exchange) ?? outcome,
+        ...(outcome === 'connect' && { tried: addressIn(exchange) ?? host }),
+        ...(words !== null && { gatewayError: words }),
+      });
+    },
+    of: (backend: Backend) => byBackend.get(backend),
+  };
 }
 
 /** The address that a name stood for, which the error of the system call has. */

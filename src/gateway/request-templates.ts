@@ -1,5 +1,6 @@
 import type { Caller } from './caller.ts';
 import { type PathValueSource, UnsafePathError } from './errors.ts';
+import type { WireCall } from './exchange.ts';
 import type { GatewayOperation } from './operations.ts';
 
 export interface RequestSettings {
@@ -15,28 +16,46 @@ export interface RequestSettings {
   readonly catalogMaxBytes: number;
 }
 
-/** The parts that all requests of an operation share, made once for each. */
+/** What differs between two requests of one operation and caller. */
+export interface RequestDetails extends Pick<WireCall, 'onLate'> {
+  readonly path?: PathValues;
+  readonly body?: unknown;
+  /** Names and values alternate. */
+  readonly headers?: readonly string[];
+  readonly sendBeforeMs?: number | null;
+}
+
+/** Makes the calls of each operation; the parts that all calls of one share are made once. */
 export function requestTemplates<Name extends string>(
   operations: Readonly<Record<Name, GatewayOperation>>,
   settings: RequestSettings,
 ) {
   const rows = Object.entries<GatewayOperation>(operations);
-  const made = rows.map(([name, row]) => [name, templateOf(row, settings)]);
+  const made = rows.map(([name, row]) => [name, templateOf(name, row, settings)]);
   return Object.fromEntries(made) as Record<Name, ReturnType<typeof templateOf>>;
 }
 
-function templateOf(operation: GatewayOperation, settings: RequestSettings) {
+function templateOf(operation: string, row: GatewayOperation, settings: RequestSettings) {
+  const pathOf = createPath(row);
+  const headersOf = createHeaders(row, settings);
   const maxBytes = settings.gatewayMaxBytes;
-  return {
-    path: createPath(operation),
-    headers: createHeaders(operation, settings),
-    row: operation,
-    ...{
-      usual: { deadlineMs: settings.gatewayTimeoutMs, maxBytes },
-      order: { deadlineMs: settings.orderTimeoutMs, maxBytes },
-      catalog: { deadlineMs: settings.catalogTimeoutMs, maxBytes: settings.catalogMaxBytes },
-    }[operation.bounds],
-  };
+  const bounds = {
+    usual: { deadlineMs: settings.gatewayTimeoutMs, maxBytes },
+    order: { deadlineMs: settings.orderTimeoutMs, maxBytes },
+    catalog: { deadlineMs: settings.catalogTimeoutMs, maxBytes: settings.catalogMaxBytes },
+  }[row.bounds];
+  return (
+    caller: Caller,
+    { path = {}, body, headers = [], sendBeforeMs, onLate }: RequestDetails = {},
+  ): WireCall => ({
+    ...{ operation, row, caller, onLate },
+    path: pathOf(path),
+    headers: headersOf(caller, headers),
+    body: body === undefined ? null : JSON.stringify(body),
+    ...bounds,
+    sendBeforeMs: sendBeforeMs ?? undefined,
+    signal: row.effect === 'read' ? caller.signal : undefined,
+  });
 }
 
 function createHeaders(

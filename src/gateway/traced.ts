@@ -1,18 +1,17 @@
 import type { SpanEnd, Tracing } from '../../lib/tracing/tracing.ts';
 import { isGivenUp } from './classify.ts';
 import type { Exchange, Send, WireCall } from './exchange.ts';
-
-interface TracedOptions {
-  readonly tracing: Tracing;
-  readonly url: string;
-  /** False where GATEWAY_HEADERS fixes the headers of the trace. */
-  readonly forwardsTrace: boolean;
-}
+import { forwardsTrace, type RequestSettings } from './request-templates.ts';
 
 const FIRST_FAILURE = 400;
 
-/** One span for each attempt that is made, by which the gateway continues the trace. */
-export function withSpans(send: Send, { tracing, url, forwardsTrace }: TracedOptions): Send {
+/** One span for each attempt that is made, by which the gateway continues the trace, unless fixed headers are those of one. */
+export function withSpans(
+  send: Send,
+  tracing: Tracing,
+  { url, gatewayHeaders }: Pick<RequestSettings, 'gatewayHeaders'> & { readonly url: string },
+): Send {
+  const isContinued = forwardsTrace(gatewayHeaders);
   const { hostname, port, protocol } = new URL(url);
   const server = {
     'server.address': hostname,
@@ -32,7 +31,7 @@ export function withSpans(send: Send, { tracing, url, forwardsTrace }: TracedOpt
         ...(caller.priority === 'poll' && { 'trading_graph.poll': true }),
       },
     });
-    const headers = forwardsTrace ? call.headers.concat(span.headers) : call.headers;
+    const headers = isContinued ? call.headers.concat(span.headers) : call.headers;
     send({ ...call, headers }, (exchange) => {
       try {
         span.end(endOf(call, exchange));

@@ -249,11 +249,10 @@ class Dispatch implements Dispatcher.DispatchHandler {
 
   #settle(exchange: Exchange): void {
     const { operation, caller } = this.#call;
-    const endedAtMs = performance.now();
-    const ms = endedAtMs - this.#startedAt;
+    const ms = performance.now() - this.#startedAt;
     const outcome = callOutcome(this.#call, exchange);
     try {
-      this.#observe(this.#call, outcome, ms, exchange, endedAtMs);
+      this.#observe(this.#call, outcome, ms, exchange);
       caller.receipt?.({ operation, ms, source: 'call', outcome });
     } finally {
       this.#onEnd(exchange);

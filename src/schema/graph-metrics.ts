@@ -1,4 +1,4 @@
-import type { CacheReads, Counter, Gauge, Registry } from '../../lib/metrics/registry.ts';
+import type { CacheReads, Registry } from '../../lib/metrics/registry.ts';
 import type { BackendSettings } from '../gateway/backend-client.ts';
 import { OPERATION_NAMES } from '../gateway/operations.ts';
 import { type Code, ERROR_CODES } from './error-codes.ts';
@@ -31,8 +31,6 @@ export const LIMITS = [
   'other',
 ] as const;
 
-export type LimitLabel = (typeof LIMITS)[number];
-
 const CACHES = ['response', 'document'] as const;
 
 interface ExtendedGraph {
@@ -40,69 +38,58 @@ interface ExtendedGraph {
   readonly codes: Readonly<Record<string, unknown>>;
 }
 
-/** The metrics of operations: errors, refusals, caches. */
-export class GraphMetrics {
-  readonly #codes = new Set<string>(Object.keys(ERROR_CODES));
-  readonly #errors: Counter;
-  readonly #refusals: Counter;
-  readonly cacheReads: Readonly<Record<(typeof CACHES)[number], CacheReads>>;
-  readonly cacheBytes: Gauge;
-  readonly manifestUnreadable: Gauge;
+export type GraphMetrics = ReturnType<typeof createGraphMetrics>;
 
-  constructor(registry: Registry) {
-    this.#errors = registry.counter(
-      'errors_total',
-      'Errors in answers, by code and by the call that failed (none: no call did); other: a code of a plugin’s.',
-      { code: [], operation: [] },
-    );
-    for (const code of Object.keys(ERROR_CODES) as Code[]) {
-      const operations = CODES_OF_CALLS.has(code) ? OPERATION_NAMES : [];
-      for (const operation of ['none', ...operations]) {
-        this.#errors.register(code, operation);
-      }
-    }
-    this.#errors.register('other', 'none');
-    this.#refusals = registry.counter(
-      'refusals_total',
-      'Requests, fields and sockets that were over a limit here.',
-      { limit: LIMITS },
-    );
-    const reads = registry.counter('cache_reads_total', 'Look-ups in a cache.', {
-      cache: CACHES,
-      result: ['hit', 'miss'],
-    });
-    const readsOf = (cache: string) => ({
-      hit: reads.register(cache, 'hit'),
-      miss: reads.register(cache, 'miss'),
-    });
-    this.cacheReads = { response: readsOf('response'), document: readsOf('document') };
-    this.cacheBytes = registry.gauge('cache_bytes', 'Size of a cache, as estimated.', 'cache');
-    this.manifestUnreadable = registry.gauge(
+/** The metrics of operations: errors, refusals, caches. */
+export function createGraphMetrics(registry: Registry) {
+  const known = new Set<string>(Object.keys(ERROR_CODES));
+  const errors = registry.counter(
+    'errors_total',
+    'Errors in answers, by code and by the call that failed (none: no call did); other: a code of a plugin’s.',
+    { code: [], operation: [] },
+  );
+  for (const code of Object.keys(ERROR_CODES) as Code[]) {
+    const operations = CODES_OF_CALLS.has(code) ? OPERATION_NAMES : [];
+    for (const operation of ['none', ...operations]) errors.register(code, operation);
+  }
+  errors.register('other', 'none');
+  const refusals = registry.counter(
+    'refusals_total',
+    'Requests, fields and sockets that were over a limit here.',
+    { limit: LIMITS },
+  );
+  const reads = registry.counter('cache_reads_total', 'Look-ups in a cache.', {
+    cache: CACHES,
+    result: ['hit', 'miss'],
+  });
+  const readsOf = (cache: (typeof CACHES)[number]): CacheReads => ({
+    hit: reads.register(cache, 'hit'),
+    miss: reads.register(cache, 'miss'),
+  });
+  return {
+    cacheReads: { response: readsOf('response'), document: readsOf('document') },
+    cacheBytes: registry.gauge('cache_bytes', 'Size of a cache, as estimated.', 'cache'),
+    manifestUnreadable: registry.gauge(
       'manifest_unreadable',
       '1 while the manifest of trusted documents cannot be read, and the former one counts.',
-    );
-  }
-
-  /** Adds the series of what extensions have declared. */
-  extend({ backends, codes }: ExtendedGraph): void {
-    for (const { reads, writes } of backends) {
-      for (const operation of Object.keys({ ...reads, ...writes })) {
-        for (const code of CODES_OF_CALLS) this.#errors.register(code, operation);
+    ),
+    /** Adds the series of what extensions have declared. */
+    extend({ backends, codes }: ExtendedGraph): void {
+      for (const { reads: ofBackend, writes } of backends) {
+        for (const operation of Object.keys({ ...ofBackend, ...writes })) {
+          for (const code of CODES_OF_CALLS) errors.register(code, operation);
+        }
       }
-    }
-    for (const code of Object.keys(codes)) {
-      this.#codes.add(code);
-      this.#errors.register(code, 'none');
-    }
-  }
-
-  /** A code that nobody has registered, of a plugin, counts as `other`. */
-  error(code: unknown, operation: unknown): void {
-    const known = this.#codes.has(String(code)) ? String(code) : 'other';
-    this.#errors.add(known, known === 'other' ? 'none' : String(operation ?? 'none'));
-  }
-
-  refusal(limit: unknown): void {
-    this.#refusals.add(LIMITS.find((known) => known === limit) ?? 'other');
-  }
+      for (const code of Object.keys(codes)) {
+        known.add(code);
+        errors.register(code, 'none');
+      }
+    },
+    /** A code that nobody has registered, of a plugin, counts as `other`. */
+    error(code: unknown, operation: unknown): void {
+      const name = known.has(String(code)) ? String(code) : 'other';
+      errors.add(name, name === 'other' ? 'none' : String(operation ?? 'none'));
+    },
+    refusal: (limit: unknown) => refusals.add(LIMITS.find((each) => each === limit) ?? 'other'),
+  };
 }

@@ -57,22 +57,30 @@ const PositionChangesRef = builder.objectRef<PositionChanges>('PositionChanges')
   }),
 });
 
-const intervalDescription =
-  'At most one event in this time, 1 to 15000 milliseconds; what changes in between is merged.';
-
-const heartbeatDescription =
-  'The longest silence between events, in seconds (15, the default, to 60). If ten more pass, treat the connection as lost.';
-
-/** The arguments of what is followed as changes. */
-export const changesArgs = builder.args((t) => ({
-  after: t.string({
+const watchArgs = builder.args((t) => ({
+  intervalMs: t.int({
     required: false,
     description:
-      'The cursor of the last event that the client has: it goes on without a gap, or with a new snapshot where the cursor is not known.',
+      'At most one event in this time, 1 to 15000 milliseconds; what changes in between is merged.',
   }),
-  intervalMs: t.int({ required: false, description: intervalDescription }),
-  heartbeatSeconds: t.int({ required: false, description: heartbeatDescription }),
+  heartbeatSeconds: t.int({
+    required: false,
+    description:
+      'The longest silence between events, in seconds (15, the default, to 60). If ten more pass, treat the connection as lost.',
+  }),
 }));
+
+/** The arguments of what is followed as changes. */
+export const changesArgs = {
+  ...watchArgs,
+  ...builder.args((t) => ({
+    after: t.string({
+      required: false,
+      description:
+        'The cursor of the last event that the client has: it goes on without a gap, or with a new snapshot where the cursor is not known.',
+    }),
+  })),
+};
 
 builder.subscriptionFields((t) => ({
   positions: t.field({
@@ -81,10 +89,7 @@ builder.subscriptionFields((t) => ({
     nullable: false,
     description:
       'The open positions: the whole list immediately, then again whenever it has changed.',
-    args: {
-      intervalMs: t.arg.int({ required: false, description: intervalDescription }),
-      heartbeatSeconds: t.arg.int({ required: false, description: heartbeatDescription }),
-    },
+    args: watchArgs,
     subscribe: async (_root, args, context): Promise<PullStream<readonly Position[]>> =>
       watching(context, args, (hub, proof, viewer) => hub.watchPositions(proof, viewer, args)),
     resolve: (positions: readonly Position[]) => positions,

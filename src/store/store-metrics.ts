@@ -1,15 +1,10 @@
 import type { Registry } from '../../lib/metrics/registry.ts';
-import type { OrderRecords, RecordBounds } from './order-records.ts';
 import { REDIS_ERRORS } from './redis/trouble.ts';
 
 export const STORE_ACTIONS = ['reserve', 'settle', 'release', 'find', 'void'] as const;
 export type StoreAction = (typeof STORE_ACTIONS)[number];
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
-
-type WatchedRecords = Required<Omit<RecordBounds, 'onNearlyFull'>> & {
-  readonly records: Pick<OrderRecords, 'held'>;
-};
 
 export type StoreMetrics = ReturnType<typeof createStoreMetrics>;
 
@@ -26,7 +21,7 @@ export function createStoreMetrics(registry: Registry) {
     'What was asked of the order records in vain.',
     { action: STORE_ACTIONS },
   );
-  const gauges = {
+  const records = {
     held: registry.gauge('order_records', 'Order records that are held.'),
     max: registry.gauge('order_records_max', 'The most that may be held.'),
     perAccountMax: registry.gauge(
@@ -56,12 +51,5 @@ export function createStoreMetrics(registry: Registry) {
       SECONDS,
     )
     .register();
-  return {
-    ...{ seconds, failures, nearlyFull, redisUp, redisErrors, counterSeconds },
-    watch({ records, max, maxPerAccount }: WatchedRecords): void {
-      gauges.held.from(() => records.held());
-      gauges.max.from(() => max);
-      gauges.perAccountMax.from(() => maxPerAccount);
-    },
-  };
+  return { seconds, failures, records, nearlyFull, redisUp, redisErrors, counterSeconds };
 }

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { withDefaults } from '../../src/app/app-options.ts';
 import { openFilesLimit } from '../../src/app/open-files-limit.ts';
 import { readConfig } from '../../src/config.ts';
+import { loadExtensions } from '../../src/extensions/load-extensions.ts';
 
 const source = join(import.meta.dirname, '..', '..', 'src');
 
@@ -13,14 +14,16 @@ function runWith(files: number, module: string): string {
   return execFileSync('sh', ['-c', command, process.execPath, module], { encoding: 'utf8' }).trim();
 }
 
-test('files that may be open are those of the process, and connections leave some of them to the store and the gateway', () => {
+test('files that may be open are those of the process, and connections leave some of them to the store and the gateway', async () => {
   const module = `
     import { readConfig } from '${source}/config.ts';
     import { withDefaults } from '${source}/app/app-options.ts';
+    import { loadExtensions } from '${source}/extensions/load-extensions.ts';
     const config = readConfig({ SANDBOX: 'on', GATEWAY_CONNECTIONS: '100' });
-    console.log(withDefaults(config, {}).connections.most);`;
+    console.log(withDefaults(config, {}, await loadExtensions([])).connections.most);`;
   expect(runWith(1_000, module)).toBe(String(1_000 - 256 - 100));
-  const { most } = withDefaults(readConfig({ SANDBOX: 'on' }), {}).connections;
+  const config = readConfig({ SANDBOX: 'on' });
+  const { most } = withDefaults(config, {}, await loadExtensions([])).connections;
   expect(most).toBe(Math.min(20_000, openFilesLimit() - 256 - 128));
 });
 

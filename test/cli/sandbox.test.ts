@@ -47,9 +47,7 @@ test('a port in use is one plain line, and exit code 1', async () => {
   await using other = await startSandbox({ tickMs: 0, instruments: 10 });
   const { run, err } = rehearse();
   expect(await run('--port', String(other.port))).toBe(1);
-  expect(err).toEqual([
-    `Port ${other.port} on 127.0.0.1 is in use: stop what listens there, or choose --port.`,
-  ]);
+  expect(err).toEqual([`--port=${other.port}: it is in use on 127.0.0.1`]);
 });
 
 test('wrong variables are one line each, and nothing starts', async () => {

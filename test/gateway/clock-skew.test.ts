@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ClockSkew } from '../../src/gateway/clock-skew.ts';
+import { createClockSkew } from '../../src/gateway/clock-skew.ts';
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
@@ -8,7 +8,7 @@ const NOW_MS = Date.UTC(2026, 0, 5, 12);
 
 function open() {
   const clock = createScriptedClock(NOW_MS);
-  const skew = new ClockSkew(clock);
+  const skew = createClockSkew(clock);
   const saw = (
     headers: Readonly<Record<string, string>>,
     operation: OperationName = 'getSession',
@@ -16,7 +16,7 @@ function open() {
   ) => {
     const sent = { sent: true, logicalTime: 1, sentAtMs: clock.now() - tookMs } as const;
     const exchange: Exchange = { ...sent, answered: true, status: 200, headers, bytes: NOTHING };
-    skew.saw(callOf(operation), exchange, clock.now());
+    skew.saw(callOf(operation), exchange);
   };
   const dateAt = (aheadMs: number) => ({ date: new Date(clock.now() + aheadMs).toUTCString() });
   return { clock, skew, saw, dateAt };

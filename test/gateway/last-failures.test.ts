@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CallOutcome } from '../../src/gateway/caller.ts';
 import type { WireCall } from '../../src/gateway/exchange.ts';
-import { LastFailures } from '../../src/gateway/last-failures.ts';
+import { createLastFailures } from '../../src/gateway/last-failures.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 
 const CALL: WireCall = {
@@ -18,7 +18,7 @@ const CALL: WireCall = {
 };
 
 test('the newest failure of a backend is remembered, with the address that was tried, and nothing that is none', () => {
-  const failures = new LastFailures('https://gateway.example.com/api');
+  const failures = createLastFailures('https://gateway.example.com/api');
   const end = (outcome: CallOutcome, code: string, tried = {}) =>
     failures.saw(CALL, outcome, {
       ...{ sent: false, cause: Object.assign(new Error(code), { code, ...tried }) },

@@ -16,7 +16,9 @@ test('of the orders past their deadlines, as many are read on as leave half of t
   await using open = openClient(gateway.url, settings);
   const late: Exchange[] = [];
   const place = () =>
-    open.client.openPosition(anyCaller, marketOrder, null, (exchange) => void late.push(exchange));
+    open.client.openPosition(anyCaller, marketOrder, {
+      onLate: (exchange) => void late.push(exchange),
+    });
   const kept = () => sockets.filter(({ destroyed }) => !destroyed);
   // An order that a busy machine would send too late is not sent, and not read on.
   const untilHalfAreLate = () =>

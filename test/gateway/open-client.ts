@@ -1,7 +1,7 @@
 import { LogicalClock } from '../../lib/clock.ts';
 import { toToken } from '../../lib/token.ts';
 import type { Caller } from '../../src/gateway/caller.ts';
-import { GatewayClient, type GatewayClientOptions } from '../../src/gateway/client.ts';
+import { createGatewayClient, type GatewayClientOptions } from '../../src/gateway/client.ts';
 import type { ObserveCall } from '../../src/gateway/exchange.ts';
 import type { LimitOrder, MarketOrder } from '../../src/gateway/model.ts';
 import { createPools, gatewayWidths, type Pools } from '../../src/gateway/pools.ts';
@@ -25,7 +25,7 @@ export function openClient(url: string, settings: ClientSettings = {}) {
   const pools =
     settings.pools ??
     createPools({ gatewayUrl: url, widths: gatewayWidths(connections), connectTimeoutMs });
-  const client = new GatewayClient({
+  const client = createGatewayClient({
     send: createTransport(pools, observe, new LogicalClock()),
     gatewayHeaders: {},
     gatewayForwardClient: false,

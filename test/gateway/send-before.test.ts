@@ -24,10 +24,12 @@ describe('an order that is meant to be sent before a moment', () => {
     await eventually(() => answers.length === 1);
     const sendBeforeMs = Date.now() + 30;
     const late = [
-      open.client.openPosition(anyCaller, marketOrder, sendBeforeMs),
-      open.client.placeLimitOrder(anyCaller, limitOrder, sendBeforeMs),
+      open.client.openPosition(anyCaller, marketOrder, { sendBeforeMs }),
+      open.client.placeLimitOrder(anyCaller, limitOrder, { sendBeforeMs }),
     ];
-    const timely = open.client.openPosition(anyCaller, marketOrder, sendBeforeMs + HOUR_MS);
+    const timely = open.client.openPosition(anyCaller, marketOrder, {
+      sendBeforeMs: sendBeforeMs + HOUR_MS,
+    });
     const endless = open.client.openPosition(anyCaller, marketOrder);
     await eventually(() => Date.now() > sendBeforeMs);
     for (let sent = 0; sent < 3; sent += 1) {
@@ -52,8 +54,10 @@ describe('an order that is meant to be sent before a moment', () => {
     try {
       const nowMs = date();
       Date.now = () => nowMs;
-      const at = await open.client.openPosition(anyCaller, marketOrder, nowMs);
-      const after = await open.client.openPosition(anyCaller, marketOrder, nowMs - 1);
+      const at = await open.client.openPosition(anyCaller, marketOrder, { sendBeforeMs: nowMs });
+      const after = await open.client.openPosition(anyCaller, marketOrder, {
+        sendBeforeMs: nowMs - 1,
+      });
       expect([at.sent, after.sent]).toEqual([true, false]);
     } finally {
       Date.now = date;
@@ -64,7 +68,8 @@ describe('an order that is meant to be sent before a moment', () => {
 test('orders that come too late open no breaker', async () => {
   await using gateway = await startScriptedGateway(accept);
   await using open = openResilient(gateway.url);
-  const late = (n: number) => open.client.openPosition(caller(n), marketOrder, Date.now() - 1);
+  const late = (n: number) =>
+    open.client.openPosition(caller(n), marketOrder, { sendBeforeMs: Date.now() - 1 });
   for (let n = 0; n < 30; n += 1) expect(await late(n)).toMatchObject({ sent: false });
   expect(open.circuits).toEqual([]);
   expect(await open.client.openPosition(caller(1), marketOrder)).toMatchObject({ sent: true });

@@ -135,8 +135,8 @@ export function createViewerGateway({
     ): Promise<Exchange> {
       const wasAccepted = ledger.isAccepted(viewer);
       const exchange = await (operation === 'openPosition'
-        ? client.openPosition(viewer, order, sendBeforeMs, onLate)
-        : client.placeLimitOrder(viewer, order, sendBeforeMs, onLate));
+        ? client.openPosition(viewer, order, { sendBeforeMs, onLate })
+        : client.placeLimitOrder(viewer, order, { sendBeforeMs, onLate }));
       if (!exchange.sent || !exchange.answered) return exchange;
       if (exchange.status === 401) {
         ledger.refused(viewer);

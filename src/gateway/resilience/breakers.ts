@@ -7,18 +7,17 @@ import type { Send, WireCall } from '../exchange.ts';
 import type { Backend } from '../operations.ts';
 import {
   type Account,
-  CircuitBreaker,
+  type CircuitBreaker,
   type CountedHealth,
+  createCircuitBreaker,
   type Permit,
   WINDOW_MS,
 } from './circuit-breaker.ts';
 
-/** A backend or one of its operations. */
-export type CircuitName = string;
-
 export interface BreakersOptions {
   readonly clock: Clock;
-  readonly onCircuit: (name: CircuitName, state: 'closed' | 'open', backend: Backend) => void;
+  /** `name`: the backend's or that of one of its operations. */
+  readonly onCircuit: (name: string, state: 'closed' | 'open', backend: Backend) => void;
 }
 
 const MINIMUM_CALLS = 10;
@@ -59,8 +58,8 @@ export function createBackendBreakers(backend: Backend, { clock, onCircuit }: Br
     return open.map(([name]) => name);
   }
 
-  function create(name: CircuitName, onOpen: () => void, isAnybodys = false): CircuitBreaker {
-    return new CircuitBreaker({
+  function create(name: string, onOpen: () => void, isAnybodys = false): CircuitBreaker {
+    return createCircuitBreaker({
       ...{ clock, isAnybodys },
       minimumCalls: backend === 'orders' ? MINIMUM_ORDERS : MINIMUM_CALLS,
       hasProvedCalls: () => clock.now() - provedAtMs < WINDOW_MS,
@@ -73,7 +72,7 @@ export function createBackendBreakers(backend: Backend, { clock, onCircuit }: Br
 
   return {
     /** The names of what is not closed: the backend's, else its operations'. */
-    get open(): readonly CircuitName[] {
+    get open(): readonly string[] {
       return ofAll.isOpen ? [backend] : openOperations();
     },
     /** Null while the call is to be held back. */

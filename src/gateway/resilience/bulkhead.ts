@@ -9,7 +9,7 @@ const FULL =
 
 type Waiting = () => void;
 
-export type Bulkhead = ReturnType<typeof createBulkhead>;
+type Bulkhead = ReturnType<typeof createBulkhead>;
 
 /** Bounds the connections that calls of one kind hold. Where none is free callers take turns, however many calls each has. */
 export function createBulkhead(clock: Clock, width: number) {
@@ -72,13 +72,18 @@ export function createBulkhead(clock: Clock, width: number) {
   };
 }
 
+export type Bulkheads = ReturnType<typeof createBulkheads>;
+
 /** The bulkheads of one area. */
-export interface Bulkheads {
-  readonly all: Bulkhead;
-  /** Callers without a proved account have a share, so that strangers leave half of the connections to customers. */
-  readonly unproved: Bulkhead;
-  /** The feeds' polls have a share, so that they never take every connection for reads. */
-  readonly polls: Bulkhead;
+export function createBulkheads(clock: Clock, width: number) {
+  const half = Math.ceil(width / 2);
+  return {
+    all: createBulkhead(clock, width),
+    /** Callers without a proved account have a share, so that strangers leave half of the connections to customers. */
+    unproved: createBulkhead(clock, half),
+    /** The feeds' polls have a share, so that they never take every connection for reads. */
+    polls: createBulkhead(clock, half),
+  };
 }
 
 /** A call whose area has none goes straight to its pool. */

@@ -28,77 +28,73 @@ export const WINDOW_MS = 10_000;
 const PAUSE_MS = 5_000;
 const MOST_TRIED = 10_000;
 
+export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
+
 /**
  * Holds calls back from a backend that fails, and lets one through from time to time to see whether
  * it has recovered. It makes no calls of its own and sets no timers.
  */
-export class CircuitBreaker {
-  readonly #options: CircuitBreakerOptions;
-  readonly #share: ReturnType<typeof measureFailures>;
-  #era = 0;
-  #isOpen = false;
-  #probeAtMs = 0;
+export function createCircuitBreaker(options: CircuitBreakerOptions) {
+  const { clock, onChange } = options;
+  const share = measureFailures(options);
+  let era = 0;
+  let isOpen = false;
+  let probeAtMs = 0;
   /** The callers that have failed, or tried, since shortly before it opened. */
-  #tried = new Set<string>();
+  let tried = new Set<string>();
 
-  constructor(options: CircuitBreakerOptions) {
-    this.#options = options;
-    this.#share = measureFailures(options);
+  function turn(toOpen: boolean): void {
+    isOpen = toOpen;
+    era += 1;
+    probeAtMs = clock.now() + PAUSE_MS;
+    tried = share.failing;
+    share.forget();
+    onChange(isOpen ? 'open' : 'closed');
   }
 
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
-  /**
-   * Returns null while the breaker is open. Every permit is settled in the end. A caller who is named here is let through
-   * once all the same, unless its own calls have failed.
-   */
-  admit(caller?: Account): Permit | null {
-    if (!this.#isOpen) return { isProbe: false, era: this.#era };
-    const nowMs = this.#options.clock.now();
-    const isUntried = caller !== undefined && !this.#tried.has(caller.key);
-    if (isUntried && this.#tried.size < MOST_TRIED) this.#tried.add(caller.key);
-    else if (nowMs < this.#probeAtMs) return null;
-    // The pause counts from the probe's start, whether or not it ends: one that hangs must not delay the next.
-    else this.#probeAtMs = nowMs + PAUSE_MS;
-    return { isProbe: true, era: this.#era };
-  }
-
-  /** A failure counts against the account. */
-  settle(permit: Permit, verdict: CountedHealth, account: Account): void {
-    // The call was sent before the breaker opened or closed, so its answer says nothing about now.
-    if (permit.era !== this.#era) return;
-    if (permit.isProbe) this.#probed(verdict);
-    else if (verdict === 'success') this.#share.succeeded();
-    else if (verdict === 'failure') {
-      this.#share.failed(account);
-      if (this.#share.isTooHigh) this.#turn(true);
-    }
-  }
-
-  /** Opens it for a reason that its own calls need not show. */
-  trip(): void {
-    if (!this.#isOpen) this.#turn(true);
-  }
-
-  #probed(verdict: CountedHealth): void {
+  function probed(verdict: CountedHealth): void {
     if (verdict === 'success') {
-      this.#turn(false);
-      this.#share.succeeded();
+      turn(false);
+      share.succeeded();
     }
     // A probe without a verdict costs no pause, or refused tokens could use up every probe.
-    else if (verdict === 'none') this.#probeAtMs = this.#options.clock.now();
+    else if (verdict === 'none') probeAtMs = clock.now();
   }
 
-  #turn(isOpen: boolean): void {
-    this.#isOpen = isOpen;
-    this.#era += 1;
-    this.#probeAtMs = this.#options.clock.now() + PAUSE_MS;
-    this.#tried = this.#share.failing;
-    this.#share.forget();
-    this.#options.onChange(isOpen ? 'open' : 'closed');
-  }
+  return {
+    get isOpen(): boolean {
+      return isOpen;
+    },
+    /**
+     * Returns null while the breaker is open. Every permit is settled in the end. A caller who is named here is let through
+     * once all the same, unless its own calls have failed.
+     */
+    admit(caller?: Account): Permit | null {
+      if (!isOpen) return { isProbe: false, era };
+      const nowMs = clock.now();
+      const isUntried = caller !== undefined && !tried.has(caller.key);
+      if (isUntried && tried.size < MOST_TRIED) tried.add(caller.key);
+      else if (nowMs < probeAtMs) return null;
+      // The pause counts from the probe's start, whether or not it ends: one that hangs must not delay the next.
+      else probeAtMs = nowMs + PAUSE_MS;
+      return { isProbe: true, era };
+    },
+    /** A failure counts against the account. */
+    settle(permit: Permit, verdict: CountedHealth, account: Account): void {
+      // The call was sent before the breaker opened or closed, so its answer says nothing about now.
+      if (permit.era !== era) return;
+      if (permit.isProbe) probed(verdict);
+      else if (verdict === 'success') share.succeeded();
+      else if (verdict === 'failure') {
+        share.failed(account);
+        if (share.isTooHigh) turn(true);
+      }
+    },
+    /** Opens it for a reason that its own calls need not show. */
+    trip(): void {
+      if (!isOpen) turn(true);
+    },
+  };
 }
 
 interface FailureShareOptions {

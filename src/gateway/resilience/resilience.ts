@@ -6,7 +6,7 @@ import {
   createBackendBreakers,
   withBreakers,
 } from './breakers.ts';
-import { type Bulkheads, createBulkhead, withBulkheads } from './bulkhead.ts';
+import { type Bulkheads, createBulkheads, withBulkheads } from './bulkhead.ts';
 import { createRetryBudget, type RetryBudget, withRetries } from './retries.ts';
 
 /** Its clock is monotonic. */
@@ -35,18 +35,10 @@ export function createResilience(send: Send, options: ResilienceOptions) {
       budgets.set(backend, createRetryBudget(clock));
     }
   }
-  const bulkheadsOf = (width: number): Bulkheads => {
-    const half = Math.ceil(width / 2);
-    return {
-      all: createBulkhead(clock, width),
-      unproved: createBulkhead(clock, half),
-      polls: createBulkhead(clock, half),
-    };
-  };
   // An order waits for no connection but those of other orders.
   const shared = Object.entries(widths).filter(([area]) => area !== 'orders');
   const bulkheads: Readonly<Partial<Record<Area, Bulkheads>>> = Object.fromEntries(
-    shared.map(([area, width]) => [area, bulkheadsOf(width)] as const),
+    shared.map(([area, width]) => [area, createBulkheads(clock, width)] as const),
   );
   // From the inside out: each attempt asks the breakers, once it has its place in a bulkhead.
   const guarded = withBulkheads(withBreakers(send, breakers), bulkheads, clock);

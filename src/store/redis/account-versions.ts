@@ -1,11 +1,10 @@
+import DataLoader from 'dataloader';
 import { type Clock, within } from '../../../lib/clock.ts';
 import type { AccountVersion, AccountVersions } from '../account-versions.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import type { RedisConnection } from './connection.ts';
 import type { OrderScripts } from './order-scripts.ts';
 import { VERSIONS } from './scripts.ts';
-
-type Waiting = PromiseWithResolvers<AccountVersion>;
 
 // A read waits for it: a Redis that is slow must not make the facade slow.
 const TIMEOUT_MS = 200;
@@ -25,42 +24,38 @@ export function createRedisAccountVersions(
   /** A Redis that comes back may have lost its last writes, so each connection is an epoch of its own. */
   let connection = 0;
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
-  let waiting = new Map<string, Waiting>();
   redis.onReady(() => {
     connection += 1;
   });
 
-  async function ask(batch: readonly (readonly [string, Waiting])[]): Promise<void> {
+  async function ask(logins: readonly string[]): Promise<AccountVersion[]> {
     const asked = connection;
+    // It keeps no answer: whoever asks from now on wants a newer one.
+    loader.clearAll();
     try {
-      const keys = [scripts.marker, ...batch.map(([login]) => scripts.versionOf(login))];
+      const keys = [scripts.marker, ...logins.map(scripts.versionOf)];
       const answer = await within(clock, timeoutMs, redis.run(VERSIONS, keys, []));
       if (!Array.isArray(answer)) throw new RecordsUnavailableError('Redis did not answer in time');
       const [epoch, ...versions] = answer.map(String);
-      for (const [at, [, { resolve }]] of batch.entries()) {
-        resolve({ epoch: `${asked} ${epoch}`, version: versions[at] || null });
-      }
+      return logins.map((_login, at) => ({
+        epoch: `${asked} ${epoch}`,
+        version: versions[at] || null,
+      }));
     } catch (error) {
       pausedUntilMs = clock.now() + PAUSE_MS;
-      for (const [, { reject }] of batch) reject(error);
+      throw error;
     }
   }
 
-  function flush(): void {
-    const all = [...waiting];
-    waiting = new Map();
-    for (let at = 0; at < all.length; at += BATCH) void ask(all.slice(at, at + BATCH));
-  }
+  const loader = new DataLoader(ask, {
+    batchScheduleFn: (flush) => setImmediate(flush),
+    maxBatchSize: BATCH,
+  });
 
   return {
     async read(login) {
       if (clock.now() < pausedUntilMs) throw new RecordsUnavailableError('Redis did not answer');
-      if (waiting.size === 0) setImmediate(flush);
-      const known = waiting.get(login);
-      if (known) return known.promise;
-      const asked = Promise.withResolvers<AccountVersion>();
-      waiting.set(login, asked);
-      return asked.promise;
+      return loader.load(login);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { RecordsUnavailableError } from '../order-records.ts';
 import { openRedisClient } from './client.ts';
-import { RedisTrouble, type RedisTroubleOptions } from './trouble.ts';
+import { createRedisTrouble, type RedisTrouble, type RedisTroubleOptions } from './trouble.ts';
 
 export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>;
 
@@ -29,7 +29,7 @@ export async function connectRedis({
   redisTimeoutMs = REDIS_TIMEOUT_MS,
   onWarn,
   onFailed,
-  trouble = new RedisTrouble({ onWarn, onFailed }),
+  trouble = createRedisTrouble({ onWarn, onFailed }),
 }: RedisConnectionOptions) {
   const redis = await openRedisClient({
     url,

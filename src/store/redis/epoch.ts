@@ -51,19 +51,19 @@ const STEP_MS = 60_000;
  * This replica's part in noticing that Redis lost something: it announces itself, and where it finds
  * a new epoch, or has to begin one, it writes its records back before it makes new ones there.
  */
-export class RedisEpoch {
+export function createRedisEpoch(options: RedisEpochOptions) {
+  const { scripts, clock, uptimeMs, timing, remembers, restore, onWarn } = options;
   /** The name of this replica, for as long as its process lives. */
-  readonly member = randomUUID();
-  readonly #options: RedisEpochOptions;
+  const member = randomUUID();
   /** The epoch all of this replica's records are in; null before it has joined one. */
-  #epoch: string | null = null;
-  #state = 'not connected yet';
-  #peers: readonly string[] = [];
-  #joining: Promise<void> | null = null;
-  #cancelBeat: () => void = () => {};
-  #closed = false;
+  let current: string | null = null;
+  let state = 'not connected yet';
+  let peers: readonly string[] = [];
+  let joining: Promise<void> | null = null;
+  let cancelBeat = () => {};
+  let isClosed = false;
   /** The last one in an open epoch. */
-  #last: Heartbeat = {
+  let last: Heartbeat = {
     redisMs: 0,
     sentMs: Number.POSITIVE_INFINITY,
     answeredMs: 0,
@@ -71,97 +71,68 @@ export class RedisEpoch {
     gone: 0,
   };
   /** The epoch in which Redis was found to have gone back, or its clock to have been set, by so much. */
-  #over = { epoch: '', byMs: 0 };
-  #isIncomplete = false;
+  let over = { epoch: '', byMs: 0 };
+  let isIncomplete = false;
 
-  constructor(options: RedisEpochOptions) {
-    this.#options = options;
-    options.redis.onReady(() => void this.joinOrLater());
-    this.#beatLater();
-  }
-
-  get current(): string | null {
-    return this.#epoch;
-  }
-
-  /** The degraded reason that keeps reservations from being made; null while there is none. */
-  get degradedReason(): string | null {
-    if (this.#state !== 'open') return `the order records in Redis: ${this.#state}`;
-    return this.#isIncomplete ? INCOMPLETE : null;
+  /** Called with what a script answered about the epoch, or why it failed. */
+  function observe(status: string): void {
+    state = status === 'lost' || status === 'foreign' ? 'being written back' : status;
   }
 
   /** Joins the epoch there is, or begins one, and writes back; callers share one attempt. */
-  join(): Promise<void> {
-    this.#joining ??= this.#join().finally(() => {
-      this.#joining = null;
+  function join(): Promise<void> {
+    joining ??= joinOnce().finally(() => {
+      joining = null;
     });
-    return this.#joining;
+    return joining;
   }
 
   /** A failure here is retried by the next heartbeat, or by the connection when it is back. */
-  async joinOrLater(): Promise<void> {
-    await this.join().catch(() => {});
+  async function joinOrLater(): Promise<void> {
+    await join().catch(() => {});
   }
 
-  /** Called with what a script answered about the epoch, or why it failed. */
-  observe(status: string): void {
-    this.#state = status === 'lost' || status === 'foreign' ? 'being written back' : status;
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#cancelBeat();
-    await this.#joining?.catch(() => {});
-    await this.#options.scripts.run(LEAVE, [this.member]).catch(() => {});
-  }
-
-  async #join(): Promise<void> {
-    const { timing, restore, onWarn } = this.#options;
+  async function joinOnce(): Promise<void> {
     const { graceMs, leaseMs } = timing;
-    const { writes, gone } = this.#last;
-    const { epoch: over, byMs } = this.#over;
-    const remembered = [...(this.#options.remembers ? [writes, gone] : [0, 0]), over, byMs];
-    const args = [this.member, randomUUID(), graceMs, leaseMs, ...remembered, ...this.#peers];
-    const [, epoch] = await this.#options.scripts.run(JOIN, args);
-    this.#over = { epoch: '', byMs: 0 };
-    if (epoch === this.#epoch) return;
-    if (this.#epoch !== null) onWarn('Redis may have lost order records: they are written back');
+    const known = remembers ? [last.writes, last.gone] : [0, 0];
+    const remembered = [...known, over.epoch, over.byMs];
+    const args = [member, randomUUID(), graceMs, leaseMs, ...remembered, ...peers];
+    const [, epoch] = await scripts.run(JOIN, args);
+    over = { epoch: '', byMs: 0 };
+    if (epoch === current) return;
+    if (current !== null) onWarn('Redis may have lost order records: they are written back');
     await restore(String(epoch));
-    await this.#options.scripts.run(RESTORED, [this.member, String(epoch)]);
+    await scripts.run(RESTORED, [member, String(epoch)]);
     // Where that is over by now, the next script says so.
-    this.#epoch = String(epoch);
-    await this.#beat();
+    current = String(epoch);
+    await beat();
   }
 
-  async #beat(): Promise<void> {
-    const { timing, onBeat, onDurable, uptimeMs } = this.#options;
+  async function beat(): Promise<void> {
     const sentMs = uptimeMs();
-    const epoch = this.#epoch ?? '';
-    const { redisMs, answeredMs } = this.#last;
-    const surelyMs = Math.floor(redisMs + sentMs - answeredMs);
-    const args = [this.member, epoch, timing.leaseMs, surelyMs];
-    const answer = await this.#options.scripts.run(BEAT, args);
+    const epoch = current ?? '';
+    const surelyMs = Math.floor(last.redisMs + sentMs - last.answeredMs);
+    const answer = await scripts.run(BEAT, [member, epoch, timing.leaseMs, surelyMs]);
     const [status, durable, held, nowMs, writes, gone, incomplete, ...members] = answer;
-    this.observe(String(status));
+    observe(String(status));
     if (status === 'open') {
-      this.#peers = members.map(String);
-      this.#isIncomplete = incomplete === 1;
-      onDurable(durable);
+      peers = members.map(String);
+      isIncomplete = incomplete === 1;
+      options.onDurable(durable);
     }
     // Where the clock is set back during a new epoch, its opening is as far away again.
     if (status === 'open' || status === 'recovering') {
-      this.#remember(epoch, {
+      remember(epoch, {
         ...{ redisMs: Number(nowMs), sentMs, answeredMs: uptimeMs() },
         ...{ writes: Number(writes), gone: Number(gone) },
       });
     }
-    onBeat(status === 'open' ? Number(held) : null);
+    options.onBeat(status === 'open' ? Number(held) : null);
   }
 
-  #remember(epoch: string, now: Heartbeat): void {
-    const { onWarn, remembers } = this.#options;
-    const { redisMs, sentMs, answeredMs, writes } = this.#last;
-    this.#last = { ...now, writes: Math.max(writes, now.writes) };
+  function remember(epoch: string, now: Heartbeat): void {
+    const { redisMs, sentMs, answeredMs, writes } = last;
+    last = { ...now, writes: Math.max(writes, now.writes) };
     const passedMs = now.redisMs - redisMs;
     // The time between two heartbeats is known but for how long they were under way.
     const aheadMs = passedMs - (now.answeredMs - sentMs);
@@ -169,23 +140,45 @@ export class RedisEpoch {
     const byMs = aheadMs > STEP_MS ? aheadMs : behindMs > STEP_MS ? -behindMs : 0;
     const isBehind = remembers && now.writes < writes;
     if (redisMs === 0 || (byMs === 0 && !isBehind)) return;
-    this.#over = { epoch, byMs: Math.round(byMs) };
-    this.observe('lost');
+    over = { epoch, byMs: Math.round(byMs) };
+    observe('lost');
     if (byMs !== 0) onWarn(`Redis's clock was set by ${Math.round(byMs / 1_000)} s`);
   }
 
-  #beatLater(): void {
-    if (this.#closed) return;
-    const { clock, timing } = this.#options;
-    this.#cancelBeat = clock.after(timing.beatMs, async () => {
+  function beatLater(): void {
+    if (isClosed) return;
+    cancelBeat = clock.after(timing.beatMs, async () => {
       try {
-        await this.#beat();
-        if (this.#state === 'being written back' || this.#over.epoch !== '') await this.join();
+        await beat();
+        if (state === 'being written back' || over.epoch !== '') await join();
       } catch (error) {
         // The next heartbeat retries. Until then orders are refused for the same reason.
-        this.observe(reasonOf(error));
+        observe(reasonOf(error));
       }
-      this.#beatLater();
+      beatLater();
     });
   }
+
+  options.redis.onReady(() => void joinOrLater());
+  beatLater();
+  return {
+    member,
+    join,
+    joinOrLater,
+    observe,
+    get current(): string | null {
+      return current;
+    },
+    /** The degraded reason that keeps reservations from being made; null while there is none. */
+    get degradedReason(): string | null {
+      if (state !== 'open') return `the order records in Redis: ${state}`;
+      return isIncomplete ? INCOMPLETE : null;
+    },
+    async close(): Promise<void> {
+      isClosed = true;
+      cancelBeat();
+      await joining?.catch(() => {});
+      await scripts.run(LEAVE, [member]).catch(() => {});
+    },
+  };
 }

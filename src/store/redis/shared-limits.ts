@@ -3,7 +3,7 @@ import type { SharedKeys } from '../../../lib/limits/known-keys.ts';
 import type { Share } from '../../../lib/limits/limiter.ts';
 import { openRedisClient } from './client.ts';
 import { REDIS_PREFIX, REDIS_TIMEOUT_MS, type RedisConnectionOptions } from './connection.ts';
-import { RedisTrouble } from './trouble.ts';
+import { createRedisTrouble } from './trouble.ts';
 
 export interface SharedLimitsOptions extends RedisConnectionOptions {
   readonly clock: Clock;
@@ -51,7 +51,7 @@ export async function openSharedLimits({
   redisTimeoutMs = REDIS_TIMEOUT_MS,
   onCounted = () => {},
   onFailed,
-  trouble = new RedisTrouble({ onWarn, onFailed }),
+  trouble = createRedisTrouble({ onWarn, onFailed }),
 }: SharedLimitsOptions) {
   const redis = await openRedisClient({
     url,

@@ -50,45 +50,43 @@ export function isUnwritable(error: unknown): boolean {
   return ['OOM', 'MISCONF'].includes(redisErrorOf(error));
 }
 
+export type RedisTrouble = ReturnType<typeof createRedisTrouble>;
+
 /**
  * Whether Redis is well, over all connections to it: a line of the log as trouble begins or has another reason than
  * before, and one as it ends. Two connections that fail each in its own way write two.
  */
-export class RedisTrouble {
-  readonly #options: RedisTroubleOptions & { readonly clock: Clock };
-  #reason: string | null = null;
-  readonly #told = new Set<string>();
-  #failedAtMs = 0;
-
-  constructor(options: RedisTroubleOptions) {
-    this.#options = { clock: steadyClock, ...options };
-  }
-
-  /** The reason of the newest failure, as long as the trouble lasts; null: Redis is well. */
-  get reason(): string | null {
-    this.worked();
-    return this.#reason;
-  }
-
-  /** `refusal`: what Redis refuses of the configuration, in words for an operator. */
-  failed(error: unknown, refusal: string | null = null): void {
-    const kind = redisErrorOf(error);
-    this.#options.onFailed?.(kind);
-    this.#reason = kind === 'connection' || kind === 'timeout' ? 'away' : kind;
-    this.#failedAtMs = this.#options.clock.now();
-    if (this.#told.has(this.#reason)) return;
-    this.#told.add(this.#reason);
-    const detail = error instanceof Error ? error.message : String(error);
-    const text = this.#reason === 'away' ? 'Redis cannot be reached' : 'Redis refuses commands';
-    const message = refusal ?? `${text}: ${detail.slice(0, LONGEST_DETAIL)}`;
-    this.#options.onWarn(message, { reason: this.#reason });
-  }
+export function createRedisTrouble({ onWarn, onFailed, clock = steadyClock }: RedisTroubleOptions) {
+  let reason: string | null = null;
+  let failedAtMs = 0;
+  const told = new Set<string>();
 
   /** Called with each command that Redis has carried out. */
-  worked(): void {
-    if (this.#reason === null || this.#options.clock.now() - this.#failedAtMs < QUIET_MS) return;
-    this.#options.onWarn('Redis is back', { reason: this.#reason });
-    this.#reason = null;
-    this.#told.clear();
+  function worked(): void {
+    if (reason === null || clock.now() - failedAtMs < QUIET_MS) return;
+    onWarn('Redis is back', { reason });
+    reason = null;
+    told.clear();
   }
+
+  return {
+    worked,
+    /** The reason of the newest failure, as long as the trouble lasts; null: Redis is well. */
+    get reason(): string | null {
+      worked();
+      return reason;
+    },
+    /** `refusal`: what Redis refuses of the configuration, in words for an operator. */
+    failed(error: unknown, refusal: string | null = null): void {
+      const kind = redisErrorOf(error);
+      onFailed?.(kind);
+      reason = kind === 'connection' || kind === 'timeout' ? 'away' : kind;
+      failedAtMs = clock.now();
+      if (told.has(reason)) return;
+      told.add(reason);
+      const detail = error instanceof Error ? error.message : String(error);
+      const text = reason === 'away' ? 'Redis cannot be reached' : 'Redis refuses commands';
+      onWarn(refusal ?? `${text}: ${detail.slice(0, LONGEST_DETAIL)}`, { reason });
+    },
+  };
 }

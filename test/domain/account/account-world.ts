@@ -7,7 +7,7 @@ import { Sessions, type SessionsOptions } from '../../../src/domain/account/sess
 import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
-import { GatewayClient } from '../../../src/gateway/client.ts';
+import { createGatewayClient } from '../../../src/gateway/client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestTrials } from '../../support/trials.ts';
 
@@ -33,7 +33,7 @@ export function openAccountWorld(
   const board = new PositionsBoard(ledger, 1e8);
   const calls: OpenCall[] = [];
   const judged: string[] = [];
-  const client = new GatewayClient({
+  const client = createGatewayClient({
     send({ operation }, end) {
       const logicalTime = logicalClock.next();
       const sent = { sent: true, logicalTime, sentAtMs: clock.now() } as const;

@@ -172,11 +172,8 @@ test.each<[number, unknown, string | null]>([
 });
 
 test('who leaves does not abort what others share', async () => {
-  let answer = () => {};
-  service.answer = () =>
-    new Promise<Reply>((resolve) => {
-      answer = () => resolve({ status: 200, body: 'late' });
-    });
+  const answer = Promise.withResolvers<Reply>();
+  service.answer = () => answer.promise;
   const leaving = new AbortController();
   const body = JSON.stringify({ query: '{ shared private }' });
   const headers = { 'content-type': 'application/json' };
@@ -192,7 +189,7 @@ test('who leaves does not abort what others share', async () => {
   await expect(first).rejects.toThrow();
   // The one that is the leaving request's own is aborted, and the shared one is still there.
   await eventually(() => service.aborted === 1);
-  answer();
+  answer.resolve({ status: 200, body: 'late' });
   expect((await second).data).toEqual({ shared: 'late' });
   expect(service.received).toHaveLength(2);
 });

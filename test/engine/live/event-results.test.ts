@@ -33,7 +33,7 @@ import { PullStream } from '../../../lib/pull-stream.ts';
 import { toToken } from '../../../lib/token.ts';
 import { Context } from '../../../src/schema/context.ts';
 import { ERROR_CODES } from '../../../src/schema/error-codes.ts';
-import { GraphMetrics } from '../../../src/schema/graph-metrics.ts';
+import { createGraphMetrics } from '../../../src/schema/graph-metrics.ts';
 import { publicCause } from '../../../src/schema/public-error.ts';
 import type { Services } from '../../../src/schema/services.ts';
 import { perAccount, perGroup } from '../../../src/schema/sharing.ts';
@@ -81,7 +81,7 @@ function paceOf(fieldsPerMinute: number, clock: Clock): EventPace {
 
 function resultsPacedBy(pace: EventPace, isTold = false): EventResults {
   const log = createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } });
-  const metrics = new GraphMetrics(new Registry());
+  const metrics = createGraphMetrics(new Registry());
   const codes = new ErrorCodes({ log, metrics, traits: ERROR_CODES, describe: publicCause });
   const scheduler = new FairScheduler();
   return createEventResults({ codes, receipts: isTold, scheduler, pace, maxCost: 1_000 });

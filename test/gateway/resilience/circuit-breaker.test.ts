@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
-  CircuitBreaker,
   type CountedHealth,
+  createCircuitBreaker,
 } from '../../../src/gateway/resilience/circuit-breaker.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
@@ -13,7 +13,7 @@ const network = (key: string) => ({ key, isProved: false });
 function closedBreaker({ hasProvedCalls = true } = {}) {
   const clock = createScriptedClock();
   const changes: string[] = [];
-  const breaker = new CircuitBreaker({
+  const breaker = createCircuitBreaker({
     clock,
     minimumCalls: 10,
     hasProvedCalls: () => hasProvedCalls,

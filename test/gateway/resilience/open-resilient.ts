@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LogicalClock } from '../../../lib/clock.ts';
 import { toToken } from '../../../lib/token.ts';
-import { GatewayClient } from '../../../src/gateway/client.ts';
+import { createGatewayClient } from '../../../src/gateway/client.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { createPools, gatewayWidths, type Pools } from '../../../src/gateway/pools.ts';
 import { createResilience } from '../../../src/gateway/resilience/resilience.ts';
@@ -46,7 +46,7 @@ export function openResilient(
       onRetry: ({ operation }) => retries.push(operation),
     },
   );
-  const client = new GatewayClient({
+  const client = createGatewayClient({
     send: resilience.send,
     gatewayHeaders: {},
     gatewayForwardClient: false,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RedisTrouble, redisErrorOf } from '../../../src/store/redis/trouble.ts';
+import { createRedisTrouble, redisErrorOf } from '../../../src/store/redis/trouble.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 function reply(message: string): Error {
@@ -32,7 +32,7 @@ test('each reason is told once until five seconds without any, and each failure 
   const clock = createScriptedClock(0);
   const told: unknown[] = [];
   const counted: string[] = [];
-  const trouble = new RedisTrouble({
+  const trouble = createRedisTrouble({
     clock,
     onWarn: (message, fields) => told.push([message.slice(0, 13), fields?.reason]),
     onFailed: (kind) => counted.push(kind),

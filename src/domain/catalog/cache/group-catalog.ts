@@ -2,6 +2,7 @@ import { backoffMs } from '../../../../lib/backoff.ts';
 import type { Eventually } from '../../../../lib/eventually.ts';
 import type { CatalogAnswer, ModifiedCatalog } from '../../../gateway/answers.ts';
 import { GatewayError } from '../../../gateway/errors.ts';
+import { contractError } from '../../../gateway/judge.ts';
 import { buildVersion, type CatalogVersion } from '../catalog-version.ts';
 import type { CatalogsOptions } from '../catalogs-options.ts';
 import { REMEMBERED_BYTES } from '../search/search-index.ts';
@@ -53,13 +54,14 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
     offeredSize = instruments.length;
     // Past that time the copy is no longer served, and anything is better than nothing.
     if (copy === null || clock.now() >= copy.servesUntilMs) return;
-    if (isProvisional) throw contractError('a catalog that is empty or mostly broken');
+    if (isProvisional)
+      throw contractError('getAllTickers', 'a catalog that is empty or mostly broken');
     const { size } = copy.version;
     // So much at once is more likely the gateway's fault than its wish.
     if (offeredSize * 2 >= size) return;
     const message = 'a catalog with less than half of its instruments';
     if (isNewSize) warn(`${message} is kept out`, { instruments: size, offered: offeredSize });
-    throw contractError(message);
+    throw contractError('getAllTickers', message);
   }
 
   function hold(next: CatalogCopy): void {
@@ -166,8 +168,4 @@ export function createGroupCatalog(group: string, key: string, options: Catalogs
 
 function isBad({ instruments, skipped, total }: ModifiedCatalog): boolean {
   return instruments.length === 0 || skipped * 2 > total;
-}
-
-function contractError(message: string): GatewayError {
-  return new GatewayError('contract', 'getAllTickers', message);
 }

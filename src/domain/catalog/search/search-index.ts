@@ -39,8 +39,6 @@ export interface SearchWords {
   readonly descriptions: WordIndex;
 }
 
-export type SearchIndex = ReturnType<typeof createSearchIndex>;
-
 /**
  * An instrument's class depends on nothing but the instrument and the term, so that pages stay consistent
  * when others are added or removed.
