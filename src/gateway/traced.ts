@@ -1,4 +1,4 @@
-import type { SpanEnd, Tracing } from '../../lib/tracing/tracing.ts';
+import type { SpanEnd, TraceSpan, Tracing } from '../../lib/tracing/tracing.ts';
 import { isGivenUp } from './classify.ts';
 import type { Exchange, Send, WireCall } from './exchange.ts';
 import { forwardsTrace, type RequestSettings } from './request-templates.ts';
@@ -21,16 +21,22 @@ export function withSpans(
   return (call, end) => {
     const { row, caller, resends } = call;
     // The path of a call names a login, so spans have its template alone.
-    const span = tracing.call(caller.trace, {
-      name: `${row.verb} ${row.path}`,
-      attributes: {
-        'http.request.method': row.verb,
-        'url.template': row.path,
-        ...server,
-        ...(resends && { 'http.request.resend_count': resends }),
-        ...(caller.priority === 'poll' && { 'trading_graph.poll': true }),
-      },
-    });
+    let span: TraceSpan;
+    try {
+      span = tracing.call(caller.trace, {
+        name: `${row.verb} ${row.path}`,
+        attributes: {
+          'http.request.method': row.verb,
+          'url.template': row.path,
+          ...server,
+          ...(resends && { 'http.request.resend_count': resends }),
+          ...(caller.priority === 'poll' && { 'trading_graph.poll': true }),
+        },
+      });
+    } catch (cause) {
+      // Thrown on, it would leave the call's places in the bulkheads taken for ever.
+      return end({ sent: false, cause });
+    }
     const headers = isContinued ? call.headers.concat(span.headers) : call.headers;
     send({ ...call, headers }, (exchange) => {
       try {
