@@ -42,14 +42,17 @@ export function createWire(options: WireOptions) {
     connectTimeoutMs: options.gatewayTimeoutMs * CONNECT_SHARE,
   });
   const failures = createLastFailures(url);
-  const transport = createTransport(
-    pools,
-    (call, outcome, ms, exchange) => {
-      metrics.called(call, outcome, ms, exchange);
-      observe(call, outcome, ms, exchange);
-      failures.saw(call, outcome, exchange);
-    },
-    options.logicalClock,
+  const transport = withContainment(
+    createTransport(
+      pools,
+      (call, outcome, ms, exchange) => {
+        metrics.called(call, outcome, ms, exchange);
+        observe(call, outcome, ms, exchange);
+        failures.saw(call, outcome, exchange);
+      },
+      options.logicalClock,
+    ),
+    log,
   );
   const send = tracing === null ? transport : withSpans(transport, tracing, options);
   const resilience = createResilience(send, {
@@ -81,6 +84,18 @@ export function createWire(options: WireOptions) {
     degradedReason: () => resilience.degradedReason((backend) => failures.of(backend)?.cause),
     close: () => pools.close(),
   };
+}
+
+/** A bug in a layer above is logged: thrown into a timer it would end the process, with the orders that are under way. */
+function withContainment(send: Send, log: Pick<Log, 'error'>): Send {
+  return (call, end) =>
+    send(call, (exchange) => {
+      try {
+        end(exchange);
+      } catch (error) {
+        log.error({ err: error }, 'a layer around a call of the gateway failed');
+      }
+    });
 }
 
 /** The wire reports the calls that reach it; its request learns of the others here. */
