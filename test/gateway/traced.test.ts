@@ -38,7 +38,7 @@ test('a call whose span cannot begin is never sent, and gives its place back', a
   const tracing = tracingBy(() => {
     throw cause;
   });
-  const send = withSpans(() => expect.unreachable(), { tracing, url, forwardsTrace: true });
+  const send = withSpans(() => expect.unreachable(), tracing, { url, gatewayHeaders: {} });
   const all = createBulkhead(steadyClock, 1);
   const guarded = withBulkheads(send, { reads: { all, unproved: all, polls: all } }, steadyClock);
   for (let call = 0; call < 2; call += 1) {
