@@ -119,8 +119,9 @@ mutation Buy($input: PlaceOrderInput!) {
     isForSandbox: true,
     query: `# Ends the doubt about a key: nothing that comes with it
 # later is sent. Place an order with it afterwards.
-mutation Void($key: String!) {
-  voidOrder(idempotencyKey: $key) {
+# "since": when the key was made, here with this page.
+mutation Void($key: String!, $since: DateTime) {
+  voidOrder(idempotencyKey: $key, since: $since) {
     __typename
     ... on OrderOutcome { replayed message }
     ... on OrderAccepted { orderId }
@@ -128,7 +129,7 @@ mutation Void($key: String!) {
   }
 }
 `,
-    variables: { key: 'my-closed-order' },
+    variables: { key: 'my-closed-order', since: new Date().toISOString() },
   },
   {
     group: 'Trade',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { eventually } from './eventually.ts';
 
 const axeSource = readFileSync(
   createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
@@ -84,11 +85,13 @@ export async function clickAsAPerson(page: Page, selector: string): Promise<void
   await page.mouse.up();
 }
 
-/** The violations of WCAG 2.1 A and AA and of axe's best practices. */
+/** The violations of WCAG 2.1 A and AA and of axe's best practices. It throws where an element goes while it looks: then it looks again. */
 export async function violations(page: Page, part: Part = {}): Promise<Violation[]> {
   await page.evaluate(axeSource);
-  return page.evaluate(`axe.run(${JSON.stringify(part)}).then(({ violations }) => violations.flatMap(
-    ({ id, nodes }) => nodes.map(({ target }) => ({ rule: id, target: target.join(' ') }))))`);
+  return eventually(() =>
+    page.evaluate(`axe.run(${JSON.stringify(part)}).then(({ violations }) => violations.flatMap(
+      ({ id, nodes }) => nodes.map(({ target }) => ({ rule: id, target: target.join(' ') }))))`),
+  );
 }
 
 /** Whether something is wider than the window. */

@@ -9,7 +9,7 @@ export function handshakeError(
   extensions: TradingGraphError['extensions'] = statusIn(said),
 ): TradingGraphError {
   const why = extensions.status === 403 ? FOREIGN : '';
-  return new TradingGraphError(`No line could be opened: ${said}.${why}`, {
+  return new TradingGraphError(`No connection could be opened: ${said}.${why}`, {
     code: 'NETWORK',
     retryable: true,
     extensions,

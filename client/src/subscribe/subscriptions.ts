@@ -235,6 +235,6 @@ export class Subscriptions {
       const { status } = response;
       if (!isStream) return { said: `An event stream is answered with HTTP ${status}.`, status };
       return isRead ? null : { said: 'An event stream opens, which this `fetch` cannot read.' };
-    }).catch(() => ({ said: 'Nor is an event stream answered.' }));
+    }).catch(() => ({ said: 'An event stream is not answered either.' }));
   }
 }

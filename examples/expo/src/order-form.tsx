@@ -40,7 +40,7 @@ export function OrderForm() {
 const STEPS = {
   sending: 'Sending your order …',
   asking: 'No answer yet. Asking what became of your order …',
-  closing: 'Making sure that your order is placed or not …',
+  closing: 'Checking whether your order was placed …',
 };
 
 /** Each end of an order has its own words: only one of them says that nothing is known. */

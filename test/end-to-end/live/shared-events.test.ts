@@ -54,7 +54,11 @@ async function receivedEvents(query: string): Promise<Received[]> {
   for (let tick = 0; tick < TICKS; tick += 1) {
     const before = least();
     gateway.tick();
-    await eventually(() => least() > before);
+    await eventually(() => {
+      // One that has ended gets none.
+      for (const { watcher } of clients) expect(watcher.errors).toEqual([]);
+      return least() > before;
+    });
   }
   await Promise.all(clients.map(({ client }) => client.dispose()));
   return clients.map(({ token, watcher }) => {
