@@ -32,10 +32,11 @@ test('matches are ordered by class: symbol, its prefix, name, description, typo;
     instrument('ZZ3', { name: 'Gold Fields' }),
     instrument('GOLDZ'),
     instrument('GOLDA'),
+    instrument('gold'),
     instrument('GOLD'),
     instrument('SILVER', { name: 'Silver' }),
   ];
-  const expected = ['GOLD', 'GOLDA', 'GOLDZ', 'ZZ3', 'ZZ4', 'ZZ5', 'ZZ6'];
+  const expected = ['GOLD', 'gold', 'GOLDA', 'GOLDZ', 'ZZ3', 'ZZ4', 'ZZ5', 'ZZ6'];
   expect(await found(rows, 'gold')).toEqual(expected);
   expect(await found(rows.toReversed(), 'gold')).toEqual(expected);
 });
