@@ -45,6 +45,15 @@ test('the first 200 lets all calls of its token go that wait for their turn', as
   expect(await Promise.all(reads)).toHaveLength(10);
 });
 
+test.each([
+  ['token', '..', '..'],
+  ['session', 'standard', '..'],
+])('a group that no path can hold is told to be the %s’s', async (source, claimedGroup, group) => {
+  const reading = world.gateway.getAllTickers(viewerOf('demo', { claimedGroup }), group, null);
+  await expect(reading).rejects.toMatchObject({ name: 'UnsafePathError', source });
+  expect(world.calls).toEqual([]);
+});
+
 test('a token that was refused meanwhile is not asked for again, whatever an earlier call is answered', async () => {
   const { gateway, calls, clock } = world;
   const early = gateway.getSession(demo);
