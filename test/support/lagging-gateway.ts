@@ -1,9 +1,11 @@
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../../lib/clock.ts';
 import { listenLocally } from './local-server.ts';
 
 /** One state of the account, which each operation tells of as late as it lags. */
 export interface AccountState {
+  /** By the facade's clock, as `asOf` is: a date that is set back meanwhile moves neither. */
   readonly atMs: number;
   /** Which positions are open, and the state in which each last changed. */
   readonly positions: ReadonlyMap<string, number>;
@@ -35,7 +37,9 @@ export interface MutableState {
 
 /** Ops 10 and 12 of one account, whose answers may be behind its states. */
 export async function startLaggingGateway(login: string): Promise<LaggingGateway> {
-  const states: AccountState[] = [{ atMs: Date.now(), positions: new Map(), orders: new Set() }];
+  const states: AccountState[] = [
+    { atMs: systemClock.now(), positions: new Map(), orders: new Set() },
+  ];
   const perRead = () => ({ getSession: 0, getOpenPositions: 0 });
   const [lagMs, delayMs, calls, failEvery] = [perRead(), perRead(), perRead(), perRead()];
   const server = createServer(async (request, response) => {
@@ -43,7 +47,7 @@ export async function startLaggingGateway(login: string): Promise<LaggingGateway
       ? 'getSession'
       : 'getOpenPositions';
     calls[operation] += 1;
-    const state = stateAt(states, Date.now() - lagMs[operation]);
+    const state = stateAt(states, systemClock.now() - lagMs[operation]);
     const fails = failEvery[operation] > 0 && calls[operation] % failEvery[operation] === 0;
     if (delayMs[operation] > 0) await delay(delayMs[operation]);
     if (fails) return void response.writeHead(503).end();
@@ -69,7 +73,7 @@ export async function startLaggingGateway(login: string): Promise<LaggingGateway
         orders: new Set(orders),
       };
       by(next);
-      states.push({ atMs: Date.now(), positions: next.positions, orders: next.orders });
+      states.push({ atMs: systemClock.now(), positions: next.positions, orders: next.orders });
     },
   };
   return gateway;
