@@ -1,8 +1,30 @@
 import type { createDomain } from '../domain/create-domain.ts';
 import type { BackendClient } from '../gateway/backend-client.ts';
 
-/** The dependencies of resolvers, created once per process by the composition root. */
-export type Services = ReturnType<typeof createDomain> & {
+/**
+ * The dependencies of resolvers, created once per process by the composition root. Orders and the proof ledger are not
+ * among them: who places an order goes through the order desk, which asks for proof.
+ */
+export type Services = Pick<
+  ReturnType<typeof createDomain>,
+  | 'logicalClock'
+  | 'identify'
+  | 'clientOf'
+  | 'known'
+  | 'writeLimits'
+  | 'onSignIn'
+  | 'client'
+  | 'gateway'
+  | 'sessions'
+  | 'catalogs'
+  | 'openPositions'
+  | 'settlePair'
+  | 'prover'
+  | 'hub'
+  | 'catchUp'
+  | 'holdings'
+  | 'orderDesk'
+> & {
   /** The services beside the gateway that extensions have declared, by their names. */
   readonly backends: ReadonlyMap<string, BackendClient>;
 };
