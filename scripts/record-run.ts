@@ -1,14 +1,10 @@
 // A minute of the demonstration page as it really went, which the page plays where the sandbox's controls are refused.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
-import { createLog } from '../lib/log.ts';
 import type { Mark } from '../page/src/lanes/mark.ts';
 import type { RecordedRun } from '../page/src/recorded-run.ts';
 import type { Way } from '../page/src/start-screen.ts';
-import { startApp } from '../src/app.ts';
-import { readConfig } from '../src/config.ts';
-import { chromiumPath } from '../test/support/machine.ts';
+import { openDemo } from './open-demo.ts';
 
 const FILE = join(import.meta.dirname, '..', 'page', 'recorded-run.json');
 const SPAN_MS = 60_000;
@@ -17,7 +13,7 @@ const LISTEN = `globalThis.run = { beganAtMs: Date.now(), marks: [], comparison:
 addEventListener('page:mark', ({ detail }) => run.marks.push(detail));
 addEventListener('page:comparison', ({ detail }) => { run.comparison ??= detail; });`;
 
-/** What a visitor may do, and when: an order, a gateway that fails for 5 s, a repeated call, a socket that is lost. */
+/** The actions of a visitor, and when each comes: an order, a gateway that fails for 5 s, a repeated call, a socket that is lost. */
 const ACTIONS: readonly (readonly [afterMs: number, button: string])[] = [
   [8_000, 'Place the order'],
   [18_000, 'Cut the gateway for 5 s'],
@@ -25,7 +21,7 @@ const ACTIONS: readonly (readonly [afterMs: number, button: string])[] = [
   [48_000, 'Kill the socket'],
 ];
 
-/** Of the answers over REST, which say more. */
+/** The fields of the answers over REST that the phones draw. */
 const DRAWN = [
   ...['equity', 'balance', 'currency', 'symbol', 'name', 'profit', 'priceOpen', 'digits'],
   ...['leverage', 'title', 'status'],
@@ -37,40 +33,28 @@ interface Heard {
   readonly comparison: Readonly<Record<'rest' | 'graph', Way>>;
 }
 
-if (chromiumPath === null) throw new Error('There is no Chromium: set CHROMIUM_PATH.');
-const log = createLog({ level: 'error', format: 'compact', destination: process.stdout });
-const app = await startApp(readConfig({ PORT: '0', ADMIN_PORT: '0' }), { log });
-const browser = await chromium.launch({
-  executablePath: chromiumPath,
-  // Chromium's own sandbox does not work as root, as in a container.
-  args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-});
-try {
-  const recordedAt = new Date();
-  const page = await browser.newPage();
-  await page.addInitScript(LISTEN);
-  await page.goto(app.url);
-  const passed = (ms: number) =>
-    page.waitForFunction((until) => Date.now() > until, recordedAt.getTime() + ms);
-  for (const [afterMs, name] of ACTIONS) {
-    await passed(afterMs);
-    // The one that is repeated: its first attempt fails.
-    if (name.startsWith('Change')) {
-      const fault = { operation: 'getAllTickers', kind: 'status', status: 503, times: 1 };
-      await fetch(`${app.url}/sandbox/faults`, { method: 'POST', body: JSON.stringify(fault) });
-    }
-    await page.getByRole('button', { name, exact: true }).click();
+await using demo = await openDemo();
+const recordedAt = new Date();
+const page = await demo.browser.newPage();
+await page.addInitScript(LISTEN);
+await page.goto(demo.url);
+const passed = (ms: number) =>
+  page.waitForFunction((until) => Date.now() > until, recordedAt.getTime() + ms);
+for (const [afterMs, name] of ACTIONS) {
+  await passed(afterMs);
+  // The one that is repeated: its first attempt fails.
+  if (name.startsWith('Change')) {
+    const fault = { operation: 'getAllTickers', kind: 'status', status: 503, times: 1 };
+    await fetch(`${demo.url}/sandbox/faults`, { method: 'POST', body: JSON.stringify(fault) });
   }
-  await passed(SPAN_MS + 2_000);
-  const heard = await page.evaluate<Heard>('run');
-  const text = JSON.stringify(runOf(heard, recordedAt));
-  if (text.length > MOST_BYTES) throw new Error(`The run has ${text.length} bytes.`);
-  writeFileSync(FILE, `${text}\n`);
-  console.log(`${FILE}: ${text.length} bytes, ${heard.marks.length} marks`);
-} finally {
-  await browser.close();
-  await app.close();
+  await page.getByRole('button', { name, exact: true }).click();
 }
+await passed(SPAN_MS + 2_000);
+const heard = await page.evaluate<Heard>('run');
+const text = JSON.stringify(runOf(heard, recordedAt));
+if (text.length > MOST_BYTES) throw new Error(`The run has ${text.length} bytes.`);
+writeFileSync(FILE, `${text}\n`);
+console.log(`${FILE}: ${text.length} bytes, ${heard.marks.length} marks`);
 
 function runOf({ beganAtMs, marks, comparison }: Heard, recordedAt: Date): RecordedRun {
   const { rest, graph } = comparison;
@@ -90,7 +74,7 @@ function runOf({ beganAtMs, marks, comparison }: Heard, recordedAt: Date): Recor
   };
 }
 
-/** Without what the answers said beside what is drawn of them. */
+/** The calls without the answers' bodies. */
 function callsOf({ calls }: Way): Pick<Way, 'calls'> {
   return {
     calls: calls.map(({ startMs, endMs, ...call }) => ({
