@@ -33,7 +33,6 @@ interface Family<Series> {
   register(...values: readonly string[]): Series;
 }
 
-export type Counter = ReturnType<Registry['counter']>;
 export type Histogram = Family<Distribution>;
 
 /** Values that are read from their sources at each scrape. Without a source it has no series. */
@@ -140,7 +139,7 @@ export class Registry {
     return this.#prom.metrics();
   }
 
-  /** What the series of one counter or gauge amount to now, by the values of their labels. */
+  /** The present values of one counter's or gauge's series, by the values of their labels. */
   async valuesOf(name: string): Promise<Readonly<Record<string, number>>> {
     const { values } = (await this.#prom.getSingleMetric(PREFIX + name)?.get()) ?? { values: [] };
     return Object.fromEntries(

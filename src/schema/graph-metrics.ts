@@ -38,8 +38,6 @@ interface ExtendedGraph {
   readonly codes: Readonly<Record<string, unknown>>;
 }
 
-export type GraphMetrics = ReturnType<typeof createGraphMetrics>;
-
 /** The metrics of operations: errors, refusals, caches. */
 export function createGraphMetrics(registry: Registry) {
   const known = new Set<string>(Object.keys(ERROR_CODES));

@@ -1,7 +1,7 @@
 import type { Registry } from '../../lib/metrics/registry.ts';
 import { REDIS_ERRORS } from './redis/trouble.ts';
 
-export const STORE_ACTIONS = ['reserve', 'settle', 'release', 'find', 'void'] as const;
+const STORE_ACTIONS = ['reserve', 'settle', 'release', 'find', 'void'] as const;
 export type StoreAction = (typeof STORE_ACTIONS)[number];
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
