@@ -30,7 +30,7 @@ function whyOf(failures: readonly Failure[]): string {
   return reasons.join('; ');
 }
 
-/** What may be compared, or why nothing is: figures of a screen that lacks something say nothing about one that is whole. */
+/** Says what may be compared, or why nothing is: figures of a screen that lacks something say nothing about one that is whole. */
 export function comparisonOf(rest: Way, graph: Way): string {
   const lacking = Object.entries({ 'over REST': rest, 'over the graph': graph })
     .filter(([, way]) => !isWhole(way))

@@ -76,7 +76,7 @@ export class Phone {
       const [failure] = way ? failuresOf(way, part) : [];
       const found = way && !failure ? rowsOf(way, part) : null;
       const state = failure ? 'missing' : found ? 'here' : 'waiting';
-      // What stands there already does not appear once more.
+      // A part that stands there already does not appear once more.
       if (element.dataset.state === state && !failure) continue;
       element.dataset.state = state;
       const isList = found !== null && part.fields.length === 1 && part.name !== 'Equity';

@@ -18,7 +18,7 @@ const MARKS = groups.flatMap(({ moments, ...mark }) =>
   moments.map(([atMs = 0, ms = 0]) => ({ ...mark, atMs, ms })),
 );
 
-/** What is due after one moment until another: the run is played again and again, as if it had been once already. */
+/** The marks that are due after one moment and until another: the run is played again and again, as if it had been once already. */
 export function recordedBetween(fromMs: number, toMs: number): readonly Mark[] {
   return MARKS.map((mark) => ({ ...mark, atMs: toMs - ((toMs - mark.atMs) % SPAN_MS) })).filter(
     ({ atMs }) => atMs > fromMs,

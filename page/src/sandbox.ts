@@ -15,7 +15,7 @@ export interface EndedCall {
   readonly status: number | null;
 }
 
-/** What the graph has counted so far: events by what became of them, retries by operation; and its breakers, of which the open ones are 1. */
+/** The graph's counts so far: events by what became of them, retries by operation; and its breakers, of which the open ones are 1. */
 export type GraphFigures = Readonly<
   Record<'event' | 'retry' | 'change', Readonly<Record<string, number>>>
 >;

@@ -10,7 +10,7 @@ export interface SandboxProxyOptions {
   readonly origins: AllowedOrigins;
   /** Whether the gateway's own operations are reached too, as `/sandbox/gateway/…`. */
   readonly offersGateway: boolean;
-  /** What the graph counts of itself, for `/sandbox/graph`. */
+  /** The graph's own counts, for `/sandbox/graph`. */
   readonly graphFigures: () => Promise<object>;
   /** Called when the sandbox has another edition of the catalog, or other headers of it; or another catalog than before. */
   readonly onCatalogChange: (change: { readonly isOther: boolean }) => void;

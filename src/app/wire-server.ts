@@ -78,7 +78,6 @@ function sitesOf(
   const page = offersGateway ? DemoPage.find() : null;
   const docs = config.graphiql ? DocsSite.find() : null;
   const users = sandbox && graphiqlUsers(gateway.client);
-  const onCatalogChange = domain.catalogs.expire;
   return [
     ...(page ? [page] : []),
     ...(docs ? [docs] : []),
@@ -88,7 +87,8 @@ function sitesOf(
     ...(sandbox
       ? [
           new SandboxProxy({
-            ...{ gatewayUrl: sandbox.url, origins, offersGateway, onCatalogChange },
+            ...{ gatewayUrl: sandbox.url, origins, offersGateway },
+            onCatalogChange: domain.catalogs.expire,
             graphFigures: () => graphFigures(metrics.registry),
           }),
         ]
@@ -96,7 +96,7 @@ function sitesOf(
   ];
 }
 
-/** What the demonstration page draws of the graph itself. */
+/** The figures of the graph itself, for the demonstration page. */
 async function graphFigures(registry: Registry): Promise<object> {
   const { '': events = 0 } = await registry.valuesOf('events_delivered_total');
   return {

@@ -104,7 +104,7 @@ export function createGatewayClient(options: GatewayClientOptions) {
     return answer;
   }
 
-  /** What an answer says; one that breaks the interface is an error, and figures that no double carries are counted. */
+  /** Returns a value of an answer; one that breaks the interface is an error, and figures that no double carries are counted. */
   function whole<T>(
     operation: OperationName,
     expected: string,

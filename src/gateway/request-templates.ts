@@ -16,7 +16,7 @@ export interface RequestSettings {
   readonly catalogMaxBytes: number;
 }
 
-/** What differs between two requests of one operation and caller. */
+/** The parts in which two requests of one operation and caller differ. */
 export interface RequestDetails extends Pick<WireCall, 'onLate'> {
   readonly path?: PathValues;
   readonly body?: unknown;

@@ -31,7 +31,7 @@ export interface ReadRecord {
 }
 
 /**
- * What a field reads of the account: a list, the snapshot, the `rows` of the snapshot's positions, which are not cached with
+ * A read of the account that a field needs: a list, the snapshot, the `rows` of the snapshot's positions, which are not cached with
  * it, or for a feed its `snapshots`. A read that needs nothing but its viewer is called by its operation.
  */
 export type AccountRead = 'positions' | 'orders' | 'session' | 'rows' | 'snapshots' | ReadName;

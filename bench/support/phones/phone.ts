@@ -1,4 +1,4 @@
-/** What an app's code runs in: Node, or React Native's engine without React Native. */
+/** The engine that an app's code runs in: Node's, or React Native's without React Native. */
 export interface Phone {
   /** Comes back in a turn of its own, as each call of a native store. */
   turn<T>(value: T): Promise<T>;

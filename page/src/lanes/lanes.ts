@@ -5,7 +5,7 @@ import { type LookBack, SPAN_MS } from '../look-back.ts';
 import { recordedAt, recordedBetween } from '../recorded-run.ts';
 import { type Mark, onMark } from './mark.ts';
 
-/** Of one lane; more within a minute could not be told apart. */
+/** The marks of one lane; more within a minute could not be told apart. */
 const MOST_MARKS = 400;
 const SHAPES = { bar: '', event: '○', retry: '↻', fault: '✕' };
 const LEGEND = '▮ call · ○ event · ↻ retry · ✕ fault · LIVE, open: a change · drag to look back';

@@ -10,7 +10,7 @@ import type { PositionsBoard } from './positions-board.ts';
 /** A poll's outcome, which decides when the next one is due. A refusal concerns one token, a failure the gateway. */
 export interface PollOutcome {
   readonly kind: 'changed' | 'unchanged' | 'failed' | 'refused';
-  /** Of a failure. */
+  /** The cause of a failure. */
   readonly error?: unknown;
 }
 

@@ -126,7 +126,7 @@ export function withBulkheads(
     // Nearly always there is room, and nothing to wait for.
     const hasRoom = wanted.every((bulkhead) => bulkhead.hasRoom);
     if (!hasRoom) {
-      // What rejects has not come to the wire.
+      // A call that rejects has not reached the wire.
       const failed = (cause: unknown) => end({ sent: false, cause });
       return void sendInTurn(call, wanted, key).then(end, failed);
     }

@@ -2,11 +2,11 @@ import { isRow, type Reading } from './scalars.ts';
 
 export type Scalar = (value: unknown, reading: Reading) => unknown;
 
-/** What the interface describes: a value by its reader, a list as `[each]`, a row by its fields. */
+/** Describes a part of an answer as the interface does: a value by its reader, a list as `[each]`, a row by its fields. */
 export type Description = Scalar | readonly [Description] | Fields;
 export type Fields = { readonly [field: string]: Description };
 
-/** What is read of it: null where it is no such row, or no such list with no entry that is null. */
+/** The value that is read by a description: null if it is no such row, or no such list without a null in it. */
 type ValueOf<D> = D extends Scalar
   ? ReturnType<D>
   : D extends readonly [infer Each]

@@ -75,6 +75,6 @@ test('no number of changed accounts makes what was asked for before an order cur
   const between = logicalClock.next();
   for (let at = 0; at < 100_000; at += 1) accounts.emit('changed', `other ${at}`);
   expect(freshness.changedAt('1')).toBeGreaterThan(before);
-  // What is forgotten counts as changed at its time, and not later.
+  // A change that is forgotten counts at its time, and not later.
   expect(freshness.changedAt('1')).toBeLessThan(between);
 });

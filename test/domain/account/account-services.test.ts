@@ -54,7 +54,7 @@ async function open() {
   expect(counted).toEqual(['read call', 'delivered 1', 'merged 0', 'poll changed']);
   return {
     ...{ accounts, calls, state, services },
-    /** What is in memory, and the calls so far. */
+    /** Whether session and list are in memory, and the calls so far. */
     known: () => [sessions.cached(demo) !== null, hub.current(demo) !== null, calls.length],
   };
 }

@@ -136,7 +136,7 @@ test('a change of the members is shown after one interval at the latest; a slowe
     positions: { opened: ['o'] },
     orders: { upserted: [], closed: [], fetchedAt: readAt },
   });
-  // What follows is shown at once.
+  // The events that follow are shown at once.
   gateway.set(LOGIN, [position('a', { profit: 1 }), position('o')]);
   await clock.advance(1_000);
   expect(phone.events).toHaveLength(3);

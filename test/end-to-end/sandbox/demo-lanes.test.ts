@@ -144,7 +144,7 @@ describeWithChromium('the lanes of the demonstration page', (executablePath) => 
     for (const sign of signs) expect(sign).toMatch(/^as of \d\d:\d\d:\d\d$/);
     await reads('lanes-words', new RegExp(`^Equity .*, \\${before[1]}$`));
 
-    // What comes meanwhile changes nothing of it.
+    // Events that come meanwhile change nothing of it.
     const events = () => page.locator('#lane-app .event').count();
     const heard = await events();
     app.sandbox.tick();

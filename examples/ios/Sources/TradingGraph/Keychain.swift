@@ -2,7 +2,7 @@
 import Foundation
 import Security
 
-/// Who is signed in, in the Keychain: read while the phone is locked too, and carried to no other phone by a backup.
+/// The account that is signed in, in the Keychain: read while the phone is locked too, and carried to no other phone by a backup.
 struct Account: Codable {
   let email: String
   let token: String

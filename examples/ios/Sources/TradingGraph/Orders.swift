@@ -35,7 +35,7 @@ private struct Kept: Codable {
   }
 
   /// At the start of the app and after a sign-in: ends the doubt about orders of an earlier run, which are not sent again.
-  /// What is refused is asked about by the next start.
+  /// The next start asks about an order whose answer was refused.
   public func resume() async throws -> [Api.Outcome?] {
     var outcomes: [Api.Outcome?] = []
     let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []

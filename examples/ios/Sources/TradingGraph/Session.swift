@@ -9,7 +9,7 @@ import Foundation
   private let urlSession = URLSession(configuration: .ephemeral)
   private let client: ApolloClient
   private(set) var account = Keychain.read()
-  /// Of this run alone. A run that has none shows the form again when the token ends.
+  /// The credentials of this run only. A run that has none shows the form again when the token ends.
   private var password: String?
   private var renewal: Task<String, any Error>?
   /// Called where somebody has signed in or out: what is followed is another's.
@@ -90,7 +90,7 @@ import Foundation
     }
   }
 
-  /// What is asked from now on, orders too, goes over new connections: those that are kept answer nothing.
+  /// Requests from now on, orders too, go over new connections: those that are kept answer nothing.
   func leaveConnections() async { await urlSession.flush() }
 
   func serverTime() async throws -> Date {

@@ -3,7 +3,7 @@ import Apollo
 import ApolloAPI
 import Foundation
 
-/// What a report of crashes keeps of a request: the server's log has the same id.
+/// A request as a crash report keeps it: the server's log has the same id.
 public struct Breadcrumb: Sendable {
   public let operation: String
   public let requestId: String

@@ -12,7 +12,7 @@ import javax.crypto.SecretKey
 import javax.crypto.spec.GCMParameterSpec
 import org.json.JSONObject
 
-/** Who is signed in. */
+/** The account that is signed in. */
 data class Account(val email: String, val token: String)
 
 /** Encrypted by a key that never leaves the phone's keystore. */

@@ -12,7 +12,7 @@ import java.util.UUID
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.onEach
 
-/** What a report of crashes keeps of a request: the server's log has the same id. Without an answer there is no status. */
+/** A request as a crash report keeps it: the server's log has the same id. Without an answer there is no status. */
 data class Breadcrumb(val operation: String, val requestId: String, val status: Int?)
 
 /** A subscription has no request of its own: its socket would be another one for each id. */

@@ -28,7 +28,7 @@ class Session(url: String, private val store: AccountStore, onAnswer: (Breadcrum
   @Volatile
   var account = store.read()
     private set
-  /** Of this run alone. A run that has none shows the form again when the token ends. */
+  /** The credentials of this run only. A run that has none shows the form again when the token ends. */
   private var password: String? = null
   /** Called where somebody has signed in or out: what is followed is another's. */
   var onAccount: () -> Unit = {}
@@ -91,7 +91,7 @@ class Session(url: String, private val store: AccountStore, onAnswer: (Breadcrum
     return Instant.ofEpochMilli(SystemClock.elapsedRealtime() + aheadMs)
   }
 
-  /** What is followed next has a socket of its own. */
+  /** The next subscription has a socket of its own. */
   fun dropLine(why: String) = client.subscriptionNetworkTransport.closeConnection(DefaultApolloException(why))
 
   private suspend fun logIn(email: String, password: String): Account {
