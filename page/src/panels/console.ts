@@ -110,8 +110,8 @@ function startFaults(app: App, screen: OneScreen): void {
     await show();
   });
   onClick(find('fault-clear', HTMLButtonElement), async () => {
-    endPresets();
-    await sandbox.clearFaults();
+    // A preset says that it is over once the gateway fails no more.
+    await sandbox.clearFaults().finally(endPresets);
     announce('All faults are cleared.');
     await show();
   });
