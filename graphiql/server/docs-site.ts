@@ -97,7 +97,7 @@ function shell({ docs, stylePath, page, main, query }: Shell): string {
 <a class="skip" href="#main">To the text</a>
 <header class="bar">
 <a class="brand" href="/docs">Trading Graph</a>
-<form action="/docs" role="search"><input type="search" name="q" aria-label="Search the documentation" placeholder="Search" value="${escapeHtml(query)}" /></form>
+<form action="/docs" role="search"><input type="search" name="q" aria-label="Search the documentation" placeholder="Search" value="${escapeHtml(query)}" /><button>Search</button></form>
 <a class="to-pages" href="#pages">All pages</a>
 <a href="/graphql">GraphiQL</a>
 </header>

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { HttpReply } from '../../engine/http/reply.ts';
 import { type Site, sendNotFound, wantsPage } from '../../engine/http/site.ts';
 import { sendFile, sendPage } from '../../engine/http/static-file.ts';
+import type { Eventually } from '../../lib/eventually.ts';
 import { onFirstUse } from '../../lib/on-first-use.ts';
 import { type Assets, loadAssets } from './assets.ts';
 
@@ -45,10 +46,22 @@ export class GraphiQL implements Site {
     if (path.startsWith('/graphiql/'))
       return (reply) => reply.whenRoom(() => this.#file(reply, path));
     if (path !== '/') return null;
+    if (!wantsPage(request)) return (reply) => this.#signpost(reply);
     return (reply) => {
       reply.set('location', '/graphql');
       return reply.sendNothing(302);
     };
+  }
+
+  /** For who asks from a terminal. */
+  #signpost(reply: HttpReply): Eventually<void> {
+    const { introspection, hasDocs } = this.#options;
+    const lines = ['GraphQL   POST /graphql, as JSON: {"query": "{ __typename }"}'];
+    lines.push('GraphiQL  /graphql, in a browser');
+    if (introspection) lines.push('Schema    /schema.graphql');
+    if (hasDocs) lines.push('Docs      /docs, in a browser');
+    reply.set('content-type', 'text/plain; charset=utf-8');
+    return reply.send(200, `${lines.join('\n')}\n`);
   }
 
   async #page(reply: HttpReply): Promise<void> {

@@ -67,9 +67,9 @@ async function placeOnce(app: App, box: OrderBox, { symbol, side, units }: Form)
   const turn = box.begin(pendingOf(ticket.idempotencyKey));
   const before = await ordersSent(app);
   const input = { symbol, side, kind: 'MARKET', size: { units } } as const;
+  const startedAt = performance.now();
   // The same ticket is one order, however often it is placed.
   const place = async (): Promise<Shown> => {
-    const startedAt = performance.now();
     const outcome = await ticket.place(input, { onProgress: turn.step });
     const tookMs = performance.now() - startedAt;
     const sent = await sentSince(app, before);

@@ -92,9 +92,14 @@ describe('the demonstration page', () => {
     }
   });
 
-  test('is for browsers: other clients are led to the endpoint', async () => {
-    const { status, headers } = await rawRequest(app.url);
-    expect([status, headers.location]).toEqual([302, '/graphql']);
+  test('is for browsers: who asks from a terminal reads where things are', async () => {
+    const { status, headers, text } = await rawRequest(app.url);
+    expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
+    const paths = text.match(/\/[\w.]+/g) ?? [];
+    expect(paths).toEqual(['/graphql', '/graphql', '/schema.graphql', '/docs']);
+    for (const path of paths) {
+      expect((await openPage(app.url + path)).status).toBe(200);
+    }
   });
 
   test('is not there in production, nor before a real gateway', async () => {
