@@ -1,29 +1,14 @@
-import { createClient } from 'graphql-ws';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { orderElsewhere } from '../../support/order-elsewhere.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { inSeconds, unsignedToken } from '../../support/tokens.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
 import { sseClient, webSocketClient } from '../live/watcher.ts';
 
 const HOLDER = 'demo@example.com';
 const HELD = 70;
-
-/** More positions in one symbol than the cost estimate assumes. */
-async function buyMany({ sandbox }: TestApp): Promise<void> {
-  const token = sandbox.token({ email: HOLDER });
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const body = { symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1 };
-  for (let at = 0; at < HELD; at += 1) {
-    const response = await fetch(`${sandbox.url}/trading/positions`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body),
-    });
-    expect(await response.json()).toMatchObject({ success: true });
-  }
-}
 
 const place = (key: string, reads: string) =>
   `placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "${key}" }) {
@@ -33,7 +18,10 @@ const place = (key: string, reads: string) =>
 describe('an answer that turns out larger than estimated', () => {
   // The estimate of fifty positions with four fields each, and a little more.
   const app = sharedApp({ MAX_COST: '240', POSITIONS_POLL_MS: '100' });
-  beforeAll(() => buyMany(app));
+  /** More positions in one symbol than the cost estimate assumes. */
+  beforeAll(async () => {
+    for (let at = 0; at < HELD; at += 1) await orderElsewhere(app.sandbox, HOLDER);
+  });
 
   const fresh = () => app.sandbox.token({ email: HOLDER });
   const LARGE = '{ positions { id symbol side units } }';
@@ -159,31 +147,14 @@ describe('in a minute', () => {
       'subscription { positionChanges { cursor upserted { id symbol side units profit name } } }';
     await using app = await startTestApp({ MAX_COST: '640', POSITIONS_POLL_MS: '100' });
     const token = app.sandbox.token({ email: 'pro@example.com' });
-    const client = createClient({
-      url: app.webSocketUrl,
-      webSocketImpl: WebSocket,
-      connectionParams: { authorization: `Bearer ${token}` },
-    });
-    const waits: number[] = [];
-    for (let at = 0; at < 6; at += 1) {
-      client.subscribe(
-        { query },
-        {
-          next: ({ extensions }) => {
-            waits.push(Number((extensions as { waitedMs?: number } | undefined)?.waitedMs ?? 0));
-          },
-          error: () => {},
-          complete: () => {},
-        },
-      );
-    }
+    using raw = await initializedSocket(app, token);
+    for (let at = 0; at < 6; at += 1) raw.subscribe(`${at}`, query);
     // Each event has some 150 fields of 1,600 a minute: the eleventh has to wait.
     await eventually(() => {
       app.sandbox.tick();
-      return waits.some((waitedMs) => waitedMs > 0);
+      return raw.messages.some(({ payload }) => payload?.extensions?.waitedMs > 0);
     });
     const bystander = await app.signIn();
     expect((await app.query('{ session { login } }', { token: bystander })).errors).toEqual([]);
-    await client.dispose();
   });
 });

@@ -4,14 +4,11 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
 import { stepUntil } from '../../support/steps.ts';
+import { frame, OPCODES } from '../../support/websocket-frames.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
 import { initializedSocket, type RawSocket } from '../live/raw-socket.ts';
-import { figure } from './slow-reader.ts';
+import { seriesValue } from '../operations/scraped.ts';
 
-const CONTINUATION = 0x0;
-const TEXT = 0x1;
-const PING = 0x9;
-const FINAL = 0x80;
 /** The time within which a message has to arrive whole. */
 const UNFINISHED_MS = 30_000;
 /** The interval at which that is looked at. */
@@ -21,23 +18,9 @@ const BURST = 2_400;
 /** How long a socket that is closed for what it sent may take to read why. */
 const LINGER_MS = 1_000;
 
-const cuts = (app: TestApp, reason: string) => figure(app, `senders_cut_total{reason="${reason}"}`);
-const heldBytes = (app: TestApp) => figure(app, 'receive_buffer_bytes');
-
-/** A client's frame. `announced` may be more than the payload that is sent. */
-function frame(first: number, payload: Buffer, announced = payload.length): Buffer {
-  const head = Buffer.alloc(8);
-  head[0] = first;
-  if (announced <= 125) {
-    head[1] = 0x80 | announced;
-    return Buffer.concat([head.subarray(0, 2), Buffer.alloc(4), payload]);
-  }
-  head[1] = 0x80 | (announced < 65_536 ? 126 : 127);
-  const size = announced < 65_536 ? 2 : 8;
-  const length = Buffer.alloc(size);
-  length.writeUIntBE(announced, Math.max(0, size - 6), Math.min(6, size));
-  return Buffer.concat([head.subarray(0, 2), length, Buffer.alloc(4), payload]);
-}
+const cuts = (app: TestApp, reason: string) =>
+  seriesValue(app, `senders_cut_total{reason="${reason}"}`);
+const heldBytes = (app: TestApp) => seriesValue(app, 'receive_buffer_bytes');
 
 /** A service for which no time passes but what a test lets pass: budgets would be refilled while a busy machine sends. */
 async function startAtRest() {
@@ -62,8 +45,8 @@ describe('a WebSocket', () => {
     const inFragments = (count: number) =>
       Array.from({ length: count }, (_, at) => {
         const isLast = at === count - 1;
-        const type = (isLast ? FINAL : 0) | (at === 0 ? TEXT : CONTINUATION);
-        return frame(type, Buffer.from(isLast ? message.slice(at) : message.charAt(at)));
+        const text = isLast ? message.slice(at) : message.charAt(at);
+        return frame(at === 0 ? OPCODES.text : OPCODES.continuation, Buffer.from(text), { isLast });
       });
     using allowed = await initializedSocket(app);
     allowed.stream.write(Buffer.concat(inFragments(64)));
@@ -78,7 +61,7 @@ describe('a WebSocket', () => {
     await using stage = await startAtRest();
     const { app, clock } = stage;
     using slow = await initializedSocket(app);
-    slow.stream.write(frame(TEXT, Buffer.alloc(100_000, ' '), 200_000));
+    slow.stream.write(frame(OPCODES.text, Buffer.alloc(100_000), { announced: 200_000 }));
     await eventually(async () => (await heldBytes(app)) >= 100_000);
     await clock.advance(UNFINISHED_MS - 1);
     expect(await cuts(app, 'age')).toBe(0);
@@ -90,17 +73,14 @@ describe('a WebSocket', () => {
   });
 
   test.each([
-    ['pings of the protocol', () => frame(FINAL | TEXT, Buffer.from('{"type":"ping"}'))],
-    [
-      'ends of unknown operations',
-      () => frame(FINAL | TEXT, Buffer.from('{"type":"complete","id":"none"}')),
-    ],
-    ['WebSocket pings', () => frame(FINAL | PING, Buffer.alloc(0))],
-  ])('is closed where it goes on sending %s', async (_what, message) => {
+    ['pings of the protocol', OPCODES.text, '{"type":"ping"}'],
+    ['ends of unknown operations', OPCODES.text, '{"type":"complete","id":"none"}'],
+    ['WebSocket pings', OPCODES.ping, ''],
+  ])('is closed where it goes on sending %s', async (_what, opcode, message) => {
     await using stage = await startAtRest();
     const { app, clock } = stage;
     using flood = await initializedSocket(app);
-    const many = Buffer.concat(Array.from({ length: 500 }, message));
+    const many = Buffer.concat(Array(500).fill(frame(opcode, Buffer.from(message))));
     const raw = flood.stream;
     const send = () => {
       if (flood.closed === null && !raw.destroyed) raw.write(many, () => setImmediate(send));
@@ -130,20 +110,19 @@ describe('requests that are refused', () => {
   const NOT_FOUND = 'GET /nothing HTTP/1.1\r\nhost: facade\r\n\r\n';
 
   test('count: what is not found is answered 429 beyond the budget, and then not at all', async () => {
-    const request = NOT_FOUND;
     await using app = await startTestApp({}, { refills: false });
     using raw = await openRaw(app.url);
     const answers = () => raw.received.split('HTTP/1.1 ').length - 1;
     for (let sent = 40; sent <= 2 * BURST; sent += 40) {
-      raw.socket.write(request.repeat(40));
+      raw.socket.write(NOT_FOUND.repeat(40));
       await eventually(() => answers() === sent);
     }
     expect(raw.received.split('HTTP/1.1 429 ')).toHaveLength(BURST + 1);
     expect(raw.received).toMatch(/retry-after: \d+/);
-    raw.socket.write(request);
+    raw.socket.write(NOT_FOUND);
     await eventually(() => raw.isClosed);
     const refused = raw.received.split('HTTP/1.1 4').length - 1;
-    expect(await figure(app, 'http_requests_total{status="4xx"}')).toBe(refused);
+    expect(await seriesValue(app, 'http_requests_total{status="4xx"}')).toBe(refused);
     expect(await cuts(app, 'rate')).toBe(1);
     using probe = await openRaw(app.url);
     probe.socket.write('GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n');

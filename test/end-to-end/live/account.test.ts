@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { orderElsewhere } from '../../support/order-elsewhere.ts';
 import { ownApp } from '../../support/shared-app.ts';
 import { ACCOUNT, type LiveClient, type Watcher, webSocketClient } from './watcher.ts';
 
@@ -25,20 +26,6 @@ function watch(
 }
 
 const reads = () => app.sandbox.calls('getSession');
-
-/** Places an order at the sandbox itself, as another device does that does not come through here. */
-async function orderElsewhere(order: Readonly<Record<string, unknown>>): Promise<string> {
-  const response = await fetch(`${app.sandbox.url}/trading/positions`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${app.sandbox.token(DEMO)}`,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1, ...order }),
-  });
-  const { orderId } = (await response.json()) as { orderId: string };
-  return orderId;
-}
 
 async function expectTheGateways(watcher: Watcher): Promise<void> {
   await eventually(async () => {
@@ -106,7 +93,7 @@ test('a token that op 10 refuses ends its subscriptions with 4403', async () => 
   const watcher = watch(app.sandbox.token(DEMO));
   await eventually(() => watcher.orders.size === 3);
   app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 401 });
-  await orderElsewhere({});
+  await orderElsewhere(app.sandbox, DEMO.email);
   await eventually(() => watcher.ended !== null);
   expect(watcher.ended).toMatchObject({ code: 4403, reason: 'UNAUTHENTICATED' });
 });
@@ -126,7 +113,7 @@ describe('what is not selected is not read:', () => {
     const watcher = watch(token, document);
     await eventually(() => watcher.rows.size === 6);
     const before = reads();
-    const id = await orderElsewhere({});
+    const id = await orderElsewhere(app.sandbox, DEMO.email);
     await eventually(() => watcher.rows.has(id));
     expect(reads()).toBe(before);
   });
@@ -141,7 +128,7 @@ describe('what is not selected is not read:', () => {
     const watcher = watch(app.sandbox.token(DEMO), `subscription { ${POSITIONS} ${rest}`);
     await eventually(() => watcher.rows.size === 6);
     const before = reads();
-    const id = await orderElsewhere({});
+    const id = await orderElsewhere(app.sandbox, DEMO.email);
     await eventually(() => watcher.rows.has(id));
     await eventually(() => reads() === before + 1);
   });

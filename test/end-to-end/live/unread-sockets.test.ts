@@ -76,7 +76,7 @@ test('while an account does not read its answers its events are merged, and resu
     await eventually(() => bystander.events.length > seen);
   }
   expect(watcher.events.length).toBe(before);
-  stalled.read();
+  stalled.socket.resume();
   await eventually(() => watcher.events.length > before);
   expect(watcher.ended).toBeNull();
 });
