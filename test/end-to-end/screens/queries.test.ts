@@ -50,23 +50,6 @@ test('session has every figure of the snapshot under its own name', async () => 
   expect([session.positions.length, session.orders.length]).toEqual([6, 3]);
 });
 
-describe('positions', () => {
-  test('are the list of op 12 with every field', async () => {
-    const { positions } = await read(`{ positions { ${POSITION} } }`);
-    expect(positions).toHaveLength(6);
-    expect(nullsIn(positions)).toEqual([]);
-  });
-
-  test('one of them is found by its id, and an unknown one is null without an error', async () => {
-    const { positions } = await read('{ positions { id symbol } }');
-    const data = await read(
-      'query ($id: ID!) { position(id: $id) { id symbol } other: position(id: "0") { id } }',
-      { id: positions[2].id },
-    );
-    expect(data).toEqual({ position: positions[2], other: null });
-  });
-});
-
 test('positionTotals are sums over the positions of the same read', async () => {
   app.sandbox.clearCalls();
   const { positions, positionTotals } = await read(
@@ -82,20 +65,20 @@ test('positionTotals are sums over the positions of the same read', async () => 
   });
 });
 
-describe('orders', () => {
-  test('are those of the snapshot with every field', async () => {
-    const { orders } = await read(`{ orders { ${ORDER} } }`);
-    expect(orders).toHaveLength(3);
-    expect(nullsIn(orders)).toEqual([]);
+describe.each([
+  ['positions', 'position', POSITION, 6],
+  ['orders', 'order', ORDER, 3],
+])('%s', (list, one, fields, count) => {
+  test('are those of the account with every field', async () => {
+    const { [list]: rows } = await read(`{ ${list} { ${fields} } }`);
+    expect(rows).toHaveLength(count);
+    expect(nullsIn(rows)).toEqual([]);
   });
 
   test('one of them is found by its id, and an unknown one is null without an error', async () => {
-    const { orders } = await read('{ orders { id symbol kind } }');
-    const data = await read(
-      'query ($id: ID!) { order(id: $id) { id symbol kind } other: order(id: "0") { id } }',
-      { id: orders[0].id },
-    );
-    expect(data).toEqual({ order: orders[0], other: null });
+    const { [list]: rows } = await read(`{ ${list} { id symbol } }`);
+    const document = `query ($id: ID!) { ${one}(id: $id) { id symbol } other: ${one}(id: "0") { id } }`;
+    expect(await read(document, { id: rows[2].id })).toEqual({ [one]: rows[2], other: null });
   });
 });
 
@@ -147,10 +130,10 @@ describe('instruments', () => {
     await using own = await startTestApp();
     const pro = own.sandbox.token({ email: 'pro@example.com' });
     const document = '{ positions { instrument { id } } orders { instrument { id } } }';
-    const first = await own.query(document, { token: pro });
-    expect(first.errors).toEqual([]);
-    expect(first.data.positions).toHaveLength(25);
-    await own.query(document, { token: pro });
+    for (let time = 0; time < 2; time += 1) {
+      const { data } = await own.query(document, { token: pro });
+      expect(data.positions).toHaveLength(25);
+    }
     expect(own.sandbox.calls('getAllTickers')).toBe(1);
   });
 });
@@ -184,15 +167,10 @@ test.each(
 test('answers list the gateway calls that they cost', async () => {
   const fresh = app.sandbox.token({ email: 'fresh@example.com' });
   const { extensions } = await app.query('{ session { balance } customerId }', { token: fresh });
-  expect(extensions.gateway).toContainEqual({
-    operation: 'getSession',
-    ms: expect.any(Number),
-    source: 'call',
-  });
+  const call = { operation: 'getSession', ms: expect.any(Number) };
+  expect(extensions.gateway).toContainEqual({ ...call, source: 'call' });
   const again = await app.query('{ session { balance } }', { token: fresh });
-  expect(again.extensions.gateway).toEqual([
-    { operation: 'getSession', ms: expect.any(Number), source: 'cache' },
-  ]);
+  expect(again.extensions.gateway).toEqual([{ ...call, source: 'cache' }]);
 });
 
 test('README’s first query is answered as it says, apart from times', async () => {
