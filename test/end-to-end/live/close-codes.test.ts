@@ -3,6 +3,7 @@ import { Documents } from '../../../engine/documents/documents.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
+import { codesOf } from '../limits/every-transport.ts';
 import { initializedSocket, openSocket } from './raw-socket.ts';
 import { CHANGES } from './watcher.ts';
 
@@ -65,21 +66,16 @@ describe('a client that breaks the protocol', () => {
 
   test('is closed with 4409 where it uses an id twice, and unsubscribes from its feed', async () => {
     using raw = await initializedSocket(app, token);
+    await raw.watch('twice');
     raw.subscribe('twice', CHANGES);
-    await raw.until('twice', 'next');
-    raw.subscribe('twice', CHANGES);
-    expect(await raw.close()).toEqual({
-      code: 4409,
-      reason: 'Subscriber for twice already exists',
-    });
+    const reason = 'Subscriber for twice already exists';
+    expect(await raw.close()).toEqual({ code: 4409, reason });
   });
 
   test('may send a token as long as a header can be, and no longer', async () => {
     using long = await initializedSocket(app, 'x'.repeat(16_384 - 'Bearer '.length));
-    long.subscribe('1', '{ customerId }');
-    expect((await long.until('1', 'next')).payload.errors).toMatchObject([
-      { extensions: { code: 'UNAUTHENTICATED' } },
-    ]);
+    const { payload } = await long.watch('1', '{ customerId }');
+    expect(codesOf(payload)).toEqual(['UNAUTHENTICATED']);
     using longer = await openSocket(app);
     longer.say({ type: 'connection_init', payload: { authorization: 'x'.repeat(16_385) } });
     expect(await longer.close()).toEqual({ code: 4403, reason: 'Forbidden' });
@@ -120,8 +116,7 @@ test('a server that shuts down closes idle sockets with 1012, the busy ones when
   await using own = await startTestApp({ POSITIONS_POLL_MS: '100' });
   const ownToken = own.sandbox.token({ email: 'demo@example.com' });
   using subscribed = await initializedSocket(own, ownToken);
-  subscribed.subscribe('1', CHANGES);
-  await subscribed.until('1', 'next');
+  await subscribed.watch('1');
   using busy = await initializedSocket(own, ownToken);
   own.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600, times: 1 });
   busy.subscribe('1', '{ customerId }');
