@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { eventually } from './eventually.ts';
 
 const axeSource = readFileSync(
@@ -92,6 +93,15 @@ export async function violations(page: Page, part: Part = {}): Promise<Violation
     page.evaluate(`axe.run(${JSON.stringify(part)}).then(({ violations }) => violations.flatMap(
       ({ id, nodes }) => nodes.map(({ target }) => ({ rule: id, target: target.join(' ') }))))`),
   );
+}
+
+/** Nothing is wider than the window, and axe finds nothing in either theme. */
+export async function expectFlawless(page: Page, part: Part = {}): Promise<void> {
+  expect(await overflowsSideways(page)).toBe(false);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violations(page, part), colorScheme).toEqual([]);
+  }
 }
 
 /** Whether something is wider than the window. */

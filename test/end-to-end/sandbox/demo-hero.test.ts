@@ -1,22 +1,20 @@
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import run from '../../../page/recorded-run.json' with { type: 'json' };
 import type { Fault } from '../../../sandbox/faults.ts';
 import { startTestApp } from '../../support/app.ts';
 import { violations } from '../../support/browser-page.ts';
 import { type VisitOptions, visit } from '../../support/demo-visit.ts';
-import { describeWithChromium } from '../../support/describe-with.ts';
+import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { startedOnce } from '../../support/started.ts';
 
 const WHOLE = /^5 of 5 parts after [\d,.]+ m?s(?:, equity \d+ s old)?$/;
 const SMALLEST = { width: 320, height: 700 };
 const BLANK = /^blank: session, positions, withdrawal-methods, customer-id failed: 502$/;
 const OLD = '(?:, equity \\d+ s old)?';
 
-describeWithChromium('the two phones', (executablePath) => {
-  const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
+describeInBrowser('the two phones', (browser) => {
   const app = sharedApp({
     GATEWAY_TIMEOUT_MS: '1500',
     LOGIN_LIMIT_PER_MINUTE: '1000',

@@ -1,31 +1,23 @@
-import { chromium } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FAULT_KINDS } from '../../../sandbox/faults.ts';
 import { startTestApp } from '../../support/app.ts';
 import { violations } from '../../support/browser-page.ts';
-import { DESKTOP, PHONE, type VisitOptions, visit } from '../../support/demo-visit.ts';
-import { describeWithChromium } from '../../support/describe-with.ts';
+import { DESKTOP, NOTE_SHIFTS, PHONE, type VisitOptions, visit } from '../../support/demo-visit.ts';
+import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePorts } from '../../support/free-ports.ts';
 import { runSnippet } from '../../support/run-snippet.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { startedOnce } from '../../support/started.ts';
 
 const LOST = /ERR_(?:CONNECTION|EMPTY|SOCKET|INCOMPLETE)|WebSocket connection to/;
 
-/** How far things have moved by themselves, as the score of Web Vitals has it. */
-const NOTE_SHIFTS = `globalThis.moved = 0;
-new PerformanceObserver((list) => {
-  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) moved += value;
-}).observe({ type: 'layout-shift', buffered: true });`;
 const NOTE_COMPARISON = `new MutationObserver((_changes, observer) => {
   if (!document.getElementById('screen-verdict')?.textContent) return;
   globalThis.comparedAt = performance.now();
   observer.disconnect();
 }).observe(document, { childList: true, subtree: true });`;
 
-describeWithChromium('the demonstration page', (executablePath) => {
-  const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
+describeInBrowser('the demonstration page', (browser) => {
   const app = sharedApp({
     SANDBOX_TICK_MS: '200',
     ORDER_TIMEOUT_MS: '5000',
@@ -123,7 +115,7 @@ describeWithChromium('the demonstration page', (executablePath) => {
       await reads('order-title', /^After the restart: accepted$/);
       await eventually(isInWindow);
       // The same page, in which nothing else has moved.
-      expect(await page.evaluate('moved')).toBeLessThan(0.05);
+      await visitor.hasNotMoved();
       expect(app.sandbox.calls('openPosition')).toBe(1);
       expect(app.sandbox.orders()).toHaveLength(1);
       await visitor.rowsAre(7);
@@ -231,7 +223,7 @@ describeWithChromium('the demonstration page', (executablePath) => {
       // The page itself is none of its resources.
       const asked = `performance.getEntriesByType('resource').filter((each) => each.startTime < comparedAt).length + 1`;
       expect(await page.evaluate(asked)).toBeLessThanOrEqual(12);
-      expect(await page.evaluate('moved')).toBeLessThan(0.05);
+      await visitor.hasNotMoved();
     },
   );
 
