@@ -100,7 +100,7 @@ describe('what is not selected is not read:', () => {
     await eventually(() => watcher.rows.size === 6);
     const before = reads();
     const id = await orderElsewhere(app.sandbox, DEMO.email);
-    await eventually(() => watcher.rows.has(id));
+    await eventually(() => watcher.rows.has(String(id)));
     expect(reads()).toBe(before);
   });
 
@@ -115,7 +115,7 @@ describe('what is not selected is not read:', () => {
     await eventually(() => watcher.rows.size === 6);
     const before = reads();
     const id = await orderElsewhere(app.sandbox, DEMO.email);
-    await eventually(() => watcher.rows.has(id));
+    await eventually(() => watcher.rows.has(String(id)));
     await eventually(() => reads() === before + 1);
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { applyChanges } from '../../../client/src/live/rows.ts';
 import { EXAMPLES } from '../../../graphiql/page/examples.js';
 import { expectFlawless, type PageOptions, violations } from '../../support/browser-page.ts';
+import { buying } from '../../support/buying.ts';
 import { DESKTOP } from '../../support/demo-visit.ts';
 import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { inFull } from '../../support/in-full.ts';
@@ -83,14 +84,8 @@ describeInBrowser('GraphiQL follows an account', (browser) => {
   const table = (page: Page, name: string) =>
     page.getByRole('table', { name: new RegExp(`^${name}: `) });
   const order = async (key: string) => {
-    const { data } = await app.query(
-      `mutation ($key: String!) {
-        placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: $key }) {
-          ... on OrderAccepted { orderId }
-        }
-      }`,
-      { token: await app.signIn(), variables: { key } },
-    );
+    const document = buying(key, '... on OrderAccepted { orderId }');
+    const { data } = await app.query(document, { token: await app.signIn() });
     return String(data.placeOrder.orderId);
   };
 

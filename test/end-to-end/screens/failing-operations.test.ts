@@ -45,10 +45,13 @@ const REDACTED = {
   message: 'Account […] of […] is restricted, see Bearer […] or\n[…]',
 };
 
+const LOCKED = { message: 'Locked until Monday' };
+
 type FaultOf = Omit<Fault, 'operation'>;
 type Extensions = Readonly<Record<string, unknown>>;
 type Case = readonly [name: string, fault: FaultOf, extensions: Extensions];
 
+const worded = { gatewayError: REDACTED };
 const unavailable = { code: 'GATEWAY_UNAVAILABLE', retryable: true };
 const contract = { code: 'GATEWAY_CONTRACT', retryable: false };
 const limited = { code: 'RATE_LIMITED', retryable: true };
@@ -67,28 +70,24 @@ const status = (code: number, body: unknown = '', headers: Readonly<Record<strin
 const after = (seconds: number) => ({ 'retry-after': String(seconds) });
 
 const CASES: readonly Case[] = [
-  ['403', status(403, WORDS), { code: 'FORBIDDEN', retryable: false, gatewayError: REDACTED }],
-  [
-    '429 that says how long',
-    status(429, WORDS, after(90)),
-    { ...limited, retryAfter: 90, gatewayError: REDACTED },
-  ],
+  ['403', status(403, WORDS), { code: 'FORBIDDEN', retryable: false, ...worded }],
+  ['429 for so long', status(429, WORDS, after(90)), { ...limited, retryAfter: 90, ...worded }],
   ['429 until a date by its clock', status(429, '', anHourAgo(90)), { ...limited, retryAfter: 90 }],
   ['429 until a past date', status(429, '', anHourAgo(-90)), { ...limited, retryAfter: 1 }],
   ['429 that does not', status(429), { ...limited, retryAfter: expect.any(Number) }],
   ['503 that says how long', status(503, '', after(120)), { ...unavailable, retryAfter: 120 }],
   [
-    '503 until a date by its clock',
+    '503 until a date',
     status(503, WORDS, anHourAgo(90)),
-    { ...unavailable, retryAfter: 90, gatewayError: REDACTED },
+    { ...unavailable, retryAfter: 90, ...worded },
   ],
   // What stands there is about the gateway's inside.
   ['500 that says how long', status(500, WORDS, after(120)), unavailable],
-  ['422', status(422, WORDS), { ...refused, gatewayError: REDACTED }],
+  ['422', status(422, WORDS), { ...refused, ...worded }],
   [
     '423 with the snapshot’s error body',
-    status(423, { message: 'Locked until Monday' }),
-    { ...refused, gatewayError: { error: null, message: 'Locked until Monday' } },
+    status(423, LOCKED),
+    { ...refused, gatewayError: { error: null, ...LOCKED } },
   ],
   ['404 with an error body of no words', status(404, { error: 404, message: null }), contract],
   ['408', status(408, WORDS), { code: 'GATEWAY_TIMEOUT', retryable: true }],

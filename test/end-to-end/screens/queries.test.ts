@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { READ_NAMES } from '../../../src/gateway/operations.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const app = sharedApp();
@@ -162,6 +165,44 @@ test.each(
   const data = await read(document);
   expect(nullsIn(data)).toEqual([]);
   expect(data).toMatchObject({ [field]: shows });
+});
+
+describe('a query', () => {
+  test('makes each read at most once, whatever it repeats', async () => {
+    const more = Array.from(
+      { length: 5 },
+      (_, i) =>
+        `s${i}: session { login } p${i}: positions { id instrument { positions { id } orders { id } } }
+        c${i}: customerId w${i}: withdrawalMethods { id } i${i}: instrument(id: "AAPL") { id }`,
+    ).join('\n');
+    await using own = await startTestApp();
+    const { errors } = await own.query(
+      `{ ${more} orders { id } position(id: "1") { id } order(id: "1") { id } catalog { id } }`,
+      { token: own.sandbox.token({ email: 'demo@example.com' }) },
+    );
+    expect(errors).toEqual([]);
+    expect(own.sandbox.callCounts().operations).toEqual({
+      getSession: 1,
+      getOpenPositions: 1,
+      getCustomerId: 1,
+      getWithdrawalMethods: 1,
+      getAllTickers: 1,
+    });
+  });
+
+  test('makes its reads concurrently', async () => {
+    const clock = createScriptedClock(Date.now());
+    await using gateway = await startSandbox({ clock, tickMs: 0 });
+    await using app = await startTestApp({}, { gateway });
+    gateway.fail({ operation: '*', kind: 'delay', delayMs: 1_000 });
+    const token = gateway.token({ email: 'demo@example.com' });
+    const text = '{ session { login } positions { id } withdrawalMethods { id } customerId }';
+    const answer = app.query(text, { token });
+    // The last is sent before the first is answered.
+    await eventually(() => gateway.requests().length === 4);
+    await clock.advance(1_000);
+    expect((await answer).errors).toEqual([]);
+  });
 });
 
 test('answers list the gateway calls that they cost', async () => {

@@ -174,3 +174,16 @@ test('every type that refuses is a Refusal', async () => {
     placeOrder: { __typename: 'OrderRejected', ...body },
   });
 });
+
+test('a mutation answers a login even where its reads fail', async () => {
+  app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 403 });
+  const { data, errors } = await app.query(
+    `mutation { login(input: { email: "demo@example.com", password: "demo" }) {
+      ... on LoginSuccess { accessToken session { login } }
+    } }`,
+  );
+  expect(data.login).toEqual({ accessToken: expect.any(String), session: null });
+  expect(errors).toMatchObject([
+    { path: ['login', 'session'], extensions: { code: 'FORBIDDEN', operation: 'getSession' } },
+  ]);
+});
