@@ -65,13 +65,12 @@ describe('an answer that turns out larger than estimated', () => {
     ['as an event stream', sseClient],
   ] as const)('ends a subscription %s', async (_how, clientFor) => {
     const token = fresh();
-    const client = clientFor(app, token);
+    await using client = clientFor(app, token);
     const watcher = client.watch({}, 'subscription { positions { id symbol side units } }');
     await eventually(() => watcher.ended !== null);
     expect(watcher.ended).toBe('complete');
     expect(codesOf(watcher)).toEqual(['QUERY_TOO_COMPLEX']);
     expect(watcher.lists).toEqual([]);
-    client.dispose();
   });
 
   test('is refused before any call once the account is known to have so many', async () => {

@@ -72,14 +72,13 @@ describe('a proved account', () => {
     await using app = await startStill(limits);
     const token = app.sandbox.token(DEMO);
     await app.query('{ session { login } }', { token });
-    const client = webSocketClient(app, token);
+    await using client = webSocketClient(app, token);
     const watcher = client.watch();
     for (const events of [1, 2, 3]) {
       await eventually(() => watcher.events.length >= events);
       app.sandbox.tick();
     }
     expect(remaining((await app.query('{ __typename }', { token })).headers)).toBe(47);
-    await client.dispose();
   });
 });
 
@@ -113,7 +112,7 @@ test('thousands of tokens that the gateway refuses reach neither the gateway nor
   const limits = { RATE_LIMIT_PER_MINUTE: '1000000', LOG_LEVEL: 'error' };
   await using app = await startStill({ ...limits, POSITIONS_POLL_MS: '100' });
   const token = app.sandbox.token(DEMO);
-  const client = webSocketClient(app, token);
+  await using client = webSocketClient(app, token);
   const watcher = client.watch();
   await eventually(() => watcher.events.length === 1);
   const quota = remaining((await app.query('{ __typename }', { token })).headers);
@@ -134,7 +133,6 @@ test('thousands of tokens that the gateway refuses reach neither the gateway nor
   const own = await app.query('{ session(maxAge: 0) { login } positions { id } }', { token });
   expect(own.errors).toEqual([]);
   expect(remaining(own.headers)).toBe(quota - 1);
-  await client.dispose();
 });
 
 test.each(TRANSPORTS.filter(([transport]) => transport !== 'GET'))(

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import run from '../../../page/recorded-run.json' with { type: 'json' };
-import { violations } from '../../support/browser-page.ts';
+import { expectSeen, violations } from '../../support/browser-page.ts';
 import { NOTE_SHIFTS, type VisitOptions, visit } from '../../support/demo-visit.ts';
 import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -130,12 +130,8 @@ describeInBrowser('the lanes of the demonstration page', (browser) => {
 
     await page.locator('#live').getByRole('button', { name: 'Back to live' }).click();
     await eventually(async () => ![before[0], after[0]].includes((await shown())[0]));
-    expect(
-      await page
-        .getByText(/^as of/)
-        .filter({ visible: true })
-        .count(),
-    ).toBe(0);
+    const past = page.getByText(/^as of/).filter({ visible: true });
+    expect(await past.count()).toBe(0);
     await visitor.hasNotMoved();
   });
 
@@ -244,12 +240,9 @@ describeInBrowser('the lanes of the demonstration page', (browser) => {
       ['graph', 'retry'],
       ['gateway', 'fault'],
     ] as const) {
-      const mark = visitor.mark(lane, kind).first();
-      const id = await mark.getAttribute('id');
-      const one = page.locator(`#${id}`);
-      const before = await one.screenshot();
-      await one.evaluate((element: HTMLElement) => element.style.setProperty('opacity', '0'));
-      expect((await one.screenshot()).equals(before), kind).toBe(false);
+      const id = await visitor.mark(lane, kind).first().getAttribute('id');
+      const hide = (element: HTMLElement) => element.style.setProperty('opacity', '0');
+      await expectSeen(page.locator(`#${id}`), hide);
     }
   });
 });
