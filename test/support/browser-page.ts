@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { eventually } from './eventually.ts';
 
 const axeSource = readFileSync(
@@ -92,6 +93,27 @@ export async function violations(page: Page, part: Part = {}): Promise<Violation
     page.evaluate(`axe.run(${JSON.stringify(part)}).then(({ violations }) => violations.flatMap(
       ({ id, nodes }) => nodes.map(({ target }) => ({ rule: id, target: target.join(' ') }))))`),
   );
+}
+
+/** Nothing is wider than the window, and axe finds nothing in either theme. */
+export async function expectFlawless(page: Page, part: Part = {}): Promise<void> {
+  expect(await overflowsSideways(page)).toBe(false);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violations(page, part), colorScheme).toEqual([]);
+  }
+}
+
+/** A change of an element shows on the screen. */
+export async function expectSeen(
+  part: Locator,
+  change: (element: HTMLElement) => void,
+): Promise<void> {
+  await part.scrollIntoViewIfNeeded();
+  const before = await part.screenshot({ animations: 'disabled' });
+  await part.evaluate(change);
+  const after = await part.screenshot({ animations: 'disabled' });
+  expect(after.equals(before), String(part)).toBe(false);
 }
 
 /** Whether something is wider than the window. */

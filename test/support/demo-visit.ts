@@ -12,9 +12,16 @@ export interface VisitOptions {
   readonly extraHTTPHeaders?: Readonly<Record<string, string>>;
   readonly forcedColors?: 'active';
   readonly reducedMotion?: 'no-preference' | 'reduce';
+  readonly hasTouch?: boolean;
   /** Requests that a fault lets fail, which the browser reports as errors. */
   readonly isExpected?: (problem: string) => boolean;
 }
+
+/** How far things have moved by themselves, as the score of Web Vitals has it. */
+export const NOTE_SHIFTS = `globalThis.moved = 0;
+new PerformanceObserver((list) => {
+  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) moved += value;
+}).observe({ type: 'layout-shift', buffered: true });`;
 
 /** A browser's visit of the page, which notes all that must not happen. */
 export async function visit(browser: Browser, url: string, options: VisitOptions = {}) {
@@ -30,8 +37,11 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
   return {
     ...opened,
     page,
+    problems,
     cancelled,
     isSound,
+    /** Since `NOTE_SHIFTS` ran, nothing has moved that was not moved on purpose. */
+    hasNotMoved: async () => expect(await page.evaluate('moved')).toBeLessThan(0.05),
     async isFlawless() {
       await isSound();
       expect(await violations(page)).toEqual([]);

@@ -41,7 +41,7 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/{bench,deploy,packaging,toolchain}/**/*.test.ts',
   'test/domain/cached-sizes.test.ts',
   'test/end-to-end/limits/{attacks,innocent,large-answers,large-bodies,memory,senders}.test.ts',
-  'test/end-to-end/live/{packed-streams,stalled-sockets,unread-sockets}.test.ts',
+  'test/end-to-end/live/{packed-streams,unread-sockets}.test.ts',
   'test/end-to-end/operations/{redis-trouble,stuck-log}.test.ts',
   'test/end-to-end/orders/shutdown.test.ts',
   'test/end-to-end/{extensions,start}/**/*.test.ts',

@@ -19,6 +19,11 @@ export function unsignedToken(claims: Claims): string {
   return `${part({ alg: 'none' })}.${part(claims)}.`;
 }
 
+/** A token of that number with a victim's login, whom its maker knows; no two of them are the same. */
+export function forgedToken(at: number): string {
+  return unsignedToken({ login: 700_001, group: 'standard-usd', exp: 4_000_000_000, at });
+}
+
 /** A token with other claims under the signature it came with. */
 export function withClaims(token: string, claims: Claims): string {
   const [header, payload = '', signature] = token.split('.');

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { withClaims } from '../../support/tokens.ts';
+import { codesOf } from '../limits/every-transport.ts';
 
 const DOCUMENT = `query First($n: Int = 2) { instruments(first: $n) { nodes { id access } } catalog { group } }
 query Second($n: Int = 2) { instruments(last: $n) { nodes { id access } } catalog { group } }`;
@@ -55,7 +56,7 @@ describe.each([
       const ifNoneMatch = `${etag}, *`;
       const answer = await ask(forged, { method, ifNoneMatch });
       expect(answer).toMatchObject({ status: 200, etag: null, data: { instruments: null } });
-      expect(answer.errors[0].extensions.code).toBe('UNAUTHENTICATED');
+      expect(codesOf(answer)).toContain('UNAUTHENTICATED');
     });
 
     test('are not sent to another group, also not to one that claims theirs', async () => {
@@ -76,7 +77,7 @@ describe.each([
       await app.query('{ customerId }', { token: ended });
       const answer = await ask(ended, { method });
       expect(answer.data).toEqual({ instruments: null, catalog: null });
-      expect(answer.errors[0].extensions.code).toBe('UNAUTHENTICATED');
+      expect(codesOf(answer)).toContain('UNAUTHENTICATED');
     });
 
     test('are those of this operation and these variables', async () => {

@@ -26,66 +26,61 @@ const fanOut = (type: string, leaf: string) =>
 
 const deepJson = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-const TOO_COMPLEX: Record<string, { asked: Asked; limit: string }> = {
-  'thirty-one aliases': {
-    asked: { query: `{ ${repeat(31, (at) => `a${at}: __typename`)} }` },
-    limit: 'MAX_ALIASES',
-  },
-  'twenty-one directives': {
-    asked: { query: `{ __typename ${repeat(21, () => '@include(if: true)')} }` },
-    limit: 'MAX_DIRECTIVES',
-  },
-  'four thousand and one tokens': {
-    asked: { query: `{ ${'a '.repeat(3_999)} }` },
-    limit: 'MAX_TOKENS',
-  },
-  'sixteen levels': {
-    asked: { query: `{ ${nested(8)} }` },
-    limit: 'MAX_DEPTH',
-  },
-  'a page that is full of lists': {
-    asked: {
+const LOGIN = (password: string) =>
+  `login(input: { email: "a@b.c", password: "${password}" }) { __typename }`;
+
+test.each<[string, string, Asked]>([
+  [
+    'thirty-one aliases',
+    'MAX_ALIASES',
+    { query: `{ ${repeat(31, (at) => `a${at}: __typename`)} }` },
+  ],
+  [
+    'twenty-one directives',
+    'MAX_DIRECTIVES',
+    { query: `{ __typename ${repeat(21, () => '@include(if: true)')} }` },
+  ],
+  ['four thousand and one tokens', 'MAX_TOKENS', { query: `{ ${'a '.repeat(3_999)} }` }],
+  ['sixteen levels', 'MAX_DEPTH', { query: `{ ${nested(8)} }` }],
+  [
+    'a page that is full of lists',
+    'MAX_COST',
+    {
       query:
         'query ($n: Int) { instruments(first: $n) { nodes { positions { id symbol profit instrument { positions { id } } } } } }',
       variables: { n: 500 },
     },
-    limit: 'MAX_COST',
-  },
-  'a million fragments of introspection': {
-    asked: { query: `{ __schema { types { ...F0 } } } ${fanOut('__Type', 'name')}` },
-    limit: 'selections',
-  },
-  'fifty-one operations': {
-    asked: { query: repeat(51, (at) => `query Q${at} { __typename }`), operationName: 'Q7' },
-    limit: 'operations',
-  },
-  'two logins': {
-    asked: {
-      query: `mutation { a: login(input: { email: "a@b.c", password: "x" }) { __typename } ...F } fragment F on Mutation { login(input: { email: "a@b.c", password: "y" }) { __typename } }`,
-    },
-    limit: 'login fields',
-  },
-  'variables of a thousand levels': {
-    asked: {
+  ],
+  [
+    'a million fragments of introspection',
+    'selections',
+    { query: `{ __schema { types { ...F0 } } } ${fanOut('__Type', 'name')}` },
+  ],
+  [
+    'fifty-one operations',
+    'operations',
+    { query: repeat(51, (at) => `query Q${at} { __typename }`), operationName: 'Q7' },
+  ],
+  [
+    'two logins',
+    'login fields',
+    { query: `mutation { a: ${LOGIN('x')} ...F } fragment F on Mutation { ${LOGIN('y')} }` },
+  ],
+  [
+    'variables of a thousand levels',
+    'depth of variables',
+    {
       query: 'query ($id: ID!) { instrument(id: $id) { id } }',
       variables: { id: JSON.parse(deepJson(1_000)) },
     },
-    limit: 'depth of variables',
-  },
-};
-
-test.each(Object.entries(TOO_COMPLEX))('%s is refused', async (_name, { asked, limit }) => {
+  ],
+])('%s is refused by the limit of %s', async (_what, limit, asked) => {
+  const named = { limit, value: expect.any(Number), maximum: expect.any(Number) };
   for (const [transport, ask] of TRANSPORTS) {
     const answer = await ask(app, asked, token);
     expect(answer.errors, transport).toContainEqual({
       message: expect.any(String),
-      extensions: {
-        code: 'QUERY_TOO_COMPLEX',
-        retryable: false,
-        limit,
-        value: expect.any(Number),
-        maximum: expect.any(Number),
-      },
+      extensions: { code: 'QUERY_TOO_COMPLEX', retryable: false, ...named },
     });
     for (const { extensions } of answer.errors ?? []) {
       expect(extensions.value).toBeGreaterThan(Number(extensions.maximum));

@@ -1,29 +1,15 @@
-import { createClient } from 'graphql-ws';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { orderElsewhere } from '../../support/order-elsewhere.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { inSeconds, unsignedToken } from '../../support/tokens.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
 import { sseClient, webSocketClient } from '../live/watcher.ts';
+import { codesOf } from './every-transport.ts';
 
 const HOLDER = 'demo@example.com';
 const HELD = 70;
-
-/** More positions in one symbol than the cost estimate assumes. */
-async function buyMany({ sandbox }: TestApp): Promise<void> {
-  const token = sandbox.token({ email: HOLDER });
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const body = { symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1 };
-  for (let at = 0; at < HELD; at += 1) {
-    const response = await fetch(`${sandbox.url}/trading/positions`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body),
-    });
-    expect(await response.json()).toMatchObject({ success: true });
-  }
-}
 
 const place = (key: string, reads: string) =>
   `placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "${key}" }) {
@@ -33,7 +19,12 @@ const place = (key: string, reads: string) =>
 describe('an answer that turns out larger than estimated', () => {
   // The estimate of fifty positions with four fields each, and a little more.
   const app = sharedApp({ MAX_COST: '240', POSITIONS_POLL_MS: '100' });
-  beforeAll(() => buyMany(app));
+  /** More positions in one symbol than the cost estimate assumes. */
+  beforeAll(async () => {
+    for (let at = 0; at < HELD; at += 1) {
+      expect(await orderElsewhere(app.sandbox, HOLDER)).not.toBeNull();
+    }
+  });
 
   const fresh = () => app.sandbox.token({ email: HOLDER });
   const LARGE = '{ positions { id symbol side units } }';
@@ -42,18 +33,10 @@ describe('an answer that turns out larger than estimated', () => {
     const { status, data, errors } = await app.query(LARGE, { token: fresh() });
     expect(status).toBe(200);
     expect(data).toBeNull();
-    expect(errors).toEqual([
-      {
-        message: 'The answer can have 241 fields; the limit is 240 (MAX_COST).',
-        extensions: {
-          code: 'QUERY_TOO_COMPLEX',
-          retryable: false,
-          limit: 'MAX_COST',
-          value: 241,
-          maximum: 240,
-        },
-      },
-    ]);
+    const message = 'The answer can have 241 fields; the limit is 240 (MAX_COST).';
+    const limit = { limit: 'MAX_COST', value: 241, maximum: 240 };
+    const extensions = { code: 'QUERY_TOO_COMPLEX', retryable: false, ...limit };
+    expect(errors).toEqual([{ message, extensions }]);
   });
 
   test('keeps the outcomes and the errors of a mutation, and drops its reads', async () => {
@@ -71,15 +54,9 @@ describe('an answer that turns out larger than estimated', () => {
     expect(data.a.orderId).toEqual(expect.any(String));
     expect(data.b).toMatchObject({ __typename: 'OrderAccepted', orderId: expect.any(String) });
     expect(data.c).toBeNull();
-    expect(errors).toEqual([
-      expect.objectContaining({
-        path: ['c'],
-        extensions: expect.objectContaining({ code: 'BAD_USER_INPUT' }),
-      }),
-      expect.objectContaining({
-        path: ['a', 'positions'],
-        extensions: expect.objectContaining({ code: 'QUERY_TOO_COMPLEX' }),
-      }),
+    expect(errors).toMatchObject([
+      { path: ['c'], extensions: { code: 'BAD_USER_INPUT' } },
+      { path: ['a', 'positions'], extensions: { code: 'QUERY_TOO_COMPLEX' } },
     ]);
   });
 
@@ -88,14 +65,12 @@ describe('an answer that turns out larger than estimated', () => {
     ['as an event stream', sseClient],
   ] as const)('ends a subscription %s', async (_how, clientFor) => {
     const token = fresh();
-    const client = clientFor(app, token);
+    await using client = clientFor(app, token);
     const watcher = client.watch({}, 'subscription { positions { id symbol side units } }');
     await eventually(() => watcher.ended !== null);
     expect(watcher.ended).toBe('complete');
-    const codes = watcher.errors.map(({ extensions }) => extensions.code);
-    expect(codes).toEqual(['QUERY_TOO_COMPLEX']);
+    expect(codesOf(watcher)).toEqual(['QUERY_TOO_COMPLEX']);
     expect(watcher.lists).toEqual([]);
-    client.dispose();
   });
 
   test('is refused before any call once the account is known to have so many', async () => {
@@ -112,8 +87,8 @@ describe('an answer that turns out larger than estimated', () => {
 
   test('does not reveal how many positions another account has', async () => {
     const victim = { login: 700001, group: 'standard-usd', exp: inSeconds(600) };
-    const { errors } = await app.query(LARGE, { token: unsignedToken(victim) });
-    expect(errors.map(({ extensions }) => extensions.code)).toEqual(['UNAUTHENTICATED']);
+    const answer = await app.query(LARGE, { token: unsignedToken(victim) });
+    expect(codesOf(answer)).toEqual(['UNAUTHENTICATED']);
   });
 });
 
@@ -122,9 +97,7 @@ describe('in a minute', () => {
     await using app = await startTestApp({ COST_LIMIT_PER_MINUTE: '3000' });
     const token = await app.signIn();
     const other = await app.signIn('pro@example.com');
-    await Promise.all(
-      [token, other].map((each) => app.query('{ session { login } }', { token: each })),
-    );
+    for (const each of [token, other]) await app.query('{ session { login } }', { token: each });
     const text = '{ customerId instruments(first: 500) { nodes { id name } } }';
     expect((await app.query(text, { token })).errors).toEqual([]);
     expect((await app.query(text, { token })).errors).toEqual([]);
@@ -159,31 +132,14 @@ describe('in a minute', () => {
       'subscription { positionChanges { cursor upserted { id symbol side units profit name } } }';
     await using app = await startTestApp({ MAX_COST: '640', POSITIONS_POLL_MS: '100' });
     const token = app.sandbox.token({ email: 'pro@example.com' });
-    const client = createClient({
-      url: app.webSocketUrl,
-      webSocketImpl: WebSocket,
-      connectionParams: { authorization: `Bearer ${token}` },
-    });
-    const waits: number[] = [];
-    for (let at = 0; at < 6; at += 1) {
-      client.subscribe(
-        { query },
-        {
-          next: ({ extensions }) => {
-            waits.push(Number((extensions as { waitedMs?: number } | undefined)?.waitedMs ?? 0));
-          },
-          error: () => {},
-          complete: () => {},
-        },
-      );
-    }
+    using raw = await initializedSocket(app, token);
+    for (let at = 0; at < 6; at += 1) raw.subscribe(`${at}`, query);
     // Each event has some 150 fields of 1,600 a minute: the eleventh has to wait.
     await eventually(() => {
       app.sandbox.tick();
-      return waits.some((waitedMs) => waitedMs > 0);
+      return raw.messages.some(({ payload }) => payload?.extensions?.waitedMs > 0);
     });
     const bystander = await app.signIn();
     expect((await app.query('{ session { login } }', { token: bystander })).errors).toEqual([]);
-    await client.dispose();
   });
 });

@@ -4,46 +4,41 @@ import { expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { limited } from '../../support/limits.ts';
+import { UPGRADE } from '../../support/websocket-frames.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 import { CHANGES } from '../live/watcher.ts';
 import { seriesValue } from '../operations/scraped.ts';
+import { postOf } from './slow-reader.ts';
 
 const HEALTH = 'GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n';
-const UPGRADE = [
-  'GET /graphql HTTP/1.1',
-  'host: facade',
-  'connection: Upgrade',
-  'upgrade: websocket',
-  'sec-websocket-version: 13',
-  'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
-  'sec-websocket-protocol: graphql-transport-ws',
-  '\r\n',
-].join('\r\n');
+const SWITCHED = /^HTTP\/1\.1 101 /;
+/** A connection whose request has been answered so far, or that is closed. */
+async function asked(app: TestApp, request: string, answer: string, address?: string) {
+  const raw = await openRaw(app.url, address);
+  raw.socket.write(request);
+  await eventually(() => raw.isClosed || raw.received.includes(answer));
+  return raw;
+}
 
 /** A connection that has been answered. */
-async function healthy(app: TestApp, address?: string) {
-  const raw = await openRaw(app.url, address);
-  raw.socket.write(HEALTH);
-  await eventually(() => raw.received.includes('200 OK'));
-  return raw;
-}
+const healthy = (app: TestApp, address?: string) => asked(app, HEALTH, '200 OK', address);
 
 /** A connection over which events come. */
-async function busy(app: TestApp, address?: string) {
-  const raw = await openRaw(app.url, address);
+const busy = (app: TestApp, address?: string) => {
   const token = app.sandbox.token({ email: 'demo@example.com' });
-  const head = `authorization: Bearer ${token}\r\naccept: text/event-stream\r\n\r\n`;
-  const query = encodeURIComponent(CHANGES);
-  raw.socket.write(`GET /graphql?query=${query} HTTP/1.1\r\nhost: facade\r\n${head}`);
-  await eventually(() => raw.received.includes('cursor'));
-  return raw;
-}
+  const headers = { accept: 'text/event-stream' };
+  return asked(app, postOf(CHANGES, { token, headers }), 'cursor', address);
+};
+
+/** A socket, or its refusal; of a client behind a proxy where that is given. */
+const upgraded = (app: TestApp, client?: string, address?: string) => {
+  const from = client === undefined ? '' : `\r\nx-forwarded-for: ${client}`;
+  return asked(app, UPGRADE.replace('\r\n', `${from}\r\n`), '\r\n\r\n', address);
+};
 
 async function hasRoom(app: TestApp): Promise<boolean> {
-  using next = await openRaw(app.url);
-  next.socket.write(HEALTH);
-  await eventually(() => next.isClosed || next.received.includes('200 OK'));
+  using next = await healthy(app);
   return next.received.includes('200 OK');
 }
 
@@ -51,9 +46,8 @@ test('a process has a limit of connections; one more is closed, until another di
   await using app = await startTestApp({}, { connections: { most: 2 } });
   using first = await busy(app);
   using _second = await busy(app);
-  using third = await openRaw(app.url);
-  third.socket.write(HEALTH);
-  await eventually(() => third.isClosed);
+  using third = await healthy(app);
+  expect(third.isClosed).toBe(true);
   expect(third.received).toBe('');
   expect(await seriesValue(app, 'refusals_total{limit="connections"}')).toBe(1);
   first.socket.destroy();
@@ -65,9 +59,8 @@ test('before a process has none left the oldest connection that is idle goes, of
   const [neighbour, fullest, other] = ['127.0.1.1', '127.0.1.2', '127.0.1.3'] as const;
   using calm = await healthy(app, neighbour);
   using watching = await busy(app, fullest);
-  using socket = await openRaw(app.url, fullest);
-  socket.socket.write(UPGRADE);
-  await eventually(() => socket.received.includes('101 Switching Protocols'));
+  using socket = await upgraded(app, undefined, fullest);
+  expect(socket.received).toMatch(SWITCHED);
   using unsent = await openRaw(app.url, fullest);
   unsent.socket.write('POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{');
   using last = await healthy(app, fullest);
@@ -93,15 +86,10 @@ test.each([
     const environment = { TRUSTED_PROXIES: '127.0.0.1' };
     await using app = await startTestApp(environment, { connections: { most: 6 } });
     using proxys = await healthy(app);
-    const socketOf = async (address: string) => {
-      const raw = await openRaw(app.url);
-      raw.socket.write(UPGRADE.replace('\r\n', `\r\nx-forwarded-for: ${address}\r\n`));
-      await eventually(() => raw.received.includes('101 Switching Protocols'));
-      return raw;
-    };
-    using calm = await socketOf('192.0.2.1');
-    using first = await socketOf(of[0]);
-    using second = await socketOf(of[1]);
+    using calm = await upgraded(app, '192.0.2.1');
+    using first = await upgraded(app, of[0]);
+    using second = await upgraded(app, of[1]);
+    for (const each of [calm, first, second]) expect(each.received).toMatch(SWITCHED);
     using _third = await healthy(app);
     await eventually(() => first.isClosed);
     expect([proxys.isClosed, calm.isClosed, second.isClosed]).toEqual([false, false, false]);
@@ -128,43 +116,29 @@ test('behind a trusted proxy each address has a limit of unproved sockets; one m
     { TRUSTED_PROXIES: '127.0.0.1' },
     { limits: limited('connections', 2) },
   );
-  const from = (address: string) => UPGRADE.replace('\r\n', `\r\nx-forwarded-for: ${address}\r\n`);
-  const upgraded = async (address: string) => {
-    const raw = await openRaw(app.url);
-    raw.socket.write(from(address));
-    await eventually(() => raw.received.includes('\r\n\r\n'));
-    return raw;
-  };
-  using first = await upgraded('192.0.2.1');
-  using _second = await upgraded('192.0.2.1');
-  using third = await upgraded('192.0.2.1');
+  using first = await upgraded(app, '192.0.2.1');
+  using _second = await upgraded(app, '192.0.2.1');
+  using third = await upgraded(app, '192.0.2.1');
   expect(third.received).toMatch(/^HTTP\/1\.1 429 Too Many Requests\r\n/);
-  using other = await upgraded('192.0.2.2');
-  expect(other.received).toMatch(/^HTTP\/1\.1 101 /);
+  using other = await upgraded(app, '192.0.2.2');
+  expect(other.received).toMatch(SWITCHED);
   first.socket.destroy();
   await eventually(async () => {
-    using next = await upgraded('192.0.2.1');
-    return next.received.startsWith('HTTP/1.1 101 ');
+    using next = await upgraded(app, '192.0.2.1');
+    return SWITCHED.test(next.received);
   });
 });
 
 test('a socket counts for its account once that is proved, and no more for its address', async () => {
   await using app = await startTestApp({}, { limits: limited('connections', 4) });
-  const token = app.sandbox.token({ email: 'demo@example.com' });
-  const sockets = [];
+  using sockets = new DisposableStack();
   // Two are what one token has of four.
-  for (const email of ['demo@example.com', 'pro@example.com', 'fresh@example.com']) {
-    for (let at = 0; at < 2; at += 1) {
-      const raw = await initializedSocket(app, app.sandbox.token({ email }));
-      raw.subscribe('1', '{ session { login } }');
-      await raw.until('1', 'complete');
-      sockets.push(raw);
-    }
+  const [demo, pro, fresh] = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
+  for (const email of [demo, demo, pro, pro, fresh, fresh, demo] as const) {
+    const raw = sockets.use(await initializedSocket(app, app.sandbox.token({ email })));
+    raw.subscribe('1', '{ session { login } }');
+    await raw.until('1', 'complete');
   }
-  using raw = await initializedSocket(app, token);
-  raw.subscribe('1', '{ session { login } }');
-  await raw.until('1', 'complete');
-  for (const each of sockets) each[Symbol.dispose]();
 });
 
 test.each([

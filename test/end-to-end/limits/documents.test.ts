@@ -6,6 +6,7 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyLimited } from '../../support/limits.ts';
 import { ownFolder } from '../../support/own-folder.ts';
+import { rawPost, rawRequest } from '../../support/raw-request.ts';
 import { seriesValue } from '../operations/scraped.ts';
 import { codesOf, TRANSPORTS } from './every-transport.ts';
 
@@ -72,22 +73,17 @@ describe.each(TRANSPORTS)('by %s', (_transport, ask) => {
   test('where only trusted documents are allowed others are refused', async () => {
     await using app = await start('on');
     const token = demo(app);
-    const refused = async (asked: Parameters<typeof ask>[1]) =>
-      codesOf(await ask(app, asked, token));
-    const REQUIRED = ['PERSISTED_DOCUMENT_REQUIRED'];
-    expect(await refused({ query: UNKNOWN })).toEqual(REQUIRED);
-    expect(await refused({ query: `${SCREEN} ` })).toEqual(REQUIRED);
-    expect(await refused({ query: UNKNOWN, documentId: sha256(UNKNOWN) })).toEqual(REQUIRED);
-    expect(await refused({ query: UNKNOWN, documentId: sha256(SCREEN) })).toEqual([
-      'BAD_USER_INPUT',
-    ]);
-    expect(await refused({ documentId: sha256(UNKNOWN) })).toEqual([
-      'PERSISTED_DOCUMENT_NOT_FOUND',
-    ]);
-    // The refused document was not stored.
-    expect(await refused({ extensions: persisted(sha256(UNKNOWN)) })).toEqual([
-      'PERSISTED_DOCUMENT_NOT_FOUND',
-    ]);
+    for (const [code, asked] of [
+      ['PERSISTED_DOCUMENT_REQUIRED', { query: UNKNOWN }],
+      ['PERSISTED_DOCUMENT_REQUIRED', { query: `${SCREEN} ` }],
+      ['PERSISTED_DOCUMENT_REQUIRED', { query: UNKNOWN, documentId: sha256(UNKNOWN) }],
+      ['BAD_USER_INPUT', { query: UNKNOWN, documentId: sha256(SCREEN) }],
+      ['PERSISTED_DOCUMENT_NOT_FOUND', { documentId: sha256(UNKNOWN) }],
+      // The refused document was not stored.
+      ['PERSISTED_DOCUMENT_NOT_FOUND', { extensions: persisted(sha256(UNKNOWN)) }],
+    ] as const) {
+      expect(codesOf(await ask(app, asked, token)), JSON.stringify(asked)).toEqual([code]);
+    }
     expect(app.sandbox.calls()).toBe(0);
   });
 
@@ -96,12 +92,8 @@ describe.each(TRANSPORTS)('by %s', (_transport, ask) => {
     const token = demo(app);
     const extensions = persisted(sha256(UNKNOWN));
     const first = await ask(app, { extensions }, token);
-    expect(first.errors).toEqual([
-      {
-        message: 'PersistedQueryNotFound',
-        extensions: { code: 'PERSISTED_DOCUMENT_NOT_FOUND', retryable: false },
-      },
-    ]);
+    const notFound = { code: 'PERSISTED_DOCUMENT_NOT_FOUND', retryable: false };
+    expect(first.errors).toEqual([{ message: 'PersistedQueryNotFound', extensions: notFound }]);
     const expected = { customerId: 'cus_700001' };
     expect((await ask(app, { query: UNKNOWN, extensions }, token)).data).toEqual(expected);
     expect((await ask(app, { extensions }, token)).data).toEqual(expected);
@@ -151,14 +143,9 @@ test.each([
   ['two ids', { documentId: 'a', extensions: persisted(sha256(SCREEN)) }],
 ])('an invalid id is refused: %s', async (_name, asked) => {
   await using app = await startTestApp();
-  const response = await fetch(`${app.url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(asked),
-  });
-  expect(response.status).toBe(400);
-  const answer = (await response.json()) as Parameters<typeof codesOf>[0];
-  expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
+  const { status, text } = await rawPost(`${app.url}/graphql`, JSON.stringify(asked));
+  expect(status).toBe(400);
+  expect(codesOf(JSON.parse(text))).toEqual(['GRAPHQL_PARSE_FAILED']);
 });
 
 test('with `log` every document is answered, and those that are not trusted are logged once', async () => {
@@ -181,9 +168,8 @@ test('with `log` every document is answered, and those that are not trusted are 
 
 describe('the manifests', () => {
   const known = async (app: TestApp, text: string) => {
-    const response = await fetch(`${app.url}/graphql?documentId=${sha256(text)}`);
-    const { errors = [] } = (await response.json()) as Parameters<typeof codesOf>[0];
-    return !errors.some(({ extensions }) => extensions.code === 'PERSISTED_DOCUMENT_NOT_FOUND');
+    const answer = await rawRequest(`${app.url}/graphql?documentId=${sha256(text)}`);
+    return !codesOf(JSON.parse(answer.text)).includes('PERSISTED_DOCUMENT_NOT_FOUND');
   };
 
   test('are read from all files of a folder, in either format, but for what does not fit', async () => {

@@ -15,6 +15,11 @@ export const TRANSPORTS = NAMES.map((name): readonly [string, Ask] => [
   async (app, asked, token) => (await send(app, name, asked, { token })).answer,
 ]);
 
-export function codesOf({ errors = [] }: Answer): string[] {
-  return errors.map(({ extensions }) => extensions.code);
+/** The codes of an answer's errors, however it came. */
+export function codesOf({ errors = [] }: Failed): string[] {
+  return errors.map(({ extensions }) => String(extensions.code));
+}
+
+interface Failed {
+  readonly errors?: readonly { readonly extensions: { readonly code?: unknown } }[] | undefined;
 }

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
-import { DEFAULT_LIMITS, limited } from '../../support/limits.ts';
+import { inParallel } from '../../support/in-parallel.ts';
+import { DEFAULT_LIMITS, limited, withoutRefills } from '../../support/limits.ts';
 import { startTestRedis } from '../../support/redis.ts';
-import { unsignedToken } from '../../support/tokens.ts';
-import { initializedSocket, type RawSocket } from '../live/raw-socket.ts';
-import { CHANGES } from '../live/watcher.ts';
+import { forgedToken } from '../../support/tokens.ts';
+import { initializedSocket, isServed } from '../live/raw-socket.ts';
 
 const DEMO = { email: 'demo@example.com' };
 const TYPENAME = '{ __typename }';
@@ -21,9 +22,6 @@ const FEW_SOCKETS = {
 
 /** The header of a proxy in front of the facade. */
 const from = (address: string) => ({ 'x-forwarded-for': address });
-
-const forged = (at: number) =>
-  unsignedToken({ login: 700_001, group: 'standard-usd', exp: 4_000_000_000, at });
 
 let keys = 0;
 
@@ -54,16 +52,10 @@ async function signIn(app: TestApp, password = 'demo', headers = {}): Promise<st
 /** How often each answer came: `ok`, or the code of its error. */
 async function tally(times: number, ask: (at: number) => Promise<{ errors: TestErrors }>) {
   const counts: Record<string, number> = {};
-  let next = 0;
-  const worker = async () => {
-    while (next < times) {
-      next += 1;
-      const { errors } = await ask(next);
-      const code = errors[0]?.extensions.code ?? 'ok';
-      counts[code] = (counts[code] ?? 0) + 1;
-    }
-  };
-  await Promise.all(Array.from({ length: 20 }, worker));
+  for (const { errors } of await inParallel(times, 20, ask)) {
+    const code = errors[0]?.extensions.code ?? 'ok';
+    counts[code] = (counts[code] ?? 0) + 1;
+  }
   return counts;
 }
 
@@ -110,31 +102,21 @@ describe('the owner of an account sells, whatever is done', () => {
 
   test('with sockets whose token expires while they are open', async () => {
     await using app = await startTestApp({}, { limits: FEW_SOCKETS, connections: { pingMs: 240 } });
-    const sockets: RawSocket[] = [];
-    try {
-      const tokens = [1, 2].map(() => app.sandbox.token({ ...DEMO, expiresInSeconds: 4 }));
-      for (let at = 0; at < SOCKETS; at += 1) {
-        const raw = await initializedSocket(app, tokens[at % 2]);
-        sockets.push(raw);
-        raw.subscribe('1', '{ session { login } }');
-        await raw.until('1', 'complete');
-      }
-      await eventually(async () => {
-        using own = await initializedSocket(app, app.sandbox.token(DEMO));
-        own.subscribe('1', CHANGES);
-        await eventually(() => own.of('1').length > 0 || own.closed !== null);
-        return own.of('1')[0]?.type === 'next';
-      });
-    } finally {
-      for (const raw of sockets) raw[Symbol.dispose]();
+    using sockets = new DisposableStack();
+    const tokens = [1, 2].map(() => app.sandbox.token({ ...DEMO, expiresInSeconds: 4 }));
+    for (let at = 0; at < SOCKETS; at += 1) {
+      const raw = sockets.use(await initializedSocket(app, tokens[at % 2]));
+      raw.subscribe('1', '{ session { login } }');
+      await raw.until('1', 'complete');
     }
+    await eventually(() => isServed(app, app.sandbox.token(DEMO)));
   });
 });
 
 describe('where forged tokens are tried, from the same address,', () => {
   /** More than an address may try, so that nothing is left for others. */
   const flood = (app: TestApp) =>
-    tally(200, (at) => app.query('{ session { login } }', { token: forged(at) }));
+    tally(200, (at) => app.query('{ session { login } }', { token: forgedToken(at) }));
 
   test('whoever signs in with the right password sells', async () => {
     await using app = await startTestApp();
@@ -167,7 +149,7 @@ describeWithRedis('on the next replica', (serverPath) => {
     }
     gateway.revoke({ token: revoked });
     await one.query('{ session(maxAge: 0) { login } }', { token: revoked });
-    await tally(200, (at) => other.query('{ session { login } }', { token: forged(at) }));
+    await tally(200, (at) => other.query('{ session { login } }', { token: forgedToken(at) }));
     expect(await sell(other, accepted)).toBe('OrderAccepted');
     expect(await sell(other, returned)).toBe('OrderAccepted');
     expect(await sell(other, revoked)).toBe('RATE_LIMITED');
@@ -190,10 +172,8 @@ test('sign-ins that were never sent use up nothing of their address: whoever tri
 
 describe('at an address that has used up its requests', () => {
   test('who is proved opens a socket, whatever was sent there', async () => {
-    await using app = await startTestApp(
-      {},
-      { limits: { messages: { ...limited('messages', 60).messages, refills: 0 } } },
-    );
+    const limits = withoutRefills(limited('messages', 60));
+    await using app = await startTestApp({}, { limits });
     const token = app.sandbox.token(DEMO);
     expect(await sell(app, token)).toBe('OrderAccepted');
     const counts = await tally(100, async () => {
@@ -202,8 +182,7 @@ describe('at an address that has used up its requests', () => {
     });
     expect(counts.RATE_LIMITED).toBeGreaterThan(0);
     using raw = await initializedSocket(app, token);
-    raw.subscribe('1', TYPENAME);
-    await raw.until('1', 'next');
+    await raw.watch('1', TYPENAME);
   });
 
   test('whoever signs in sells', async () => {
@@ -218,8 +197,8 @@ describe('at an address that has used up its requests', () => {
     await using app = await startTestApp(limits, { refills: false });
     const token = app.sandbox.token(DEMO);
     expect(await sell(app, token)).toBe('OrderAccepted');
-    const provedAtMs = Date.now();
-    await eventually(() => Date.now() - provedAtMs > 1_100);
+    const provedAtMs = systemClock.now();
+    await eventually(() => systemClock.now() - provedAtMs > 1_100);
     expect((await tally(60, () => app.query(TYPENAME))).RATE_LIMITED).toBeGreaterThan(0);
     expect(await sell(app, token)).toBe('OrderAccepted');
     const strangers = await tally(20, () =>

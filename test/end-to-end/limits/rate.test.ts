@@ -1,16 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
-import { unsignedToken } from '../../support/tokens.ts';
-import { CHANGES, webSocketClient } from '../live/watcher.ts';
+import { inParallel } from '../../support/in-parallel.ts';
+import { DEFAULT_LIMITS } from '../../support/limits.ts';
+import { forgedToken } from '../../support/tokens.ts';
+import { CHANGES, sseClient, webSocketClient } from '../live/watcher.ts';
 import { codesOf, TRANSPORTS } from './every-transport.ts';
 
+const HOME =
+  '{ session { login balance } positions { id } withdrawalMethods { id } customerId instrument(id: "AAPL") { id } }';
+const CROWD = inFull(10_000, 180);
 const TYPENAME = { query: '{ __typename }' };
 const DEMO = { email: 'demo@example.com' };
-
-const forged = (at: number) =>
-  unsignedToken({ login: 700_001, group: 'standard-usd', exp: 4_000_000_000, at });
 
 function remaining(headers: Headers): number {
   return Number(/"default";r=(\d+);t=\d+/.exec(headers.get('ratelimit') ?? '')?.[1]);
@@ -28,12 +30,8 @@ describe('operations of an address', () => {
     }
     const { data, errors } = await ask(app, TYPENAME);
     expect(data).toBeUndefined();
-    expect(errors).toEqual([
-      {
-        message: expect.any(String),
-        extensions: { code: 'RATE_LIMITED', retryable: true, retryAfter: expect.any(Number) },
-      },
-    ]);
+    const extensions = { code: 'RATE_LIMITED', retryable: true, retryAfter: expect.any(Number) };
+    expect(errors).toEqual([{ message: expect.any(String), extensions }]);
     expect(errors?.[0]?.extensions.retryAfter).toBeLessThanOrEqual(60);
   });
 
@@ -74,14 +72,13 @@ describe('a proved account', () => {
     await using app = await startStill(limits);
     const token = app.sandbox.token(DEMO);
     await app.query('{ session { login } }', { token });
-    const client = webSocketClient(app, token);
+    await using client = webSocketClient(app, token);
     const watcher = client.watch();
     for (const events of [1, 2, 3]) {
       await eventually(() => watcher.events.length >= events);
       app.sandbox.tick();
     }
     expect(remaining((await app.query('{ __typename }', { token })).headers)).toBe(47);
-    await client.dispose();
   });
 });
 
@@ -111,56 +108,32 @@ describe('a token that the gateway accepts, and whose login is not proved,', () 
   });
 });
 
-describe('tokens that the gateway refuses', () => {
-  test('thousands of them reach neither the gateway nor the limits of the login they name', async () => {
-    const settings = {
-      RATE_LIMIT_PER_MINUTE: '1000000',
-      POSITIONS_POLL_MS: '100',
-      LOG_LEVEL: 'error',
-    };
-    await using app = await startStill(settings);
-    const token = app.sandbox.token(DEMO);
-    const client = webSocketClient(app, token);
-    const watcher = client.watch();
-    await eventually(() => watcher.events.length === 1);
-    const quota = remaining((await app.query('{ __typename }', { token })).headers);
-    app.sandbox.clearCalls();
+test('thousands of tokens that the gateway refuses reach neither the gateway nor the limits of the login they name', async () => {
+  const limits = { RATE_LIMIT_PER_MINUTE: '1000000', LOG_LEVEL: 'error' };
+  await using app = await startStill({ ...limits, POSITIONS_POLL_MS: '100' });
+  const token = app.sandbox.token(DEMO);
+  await using client = webSocketClient(app, token);
+  const watcher = client.watch();
+  await eventually(() => watcher.events.length === 1);
+  const quota = remaining((await app.query('{ __typename }', { token })).headers);
+  app.sandbox.clearCalls();
 
-    const codes = await flood(app, inFull(10_000, 1_000));
-    expect(codes).toEqual(new Set(['UNAUTHENTICATED', 'RATE_LIMITED']));
-    // Forty are asked for at a time.
-    expect(app.sandbox.calls('getSession')).toBeLessThan(120 + 40);
+  const answers = await inParallel(inFull(10_000, 1_000), 40, (at) =>
+    app.query('{ session { login } }', { token: forgedToken(at) }),
+  );
+  expect(new Set(answers.flatMap(codesOf))).toEqual(new Set(['UNAUTHENTICATED', 'RATE_LIMITED']));
+  // Forty are asked for at a time.
+  expect(app.sandbox.calls('getSession')).toBeLessThan(120 + 40);
 
-    const before = watcher.events.length;
-    app.sandbox.tick();
-    await eventually(() => watcher.events.length > before);
-    expect(watcher.events.every(({ status }) => status === 'LIVE')).toBe(true);
-    expect(watcher.ended).toBeNull();
-    const own = await app.query('{ session(maxAge: 0) { login } positions { id } }', { token });
-    expect(own.errors).toEqual([]);
-    expect(remaining(own.headers)).toBe(quota - 1);
-    // A valid token from that address is asked to wait, not to sign in again.
-    const fresh = await app.query('{ session { login } }', {
-      token: app.sandbox.token({ email: 'fresh@example.com' }),
-    });
-    expect(fresh.errors.map(({ extensions }) => extensions.code)).toEqual(['RATE_LIMITED']);
-    await client.dispose();
-  });
+  const before = watcher.events.length;
+  app.sandbox.tick();
+  await eventually(() => watcher.events.length > before);
+  expect(watcher.events.every(({ status }) => status === 'LIVE')).toBe(true);
+  expect(watcher.ended).toBeNull();
+  const own = await app.query('{ session(maxAge: 0) { login } positions { id } }', { token });
+  expect(own.errors).toEqual([]);
+  expect(remaining(own.headers)).toBe(quota - 1);
 });
-
-async function flood(app: TestApp, times: number): Promise<Set<string>> {
-  const codes = new Set<string>();
-  let at = 0;
-  const worker = async () => {
-    while (at < times) {
-      at += 1;
-      const { errors } = await app.query('{ session { login } }', { token: forged(at) });
-      for (const { extensions } of errors) codes.add(extensions.code);
-    }
-  };
-  await Promise.all(Array.from({ length: 40 }, worker));
-  return codes;
-}
 
 test.each(TRANSPORTS.filter(([transport]) => transport !== 'GET'))(
   'sign-ins of one e-mail are counted by %s',
@@ -190,4 +163,48 @@ test('subscriptions are refused like queries', async () => {
     expect(codesOf(await ask(app, { query: CHANGES }, token))).toEqual(['RATE_LIMITED']);
   }
   expect(app.sandbox.calls()).toBe(0);
+});
+
+test('people behind one address, none of whom is known after a restart, all get their screens, more of them than an address may start operations or try tokens', async () => {
+  await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: inFull('300', '100') });
+  app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 30 });
+  const answers = await inParallel(CROWD, 200, (at) =>
+    app.query(HOME, { token: app.sandbox.token({ email: `user-${at + 1}@example.com` }) }),
+  );
+  expect(answers.flatMap(({ errors }) => errors)).toEqual([]);
+  expect(new Set(answers.map(({ data }) => data.session.login)).size).toBe(CROWD);
+}, 300_000);
+
+test('one account that subscribes by many unproved ways has no more than its limit', async () => {
+  const most = 32;
+  const subscriptions = { ...DEFAULT_LIMITS.subscriptions, most: { account: most, address: most } };
+  await using app = await startTestApp({}, { limits: { subscriptions } });
+  const subscribe = async () => {
+    const client = sseClient(app, app.sandbox.token(DEMO));
+    const watcher = client.watch();
+    await eventually(() => watcher.last !== undefined || watcher.ended !== null);
+    return { client, watcher };
+  };
+  const begun = await inParallel(most + 8, 40, subscribe);
+  const refused = begun.filter(({ watcher }) => watcher.last === undefined);
+  expect(begun.length - refused.length).toBe(most);
+  for (const { watcher } of refused) expect(codesOf(watcher)).toEqual(['RATE_LIMITED']);
+  for (const { client } of begun) client.dispose();
+  // What was refused holds nothing, and what has ended gives its slot back.
+  await eventually(async () => {
+    const { client, watcher } = await subscribe();
+    client.dispose();
+    return watcher.last !== undefined;
+  });
+}, 300_000);
+
+test('an account that is at its limit takes what it does by new tokens from its address', async () => {
+  await using app = await startStill({ RATE_LIMIT_PER_MINUTE: '5' });
+  const statuses = [];
+  for (let at = 0; at < 11; at += 1) {
+    const { status } = await app.query('{ session { login } }', { token: app.sandbox.token(DEMO) });
+    statuses.push(status);
+  }
+  // Five of the account's, and then five of the address's.
+  expect(statuses).toEqual([...Array(10).fill(200), 429]);
 });

@@ -4,14 +4,12 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
 import { stepUntil } from '../../support/steps.ts';
+import { frame, OPCODES } from '../../support/websocket-frames.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
 import { initializedSocket, type RawSocket } from '../live/raw-socket.ts';
-import { figure } from './slow-reader.ts';
+import { seriesValue } from '../operations/scraped.ts';
+import { postOf, statusesIn } from './slow-reader.ts';
 
-const CONTINUATION = 0x0;
-const TEXT = 0x1;
-const PING = 0x9;
-const FINAL = 0x80;
 /** The time within which a message has to arrive whole. */
 const UNFINISHED_MS = 30_000;
 /** The interval at which that is looked at. */
@@ -21,23 +19,11 @@ const BURST = 2_400;
 /** How long a socket that is closed for what it sent may take to read why. */
 const LINGER_MS = 1_000;
 
-const cuts = (app: TestApp, reason: string) => figure(app, `senders_cut_total{reason="${reason}"}`);
-const heldBytes = (app: TestApp) => figure(app, 'receive_buffer_bytes');
+const HEAD = 'POST /graphql HTTP/1.1\r\nhost: facade\r\ncontent-type: application/json\r\n';
 
-/** A client's frame. `announced` may be more than the payload that is sent. */
-function frame(first: number, payload: Buffer, announced = payload.length): Buffer {
-  const head = Buffer.alloc(8);
-  head[0] = first;
-  if (announced <= 125) {
-    head[1] = 0x80 | announced;
-    return Buffer.concat([head.subarray(0, 2), Buffer.alloc(4), payload]);
-  }
-  head[1] = 0x80 | (announced < 65_536 ? 126 : 127);
-  const size = announced < 65_536 ? 2 : 8;
-  const length = Buffer.alloc(size);
-  length.writeUIntBE(announced, Math.max(0, size - 6), Math.min(6, size));
-  return Buffer.concat([head.subarray(0, 2), length, Buffer.alloc(4), payload]);
-}
+const cuts = (app: TestApp, reason: string) =>
+  seriesValue(app, `senders_cut_total{reason="${reason}"}`);
+const heldBytes = (app: TestApp) => seriesValue(app, 'receive_buffer_bytes');
 
 /** A service for which no time passes but what a test lets pass: budgets would be refilled while a busy machine sends. */
 async function startAtRest() {
@@ -62,8 +48,8 @@ describe('a WebSocket', () => {
     const inFragments = (count: number) =>
       Array.from({ length: count }, (_, at) => {
         const isLast = at === count - 1;
-        const type = (isLast ? FINAL : 0) | (at === 0 ? TEXT : CONTINUATION);
-        return frame(type, Buffer.from(isLast ? message.slice(at) : message.charAt(at)));
+        const text = isLast ? message.slice(at) : message.charAt(at);
+        return frame(at === 0 ? OPCODES.text : OPCODES.continuation, Buffer.from(text), { isLast });
       });
     using allowed = await initializedSocket(app);
     allowed.stream.write(Buffer.concat(inFragments(64)));
@@ -78,7 +64,7 @@ describe('a WebSocket', () => {
     await using stage = await startAtRest();
     const { app, clock } = stage;
     using slow = await initializedSocket(app);
-    slow.stream.write(frame(TEXT, Buffer.alloc(100_000, ' '), 200_000));
+    slow.stream.write(frame(OPCODES.text, Buffer.alloc(100_000), { announced: 200_000 }));
     await eventually(async () => (await heldBytes(app)) >= 100_000);
     await clock.advance(UNFINISHED_MS - 1);
     expect(await cuts(app, 'age')).toBe(0);
@@ -90,17 +76,14 @@ describe('a WebSocket', () => {
   });
 
   test.each([
-    ['pings of the protocol', () => frame(FINAL | TEXT, Buffer.from('{"type":"ping"}'))],
-    [
-      'ends of unknown operations',
-      () => frame(FINAL | TEXT, Buffer.from('{"type":"complete","id":"none"}')),
-    ],
-    ['WebSocket pings', () => frame(FINAL | PING, Buffer.alloc(0))],
-  ])('is closed where it goes on sending %s', async (_what, message) => {
+    ['pings of the protocol', OPCODES.text, '{"type":"ping"}'],
+    ['ends of unknown operations', OPCODES.text, '{"type":"complete","id":"none"}'],
+    ['WebSocket pings', OPCODES.ping, ''],
+  ])('is closed where it goes on sending %s', async (_what, opcode, message) => {
     await using stage = await startAtRest();
     const { app, clock } = stage;
     using flood = await initializedSocket(app);
-    const many = Buffer.concat(Array.from({ length: 500 }, message));
+    const many = Buffer.concat(Array(500).fill(frame(opcode, Buffer.from(message))));
     const raw = flood.stream;
     const send = () => {
       if (flood.closed === null && !raw.destroyed) raw.write(many, () => setImmediate(send));
@@ -114,15 +97,16 @@ describe('a WebSocket', () => {
 test('a body that has not arrived whole counts, also behind a request that is answered meanwhile', async () => {
   await using app = await startTestApp();
   const body = '{"query":"{ __typename }"}';
+  const begun = `${HEAD}content-length: 100000\r\n\r\n${' '.repeat(30_000)}`;
   using raw = await openRaw(app.url);
-  raw.socket.write(`${bodyHead(body.length)}${body}${bodyHead(100_000)}${' '.repeat(30_000)}`);
+  raw.socket.write(postOf('{ __typename }') + begun);
   await eventually(() => raw.received.startsWith('HTTP/1.1 200'));
   await eventually(async () => (await heldBytes(app)) >= 30_000);
   raw.socket.write(' '.repeat(1_000));
   await eventually(async () => (await heldBytes(app)) >= 31_000);
   expect(await heldBytes(app)).toBeLessThan(35_000);
   raw.socket.write(body.padStart(69_000));
-  await eventually(() => raw.received.split('HTTP/1.1 200').length === 3);
+  await eventually(() => statusesIn(raw).join() === '200,200');
   expect(await heldBytes(app)).toBe(0);
 });
 
@@ -130,20 +114,18 @@ describe('requests that are refused', () => {
   const NOT_FOUND = 'GET /nothing HTTP/1.1\r\nhost: facade\r\n\r\n';
 
   test('count: what is not found is answered 429 beyond the budget, and then not at all', async () => {
-    const request = NOT_FOUND;
     await using app = await startTestApp({}, { refills: false });
     using raw = await openRaw(app.url);
-    const answers = () => raw.received.split('HTTP/1.1 ').length - 1;
     for (let sent = 40; sent <= 2 * BURST; sent += 40) {
-      raw.socket.write(request.repeat(40));
-      await eventually(() => answers() === sent);
+      raw.socket.write(NOT_FOUND.repeat(40));
+      await eventually(() => statusesIn(raw).length === sent);
     }
-    expect(raw.received.split('HTTP/1.1 429 ')).toHaveLength(BURST + 1);
+    expect(statusesIn(raw).filter((status) => status === '429')).toHaveLength(BURST);
     expect(raw.received).toMatch(/retry-after: \d+/);
-    raw.socket.write(request);
+    raw.socket.write(NOT_FOUND);
     await eventually(() => raw.isClosed);
-    const refused = raw.received.split('HTTP/1.1 4').length - 1;
-    expect(await figure(app, 'http_requests_total{status="4xx"}')).toBe(refused);
+    const requests = 'http_requests_total{status="4xx"}';
+    expect(await seriesValue(app, requests)).toBe(statusesIn(raw).length);
     expect(await cuts(app, 'rate')).toBe(1);
     using probe = await openRaw(app.url);
     probe.socket.write('GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n');
@@ -154,8 +136,7 @@ describe('requests that are refused', () => {
     await using app = await startTestApp();
     const floods = await Promise.all(Array.from({ length: 8 }, () => openRaw(app.url)));
     using calm = await openRaw(app.url);
-    const answers = () =>
-      floods.reduce((sum, { received }) => sum + received.split('HTTP/1.1 404 ').length - 1, 0);
+    const answers = () => floods.flatMap(statusesIn).length;
     let before = 0;
     calm.socket.once('data', () => {
       before = answers();
@@ -173,38 +154,31 @@ describe('requests that are refused', () => {
     await using app = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' }, { refills: false });
     using raw = await openRaw(app.url);
     const from = (address: string) =>
-      `GET /nothing HTTP/1.1\r\nhost: a\r\nx-forwarded-for: ${address}\r\n\r\n`;
-    const answers = (status: number) => raw.received.split(`HTTP/1.1 ${status} `).length - 1;
-    const flood = from('192.0.2.1').repeat(40);
+      NOT_FOUND.replace('host', `x-forwarded-for: ${address}\r\nhost`);
+    const found = () => statusesIn(raw).filter((status) => status === '404').length;
     for (let sent = 40; sent <= 3_200; sent += 40) {
-      await new Promise((resolve) => raw.socket.write(flood, resolve));
-      await eventually(() => answers(404) + answers(429) === sent);
+      raw.socket.write(from('192.0.2.1').repeat(40));
+      await eventually(() => statusesIn(raw).length === sent);
     }
-    expect(answers(404)).toBe(BURST);
+    expect(found()).toBe(BURST);
     raw.socket.write(from('192.0.2.2'));
-    await eventually(() => answers(404) === BURST + 1);
+    await eventually(() => found() === BURST + 1);
     expect(raw.isClosed).toBe(false);
   });
 
   test('behind a proxy count by what came where their bodies are in chunks, and their connection stays open', async () => {
     await using app = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' }, { refills: false });
     using raw = await openRaw(app.url);
-    const head = `POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n`;
-    const chunked = `${head}x-forwarded-for: 192.0.2.1\r\ntransfer-encoding: chunked\r\n\r\n`;
+    const chunked = `${HEAD}x-forwarded-for: 192.0.2.1\r\ntransfer-encoding: chunked\r\n\r\n`;
     const body = `${`4000\r\n${'x'.repeat(0x4000)}\r\n`.repeat(15)}0\r\n\r\n`;
     let sent = 0;
     const send = () => {
       sent += 1;
       raw.socket.write(chunked + body);
-      const answered = () => raw.received.split('HTTP/1.1 ').length - 1 === sent;
-      return eventually(() => answered() || raw.isClosed);
+      return eventually(() => statusesIn(raw).length === sent || raw.isClosed);
     };
     await stepUntil(() => raw.received.includes('HTTP/1.1 429 '), send, 500);
     expect(sent).toBeGreaterThan(100);
     expect(raw.isClosed).toBe(false);
   });
 });
-
-function bodyHead(length: number): string {
-  return `POST /graphql HTTP/1.1\r\nhost: facade\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
-}

@@ -1,10 +1,8 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import type { TestApp } from '../../support/app.ts';
+import { openRaw, type RawConnection } from '../chaos/raw-connection.ts';
+import { seriesValue } from '../operations/scraped.ts';
 
 export const MEGABYTE = 1_048_576;
-
-const STATUS_LINE_BYTES = 13;
 
 /** Settings for tests of slow readers: requests may be as long as their answers. */
 export const LONG_QUESTIONS = {
@@ -20,42 +18,16 @@ export const ROOMY = { unfinishedBytes: 1024 * MEGABYTE };
 /** More than a kernel buffers for a connection, so that the facade buffers the rest. */
 export const UNTAKEN_BYTES = 12 * MEGABYTE;
 
-export interface SlowReader extends Disposable {
-  readonly socket: Socket;
-  readonly isClosed: boolean;
-  /** The status lines read. */
-  readonly statuses: readonly string[];
-  read(): void;
+/** A connection that reads nothing until its socket is resumed. */
+export async function openSlowReader(url: string): Promise<RawConnection> {
+  const raw = await openRaw(url);
+  raw.socket.pause();
+  return raw;
 }
 
-/** A connection that reads nothing until `read` is called. */
-export async function openSlowReader(url: string): Promise<SlowReader> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  let isClosed = false;
-  const statuses: string[] = [];
-  socket.on('error', () => {});
-  socket.once('close', () => {
-    isClosed = true;
-  });
-  await once(socket, 'connect');
-  return {
-    socket,
-    statuses,
-    get isClosed() {
-      return isClosed;
-    },
-    read() {
-      let rest = '';
-      socket.on('data', (data) => {
-        const parts = `${rest}${data.toString('latin1')}`.split(/HTTP\/1\.1 (\d+) /);
-        for (let at = 1; at < parts.length; at += 2) statuses.push(parts[at] as string);
-        // A status line can be received in two chunks.
-        rest = (parts.at(-1) as string).slice(-STATUS_LINE_BYTES);
-      });
-    },
-    [Symbol.dispose]: () => void socket.destroy(),
-  };
+/** The status lines read. */
+export function statusesIn({ received }: RawConnection): string[] {
+  return [...received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status = '']) => status);
 }
 
 /** A field whose answer is as long as its request. */
@@ -87,22 +59,12 @@ export async function askAndStall(
   app: Pick<TestApp, 'url'>,
   query: string,
   post: Post = {},
-): Promise<SlowReader> {
+): Promise<RawConnection> {
   const reader = await openSlowReader(app.url);
   reader.socket.write(postOf(query, post));
   return reader;
 }
 
-/** Reads a metric of the admin port; one with a label that has not occurred yet is 0. */
-export async function figure(
-  { adminUrl }: Pick<TestApp, 'adminUrl'>,
-  name: string,
-): Promise<number> {
-  const text = await (await fetch(`${adminUrl}/metrics`)).text();
-  const line = text.split('\n').find((each) => each.startsWith(`trading_graph_${name} `));
-  return Number(line?.split(' ').at(-1) ?? 0);
-}
-
-export const unreadBytes = (app: TestApp) => figure(app, 'send_buffer_bytes');
+export const unreadBytes = (app: TestApp) => seriesValue(app, 'send_buffer_bytes');
 export const cuts = (app: TestApp, reason: 'idle') =>
-  figure(app, `readers_cut_total{reason="${reason}"}`);
+  seriesValue(app, `readers_cut_total{reason="${reason}"}`);

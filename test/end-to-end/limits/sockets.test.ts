@@ -2,85 +2,59 @@ import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
-import { initializedSocket, openSocket, type RawSocket } from '../live/raw-socket.ts';
+import { initializedSocket, isServed, openSocket } from '../live/raw-socket.ts';
 import { CHANGES } from '../live/watcher.ts';
+import { codesOf } from './every-transport.ts';
 
 const app = sharedApp({ RATE_LIMIT_PER_MINUTE: '100000', MAX_BODY_BYTES: '400000' });
 
 const demo = () => app.sandbox.token({ email: 'demo@example.com' });
 
-/** Awaits a subscription's first event: by then its token is proved. */
-async function watch(raw: RawSocket, id: string): Promise<void> {
-  raw.subscribe(id, CHANGES);
-  await raw.until(id, 'next');
-}
-
 test('an account has a limit of sockets; one more is closed with 1013', async () => {
-  const tokens = [demo(), demo(), demo()];
-  const token = tokens[0] as string;
-  const sockets: RawSocket[] = [];
-  try {
-    // Half of them for each token.
-    for (let at = 0; at < 128; at += 1) {
-      const raw = await initializedSocket(app, tokens[at % 2]);
-      sockets.push(raw);
-      await watch(raw, '1');
-    }
-    for (const each of tokens) {
-      const oneMore = await initializedSocket(app, each);
-      sockets.push(oneMore);
-      oneMore.subscribe('1', CHANGES);
-      expect(await oneMore.close()).toEqual({ code: 1013, reason: 'Too many sockets' });
-    }
-    const other = await initializedSocket(app, app.sandbox.token({ email: 'pro@example.com' }));
-    sockets.push(other);
-    await watch(other, '1');
-    // A socket that disconnects makes room.
-    sockets[0]?.socket.terminate();
-    await eventually(async () => {
-      using raw = await initializedSocket(app, token);
-      raw.subscribe('1', CHANGES);
-      await eventually(() => raw.of('1').length > 0 || raw.closed !== null);
-      return raw.of('1')[0]?.type === 'next';
-    });
-  } finally {
-    for (const raw of sockets) raw[Symbol.dispose]();
+  const tokens = [demo(), demo(), demo()] as const;
+  using sockets = new DisposableStack();
+  using first = await initializedSocket(app, tokens[0]);
+  await first.watch('1');
+  // Half of them for each token.
+  for (let at = 1; at < 128; at += 1) {
+    await sockets.use(await initializedSocket(app, tokens[at % 2])).watch('1');
   }
+  for (const each of tokens) {
+    using oneMore = await initializedSocket(app, each);
+    oneMore.subscribe('1', CHANGES);
+    expect(await oneMore.close()).toEqual({ code: 1013, reason: 'Too many sockets' });
+  }
+  expect(await isServed(app, app.sandbox.token({ email: 'pro@example.com' }))).toBe(true);
+  // A socket that disconnects makes room.
+  first.socket.terminate();
+  await eventually(() => isServed(app, tokens[0]));
 });
 
 test('an account has a limit of subscriptions, over all its sockets', async () => {
   const tokens = [1, 2, 3].map(() => app.sandbox.token({ email: 'fresh@example.com' }));
-  const sockets = await Promise.all(tokens.map((token) => initializedSocket(app, token)));
-  const [first, second, third] = sockets as [RawSocket, RawSocket, RawSocket];
-  try {
-    for (const token of tokens) await app.query('{ session { login } }', { token });
-    for (let at = 0; at < 90; at += 1)
-      for (const raw of sockets) raw.subscribe(String(at), CHANGES);
-    const refused = () =>
-      sockets.flatMap(({ messages }) =>
-        messages.flatMap(
-          ({ payload }) => payload?.errors ?? (Array.isArray(payload) ? payload : []),
-        ),
-      );
-    await eventually(() => refused().length === 270 - 256);
-    for (const { extensions } of refused()) {
-      expect(extensions).toMatchObject({ code: 'RATE_LIMITED', retryAfter: expect.any(Number) });
-    }
-    first.subscribe('later', CHANGES);
-    expect((await first.until('later', 'next')).payload).toMatchObject({
-      errors: [{ extensions: { code: 'RATE_LIMITED' } }],
-    });
-    third.socket.terminate();
-    await eventually(async () => {
-      first.messages.length = 0;
-      first.subscribe('again', CHANGES);
-      await eventually(() => first.of('again').length > 0);
-      return first.of('again')[0]?.type === 'next';
-    });
-    expect(second.closed).toBeNull();
-  } finally {
-    for (const raw of sockets) raw[Symbol.dispose]();
+  for (const token of tokens) await app.query('{ session { login } }', { token });
+  using first = await initializedSocket(app, tokens[0]);
+  using second = await initializedSocket(app, tokens[1]);
+  using third = await initializedSocket(app, tokens[2]);
+  const sockets = [first, second, third];
+  for (let at = 0; at < 90; at += 1) for (const raw of sockets) raw.subscribe(`${at}`, CHANGES);
+  const refused = () =>
+    sockets
+      .flatMap(({ messages }) => messages)
+      .flatMap(({ payload }) => payload?.errors ?? (Array.isArray(payload) ? payload : []));
+  await eventually(() => refused().length === 270 - 256);
+  for (const { extensions } of refused()) {
+    expect(extensions).toMatchObject({ code: 'RATE_LIMITED', retryAfter: expect.any(Number) });
   }
+  expect(codesOf((await first.watch('later')).payload)).toEqual(['RATE_LIMITED']);
+  third.socket.terminate();
+  await eventually(async () => {
+    first.messages.length = 0;
+    first.subscribe('again', CHANGES);
+    await eventually(() => first.of('again').length > 0);
+    return first.of('again')[0]?.type === 'next';
+  });
+  expect(second.closed).toBeNull();
 });
 
 test('subscriptions that fail to start leave room for others, however many they are', async () => {
@@ -94,11 +68,9 @@ test('subscriptions that fail to start leave room for others, however many they 
       () => raw.messages.filter(({ type }) => type === 'complete').length === (batch + 1) * 50,
     );
   }
-  const refused = raw.messages.flatMap(({ payload }) => payload?.errors ?? []);
-  expect(new Set(refused.map(({ extensions }) => extensions.code))).toEqual(
-    new Set(['BAD_USER_INPUT']),
-  );
-  await watch(raw, 'good');
+  const refused = raw.messages.flatMap(({ payload }) => codesOf(payload ?? {}));
+  expect(new Set(refused)).toEqual(new Set(['BAD_USER_INPUT']));
+  await raw.watch('good');
 });
 
 const MAJOR = Number.parseInt(process.versions.node, 10);

@@ -1,44 +1,18 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import type { TestApp } from '../../support/app.ts';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { orderElsewhere } from '../../support/order-elsewhere.ts';
 import { ownApp } from '../../support/shared-app.ts';
-import { ACCOUNT, type LiveClient, type Watcher, webSocketClient } from './watcher.ts';
+import { closedClients } from './closed-clients.ts';
+import { ACCOUNT, type Watcher, webSocketClient } from './watcher.ts';
 
 const DEMO = { email: 'demo@example.com' };
 
 const app = ownApp({ POSITIONS_POLL_MS: '1000' });
-const clients: LiveClient[] = [];
-afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.dispose()));
-});
-
-type CreateClient = (app: TestApp, token: string) => LiveClient;
-
-function watch(
-  token: string,
-  document = ACCOUNT,
-  createClient: CreateClient = webSocketClient,
-): Watcher {
-  const client = createClient(app, token);
-  clients.push(client);
-  return client.watch({}, document);
-}
+const opened = closedClients();
+const watch = (document = ACCOUNT, email = DEMO.email, token = app.sandbox.token({ email })) =>
+  opened(webSocketClient(app, token)).watch({}, document);
 
 const reads = () => app.sandbox.calls('getSession');
-
-/** Places an order at the sandbox itself, as another device does that does not come through here. */
-async function orderElsewhere(order: Readonly<Record<string, unknown>>): Promise<string> {
-  const response = await fetch(`${app.sandbox.url}/trading/positions`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${app.sandbox.token(DEMO)}`,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1, ...order }),
-  });
-  const { orderId } = (await response.json()) as { orderId: string };
-  return orderId;
-}
 
 async function expectTheGateways(watcher: Watcher): Promise<void> {
   await eventually(async () => {
@@ -54,7 +28,7 @@ async function expectTheGateways(watcher: Watcher): Promise<void> {
 }
 
 test('the snapshot has everything, for the one read that also proves the token', async () => {
-  const watcher = watch(app.sandbox.token(DEMO));
+  const watcher = watch();
   await eventually(() => watcher.accountEvents.length > 0);
   const [first] = watcher.accountEvents;
   expect(first).toMatchObject({
@@ -70,7 +44,7 @@ test('the snapshot has everything, for the one read that also proves the token',
 });
 
 test('an order that the market triggers leaves in the event in which its position appears', async () => {
-  const watcher = watch(app.sandbox.token(DEMO));
+  const watcher = watch();
   await eventually(() => watcher.orders.size === 3);
   const before = reads();
   const [order] = [...watcher.orders.values()];
@@ -86,27 +60,27 @@ test('an order that the market triggers leaves in the event in which its positio
 
 test('an order of one’s own appears at once, and a market order’s position with the figures', async () => {
   const token = app.sandbox.token(DEMO);
-  const watcher = watch(token);
+  const watcher = watch(ACCOUNT, DEMO.email, token);
   await eventually(() => watcher.orders.size === 3);
-  const place = (fields: string) =>
-    app.query(
-      `mutation { placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 } ${fields} }) {
-        ... on OrderAccepted { orderId }
-      } }`,
-      { token },
-    );
-  const limit = await place('price: 1, idempotencyKey: "limit"');
-  await eventually(() => watcher.orders.has(limit.data.placeOrder.orderId));
-  const market = await place('idempotencyKey: "market"');
-  await eventually(() => watcher.rows.has(market.data.placeOrder.orderId));
+  const place = async (more: object) => {
+    const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, ...more };
+    const document =
+      'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { ... on OrderAccepted { orderId } } }';
+    const { data } = await app.query(document, { token, variables: { input } });
+    return data.placeOrder.orderId;
+  };
+  const limit = await place({ price: 1, idempotencyKey: 'limit' });
+  await eventually(() => watcher.orders.has(limit));
+  const market = await place({ idempotencyKey: 'market' });
+  await eventually(() => watcher.rows.has(market));
   await expectTheGateways(watcher);
 });
 
 test('a token that op 10 refuses ends its subscriptions with 4403', async () => {
-  const watcher = watch(app.sandbox.token(DEMO));
+  const watcher = watch();
   await eventually(() => watcher.orders.size === 3);
   app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 401 });
-  await orderElsewhere({});
+  await orderElsewhere(app.sandbox, DEMO.email);
   await eventually(() => watcher.ended !== null);
   expect(watcher.ended).toMatchObject({ code: 4403, reason: 'UNAUTHENTICATED' });
 });
@@ -122,12 +96,11 @@ describe('what is not selected is not read:', () => {
        fragment Rest on AccountChanges { orders { closed } }`,
     ],
   ])('%s', async (_what, document) => {
-    const token = app.sandbox.token(DEMO);
-    const watcher = watch(token, document);
+    const watcher = watch(document);
     await eventually(() => watcher.rows.size === 6);
     const before = reads();
-    const id = await orderElsewhere({});
-    await eventually(() => watcher.rows.has(id));
+    const id = await orderElsewhere(app.sandbox, DEMO.email);
+    await eventually(() => watcher.rows.has(String(id)));
     expect(reads()).toBe(before);
   });
 
@@ -138,27 +111,25 @@ describe('what is not selected is not read:', () => {
     ],
     ['by an alias', 'pending: orders { closed } } }'],
   ])('but %s it is', async (_where, rest) => {
-    const watcher = watch(app.sandbox.token(DEMO), `subscription { ${POSITIONS} ${rest}`);
+    const watcher = watch(`subscription { ${POSITIONS} ${rest}`);
     await eventually(() => watcher.rows.size === 6);
     const before = reads();
-    const id = await orderElsewhere({});
-    await eventually(() => watcher.rows.has(id));
+    const id = await orderElsewhere(app.sandbox, DEMO.email);
+    await eventually(() => watcher.rows.has(String(id)));
     await eventually(() => reads() === before + 1);
   });
 });
 
 test('what an event reads of the account comes from the feed, or is refused: it never costs a call', async () => {
   const held = 'instrument { positions { id } orders { id } }';
-  const token = app.sandbox.token(DEMO);
   const account = watch(
-    token,
     `subscription { accountChanges { cursor snapshot status positions { upserted { id ${held} } opened closed }
       orders { upserted { id } closed } session { id positions { id } orders { id } } } }`,
   );
   // Nobody follows this account, so its feed has no orders.
   const changes = watch(
-    app.sandbox.token({ email: 'pro@example.com' }),
     `subscription { positionChanges { cursor snapshot upserted { id ${held} } closed } }`,
+    'pro@example.com',
   );
   await eventually(() => account.events.length > 0 && changes.errors.length > 0);
   expect(account.errors).toEqual([]);

@@ -9,9 +9,7 @@ const app = sharedApp({ POSITIONS_POLL_MS: '100' });
 
 beforeEach(() => app.sandbox.clearCalls());
 
-function demoToken(): string {
-  return app.sandbox.token({ email: 'demo@example.com' });
-}
+const demoToken = () => app.sandbox.token({ email: 'demo@example.com' });
 
 describe('the times of a subscription', () => {
   test.each([
@@ -21,7 +19,7 @@ describe('the times of a subscription', () => {
     '%s: %d is BAD_USER_INPUT, on all views and transports, and costs no call',
     async (argument, value) => {
       for (const create of [webSocketClient, sseClient]) {
-        const client = create(app, demoToken());
+        await using client = create(app, demoToken());
         for (const query of [CHANGES, ACCOUNT, LIST]) {
           const watcher = client.watch({ [argument]: value }, query);
           await eventually(() => watcher.ended !== null);
@@ -29,14 +27,13 @@ describe('the times of a subscription', () => {
             { extensions: { code: 'BAD_USER_INPUT', argument, retryable: false } },
           ]);
         }
-        client.dispose();
       }
       expect(app.sandbox.callCounts().total).toBe(0);
     },
   );
 
   test('limits the events to one per interval, whatever happens in it', async () => {
-    const client = webSocketClient(app, demoToken());
+    await using client = webSocketClient(app, demoToken());
     const intervalMs = 700;
     const beganAtMs = performance.now();
     const slow = client.watch({ intervalMs });
@@ -51,14 +48,13 @@ describe('the times of a subscription', () => {
     const intervals = (performance.now() - beganAtMs) / intervalMs;
     expect(slow.events.length).toBeLessThanOrEqual(1 + intervals);
     await eventually(() => expect(slow.list).toEqual(quick.list));
-    client.dispose();
   });
 });
 
 test('a cursor of another account, of the future, or of nothing at all is answered with a snapshot, never an error', async () => {
-  const client = webSocketClient(app, demoToken());
+  await using client = webSocketClient(app, demoToken());
   const own = client.watch();
-  const others = webSocketClient(app, app.sandbox.token({ email: 'pro@example.com' }));
+  await using others = webSocketClient(app, app.sandbox.token({ email: 'pro@example.com' }));
   const foreign = others.watch();
   await eventually(() => own.last !== undefined && foreign.last !== undefined);
   const [version = '', seal = ''] = own.last?.cursor.split('.') ?? [];
@@ -85,8 +81,6 @@ test('a cursor of another account, of the future, or of nothing at all is answer
   const resumed = client.watch({ after: own.last?.cursor ?? null });
   await eventually(() => resumed.last !== undefined);
   expect(resumed.events[0]).toMatchObject({ snapshot: false, upserted: [] });
-  client.dispose();
-  others.dispose();
 });
 
 test('a thousand subscriptions on one socket: those above the cap are refused, the others go on', async () => {
@@ -101,7 +95,6 @@ test('a thousand subscriptions on one socket: those above the cap are refused, t
   await eventually(() => count('next') === 200);
   // A completed operation makes room for another.
   raw.say({ id: 's0', type: 'complete' });
-  raw.subscribe('later', CHANGES);
-  await raw.until('later', 'next');
+  await raw.watch('later');
   expect(raw.closed).toBeNull();
 });

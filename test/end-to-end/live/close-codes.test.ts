@@ -3,7 +3,9 @@ import { Documents } from '../../../engine/documents/documents.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { initializedSocket, openSocket } from './raw-socket.ts';
+import { FRAMES, frame, OPCODES } from '../../support/websocket-frames.ts';
+import { codesOf } from '../limits/every-transport.ts';
+import { initializedSocket, openSocket, type RawSocket } from './raw-socket.ts';
 import { CHANGES } from './watcher.ts';
 
 const app = sharedApp({ POSITIONS_POLL_MS: '200' });
@@ -63,49 +65,48 @@ describe('a client that breaks the protocol', () => {
     expect(await silent.close()).toEqual({ code: 4408, reason });
   });
 
-  test('is closed with 4409 where it uses an id twice, and unsubscribes from its feed', async () => {
+  test.each<[what: string, code: number, reason: unknown, send: (raw: RawSocket) => unknown]>([
+    [
+      'it uses an id twice, and unsubscribes from its feed',
+      4409,
+      'Subscriber for twice already exists',
+      async (raw) => {
+        await raw.watch('twice');
+        raw.subscribe('twice', CHANGES);
+      },
+    ],
+    [
+      'it sends connection_init twice',
+      4429,
+      'Too many initialisation requests',
+      (raw) => raw.say({ type: 'connection_init' }),
+    ],
+    [
+      'a frame’s header announces too large a payload',
+      1009,
+      expect.anything(),
+      (raw) => raw.stream.write(frame(OPCODES.text, Buffer.alloc(4), { announced: 2 ** 40 })),
+    ],
+    [
+      'reserved bits of a frame are set',
+      1002,
+      expect.anything(),
+      (raw) => raw.stream.write(FRAMES.reserved ?? ''),
+    ],
+    ['a text is no UTF-8', 1007, expect.anything(), (raw) => raw.stream.write(FRAMES.noText ?? '')],
+  ])('is closed where %s: %i', async (_what, code, reason, send) => {
     using raw = await initializedSocket(app, token);
-    raw.subscribe('twice', CHANGES);
-    await raw.until('twice', 'next');
-    raw.subscribe('twice', CHANGES);
-    expect(await raw.close()).toEqual({
-      code: 4409,
-      reason: 'Subscriber for twice already exists',
-    });
+    await send(raw);
+    expect(await raw.close()).toEqual({ code, reason });
   });
 
   test('may send a token as long as a header can be, and no longer', async () => {
     using long = await initializedSocket(app, 'x'.repeat(16_384 - 'Bearer '.length));
-    long.subscribe('1', '{ customerId }');
-    expect((await long.until('1', 'next')).payload.errors).toMatchObject([
-      { extensions: { code: 'UNAUTHENTICATED' } },
-    ]);
+    const { payload } = await long.watch('1', '{ customerId }');
+    expect(codesOf(payload)).toEqual(['UNAUTHENTICATED']);
     using longer = await openSocket(app);
     longer.say({ type: 'connection_init', payload: { authorization: 'x'.repeat(16_385) } });
     expect(await longer.close()).toEqual({ code: 4403, reason: 'Forbidden' });
-  });
-
-  test('is closed with 4429 where it sends connection_init twice', async () => {
-    using raw = await initializedSocket(app, token);
-    raw.say({ type: 'connection_init' });
-    expect(await raw.close()).toEqual({ code: 4429, reason: 'Too many initialisation requests' });
-  });
-
-  test('is closed with 1009 as soon as a frame’s header announces too large a payload', async () => {
-    using raw = await initializedSocket(app, token);
-    // A text frame, masked, of 2^40 bytes.
-    raw.stream.write(Buffer.from([0x81, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 1, 2, 3, 4]));
-    expect(await raw.close()).toMatchObject({ code: 1009 });
-  });
-
-  test('is closed with 1002 or 1007 where its frames are malformed or no UTF-8', async () => {
-    using broken = await initializedSocket(app, token);
-    // Reserved bits that no extension defines.
-    broken.stream.write(Buffer.from([0xf1, 0x80, 0, 0, 0, 0]));
-    expect(await broken.close()).toMatchObject({ code: 1002 });
-    using garbled = await initializedSocket(app, token);
-    garbled.socket.send(Buffer.from([0xff, 0xfe]), { binary: false });
-    expect(await garbled.close()).toMatchObject({ code: 1007 });
   });
 
   test('may send the protocol’s own ping message', async () => {
@@ -120,8 +121,7 @@ test('a server that shuts down closes idle sockets with 1012, the busy ones when
   await using own = await startTestApp({ POSITIONS_POLL_MS: '100' });
   const ownToken = own.sandbox.token({ email: 'demo@example.com' });
   using subscribed = await initializedSocket(own, ownToken);
-  subscribed.subscribe('1', CHANGES);
-  await subscribed.until('1', 'next');
+  await subscribed.watch('1');
   using busy = await initializedSocket(own, ownToken);
   own.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600, times: 1 });
   busy.subscribe('1', '{ customerId }');

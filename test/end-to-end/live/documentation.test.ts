@@ -3,11 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient as createWebSocketClient } from 'graphql-ws';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 import { eventually } from '../../support/eventually.ts';
 import { readUntil } from '../../support/read-until.ts';
 import { ownApp } from '../../support/shared-app.ts';
-import { sseClient, type Watcher } from './watcher.ts';
+import { sseClient, type Watcher, webSocketClient } from './watcher.ts';
 
 const page = await readFile(new URL('../../../docs/live.md', import.meta.url), 'utf8');
 
@@ -70,7 +69,8 @@ async function followsTheMarket(rows: () => Rows): Promise<void> {
   });
 }
 
-function runWebSocketExample(freshToken: () => Promise<string>) {
+test('the WebSocket example follows the market, through the end of its token', async () => {
+  const { freshToken, asked } = freshTokens();
   const statuses: string[] = [];
   const failures: unknown[] = [];
   const { rows, variables, client } = run(
@@ -86,12 +86,6 @@ function runWebSocketExample(freshToken: () => Promise<string>) {
     'return { rows, variables, client };',
   ) as { rows: Rows; variables: { after: string | null }; client: { dispose(): void } };
   disposals.push(() => client.dispose());
-  return { rows, variables, statuses, failures };
-}
-
-test('the WebSocket example follows the market, through the end of its token', async () => {
-  const { freshToken, asked } = freshTokens();
-  const { rows, variables, statuses, failures } = runWebSocketExample(freshToken);
   await followsTheMarket(() => rows);
   await eventually(() => asked() === 2);
   await followsTheMarket(() => rows);
@@ -140,20 +134,12 @@ test('the account that is folded follows the gateway', async () => {
   };
   const foldAccount = new Function(`${FOLD}\n${FOLD_ACCOUNT}\nreturn foldAccount;`)();
   const token = app.sandbox.token({ email: 'demo@example.com' });
-  const client = createWebSocketClient({
-    url: app.webSocketUrl,
-    webSocketImpl: WebSocket,
-    connectionParams: { authorization: `Bearer ${token}` },
-  });
+  const client = webSocketClient(app, token);
   disposals.push(() => client.dispose());
-  client.subscribe<{ accountChanges: object }>(
-    { query: ACCOUNT_QUERY },
-    {
-      next: ({ data }) => foldAccount(account, data?.accountChanges),
-      error: () => {},
-      complete: () => {},
-    },
-  );
+  const watcher = client.watch({}, ACCOUNT_QUERY);
+  watcher.sink.next = ({ data }) => {
+    foldAccount(account, (data as { accountChanges: object }).accountChanges);
+  };
   await eventually(() => account.orders.size === 3);
   const [order] = account.orders.values();
   app.sandbox.putPrice(order.symbol, order.priceOpen);

@@ -8,14 +8,8 @@ import {
   startLaggingGateway,
 } from '../../support/lagging-gateway.ts';
 import { createSeededRandom, type SeededRandom } from '../orders/seeded-random.ts';
-import { AccountFold, StateHistory } from './state-history.ts';
-import {
-  ACCOUNT,
-  type AccountEvent,
-  CHANGES,
-  type ChangesEvent,
-  webSocketClient,
-} from './watcher.ts';
+import { FoldedLists, ShownOrders, StateHistory } from './state-history.ts';
+import { ACCOUNT, CHANGES, webSocketClient } from './watcher.ts';
 
 export interface FoldCheck {
   readonly seed: number;
@@ -71,25 +65,20 @@ export async function checkFolding({
   await using app = await startTestApp(environment, { gateway: sandbox });
   const clients = [ACCOUNT, ACCOUNT, CHANGES].map((document) => {
     const client = webSocketClient(app, sandbox.token(DEMO));
-    const fold = new AccountFold(history);
-    const { sink } = client.watch({}, document);
-    const next = sink.next;
-    sink.next = (result) => {
+    const watcher = client.watch({}, document);
+    const lists = new FoldedLists(history);
+    const { next } = watcher.sink;
+    watcher.sink.next = (result) => {
       next(result);
-      const { accountChanges, positionChanges } = (result.data ?? {}) as {
-        accountChanges?: AccountEvent;
-        positionChanges?: ChangesEvent;
-      };
-      if (accountChanges) fold.add(accountChanges, accountChanges.positions, accountChanges.orders);
-      if (positionChanges) fold.add(positionChanges, positionChanges, null);
+      if (result.data) lists.check(watcher);
     };
-    return { client, fold };
+    return { client, watcher, lists };
   });
   const devices = [sandbox.token(DEMO), sandbox.token(DEMO)].map(
     (token) => new Device(app, token, history, gatewaySays.failEvery !== undefined),
   );
-  const folds = clients.map(({ fold }) => fold);
-  await eventually(() => folds.every(({ events }) => events > 0));
+  const watchers = clients.map(({ watcher }) => watcher);
+  await eventually(() => watchers.every(({ last }) => last !== undefined));
   // A subscription whose token was never proved would end by a failure, as it should.
   Object.assign(gateway.failEvery, gatewaySays.failEvery);
   let isOver = false;
@@ -107,11 +96,13 @@ export async function checkFolding({
   }
   isOver = true;
   await Promise.all(asking);
-  await eventually(() => folds.every((fold) => fold.isUpToDate));
+  await eventually(() => watchers.every((watcher) => history.isNewest(watcher)));
   await Promise.all(clients.map(({ client }) => client.dispose()));
   return {
-    problems: [...folds, ...devices].flatMap(({ problems }) => problems),
-    events: folds.reduce((sum, { events }) => sum + events, 0),
+    problems: [...clients.map(({ lists }) => lists), ...devices].flatMap(
+      ({ problems }) => problems,
+    ),
+    events: watchers.reduce((sum, { events }) => sum + events.length, 0),
     queries: asked(),
     states: gateway.states.length,
   };
@@ -125,14 +116,13 @@ class Device {
   readonly #token: string;
   readonly #history: StateHistory;
   readonly #mayFail: boolean;
-  readonly #shown = new Set<string>();
-  /** In how many answers on end an order was nowhere. */
-  readonly #nowhere = new Map<string, number>();
+  readonly #shown: ShownOrders;
 
   constructor(app: TestApp, token: string, history: StateHistory, mayFail: boolean) {
     this.#app = app;
     this.#token = token;
     this.#history = history;
+    this.#shown = new ShownOrders(history);
     this.#mayFail = mayFail;
   }
 
@@ -152,28 +142,22 @@ class Device {
     if (positionTotals && positionTotals.count !== positions.length) {
       this.problems.push(`${document}: counts ${positionTotals.count} of ${positions.length}`);
     }
-    if (orders) this.#place(orders, positions);
+    if (!orders) return;
+    for (const id of this.#shown.lost(idsOf(orders), idsOf(positions), this.asked)) {
+      this.problems.push(`${document}: order ${id} is nowhere`);
+    }
   }
 
   /** `from` is null where the list may be older than others that were shown. */
   #match(document: string, rows: readonly Row[], from: number | null): void {
-    const list = new Map(rows.map(({ id, profit }) => [id, profit]));
+    const list = rows.map((row) => [row.id, row] as const);
     const state = this.#history.match(list, from ?? 0);
     if (typeof state === 'string') this.problems.push(`${document}: ${state}`);
     else if (from !== null) this.#history.serve(state);
   }
-
-  #place(orders: readonly Row[], positions: readonly Row[]): void {
-    const listed = new Set([...orders, ...positions].map(({ id }) => id));
-    for (const id of this.#shown) {
-      const isNowhere = !listed.has(id) && !this.#history.gone.has(id);
-      const answers = isNowhere ? (this.#nowhere.get(id) ?? 0) + 1 : 0;
-      this.#nowhere.set(id, answers);
-      if (answers > 2) this.problems.push(`order ${id} was nowhere in ${answers} answers`);
-    }
-    for (const { id } of orders) this.#shown.add(id);
-  }
 }
+
+const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id);
 
 interface Row {
   readonly id: string;

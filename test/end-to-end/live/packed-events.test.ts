@@ -4,6 +4,7 @@ import type { ClientOptions } from 'ws';
 import { eventually } from '../../support/eventually.ts';
 import { heldBytes } from '../../support/heap.ts';
 import { sharedApp } from '../../support/shared-app.ts';
+import { frame, OPCODES, PACKED } from '../../support/websocket-frames.ts';
 import { openSocket, type RawSocket } from './raw-socket.ts';
 
 const ROW = '{ id symbol side units priceOpen priceCurrent profit }';
@@ -61,20 +62,11 @@ test('events over a kilobyte are sent packed to those who take it, in a third of
 });
 
 describe('packed messages of a client', () => {
-  const [WHOLE, FIRST, MIDDLE, LAST] = [0xc1, 0x41, 0x00, 0x80];
-
-  /** Sends one frame with the bit that marks it as packed; its mask changes nothing. */
-  function sayFrame(raw: RawSocket, payload: Buffer, type = WHOLE): void {
-    const head = Buffer.from([type, 0x80 | 126, 0, 0, 0, 0, 0, 0]);
-    head.writeUInt16BE(payload.length, 2);
-    raw.stream.write(Buffer.concat([head, payload]));
-  }
-
-  function sayPacked(raw: RawSocket, text: string): void {
-    const segment = deflateRawSync(text, { finishFlush: constants.Z_SYNC_FLUSH });
-    sayFrame(raw, segment.subarray(0, -4));
-  }
-
+  const pack = (text: string) =>
+    deflateRawSync(text, { finishFlush: constants.Z_SYNC_FLUSH }).subarray(0, -4);
+  const packedFrame = (payload: Buffer, isLast = true) =>
+    frame(OPCODES.text, payload, { rsv: PACKED, isLast });
+  const sayPacked = (raw: RawSocket, text: string) => raw.stream.write(packedFrame(pack(text)));
   const pongs = ({ messages }: RawSocket) => messages.filter(({ type }) => type === 'pong').length;
 
   test('are unpacked each by itself', async () => {
@@ -92,16 +84,15 @@ describe('packed messages of a client', () => {
   test('may come in fragments, and thousands at a time', async () => {
     const { raw } = await connect();
     const text = '{"type":"ping","payload":{"text":"Привет, 世界 🐟"}}';
-    const packed = deflateRawSync(text, { finishFlush: constants.Z_SYNC_FLUSH }).subarray(0, -4);
+    const packed = pack(text);
     const count = 2_000;
-    raw.stream.cork();
-    for (let at = 0; at < count; at += 1) {
-      sayFrame(raw, packed.subarray(0, 9), FIRST);
-      sayFrame(raw, packed.subarray(9, 10), MIDDLE);
-      sayFrame(raw, packed.subarray(10), LAST);
-      sayFrame(raw, packed);
-    }
-    raw.stream.uncork();
+    const twice = Buffer.concat([
+      packedFrame(packed.subarray(0, 9), false),
+      frame(OPCODES.continuation, packed.subarray(9, 10), { isLast: false }),
+      frame(OPCODES.continuation, packed.subarray(10)),
+      packedFrame(packed),
+    ]);
+    raw.stream.write(Buffer.concat(Array(count).fill(twice)));
     await eventually(() => pongs(raw) === 2 * count);
     const { payload } = raw.messages.at(-1) ?? {};
     expect(payload).toEqual({ text: 'Привет, 世界 🐟' });
@@ -136,7 +127,7 @@ describe('packed messages of a client', () => {
 
   test('close the socket where they cannot be unpacked', async () => {
     const { raw } = await connect();
-    sayFrame(raw, Buffer.from('no deflate'));
+    raw.stream.write(packedFrame(Buffer.from('no deflate')));
     expect(await raw.close()).toMatchObject({ code: 1007 });
   });
 });

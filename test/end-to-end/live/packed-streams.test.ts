@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { constants, gunzipSync } from 'node:zlib';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import type { ChangesEvent } from './watcher.ts';
@@ -94,3 +94,23 @@ test('a packed stream that ends is whole, checksum included', async () => {
   expect(text).toContain('"code":"UNAUTHENTICATED"');
   expect(text).toMatch(/event: complete\ndata:\n\n$/);
 });
+
+test.each([
+  ['gzip, br', 'gzip'],
+  ['identity', undefined],
+])(
+  'a stream’s headers are sent immediately, before there is any event: %s',
+  async (taken, used) => {
+    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'hang' });
+    onTestFinished(() => app.sandbox.clearFaults());
+    using stream = await openStream(taken, app.sandbox.token({ email: 'fresh@example.com' }));
+    expect(stream.response.statusCode).toBe(200);
+    expect(stream.response.headers).toMatchObject({
+      'content-type': expect.stringMatching(/^text\/event-stream/),
+      'cache-control': 'no-store',
+      vary: 'Authorization, Accept, Accept-Encoding, Origin',
+      'x-accel-buffering': 'no',
+    });
+    expect(stream.response.headers['content-encoding']).toBe(used);
+  },
+);

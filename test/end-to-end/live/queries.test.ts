@@ -1,24 +1,23 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { ownApp } from '../../support/shared-app.ts';
-import { type LiveClient, type Watcher, webSocketClient } from './watcher.ts';
+import { closedClients } from './closed-clients.ts';
+import { type Watcher, webSocketClient } from './watcher.ts';
 
 // So long that no poll falls due during a test.
 const POLL_MS = '86400000';
 
 const app = ownApp({ POSITIONS_POLL_MS: POLL_MS, POSITIONS_POLL_MAX_MS: POLL_MS });
 let token: string;
-let client: LiveClient;
+const opened = closedClients();
 let watcher: Watcher;
 
 beforeEach(async () => {
   token = app.sandbox.token({ email: 'demo@example.com' });
-  client = webSocketClient(app, token);
-  watcher = client.watch();
+  watcher = opened(webSocketClient(app, token)).watch();
   await eventually(() => watcher.last !== undefined);
   app.sandbox.clearCalls();
 });
-afterEach(() => client.dispose());
 
 test('a query reads the running feed while it is younger than a poll', async () => {
   app.sandbox.tick();

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { type ClientOptions, WebSocket } from 'ws';
 import type { TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { CHANGES } from './watcher.ts';
 
 export interface Message {
   readonly id?: string;
@@ -51,6 +52,12 @@ export class RawSocket {
     return found() as Message;
   }
 
+  /** Starts a subscription, and awaits its first event: by then its token is proved. */
+  async watch(id: string, query = CHANGES): Promise<Message> {
+    this.subscribe(id, query);
+    return this.until(id, 'next');
+  }
+
   async close(): Promise<{ readonly code: number; readonly reason: string }> {
     await eventually(() => this.closed !== null);
     return this.closed as { code: number; reason: string };
@@ -83,4 +90,15 @@ export async function initializedSocket(
   raw.say({ type: 'connection_init', payload });
   await eventually(() => raw.messages.some(({ type }) => type === 'connection_ack'));
   return raw;
+}
+
+/** Whether a socket of its own follows the account, rather than being refused or closed. */
+export async function isServed(
+  app: Pick<TestApp, 'webSocketUrl'>,
+  token: string,
+): Promise<boolean> {
+  using raw = await initializedSocket(app, token);
+  raw.subscribe('1', CHANGES);
+  await eventually(() => raw.of('1').length > 0 || raw.closed !== null);
+  return raw.of('1')[0]?.type === 'next';
 }

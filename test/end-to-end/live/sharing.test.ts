@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { seriesValue } from '../operations/scraped.ts';
 import { LIST, sseClient, type Watcher, webSocketClient } from './watcher.ts';
 
 const POLL_MS = 200;
@@ -42,21 +43,11 @@ test('forty watchers of one account, on both transports, share one poll and see 
   const token = sandbox.token({ email: 'demo@example.com' });
   await eventually(async () => {
     const { data } = await app.query('{ positions { id symbol profit priceCurrent } }', { token });
-    const list = data.positions.toSorted(byId);
-    for (const watcher of watchers) expect(watcher.list).toEqual(list);
+    for (const watcher of watchers) expect(watcher.list).toEqual(data.positions);
   });
   // The first snapshot, then one event for each change, however many sockets there are.
   for (const { events } of watchers) expect(events.length).toBeLessThanOrEqual(INTERVALS + 1);
 
   await disposeAll();
-  await eventually(async () => (await metric(app, 'subscriptions')) === 0);
+  await eventually(async () => (await seriesValue(app, 'subscriptions')) === 0);
 });
-
-function byId(a: { id: string }, b: { id: string }): number {
-  return a.id < b.id ? -1 : 1;
-}
-
-async function metric(app: TestApp, name: string): Promise<number> {
-  const text = await (await fetch(`${app.adminUrl}/metrics`)).text();
-  return Number(new RegExp(`^\\w*${name} (\\S+)$`, 'm').exec(text)?.[1]);
-}

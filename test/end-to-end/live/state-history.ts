@@ -1,7 +1,11 @@
 import { type LaggingGateway, stateAt } from '../../support/lagging-gateway.ts';
-import type { AccountEvent, ChangesEvent } from './watcher.ts';
+import type { Watcher } from './watcher.ts';
 
 type Positions = ReadonlyMap<string, number | null>;
+type Rows = Iterable<readonly [id: string, row: { readonly profit: number | null }]>;
+
+const numbersOf = (rows: Rows): Positions =>
+  new Map([...rows].map(([id, { profit }]) => [id, profit]));
 
 /** The gateway's states, and how far what was shown of its list has come. */
 export class StateHistory {
@@ -24,8 +28,9 @@ export class StateHistory {
   }
 
   /** The first state from this one on that has the positions, or words for why there is none. */
-  match(positions: Positions, from: number): number | string {
+  match(rows: Rows, from: number): number | string {
     const { states } = this.gateway;
+    const positions = numbersOf(rows);
     const has = (state: { readonly positions: Positions }) => sameMap(state.positions, positions);
     const found = states.findIndex((state, at) => at >= from && has(state));
     if (found >= 0) return found;
@@ -41,70 +46,68 @@ export class StateHistory {
     // A state of that very millisecond may have come behind the answer.
     return states.indexOf(stateAt(states, sentAtMs - lagMs.getOpenPositions - 1));
   }
+
+  /** Whether a subscriber has the account as it is. */
+  isNewest({ rows, orders, accountEvents }: Watcher): boolean {
+    const last = this.gateway.states.at(-1);
+    if (last === undefined || !sameMap(last.positions, numbersOf(rows))) return false;
+    if (accountEvents.length === 0) return true;
+    return (
+      last.orders.size === orders.size && [...orders.keys()].every((id) => last.orders.has(id))
+    );
+  }
 }
 
-/** One subscriber's copy of the account, with what no subscriber should ever see. */
-export class AccountFold {
-  readonly problems: string[] = [];
-  events = 0;
+/** The orders that somebody was shown, none of which may be nowhere for long. */
+export class ShownOrders {
   readonly #history: StateHistory;
-  readonly #positions = new Map<string, number | null>();
-  readonly #orders = new Set<string>();
   readonly #shown = new Set<string>();
   /** The reads by whose lists an order was nowhere, without a break. */
-  readonly #nowhere = new Map<string, Set<string>>();
-  #state = 0;
-  #hasOrders = false;
+  readonly #nowhere = new Map<string, Set<unknown>>();
 
   constructor(history: StateHistory) {
     this.#history = history;
   }
 
-  add(
-    { snapshot, asOf }: Pick<ChangesEvent, 'snapshot' | 'asOf'>,
-    positions: Pick<ChangesEvent, 'upserted' | 'closed'>,
-    orders: AccountEvent['orders'],
-  ): void {
-    this.events += 1;
-    if (snapshot) this.#positions.clear();
-    for (const id of positions.closed) this.#positions.delete(id);
-    for (const { id, profit } of positions.upserted) this.#positions.set(id, profit);
+  /** Those that were nowhere by more than two reads on end. */
+  lost(orders: readonly string[], positions: readonly string[], read: unknown): string[] {
+    for (const id of orders) this.#shown.add(id);
+    return [...this.#shown].filter((id) => {
+      if (orders.includes(id) || positions.includes(id) || this.#history.gone.has(id)) {
+        this.#nowhere.delete(id);
+        return false;
+      }
+      const reads = (this.#nowhere.get(id) ?? new Set()).add(read);
+      this.#nowhere.set(id, reads);
+      return reads.size > 2;
+    });
+  }
+}
+
+/** Holds each list that a subscriber folds to the gateway's states. */
+export class FoldedLists {
+  readonly problems: string[] = [];
+  readonly #history: StateHistory;
+  readonly #shown: ShownOrders;
+  #state = 0;
+
+  constructor(history: StateHistory) {
+    this.#history = history;
+    this.#shown = new ShownOrders(history);
+  }
+
+  check({ last, rows, orders, accountEvents }: Watcher): void {
+    const { asOf = '' } = last ?? {};
     const from = Math.max(this.#state, this.#history.atLeast(Date.parse(asOf)));
-    const state = this.#history.match(this.#positions, from);
+    const state = this.#history.match(rows, from);
     if (typeof state === 'string') this.problems.push(`as of ${asOf}: ${state}`);
     else {
       this.#state = state;
       this.#history.serve(state);
     }
-    if (orders === null) return;
-    this.#hasOrders = true;
-    if (snapshot) this.#orders.clear();
-    for (const id of orders.closed) this.#orders.delete(id);
-    for (const { id } of orders.upserted) {
-      this.#orders.add(id);
-      this.#shown.add(id);
-    }
-    for (const id of this.#shown) this.#place(id, asOf);
-  }
-
-  get isUpToDate(): boolean {
-    const last = this.#history.gateway.states.at(-1);
-    if (last === undefined || !sameMap(last.positions, this.#positions)) return false;
-    if (!this.#hasOrders) return true;
-    return (
-      last.orders.size === this.#orders.size && [...last.orders].every((id) => this.#orders.has(id))
-    );
-  }
-
-  #place(id: string, asOf: string): void {
-    const isListed = this.#orders.has(id) || this.#positions.has(id);
-    if (isListed || this.#history.gone.has(id)) {
-      this.#nowhere.delete(id);
-      return;
-    }
-    const reads = (this.#nowhere.get(id) ?? new Set()).add(asOf);
-    this.#nowhere.set(id, reads);
-    if (reads.size > 2) this.problems.push(`as of ${asOf}: order ${id} is nowhere`);
+    if (!accountEvents.at(-1)?.orders) return;
+    const lost = this.#shown.lost([...orders.keys()], [...rows.keys()], asOf);
+    for (const id of lost) this.problems.push(`as of ${asOf}: order ${id} is nowhere`);
   }
 }
 

@@ -1,27 +1,19 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { ownApp } from '../../support/shared-app.ts';
 import { unsignedToken, withClaims } from '../../support/tokens.ts';
+import { codesOf } from '../limits/every-transport.ts';
+import { closedClients } from './closed-clients.ts';
 import { initializedSocket, openSocket } from './raw-socket.ts';
-import { CHANGES, LIST, type LiveClient, sseClient, VIEWS, webSocketClient } from './watcher.ts';
+import { CHANGES, LIST, sseClient, VIEWS, type Watcher, webSocketClient } from './watcher.ts';
 
 const DEMO = { email: 'demo@example.com' };
 const SHORT_SECONDS = 6;
 
 const app = ownApp({ POSITIONS_POLL_MS: '100' });
-const clients: LiveClient[] = [];
-afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.dispose()));
-});
-
-function opened(client: LiveClient): LiveClient {
-  clients.push(client);
-  return client;
-}
-
-function hasList({ list }: { list: readonly unknown[] }): boolean {
-  return list.length === 6;
-}
+const opened = closedClients();
+const hasList = ({ list }: Watcher) => list.length === 6;
+const UNAUTHENTICATED = { code: 4403, reason: 'UNAUTHENTICATED' };
 
 describe.each(VIEWS)('%s: a token that expires', (_view, changes) => {
   test('closes its socket with 4403 and no other message, and ends its event stream with an error', async () => {
@@ -33,14 +25,13 @@ describe.each(VIEWS)('%s: a token that expires', (_view, changes) => {
     raw.subscribe('b', LIST);
     const stream = opened(sseClient(app, short)).watch({}, changes);
     await eventually(() => hasList(stream));
-    expect(await raw.close()).toEqual({ code: 4403, reason: 'UNAUTHENTICATED' });
-    expect(new Set(raw.messages.map(({ type }) => type))).toEqual(
-      new Set(['connection_ack', 'next']),
-    );
+    expect(await raw.close()).toEqual(UNAUTHENTICATED);
+    const types = new Set(raw.messages.map(({ type }) => type));
+    expect(types).toEqual(new Set(['connection_ack', 'next']));
     for (const { payload } of raw.messages) expect(payload?.errors).toBeUndefined();
     await eventually(() => stream.ended !== null);
     expect(stream.ended).toBe('complete');
-    expect(stream.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+    expect(codesOf(stream)).toEqual(['UNAUTHENTICATED']);
     // The other device's feed continues with its own token.
     const before = other.events.length;
     app.sandbox.tick();
@@ -61,10 +52,7 @@ describe('a client that asks for an error in place of a closed socket', () => {
     const token = app.sandbox.token(DEMO);
     using raw = await openSocket(app);
     raw.say(init(token));
-    raw.subscribe('a', LIST);
-    raw.subscribe('b', LIST);
-    await raw.until('a', 'next');
-    await raw.until('b', 'next');
+    for (const id of ['a', 'b']) await raw.watch(id, LIST);
     app.sandbox.revoke({ token });
     for (const id of ['a', 'b']) {
       expect((await raw.until(id, 'error')).payload).toMatchObject(REFUSED);
@@ -95,27 +83,26 @@ describe('a client that asks for an error in place of a closed socket', () => {
 describe('a token that the gateway revokes', () => {
   test('ends the subscriptions of its own device; the two others miss nothing', async () => {
     const tokens = [1, 2, 3].map(() => app.sandbox.token(DEMO));
-    const [lost, second, third] = tokens.map((token) => [
+    const watchers = tokens.flatMap((token) => [
       opened(webSocketClient(app, token)).watch(),
       opened(sseClient(app, token)).watch(),
     ]);
-    const all = [...(lost ?? []), ...(second ?? []), ...(third ?? [])];
-    await eventually(() => all.every(hasList));
+    const [socket, stream, other, ...others] = watchers as [Watcher, Watcher, Watcher];
+    await eventually(() => watchers.every(hasList));
     app.sandbox.revoke({ token: tokens[0] as string });
-    await eventually(() => lost?.every(({ ended }) => ended !== null) ?? false);
-    expect(lost?.[0]?.ended).toMatchObject({ code: 4403, reason: 'UNAUTHENTICATED' });
-    expect(lost?.[0]?.errors).toEqual([]);
-    expect(lost?.[1]?.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+    await eventually(() => socket.ended !== null && stream.ended !== null);
+    expect(socket.ended).toMatchObject(UNAUTHENTICATED);
+    expect(socket.errors).toEqual([]);
+    expect(codesOf(stream)).toEqual(['UNAUTHENTICATED']);
     for (let change = 0; change < 3; change += 1) {
-      const before = second?.[0]?.events.length ?? 0;
+      const before = other.events.length;
       app.sandbox.tick();
-      await eventually(() => (second?.[0]?.events.length ?? 0) > before);
+      await eventually(() => other.events.length > before);
     }
     await eventually(() => {
-      const rest = [...(second ?? []), ...(third ?? [])];
-      for (const { list } of rest) expect(list).toEqual(second?.[0]?.list);
+      for (const { list } of others as Watcher[]) expect(list).toEqual(other.list);
     });
-    for (const { events, ended } of [...(second ?? []), ...(third ?? [])]) {
+    for (const { events, ended } of watchers.slice(2)) {
       expect(ended).toBeNull();
       expect(events.every(({ status }) => status === 'LIVE')).toBe(true);
     }
@@ -137,56 +124,47 @@ describe('a token that the gateway revokes', () => {
 });
 
 describe('a token that is invalid already', () => {
-  const dead: readonly [string, () => string, string][] = [
-    ['expired', () => app.sandbox.token({ ...DEMO, expiresInSeconds: -3_600 }), 'UNAUTHENTICATED'],
-    ['revoked', revoked, 'UNAUTHENTICATED'],
-    ['no token at all in its shape', () => 'garbage', 'UNAUTHENTICATED'],
-  ];
+  const expired = () => app.sandbox.token({ ...DEMO, expiresInSeconds: -3_600 });
+  const revoked = () => {
+    const token = app.sandbox.token(DEMO);
+    app.sandbox.revoke({ token });
+    return token;
+  };
 
-  test.each(dead)(
-    'closes the socket immediately, as one that ends later does: %s',
-    async (_how, token, reason) => {
-      using raw = await initializedSocket(app, token());
-      raw.subscribe('a', CHANGES);
-      expect(await raw.close()).toEqual({ code: 4403, reason });
-      expect(raw.messages.map(({ type }) => type)).toEqual(['connection_ack']);
-      const stream = opened(sseClient(app, token())).watch();
-      await eventually(() => stream.ended !== null);
-      expect(stream.errors).toMatchObject([{ extensions: { code: reason } }]);
-    },
-  );
+  test.each([
+    ['expired', expired],
+    ['revoked', revoked],
+    ['no token at all in its shape', () => 'garbage'],
+  ])('closes the socket immediately, as one that ends later does: %s', async (_how, token) => {
+    using raw = await initializedSocket(app, token());
+    raw.subscribe('a', CHANGES);
+    expect(await raw.close()).toEqual(UNAUTHENTICATED);
+    expect(raw.messages.map(({ type }) => type)).toEqual(['connection_ack']);
+    const stream = opened(sseClient(app, token())).watch();
+    await eventually(() => stream.ended !== null);
+    expect(codesOf(stream)).toEqual(['UNAUTHENTICATED']);
+  });
 
   test('does not close the socket for a query, which is answered', async () => {
-    using raw = await initializedSocket(
-      app,
-      app.sandbox.token({ ...DEMO, expiresInSeconds: -3_600 }),
-    );
-    raw.subscribe('a', '{ positions { id } }');
-    const { payload } = await raw.until('a', 'next');
-    expect(payload.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
-    raw.subscribe('b', '{ __typename }');
-    expect((await raw.until('b', 'next')).payload.data).toEqual({ __typename: 'Query' });
+    using raw = await initializedSocket(app, expired());
+    const { payload } = await raw.watch('a', '{ positions { id } }');
+    expect(codesOf(payload)).toEqual(['UNAUTHENTICATED']);
+    const next = await raw.watch('b', '{ __typename }');
+    expect(next.payload.data).toEqual({ __typename: 'Query' });
     expect(app.sandbox.callCounts().total).toBe(0);
   });
 
   test('where none was sent the subscription alone ends: the socket may sign in', async () => {
     using raw = await initializedSocket(app);
-    raw.subscribe('a', CHANGES);
-    const { payload } = await raw.until('a', 'next');
-    expect(payload.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+    const { payload } = await raw.watch('a');
+    expect(codesOf(payload)).toEqual(['UNAUTHENTICATED']);
     await raw.until('a', 'complete');
-    raw.subscribe(
+    const signIn = await raw.watch(
       'b',
       'mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken } } }',
     );
-    expect((await raw.until('b', 'next')).payload.data.login.accessToken).toMatch(/^eyJ/);
+    expect(signIn.payload.data.login.accessToken).toMatch(/^eyJ/);
   });
-
-  function revoked(): string {
-    const token = app.sandbox.token(DEMO);
-    app.sandbox.revoke({ token });
-    return token;
-  }
 });
 
 describe.each(VIEWS)('%s: a forged token with a victim’s login', (_view, changes) => {
@@ -202,16 +180,11 @@ describe.each(VIEWS)('%s: a forged token with a victim’s login', (_view, chang
       using raw = await initializedSocket(app, token);
       raw.subscribe('a', changes, { after });
       const closed = await raw.close();
-      const answer = await app.query('{ positions { id } session { positions { id } } }', {
-        token,
-      });
-      return {
-        closed,
-        messages: raw.messages,
-        data: answer.data,
-        codes: answer.errors.map(({ extensions }) => extensions.code),
-        sessions: app.sandbox.requests('getSession').length,
-      };
+      const query = '{ positions { id } session { positions { id } } }';
+      const answer = await app.query(query, { token });
+      const sessions = app.sandbox.requests('getSession').length;
+      const { messages } = raw;
+      return { closed, messages, data: answer.data, codes: codesOf(answer), sessions };
     };
     const alone = [];
     for (const token of forgeries(4_000_000_000)) alone.push(await attempt(token, null));
@@ -221,10 +194,8 @@ describe.each(VIEWS)('%s: a forged token with a victim’s login', (_view, chang
       const stolen = victim.last?.cursor ?? null;
       const seen = await attempt(token, stolen);
       expect(seen).toEqual(alone[at]);
-      expect(seen).toMatchObject({
-        closed: { code: 4403, reason: 'UNAUTHENTICATED' },
-        data: { positions: null, session: null },
-      });
+      const data = { positions: null, session: null };
+      expect(seen).toMatchObject({ closed: UNAUTHENTICATED, data });
     }
     // The victim's feed is not affected.
     const before = victim.events.length;

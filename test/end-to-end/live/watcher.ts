@@ -138,7 +138,7 @@ export class Watcher {
   }
 }
 
-export interface LiveClient {
+export interface LiveClient extends AsyncDisposable {
   /** Subscribes to the changes, or with `LIST` to the whole list. */
   watch(options?: WatchOptions, query?: string): Watcher;
   dispose(): unknown;
@@ -150,33 +150,39 @@ export function webSocketClient(
   token: string | (() => string | Promise<string>),
   options: Partial<ClientOptions> = {},
 ): LiveClient {
-  const client = createWebSocketClient({
-    url: app.webSocketUrl,
-    webSocketImpl: WebSocket,
-    connectionParams: async () => ({
-      authorization: `Bearer ${typeof token === 'string' ? token : await token()}`,
+  return watching(
+    createWebSocketClient({
+      url: app.webSocketUrl,
+      webSocketImpl: WebSocket,
+      connectionParams: async () => ({
+        authorization: `Bearer ${typeof token === 'string' ? token : await token()}`,
+      }),
+      retryAttempts: 0,
+      ...options,
     }),
-    retryAttempts: 0,
-    ...options,
-  });
-  return {
-    watch(watchOptions, query = CHANGES) {
-      const watcher = new Watcher(watchOptions);
-      const { variables, sink } = watcher;
-      watcher.leave = client.subscribe({ query, variables }, sink);
-      return watcher;
-    },
-    dispose: () => client.dispose(),
-  };
+  );
 }
 
 /** An event stream for each subscription. */
 export function sseClient(app: Pick<TestApp, 'url'>, token: string | (() => string)): LiveClient {
-  const client = createSseClient({
-    url: `${app.url}/graphql`,
-    headers: () => ({ authorization: `Bearer ${typeof token === 'string' ? token : token()}` }),
-    retryAttempts: 0,
-  });
+  return watching(
+    createSseClient({
+      url: `${app.url}/graphql`,
+      headers: () => ({ authorization: `Bearer ${typeof token === 'string' ? token : token()}` }),
+      retryAttempts: 0,
+    }),
+  );
+}
+
+interface Library {
+  subscribe(
+    request: { query: string; variables: Record<string, unknown> },
+    sink: Watcher['sink'],
+  ): () => void;
+  dispose(): unknown;
+}
+
+function watching(client: Library): LiveClient {
   return {
     watch(options, query = CHANGES) {
       const watcher = new Watcher(options);
@@ -185,5 +191,8 @@ export function sseClient(app: Pick<TestApp, 'url'>, token: string | (() => stri
       return watcher;
     },
     dispose: () => client.dispose(),
+    async [Symbol.asyncDispose]() {
+      await client.dispose();
+    },
   };
 }

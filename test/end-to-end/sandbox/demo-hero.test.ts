@@ -1,26 +1,22 @@
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import run from '../../../page/recorded-run.json' with { type: 'json' };
 import type { Fault } from '../../../sandbox/faults.ts';
 import { startTestApp } from '../../support/app.ts';
 import { violations } from '../../support/browser-page.ts';
 import { type VisitOptions, visit } from '../../support/demo-visit.ts';
-import { describeWithChromium } from '../../support/describe-with.ts';
+import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { startedOnce } from '../../support/started.ts';
 
+const PHONES = ['rest', 'graph'] as const;
 const WHOLE = /^5 of 5 parts after [\d,.]+ m?s(?:, equity \d+ s old)?$/;
 const SMALLEST = { width: 320, height: 700 };
 const BLANK = /^blank: session, positions, withdrawal-methods, customer-id failed: 502$/;
 const OLD = '(?:, equity \\d+ s old)?';
 
-describeWithChromium('the two phones', (executablePath) => {
-  const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
-  const app = sharedApp({
-    GATEWAY_TIMEOUT_MS: '1500',
-    LOGIN_LIMIT_PER_MINUTE: '1000',
-  });
+describeInBrowser('the two phones', (browser) => {
+  const app = sharedApp({ GATEWAY_TIMEOUT_MS: '1500', LOGIN_LIMIT_PER_MINUTE: '1000' });
   beforeEach(() => fetch(`${app.url}/sandbox/reset`, { method: 'POST' }));
   afterEach(() => app.sandbox.clearFaults());
 
@@ -42,7 +38,7 @@ describeWithChromium('the two phones', (executablePath) => {
         await isDone();
       },
       preset: (name: string) => page.locator('#presets button', { hasText: name }).click(),
-      part: (phone: 'rest' | 'graph', name: string) =>
+      part: (phone: (typeof PHONES)[number], name: string) =>
         page.locator(`#${phone}-phone [data-part="${name}"]`),
     };
   };
@@ -65,16 +61,14 @@ describeWithChromium('the two phones', (executablePath) => {
       expect.stringMatching(/^\d+ B instead of [\d.]+ kB$/),
       expect.stringMatching(/^[\d,.]+ ms instead of [\d,.]+ ms$/),
     ]);
-    for (const phone of ['rest', 'graph'] as const) {
-      expect(await part(phone, 'Equity').innerText()).toMatch(/[\d,]+\.\d\d USD\s+Balance/);
-      expect(await part(phone, 'Positions').innerText()).toMatch(
-        /^Positions 6\s+AAPL\s+Apple Inc\./,
-      );
-      expect(await part(phone, 'Orders').innerText()).toMatch(/^Orders 3\s+MSFT/);
-      expect(await part(phone, 'Watch list').innerText()).toMatch(/DE40\s+Germany 40 Index\s+1:20/);
-      expect(await part(phone, 'Payout').innerText()).toMatch(
-        /cus_700001\s+Bank account\s+approved/,
-      );
+    for (const [name, words] of [
+      ['Equity', /[\d,]+\.\d\d USD\s+Balance/],
+      ['Positions', /^Positions 6\s+AAPL\s+Apple Inc\./],
+      ['Orders', /^Orders 3\s+MSFT/],
+      ['Watch list', /DE40\s+Germany 40 Index\s+1:20/],
+      ['Payout', /cus_700001\s+Bank account\s+approved/],
+    ] as const) {
+      for (const phone of PHONES) expect(await part(phone, name).innerText()).toMatch(words);
     }
     expect(await page.locator('#rest-calls li').count()).toBe(5);
     expect(await page.locator('#graph-calls li').count()).toBe(1);
@@ -292,16 +286,12 @@ describeWithChromium('the two phones', (executablePath) => {
     await reads('graph-outcome', WHOLE);
     const { rest, graph } = run.comparison;
     expect((await figures(page))[0]).toBe(`${graph.calls.length} instead of ${rest.calls.length}`);
-    const calls = page.locator('#rest-calls .call');
-    expect((await calls.allTextContents()).sort()).toEqual(
-      rest.calls.map(({ label }) => label).sort(),
-    );
+    const calls = await page.locator('#rest-calls .call').allTextContents();
+    expect(calls.sort()).toEqual(rest.calls.map(({ label }) => label).sort());
     expect(await part('rest', 'Positions').innerText()).toMatch(/^Positions 6\s+AAPL/);
     const day = new Date(run.recordedAt).toLocaleDateString('en-GB', { dateStyle: 'long' });
-    expect(await page.locator('#screen-demo .recorded').allTextContents()).toEqual([
-      `Recorded ${day}`,
-      `Recorded ${day}`,
-    ]);
+    const signs = await page.locator('#screen-demo .recorded').allTextContents();
+    expect(signs).toEqual(Array(2).fill(`Recorded ${day}`));
     expect(await page.locator('#screen-switches input:visible').count()).toBe(0);
     // Of a fault, what is recorded has none.
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'garbage' });

@@ -1,31 +1,23 @@
-import { chromium } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FAULT_KINDS } from '../../../sandbox/faults.ts';
 import { startTestApp } from '../../support/app.ts';
-import { violations } from '../../support/browser-page.ts';
-import { DESKTOP, PHONE, type VisitOptions, visit } from '../../support/demo-visit.ts';
-import { describeWithChromium } from '../../support/describe-with.ts';
+import { expectSeen, violations } from '../../support/browser-page.ts';
+import { DESKTOP, NOTE_SHIFTS, PHONE, type VisitOptions, visit } from '../../support/demo-visit.ts';
+import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePorts } from '../../support/free-ports.ts';
 import { runSnippet } from '../../support/run-snippet.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { startedOnce } from '../../support/started.ts';
 
 const LOST = /ERR_(?:CONNECTION|EMPTY|SOCKET|INCOMPLETE)|WebSocket connection to/;
 
-/** How far things have moved by themselves, as the score of Web Vitals has it. */
-const NOTE_SHIFTS = `globalThis.moved = 0;
-new PerformanceObserver((list) => {
-  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) moved += value;
-}).observe({ type: 'layout-shift', buffered: true });`;
 const NOTE_COMPARISON = `new MutationObserver((_changes, observer) => {
   if (!document.getElementById('screen-verdict')?.textContent) return;
   globalThis.comparedAt = performance.now();
   observer.disconnect();
 }).observe(document, { childList: true, subtree: true });`;
 
-describeWithChromium('the demonstration page', (executablePath) => {
-  const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
+describeInBrowser('the demonstration page', (browser) => {
   const app = sharedApp({
     SANDBOX_TICK_MS: '200',
     ORDER_TIMEOUT_MS: '5000',
@@ -123,7 +115,7 @@ describeWithChromium('the demonstration page', (executablePath) => {
       await reads('order-title', /^After the restart: accepted$/);
       await eventually(isInWindow);
       // The same page, in which nothing else has moved.
-      expect(await page.evaluate('moved')).toBeLessThan(0.05);
+      await visitor.hasNotMoved();
       expect(app.sandbox.calls('openPosition')).toBe(1);
       expect(app.sandbox.orders()).toHaveLength(1);
       await visitor.rowsAre(7);
@@ -131,11 +123,20 @@ describeWithChromium('the demonstration page', (executablePath) => {
     },
   );
 
-  test('searches, and fetches changes alone', async () => {
+  test('searches without a cancelled request, and fetches changes alone', async () => {
     await using visitor = await open();
     const { page, reads } = visitor;
+    for (let at = 0; at < 20; at += 1) {
+      const answered = page.waitForResponse((response) =>
+        Boolean(response.request().postData()?.includes(`"text":"apple ${at}"`)),
+      );
+      await page.getByRole('searchbox').fill(`apple ${at}`);
+      expect((await answered).status()).toBe(200);
+      await reads('search-server', /^\d+ match(?:es)? in /);
+    }
     await page.getByRole('searchbox').fill('aplle');
     await reads('search-results', /AAPL/);
+    expect(visitor.cancelled).toEqual([]);
     await visitor.click('Sync');
     await reads('sync-outcome', /Nothing has changed/);
     await visitor.click('Change 3 at the gateway, then sync');
@@ -231,7 +232,7 @@ describeWithChromium('the demonstration page', (executablePath) => {
       // The page itself is none of its resources.
       const asked = `performance.getEntriesByType('resource').filter((each) => each.startTime < comparedAt).length + 1`;
       expect(await page.evaluate(asked)).toBeLessThanOrEqual(12);
-      expect(await page.evaluate('moved')).toBeLessThan(0.05);
+      await visitor.hasNotMoved();
     },
   );
 
@@ -254,18 +255,7 @@ describeWithChromium('the demonstration page', (executablePath) => {
     await visitor.isSound();
   });
 
-  test('switches the user in all panels', async () => {
-    await using visitor = await open();
-    const { page, reads } = visitor;
-    await page.getByRole('radio', { name: /^pro/ }).check();
-    await visitor.rowsAre(25);
-    await reads('screen-verdict', /the same 25 positions/);
-    await reads('pending-count', /8 pending orders/);
-    await reads('sync-size', /456 instruments/);
-    await visitor.isSound();
-  });
-
-  test('shows the next user nothing of the former’s, whatever comes late or not at all', async () => {
+  test('switches the user in all panels, and shows the next one nothing of the former’s, whatever comes late or not at all', async () => {
     await using visitor = await open({ isExpected: (problem) => LOST.test(problem) });
     const { page, reads } = visitor;
     app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 4_000, times: 1 });
@@ -274,6 +264,9 @@ describeWithChromium('the demonstration page', (executablePath) => {
     await page.getByRole('radio', { name: /^pro/ }).check();
     await reads('order-title', /^No order yet$/);
     await visitor.rowsAre(25);
+    await reads('screen-verdict', /the same 25 positions/);
+    await reads('pending-count', /8 pending orders/);
+    await reads('sync-size', /456 instruments/);
     await eventually(() => app.sandbox.orders().length === 1);
     // The former’s answer has come by the time that the next order of this page is accepted.
     await visitor.click('Double tap');
@@ -347,14 +340,8 @@ describeWithChromium('the demonstration page', (executablePath) => {
   test('shows in forced colours what is chosen, what is on, and how long each call took', async () => {
     await using visitor = await open({ forcedColors: 'active' });
     const { page } = visitor;
-    const isSeen = async (selector: string, change: (element: Element) => void) => {
-      const part = page.locator(selector).first();
-      await part.scrollIntoViewIfNeeded();
-      const before = await part.screenshot({ animations: 'disabled' });
-      await part.evaluate(change);
-      const after = await part.screenshot({ animations: 'disabled' });
-      expect(after.equals(before), selector).toBe(false);
-    };
+    const isSeen = (selector: string, change: (element: Element) => void) =>
+      expectSeen(page.locator(selector).first(), change);
     const toggle = (element: Element) => {
       const input = element.querySelector('input');
       if (input) input.checked = !input.checked;
@@ -368,22 +355,6 @@ describeWithChromium('the demonstration page', (executablePath) => {
     }
     await isSeen('#live-code [role=tab]', (tab) => tab.setAttribute('aria-selected', 'false'));
     // Without axe, which takes the style sheet's colours for those on the screen.
-    await visitor.isSound();
-  });
-
-  test('leaves no answered request in the network panel as cancelled', async () => {
-    await using visitor = await open();
-    const { page } = visitor;
-    const SEARCHES = 20;
-    for (let at = 0; at < SEARCHES; at += 1) {
-      const answered = page.waitForResponse((response) =>
-        Boolean(response.request().postData()?.includes(`"text":"apple ${at}"`)),
-      );
-      await page.getByRole('searchbox').fill(`apple ${at}`);
-      expect((await answered).status()).toBe(200);
-      await visitor.reads('search-server', /^\d+ match(?:es)? in /);
-    }
-    expect(visitor.cancelled).toEqual([]);
     await visitor.isSound();
   });
 

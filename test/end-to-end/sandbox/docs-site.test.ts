@@ -1,15 +1,13 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sitePath } from '../../../graphiql/server/docs-pages.ts';
 import { ERROR_CODES } from '../../../src/schema/error-codes.ts';
 import { startTestApp } from '../../support/app.ts';
 import { isReady, openPage, overflowsSideways, violations } from '../../support/browser-page.ts';
-import { describeWithChromium } from '../../support/describe-with.ts';
+import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { startedOnce } from '../../support/started.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const app = sharedApp();
@@ -109,9 +107,7 @@ test('there is none without GraphiQL', async () => {
   expect((await rawRequest(`${own.url}/docs`)).status).toBe(404);
 });
 
-describeWithChromium('in a browser', (executablePath) => {
-  const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
-
+describeInBrowser('in a browser', (browser) => {
   test.each([
     { width: 1440, height: 900, colorScheme: 'light' },
     { width: 1024, height: 768, colorScheme: 'dark' },

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { buying } from '../../support/buying.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/sandbox.md'), 'utf8');
@@ -27,10 +28,7 @@ let token: string;
 
 beforeAll(async () => {
   token = await app.signIn();
-  const order = `mutation { placeOrder(input: {
-    symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "documented"
-  }) { __typename } }`;
-  const { data } = await app.query(order, { token });
+  const { data } = await app.query(buying('documented', '__typename'), { token });
   expect(data.placeOrder.__typename).toBe('OrderAccepted');
 });
 

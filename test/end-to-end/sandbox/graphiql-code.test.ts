@@ -42,11 +42,8 @@ describe('an operation as code', () => {
   # it's a comment with \`backticks\`, \${braces} and a \\
   instruments(first: 1, filter: { search: $text }) { totalCount nodes { id } }
 }`;
-    const code = codeOf(title, {
-      document,
-      variables: { text: `it's "apple" \\ $HOME` },
-      kind: 'query',
-    });
+    const variables = { text: `it's "apple" \\ $HOME` };
+    const code = codeOf(title, { document, variables, kind: 'query' });
     expect(code).toContain('Bearer $TOKEN'.slice(title === 'trading-graph-client' ? 7 : 0));
     expect(code).not.toContain('eyJ');
     expect(await run(title, code, 'totalCount')).toMatch(/totalCount"?: ?0/);
@@ -62,18 +59,10 @@ describe('an operation as code', () => {
     '%s tells why an order is refused, whichever type the fields are of',
     async (title) => {
       const document = `mutation Place($input: PlaceOrderInput!) {
-  placeOrder(input: $input) {
-    __typename
-    ... on OrderOutcome { idempotencyKey }
-    ... on Refusal { error message }
-  }
+  placeOrder(input: $input) { __typename ... on OrderOutcome { idempotencyKey } ... on Refusal { error message } }
 }`;
-      const input = {
-        symbol: 'TEST.REJECT',
-        side: 'BUY',
-        size: { units: 1 },
-        idempotencyKey: title,
-      };
+      const order = { symbol: 'TEST.REJECT', side: 'BUY', size: { units: 1 } };
+      const input = { ...order, idempotencyKey: title };
       const code = codeOf(title, { document, variables: { input }, kind: 'mutation' });
       const output = await run(title, code, 'refuses every order');
       expect(output).toContain('TEST_REJECT');
@@ -105,12 +94,8 @@ describe('an operation as code for phones', () => {
 
   test.each(EXAMPLES)('has the operation for the generators: example %#', (one) => {
     const { query: document, variables } = one;
-    const codes = codesOf({
-      document,
-      kind: kindOf(document) ?? 'query',
-      ...(variables && { variables }),
-    });
-    for (const code of codes) {
+    const kind = kindOf(document) ?? 'query';
+    for (const code of codesOf({ document, kind, ...(variables && { variables }) })) {
       const [, name = '', text = ''] = /^\/\* (\w+)\.graphql\n([\s\S]*?)\n\*\/\n/.exec(code) ?? [];
       const operation = parse(text);
       expect(validate(buildSchema(), operation)).toEqual([]);

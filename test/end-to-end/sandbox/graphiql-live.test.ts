@@ -1,19 +1,15 @@
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { applyChanges } from '../../../client/src/live/rows.ts';
 import { EXAMPLES } from '../../../graphiql/page/examples.js';
-import {
-  isReady,
-  openPage,
-  overflowsSideways,
-  type PageOptions,
-  violations,
-} from '../../support/browser-page.ts';
-import { describeWithChromium } from '../../support/describe-with.ts';
+import { expectFlawless, type PageOptions, violations } from '../../support/browser-page.ts';
+import { buying } from '../../support/buying.ts';
+import { DESKTOP } from '../../support/demo-visit.ts';
+import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { inFull } from '../../support/in-full.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { startedOnce } from '../../support/started.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
+import { linkOf, openGraphiql } from './graphiql-visit.ts';
 
 type Options = PageOptions & { readonly url?: string };
 type Stand = Readonly<Record<string, unknown>>;
@@ -24,7 +20,6 @@ const { standAfter } = (await import(FOLD)) as {
   standAfter(before: Stand | null, event: Stand, apply: typeof applyChanges): Stand | null;
 };
 
-const DESKTOP = { width: 1280, height: 800 };
 const NARROW = { width: 320, height: 640 };
 const ACCOUNT = EXAMPLES.find(({ query }) => query.includes('accountChanges'))?.query ?? '';
 
@@ -77,33 +72,20 @@ describe('the account as it stands', () => {
   });
 });
 
-describeWithChromium('GraphiQL follows an account', (executablePath) => {
+describeInBrowser('GraphiQL follows an account', (browser) => {
   const app = sharedApp({ POSITIONS_POLL_MS: '100', SESSION_MAX_AGE_SECONDS: '1' });
-  const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
 
   const open = async (query: string, { url = app.url, ...options }: Options = {}) => {
-    const fragment = new URLSearchParams({ query });
-    const opened = await openPage(browser, `${url}/graphql#${fragment}`, {
-      viewport: DESKTOP,
-      ...options,
-    });
-    await isReady(opened.page);
-    await opened.page.getByRole('button', { name: /execute query/i }).click();
+    const opened = await openGraphiql(browser, url, `#${linkOf(query)}`, options);
+    await opened.run();
     return opened;
   };
-  const summary = (page: Page) => page.locator('#answer-summary');
   const status = (page: Page) => page.getByRole('status').innerText();
   const table = (page: Page, name: string) =>
     page.getByRole('table', { name: new RegExp(`^${name}: `) });
   const order = async (key: string) => {
-    const { data } = await app.query(
-      `mutation ($key: String!) {
-        placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: $key }) {
-          ... on OrderAccepted { orderId }
-        }
-      }`,
-      { token: await app.signIn(), variables: { key } },
-    );
+    const document = buying(key, '... on OrderAccepted { orderId }');
+    const { data } = await app.query(document, { token: await app.signIn() });
     return String(data.placeOrder.orderId);
   };
 
@@ -111,10 +93,8 @@ describeWithChromium('GraphiQL follows an account', (executablePath) => {
     'at $width×$height as a table, as the fold, and by its events',
     async (viewport) => {
       await using opened = await open(ACCOUNT, { viewport });
-      const { page, problems } = opened;
-      await summary(page)
-        .getByText(/^as of \d\d:\d\d:\d\d$/)
-        .waitFor();
+      const { page, problems, summary } = opened;
+      await summary.getByText(/^as of \d\d:\d\d:\d\d$/).waitFor();
       await page.getByRole('button', { name: 'Table' }).click();
       const [head, figures] = await table(page, 'account').getByRole('row').all();
       expect(await head?.innerText()).toMatch(/status\s+asOf\s+totals\.count\s+totals\.profit/);
@@ -126,13 +106,7 @@ describeWithChromium('GraphiQL follows an account', (executablePath) => {
       expect(ids).toEqual(data.positions.map((position: { id: string }) => position.id));
       expect(await table(page, 'orders').locator('tbody tr').count()).toBe(3);
 
-      const look = async () => {
-        expect(await overflowsSideways(page)).toBe(false);
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
-          expect(await violations(page)).toEqual([]);
-        }
-      };
+      const look = () => expectFlawless(page);
       await look();
       await page.getByRole('button', { name: 'Fold' }).click();
       expect(await page.locator('#answer-tables').isVisible()).toBe(false);
@@ -158,13 +132,13 @@ describeWithChromium('GraphiQL follows an account', (executablePath) => {
   test('without a network it says so, and resumes by the cursor with what was missed', async () => {
     const isExpected = (problem: string) => /ERR_INTERNET_DISCONNECTED/.test(problem);
     await using opened = await open(ACCOUNT, { isExpected });
-    const { page, problems } = opened;
+    const { page, problems, summary } = opened;
     await page.getByRole('button', { name: 'Table' }).click();
     await table(page, 'positions').waitFor();
     const sent: { query: string; variables?: { after?: string } }[] = [];
     page.on('request', (request) => void sent.push(request.postDataJSON()));
     await page.context().setOffline(true);
-    await summary(page).getByText("You're offline", { exact: true }).waitFor();
+    await summary.getByText("You're offline", { exact: true }).waitFor();
     expect(await status(page)).toContain("Account: You're offline");
     // What was there stays in sight.
     expect(await table(page, 'positions').isVisible()).toBe(true);
@@ -173,11 +147,9 @@ describeWithChromium('GraphiQL follows an account', (executablePath) => {
     expect(await table(page, 'positions').getByText(id).count()).toBe(0);
     await page.context().setOffline(false);
     await table(page, 'positions').getByText(id).waitFor();
-    await summary(page)
-      .getByText(/^missed [\d.]+ m?s, resumed by the cursor$/)
-      .waitFor();
+    await summary.getByText(/^missed [\d.]+ m?s, resumed by the cursor$/).waitFor();
     expect(await status(page)).toMatch(/^Account: missed /);
-    await summary(page).getByText('Streaming').waitFor();
+    await summary.getByText('Streaming').waitFor();
     expect(sent.at(-1)?.query).toBe(ACCOUNT);
     expect(sent.at(-1)?.variables?.after).toMatch(/\S/);
     expect(problems).toEqual([]);
@@ -188,47 +160,45 @@ describeWithChromium('GraphiQL follows an account', (executablePath) => {
     const isExpected = (problem: string) => /ERR_/.test(problem);
     const query = 'subscription { positions { id } }';
     await using opened = await open(query, { isExpected, url: `http://${board.address}` });
-    const { page, problems } = opened;
+    const { page, problems, summary } = opened;
     await page.getByRole('button', { name: 'Table' }).click();
     await table(page, 'positions').waitFor();
     // Nobody listens there.
     board.to('http://127.0.0.1:1');
     board.cut();
-    await summary(page).getByText("You're offline", { exact: true }).waitFor();
+    await summary.getByText("You're offline", { exact: true }).waitFor();
     await page.getByLabel('User').selectOption('fresh@example.com');
     const id = await order('cut');
     board.to(app.url);
     await table(page, 'positions').getByText(id).waitFor();
-    await summary(page)
-      .getByText(/^missed [\d.]+ m?s, begun anew$/)
-      .waitFor();
+    await summary.getByText(/^missed [\d.]+ m?s, begun anew$/).waitFor();
     expect(problems).toEqual([]);
   });
 
   test('without a network an operation fails as offline', async () => {
     const isExpected = (problem: string) => /ERR_INTERNET_DISCONNECTED/.test(problem);
     await using opened = await open('{ customerId }', { isExpected });
-    const { page } = opened;
-    await summary(page).getByText('200 OK').waitFor();
+    const { page, run, result, summary } = opened;
+    await summary.getByText('200 OK').waitFor();
     await page.context().setOffline(true);
-    await page.getByRole('button', { name: /execute query/i }).click();
-    await page.locator('.result-window').getByText("You're offline").waitFor();
+    await run();
+    await result.getByText("You're offline").waitFor();
   });
 
   test('stopping ends the attempts', async () => {
     const isExpected = (problem: string) => /ERR_INTERNET_DISCONNECTED/.test(problem);
     await using opened = await open(ACCOUNT, { isExpected });
-    const { page } = opened;
-    await summary(page).getByText('Streaming').waitFor();
+    const { page, run, stop, summary } = opened;
+    await summary.getByText('Streaming').waitFor();
     await page.context().setOffline(true);
-    await summary(page).getByText("You're offline", { exact: true }).waitFor();
-    await page.getByRole('button', { name: /^stop/i }).click();
-    await summary(page).getByText('Stopped').waitFor();
+    await summary.getByText("You're offline", { exact: true }).waitFor();
+    await stop();
+    await summary.getByText('Stopped').waitFor();
     const sent: string[] = [];
     page.on('request', (request) => void sent.push(request.url()));
     await page.context().setOffline(false);
-    await page.getByRole('button', { name: /execute query/i }).click();
-    await summary(page).getByText('Streaming').waitFor();
+    await run();
+    await summary.getByText('Streaming').waitFor();
     expect(sent).toEqual([`${app.url}/graphql`]);
   });
 });

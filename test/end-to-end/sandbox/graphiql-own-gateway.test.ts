@@ -1,15 +1,14 @@
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { CONFIRMED_FIELDS } from '../../../graphiql/page/examples.js';
 import { startTestApp } from '../../support/app.ts';
-import { isReady, openPage, overflowsSideways, violations } from '../../support/browser-page.ts';
-import { describeWithChromium } from '../../support/describe-with.ts';
+import { expectFlawless, isReady } from '../../support/browser-page.ts';
+import { DESKTOP, PHONE } from '../../support/demo-visit.ts';
+import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { inFull } from '../../support/in-full.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
-
-const DESKTOP = { width: 1280, height: 800 };
-const PHONE = { width: 390, height: 844 };
+import { linkOf, openGraphiql } from './graphiql-visit.ts';
 
 // They change nothing that is money or a password; to sign in is what the form does.
 const SENT_WITHOUT_A_QUESTION = [
@@ -23,7 +22,7 @@ const SENT_WITHOUT_A_QUESTION = [
 const ORDER =
   'placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "k" }) { __typename }';
 
-describeWithChromium('GraphiQL before a gateway of one’s own', (executablePath) => {
+describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
   const gateway = sharedApp();
   const app = startedOnce(() =>
     startTestApp(
@@ -31,17 +30,11 @@ describeWithChromium('GraphiQL before a gateway of one’s own', (executablePath
       { gateway: gateway.sandbox },
     ),
   );
-  const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
 
-  const open = async (query: string | null = null, viewport = DESKTOP, variables?: unknown) => {
-    const given = variables !== undefined && { variables: JSON.stringify(variables) };
-    const fragment = query === null ? '' : `#${new URLSearchParams({ query, ...given })}`;
-    const opened = await openPage(browser, `${app.url}/graphql${fragment}`, { viewport });
-    await isReady(opened.page);
-    return opened;
+  const open = (query: string | null = null, viewport = DESKTOP, variables?: unknown) => {
+    const rest = query === null ? '' : `#${linkOf(query, variables)}`;
+    return openGraphiql(browser, app.url, rest, { viewport });
   };
-  const run = (page: Page) => page.getByRole('button', { name: /execute query/i }).click();
-  const result = (page: Page) => page.locator('.result-window');
   const question = (page: Page) => page.getByRole('dialog', { name: /^Send / });
   const signIn = async (page: Page, password = 'demo') => {
     await page.locator('#account-state').click();
@@ -54,22 +47,18 @@ describeWithChromium('GraphiQL before a gateway of one’s own', (executablePath
     'at $width×$height one signs in with an account of one’s own, for all tabs and until the page is left',
     async (viewport) => {
       await using opened = await open('{ customerId }', viewport);
-      const { page, problems } = opened;
+      const { page, problems, run, result } = opened;
       const tabs = await page.locator('.graphiql-tab-button').allInnerTexts();
       expect(tabs).toContain('Home');
       expect(tabs).not.toContain('Buy');
       await signIn(page, 'wrong');
       await page.getByText('Signing in as demo@example.com failed').waitFor();
-      expect(await overflowsSideways(page)).toBe(false);
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        expect(await violations(page)).toEqual([]);
-      }
+      await expectFlawless(page);
       await page.getByLabel('Password').fill('demo');
       await page.keyboard.press('Enter');
       await page.getByText(/^Signed in until \d\d:\d\d$/).waitFor();
-      await run(page);
-      await result(page).getByText('cus_700001').waitFor();
+      await run();
+      await result.getByText('cus_700001').waitFor();
       // Nothing of it is kept.
       const kept = await page.evaluate(
         'JSON.stringify([{ ...localStorage }, { ...sessionStorage }])',
@@ -84,7 +73,7 @@ describeWithChromium('GraphiQL before a gateway of one’s own', (executablePath
 
   test('an order is sent only after a question, however it is written', async () => {
     await using opened = await open();
-    const { page } = opened;
+    const { page, run, result } = opened;
     await signIn(page);
     await page.getByText(/^Signed in until/).waitFor();
     for (const [at, query] of [
@@ -105,19 +94,19 @@ describeWithChromium('GraphiQL before a gateway of one’s own', (executablePath
           .locator('.graphiql-tab-active')
           .getByText(/^[QM]$/)
           .waitFor();
-        await run(page);
+        await run();
         await page.getByRole('menuitem', { name: 'M' }).click();
-      } else await run(page);
+      } else await run();
       await question(page).waitFor();
       expect(await question(page).innerText()).toContain('This is sent to the real gateway');
       if (at % 2 === 0) await page.keyboard.press('Escape');
       else await page.getByRole('button', { name: 'Do not send' }).click();
-      await result(page).getByText('It was not sent.').waitFor();
+      await result.getByText('It was not sent.').waitFor();
       expect(gateway.sandbox.orders(), query).toHaveLength(Math.min(at, 1));
       if (at > 0) continue;
-      await run(page);
+      await run();
       await page.getByRole('button', { name: 'Send it' }).click();
-      await result(page).getByText('OrderAccepted').waitFor();
+      await result.getByText('OrderAccepted').waitFor();
     }
     expect(gateway.sandbox.orders()).toHaveLength(1);
   });
@@ -125,15 +114,12 @@ describeWithChromium('GraphiQL before a gateway of one’s own', (executablePath
   test('the question names side, size, symbol, account and host, wherever they are written', async () => {
     const shown = async (query: string, variables?: unknown) => {
       await using opened = await open(query, DESKTOP, variables);
-      const { page, problems } = opened;
+      const { page, problems, run } = opened;
       await signIn(page);
       await page.getByText(/^Signed in until/).waitFor();
-      await run(page);
+      await run();
       await question(page).getByText('700001, in USD').waitFor();
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        expect(await violations(page, { include: ['#confirmation'] })).toEqual([]);
-      }
+      await expectFlawless(page, { include: ['#confirmation'] });
       const terms = await question(page).locator('dt').allInnerTexts();
       const values = await question(page).locator('dd').allInnerTexts();
       await page.keyboard.press('Escape');

@@ -1,23 +1,23 @@
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { EXAMPLES } from '../../../graphiql/page/examples.js';
 import {
   clickAsAPerson,
+  expectFlawless,
   isReady,
   openPage,
   overflowsSideways,
   violations,
 } from '../../support/browser-page.ts';
-import { describeWithChromium } from '../../support/describe-with.ts';
+import { DESKTOP, PHONE } from '../../support/demo-visit.ts';
+import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { startedOnce } from '../../support/started.ts';
+import { linkOf, openGraphiql } from './graphiql-visit.ts';
 
-const DESKTOP = { width: 1280, height: 800 };
 const WIDE = { width: 1920, height: 1080 };
 // A short run shows each thing in one of these windows.
-const PHONE = { width: 390, height: 844 };
 const NARROW = { width: 320, height: 640 };
 
 const NAMES = EXAMPLES.map(
@@ -25,22 +25,10 @@ const NAMES = EXAMPLES.map(
 );
 const LIVE = NAMES.filter((_, at) => EXAMPLES[at]?.group === 'Live');
 
-describeWithChromium('GraphiQL', (executablePath) => {
+describeInBrowser('GraphiQL', (browser) => {
   const app = sharedApp({ SANDBOX_TICK_MS: '200', POSITIONS_POLL_MS: '200' });
-  const browser = startedOnce(() => chromium.launch({ executablePath, args: ['--no-sandbox'] }));
 
-  const open = async (options = {}, rest = '') => {
-    const opened = await openPage(browser, `${app.url}/graphql${rest}`, {
-      viewport: DESKTOP,
-      ...options,
-    });
-    await isReady(opened.page);
-    return opened;
-  };
-  const run = (page: Page) => page.getByRole('button', { name: /execute query/i }).click();
-  const stop = (page: Page) => page.getByRole('button', { name: /^stop/i }).click();
-  const result = (page: Page) => page.locator('.result-window');
-  const summary = (page: Page) => page.locator('#answer-summary');
+  const open = (options = {}, rest = '') => openGraphiql(browser, app.url, rest, options);
   const activeTab = (page: Page) => page.locator('.graphiql-tab-active').innerText();
   const tabNames = (page: Page) => page.locator('.graphiql-tab-button').allInnerTexts();
   const isInSight = (page: Page) =>
@@ -49,11 +37,6 @@ describeWithChromium('GraphiQL', (executablePath) => {
       const bar = document.querySelector('.graphiql-tabs').getBoundingClientRect();
       return tab.left >= bar.left - 1 && tab.right <= bar.right + 1;
     })()`);
-  const link = (query: string, variables?: unknown) =>
-    new URLSearchParams({
-      query,
-      ...(variables !== undefined && { variables: JSON.stringify(variables) }),
-    });
 
   test('the first load is under 700 kB over the wire, and what is opened later comes then', async () => {
     await using opened = await open();
@@ -100,16 +83,16 @@ describeWithChromium('GraphiQL', (executablePath) => {
     'at $width×$height a click on a tab opens it, and Run executes what it shows',
     async (viewport) => {
       await using opened = await open({ viewport });
-      const { page, problems } = opened;
+      const { page, problems, run, stop, summary } = opened;
       expect(await tabNames(page)).toEqual(NAMES);
       // From the last to the first, so that no tab is the open one already.
       for (const [at, name] of [...NAMES.entries()].reverse()) {
         await clickAsAPerson(page, `#graphiql-session-tab-${at}`);
         expect(await activeTab(page)).toBe(name);
-        await run(page);
-        await eventually(async () => (await summary(page).locator('b').innerText()) === name);
-        if (LIVE.includes(name)) await stop(page);
-        else expect(await summary(page).innerText()).toContain('200 OK');
+        await run();
+        await eventually(async () => (await summary.locator('b').innerText()) === name);
+        if (LIVE.includes(name)) await stop();
+        else expect(await summary.innerText()).toContain('200 OK');
       }
       expect(await overflowsSideways(page)).toBe(false);
       expect(problems).toEqual([]);
@@ -120,7 +103,7 @@ describeWithChromium('GraphiQL', (executablePath) => {
     'at $width×$height axe finds nothing in either theme, whatever is open',
     async (viewport) => {
       await using opened = await open({ viewport });
-      const { page } = opened;
+      const { page, run, summary } = opened;
       const findings: unknown[] = [];
       const look = async (state: string) => {
         for (const colorScheme of ['light', 'dark'] as const) {
@@ -131,8 +114,8 @@ describeWithChromium('GraphiQL', (executablePath) => {
         }
       };
       await clickAsAPerson(page, `#graphiql-session-tab-${NAMES.indexOf('Errors')}`);
-      await run(page);
-      await summary(page).getByText('1 error').waitFor();
+      await run();
+      await summary.getByText('1 error').waitFor();
       await page.getByRole('button', { name: 'Details' }).click();
       await page.locator('#docs summary').click();
       await look('errors, details and the docs menu');
@@ -162,7 +145,7 @@ describeWithChromium('GraphiQL', (executablePath) => {
   test.each(inFull([DESKTOP, NARROW], [NARROW]))(
     'at $width×$height tabs are in groups with headings, for screen readers too, and the open one is in sight',
     async (viewport) => {
-      await using opened = await open({ viewport }, `#${link('query Mine { customerId }')}`);
+      await using opened = await open({ viewport }, `#${linkOf('query Mine { customerId }')}`);
       const { page, problems } = opened;
       const shown = async () => {
         const groups = page
@@ -199,26 +182,22 @@ describeWithChromium('GraphiQL', (executablePath) => {
       await page.getByRole('button', { name: 'New tab' }).click();
       expect((await shown())[0]).toEqual(['- list "Yours":', 'Mine', '<untitled>']);
       expect(await isInSight(page)).toBe(true);
-      expect(await overflowsSideways(page)).toBe(false);
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        expect(await violations(page)).toEqual([]);
-      }
+      await expectFlawless(page);
       expect(problems).toEqual([]);
     },
   );
 
   test('the line below has status, time, size and gateway calls of each answer', async () => {
     await using opened = await open();
-    const { page } = opened;
+    const { page, run, summary } = opened;
     const asked = page.waitForResponse(
       (response) => response.request().postData()?.includes('query Home') ?? false,
     );
-    await run(page);
+    await run();
     const response = await asked;
     const { extensions } = await response.json();
-    await summary(page).getByText('200 OK').waitFor();
-    const text = await summary(page).innerText();
+    await summary.getByText('200 OK').waitFor();
+    const text = await summary.innerText();
     const bytes = (await response.body()).length;
     expect(text).toMatch(/[\d.]+ (ms|s)\b/);
     expect(text).toContain(`${(bytes / 1000).toFixed(1)} kB`);
@@ -240,16 +219,16 @@ describeWithChromium('GraphiQL', (executablePath) => {
 
   test('a subscription has a log of its events, which open to their JSON', async () => {
     await using opened = await open();
-    const { page, problems } = opened;
+    const { page, problems, run, stop, summary } = opened;
     await clickAsAPerson(page, `#graphiql-session-tab-${NAMES.indexOf('Account')}`);
-    await run(page);
+    await run();
     const events = page.locator('.events > li');
     await eventually(async () => (await events.count()) >= 4);
-    expect(await summary(page).innerText()).toContain('Streaming');
-    await stop(page);
-    await summary(page).getByText('Stopped').waitFor();
+    expect(await summary.innerText()).toContain('Streaming');
+    await stop();
+    await summary.getByText('Stopped').waitFor();
     const count = await events.count();
-    expect(await summary(page).innerText()).toContain(`${count} events`);
+    expect(await summary.innerText()).toContain(`${count} events`);
     // Newest first: the snapshot is at the end.
     await events.last().locator('summary').click();
     expect(await events.last().locator('pre').innerText()).toContain('"snapshot": true');
@@ -259,15 +238,15 @@ describeWithChromium('GraphiQL', (executablePath) => {
   });
 
   test('the user switch changes whose data is answered', async () => {
-    await using opened = await open({}, `#${link('{ positions { id } }')}`);
-    const { page } = opened;
+    await using opened = await open({}, `#${linkOf('{ positions { id } }')}`);
+    const { page, run } = opened;
     const user = page.getByLabel('User');
     const positionsOf = async (email: string) => {
       await user.selectOption(email);
       const asked = page.waitForResponse(
         (response) => response.request().postData()?.includes('{ positions') ?? false,
       );
-      await run(page);
+      await run();
       return (await asked).json();
     };
     expect((await positionsOf('pro@example.com')).data.positions.length).toBe(25);
@@ -278,7 +257,7 @@ describeWithChromium('GraphiQL', (executablePath) => {
 
   test('the user comes along in the address, stays after a reload, and goes back to the page', async () => {
     const search = new URLSearchParams({ user: 'pro@example.com' });
-    await using opened = await open({}, `?${search}#${link('query Mine { customerId }')}`);
+    await using opened = await open({}, `?${search}#${linkOf('query Mine { customerId }')}`);
     const { page, problems } = opened;
     const user = page.getByLabel('User');
     const back = page.getByRole('link', { name: 'Trading Graph' });
@@ -298,15 +277,15 @@ describeWithChromium('GraphiQL', (executablePath) => {
     '%squery= opens a tab with the operation and its variables, and runs nothing',
     async (sign) => {
       const query = 'query Linked($id: ID!) { instrument(id: $id) { name } }';
-      await using opened = await open({}, `${sign}${link(query, { id: 'AAPL' })}`);
-      const { page, problems } = opened;
+      await using opened = await open({}, `${sign}${linkOf(query, { id: 'AAPL' })}`);
+      const { page, problems, run, result } = opened;
       expect(await tabNames(page)).toEqual(['Linked', ...NAMES]);
       expect(await activeTab(page)).toBe('Linked');
       // An empty line is a space without width.
-      expect((await result(page).innerText()).replaceAll('\u200b', '').trim()).toBe('');
+      expect((await result.innerText()).replaceAll('\u200b', '').trim()).toBe('');
       expect(page.url()).toBe(`${app.url}/graphql`);
-      await run(page);
-      await result(page).getByText('Apple Inc.').waitFor();
+      await run();
+      await result.getByText('Apple Inc.').waitFor();
       // A tab that is left and opened again keeps its variables.
       await clickAsAPerson(page, '#graphiql-session-tab-1');
       await clickAsAPerson(page, '#graphiql-session-tab-0');
@@ -331,7 +310,7 @@ describeWithChromium('GraphiQL', (executablePath) => {
 
   test('everything works by keyboard alone: the editor is the seventh stop, and Tab leaves it', async () => {
     await using opened = await open();
-    const { page, problems } = opened;
+    const { page, problems, summary } = opened;
     const press = async (...keys: string[]) => {
       for (const key of keys) await page.keyboard.press(key);
     };
@@ -366,7 +345,7 @@ describeWithChromium('GraphiQL', (executablePath) => {
     await press('Tab');
     expect(await isIn('.graphiql-query-editor .CodeMirror')).toBe(true);
     await press('Control+Enter');
-    await summary(page).getByText('200 OK').waitFor();
+    await summary.getByText('200 OK').waitFor();
     await press('Tab');
     expect(await isIn('.CodeMirror')).toBe(false);
     expect(await isIn('.graphiql-toolbar')).toBe(true);
@@ -384,21 +363,15 @@ describeWithChromium('GraphiQL', (executablePath) => {
   instruments(first: 2, filter: { search: $text }) { totalCount nodes { id symbol name } }
   other: instrument(id: "secret") { id }
 }`;
-      await using opened = await open({ viewport }, `#${link(query, { text: 'apple' })}`);
-      const { page, problems } = opened;
+      await using opened = await open({ viewport }, `#${linkOf(query, { text: 'apple' })}`);
+      const { page, problems, run, summary } = opened;
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       const copied = async () => {
         await page.getByRole('button', { name: 'Copy', exact: true }).click();
         await page.getByRole('button', { name: 'Copied' }).waitFor();
         return page.evaluate<string>('navigator.clipboard.readText()');
       };
-      const look = async () => {
-        expect(await overflowsSideways(page)).toBe(false);
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
-          expect(await violations(page)).toEqual([]);
-        }
-      };
+      const look = () => expectFlawless(page);
       await page.getByRole('button', { name: 'Show as code' }).click();
       const dialog = page.getByRole('dialog', { name: 'This operation as code' });
       await dialog.getByText(`${app.url}/graphql`).waitFor();
@@ -428,8 +401,8 @@ describeWithChromium('GraphiQL', (executablePath) => {
       expect(decodeURIComponent(shared)).not.toMatch(/secret|apple|variables/);
       await page.getByRole('button', { name: 'Close', exact: true }).click();
 
-      await run(page);
-      await summary(page).getByText('200 OK').waitFor();
+      await run();
+      await summary.getByText('200 OK').waitFor();
       await page.getByRole('button', { name: 'Table' }).click();
       const table = page.getByRole('table', { name: /^instruments\.nodes: \d rows?$/ });
       expect(await table.getByRole('columnheader').allInnerTexts()).toEqual([

@@ -1,32 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRedis } from '../../support/redis.ts';
+import { startedOnce } from '../../support/started.ts';
 import { Viewer } from './crowd.ts';
 
 const ACCOUNT = '{ orders { id } session { orders { id } positions { id } } positions { id } }';
 
 describeWithRedis('three replicas that share a Redis show an own order', (redisPath) => {
-  let sandbox: Sandbox;
-  let replicas: readonly TestApp[];
-  let started: AsyncDisposableStack;
-
-  beforeAll(async () => {
-    await using resources = new AsyncDisposableStack();
-    const redis = resources.use(await startTestRedis(redisPath));
-    sandbox = resources.use(await startSandbox({ instruments: 40, tickMs: 0 }));
-    // A list that a feed has just read is long the newest: only an order makes it outdated.
-    const environment = { REDIS_URL: redis.url, POSITIONS_POLL_MS: '30000' };
-    replicas = await Promise.all(
-      [1, 2, 3].map(async () =>
-        resources.use(await startTestApp(environment, { gateway: sandbox })),
-      ),
-    );
-    started = resources.move();
-  });
-  afterAll(() => started.disposeAsync());
+  const redis = startedOnce(() => startTestRedis(redisPath));
+  const sandbox = startedOnce(() => startSandbox({ instruments: 40, tickMs: 0 }));
+  // A list that a feed has just read is long the newest: only an order makes it outdated.
+  const replica = () =>
+    startedOnce(() => {
+      const environment = { REDIS_URL: redis.url, POSITIONS_POLL_MS: '30000' };
+      return startTestApp(environment, { gateway: sandbox });
+    });
+  const replicas = [replica(), replica(), replica()];
 
   const place = async (at: number, token: string, key: string, price?: number) => {
     const input = { symbol: 'AAPL', side: 'BUY', size: { units: 1 }, idempotencyKey: key, price };
@@ -40,7 +32,7 @@ describeWithRedis('three replicas that share a Redis show an own order', (redisP
   /** How many orders and positions each replica shows; each token of the account may have a snapshot in memory there. */
   const everywhere = async (tokens: readonly string[]) => {
     const answers = await Promise.all(
-      replicas.flatMap(({ query }) => tokens.map((token) => query(ACCOUNT, { token }))),
+      replicas.flatMap((each) => tokens.map((token) => each.query(ACCOUNT, { token }))),
     );
     const counts = (list: 'orders' | 'positions') => [
       ...new Set(

@@ -21,22 +21,14 @@ describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
     }),
   );
 
-  const crowd = (
-    accounts: number,
-    socketsPerAccount: number,
-    changed: Partial<CrowdOptions> = {},
-  ) =>
-    Crowd.open({
-      url: `${replicas.url}/graphql`,
-      sandbox,
-      accounts,
-      socketsPerAccount,
-      ...changed,
-    });
+  const crowd = (socketsPerAccount: number, changed: Partial<CrowdOptions> = {}) => {
+    const url = `${replicas.url}/graphql`;
+    return Crowd.open({ url, sandbox, accounts: ACCOUNTS, socketsPerAccount, ...changed });
+  };
   const nobody = () => eventually(async () => (await replicas.feeds()) === 0);
 
   test('that name their account cost one poll for each account, also after a replica died and came back', async () => {
-    using viewers = await crowd(ACCOUNTS, SOCKETS_PER_ACCOUNT);
+    using viewers = await crowd(SOCKETS_PER_ACCOUNT);
     expect(await replicas.sockets()).toSatisfy((each: number[]) => each.every((n) => n > 0));
     expect(await replicas.feeds()).toBe(ACCOUNTS);
     const [victim] = replicas.all;
@@ -47,7 +39,7 @@ describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
 
     await victim?.start();
     await eventually(async () => {
-      using probe = await crowd(ACCOUNTS, 1);
+      using probe = await crowd(1);
       expect(probe.viewers).toHaveLength(ACCOUNTS);
       // Until the sockets of before reconnect, the accounts that belong to the replica that is back are polled twice.
       const remapped = (await replicas.sockets())[0] ?? 0;
@@ -56,7 +48,7 @@ describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
     });
     viewers[Symbol.dispose]();
     await nobody();
-    using again = await crowd(ACCOUNTS, SOCKETS_PER_ACCOUNT);
+    using again = await crowd(SOCKETS_PER_ACCOUNT);
     expect(again.viewers).toHaveLength(SOCKETS);
     expect(await replicas.feeds()).toBe(ACCOUNTS);
   });
@@ -64,7 +56,7 @@ describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
   test('that all bear one hint do not take a replica over one and a half times its share', async () => {
     await nobody();
     const url = `${replicas.url}/graphql?route=abcd`;
-    using viewers = await crowd(ACCOUNTS, SOCKETS_PER_ACCOUNT, { url, route: false });
+    using viewers = await crowd(SOCKETS_PER_ACCOUNT, { url, route: false });
     expect(viewers.viewers).toHaveLength(SOCKETS);
     const sockets = await replicas.sockets();
     expect(Math.max(...sockets)).toBeLessThanOrEqual((1.5 * SOCKETS) / replicas.all.length);

@@ -5,12 +5,6 @@ import { seriesValue } from '../operations/scraped.ts';
 
 const screen = useSignedInApp();
 
-/** A string goes out as it is: JSON.stringify would write another number. */
-function fake(operation: OperationName, body: string): void {
-  const headers = { 'content-type': 'application/json' };
-  screen.app.sandbox.fail({ operation, kind: 'status', status: 200, body, headers });
-}
-
 const counted = (operation: OperationName) =>
   seriesValue(screen.app, `gateway_figures_inexact_total{operation="${operation}"}`);
 
@@ -24,7 +18,7 @@ test.each([
   ['"9007199254740993"', null],
 ])('the id %s of a withdrawal method names that one, or none', async (id, shown) => {
   const row = `{"id":${id},"title":"Bank 9007199254740993"}`;
-  fake('getWithdrawalMethods', `[[${row}]]`);
+  screen.fake('getWithdrawalMethods', `[[${row}]]`);
   const { withdrawalMethods } = await screen.read('{ withdrawalMethods { id title } }');
   expect(withdrawalMethods).toEqual([{ id: shown, title: 'Bank 9007199254740993' }]);
 });
@@ -35,7 +29,7 @@ test('a figure that a double does not count exactly is null and counted, in a po
     '"profit":9007199254740993,"invested":1e400,"units":-1e16,"storage":9007199254740991';
   const rest =
     '"priceOpen":0.30000000000000001,"sl":-9007199254740991,"timeCreate":1735689600000000';
-  fake('getOpenPositions', `{"positions":[{"id":"a","symbol":"AAPL",${figures},${rest}}]}`);
+  screen.fake('getOpenPositions', `{"positions":[{"id":"a","symbol":"AAPL",${figures},${rest}}]}`);
   const { positions, positionTotals } = await screen.read(
     '{ positions { profit invested units storage priceOpen stopLoss createdAt } positionTotals { profit invested } }',
   );
@@ -52,7 +46,7 @@ test('a figure that a double does not count exactly is null and counted, in a po
 test('a total that a double does not count exactly is null', async () => {
   const row = (id: string) =>
     `{"id":"${id}","symbol":"AAPL","profit":9007199254740991,"invested":0.1}`;
-  fake('getOpenPositions', `{"positions":[${row('a')},${row('b')}]}`);
+  screen.fake('getOpenPositions', `{"positions":[${row('a')},${row('b')}]}`);
   const { positionTotals } = await screen.read('{ positionTotals { profit invested } }');
   expect(positionTotals).toEqual({ profit: null, invested: 0.2 });
 });
@@ -64,7 +58,7 @@ test('a figure of an instrument is the nearest double and counted, and costs no 
     screen.token,
     '"limit":9223372036854775807',
   );
-  fake('getAllTickers', text);
+  screen.fake('getAllTickers', text);
   screen.app.sandbox.changeCatalog({ change: 1 });
   const { instruments, catalog } = await screen.read(
     '{ catalog { size skipped } instruments(first: 1) { nodes { limit } } }',

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { type GraphQLAnswer, startTestApp, type TestApp } from '../../support/app.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const LIMITS = { SANDBOX_INSTRUMENTS: '20' };
@@ -45,13 +45,15 @@ const REDACTED = {
   message: 'Account […] of […] is restricted, see Bearer […] or\n[…]',
 };
 
+const LOCKED = { message: 'Locked until Monday' };
+
 type FaultOf = Omit<Fault, 'operation'>;
 type Extensions = Readonly<Record<string, unknown>>;
 type Case = readonly [name: string, fault: FaultOf, extensions: Extensions];
 
+const worded = { gatewayError: REDACTED };
 const unavailable = { code: 'GATEWAY_UNAVAILABLE', retryable: true };
 const contract = { code: 'GATEWAY_CONTRACT', retryable: false };
-const timeout = { code: 'GATEWAY_TIMEOUT', retryable: true };
 const limited = { code: 'RATE_LIMITED', retryable: true };
 const refused = { code: 'GATEWAY_REFUSED', retryable: false };
 
@@ -68,50 +70,42 @@ const status = (code: number, body: unknown = '', headers: Readonly<Record<strin
 const after = (seconds: number) => ({ 'retry-after': String(seconds) });
 
 const CASES: readonly Case[] = [
-  ['403', status(403, WORDS), { code: 'FORBIDDEN', retryable: false, gatewayError: REDACTED }],
-  [
-    '429 that says how long',
-    status(429, WORDS, after(90)),
-    { ...limited, retryAfter: 90, gatewayError: REDACTED },
-  ],
+  ['403', status(403, WORDS), { code: 'FORBIDDEN', retryable: false, ...worded }],
+  ['429 for so long', status(429, WORDS, after(90)), { ...limited, retryAfter: 90, ...worded }],
   ['429 until a date by its clock', status(429, '', anHourAgo(90)), { ...limited, retryAfter: 90 }],
   ['429 until a past date', status(429, '', anHourAgo(-90)), { ...limited, retryAfter: 1 }],
   ['429 that does not', status(429), { ...limited, retryAfter: expect.any(Number) }],
   ['503 that says how long', status(503, '', after(120)), { ...unavailable, retryAfter: 120 }],
   [
-    '503 until a date by its clock',
+    '503 until a date',
     status(503, WORDS, anHourAgo(90)),
-    { ...unavailable, retryAfter: 90, gatewayError: REDACTED },
+    { ...unavailable, retryAfter: 90, ...worded },
   ],
   // What stands there is about the gateway's inside.
   ['500 that says how long', status(500, WORDS, after(120)), unavailable],
-  ['422', status(422, WORDS), { ...refused, gatewayError: REDACTED }],
+  ['422', status(422, WORDS), { ...refused, ...worded }],
   [
     '423 with the snapshot’s error body',
-    status(423, { message: 'Locked until Monday' }),
-    { ...refused, gatewayError: { error: null, message: 'Locked until Monday' } },
+    status(423, LOCKED),
+    { ...refused, gatewayError: { error: null, ...LOCKED } },
   ],
   ['404 with an error body of no words', status(404, { error: 404, message: null }), contract],
-  ['408', status(408, WORDS), timeout],
+  ['408', status(408, WORDS), { code: 'GATEWAY_TIMEOUT', retryable: true }],
   ['garbage', { kind: 'garbage' }, contract],
   ['JSON of another shape', status(200, { entirely: 'different' }), contract],
 ];
-/** One screen, of which nothing but the fields of this operation may be missing. */
-async function expectFailure(
-  { sandbox, query }: TestApp,
+/** Asks by a new token: nothing is cached for it, and it is not proved. */
+const ask = ({ sandbox, query }: TestApp, document: string) =>
+  query(document, { token: sandbox.token({ email: 'demo@example.com' }) });
+
+/** Nothing but the fields of this operation may be missing. */
+function expectMissing(
   operation: keyof typeof FIELDS,
-  fault: FaultOf,
   extensions: Extensions,
+  { status, data, errors }: GraphQLAnswer,
 ) {
-  // A new token each time: nothing is cached for it, and it is not proved.
-  const token = sandbox.token({ email: 'demo@example.com' });
-  sandbox.fail({ ...fault, body: bodyOf(fault, operation), operation });
-
-  const { status, data, errors } = await query(SCREEN, { token });
-
   expect(status).toBe(200);
-  const empty = Object.keys(data).filter((field) => data[field] === null);
-  expect(empty).toEqual(FIELDS[operation]);
+  expect(Object.keys(data).filter((field) => data[field] === null)).toEqual(FIELDS[operation]);
   expect(errors.map(({ path }) => path)).toEqual(FIELDS[operation].map((field) => [field]));
   for (const error of errors) expect(error.extensions).toEqual({ ...extensions, operation });
 }
@@ -123,43 +117,22 @@ const SOME = CASES.filter(([name]) => /^(403|garbage|JSON of another shape)$/.te
 describe.each(SERVING)('%s failing', (operation) => {
   test.each(WHOLE.has(operation) ? CASES : SOME)('with %s', async (_name, fault, extensions) => {
     const world = operation === 'getAllTickers' ? withoutCatalog : app;
-    await expectFailure(world, operation, fault, extensions);
+    world.sandbox.fail({ ...fault, body: bodyOf(fault, operation), operation });
+    expectMissing(operation, extensions, await ask(world, SCREEN));
   });
-});
-
-// Each has a service of its own: they wait for its deadlines at the same time.
-test.concurrent.each([
-  ['getCustomerId', { kind: 'hang' }],
-  ['getAllTickers', { kind: 'hang' }],
-  ['getAllTickers', { kind: 'drip', delayMs: 1_000 }],
-] as const)('%s failing by its deadline: %j', async (operation, fault) => {
-  const deadlines = { GATEWAY_TIMEOUT_MS: '4000', CATALOG_TIMEOUT_MS: '4000' };
-  await using impatient = await startTestApp({ ...LIMITS, ...deadlines });
-  await expectFailure(impatient, operation, fault, timeout);
 });
 
 describe('a 401', () => {
   const UNAUTHENTICATED = { code: 'UNAUTHENTICATED', retryable: false };
-  const OTHERS = [
-    'getSession',
-    'getOpenPositions',
-    'getWithdrawalMethods',
-    'getCustomerId',
-  ] as const;
 
-  test.each(OTHERS)(
+  test.each(SERVING.filter((operation) => operation !== 'getAllTickers'))(
     'of %s is not taken as an answer to the reads beside it, and ends their proof',
     async (operation) => {
       const { sandbox, query } = app;
-      await query('{ catalog { size } }', { token: sandbox.token({ email: 'demo@example.com' }) });
+      await ask(app, '{ catalog { size } }');
       const token = sandbox.token({ email: 'demo@example.com' });
       sandbox.fail({ operation, kind: 'status', status: 401 });
-      const { data, errors } = await query(`{ ${READS} }`, { token });
-      const empty = Object.keys(data).filter((field) => data[field] === null);
-      expect(empty).toEqual(FIELDS[operation]);
-      for (const { extensions } of errors) {
-        expect(extensions).toEqual({ ...UNAUTHENTICATED, operation });
-      }
+      expectMissing(operation, UNAUTHENTICATED, await query(`{ ${READS} }`, { token }));
       sandbox.clearCalls();
       const after = await query('{ catalog { group } }', { token });
       expect(after.data).toEqual({ catalog: null });
@@ -169,35 +142,26 @@ describe('a 401', () => {
   );
 
   test('of the catalog itself is not taken as an answer to the reads beside it', async () => {
-    const { sandbox, query } = withoutCatalog;
-    sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 401 });
-    const token = sandbox.token({ email: 'demo@example.com' });
-    const { data, errors } = await query(SCREEN, { token });
-    expect(Object.keys(data).filter((field) => data[field] === null)).toEqual(['catalog']);
-    expect(errors.map(({ extensions }) => extensions)).toEqual([
-      { ...UNAUTHENTICATED, operation: 'getAllTickers' },
-    ]);
+    withoutCatalog.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 401 });
+    expectMissing('getAllTickers', UNAUTHENTICATED, await ask(withoutCatalog, SCREEN));
   });
 });
 
 test('a catalog that times out is waited for once', async () => {
   await using impatient = await startTestApp({ ...LIMITS, CATALOG_TIMEOUT_MS: '1000' });
-  const { sandbox, query } = impatient;
-  sandbox.fail({ operation: 'getAllTickers', kind: 'hang' });
-  const token = sandbox.token({ email: 'demo@example.com' });
-  await query(SCREEN, { token });
-  expect(sandbox.calls('getAllTickers')).toBe(1);
+  impatient.sandbox.fail({ operation: 'getAllTickers', kind: 'hang' });
+  const timeout = { code: 'GATEWAY_TIMEOUT', retryable: true };
+  expectMissing('getAllTickers', timeout, await ask(impatient, SCREEN));
+  expect(impatient.sandbox.calls('getAllTickers')).toBe(1);
 });
 
 test('a cached catalog opens to a token whose snapshot is forbidden, by its own call of op 1', async () => {
-  const { sandbox, query } = app;
-  await query('{ catalog { size } }', { token: sandbox.token({ email: 'demo@example.com' }) });
-  sandbox.clearCalls();
-  sandbox.fail({ operation: 'getSession', kind: 'status', status: 403 });
-  const document = '{ instrument(id: "AAPL") { id } }';
-  const { data } = await query(document, { token: sandbox.token({ email: 'demo@example.com' }) });
+  await ask(app, '{ catalog { size } }');
+  app.sandbox.clearCalls();
+  app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 403 });
+  const { data } = await ask(app, '{ instrument(id: "AAPL") { id } }');
   expect(data).toEqual({ instrument: { id: 'AAPL' } });
-  expect(sandbox.calls('getAllTickers')).toBe(1);
+  expect(app.sandbox.calls('getAllTickers')).toBe(1);
 });
 
 /** A snapshot may lack any field; only another login makes it another account's. */

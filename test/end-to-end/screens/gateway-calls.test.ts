@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { OPERATION_NAMES, OPERATIONS } from '../../../src/gateway/operations.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 import { startTestApp } from '../../support/app.ts';
+import { buying } from '../../support/buying.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const app = sharedApp();
@@ -57,12 +58,9 @@ test('settings change the path, add fixed headers and send the client’s own on
     token: own.sandbox.token({ email: 'demo@example.com' }),
     headers: { 'user-agent': 'phone/1.0', 'x-forwarded-for': '203.0.113.9', cookie: 'a=b' },
   });
-  await own.query(
-    `mutation { placeOrder(input: {
-      symbol: "AAPL", side: BUY, size: { units: 2 }, idempotencyKey: "renamed"
-    }) { __typename } }`,
-    { token: own.sandbox.token({ email: 'demo@example.com' }) },
-  );
+  await own.query(buying('renamed', '__typename'), {
+    token: own.sandbox.token({ email: 'demo@example.com' }),
+  });
   const [order] = own.sandbox.requests('openPosition');
   expect(JSON.parse(order?.body ?? '')).toMatchObject({ side: 'buy' });
   const [request] = own.sandbox.requests('addMobileWallet');

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
 import { useSignedInApp } from '../../support/signed-in-app.ts';
 import { webSocketClient } from '../live/watcher.ts';
@@ -10,13 +11,6 @@ interface Row {
   readonly id: string;
 }
 const ids = (rows: readonly Row[]) => rows.map(({ id }) => id).toSorted();
-
-function fake(operation: 'getSession' | 'getOpenPositions', body: object, times?: number): void {
-  screen.app.sandbox.fail({
-    ...{ operation, kind: 'status', status: 200, body },
-    ...(times !== undefined && { times }),
-  });
-}
 
 const rows = (...names: string[]) => names.map((id) => ({ id, symbol: 'AAPL' }));
 const snapshot = (orders: string[], positions: string[]) => ({
@@ -41,12 +35,10 @@ describe('orders beside positions', () => {
     '{ session { login positions { id } } orders { id } positions { id } }',
     '{ instruments(first: 500) { nodes { orders { id } } } orders { id } positions { id } }',
   ])('exclude those that have become positions: %s', async (document) => {
-    const token = await screen.app.signIn();
-    await screen.app.query('{ catalog { size } positions { id } }', { token });
-    const executed = await trigger(screen.app, token);
+    await screen.read('{ catalog { size } positions { id } }');
+    const executed = await trigger(screen.app, screen.token);
     screen.app.sandbox.clearCalls();
-    const { data, errors } = await screen.app.query(document, { token });
-    expect(errors).toEqual([]);
+    const data = await screen.read(document);
     expect(ids(data.positions)).toContain(executed);
     expect(ids(data.orders)).not.toContain(executed);
     expect(screen.calls('getSession')).toBe(1);
@@ -54,17 +46,17 @@ describe('orders beside positions', () => {
   });
 
   test('are read once more where both were read concurrently and differ', async () => {
-    fake('getOpenPositions', { positions: rows('p', 'filled') });
-    fake('getSession', snapshot(['filled', 'o'], ['p']), 1);
-    fake('getSession', snapshot(['o'], ['filled', 'p']));
+    screen.fake('getOpenPositions', { positions: rows('p', 'filled') });
+    screen.fake('getSession', snapshot(['filled', 'o'], ['p']), { times: 1 });
+    screen.fake('getSession', snapshot(['o'], ['filled', 'p']));
     const data = await screen.read('{ orders { id } positions { id } session { login } }');
     expect(ids(data.orders)).toEqual(['o']);
     expect(screen.calls('getSession')).toBe(2);
   });
 
   test('are answered as they were read where the gateway’s lists keep differing', async () => {
-    fake('getOpenPositions', { positions: rows('p') });
-    fake('getSession', snapshot(['o'], []));
+    screen.fake('getOpenPositions', { positions: rows('p') });
+    screen.fake('getSession', snapshot(['o'], []));
     const document =
       '{ orders { id } again: orders { id } order(id: "o") { id } positions { id } instrument(id: "AAPL") { orders { id } } }';
     const data = await screen.read(document);
@@ -74,8 +66,8 @@ describe('orders beside positions', () => {
   });
 
   test('cost no further call where the lists are the same, in whatever order', async () => {
-    fake('getOpenPositions', { positions: rows('b', 'a') });
-    fake('getSession', snapshot(['o'], ['a', 'b']));
+    screen.fake('getOpenPositions', { positions: rows('b', 'a') });
+    screen.fake('getSession', snapshot(['o'], ['a', 'b']));
     await screen.read('{ orders { id } positions { id } }');
     await screen.read('{ orders { id } positions { id } }');
     expect(screen.calls('getSession')).toBe(1);
@@ -83,43 +75,36 @@ describe('orders beside positions', () => {
 
   test('are answered where the positions cannot be read, or are missing from the snapshot', async () => {
     screen.app.sandbox.fail({ operation: 'getOpenPositions', kind: 'garbage' });
-    const { data, errors } = await screen.app.query('{ orders { id } positions { id } }', {
-      token: screen.token,
-    });
+    const { data, errors } = await screen.ask('{ orders { id } positions { id } }');
     expect(data.positions).toBeNull();
     expect(data.orders).toHaveLength(3);
     expect(errors).toHaveLength(1);
     screen.app.sandbox.clearFaults();
     const { positions: _, ...without } = snapshot(['o'], []);
-    fake('getSession', without);
-    const other = screen.app.sandbox.token({ email: 'demo@example.com' });
-    const again = await screen.app.query('{ orders { id } positions { id } }', { token: other });
+    screen.fake('getSession', without);
+    const again = await screen.ask('{ orders { id } positions { id } }', screen.otherToken());
     expect(again.data.orders).toEqual([{ id: 'o' }]);
     expect(screen.calls('getSession')).toBe(2);
   });
 
   test('agree after an order that was accepted', async () => {
-    fake('getOpenPositions', { positions: rows('p') });
+    screen.fake('getOpenPositions', { positions: rows('p') });
     // The order needs a proof, which none of the reads after it gives.
-    for (const seen of [snapshot(['p'], []), snapshot(['p'], [])]) fake('getSession', seen, 1);
-    fake('getSession', snapshot([], ['p']));
-    const { data } = await screen.app.query(
-      `mutation { placeOrder(input: {
-        symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "agreeing"
-      }) { ... on OrderAccepted { orders { id } positions { id } } } }`,
-      { token: screen.token },
+    for (const seen of [snapshot(['p'], []), snapshot(['p'], [])])
+      screen.fake('getSession', seen, { times: 1 });
+    screen.fake('getSession', snapshot([], ['p']));
+    const { data } = await screen.ask(
+      buying('agreeing', '... on OrderAccepted { orders { id } positions { id } }'),
     );
     expect(data.placeOrder).toEqual({ orders: [], positions: [{ id: 'p' }] });
     expect(screen.calls('getSession')).toBe(3);
   });
 
   test('fail with an error where they cannot be read once more', async () => {
-    fake('getOpenPositions', { positions: rows('p') });
-    fake('getSession', snapshot(['o'], []), 1);
+    screen.fake('getOpenPositions', { positions: rows('p') });
+    screen.fake('getSession', snapshot(['o'], []), { times: 1 });
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'garbage' });
-    const { data, errors } = await screen.app.query('{ orders { id } positions { id } }', {
-      token: screen.token,
-    });
+    const { data, errors } = await screen.ask('{ orders { id } positions { id } }');
     expect(data).toEqual({ orders: null, positions: [{ id: 'p' }] });
     expect(errors).toMatchObject([
       { path: ['orders'], extensions: { code: 'GATEWAY_CONTRACT', operation: 'getSession' } },
@@ -130,7 +115,7 @@ describe('orders beside positions', () => {
 describe('an order that was shown and is in neither list', () => {
   const both = '{ orders(maxAge: 0) { id } positions { id } positionTotals { count } }';
   const known = async () => {
-    fake('getSession', snapshot(['filled', 'o'], ['p']), 1);
+    screen.fake('getSession', snapshot(['filled', 'o'], ['p']), { times: 1 });
     await screen.read('{ orders { id } }');
   };
 
@@ -140,9 +125,9 @@ describe('an order that was shown and is in neither list', () => {
     '{ instruments(first: 500) { nodes { orders { id } positions { id } } } session(maxAge: 0) { id } positions { id } orders { id } positionTotals { count } }',
   ])('is found where it was triggered between the two answers: %s', async (document) => {
     await known();
-    fake('getOpenPositions', { positions: rows('p') }, 1);
-    fake('getOpenPositions', { positions: rows('p', 'filled') });
-    fake('getSession', snapshot(['o'], ['p', 'filled']));
+    screen.fake('getOpenPositions', { positions: rows('p') }, { times: 1 });
+    screen.fake('getOpenPositions', { positions: rows('p', 'filled') });
+    screen.fake('getSession', snapshot(['o'], ['p', 'filled']));
     const { orders, positions, positionTotals } = await screen.read(document);
     expect(ids(orders)).toEqual(['o']);
     expect(ids(positions)).toEqual(['filled', 'p']);
@@ -152,38 +137,38 @@ describe('an order that was shown and is in neither list', () => {
 
   test('is found where the snapshot has no list of positions that could tell', async () => {
     await known();
-    fake('getOpenPositions', { positions: rows('p') }, 1);
-    fake('getOpenPositions', { positions: rows('p', 'filled') });
+    screen.fake('getOpenPositions', { positions: rows('p') }, { times: 1 });
+    screen.fake('getOpenPositions', { positions: rows('p', 'filled') });
     const { positions: _, ...snapshotOfOrders } = snapshot(['o'], []);
-    fake('getSession', snapshotOfOrders);
+    screen.fake('getSession', snapshotOfOrders);
     const { orders, positions } = await screen.read(both);
     expect([ids(orders), ids(positions)]).toEqual([['o'], ['filled', 'p']]);
   });
 
   test('is not looked for by a snapshot that has no list of orders, which says nothing of it', async () => {
     await known();
-    fake('getSession', snapshot(['o'], ['p']), 1);
+    screen.fake('getSession', snapshot(['o'], ['p']), { times: 1 });
     await screen.read('{ orders(maxAge: 0) { id } }');
-    fake('getOpenPositions', { positions: rows('p') });
+    screen.fake('getOpenPositions', { positions: rows('p') });
     const { orders: _, ...without } = snapshot([], ['p']);
-    fake('getSession', without);
+    screen.fake('getSession', without);
     expect(await screen.read(both)).toMatchObject({ orders: null, positions: [{ id: 'p' }] });
     expect(screen.calls('getOpenPositions') + screen.calls('getSession')).toBe(4);
   });
 
   test('is found where a snapshot went back behind one that was shown', async () => {
     await known();
-    fake('getOpenPositions', { positions: rows('p') });
-    fake('getSession', snapshot(['o'], ['p']), 1);
-    fake('getSession', snapshot(['filled', 'o'], ['p']));
+    screen.fake('getOpenPositions', { positions: rows('p') });
+    screen.fake('getSession', snapshot(['o'], ['p']), { times: 1 });
+    screen.fake('getSession', snapshot(['filled', 'o'], ['p']));
     const { orders } = await screen.read(both);
     expect(ids(orders)).toEqual(['filled', 'o']);
   });
 
   test('is believed to be cancelled after two more reads, and costs later queries none', async () => {
     await known();
-    fake('getOpenPositions', { positions: rows('p') });
-    fake('getSession', snapshot(['o'], ['p']));
+    screen.fake('getOpenPositions', { positions: rows('p') });
+    screen.fake('getSession', snapshot(['o'], ['p']));
     const calls = () => screen.calls('getSession') + screen.calls('getOpenPositions');
     const { orders, positions } = await screen.read(both);
     expect([ids(orders), ids(positions)]).toEqual([['o'], ['p']]);
@@ -194,10 +179,10 @@ describe('an order that was shown and is in neither list', () => {
 
   test('makes the orders fail, and not the positions, where the reread fails', async () => {
     await known();
-    fake('getOpenPositions', { positions: rows('p') }, 1);
+    screen.fake('getOpenPositions', { positions: rows('p') }, { times: 1 });
     screen.app.sandbox.fail({ operation: 'getOpenPositions', kind: 'garbage' });
-    fake('getSession', snapshot(['o'], ['p', 'filled']));
-    const { data, errors } = await screen.app.query(both, { token: screen.token });
+    screen.fake('getSession', snapshot(['o'], ['p', 'filled']));
+    const { data, errors } = await screen.ask(both);
     expect(data).toMatchObject({ orders: null, positions: [{ id: 'p' }] });
     expect(errors).toMatchObject([
       { path: ['orders'], extensions: { code: 'GATEWAY_CONTRACT', operation: 'getOpenPositions' } },
@@ -207,15 +192,11 @@ describe('an order that was shown and is in neither list', () => {
 
 describe('orders alone', () => {
   test('are read again where the account’s positions changed while they were read', async () => {
-    const body = snapshot(['filled'], []);
-    fake('getSession', body, 1);
+    screen.fake('getSession', snapshot(['filled'], []), { times: 1 });
     await screen.read('{ session { login } }');
-    screen.app.sandbox.fail({
-      ...{ operation: 'getSession', kind: 'status', status: 200, body },
-      ...{ delayMs: 400, times: 1 },
-    });
-    fake('getSession', snapshot([], ['filled']));
-    fake('getOpenPositions', { positions: rows('filled') });
+    screen.fake('getSession', snapshot(['filled'], []), { delayMs: 400, times: 1 });
+    screen.fake('getSession', snapshot([], ['filled']));
+    screen.fake('getOpenPositions', { positions: rows('filled') });
     const slow = screen.read('{ orders(maxAge: 0) { id } }');
     await eventually(() => screen.calls('getSession') === 2);
     await screen.read('{ positions { id } }');
@@ -224,11 +205,10 @@ describe('orders alone', () => {
   });
 
   test('agree with positions that another device of the account has read', async () => {
-    fake('getSession', snapshot(['filled'], []), 1);
-    fake('getSession', snapshot([], ['filled']));
+    screen.fake('getSession', snapshot(['filled'], []), { times: 1 });
+    screen.fake('getSession', snapshot([], ['filled']));
     await screen.read('{ orders { id } }');
-    const other = screen.app.sandbox.token({ email: 'demo@example.com' });
-    await screen.app.query('{ session { positions { id } } }', { token: other });
+    await screen.read('{ session { positions { id } } }', screen.otherToken());
     expect(await screen.read('{ session { positions { id } } orders { id } }')).toEqual({
       session: { positions: [{ id: 'filled' }] },
       orders: [],
@@ -239,7 +219,7 @@ describe('orders alone', () => {
   test('are current where a feed of the account runs in this process', async () => {
     await using app = await startTestApp({ POSITIONS_POLL_MS: '100' });
     const token = await app.signIn();
-    const client = webSocketClient(app, token);
+    await using client = webSocketClient(app, token);
     const watcher = client.watch();
     await eventually(() => watcher.events.length > 0);
     const executed = await trigger(app, token);
@@ -250,6 +230,5 @@ describe('orders alone', () => {
     app.sandbox.clearCalls();
     await eventually(() => app.sandbox.calls('getOpenPositions') > 3);
     expect(app.sandbox.calls('getSession')).toBe(0);
-    await client.dispose();
   });
 });

@@ -1,15 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
+import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
 import { useSignedInApp } from '../../support/signed-in-app.ts';
 import { webSocketClient } from '../live/watcher.ts';
 
 const screen = useSignedInApp();
 
+const listOf = (id: string) => ({ positions: [{ id, symbol: 'AAPL' }] });
+const positionsAre = (id: string, more = {}) => screen.fake('getOpenPositions', listOf(id), more);
+
 describe('the newest list of positions', () => {
   test('is the one served, in the snapshot too', async () => {
     await screen.read('{ session { positions { id } } }');
-    answerPositions([{ id: '1', symbol: 'AAPL' }]);
+    positionsAre('1');
     await screen.read('{ positions { id } }');
     // The snapshot is requested first and answered last, so its own list is the older one by then.
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
@@ -22,34 +26,29 @@ describe('the newest list of positions', () => {
   test('is read anew after a write, though a feed has one that counts as fresh', async () => {
     await using app = await startTestApp({ POSITIONS_POLL_MS: '20000' });
     const token = await app.signIn();
-    const client = webSocketClient(app, token);
+    await using client = webSocketClient(app, token);
     const watcher = client.watch();
     await eventually(() => watcher.events.length > 0);
     app.sandbox.clearCalls();
     const read = await app.query('{ positions { id } }', { token });
     expect(app.sandbox.calls('getOpenPositions')).toBe(0);
-    const { data, extensions } = await app.query(
-      `mutation { placeOrder(input: {
-        symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "after a write"
-      }) { ... on OrderAccepted { positions { id } } } }`,
-      { token },
-    );
+    const order = buying('after a write', '... on OrderAccepted { positions { id } }');
+    const { data, extensions } = await app.query(order, { token });
     expect(data.placeOrder.positions).toHaveLength(read.data.positions.length + 1);
     expect(extensions.gateway).toContainEqual(
       expect.objectContaining({ operation: 'getOpenPositions', source: 'call' }),
     );
-    await client.dispose();
   });
 
   test('is shared by the account’s tokens once they are proved', async () => {
     await screen.read('{ session { login } }');
-    const other = screen.app.sandbox.token({ email: 'demo@example.com' });
-    await screen.app.query('{ session { login } }', { token: other });
-    answerPositions([{ id: 'old', symbol: 'AAPL' }], { delayMs: 400, times: 1 });
+    const other = screen.otherToken();
+    await screen.read('{ session { login } }', other);
+    positionsAre('old', { delayMs: 400, times: 1 });
     const slow = screen.read('{ positions { id } }');
     await eventually(() => screen.calls('getOpenPositions') === 1);
-    answerPositions([{ id: 'new', symbol: 'AAPL' }]);
-    await screen.app.query('{ positions { id } }', { token: other });
+    positionsAre('new');
+    await screen.read('{ positions { id } }', other);
     expect(await slow).toEqual({ positions: [{ id: 'new' }] });
   });
 });
@@ -81,9 +80,7 @@ describe('the session', () => {
 
   test('of one token is not another’s, though both are one account’s', async () => {
     await screen.read('{ session { login } }');
-    const other = screen.app.sandbox.token({ email: 'demo@example.com' });
-    const { errors } = await screen.app.query('{ session { login } }', { token: other });
-    expect(errors).toEqual([]);
+    await screen.read('{ session { login } }', screen.otherToken());
     expect(screen.calls('getSession')).toBe(2);
   });
 
@@ -97,29 +94,23 @@ describe('the session', () => {
   });
 
   test('of a negative age is BAD_USER_INPUT, and what stands beside it is not', async () => {
-    const { data, errors } = await screen.app.query(
+    const { data, errors } = await screen.ask(
       '{ session(maxAge: -1) { login } orders { id } customerId }',
-      { token: screen.token },
     );
-    expect(errors).toHaveLength(1);
-    expect(errors[0]).toMatchObject({
-      path: ['session'],
-      extensions: { code: 'BAD_USER_INPUT', retryable: false, argument: 'maxAge' },
-    });
+    const extensions = { code: 'BAD_USER_INPUT', retryable: false, argument: 'maxAge' };
+    expect(errors).toMatchObject([{ path: ['session'], extensions }]);
     expect(data).toMatchObject({ session: null, customerId: 'cus_700001' });
     expect(data.orders).toHaveLength(3);
   });
 
   test('that failed is not cached', async () => {
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'garbage', times: 1 });
-    const { data } = await screen.app.query('{ session { login } }', { token: screen.token });
-    expect(data).toEqual({ session: null });
+    expect((await screen.ask('{ session { login } }')).data).toEqual({ session: null });
     expect(await screen.read('{ session { login } }')).toEqual({ session: { login: '700001' } });
   });
 
   test('without a list of positions is cached like any other', async () => {
-    const body = { login: 700001, orders: [] };
-    screen.app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body });
+    screen.fake('getSession', { login: 700001, orders: [] });
     for (let time = 0; time < 2; time += 1) await screen.read('{ session { login } }');
     expect(screen.calls('getSession')).toBe(1);
   });
@@ -129,7 +120,7 @@ describe('the session', () => {
     await screen.read('{ positions { id } }');
     await screen.read('{ session { login } }');
     expect(screen.calls('getSession')).toBe(1);
-    answerPositions([{ id: '1', symbol: 'AAPL' }]);
+    positionsAre('1');
     await screen.read('{ positions { id } }');
     screen.app.sandbox.clearFaults();
     await screen.read('{ session { login } }');
@@ -137,21 +128,18 @@ describe('the session', () => {
   });
 });
 
-const POSITIONS = '{ session { positions { id symbol profit } } }';
 const DEMO = { email: 'demo@example.com' };
 const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
 
 test('the positions of a cached snapshot are read once, and served from memory afterwards', async () => {
-  await using app = await startTestApp();
-  const token = app.sandbox.token(DEMO);
-  await app.query('{ session { balance } }', { token });
-  const first = await app.query(POSITIONS, { token });
-  expect(first.errors).toEqual([]);
-  expect(first.data.session.positions).toHaveLength(6);
-  expect(app.sandbox.calls('getSession')).toBe(2);
-  expect((await app.query(POSITIONS, { token })).data).toEqual(first.data);
-  expect(app.sandbox.calls('getSession')).toBe(2);
-  expect(app.sandbox.calls('getOpenPositions')).toBe(0);
+  const positions = '{ session { positions { id symbol profit } } }';
+  await screen.read('{ session { balance } }');
+  const first = await screen.read(positions);
+  expect(first.session.positions).toHaveLength(6);
+  expect(screen.calls('getSession')).toBe(2);
+  expect(await screen.read(positions)).toEqual(first);
+  expect(screen.calls('getSession')).toBe(2);
+  expect(screen.calls('getOpenPositions')).toBe(0);
 });
 
 test.each([
@@ -161,13 +149,10 @@ test.each([
 ])('orders are of the snapshot whose positions are read: %s', async (document) => {
   await using app = await startTestApp();
   const token = app.sandbox.token(DEMO);
-  const { data: before } = await app.query(
-    '{ session { balance } orders { id symbol priceOpen } }',
-    {
-      token,
-    },
-  );
-  const [order] = before.orders;
+  const before = await app.query('{ session { balance } orders { id symbol priceOpen } }', {
+    token,
+  });
+  const [order] = before.data.orders;
   app.sandbox.putPrice(order.symbol, order.priceOpen);
   const { data, errors } = await app.query(document, { token });
   expect(errors).toEqual([]);
@@ -187,11 +172,10 @@ test('where no list can be kept, an answer from before a newer one is still not 
   };
   for (const token of [slow, quick, others]) await read(token, '{ session { login } }');
   app.sandbox.clearCalls();
-  const list = (id: string) => ({ positions: [{ id, symbol: 'AAPL' }] });
   const answer = { operation: 'getOpenPositions', kind: 'status', status: 200, times: 1 } as const;
-  app.sandbox.fail({ ...answer, body: list('old'), delayMs: 400 });
-  app.sandbox.fail({ ...answer, body: list('new') });
-  app.sandbox.fail({ ...answer, body: list('newest') });
+  app.sandbox.fail({ ...answer, body: listOf('old'), delayMs: 400 });
+  app.sandbox.fail({ ...answer, body: listOf('new') });
+  app.sandbox.fail({ ...answer, body: listOf('newest') });
   const early = read(slow, '{ positions { id } }');
   await eventually(() => app.sandbox.calls('getOpenPositions') === 1);
   expect(await read(quick, '{ positions { id } }')).toEqual({ positions: [{ id: 'new' }] });
@@ -207,27 +191,9 @@ test('an order shows in the positions of a snapshot that was cached before it', 
   await using app = await startTestApp({}, { cacheBytes: { positions: 1 } });
   const token = app.sandbox.token(DEMO);
   const { data: before } = await app.query('{ session { positions { id } } }', { token });
-  const placed = await app.query(
-    `mutation { placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "${crypto.randomUUID()}" }) {
-      ... on OrderAccepted { orderId } } }`,
-    { token },
-  );
-  expect(placed.errors).toEqual([]);
+  const placed = await app.query(buying('shown', '... on OrderAccepted { orderId }'), { token });
   const { orderId } = placed.data.placeOrder;
   expect(ids(before.session.positions)).not.toContain(orderId);
   const { data } = await app.query('{ session { positions { id } } }', { token });
   expect(ids(data.session.positions)).toContain(orderId);
 });
-
-function answerPositions(
-  positions: readonly object[],
-  more: { delayMs?: number; times?: number } = {},
-) {
-  screen.app.sandbox.fail({
-    operation: 'getOpenPositions',
-    kind: 'status',
-    status: 200,
-    body: { positions },
-    ...more,
-  });
-}

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { READ_NAMES } from '../../../src/gateway/operations.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const app = sharedApp();
@@ -50,23 +53,6 @@ test('session has every figure of the snapshot under its own name', async () => 
   expect([session.positions.length, session.orders.length]).toEqual([6, 3]);
 });
 
-describe('positions', () => {
-  test('are the list of op 12 with every field', async () => {
-    const { positions } = await read(`{ positions { ${POSITION} } }`);
-    expect(positions).toHaveLength(6);
-    expect(nullsIn(positions)).toEqual([]);
-  });
-
-  test('one of them is found by its id, and an unknown one is null without an error', async () => {
-    const { positions } = await read('{ positions { id symbol } }');
-    const data = await read(
-      'query ($id: ID!) { position(id: $id) { id symbol } other: position(id: "0") { id } }',
-      { id: positions[2].id },
-    );
-    expect(data).toEqual({ position: positions[2], other: null });
-  });
-});
-
 test('positionTotals are sums over the positions of the same read', async () => {
   app.sandbox.clearCalls();
   const { positions, positionTotals } = await read(
@@ -82,20 +68,20 @@ test('positionTotals are sums over the positions of the same read', async () => 
   });
 });
 
-describe('orders', () => {
-  test('are those of the snapshot with every field', async () => {
-    const { orders } = await read(`{ orders { ${ORDER} } }`);
-    expect(orders).toHaveLength(3);
-    expect(nullsIn(orders)).toEqual([]);
+describe.each([
+  ['positions', 'position', POSITION, 6],
+  ['orders', 'order', ORDER, 3],
+])('%s', (list, one, fields, count) => {
+  test('are those of the account with every field', async () => {
+    const { [list]: rows } = await read(`{ ${list} { ${fields} } }`);
+    expect(rows).toHaveLength(count);
+    expect(nullsIn(rows)).toEqual([]);
   });
 
   test('one of them is found by its id, and an unknown one is null without an error', async () => {
-    const { orders } = await read('{ orders { id symbol kind } }');
-    const data = await read(
-      'query ($id: ID!) { order(id: $id) { id symbol kind } other: order(id: "0") { id } }',
-      { id: orders[0].id },
-    );
-    expect(data).toEqual({ order: orders[0], other: null });
+    const { [list]: rows } = await read(`{ ${list} { id symbol } }`);
+    const document = `query ($id: ID!) { ${one}(id: $id) { id symbol } other: ${one}(id: "0") { id } }`;
+    expect(await read(document, { id: rows[2].id })).toEqual({ [one]: rows[2], other: null });
   });
 });
 
@@ -147,10 +133,10 @@ describe('instruments', () => {
     await using own = await startTestApp();
     const pro = own.sandbox.token({ email: 'pro@example.com' });
     const document = '{ positions { instrument { id } } orders { instrument { id } } }';
-    const first = await own.query(document, { token: pro });
-    expect(first.errors).toEqual([]);
-    expect(first.data.positions).toHaveLength(25);
-    await own.query(document, { token: pro });
+    for (let time = 0; time < 2; time += 1) {
+      const { data } = await own.query(document, { token: pro });
+      expect(data.positions).toHaveLength(25);
+    }
     expect(own.sandbox.calls('getAllTickers')).toBe(1);
   });
 });
@@ -181,18 +167,51 @@ test.each(
   expect(data).toMatchObject({ [field]: shows });
 });
 
+describe('a query', () => {
+  test('makes each read at most once, whatever it repeats', async () => {
+    const more = Array.from(
+      { length: 5 },
+      (_, i) =>
+        `s${i}: session { login } p${i}: positions { id instrument { positions { id } orders { id } } }
+        c${i}: customerId w${i}: withdrawalMethods { id } i${i}: instrument(id: "AAPL") { id }`,
+    ).join('\n');
+    await using own = await startTestApp();
+    const { errors } = await own.query(
+      `{ ${more} orders { id } position(id: "1") { id } order(id: "1") { id } catalog { id } }`,
+      { token: own.sandbox.token({ email: 'demo@example.com' }) },
+    );
+    expect(errors).toEqual([]);
+    expect(own.sandbox.callCounts().operations).toEqual({
+      getSession: 1,
+      getOpenPositions: 1,
+      getCustomerId: 1,
+      getWithdrawalMethods: 1,
+      getAllTickers: 1,
+    });
+  });
+
+  test('makes its reads concurrently', async () => {
+    const clock = createScriptedClock(Date.now());
+    await using gateway = await startSandbox({ clock, tickMs: 0 });
+    await using app = await startTestApp({}, { gateway });
+    gateway.fail({ operation: '*', kind: 'delay', delayMs: 1_000 });
+    const token = gateway.token({ email: 'demo@example.com' });
+    const text = '{ session { login } positions { id } withdrawalMethods { id } customerId }';
+    const answer = app.query(text, { token });
+    // The last is sent before the first is answered.
+    await eventually(() => gateway.requests().length === 4);
+    await clock.advance(1_000);
+    expect((await answer).errors).toEqual([]);
+  });
+});
+
 test('answers list the gateway calls that they cost', async () => {
   const fresh = app.sandbox.token({ email: 'fresh@example.com' });
   const { extensions } = await app.query('{ session { balance } customerId }', { token: fresh });
-  expect(extensions.gateway).toContainEqual({
-    operation: 'getSession',
-    ms: expect.any(Number),
-    source: 'call',
-  });
+  const call = { operation: 'getSession', ms: expect.any(Number) };
+  expect(extensions.gateway).toContainEqual({ ...call, source: 'call' });
   const again = await app.query('{ session { balance } }', { token: fresh });
-  expect(again.extensions.gateway).toEqual([
-    { operation: 'getSession', ms: expect.any(Number), source: 'cache' },
-  ]);
+  expect(again.extensions.gateway).toEqual([{ ...call, source: 'cache' }]);
 });
 
 test('README’s first query is answered as it says, apart from times', async () => {

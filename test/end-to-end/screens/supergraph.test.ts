@@ -1,12 +1,12 @@
 import { Agent, request } from 'undici';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { postQuery } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { loopbackAddress } from '../../support/loopback-address.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
 import { compose, startNotes, startRouter } from '../../support/supergraph.ts';
-import { type LiveClient, sseClient, webSocketClient } from '../live/watcher.ts';
+import { sseClient, webSocketClient } from '../live/watcher.ts';
 
 // npm installs eight hundred packages.
 vi.setConfig({ hookTimeout: 600_000 });
@@ -20,10 +20,6 @@ const LIVE = `subscription {
 const app = sharedApp({ FEDERATION: 'on', POSITIONS_POLL_MS: '100', TRUSTED_PROXIES: '127.0.0.1' });
 const notes = startedOnce(() => startNotes({ AAPL: 'Hold' }));
 const router = startedOnce(async () => startRouter((await composed()).supergraphSdl));
-const clients: LiveClient[] = [];
-afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.dispose()));
-});
 
 async function composed() {
   const { data } = await app.query('{ _service { sdl } }');
@@ -36,13 +32,13 @@ async function composed() {
 const ask = (document: string, token: string | null) =>
   postQuery(`${router.url}/graphql`, document, { token });
 
-/** The transports by which the service was asked since then. */
-const transportsSince = (before: number) =>
+/** The lines of the requests and subscriptions by which the service was asked since then. */
+const askedSince = (before: number) =>
   app.logged
     .slice(before)
     .map((line) => JSON.parse(line))
-    .filter(({ msg }) => msg === 'request' || msg === 'subscription started')
-    .map(({ transport }) => transport);
+    .filter(({ msg }) => msg === 'request' || msg === 'subscription started');
+const transportsSince = (before: number) => askedSince(before).map(({ transport }) => transport);
 
 test('the service is composed with one of another team, without an error or a hint', async () => {
   const { hints, supergraphSdl } = await composed();
@@ -75,24 +71,19 @@ test('a query goes from here to another service, for its user, whose token the o
 
 test('a query goes from another service to here, and by one request', async () => {
   const before = app.logged.length;
-  const { data, errors } = await ask(
-    '{ noted { id note name leverage } }',
-    app.sandbox.token(DEMO),
-  );
+  const token = app.sandbox.token(DEMO);
+  const { data, errors } = await ask('{ noted { id note name leverage } }', token);
   expect(errors).toEqual([]);
   expect(data).toEqual({ noted: [{ id: 'AAPL', note: 'Hold', name: 'Apple Inc.', leverage: 5 }] });
   expect(transportsSince(before)).toEqual(['http']);
 });
 
 test('where nobody is signed in our fields are UNAUTHENTICATED, and the other service’s are there', async () => {
-  const { data, errors } = await ask(
-    '{ positions { id } noted { id note } completed: noted { note name } }',
-    null,
-  );
+  const query = '{ positions { id } noted { id note } completed: noted { note name } }';
+  const { data, errors } = await ask(query, null);
+  const noted = [{ id: 'AAPL', note: 'Hold' }];
   // A name is never null.
-  expect(data).toEqual({
-    ...{ positions: null, noted: [{ id: 'AAPL', note: 'Hold' }], completed: [null] },
-  });
+  expect(data).toEqual({ positions: null, noted, completed: [null] });
   const codes = errors.map(({ path, extensions: { code } }) => [path?.[0], code]);
   expect(codes.sort()).toEqual([
     ['completed', 'UNAUTHENTICATED'],
@@ -111,13 +102,8 @@ test('clients are told apart by their addresses', async () => {
     expect([statusCode, await body.text()]).toEqual([200, expect.stringContaining('UNAUTHENT')]);
     await dispatcher.close();
   }
-  const addresses = () =>
-    app.logged
-      .slice(before)
-      .map((line) => JSON.parse(line))
-      .flatMap(({ msg, address }) => (msg === 'request' ? [address] : []));
-  await eventually(() => addresses().length === 3);
-  const [first, again, other] = addresses();
+  await eventually(() => askedSince(before).length === 3);
+  const [first, again, other] = askedSince(before).map(({ address }) => address);
   expect(again).toBe(first);
   expect(other).not.toBe(first);
 });
@@ -130,8 +116,7 @@ test.each([
   async (_by, open) => {
     const before = app.logged.length;
     const token = app.sandbox.token(DEMO);
-    const client = open(router, token);
-    clients.push(client);
+    await using client = open(router, token);
     const watcher = client.watch({}, LIVE);
     await eventually(() => watcher.list.length === 6);
     expect(watcher.list[0]).toMatchObject({ instrument: { name: 'Apple Inc.', note: 'Hold' } });
@@ -147,17 +132,15 @@ test.each([
 
 test('over a WebSocket between router and service a token that ends is an error, where the router asks for one', async () => {
   const { supergraphSdl } = await composed();
-  const connectionParams = {
-    ...{ authorization: '{context.headers.authorization}', onTokenEnd: 'error' },
-  };
+  const authorization = '{context.headers.authorization}';
+  const connectionParams = { authorization, onTokenEnd: 'error' };
   const subscriptions = { kind: 'ws', location: '/graphql', options: { connectionParams } };
   await using byWebSocket = await startRouter(supergraphSdl, {
     transportEntries: { trading: { options: { subscriptions } } },
   });
   const before = app.logged.length;
   const token = app.sandbox.token(DEMO);
-  const client = sseClient(byWebSocket, token);
-  clients.push(client);
+  await using client = sseClient(byWebSocket, token);
   const watcher = client.watch({}, LIVE);
   await eventually(() => watcher.list.length === 6);
   expect(transportsSince(before)).toEqual(['websocket']);

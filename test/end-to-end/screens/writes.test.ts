@@ -42,35 +42,27 @@ describe.each(WRITES)('%s', (field, input, isHarmless) => {
     expect(errors).toEqual([]);
     expect(data[field]).toEqual({ __typename: 'Acknowledged', success: true });
     const words = { error: 'NOT_THIS', message: 'Not this one.', details: { why: ['so'] } };
-    app.sandbox.fail({
-      operation: field,
-      kind: 'status',
-      status: 422,
-      body: { ...words, more: 1 },
-    });
+    const body = { ...words, more: 1 };
+    app.sandbox.fail({ operation: field, kind: 'status', status: 422, body });
     const rejected = await send(input);
     expect(rejected.errors).toEqual([]);
     expect(rejected.data[field]).toEqual({ __typename: 'Rejected', ...words });
   });
 
-  test.each([
-    [
-      { kind: 'status', status: 503 },
-      { code: 'OUTCOME_UNKNOWN', retryable: isHarmless },
-    ],
-    [{ kind: 'reset-after' }, { code: 'OUTCOME_UNKNOWN', retryable: isHarmless }],
-  ] as const)('answered by %j is an error, and was sent once', async (fault, extensions) => {
-    app.sandbox.fail({ operation: field, ...fault });
-    app.sandbox.clearCalls();
-    // A token of its own, since a 401 ends a token's proof.
-    const own = app.sandbox.token({ email: 'demo@example.com' });
-    const { data, errors } = await send(input, own);
-    expect(data).toEqual({ [field]: null });
-    expect(errors).toMatchObject([
-      { path: [field], extensions: { ...extensions, operation: field } },
-    ]);
-    expect(app.sandbox.calls(field)).toBe(1);
-  });
+  test.each([{ kind: 'status', status: 503 }, { kind: 'reset-after' }] as const)(
+    'answered by %j is an error, and was sent once',
+    async (fault) => {
+      app.sandbox.fail({ operation: field, ...fault });
+      app.sandbox.clearCalls();
+      // A token of its own, since a 401 ends a token's proof.
+      const own = app.sandbox.token({ email: 'demo@example.com' });
+      const { data, errors } = await send(input, own);
+      expect(data).toEqual({ [field]: null });
+      const extensions = { code: 'OUTCOME_UNKNOWN', retryable: isHarmless, operation: field };
+      expect(errors).toMatchObject([{ path: [field], extensions }]);
+      expect(app.sandbox.calls(field)).toBe(1);
+    },
+  );
 });
 
 test.each([
@@ -133,14 +125,10 @@ test('a write that cannot connect is known not to be carried out', async () => {
   await using own = await startTestApp();
   const demo = own.sandbox.token({ email: 'demo@example.com' });
   await own.sandbox.close();
-  const { errors } = await own.query(`mutation { setValue(input: { key: "k" }) ${OUTCOME} }`, {
-    token: demo,
-  });
-  expect(errors[0]?.extensions).toEqual({
-    code: 'GATEWAY_UNAVAILABLE',
-    retryable: true,
-    operation: 'setValue',
-  });
+  const document = `mutation { setValue(input: { key: "k" }) ${OUTCOME} }`;
+  const { errors } = await own.query(document, { token: demo });
+  const unavailable = { code: 'GATEWAY_UNAVAILABLE', retryable: true };
+  expect(errors[0]?.extensions).toEqual({ ...unavailable, operation: 'setValue' });
 });
 
 const market = (key: string, units: number) =>
@@ -168,10 +156,8 @@ test('any field of a mutation may be null, so that its error keeps the outcomes 
 });
 
 test('every type that refuses is a Refusal', async () => {
-  for (const operation of ['login', 'setValue', 'openPosition'] as const) {
-    const body = { error: 'NO', message: 'Not this.' };
-    app.sandbox.fail({ operation, kind: 'status', status: 422, body });
-  }
+  const body = { error: 'NO', message: 'Not this.' };
+  app.sandbox.fail({ operation: '*', kind: 'status', status: 422, body });
   const words = '{ __typename ... on Refusal { error message } }';
   const { data, errors } = await app.query(
     `mutation {
@@ -183,8 +169,21 @@ test('every type that refuses is a Refusal', async () => {
   );
   expect(errors).toEqual([]);
   expect(data).toEqual({
-    login: { __typename: 'LoginRejected', error: 'NO', message: 'Not this.' },
-    setValue: { __typename: 'Rejected', error: 'NO', message: 'Not this.' },
-    placeOrder: { __typename: 'OrderRejected', error: 'NO', message: 'Not this.' },
+    login: { __typename: 'LoginRejected', ...body },
+    setValue: { __typename: 'Rejected', ...body },
+    placeOrder: { __typename: 'OrderRejected', ...body },
   });
+});
+
+test('a mutation answers a login even where its reads fail', async () => {
+  app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 403 });
+  const { data, errors } = await app.query(
+    `mutation { login(input: { email: "demo@example.com", password: "demo" }) {
+      ... on LoginSuccess { accessToken session { login } }
+    } }`,
+  );
+  expect(data.login).toEqual({ accessToken: expect.any(String), session: null });
+  expect(errors).toMatchObject([
+    { path: ['login', 'session'], extensions: { code: 'FORBIDDEN', operation: 'getSession' } },
+  ]);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
 import type { Environment } from '../../../src/config.ts';
-import { startTestApp } from '../../support/app.ts';
+import { postQuery, startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { failedStart } from '../../support/failed-start.ts';
@@ -187,4 +187,27 @@ test.each<[string, Environment, RegExp[]]>([
   expect(lines.map((line) => JSON.parse(line))).toMatchObject(expected);
   expect(stdout).not.toContain('canary');
   expect(stdout).not.toContain('    at ');
+});
+
+test.each([
+  ['an error', 'throw new Error("outside of any hook")'],
+  ['a rejection', 'void Promise.reject(new Error("outside of any hook"))'],
+])('%s that nothing handles leaves one line with its client, and exits', async (_what, fault) => {
+  const file = join(folder.path, 'plugins.mjs');
+  await writeFile(file, `export default [{ onParse() { setImmediate(() => { ${fault}; }); } }];`);
+  await using sandbox = await startSandbox({ tickMs: 0 });
+  await using facade = await startFacadeProcess({ GATEWAY_URL: sandbox.url, PLUGINS: file });
+  await postQuery(`${facade.url}/graphql`, '{ __typename }', {}).catch(() => {});
+  expect(await facade.ended()).toBe(1);
+  const fatal = facade.logged.filter((line) => line.includes('"fatal"'));
+  expect(fatal.map((line) => JSON.parse(line))).toEqual([
+    {
+      ...{ level: 'fatal', time: expect.any(String) },
+      err: expect.objectContaining({ message: 'outside of any hook', stack: expect.any(String) }),
+      lastClient: expect.stringMatching(/^[0-9a-f]{16}$/),
+      msg: 'an error that nothing handles ends the process',
+    },
+  ]);
+  // Not a second time as plain text.
+  expect(facade.logged.at(-1)).toBe(fatal[0]);
 });

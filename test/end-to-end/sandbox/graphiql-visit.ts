@@ -1,0 +1,30 @@
+import type { Browser } from 'playwright-core';
+import { isReady, openPage, type PageOptions } from '../../support/browser-page.ts';
+import { DESKTOP } from '../../support/demo-visit.ts';
+
+/** What of an address opens a tab with an operation, behind its `#` or `?`. */
+export function linkOf(query: string, variables?: unknown): string {
+  const given = variables !== undefined && { variables: JSON.stringify(variables) };
+  return String(new URLSearchParams({ query, ...given }));
+}
+
+/** GraphiQL once it takes operations; `rest` of its address may open one. */
+export async function openGraphiql(
+  browser: Browser,
+  url: string,
+  rest = '',
+  options: PageOptions = {},
+) {
+  const address = `${url}/graphql${rest}`;
+  const opened = await openPage(browser, address, { viewport: DESKTOP, ...options });
+  const { page } = opened;
+  await isReady(page);
+  return {
+    ...opened,
+    run: () => page.getByRole('button', { name: /execute query/i }).click(),
+    stop: () => page.getByRole('button', { name: /^stop/i }).click(),
+    result: page.locator('.result-window'),
+    /** The line below the answer. */
+    summary: page.locator('#answer-summary'),
+  };
+}

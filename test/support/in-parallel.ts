@@ -1,0 +1,18 @@
+/** Runs a task for each number from 0, so many at a time. */
+export async function inParallel<T>(
+  times: number,
+  atOnce: number,
+  task: (at: number) => Promise<T>,
+): Promise<T[]> {
+  const results: T[] = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < times) {
+      const at = next;
+      next += 1;
+      results[at] = await task(at);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return results;
+}

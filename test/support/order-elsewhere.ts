@@ -1,0 +1,16 @@
+import type { Sandbox } from '../../sandbox/start.ts';
+
+/** Places an order at the sandbox itself, as another device does that does not come through here; its id, or null where it is refused. */
+export async function orderElsewhere(
+  { url, token }: Sandbox,
+  email: string,
+  order: Readonly<Record<string, unknown>> = {},
+): Promise<string | null> {
+  const response = await fetch(`${url}/trading/positions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token({ email })}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1, ...order }),
+  });
+  const { success, orderId } = (await response.json()) as { success: boolean; orderId: string };
+  return success ? orderId : null;
+}
