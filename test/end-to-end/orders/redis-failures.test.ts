@@ -22,10 +22,10 @@ async function startWorld(serverPath: string, args: readonly string[] = []) {
 
 type World = Awaited<ReturnType<typeof startWorld>>;
 
-/** Places the order at the other replica as often as it takes; meanwhile it may be refused, never more. */
-async function repeatElsewhere({ other }: World, key: string): Promise<Reply> {
+/** Places the order as often as it takes; meanwhile it may be refused, never more. */
+async function placedBy(replica: World['one'], key: string): Promise<Reply> {
   return eventually(async () => {
-    const reply = await other.place(buying(key));
+    const reply = await replica.place(buying(key));
     if (reply.kind === 'outcome') return reply;
     expect(reply).toMatchObject({ code: 'IDEMPOTENCY_UNAVAILABLE' });
     return false as never;
@@ -33,11 +33,11 @@ async function repeatElsewhere({ other }: World, key: string): Promise<Reply> {
 }
 
 async function expectSentOnce(world: World): Promise<void> {
-  expect(await repeatElsewhere(world, 'order')).toMatchObject({
+  expect(await placedBy(world.other, 'order')).toMatchObject({
     type: 'OrderAccepted',
     replayed: true,
   });
-  expect(await repeatElsewhere(world, 'next')).toMatchObject({ replayed: false });
+  expect(await placedBy(world.other, 'next')).toMatchObject({ replayed: false });
   const carriedOut = world.sandbox.orders().map(({ comment }) => comment);
   expect(carriedOut).toEqual(['first', 'order', 'next']);
 }
@@ -46,7 +46,7 @@ describeWithRedis('an order is sent once and taken again soon', (serverPath) => 
   test.concurrent('where each answer of Redis takes 200 ms', async () => {
     await using world = await startWorld(serverPath);
     world.address.delayMs = 100;
-    const reply = await world.one.place(buying('order'));
+    const reply = await placedBy(world.one, 'order');
     expect(reply).toMatchObject({ type: 'OrderAccepted', replayed: false });
     await expectSentOnce(world);
   });

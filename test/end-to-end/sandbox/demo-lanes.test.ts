@@ -240,9 +240,15 @@ describeInBrowser('the lanes of the demonstration page', (browser) => {
       ['graph', 'retry'],
       ['gateway', 'fault'],
     ] as const) {
-      const id = await visitor.mark(lane, kind).first().getAttribute('id');
+      // The last one is in front of those that it may cover.
+      const id = await visitor.mark(lane, kind).last().getAttribute('id');
+      const mark = page.locator(`#${id}`);
       const hide = (element: HTMLElement) => element.style.setProperty('opacity', '0');
-      await expectSeen(page.locator(`#${id}`), hide);
+      // One that has just come may stand beyond the end of its lane until the lane slides on.
+      await eventually(async () => {
+        await mark.evaluate((element: HTMLElement) => element.style.removeProperty('opacity'));
+        await expectSeen(mark, hide);
+      });
     }
   });
 });
