@@ -1,9 +1,11 @@
-import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
+import { type Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 
 export interface RawRequest {
   readonly method?: string;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string | Buffer;
+  /** Left out: a connection of its own. */
+  readonly agent?: Agent;
 }
 
 export interface RawAnswer {
@@ -17,10 +19,10 @@ export interface RawAnswer {
 /** One request with exactly these headers, none added: fetch adds its own and unpacks answers. */
 export function rawRequest(
   url: string,
-  { method = 'GET', headers = {}, body }: RawRequest = {},
+  { method = 'GET', headers = {}, body, agent }: RawRequest = {},
 ): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method, headers, agent: false }, async (response) => {
+    const outgoing = request(url, { method, headers, agent: agent ?? false }, async (response) => {
       try {
         const chunks: Buffer[] = [];
         for await (const chunk of response) chunks.push(chunk);
