@@ -1,3 +1,4 @@
+import type { Plugin } from '@envelop/core';
 import { type DocumentNode, GraphQLError, parse, print } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GivenPlugin } from '../../../engine/plugins/open-plugins.ts';
@@ -217,7 +218,7 @@ test('hooks that nobody waits for and that fail end neither the process nor an o
 test('an iterator that fails ends its own subscription alone, with a masked error', async () => {
   const plugin = {
     onSubscribe: () => ({
-      onSubscribeResult: ({ setResult }: { setResult(result: object): void }) =>
+      onSubscribeResult: ({ setResult }: Subscribed) =>
         setResult({ [Symbol.asyncIterator]: () => ({ next: rejecting('next') }) }),
     }),
   };
@@ -242,18 +243,16 @@ test('events that are a plugin’s own go over a WebSocket, and are a fault over
   async function* events() {
     yield { data: { positionChanges: null } };
   }
-  const onSubscribe = ({ setResultAndStopExecution: stop }: Stopping) => stop(events());
-  await using app = await startTestApp({}, { plugins: [{ onSubscribe }] });
+  const plugin: Plugin = {
+    onSubscribe: ({ setResultAndStopExecution: stop }) => stop(events()),
+  };
+  await using app = await startTestApp({}, { plugins: [plugin] });
   const token = await app.signIn();
   expectError(await send(app, 'event stream', LIVE, { token }), {
     extensions: { code: 'INTERNAL', requestId: expect.any(String) },
   });
   expect((await send(app, 'WebSocket', LIVE, { token })).data).toEqual({ positionChanges: null });
 });
-
-interface Stopping {
-  setResultAndStopExecution(events: object): void;
-}
 
 interface Given {
   readonly args: { document: DocumentNode; variableValues?: unknown };
