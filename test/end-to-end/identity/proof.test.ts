@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
@@ -24,8 +25,8 @@ describe('a token whose proof has lapsed', () => {
       token,
     });
     expect(errors).toEqual([]);
-    const answeredAtMs = Date.now();
-    await eventually(() => Date.now() - answeredAtMs > PROOF_MS);
+    const answeredAtMs = systemClock.now();
+    await eventually(() => systemClock.now() - answeredAtMs > PROOF_MS);
     app.sandbox.clearCalls();
   });
 
