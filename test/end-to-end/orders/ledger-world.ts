@@ -28,7 +28,7 @@ const FREEZE_MS = 4_000;
 export async function rehearseWithSqlite(rehearsal: Rehearsal): Promise<LedgerReport> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'trading-graph-ledger-'));
   const store = { ORDER_STORE: join(folder.path, 'orders.db') };
-  return rehearse(rehearsal, store, ([one, other]) => [
+  return await rehearse(rehearsal, store, ([one, other]) => [
     (bring) => bring(one, 'SIGKILL'),
     (bring) => bring(other, 'SIGTERM'),
     (bring) => bring(other, 'SIGKILL'),
@@ -40,7 +40,7 @@ export async function rehearseWithSqlite(rehearsal: Rehearsal): Promise<LedgerRe
 export async function rehearseWithRedis(redisServerPath: string, rehearsal: Rehearsal) {
   const args = ['--appendonly', 'yes', '--appendfsync', 'always'];
   await using redis = await startTestRedis(redisServerPath, { args });
-  return rehearse(rehearsal, { REDIS_URL: redis.url }, ([one, other]) => [
+  return await rehearse(rehearsal, { REDIS_URL: redis.url }, ([one, other]) => [
     // Redis comes first: with a replica that has just died, its recovery takes about ten seconds.
     () => restart(redis, [one, other]),
     (bring) => bring(one, 'SIGKILL'),
@@ -58,7 +58,7 @@ export async function rehearseWithForgetfulRedis(redisServerPath: string, rehear
     () => restart(redis),
     () => freeze(other),
   ];
-  return rehearse(rehearsal, { REDIS_URL: redis.url }, disruptions, { mayForget: true });
+  return await rehearse(rehearsal, { REDIS_URL: redis.url }, disruptions, { mayForget: true });
 }
 
 /** Three replicas, and a Redis that has each failure of docs/order-records.md in turn. */
@@ -107,7 +107,7 @@ export async function rehearseWithFailingRedis(redisServerPath: string, rehearsa
       await allTakeOrders(facades);
     },
   ];
-  return rehearse(rehearsal, store, disruptions, { mayForget: true, replicas: 3 });
+  return await rehearse(rehearsal, store, disruptions, { mayForget: true, replicas: 3 });
 }
 
 type Disruptions = (

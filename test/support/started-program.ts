@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { eventually } from './eventually.ts';
+
+export interface ProgramOptions {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Called with each line that it writes; left out, what it says on stderr goes where that of the tests goes. */
+  readonly onLine?: ((line: string) => void) | undefined;
+}
+
+/** Another program, once it is ready. At the end of its scope it ends as by a power cut. */
+export async function startProgram(
+  path: string,
+  args: readonly string[],
+  isReady: () => unknown,
+  { cwd, env = process.env, onLine }: ProgramOptions = {},
+): Promise<AsyncDisposable> {
+  const [stdout, stderr] = onLine ? (['pipe', 'pipe'] as const) : (['ignore', 'inherit'] as const);
+  const child = spawn(path, args, { cwd, env, stdio: ['ignore', stdout, stderr] });
+  const exited = once(child, 'exit');
+  for (const input of [child.stdout, child.stderr]) {
+    if (input && onLine) createInterface({ input }).on('line', onLine);
+  }
+  const program = {
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+  try {
+    const leaves = exited.then(([code]) => {
+      throw new Error(`${path} left with ${code} before it was ready`);
+    });
+    await Promise.race([eventually(async () => (await isReady()) as boolean), leaves]);
+    return program;
+  } catch (error) {
+    await program[Symbol.asyncDispose]();
+    throw error;
+  }
+}
