@@ -6,7 +6,7 @@ import { eventually } from './eventually.ts';
 export interface ProgramOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Called with each line that it writes; left out, what it says on stderr goes where that of the tests goes. */
+  /** Called with each line that it writes. */
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
@@ -17,11 +17,14 @@ export async function startProgram(
   isReady: () => unknown,
   { cwd, env = process.env, onLine }: ProgramOptions = {},
 ): Promise<AsyncDisposable> {
-  const [stdout, stderr] = onLine ? (['pipe', 'pipe'] as const) : (['ignore', 'inherit'] as const);
-  const child = spawn(path, args, { cwd, env, stdio: ['ignore', stdout, stderr] });
+  const child = spawn(path, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let last = '';
   const exited = once(child, 'exit');
   for (const input of [child.stdout, child.stderr]) {
-    if (input && onLine) createInterface({ input }).on('line', onLine);
+    createInterface({ input }).on('line', (line) => {
+      last = line;
+      onLine?.(line);
+    });
   }
   const program = {
     async [Symbol.asyncDispose]() {
@@ -31,7 +34,7 @@ export async function startProgram(
   };
   try {
     const leaves = exited.then(([code]) => {
-      throw new Error(`${path} left with ${code} before it was ready`);
+      throw new Error(`${path} left with ${code} before it was ready: ${last}`);
     });
     await Promise.race([eventually(async () => (await isReady()) as boolean), leaves]);
     return program;
