@@ -87,21 +87,15 @@ describe('a batch', () => {
 
 describe('a request whose document or variables are wrong', () => {
   const withId = 'query ($id: ID!) { instrument(id: $id) { id } }';
+  const unclear = { query: 'query A { __typename } query B { __typename }' };
+  const unnamed = { query: 'query A { __typename }', operationName: 'C' };
   const cases: readonly (readonly [string, object, string])[] = [
     ['a syntax error', { query: '{' }, 'GRAPHQL_PARSE_FAILED'],
     ['a NUL character', { query: '{ __typename\0 }' }, 'GRAPHQL_PARSE_FAILED'],
     ['no operation', { query: 'fragment F on Query { __typename }' }, 'GRAPHQL_VALIDATION_FAILED'],
     ['an unknown field', { query: '{ nope }' }, 'GRAPHQL_VALIDATION_FAILED'],
-    [
-      'two operations without a name',
-      { query: 'query A { __typename } query B { __typename }' },
-      'GRAPHQL_VALIDATION_FAILED',
-    ],
-    [
-      'the name of none',
-      { query: 'query A { __typename }', operationName: 'C' },
-      'GRAPHQL_VALIDATION_FAILED',
-    ],
+    ['two operations without a name', unclear, 'GRAPHQL_VALIDATION_FAILED'],
+    ['the name of none', unnamed, 'GRAPHQL_VALIDATION_FAILED'],
     ['a missing variable', { query: withId }, 'BAD_USER_INPUT'],
     ['a variable of another type', { query: withId, variables: { id: {} } }, 'BAD_USER_INPUT'],
     ['a null variable', { query: withId, variables: { id: null } }, 'BAD_USER_INPUT'],
