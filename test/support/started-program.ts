@@ -10,13 +10,18 @@ export interface ProgramOptions {
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
-/** Another program, once it is ready. At the end of its scope it ends as by a power cut. */
+/** It ends as by a power cut, at the end of its scope or before. */
+export interface Program extends AsyncDisposable {
+  signal(signal: NodeJS.Signals): void;
+}
+
+/** Another program, once it is ready. */
 export async function startProgram(
   path: string,
   args: readonly string[],
   isReady: () => unknown,
   { cwd, env = process.env, onLine }: ProgramOptions = {},
-): Promise<AsyncDisposable> {
+): Promise<Program> {
   const child = spawn(path, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let last = '';
   const exited = once(child, 'exit');
@@ -27,6 +32,7 @@ export async function startProgram(
     });
   }
   const program = {
+    signal: (signal: NodeJS.Signals) => void child.kill(signal),
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
       await exited;
