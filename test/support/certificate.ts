@@ -1,48 +1,42 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+const NEW_KEY = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes';
+const LOCALHOST = '-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout key.pem';
+
 /** A server's key and certificate for 127.0.0.1, which no authority has signed. */
 export async function makeCertificate() {
-  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-tls-'));
-  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
-  const request =
-    'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost';
-  execFileSync(
-    'openssl',
-    [
-      ...request.split(' '),
-      ...['-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate],
-    ],
-    { stdio: 'ignore' },
-  );
-  return {
-    key,
-    certificate,
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-  };
+  const { run, file, ...folder } = await openFolder();
+  run(`req -x509 ${NEW_KEY} -days 1 ${LOCALHOST} -out certificate.pem`);
+  return { ...folder, key: file('key.pem'), certificate: file('certificate.pem') };
 }
 
 /** Two for 127.0.0.1 that an authority has signed: one is valid, the time of the other is over. */
 export async function makeSignedCertificates() {
-  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-tls-'));
-  const run = (words: string) =>
-    execFileSync('openssl', words.split(' '), { cwd: folder, stdio: 'ignore' });
-  const newKey = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes';
-  run(`req -x509 ${newKey} -days 1 -subj /CN=authority -keyout authority.key -out authority.pem`);
-  run(
-    `req -new ${newKey} -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out request.pem`,
-  );
+  const { run, file, ...folder } = await openFolder();
+  run(`req -x509 ${NEW_KEY} -days 1 -subj /CN=authority -keyout authority.key -out authority.pem`);
+  run(`req -new ${NEW_KEY} ${LOCALHOST} -out request.pem`);
   const signed = (days: number, name: string) => {
     const signing = '-CA authority.pem -CAkey authority.key -CAcreateserial -copy_extensions copy';
     run(`x509 -req -in request.pem ${signing} -days ${days} -out ${name}`);
-    return { key: join(folder, 'key.pem'), certificate: join(folder, name) };
+    return { key: file('key.pem'), certificate: file(name) };
   };
   return {
+    ...folder,
     valid: signed(1, 'valid.pem'),
     expired: signed(-1, 'expired.pem'),
-    authority: join(folder, 'authority.pem'),
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    authority: file('authority.pem'),
+  };
+}
+
+async function openFolder() {
+  const folder = await mkdtempDisposable(join(tmpdir(), 'trading-graph-tls-'));
+  return {
+    run: (words: string) =>
+      execFileSync('openssl', words.split(' '), { cwd: folder.path, stdio: 'ignore' }),
+    file: (name: string) => join(folder.path, name),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }

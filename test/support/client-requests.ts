@@ -8,8 +8,6 @@ type Kind = 'query' | 'subscription';
 export interface ClientRequest {
   readonly client: string;
   readonly version: string;
-  /** Where the headers were found: sent by the library itself, or read in its source or its documentation. */
-  readonly by: 'capture' | 'source';
   readonly method: 'GET' | 'POST';
   readonly kind: Kind;
   readonly accept: string | undefined;
@@ -24,66 +22,48 @@ const both = `${RESPONSE}, ${PLAIN}`;
 const weighed = `${RESPONSE},${PLAIN};q=0.9`;
 const relay = `${RESPONSE}; charset=utf-8, ${PLAIN}; charset=utf-8`;
 const deferring = `multipart/mixed;deferSpec=20220824, ${both}`;
+const events = `${both}, ${EVENTS}`;
 const utf8 = `${PLAIN}; charset=utf-8`;
 
 /** As captured on 2026-11-21; browsers' `fetch` and Node's send the same two headers. */
 export const CLIENT_REQUESTS: readonly ClientRequest[] = [
-  captured('Apollo Client', '3.14.1', 'POST', '*/*', PLAIN, PLAIN),
-  captured('Apollo Client', '3.14.1', 'GET', '*/*', PLAIN, PLAIN),
-  captured('Apollo Client', '4.3.8', 'POST', weighed, PLAIN, RESPONSE),
-  captured('Apollo Client', '4.3.8', 'GET', weighed, PLAIN, RESPONSE),
-  captured('@urql/core', '6.0.3', 'POST', ofUrql, PLAIN, RESPONSE),
-  captured('@urql/core', '6.0.3', 'GET', ofUrql, undefined, RESPONSE),
-  captured('@urql/core', '6.0.3', 'POST', urqlEvents, PLAIN, EVENTS, 'subscription'),
-  captured('graphql-request', '7.4.0', 'POST', both, PLAIN, RESPONSE),
-  captured('graphql-request', '7.4.0', 'GET', both, undefined, RESPONSE),
-  captured('graphql-http', '1.23.1', 'POST', both, utf8, RESPONSE),
-  captured('graphql-sse', '2.6.1', 'POST', EVENTS, utf8, EVENTS, 'subscription'),
-  captured('trading-graph-client', '0.1.0', 'POST', `${RESPONSE}, ${PLAIN};q=0.9`, PLAIN, RESPONSE),
-  captured('trading-graph-client', '0.1.0', 'POST', EVENTS, PLAIN, EVENTS, 'subscription'),
-  captured('EventSource', 'eventsource 4.1.1', 'GET', EVENTS, undefined, EVENTS, 'subscription'),
-  captured('fetch', 'Node 26.10', 'POST', '*/*', PLAIN, PLAIN),
-  captured('curl', '7.88.1', 'POST', '*/*', PLAIN, PLAIN),
-  captured('curl --json', '7.88.1', 'POST', PLAIN, PLAIN, PLAIN),
-  captured('curl -N, asking for events', '7.88.1', 'POST', EVENTS, PLAIN, EVENTS, 'subscription'),
-  { ...captured('Relay, its quick start', '21', 'POST', relay, PLAIN, RESPONSE), by: 'source' },
-  {
-    ...captured('Apollo iOS', '1 and 2', 'POST', deferring.replaceAll(', ', ','), PLAIN, RESPONSE),
-    by: 'source',
-  },
-  { ...captured('Apollo Kotlin', '4', 'POST', deferring, PLAIN, RESPONSE), by: 'source' },
-  {
-    ...captured(
-      'Apollo Kotlin',
-      '3',
-      'POST',
-      `multipart/mixed; deferSpec=20220824, ${PLAIN}`,
-      PLAIN,
-      PLAIN,
-    ),
-    by: 'source',
-  },
-  {
-    ...captured('Strawberry Shake', '13', 'POST', `${both}, ${EVENTS}`, utf8, RESPONSE),
-    by: 'source',
-  },
-  {
-    ...captured(
-      'Strawberry Shake',
-      '13',
-      'POST',
-      `${both}, ${EVENTS}`,
-      utf8,
-      EVENTS,
-      'subscription',
-    ),
-    by: 'source',
-  },
-  captured('a client without an Accept', '–', 'POST', undefined, PLAIN, PLAIN),
+  client('Apollo Client', '3.14.1', 'POST', '*/*', PLAIN, PLAIN),
+  client('Apollo Client', '3.14.1', 'GET', '*/*', PLAIN, PLAIN),
+  client('Apollo Client', '4.3.8', 'POST', weighed, PLAIN, RESPONSE),
+  client('Apollo Client', '4.3.8', 'GET', weighed, PLAIN, RESPONSE),
+  client('@urql/core', '6.0.3', 'POST', ofUrql, PLAIN, RESPONSE),
+  client('@urql/core', '6.0.3', 'GET', ofUrql, undefined, RESPONSE),
+  client('@urql/core', '6.0.3', 'POST', urqlEvents, PLAIN, EVENTS, 'subscription'),
+  client('graphql-request', '7.4.0', 'POST', both, PLAIN, RESPONSE),
+  client('graphql-request', '7.4.0', 'GET', both, undefined, RESPONSE),
+  client('graphql-http', '1.23.1', 'POST', both, utf8, RESPONSE),
+  client('graphql-sse', '2.6.1', 'POST', EVENTS, utf8, EVENTS, 'subscription'),
+  client('trading-graph-client', '0.1.0', 'POST', `${RESPONSE}, ${PLAIN};q=0.9`, PLAIN, RESPONSE),
+  client('trading-graph-client', '0.1.0', 'POST', EVENTS, PLAIN, EVENTS, 'subscription'),
+  client('EventSource', 'eventsource 4.1.1', 'GET', EVENTS, undefined, EVENTS, 'subscription'),
+  client('fetch', 'Node 26.10', 'POST', '*/*', PLAIN, PLAIN),
+  client('curl', '7.88.1', 'POST', '*/*', PLAIN, PLAIN),
+  client('curl --json', '7.88.1', 'POST', PLAIN, PLAIN, PLAIN),
+  client('curl -N, asking for events', '7.88.1', 'POST', EVENTS, PLAIN, EVENTS, 'subscription'),
+  client('a client without an Accept', '–', 'POST', undefined, PLAIN, PLAIN),
+  // These are read in their source or their documentation, the others were sent by the library itself.
+  client('Relay, its quick start', '21', 'POST', relay, PLAIN, RESPONSE),
+  client('Apollo iOS', '1 and 2', 'POST', deferring.replaceAll(', ', ','), PLAIN, RESPONSE),
+  client('Apollo Kotlin', '4', 'POST', deferring, PLAIN, RESPONSE),
+  client(
+    'Apollo Kotlin',
+    '3',
+    'POST',
+    `multipart/mixed; deferSpec=20220824, ${PLAIN}`,
+    PLAIN,
+    PLAIN,
+  ),
+  client('Strawberry Shake', '13', 'POST', events, utf8, RESPONSE),
+  client('Strawberry Shake', '13', 'POST', events, utf8, EVENTS, 'subscription'),
 ];
 
-function captured(
-  client: string,
+function client(
+  name: string,
   version: string,
   method: ClientRequest['method'],
   accept: string | undefined,
@@ -91,5 +71,5 @@ function captured(
   media: ClientRequest['media'],
   kind: Kind = 'query',
 ): ClientRequest {
-  return { client, version, by: 'capture', method, kind, accept, contentType, media };
+  return { client: name, version, method, kind, accept, contentType, media };
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../src/config.ts';
+import { type GraphQLAnswer, postQuery, type QueryOptions } from './app.ts';
 import { compileCache } from './compile-cache.ts';
 import { assertNoLeak, readMetrics } from './leaks.ts';
 import { PATIENT } from './patient.ts';
@@ -16,12 +17,13 @@ export interface FacadeProcess extends AsyncDisposable {
   readonly pid: number | undefined;
   /** Every line of all its lives, on stdout and on stderr. */
   readonly logged: readonly string[];
+  query(document: string, options?: QueryOptions): Promise<GraphQLAnswer>;
   /** Resolves when it serves. */
   start(): Promise<void>;
   /** Ends it as a power cut would. */
   kill(): Promise<void>;
-  /** Sends the signal to drain and exit. */
-  signal(signal: 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void;
+  /** SIGTERM has it drain and exit. */
+  signal(signal: 'SIGTERM' | 'SIGSTOP' | 'SIGCONT' | 'SIGUSR2'): void;
   /** Resolves with the exit code once it has exited; null where a signal ended it. */
   ended(): Promise<number | null>;
 }
@@ -95,6 +97,7 @@ export async function startFacadeProcess(
       return child?.pid;
     },
     logged,
+    query: (document, options = {}) => postQuery(`${url}/graphql`, document, options),
     start,
     kill,
     signal: (signal) => void child?.kill(signal),

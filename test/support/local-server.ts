@@ -6,14 +6,18 @@ export interface LocalServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Listens on a free port of this machine, until it is closed with all its connections. */
-export async function listenLocally(server: Server, host = '127.0.0.1'): Promise<LocalServer> {
+/** Listens on this machine, on a free port unless one is named, until it is closed with all its connections. */
+export async function listenLocally(
+  server: Server,
+  host = '127.0.0.1',
+  wanted = 0,
+): Promise<LocalServer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  server.listen(0, host);
+  server.listen(wanted, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from './free-ports.ts';
+import { type Program, startProgram } from './started-program.ts';
 
 export interface TestRedis {
   readonly url: string;
@@ -32,33 +31,24 @@ export async function startTestRedis(
   serverPath: string,
   { args = [] }: TestRedisOptions = {},
 ): Promise<TestRedis> {
-  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-redis-'));
+  const folder = await mkdtempDisposable(join(tmpdir(), 'trading-graph-redis-'));
   const port = await freePort();
-  const fixed = [
-    ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
+  const all = [
+    ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder.path, '--save', ''],
     ...['--requirepass', REDIS_PASSWORD, '--masterauth', REDIS_PASSWORD],
+    ...args,
   ];
-  let server: ChildProcess | null = null;
+  let server: Program;
 
   async function start() {
-    const child = spawn(serverPath, [...fixed, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-    server = child;
-    await new Promise<void>((resolve, reject) => {
-      child.once('exit', () => reject(new Error('redis-server ended before it was ready')));
-      child.stdout?.on('data', (text) => {
-        if (String(text).includes('Ready to accept connections')) resolve();
-      });
-    });
+    let isReady = false;
+    const onLine = (line: string) => {
+      isReady ||= line.includes('Ready to accept connections');
+    };
+    server = await startProgram(serverPath, all, () => isReady, { onLine });
   }
 
-  async function kill() {
-    const child = server;
-    server = null;
-    if (!child || child.exitCode !== null) return;
-    const exited = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exited;
-  }
+  const kill = () => server[Symbol.asyncDispose]() as Promise<void>;
 
   await start();
   return {
@@ -73,10 +63,10 @@ export async function startTestRedis(
     },
     kill,
     start,
-    signal: (signal) => void server?.kill(signal),
+    signal: (signal) => server.signal(signal),
     async [Symbol.asyncDispose]() {
       await kill();
-      await rm(folder, { recursive: true, force: true });
+      await folder[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,12 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../src/config.ts';
-import { eventually } from './eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from './facade-process.ts';
 import { freePort, freePorts } from './free-ports.ts';
+import { startProgram } from './started-program.ts';
 
 export const CONFIGURATION = fileURLToPath(
   new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url),
@@ -62,13 +60,12 @@ export async function startHaproxy(
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const port = await freePort();
   const { BIND = `127.0.0.1:${port}` } = environment;
-  const haproxy = spawn(haproxyPath, ['-db', '-f', configuration], {
+  const isOpen = () => canConnect(Number(BIND.split(':').at(-1)));
+  const haproxy = await startProgram(haproxyPath, ['-db', '-f', configuration], isOpen, {
     env: { ...environment, BIND },
-    stdio: ['ignore', onLine ? 'pipe' : 'ignore', onLine ? 'ignore' : 'inherit'],
+    onLine,
   });
-  if (onLine && haproxy.stdout) createInterface({ input: haproxy.stdout }).on('line', onLine);
-  await eventually(() => canConnect(Number(BIND.split(':').at(-1))));
-  return { url: `http://${BIND}`, [Symbol.asyncDispose]: () => end(haproxy) };
+  return { url: `http://${BIND}`, ...haproxy };
 }
 
 /** Its ports stay the same over restarts, since the load balancer knows it by them. */
@@ -106,11 +103,4 @@ async function canConnect(port: number): Promise<boolean> {
   } finally {
     socket.destroy();
   }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exited;
 }

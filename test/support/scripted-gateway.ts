@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { listenLocally } from './local-server.ts';
 
 /** One request, read to the last byte of its body. */
 export interface ScriptedRequest {
@@ -38,7 +38,7 @@ export interface ScriptedGateway extends AsyncDisposable {
 /** A server on bare sockets: for answers that no HTTP server can be made to give. */
 export async function startScriptedGateway(
   script: Script,
-  { onConnection, onHead, port: wanted = 0 }: ScriptedGatewayOptions = {},
+  { onConnection, onHead, port = 0 }: ScriptedGatewayOptions = {},
 ): Promise<ScriptedGateway> {
   const requests: ScriptedRequest[] = [];
   const sockets = new Set<Socket>();
@@ -56,12 +56,8 @@ export async function startScriptedGateway(
       script(socket, request);
     });
   });
-  server.listen(wanted, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
-    port,
+    ...(await listenLocally(server, undefined, port)),
     requests,
     get connections() {
       return connections;
@@ -72,12 +68,6 @@ export async function startScriptedGateway(
     },
     reset() {
       for (const socket of sockets) socket.resetAndDestroy();
-    },
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
     },
   };
 }

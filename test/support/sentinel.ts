@@ -1,12 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { eventually } from './eventually.ts';
 import { freePort } from './free-ports.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from './redis.ts';
+import { startProgram } from './started-program.ts';
 
 export interface Watched extends AsyncDisposable {
   /** Host and port of the Sentinel. */
@@ -27,25 +25,20 @@ export async function startWatchedRedis(serverPath: string): Promise<Watched> {
   const ofReplica = { args: [...args, '--replicaof', `127.0.0.1 ${port}`] };
   const replica = started.use(await startTestRedis(serverPath, ofReplica));
   const sentinelPort = await freePort();
-  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-sentinel-'));
-  started.defer(() => rm(folder, { recursive: true, force: true }));
-  const configuration = join(folder, 'sentinel.conf');
+  const folder = started.use(await mkdtempDisposable(join(tmpdir(), 'trading-graph-sentinel-')));
+  const configuration = join(folder.path, 'sentinel.conf');
   await writeFile(
     configuration,
     `port ${sentinelPort}
 bind 127.0.0.1
-dir ${folder}
+dir ${folder.path}
 requirepass ${SENTINEL_PASSWORD}
 sentinel monitor orders 127.0.0.1 ${port} 1
 sentinel auth-pass orders ${REDIS_PASSWORD}
 sentinel down-after-milliseconds orders 1000
 `,
   );
-  const sentinel = spawn(serverPath, [configuration, '--sentinel'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  started.defer(() => ended(sentinel));
-  await eventually(async () => {
+  const isWatching = async () => {
     const redis = new Redis(sentinelPort, '127.0.0.1', { password: SENTINEL_PASSWORD });
     redis.on('error', () => {});
     try {
@@ -55,7 +48,8 @@ sentinel down-after-milliseconds orders 1000
     } finally {
       redis.disconnect();
     }
-  });
+  };
+  started.use(await startProgram(serverPath, [configuration, '--sentinel'], isWatching));
   const owned = started.move();
   return {
     address: `127.0.0.1:${sentinelPort}`,
@@ -63,11 +57,4 @@ sentinel down-after-milliseconds orders 1000
     replica,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exited;
 }

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -8,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { buildSchema, graphql } from 'graphql';
-import { eventually } from './eventually.ts';
 import { freePort } from './free-ports.ts';
 import { listenLocally } from './local-server.ts';
 import { ownPackages } from './own-packages.ts';
+import { startProgram } from './started-program.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const PAGE = readFileSync(join(root, 'docs', 'supergraph.md'), 'utf8');
@@ -76,39 +74,26 @@ export async function startNotes(notes: Readonly<Record<string, string>>) {
 /** Hive Gateway with the configuration of docs/supergraph.md, and with more of it. */
 export async function startRouter(supergraphSdl: string, more: object = {}) {
   const program = join(await packages(), 'node_modules/@graphql-hive/gateway/dist/bin.js');
-  const folder = await mkdtempDisposable(join(tmpdir(), 'trading-graph-'));
+  await using started = new AsyncDisposableStack();
+  const folder = started.use(await mkdtempDisposable(join(tmpdir(), 'trading-graph-')));
   const configuration = `${fenced('js')}Object.assign(gatewayConfig, ${JSON.stringify(more)});\n`;
   writeFileSync(join(folder.path, 'gateway.config.mjs'), configuration);
   writeFileSync(join(folder.path, 'supergraph.graphql'), supergraphSdl);
   const port = await freePort();
   const options = ['--host=127.0.0.1', `--port=${port}`, '--config-path=gateway.config.mjs'];
-  const child = spawn(process.execPath, [program, 'supergraph', ...options], {
-    cwd: folder.path,
-    env: { HOME: folder.path, PATH: process.env.PATH },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const exited = once(child, 'exit');
-  let said = '';
-  for (const output of [child.stdout, child.stderr]) output.on('data', (some) => (said += some));
   const url = `http://127.0.0.1:${port}`;
-  const close = async () => {
-    child.kill('SIGKILL');
-    await exited;
-    await folder[Symbol.asyncDispose]();
-  };
-  try {
-    await Promise.race([
-      eventually(async () => (await fetch(`${url}/readiness`)).ok),
-      exited.then(() => Promise.reject(new Error(`the router did not start: ${said}`))),
-    ]);
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const isReady = async () => (await fetch(`${url}/readiness`)).ok;
+  started.use(
+    await startProgram(process.execPath, [program, 'supergraph', ...options], isReady, {
+      cwd: folder.path,
+      env: { HOME: folder.path, PATH: process.env.PATH },
+    }),
+  );
+  const owned = started.move();
   return {
     url,
     webSocketUrl: `${url.replace('http', 'ws')}/graphql`,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 

@@ -1,6 +1,7 @@
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
+import { type RawAnswer, rawRequest } from '../../support/raw-request.ts';
 import { startedOnce } from '../../support/started.ts';
 import { startWeighedFacade } from './weighed-facade.ts';
 
@@ -20,7 +21,7 @@ const facade = startedOnce(() =>
 );
 let usual: number;
 beforeAll(async () => {
-  const check = ({ text }: Answer) => expect(text).toContain('"data":{"a');
+  const check = ({ text }: RawAnswer) => expect(text).toContain('"data":{"a');
   // The first requests are compiled and fill caches.
   await cpuOf(plain, check);
   usual = await cpuOf(plain, check);
@@ -64,12 +65,16 @@ const HEAVY: Readonly<Record<string, (at: number) => string>> = {
 const plain = (at: number) => body(`{ a${at}: __typename } # ${'x'.repeat(95_000)}`);
 
 /** The CPU of one of these requests, in microseconds. */
-async function cpuOf(make: (at: number) => string, check: (answer: Answer) => void) {
+async function cpuOf(make: (at: number) => string, check: (answer: RawAnswer) => void) {
   const agent = new Agent({ keepAlive: true });
-  const before = await facade.cpuMicros();
-  for (let at = 0; at < TIMES; at += 1) check(await send(agent, make(at)));
+  const headers = { 'content-type': 'application/json' };
+  const post = { method: 'POST', agent, headers };
+  const { cpuMicros } = await facade.weigh();
+  for (let at = 0; at < TIMES; at += 1) {
+    check(await rawRequest(`${facade.url}/graphql`, { ...post, body: make(at) }));
+  }
   agent.destroy();
-  return ((await facade.cpuMicros()) - before) / TIMES;
+  return ((await facade.weigh()).cpuMicros - cpuMicros) / TIMES;
 }
 
 // Whatever one request costs, all other clients wait for: there is one event loop.
@@ -87,24 +92,3 @@ test.each(Object.entries(HEAVY))(
     expect(sandbox.calls()).toBe(0);
   },
 );
-
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-}
-
-function send(agent: Agent, text: string): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json' };
-    const outgoing = request(`${facade.url}/graphql`, { method: 'POST', agent, headers });
-    outgoing.once('error', reject);
-    outgoing.once('response', (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.once('end', () =>
-        resolve({ status: response.statusCode ?? 0, text: String(Buffer.concat(chunks)) }),
-      );
-    });
-    outgoing.end(text);
-  });
-}

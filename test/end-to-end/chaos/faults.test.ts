@@ -1,41 +1,37 @@
 import { describe, expect, test } from 'vitest';
-import { startSandbox } from '../../../sandbox/start.ts';
 import type { Environment } from '../../../src/config.ts';
 import { OPERATIONS, type OperationName } from '../../../src/gateway/operations.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type FaultProxy, type NetworkFault, startFaultProxy } from '../../support/fault-proxy.ts';
 import { limited } from '../../support/limits.ts';
+import { readinessOf } from '../../support/readiness.ts';
 import { startedOnce } from '../../support/started.ts';
 import { ASKS, type Ask, askFor } from './asks.ts';
+import { type Storm, startStormyGateway } from './stormy-gateway.ts';
 
-type Trouble = NetworkFault | { readonly kind: 'refuse' };
-const FAULTS: readonly Trouble[] = [
-  { kind: 'latency', ms: 86_400_000 },
+const FAULTS: readonly Storm[] = [
+  { kind: 'delay', delayMs: 86_400_000 },
   { kind: 'cut' },
-  { kind: 'drip', everyMs: 1_000 },
+  { kind: 'drip', delayMs: 1_000 },
   { kind: 'reset-before' },
   { kind: 'reset-after' },
-  { kind: 'half-open' },
+  { kind: 'hang' },
   { kind: 'refuse' },
 ];
 /** They end with the deadline of a call alone. */
-const SLOW: ReadonlySet<string> = new Set(['latency', 'drip', 'half-open']);
+const SLOW: ReadonlySet<string> = new Set(['delay', 'drip', 'hang']);
 const DEADLINES = {
   GATEWAY_TIMEOUT_MS: '2500',
   CATALOG_TIMEOUT_MS: '2500',
   ORDER_TIMEOUT_MS: '2800',
 };
-const ENVIRONMENT = {
-  RATE_LIMIT_PER_MINUTE: '1000000',
-  LOGIN_LIMIT_PER_MINUTE: '1000000',
-};
+const GATEWAY = { seed: 'chaos', instruments: 50 };
+type StormyGateway = Awaited<ReturnType<typeof startStormyGateway>>;
 
-const sandbox = startedOnce(() => startSandbox({ seed: 'chaos', instruments: 50, tickMs: 0 }));
-
-function startFacade({ url }: FaultProxy, deadlines: Environment = {}): Promise<TestApp> {
+function startFacade({ url, sandbox }: StormyGateway, deadlines: Environment = {}) {
+  const environment = { RATE_LIMIT_PER_MINUTE: '1000000', LOGIN_LIMIT_PER_MINUTE: '1000000' };
   return startTestApp(
-    { ...ENVIRONMENT, ...deadlines, GATEWAY_URL: url },
+    { ...environment, ...deadlines, GATEWAY_URL: url },
     {
       gateway: sandbox,
       limits: {
@@ -47,19 +43,14 @@ function startFacade({ url }: FaultProxy, deadlines: Environment = {}): Promise<
   );
 }
 
-async function begin(proxy: FaultProxy, fault: Trouble): Promise<void> {
-  if (fault.kind === 'refuse') await proxy.refuse();
-  else proxy.fail('*', fault);
-}
-
 async function provedToken(app: TestApp, email = 'demo@example.com'): Promise<string> {
-  const token = sandbox.token({ email });
+  const token = app.sandbox.token({ email });
   expect((await app.query('{ session { login } }', { token })).errors).toEqual([]);
   return token;
 }
 
 /** Returns the outcomes that the contract allows for an operation with this network fault. */
-function expected({ operation }: Ask, kind: Trouble['kind']): string {
+function expected({ operation }: Ask, kind: Storm['kind']): string {
   if (kind === 'refuse') return 'GATEWAY_UNAVAILABLE';
   if (OPERATIONS[operation].effect === 'order') return 'OrderOutcomeUnknown';
   // A sign-in changes no data, so like a read it has no unknown outcome.
@@ -89,27 +80,27 @@ async function askForAll(app: TestApp, token: string): Promise<Record<OperationN
 }
 
 describe('each operation, failed by the network', () => {
-  const proxy = startedOnce(() => startFaultProxy(sandbox.url));
-  const app = startedOnce(() => startFacade(proxy));
-  const impatient = startedOnce(() => startFacade(proxy, DEADLINES));
+  const gateway = startedOnce(() => startStormyGateway(GATEWAY));
+  const app = startedOnce(() => startFacade(gateway));
+  const impatient = startedOnce(() => startFacade(gateway, DEADLINES));
 
   test.each(FAULTS)(
     'with $kind, is answered as the contract says, by its deadline at the latest',
     async (fault) => {
       const asked = SLOW.has(fault.kind) ? impatient : app;
       const token = await provedToken(asked);
-      const before = ASKS.map(({ operation }) => proxy.arrived(operation));
-      await begin(proxy, fault);
+      gateway.sandbox.clearCalls();
+      await gateway.begin(fault);
+      const { sandbox } = gateway;
       try {
         const wanted = ASKS.map((ask) => [ask.operation, expected(ask, fault.kind)]);
         expect(await askForAll(asked, token)).toEqual(Object.fromEntries(wanted));
       } finally {
-        await proxy.heal();
+        await gateway.end();
       }
       if (fault.kind === 'refuse') return;
-      for (const [at, { operation }] of ASKS.entries()) {
-        expect(proxy.arrived(operation), operation).toBeGreaterThan(before[at] ?? 0);
-      }
+      for (const { operation } of ASKS)
+        expect(sandbox.calls(operation), operation).toBeGreaterThan(0);
     },
   );
 });
@@ -120,15 +111,15 @@ describe('after a storm over all accounts', () => {
   const NAMED = /^(GATEWAY_UNAVAILABLE|GATEWAY_TIMEOUT|OUTCOME_UNKNOWN|OrderOutcomeUnknown)$/;
 
   // One that breaks, one that lasts until the deadline, one that never connects.
-  const STORMS = [{ kind: 'cut' }, { kind: 'half-open' }, { kind: 'refuse' }] as const;
+  const STORMS = [{ kind: 'cut' }, { kind: 'hang' }, { kind: 'refuse' }] as const;
 
   test.each(STORMS)(
     'of $kind each operation is served again by itself',
     async (fault) => {
-      await using proxy = await startFaultProxy(sandbox.url);
-      await using app = await startFacade(proxy, DEADLINES);
+      await using gateway = await startStormyGateway(GATEWAY);
+      await using app = await startFacade(gateway, DEADLINES);
       const tokens = await Promise.all(EMAILS.map((email) => provedToken(app, email)));
-      await begin(proxy, fault);
+      await gateway.begin(fault);
       try {
         for (let round = 0; round < 2; round += 1) {
           // Twice, so that each operation fails often enough for its breaker.
@@ -138,19 +129,15 @@ describe('after a storm over all accounts', () => {
             expect(said).toMatch(NAMED);
           }
         }
-        expect((await readiness(app)).status).toBe('degraded');
+        expect((await readinessOf(app.url)).status).toBe('degraded');
       } finally {
-        await proxy.heal();
+        await gateway.end();
       }
       const token = tokens[1] as string;
       await Promise.all(ASKS.map((ask) => eventually(() => expectWell(app, ask, token))));
-      await eventually(async () => expect(await readiness(app)).toEqual({ status: 'ok' }));
+      await eventually(async () => expect(await readinessOf(app.url)).toEqual({ status: 'ok' }));
       expect(app.logged.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
     },
     300_000,
   );
-
-  async function readiness({ url }: TestApp): Promise<{ status: string }> {
-    return (await fetch(`${url}/health/ready`)).json() as Promise<{ status: string }>;
-  }
 });

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type FaultProxy, type NetworkFault, startFaultProxy } from '../../support/fault-proxy.ts';
 import { sseClient, webSocketClient } from '../live/watcher.ts';
+import { seriesValue } from '../operations/scraped.ts';
 import { ASKS, askFor } from './asks.ts';
+import { type Storm, startStormyGateway } from './stormy-gateway.ts';
 import { startWeighedFacade, type WeighedFacade } from './weighed-facade.ts';
 
 export interface SoakOptions {
@@ -24,17 +24,17 @@ export interface SoakResult {
 
 const STORM_MS = 1_000;
 const MOST_ROUNDS = 1_000;
-type Storm = NetworkFault | { readonly kind: 'refuse' } | { readonly kind: 'calm' };
 
-const STORMS: readonly Storm[] = [
-  { kind: 'calm' },
-  { kind: 'latency', ms: 3_000 },
+/** Null: a calm. */
+const STORMS: readonly (Storm | null)[] = [
+  null,
+  { kind: 'delay', delayMs: 3_000 },
   { kind: 'cut' },
-  { kind: 'drip', everyMs: 20 },
-  { kind: 'calm' },
+  { kind: 'drip', delayMs: 20 },
+  null,
   { kind: 'reset-before' },
   { kind: 'reset-after' },
-  { kind: 'half-open' },
+  { kind: 'hang' },
   { kind: 'refuse' },
 ];
 const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
@@ -46,10 +46,9 @@ const ASKING = 6;
  * time when everything has been idle for a while.
  */
 export async function soak({ forMs, leastAnswers = 0, onRound }: SoakOptions): Promise<SoakResult> {
-  await using sandbox = await startSandbox({ seed: 'soak', instruments: 200, tickMs: 0 });
-  await using proxy = await startFaultProxy(sandbox.url);
+  await using gateway = await startStormyGateway({ seed: 'soak', instruments: 200 });
   await using facade = await startWeighedFacade({
-    GATEWAY_URL: proxy.url,
+    GATEWAY_URL: gateway.url,
     NODE_ENV: 'production',
     LOG_LEVEL: 'info',
     GATEWAY_TIMEOUT_MS: '600',
@@ -60,8 +59,8 @@ export async function soak({ forMs, leastAnswers = 0, onRound }: SoakOptions): P
     RATE_LIMIT_PER_MINUTE: '1000000',
     LOGIN_LIMIT_PER_MINUTE: '1000000',
   });
-  const world = { sandbox, proxy, facade };
-  const tokens = EMAILS.map((email) => sandbox.token({ email }));
+  const world = { gateway, facade };
+  const tokens = EMAILS.map((email) => gateway.sandbox.token({ email }));
   const said = new Map<string, number>();
   let answers = 0;
   const record = (what: string) => {
@@ -84,8 +83,7 @@ export async function soak({ forMs, leastAnswers = 0, onRound }: SoakOptions): P
 }
 
 interface World {
-  readonly sandbox: Sandbox;
-  readonly proxy: FaultProxy;
+  readonly gateway: Awaited<ReturnType<typeof startStormyGateway>>;
   readonly facade: WeighedFacade;
 }
 
@@ -94,31 +92,26 @@ async function runRound(
   tokens: readonly string[],
   record: (what: string) => void,
 ): Promise<void> {
-  const { sandbox, proxy } = world;
+  const { gateway } = world;
   for (const storm of STORMS) {
     // Positions and orders of the storms before must not be measured.
-    sandbox.reset();
-    if (storm.kind === 'refuse') await proxy.refuse();
-    else if (storm.kind !== 'calm') proxy.fail('*', storm);
+    gateway.sandbox.reset();
+    if (storm !== null) await gateway.begin(storm);
     const leave = watch(world, tokens);
     await askAround(world, tokens, record);
     leave();
-    await proxy.heal();
+    if (storm !== null) await gateway.end();
   }
 }
 
 /** Opens sockets and event streams for the time of one storm. */
-function watch({ facade, sandbox }: World, tokens: readonly string[]): () => void {
-  const addresses = {
-    url: facade.url,
-    webSocketUrl: `${facade.url.replace('http', 'ws')}/graphql`,
-  };
+function watch({ facade, gateway }: World, tokens: readonly string[]): () => void {
   const clients = tokens.flatMap((token) => [
-    webSocketClient(addresses, token, { retryAttempts: 100, retryWait: () => delay(100) }),
-    sseClient(addresses, token),
+    webSocketClient(facade, token, { retryAttempts: 100, retryWait: () => delay(100) }),
+    sseClient(facade, token),
   ]);
   for (const client of clients) client.watch();
-  const ticking = setInterval(() => sandbox.tick(), 200);
+  const ticking = setInterval(() => gateway.sandbox.tick(), 200);
   return () => {
     clearInterval(ticking);
     for (const client of clients) client.dispose();
@@ -154,9 +147,8 @@ async function weighed({ facade }: World, tokens: readonly string[]): Promise<nu
       );
       if (errors.length > 0) return false;
     }
-    const figures = await (await fetch(`${facade.adminUrl}/metrics`)).text();
-    return /^trading_graph_subscriptions 0$/m.test(figures);
+    return (await seriesValue(facade, 'subscriptions')) === 0;
   };
   await eventually(calm);
-  return facade.heldBytes();
+  return (await facade.weigh()).heldBytes;
 }

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { heldBytes } from '../../support/heap.ts';
+import { rawResponse } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { initializedSocket, openSocket, type RawSocket } from '../live/raw-socket.ts';
 import { seriesValue } from '../operations/scraped.ts';
@@ -86,22 +87,19 @@ test('event streams whose clients disconnect while the feed is quiet release the
   expect((heldBytes() - before) / MEGABYTE).toBeLessThan(10);
 });
 
-/** Opens an event stream on a connection that a test may destroy. */
-async function openStream(variables: object = {}): Promise<ClientRequest> {
-  const outgoing = request(`${app.url}/graphql`, {
+/** An event stream that has begun. */
+async function openStream(variables: object = {}): Promise<IncomingMessage> {
+  const query = 'subscription ($after: String) { positionChanges(after: $after) { cursor } }';
+  const response = await rawResponse(`${app.url}/graphql`, {
     method: 'POST',
-    agent: false,
     headers: {
       accept: 'text/event-stream',
       'content-type': 'application/json',
       authorization: `Bearer ${token}`,
     },
+    body: JSON.stringify({ query, variables }),
   });
-  outgoing.on('error', () => {});
-  const query = 'subscription ($after: String) { positionChanges(after: $after) { cursor } }';
-  outgoing.end(JSON.stringify({ query, variables }));
-  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   response.on('error', () => {});
   await once(response, 'data');
-  return outgoing;
+  return response;
 }

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
@@ -87,8 +88,8 @@ describe('a session that was stolen and revoked loses, in the time that a proof 
     expect((await get({ 'if-none-match': etag })).status).toBe(304);
     for (const token of stolen.values()) app.sandbox.revoke({ token });
     ordersBefore = app.sandbox.orders().length;
-    const revokedAtMs = Date.now();
-    await eventually(() => Date.now() - revokedAtMs > OVER_MS);
+    const revokedAtMs = systemClock.now();
+    await eventually(() => systemClock.now() - revokedAtMs > OVER_MS);
     // A recent request of the owner's other device proves nothing for the stolen tokens.
     expect((await app.query(WARM, { token: other })).errors).toEqual([]);
   });
@@ -143,8 +144,8 @@ test('a feed with a long poll interval sends a revoked token nothing past its pr
   const [thief, own] = clients.map((client) => client.watch());
   await eventually(() => thief?.last !== undefined && own?.last !== undefined);
   slow.sandbox.revoke({ token });
-  const revokedAtMs = Date.now();
-  await eventually(() => Date.now() - revokedAtMs > 1_250);
+  const revokedAtMs = systemClock.now();
+  await eventually(() => systemClock.now() - revokedAtMs > 1_250);
   const eventsBefore = thief?.events.length;
   // The owner's order leads to an immediate event, which the thief must not receive.
   const placed = await slow.query(order('news'), { token: owner });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { inFull } from '../../support/in-full.ts';
+import { rawPost } from '../../support/raw-request.ts';
 import { startedOnce } from '../../support/started.ts';
 import { signedToken } from '../../support/tokens.ts';
 import { startWeighedFacade } from './weighed-facade.ts';
@@ -22,7 +23,7 @@ let made = 0;
 
 /** Measures how many megabytes the heap grows by. */
 async function growth(times: number, ask: (at: number) => Promise<unknown>): Promise<number> {
-  const before = await facade.heldBytes();
+  const before = await facade.weigh();
   let left = times;
   const asking = Array.from({ length: AT_A_TIME }, async () => {
     while (left > 0) {
@@ -32,17 +33,10 @@ async function growth(times: number, ask: (at: number) => Promise<unknown>): Pro
     }
   });
   await Promise.all(asking);
-  return ((await facade.heldBytes()) - before) / MEGABYTE;
+  return ((await facade.weigh()).heldBytes - before.heldBytes) / MEGABYTE;
 }
 
-function post(parameters: object): Promise<string> {
-  const headers = { 'content-type': 'application/json' };
-  const body = JSON.stringify(parameters);
-  return fetch(`${facade.url}/graphql`, { method: 'POST', headers, body }).then((answer) =>
-    answer.text(),
-  );
-}
-
+const post = (parameters: object) => rawPost(`${facade.url}/graphql`, JSON.stringify(parameters));
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 const persisted = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Hash } });
 const SIGN_IN =

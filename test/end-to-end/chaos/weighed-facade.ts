@@ -1,59 +1,33 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../../src/config.ts';
-import { type GraphQLAnswer, postQuery, type QueryOptions } from '../../support/app.ts';
-import { freePort } from '../../support/free-ports.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
 
-export interface WeighedFacade extends AsyncDisposable {
-  readonly url: string;
-  readonly adminUrl: string;
-  query(document: string, options?: QueryOptions): Promise<GraphQLAnswer>;
+interface Figures {
   /** The heap's size after a garbage collection. */
-  heldBytes(): Promise<number>;
-  /** The CPU that the process has used, in microseconds: what else the machine does is not in it. */
-  cpuMicros(): Promise<number>;
+  readonly heldBytes: number;
+  /** The CPU that the process has used: what else the machine does is not in it. */
+  readonly cpuMicros: number;
+}
+
+export interface WeighedFacade extends FacadeProcess {
+  weigh(): Promise<Figures>;
 }
 
 const program = fileURLToPath(new URL('weighed-main.ts', import.meta.url));
 
-/** Runs the whole program in a process of its own, so that nothing else is measured. */
-export async function startWeighedFacade(environment: Environment): Promise<WeighedFacade> {
-  const adminPort = await freePort();
-  const child = fork(program, {
-    env: { PORT: '0', ADMIN_PORT: String(adminPort), ORDER_STORE: 'memory', ...environment },
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
-  const url = await addressOf(child);
-  const ask = async (question: 'weigh' | 'cpu') => {
-    const answered = once(child, 'message');
-    child.send(question);
-    const [answer] = await answered;
-    return answer as number;
+/** The whole program in a process of its own, so that nothing else is measured. */
+export async function startWeighedFacade(
+  environment: Environment & { readonly GATEWAY_URL: string },
+): Promise<WeighedFacade> {
+  const settings = { ORDER_STORE: 'memory', ...environment };
+  const facade = await startFacadeProcess(settings, [], program);
+  const weigh = async () => {
+    const before = facade.logged.length;
+    const find = () => facade.logged.slice(before).find((line) => line.includes('"heldBytes"'));
+    facade.signal('SIGUSR2');
+    await eventually(() => find() !== undefined);
+    return JSON.parse(find() as string) as Figures;
   };
-  return {
-    url,
-    adminUrl: `http://127.0.0.1:${adminPort}`,
-    query: (document, options = {}) => postQuery(`${url}/graphql`, document, options),
-    heldBytes: () => ask('weigh'),
-    cpuMicros: () => ask('cpu'),
-    async [Symbol.asyncDispose]() {
-      if (child.exitCode !== null) return;
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    },
-  };
-}
-
-function addressOf(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`the facade left with ${code}`)));
-    if (!child.stdout) throw new Error('its output is not piped');
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const address = /"url":"([^"]+)","msg":"serving"/.exec(line)?.[1];
-      if (address) resolve(address);
-    });
-  });
+  return Object.assign(facade, { weigh });
 }

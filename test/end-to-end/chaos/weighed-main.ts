@@ -1,10 +1,9 @@
 import { heldBytes } from '../../support/heap.ts';
 
-// Runs the program as operators start it; it reports its heap's size or its CPU to its parent.
-process.on('message', (question) => {
+// Runs the program as operators start it; asked by a signal, it writes a line of what it holds and has used.
+process.on('SIGUSR2', () => {
   const { user, system } = process.cpuUsage();
-  process.send?.(question === 'cpu' ? user + system : heldBytes());
+  const figures = { heldBytes: heldBytes(), cpuMicros: user + system };
+  process.stdout.write(`${JSON.stringify(figures)}\n`);
 });
-// The parent may be killed; this process must not outlive it.
-process.once('disconnect', () => process.exit());
 await import('../../../src/main.ts');

@@ -1,42 +1,17 @@
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
-import { postQuery, type QueryOptions } from '../../support/app.ts';
+import { beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
 import { withClaims } from '../../support/tokens.ts';
 import { openSocket } from '../live/raw-socket.ts';
-import { type Reply, type SideService, startSideService } from './side-service.ts';
+import type { Reply } from './side-service.ts';
+import { useExtension } from './use-extension.ts';
 
-let sandbox: Sandbox;
-let service: SideService;
-let facade: FacadeProcess;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ tickMs: 0 });
-  service = await startSideService();
-  facade = await startFacadeProcess({
-    GATEWAY_URL: sandbox.url,
-    EXTENSIONS: join(import.meta.dirname, 'side-graph.ts'),
-    SIDE_URL: `${service.url}/base`,
-  });
-});
-
-afterAll(async () => {
-  await facade[Symbol.asyncDispose]();
-  await service[Symbol.asyncDispose]();
-  await sandbox[Symbol.asyncDispose]();
-});
+const { sandbox, service, facade, query, tokenOf } = useExtension('side-graph.ts', (url) => ({
+  SIDE_URL: `${url}/base`,
+}));
 
 beforeEach(() => {
   service.answer = () => ({ status: 200, body: 'fine' });
-  service.received.length = 0;
 });
-
-const query = (document: string, options: QueryOptions = {}) =>
-  postQuery(`${facade.url}/graphql`, document, options);
-
-const tokenOf = (email = 'demo@example.com') => sandbox.token({ email });
 
 test('a path’s segments are filled in, and one that could leave its segment is never sent', async () => {
   expect((await query('{ item(id: "a b/c") }')).data).toEqual({ item: 'fine' });
@@ -96,7 +71,7 @@ test('headers that are to be sent on are those of the request, or of the socket'
   const token = tokenOf();
   const headers = { 'x-tenant': 'acme', cookie: 'a=b' };
   expect((await query('{ tenant }', { token, headers })).data).toEqual({ tenant: 'acme' });
-  using raw = await openSocket({ webSocketUrl: `${facade.url.replace('http', 'ws')}/graphql` });
+  using raw = await openSocket(facade);
   const wrong = {
     'x tenant': 'a',
     'x-other': 'a\r\nb: c',

@@ -1,69 +1,28 @@
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
-import { postQuery, type QueryOptions } from '../../support/app.ts';
-import { eventually } from '../../support/eventually.ts';
-import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
+import { expect, test } from 'vitest';
 import { send, TRANSPORTS } from '../../support/four-transports.ts';
-import { readMetrics } from '../../support/leaks.ts';
 import { withClaims } from '../../support/tokens.ts';
-import { healthy, NEWS, type SideService, startSideService } from './side-service.ts';
+import { lineOf } from '../operations/request-lines.ts';
+import { seriesValue } from '../operations/scraped.ts';
+import { healthy, NEWS } from './side-service.ts';
+import { useExtension } from './use-extension.ts';
 
-const EXAMPLE = join(import.meta.dirname, '../../../examples/extension/graph.ts');
 const SECRET = 'k-3f0c9a';
 
 // The program itself, from the sources or from the bundle: an extension's types enter the one schema of a process.
-let sandbox: Sandbox;
-let service: SideService;
-let facade: FacadeProcess;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ tickMs: 0 });
-  service = await startSideService();
-  facade = await startFacadeProcess({
-    GATEWAY_URL: sandbox.url,
+const { sandbox, service, facade, query, tokenOf } = useExtension(
+  '../../../examples/extension/graph.ts',
+  (url) => ({
     GATEWAY_HEADERS: JSON.stringify({ 'x-api-key': SECRET }),
     INTROSPECTION: 'on',
-    EXTENSIONS: EXAMPLE,
-    NEWS_URL: service.url,
-  });
-});
-
-afterAll(async () => {
-  await facade[Symbol.asyncDispose]();
-  await service[Symbol.asyncDispose]();
-  await sandbox[Symbol.asyncDispose]();
-});
-
-beforeEach(() => {
-  service.answer = healthy;
-});
-
-const query = (document: string, options: QueryOptions = {}) =>
-  postQuery(`${facade.url}/graphql`, document, options);
-
-const tokenOf = (email = 'demo@example.com') => sandbox.token({ email });
-
-/** The log's line of a request. */
-async function lineOf(requestId: string) {
-  const find = () => facade.logged.find((line) => line.includes(requestId));
-  await eventually(() => find() !== undefined);
-  return JSON.parse(find() ?? '');
-}
+    NEWS_URL: url,
+  }),
+);
 
 /** The requests that come while something is done. */
 async function receivedIn(work: () => Promise<unknown>) {
   const before = service.received.length;
   await work();
   return service.received.slice(before);
-}
-
-async function metric(name: string): Promise<string | undefined> {
-  const text = await readMetrics(facade.adminUrl);
-  return text
-    .split('\n')
-    .find((line) => line.startsWith(`trading_graph_${name} `))
-    ?.split(' ')[1];
 }
 
 const CREATE = 'mutation { createPriceAlert(symbol: "AAPL", price: 7) { id price } }';
@@ -157,16 +116,16 @@ test.each([
     'TOO_MANY_ALERTS',
     'caller',
   ],
-])('a write whose answer %s', async (_what, answer, code, outcome) => {
+])('a write whose answer %s', async (what, answer, code, outcome) => {
   service.answer = answer;
-  const requestId = `write-${code}-${service.received.length}`;
+  const requestId = what.replaceAll(' ', '-');
   const calls = await receivedIn(async () => {
     const headers = { 'x-request-id': requestId };
     const { errors } = await query(CREATE, { token: tokenOf(), headers });
     expect(errors).toMatchObject([{ extensions: { code, retryable: code === 'RATE_LIMITED' } }]);
   });
   expect(calls).toHaveLength(1);
-  const { outcome: logged, calls: ended } = await lineOf(requestId);
+  const { outcome: logged, calls: ended } = await lineOf(facade, 'request', requestId);
   expect(logged).toBe(outcome);
   expect(ended).toContainEqual(expect.stringMatching(/^alerts\.create /));
 });
@@ -208,14 +167,8 @@ test.each(TRANSPORTS.filter((transport) => transport !== 'GET'))(
 test('a fragment that only a query spreads stands beside a subscription', async () => {
   const document =
     'query q { news(symbol: "AAPL") { ...one } } subscription s { positions { id } } fragment one on Article { id }';
-  const response = await fetch(`${facade.url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: document, operationName: 'q' }),
-  });
-  expect(await response.json()).not.toMatchObject({
-    errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
-  });
+  const { errors } = await send(facade, 'POST', { query: document, operationName: 'q' });
+  expect(errors).toEqual([]);
 });
 
 test('the size that a list says is its cost', async () => {
@@ -230,7 +183,7 @@ test('the size that a list says is its cost', async () => {
 test('the calls of a service are in the log’s line of their request', async () => {
   const headers = { 'x-request-id': 'news-in-the-log' };
   await query('{ instrument(id: "AAPL") { news { id } } }', { token: tokenOf(), headers });
-  const { calls } = await lineOf('news-in-the-log');
+  const { calls } = await lineOf(facade, 'request', 'news-in-the-log');
   expect(calls).toContainEqual(expect.stringMatching(/^news\.articles ok /));
 });
 
@@ -242,14 +195,12 @@ test('a service that fails opens a breaker of its own, and the gateway’s reads
     await query('{ session { id } }', { token });
     await query('{ instrument(id: "AAPL") { news { id } } }', { token });
   }
-  expect(await metric('circuit_open{backend="news"}')).toBe('1');
-  expect(await metric('circuit_open{backend="reads"}')).toBe('0');
-  expect(await metric('circuit_open{backend="alerts"}')).toBe('0');
+  expect(await seriesValue(facade, 'circuit_open{backend="news"}')).toBe(1);
+  expect(await seriesValue(facade, 'circuit_open{backend="reads"}')).toBe(0);
+  expect(await seriesValue(facade, 'circuit_open{backend="alerts"}')).toBe(0);
   const { errors } = await query(
     '{ session(maxAge: 0) { id } instrument(id: "AAPL") { news { id } } }',
-    {
-      token: tokenOf(),
-    },
+    { token: tokenOf() },
   );
   expect(errors).toMatchObject([
     {
@@ -258,7 +209,6 @@ test('a service that fails opens a breaker of its own, and the gateway’s reads
       extensions: { code: 'GATEWAY_UNAVAILABLE', operation: 'news.articles', retryable: true },
     },
   ]);
-  expect(
-    Number(await metric('errors_total{code="GATEWAY_UNAVAILABLE",operation="news.articles"}')),
-  ).toBeGreaterThan(0);
+  const counted = 'errors_total{code="GATEWAY_UNAVAILABLE",operation="news.articles"}';
+  expect(await seriesValue(facade, counted)).toBeGreaterThan(0);
 });

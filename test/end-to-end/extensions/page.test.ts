@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { readPage } from '../../../client/test/support/samples.ts';
 import { startSandbox } from '../../../sandbox/start.ts';
-import { postQuery, type QueryOptions } from '../../support/app.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { startedOnce } from '../../support/started.ts';
 import { startSideService } from './side-service.ts';
@@ -41,9 +40,6 @@ beforeEach(() => {
   service.received.length = 0;
 });
 
-const query = (document: string, options: QueryOptions = {}) =>
-  postQuery(`${facade.url}/graphql`, document, options);
-
 const signedIn = () => ({ token: sandbox.token({ email: 'demo@example.com' }) });
 
 test('it type-checks by the page’s own command', () => {
@@ -60,17 +56,17 @@ test('it type-checks by the page’s own command', () => {
 
 test('its field of Query is answered to nobody without a proved account', async () => {
   const document = '{ news(symbol: "AAPL") { headline } }';
-  expect((await query(document)).errors).toMatchObject([
+  expect((await facade.query(document)).errors).toMatchObject([
     { path: ['news'], extensions: { code: 'UNAUTHENTICATED' } },
   ]);
   expect(service.received).toEqual([]);
-  const { data } = await query(document, signedIn());
+  const { data } = await facade.query(document, signedIn());
   expect(data.news).toHaveLength(3);
 });
 
 test('its list is as long as is asked for, and a bad argument is named', async () => {
   const news = (given: string) =>
-    query(`{ instrument(id: "AAPL") { news${given} { headline } } }`, signedIn());
+    facade.query(`{ instrument(id: "AAPL") { news${given} { headline } } }`, signedIn());
   expect((await news('(limit: 2)')).data.instrument.news).toEqual([
     { headline: 'one' },
     { headline: 'two' },
@@ -87,7 +83,7 @@ test('its list is as long as is asked for, and a bad argument is named', async (
 test('where its backend fails, its own field alone is null', async () => {
   service.answer = () => ({ status: 500, body: {} });
   const document = '{ instrument(id: "AAPL") { name news { headline } } }';
-  const { data, errors } = await query(document, signedIn());
+  const { data, errors } = await facade.query(document, signedIn());
   expect(data).toEqual({ instrument: { name: 'Apple Inc.', news: null } });
   expect(errors).toMatchObject([{ extensions: { code: 'GATEWAY_UNAVAILABLE' } }]);
 });

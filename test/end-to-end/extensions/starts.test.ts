@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
-import { postQuery } from '../../support/app.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { failedStart } from '../../support/failed-start.ts';
 import { ownFolder } from '../../support/own-folder.ts';
@@ -126,7 +125,7 @@ test('the fields of several files are the viewer’s own, whatever they say of t
   const both = `${marked}, ${second}`;
   await using facade = await startFacadeProcess({ GATEWAY_URL: sandbox.url, EXTENSIONS: both });
   const token = sandbox.token({ email: 'demo@example.com' });
-  const ask = (document: string) => postQuery(`${facade.url}/graphql`, document, { token });
+  const ask = (document: string) => facade.query(document, { token });
   for (const counted of [1, 2]) {
     const { data } = await ask('{ instrument(id: "AAPL") { counted } second }');
     expect(data).toEqual({ instrument: { counted }, second: 'x' });

@@ -1,9 +1,6 @@
-import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import { request } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
+import { rawPost, rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { withClaims } from '../../support/tokens.ts';
 import { openSocket } from '../live/raw-socket.ts';
@@ -16,20 +13,13 @@ const app = sharedApp({ AUTH_COOKIE: 'session', CORS_ORIGINS: ORIGIN });
 const token = () => app.sandbox.token(DEMO);
 const cookieOf = (value: string) => ({ cookie: `theme=dark; session=${value}; sessions=x` });
 
-interface Sent {
-  readonly status: number | undefined;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: string;
-}
-
 /** Sends exactly these headers, as a browser would that a page cannot make add others. */
-async function send(headers: object, path: string, body?: string): Promise<Sent> {
-  const method = body === undefined ? 'GET' : 'POST';
-  const outgoing = request(`${app.url}${path}`, { method, agent: false, headers: { ...headers } });
-  outgoing.end(body);
-  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-  return { status: response.statusCode, headers: response.headers, body: await text(response) };
-}
+const send = (headers: object, path: string, body?: string) =>
+  rawRequest(`${app.url}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { ...headers },
+    body,
+  });
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const post = (query: string, headers: object) =>
@@ -43,18 +33,18 @@ const LOGIN =
 describe('a cookie', () => {
   test('is the token of a request without another, by POST and GET', async () => {
     for (const sent of [await post(MINE, cookieOf(token())), await get(MINE, cookieOf(token()))]) {
-      expect(JSON.parse(sent.body).data).toEqual({ customerId: 'cus_700001' });
+      expect(JSON.parse(sent.text).data).toEqual({ customerId: 'cus_700001' });
       expect(sent.headers.vary).toMatch(/Authorization.*Cookie/);
       expect(sent.headers['set-cookie']).toBeUndefined();
     }
     const other = app.sandbox.token({ email: 'pro@example.com' });
-    const { body } = await post(MINE, { ...cookieOf(token()), authorization: `Bearer ${other}` });
-    expect(JSON.parse(body).data).toEqual({ customerId: 'cus_700002' });
+    const { text } = await post(MINE, { ...cookieOf(token()), authorization: `Bearer ${other}` });
+    expect(JSON.parse(text).data).toEqual({ customerId: 'cus_700002' });
   });
 
   test('is set by a login until its token ends, so that no script reads it', async () => {
-    const { headers, body } = await post(LOGIN, {});
-    const { accessToken, customerId } = JSON.parse(body).data.login;
+    const { headers, text } = await post(LOGIN, {});
+    const { accessToken, customerId } = JSON.parse(text).data.login;
     expect(customerId).toBe('cus_700001');
     const { exp } = JSON.parse(Buffer.from(accessToken.split('.')[1], 'base64url').toString());
     const until = new Date(exp * 1_000).toUTCString();
@@ -71,8 +61,8 @@ describe('a cookie', () => {
     const cleared = ['session=; Max-Age=0; Path=/graphql; HttpOnly; SameSite=Lax'];
     const forged = withClaims(token(), { login: '700002' });
     for (const value of [forged, 'no-token']) {
-      const { headers, body } = await post(MINE, cookieOf(value));
-      expect(JSON.parse(body).errors[0].extensions.code).toBe('UNAUTHENTICATED');
+      const { headers, text } = await post(MINE, cookieOf(value));
+      expect(JSON.parse(text).errors[0].extensions.code).toBe('UNAUTHENTICATED');
       expect(headers['set-cookie']).toEqual(cleared);
     }
     const authorization = `Bearer ${forged}`;
@@ -99,7 +89,7 @@ describe('a cookie', () => {
       origin: ORIGIN,
       'sec-fetch-site': 'same-site',
     });
-    expect(JSON.parse(allowed.body).data).toEqual({ customerId: 'cus_700001' });
+    expect(JSON.parse(allowed.text).data).toEqual({ customerId: 'cus_700001' });
     expect(allowed.headers).toMatchObject({
       'access-control-allow-origin': ORIGIN,
       'access-control-allow-credentials': 'true',
@@ -166,16 +156,11 @@ describe('a socket', () => {
 
 test('without AUTH_COOKIE a cookie is nobody’s token, and there is no /logout', async () => {
   await using plain = await startTestApp({ CORS_ORIGINS: ORIGIN });
-  const headers = { ...JSON_TYPE, ...cookieOf(plain.sandbox.token(DEMO)), origin: ORIGIN };
-  const answer = await fetch(`${plain.url}/graphql`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ query: MINE }),
-  });
-  expect(((await answer.json()) as { errors: unknown[] }).errors).toMatchObject([
-    { extensions: { code: 'UNAUTHENTICATED' } },
-  ]);
-  expect(answer.headers.get('vary')).not.toContain('Cookie');
-  expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
-  expect((await fetch(`${plain.url}/logout`, { method: 'POST' })).status).toBe(404);
+  const sent = { ...cookieOf(plain.sandbox.token(DEMO)), origin: ORIGIN };
+  const body = JSON.stringify({ query: MINE });
+  const { headers, text } = await rawPost(`${plain.url}/graphql`, body, sent);
+  expect(JSON.parse(text).errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+  expect(headers.vary).not.toContain('Cookie');
+  expect(headers).not.toHaveProperty('access-control-allow-credentials');
+  expect((await rawPost(`${plain.url}/logout`, '')).status).toBe(404);
 });

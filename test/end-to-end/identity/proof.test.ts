@@ -1,9 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { inSeconds, signedToken, unsignedToken } from '../../support/tokens.ts';
 
+const DEMO = { email: 'demo@example.com' };
 const PROOF_MS = 1_000;
 const SECRET = 'thirty-two bytes of secret, or more';
 const BOTH = '{ session { login } catalog { group } }';
@@ -17,15 +19,15 @@ describe('a token whose proof has lapsed', () => {
   });
   let token: string;
   beforeAll(() => {
-    token = app.sandbox.token({ email: 'demo@example.com' });
+    token = app.sandbox.token(DEMO);
   });
   beforeEach(async () => {
     const { errors } = await app.query('{ session(maxAge: 0) { login } catalog { size } }', {
       token,
     });
     expect(errors).toEqual([]);
-    const answeredAtMs = Date.now();
-    await eventually(() => Date.now() - answeredAtMs > PROOF_MS);
+    const answeredAtMs = systemClock.now();
+    await eventually(() => systemClock.now() - answeredAtMs > PROOF_MS);
     app.sandbox.clearCalls();
   });
 
@@ -59,9 +61,9 @@ describe('a token whose proof has lapsed', () => {
 test('a new token is proved by the session that its document reads, however fresh that has to be', async () => {
   await using app = await startTestApp();
   const document = '{ catalog { size } session(maxAge: 0) { login } }';
-  await app.query(document, { token: app.sandbox.token({ email: 'demo@example.com' }) });
+  await app.query(document, { token: app.sandbox.token(DEMO) });
   app.sandbox.clearCalls();
-  await app.query(document, { token: app.sandbox.token({ email: 'demo@example.com' }) });
+  await app.query(document, { token: app.sandbox.token(DEMO) });
   expect(app.sandbox.callCounts().operations).toEqual({ getSession: 1 });
 });
 
@@ -69,7 +71,7 @@ test.each(['{ catalog { size } }', '{ orders { id } catalog { size } }', `{ ${PL
   'sixty forged tokens that request %s cost sixty calls',
   async (document) => {
     await using app = await startTestApp();
-    const token = app.sandbox.token({ email: 'demo@example.com' });
+    const token = app.sandbox.token(DEMO);
     await app.query('{ catalog { size } }', { token });
     app.sandbox.clearCalls();
     for (let index = 0; index < 60; index += 1) {
@@ -92,7 +94,7 @@ describe('a 401', () => {
 
   test('of a write applies to that write alone, and ends with any acceptance', async () => {
     await using app = await startTestApp();
-    const token = app.sandbox.token({ email: 'demo@example.com' });
+    const token = app.sandbox.token(DEMO);
     const failing = { operation: 'addCryptoWallet', kind: 'status', status: 401 } as const;
     app.sandbox.fail({ ...failing, times: 1 });
     for (const document of [WALLET, WALLET]) {
@@ -108,7 +110,7 @@ describe('a 401', () => {
 
   test('of a proving read applies to all of them, and to no write', async () => {
     await using app = await startTestApp();
-    const token = app.sandbox.token({ email: 'demo@example.com' });
+    const token = app.sandbox.token(DEMO);
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 401, times: 1 });
     await app.query('{ customerId }', { token });
     app.sandbox.clearCalls();
@@ -128,10 +130,10 @@ describe('the proof of a token', () => {
   test('is not needed for a token that a configured key verifies, until a 401', async () => {
     await using app = await startTestApp({ JWT_SECRET: SECRET });
     await app.query('{ catalog { group } }', {
-      token: app.sandbox.token({ email: 'demo@example.com' }),
+      token: app.sandbox.token(DEMO),
     });
     app.sandbox.clearCalls();
-    const token = app.sandbox.token({ email: 'demo@example.com' });
+    const token = app.sandbox.token(DEMO);
     const { data } = await app.query('{ catalog { group } }', { token });
     expect(data).toEqual({ catalog: { group: 'standard-usd' } });
     expect(app.sandbox.calls()).toBe(0);

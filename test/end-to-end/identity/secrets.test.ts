@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp } from '../../support/app.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
+import { type Server, send } from '../../support/four-transports.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
-import { signedToken } from '../../support/tokens.ts';
-import { TRANSPORTS } from '../limits/every-transport.ts';
+import { inSeconds, signedToken } from '../../support/tokens.ts';
 
 const PASSWORD = 'canaryPassw0rd!';
 const EMAIL = 'canary.person@example.com';
@@ -29,19 +29,9 @@ const ECHO = {
   details: { password: PASSWORD, phone: PHONE },
 };
 
-const [, askBySocket] = TRANSPORTS[3] as (typeof TRANSPORTS)[number];
-
-interface Endpoints {
-  readonly url: string;
-  readonly webSocketUrl: string;
-  readonly sandbox: Sandbox;
-}
-
 /** Sends secrets over every transport, in valid and invalid requests; returns every error received. */
-async function sendSecrets(
-  { url, webSocketUrl, sandbox }: Endpoints,
-  token: string,
-): Promise<string[]> {
+async function sendSecrets(server: Server, sandbox: Sandbox, token: string): Promise<string[]> {
+  const { url } = server;
   const endpoint = `${url}/graphql`;
   const errors: string[] = [];
   const keep = (text: string) => {
@@ -81,8 +71,8 @@ async function sendSecrets(
     await post(JSON.stringify({ query }));
     await post(JSON.stringify({ query }), { accept: 'text/event-stream, application/json' });
     keep((await rawRequest(`${endpoint}?${new URLSearchParams({ query })}`)).text);
-    const refused = await askBySocket({ url, webSocketUrl }, { query }, token);
-    errors.push(JSON.stringify(refused.errors ?? null));
+    const refused = await send(server, 'WebSocket', query, { token });
+    errors.push(JSON.stringify(refused.errors));
   }
   const cut = `{"query":"mutation { login(input: { password: \\"${PASSWORD}\\"`;
   await post(cut);
@@ -90,12 +80,8 @@ async function sendSecrets(
   await post(`[${JSON.stringify(fields[0])}]`);
   keep((await rawRequest(`${endpoint}?query={__typename}&variables={p:${PASSWORD}}`)).text);
   await rawRequest(`${url}/nowhere?token=${token}`, { headers: { 'x-request-id': token } });
-  for (const authorization of [
-    token,
-    `Basic ${PASSWORD}`,
-    `Bearer ${PASSWORD}`,
-    `Bearer ${token}x`,
-  ]) {
+  const wrong = [token, `Basic ${PASSWORD}`, `Bearer ${PASSWORD}`, `Bearer ${token}x`];
+  for (const authorization of wrong) {
     await post(JSON.stringify({ query: '{ customerId session { login } }' }), { authorization });
   }
   return errors;
@@ -135,26 +121,24 @@ function expectNoSecrets(written: string, token: string): void {
     PUSH_TOKEN,
     FIXED_HEADER,
   ]) {
-    expect(at(written, secret), secret).toBeNull();
+    // The line makes a clearer failure than a whole log.
+    expect(
+      written.split('\n').find((line) => line.includes(secret)),
+      secret,
+    ).toBeUndefined();
   }
 }
 
-/** The line that contains the secret, which makes a clearer failure than a whole log. */
-function at(written: string, secret: string): string | null {
-  return written.split('\n').find((line) => line.includes(secret)) ?? null;
-}
-
 function tokenFor(sandbox: Sandbox): string {
-  const exp = Math.floor(Date.now() / 1000) + 3_600;
-  const claims = { login: 700001, group: 'standard-usd', exp, sub: 'canary-subject' };
-  return signedToken({ claims, secret: sandbox.secret });
+  const claims = { login: 700001, group: 'standard-usd', sub: 'canary-subject' };
+  return signedToken({ claims: { ...claims, exp: inSeconds(3_600) }, secret: sandbox.secret });
 }
 
 describe('secrets that are sent', () => {
   test('show in no error, no log line and no metric', async () => {
     await using app = await startTestApp({ LOGIN_LIMIT_PER_MINUTE: '1000' });
     const token = tokenFor(app.sandbox);
-    const errors = await sendSecrets(app, token);
+    const errors = await sendSecrets(app, app.sandbox, token);
     expect(errors.filter((text) => text !== 'null').length).toBeGreaterThan(50);
     expectNoSecrets(errors.join('\n'), token);
     expect(app.logged.length).toBeGreaterThan(20);
@@ -173,8 +157,7 @@ describe('secrets that are sent', () => {
       LOGIN_LIMIT_PER_MINUTE: '1000',
     });
     const token = tokenFor(sandbox);
-    const { url, webSocketUrl } = facade;
-    const errors = await sendSecrets({ url, webSocketUrl, sandbox }, token);
+    const errors = await sendSecrets(facade, sandbox, token);
     expectNoSecrets(errors.join('\n'), token);
     facade.signal('SIGTERM');
     expect(await facade.ended()).toBe(0);

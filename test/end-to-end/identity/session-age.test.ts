@@ -19,54 +19,49 @@ const EXECUTIONS = {
   },
 };
 
-interface Asked {
-  readonly fields: string;
-  readonly fragments?: string;
-  readonly variables?: Readonly<Record<string, unknown>>;
-  readonly definitions?: string;
-}
+/** What is asked beside the session: the fields, what is declared for them with its variables, and fragments. */
+type Asked = readonly [
+  fields: string,
+  definitions?: string,
+  variables?: Readonly<Record<string, unknown>>,
+  fragments?: string,
+];
 
 const FRESH: Readonly<Record<string, Asked>> = {
-  'last of several': { fields: 'strict: session(maxAge: 0) { fetchedAt }' },
-  'of the orders': { fields: 'orders(maxAge: 0) { id }' },
-  'in a fragment': {
-    fields: '...Strict',
-    fragments: 'fragment Strict on Query { ... { strict: session(maxAge: 0) { fetchedAt } } }',
-  },
-  'of a variable': {
-    fields: 'strict: session(maxAge: $age) { fetchedAt } old: session(maxAge: 60) { login }',
-    definitions: '($age: Int)',
-    variables: { age: 0 },
-  },
-  'of a variable’s default': {
-    fields: 'strict: session(maxAge: $age) { fetchedAt }',
-    definitions: '($age: Int = 0)',
-  },
-  'that is included': {
-    fields: '... @include(if: $on) { strict: session(maxAge: 0) @skip(if: $off) { fetchedAt } }',
-    definitions: '($on: Boolean!, $off: Boolean = false)',
-    variables: { on: true },
-  },
-  'beside one that is negative': {
-    fields: 'wrong: session(maxAge: -1) { login } strict: session(maxAge: 0) { fetchedAt }',
-  },
+  'last of several': ['strict: session(maxAge: 0) { fetchedAt }'],
+  'of the orders': ['orders(maxAge: 0) { id }'],
+  'in a fragment': [
+    '...Strict',
+    '',
+    {},
+    'fragment Strict on Query { ... { strict: session(maxAge: 0) { fetchedAt } } }',
+  ],
+  'of a variable': [
+    'strict: session(maxAge: $age) { fetchedAt } old: session(maxAge: 60) { login }',
+    '($age: Int)',
+    { age: 0 },
+  ],
+  'of a variable’s default': ['strict: session(maxAge: $age) { fetchedAt }', '($age: Int = 0)'],
+  'that is included': [
+    '... @include(if: $on) { strict: session(maxAge: 0) @skip(if: $off) { fetchedAt } }',
+    '($on: Boolean!, $off: Boolean = false)',
+    { on: true },
+  ],
+  'beside one that is negative': [
+    'wrong: session(maxAge: -1) { login } strict: session(maxAge: 0) { fetchedAt }',
+  ],
 };
 
 const CACHED: Readonly<Record<string, Asked>> = {
-  'of null': { fields: 'strict: session(maxAge: null) { fetchedAt }' },
-  'of a variable that is left out': {
-    fields: 'strict: session(maxAge: $age) { fetchedAt }',
-    definitions: '($age: Int)',
-  },
-  'that is not included': {
-    fields: '... @include(if: $on) { strict: session(maxAge: 0) { fetchedAt } }',
-    definitions: '($on: Boolean!)',
-    variables: { on: false },
-  },
-  'that is skipped': {
-    fields: 'strict: session(maxAge: 0) @skip(if: true) { fetchedAt }',
-  },
-  'that is negative alone': { fields: 'wrong: session(maxAge: -1) { login }' },
+  'of null': ['strict: session(maxAge: null) { fetchedAt }'],
+  'of a variable that is left out': ['strict: session(maxAge: $age) { fetchedAt }', '($age: Int)'],
+  'that is not included': [
+    '... @include(if: $on) { strict: session(maxAge: 0) { fetchedAt } }',
+    '($on: Boolean!)',
+    { on: false },
+  ],
+  'that is skipped': ['strict: session(maxAge: 0) @skip(if: true) { fetchedAt }'],
+  'that is negative alone': ['wrong: session(maxAge: -1) { login }'],
 };
 
 describe.each(Object.entries(EXECUTIONS))('executed %s', (_name, { before, behind, runs }) => {
@@ -81,8 +76,7 @@ describe.each(Object.entries(EXECUTIONS))('executed %s', (_name, { before, behin
   });
 
   /** The calls of op 10 that each run of the document costs. */
-  async function callsOfEachRun(asked: Asked): Promise<number[]> {
-    const { fields, fragments = '', variables = {}, definitions = '' } = asked;
+  async function callsOfEachRun([fields, definitions = '', variables = {}, fragments = '']: Asked) {
     const text = `query Asked${definitions} { loose: session { fetchedAt } ${before} ${behind} ${fields} } ${fragments}`;
     const counts: number[] = [];
     for (let run = 0; run < runs; run += 1) {

@@ -17,6 +17,9 @@ const LOGIN = `mutation ($input: LoginInput!) { login(input: $input) {
   ... on LoginRejected { error message email details }
 } }`;
 
+const NO_WORDS = { error: null, message: null, email: null, details: null };
+const REJECTED = { __typename: 'LoginRejected', ...NO_WORDS };
+
 describe('login', () => {
   const login = async (email: string, password = 'demo') => {
     const { data, errors } = await app.query(LOGIN, { variables: { input: { email, password } } });
@@ -91,11 +94,7 @@ describe('login', () => {
       'details (403)',
       'unverified@example.com',
       'demo',
-      {
-        error: 'EMAIL_NOT_VERIFIED',
-        message: expect.any(String),
-        details: { resend: true },
-      },
+      { error: 'EMAIL_NOT_VERIFIED', message: expect.any(String), details: { resend: true } },
     ],
     [
       'a 200 without a token',
@@ -104,14 +103,7 @@ describe('login', () => {
       { error: 'PASSWORD_EXPIRED' },
     ],
   ])('is rejected in the gateway’s words: %s', async (_what, email, password, words: object) => {
-    expect(await login(email, password)).toEqual({
-      __typename: 'LoginRejected',
-      error: null,
-      message: null,
-      email: null,
-      details: null,
-      ...words,
-    });
+    expect(await login(email, password)).toEqual({ ...REJECTED, ...words });
   });
 
   test('ignores the request’s own token', async () => {
@@ -140,30 +132,24 @@ describe('login', () => {
     for (let n = 0; n < 4; n += 1) await attempt('wrong');
     expect(await attempt('demo')).toBe('RATE_LIMITED');
     expect(await attempt('demo', token)).toBe('LoginSuccess');
-    expect(
-      await attempt(
-        'demo',
-        own.sandbox.token({ email: 'fresh@example.com', expiresInSeconds: 60 }),
-      ),
-    ).toBe('RATE_LIMITED');
+    const unknown = own.sandbox.token({ email: 'fresh@example.com', expiresInSeconds: 60 });
+    expect(await attempt('demo', unknown)).toBe('RATE_LIMITED');
   });
 
   test('an answer without a token that names a passkey says so', async () => {
-    app.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body: { passkey: true } });
+    const answering = (body: object) => {
+      app.sandbox.clearFaults();
+      app.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body });
+    };
+    answering({ passkey: true });
     expect(await login('demo@example.com')).toEqual({
-      __typename: 'LoginRejected',
-      error: null,
+      ...REJECTED,
       message: 'The gateway gave no token: this account signs in with a passkey.',
-      email: null,
       details: { passkey: true },
     });
-    app.sandbox.clearFaults();
-    const body = { passkey: true, message: 'Use your key.' };
-    app.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body });
+    answering({ passkey: true, message: 'Use your key.' });
     expect(await login('demo@example.com')).toMatchObject({ message: 'Use your key.' });
-    app.sandbox.clearFaults();
-    const other = { passkey: false };
-    app.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body: other });
+    answering({ passkey: false });
     const { errors } = await app.query(LOGIN, {
       variables: { input: { email: 'demo@example.com', password: 'demo' } },
     });

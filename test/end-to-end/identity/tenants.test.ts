@@ -1,14 +1,13 @@
-import { once } from 'node:events';
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
-import { pipeline } from 'node:stream/promises';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
-import { postQuery, startTestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { listenLocally } from '../../support/local-server.ts';
+import { rawRequest } from '../../support/raw-request.ts';
 import { startSideService } from '../extensions/side-service.ts';
 import { openSocket, type RawSocket } from '../live/raw-socket.ts';
 import { justNow } from '../orders/order-client.ts';
@@ -27,22 +26,13 @@ async function openTenants() {
   };
   const seen: { tenant: unknown; path: string; headers: IncomingMessage['headers'] }[] = [];
   async function pass(from: IncomingMessage, to: ServerResponse): Promise<void> {
-    const { method, url: path = '', headers } = from;
+    const { method = 'GET', url: path = '', headers } = from;
     const tenant = headers['x-tenant'];
     seen.push({ tenant, path, headers });
-    const sandbox = Object.hasOwn(tenants, String(tenant))
-      ? tenants[tenant as 'a' | 'b']
-      : undefined;
-    if (sandbox === undefined) {
-      from.resume();
-      to.writeHead(401).end();
-      return;
-    }
-    const onward = request(`${sandbox.url}${path}`, { method, headers, agent: false });
-    void pipeline(from, onward).catch(() => {});
-    const [answer] = (await once(onward, 'response')) as [IncomingMessage];
-    to.writeHead(answer.statusCode ?? 500, answer.headers);
-    await pipeline(answer, to).catch(() => {});
+    const body = await buffer(from);
+    if (tenant !== 'a' && tenant !== 'b') return void to.writeHead(401).end();
+    const answer = await rawRequest(tenants[tenant].url + path, { method, headers, body });
+    to.writeHead(answer.status, answer.headers).end(answer.bytes);
   }
   const server = await listenLocally(createServer((from, to) => void pass(from, to)));
   return {
@@ -162,16 +152,16 @@ describe('what one tenant has', () => {
   });
 
   test('has live feeds of its own, by the headers of connectionParams', async () => {
-    const sockets = { a: await follow('a'), b: await follow('b') };
+    using ofA = await follow('a');
+    using ofB = await follow('b');
     const heard = (socket: RawSocket) =>
       socket.of('1').some(({ payload }) => JSON.stringify(payload).includes('heard by a'));
     await place('a', 'live', 'heard by a');
-    await eventually(() => heard(sockets.a));
+    await eventually(() => heard(ofA));
     // The other's next event comes after it.
     await place('b', 'live', 'heard by b');
-    await eventually(() => JSON.stringify(sockets.b.of('1')).includes('heard by b'));
-    expect(heard(sockets.b)).toBe(false);
-    for (const socket of Object.values(sockets)) socket[Symbol.dispose]();
+    await eventually(() => JSON.stringify(ofB.of('1')).includes('heard by b'));
+    expect(heard(ofB)).toBe(false);
   });
 });
 
@@ -200,10 +190,9 @@ test('a connection that a proxy keeps alive is of no tenant', async () => {
   for (const tenant of ['b', 'a', 'b', 'a', null]) {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const sent = tenant === null ? headers : { ...headers, 'x-tenant': tenant };
-    const outgoing = request(`${app.url}/graphql`, { method: 'POST', agent, headers: sent });
-    outgoing.end(JSON.stringify({ query: ACCOUNT }));
-    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-    const text = JSON.stringify(await json(response));
+    const body = JSON.stringify({ query: ACCOUNT });
+    const post = { method: 'POST', agent, headers: sent, body };
+    const { text } = await rawRequest(`${app.url}/graphql`, post);
     expect(text.includes('kept alive')).toBe(tenant === 'b');
     expect(text.includes('UNAUTHENTICATED')).toBe(tenant === null);
   }
@@ -213,12 +202,9 @@ test('a connection that a proxy keeps alive is of no tenant', async () => {
 describe('a header that goes on', () => {
   test('may come once only, so that nobody takes another of two', async () => {
     const headers = { authorization: `Bearer ${token}`, 'x-tenant': ['a', 'b'] };
-    const url = `${app.url}/graphql?query={customerId}`;
     tenants.seen.length = 0;
-    const outgoing = request(url, { agent: false, headers }).end();
-    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-    expect(response.statusCode).toBe(400);
-    response.resume();
+    const { status } = await rawRequest(`${app.url}/graphql?query={customerId}`, { headers });
+    expect(status).toBe(400);
     await expect(openSocket(app, undefined, { headers: headers as never })).rejects.toThrow('400');
     expect(tenants.seen).toEqual([]);
   });
@@ -241,11 +227,10 @@ describe('a header that goes on', () => {
   test('is that of the upgrade where it has one, as a proxy sets it', async () => {
     await place('b', 'upgrade', 'by the upgrade');
     for (const headers of [{}, { 'X-Tenant': 'a' }]) {
-      const socket = await openSocket(app, undefined, { headers: { 'x-tenant': 'b' } });
+      using socket = await openSocket(app, undefined, { headers: { 'x-tenant': 'b' } });
       init(socket, headers);
       socket.subscribe('1', ACCOUNT);
       expect(JSON.stringify(await socket.until('1', 'next'))).toContain('by the upgrade');
-      socket[Symbol.dispose]();
     }
   });
 
@@ -301,8 +286,7 @@ test('a backend of an extension is told of which tenant the login is', async () 
     EXTENSIONS: join(import.meta.dirname, '../extensions/side-graph.ts'),
     SIDE_URL: service.url,
   });
-  const query = (document: string) => postQuery(`${facade.url}/graphql`, document, by('b'));
-  const { data } = await query('{ mine ofLogin tenant item(id: "a") }');
+  const { data } = await facade.query('{ mine ofLogin tenant item(id: "a") }', by('b'));
   expect(data).toEqual({ mine: 'b', ofLogin: 'b', tenant: 'b', item: 'undefined' });
 });
 

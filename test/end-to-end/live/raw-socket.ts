@@ -84,8 +84,9 @@ export async function openSocket(
 export async function initializedSocket(
   app: Pick<TestApp, 'webSocketUrl'>,
   token?: string,
+  options: ClientOptions = {},
 ): Promise<RawSocket> {
-  const raw = await openSocket(app);
+  const raw = await openSocket(app, undefined, options);
   const payload = token === undefined ? {} : { authorization: `Bearer ${token}` };
   raw.say({ type: 'connection_init', payload });
   await eventually(() => raw.messages.some(({ type }) => type === 'connection_ack'));

@@ -4,10 +4,9 @@ import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { rawPost } from '../../support/raw-request.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
-import { unsignedToken } from '../../support/tokens.ts';
+import { inSeconds, unsignedToken } from '../../support/tokens.ts';
 import { codesOf, TRANSPORTS } from '../limits/every-transport.ts';
 import { initializedSocket, openSocket } from '../live/raw-socket.ts';
-import { webSocketClient } from '../live/watcher.ts';
 import { lineOf, linesOf } from './request-lines.ts';
 
 const HOME = 'query Home { session { balance } positions { id } customerId }';
@@ -165,13 +164,9 @@ describe('a subscription has a line when it starts, and one when it has ended', 
     await using app = await startTestApp();
     const token = await app.signIn();
     using socket = await openSocket(app);
-    const payload = {
-      authorization: `Bearer ${token}`,
-      'apollographql-client-name': 'ios',
-      'apollographql-client-version': '7',
-    };
+    const client = { 'apollographql-client-name': 'ios', 'apollographql-client-version': '7' };
+    const payload = { authorization: `Bearer ${token}`, ...client };
     socket.say({ type: 'connection_init', payload });
-    await eventually(() => socket.messages.some(({ type }) => type === 'connection_ack'));
     socket.subscribe('1', LIVE);
     await socket.until('1', 'next');
     const started = await lineOf(app, 'subscription started');
@@ -268,10 +263,9 @@ describe('LOG_SAMPLE', () => {
       address: expect.stringMatching(/^[0-9a-f]{16}$/),
     });
     await lineOf(app, 'request', 'wrong');
-    const client = webSocketClient(app, token);
-    const { lists } = client.watch({}, 'subscription { positions { id } }');
-    await eventually(() => lists.length > 0);
-    await client.dispose();
+    using socket = await initializedSocket(app, token);
+    socket.subscribe('1', LIVE);
+    await socket.until('1', 'next');
     expect(linesOf(app, 'subscription started')).toEqual([]);
     expect(linesOf(app, 'request').map(({ requestId }) => requestId)).toEqual(['wrong', 'slow']);
   });
@@ -279,8 +273,7 @@ describe('LOG_SAMPLE', () => {
 
 test('a token that the gateway has not accepted only claims an account', async () => {
   await using app = await startTestApp({ LOG_ACCOUNT_KEY: ACCOUNT_KEY });
-  const exp = Math.floor(Date.now() / 1000) + 600;
-  const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp });
+  const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp: inSeconds(600) });
   await app.query('{ session { balance } }', { token: forged });
   const line = await lineOf(app, 'request');
   expect(line).toMatchObject({ claimedAccount: hashed(700001), codes: ['UNAUTHENTICATED'] });

@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { readinessOf } from '../../support/readiness.ts';
 import { inSeconds, signedToken } from '../../support/tokens.ts';
 import { sseClient, webSocketClient } from '../live/watcher.ts';
 import { seriesValue } from './scraped.ts';
@@ -27,10 +28,6 @@ function setDateBack(seconds: number): void {
   vi.stubGlobal('Date', Behind);
 }
 
-async function readinessOf({ adminUrl }: TestApp) {
-  return (await fetch(`${adminUrl}/health/ready`)).json();
-}
-
 const tokens = (app: TestApp, result: string) =>
   seriesValue(app, `tokens_total{result="${result}"}`);
 
@@ -46,7 +43,7 @@ test('a clock that is two hours ahead of the gateway’s is measured, and which 
     /^the gateway's clock is (719\d|720\d) s behind this machine's$/,
   );
   const details = [{ code: 'gateway', detail }];
-  expect(await readinessOf(app)).toMatchObject({ status: 'degraded', details });
+  expect(await readinessOf(app.adminUrl)).toMatchObject({ status: 'degraded', details });
 
   // By the gateway's clock it has an hour left; the answer is what it was.
   const calls = app.sandbox.calls();

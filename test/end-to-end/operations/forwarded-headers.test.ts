@@ -1,11 +1,9 @@
-import { createClient as createWebSocketClient } from 'graphql-ws';
 import { describe, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { CHANGES, webSocketClient } from '../live/watcher.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT_ID = '00f067aa0ba902b7';
@@ -108,32 +106,17 @@ describe('without tracing,', () => {
   test('the operations of a socket send on what its upgrade brought; polls send nothing', async () => {
     await using app = await startTestApp({ ...TRUSTED, POSITIONS_POLL_MS: '100' });
     const token = app.sandbox.token({ email: 'demo@example.com' });
-    class TracedSocket extends WebSocket {
-      constructor(url: string, protocols: string[]) {
-        super(url, protocols, { headers: ALL });
-      }
-    }
-    const client = createWebSocketClient({
-      url: app.webSocketUrl,
-      webSocketImpl: TracedSocket,
-      connectionParams: { authorization: `Bearer ${token}` },
-    });
-    const live = webSocketClient(app, token, { webSocketImpl: TracedSocket });
-    try {
-      for await (const { data } of client.iterate({ query: '{ customerId }' })) {
-        expect(data).toEqual({ customerId: 'cus_700001' });
-      }
-      expect(forwarded(app)).toEqual(ALL);
-      const watcher = live.watch({}, CHANGES);
-      await eventually(() => watcher.events.length > 0);
-      app.sandbox.clearCalls();
-      await eventually(() => app.sandbox.calls('getOpenPositions') > 2);
-      for (const { headers } of app.sandbox.requests('getOpenPositions')) {
-        for (const name of NAMES) expect(headers).not.toHaveProperty(name);
-      }
-    } finally {
-      await client.dispose();
-      await live.dispose();
+    using socket = await initializedSocket(app, token, { headers: ALL });
+    socket.subscribe('query', '{ customerId }');
+    const { payload } = await socket.until('query', 'next');
+    expect(payload.data).toEqual({ customerId: 'cus_700001' });
+    expect(forwarded(app)).toEqual(ALL);
+    socket.subscribe('live', 'subscription { positionChanges { cursor } }');
+    await socket.until('live', 'next');
+    app.sandbox.clearCalls();
+    await eventually(() => app.sandbox.calls('getOpenPositions') > 2);
+    for (const { headers } of app.sandbox.requests('getOpenPositions')) {
+      for (const name of NAMES) expect(headers).not.toHaveProperty(name);
     }
   });
 

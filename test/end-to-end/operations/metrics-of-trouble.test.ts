@@ -3,9 +3,9 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
+import { EMAILS } from './accounts.ts';
 import { moved, seriesValue } from './scraped.ts';
 
-const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
 const CATALOG = '{ catalog { version } }';
 const LIVE = 'subscription { positionChanges { cursor } }';
 

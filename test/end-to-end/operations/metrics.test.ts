@@ -8,8 +8,9 @@ import { Metrics } from '../../../src/app/metrics.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { rawPost } from '../../support/raw-request.ts';
+import { readinessOf } from '../../support/readiness.ts';
 import { startedOnce } from '../../support/started.ts';
-import { unsignedToken } from '../../support/tokens.ts';
+import { inSeconds, unsignedToken } from '../../support/tokens.ts';
 import { TRANSPORTS } from '../limits/every-transport.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 import { linesOf } from './request-lines.ts';
@@ -20,17 +21,10 @@ const SYMBOLS = '{ instruments(first: 2) { nodes { symbol } } }';
 const LIVE = 'subscription Live { positionChanges { cursor } }';
 const [, askByStream] = TRANSPORTS[2] as (typeof TRANSPORTS)[number];
 
-const CACHES = [
-  'catalog',
-  'compiled_code',
-  'document',
-  'persisted_query',
-  'positions',
-  'quota',
-  'response',
-  'session',
-  'token',
-];
+const CACHES =
+  'catalog compiled_code document persisted_query positions quota response session token'.split(
+    ' ',
+  );
 
 /** The metrics that are there once there is something to measure. */
 const ONCE_MEASURED =
@@ -59,6 +53,10 @@ beforeAll(async () => {
 afterEach(() => app.sandbox.clearFaults());
 afterAll(() => app.close());
 
+/** Sends a document, and waits until the series has grown by one. */
+const counted = (series: string, document: string, sent: string | null = token) =>
+  moved(app, series, 1, () => app.query(document, { token: sent }));
+
 const failing = (
   operation: 'getCustomerId' | 'getOpenPositions' | 'openPosition',
   status: number,
@@ -86,14 +84,12 @@ describe('requests', () => {
   test('are counted by document, transport and outcome', async () => {
     const series = (document: string, transport: string, outcome: string) =>
       `operations_total{document="${document}",transport="${transport}",outcome="${outcome}"}`;
-    await moved(app, series('Home', 'http', 'ok'), 1, () => app.query(HOME, { token }));
+    await counted(series('Home', 'http', 'ok'), HOME);
     expect(linesOf(app, 'request').at(-1)).toMatchObject({ document: 'trusted' });
-    await moved(app, series('other', 'http', 'ok'), 1, () =>
-      app.query('query Stranger { customerId }', { token }),
-    );
-    await moved(app, series('other', 'http', 'caller'), 1, () => app.query('{ nothing }'));
+    await counted(series('other', 'http', 'ok'), 'query Stranger { customerId }');
+    await counted(series('other', 'http', 'caller'), '{ nothing }');
     failing('getCustomerId', 500);
-    await moved(app, series('Home', 'http', 'fault'), 1, () => app.query(HOME, { token }));
+    await counted(series('Home', 'http', 'fault'), HOME);
     app.sandbox.clearFaults();
     await moved(app, series('Live', 'sse', 'ok'), 1, () =>
       askByStream(app, { query: LIVE }, token),
@@ -108,15 +104,12 @@ describe('requests', () => {
   });
 
   test('are measured: in all, and without the gateway', async () => {
-    const count = 'operation_seconds_count{document="Home"}';
-    await moved(app, count, 1, () => app.query(HOME, { token }));
+    await counted('operation_seconds_count{document="Home"}', HOME);
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 300, times: 1 });
     const own = 'own_seconds_sum{type="query"}';
     const all = 'request_seconds_sum{transport="http",outcome="ok"}';
     const [ownBefore, allBefore] = [await seriesValue(app, own), await seriesValue(app, all)];
-    await moved(app, 'request_seconds_count{transport="http",outcome="ok"}', 1, () =>
-      app.query('{ customerId }', { token }),
-    );
+    await counted('request_seconds_count{transport="http",outcome="ok"}', '{ customerId }');
     const took = (await seriesValue(app, all)) - allBefore;
     expect(took).toBeGreaterThan(0.29);
     expect((await seriesValue(app, own)) - ownBefore).toBeLessThan(took - 0.25);
@@ -150,10 +143,8 @@ describe('errors and refusals', () => {
     const errors = (code: string, operation: string) =>
       `errors_total{code="${code}",operation="${operation}"}`;
     failing('getCustomerId', 429);
-    await moved(app, errors('RATE_LIMITED', 'getCustomerId'), 1, () =>
-      app.query('{ customerId }', { token }),
-    );
-    await moved(app, errors('UNAUTHENTICATED', 'none'), 1, () => app.query('{ customerId }'));
+    await counted(errors('RATE_LIMITED', 'getCustomerId'), '{ customerId }');
+    await counted(errors('UNAUTHENTICATED', 'none'), '{ customerId }', null);
     await moved(app, errors('PAYLOAD_TOO_LARGE', 'none'), 1, () =>
       rawPost(`${app.url}/graphql`, 'x'.repeat(20_000), {}),
     );
@@ -165,11 +156,11 @@ describe('errors and refusals', () => {
       rawPost(`${app.url}/graphql`, 'x'.repeat(20_000), {}),
     );
     const deep = `{ instruments { nodes ${'{ positions { instrument '.repeat(10)}{ id }${' } }'.repeat(10)} } }`;
-    await moved(app, refusals('MAX_DEPTH'), 1, () => app.query(deep, { token }));
+    await counted(refusals('MAX_DEPTH'), deep);
     const login =
       'mutation { login(input: { email: "limited@example.com", password: "x" }) { __typename } }';
     for (let at = 0; at < 5; at += 1) await app.query(login);
-    await moved(app, refusals('LOGIN_LIMIT_PER_MINUTE'), 1, () => app.query(login));
+    await counted(refusals('LOGIN_LIMIT_PER_MINUTE'), login, null);
     await using limited = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1' });
     await limited.query('{ __typename }');
     await moved(limited, refusals('RATE_LIMIT_PER_MINUTE'), 1, () =>
@@ -185,7 +176,7 @@ describe('the gateway', () => {
     `gateway_calls_total{operation="${operation}",origin="${origin}",outcome="${outcome}"}`;
 
   test('its calls by outcome, and its retries', async () => {
-    await moved(app, calls('getCustomerId', 'ok'), 1, () => app.query('{ customerId }', { token }));
+    await counted(calls('getCustomerId', 'ok'), '{ customerId }');
     const timed = 'gateway_call_seconds_count{operation="getCustomerId",origin="request"}';
     expect(await seriesValue(app, timed)).toBeGreaterThan(0);
     failing('getCustomerId', 500);
@@ -203,7 +194,7 @@ describe('the gateway', () => {
       ['getCustomerId', '{ customerId }', { kind: 'status', status: 404, body: '' }, 'contract'],
     ] as const) {
       app.sandbox.fail({ operation, ...fault });
-      await moved(app, calls(operation, outcome), 1, () => app.query(document, { token }));
+      await counted(calls(operation, outcome), document);
       app.sandbox.clearFaults();
     }
   });
@@ -276,19 +267,15 @@ describe('what is cached', () => {
   });
 
   test('documents and sessions', async () => {
-    await app.query('{ session { balance } }', { token });
-    await moved(app, 'cache_reads_total{cache="document",result="hit"}', 1, () =>
-      app.query('{ session { balance } }', { token }),
+    const known = '{ session { balance } }';
+    await app.query(known, { token });
+    await counted('cache_reads_total{cache="document",result="hit"}', known);
+    await counted(
+      'cache_reads_total{cache="document",result="miss"}',
+      '{ session { new: balance } }',
     );
-    await moved(app, 'cache_reads_total{cache="document",result="miss"}', 1, () =>
-      app.query(`{ session { a${Date.now()}: balance } }`, { token }),
-    );
-    await moved(app, 'session_reads_total{source="cache"}', 1, () =>
-      app.query('{ session { balance } }', { token }),
-    );
-    await moved(app, 'session_reads_total{source="call"}', 1, () =>
-      app.query('{ session(maxAge: 0) { balance } }', { token }),
-    );
+    await counted('session_reads_total{source="cache"}', known);
+    await counted('session_reads_total{source="call"}', '{ session(maxAge: 0) { balance } }');
   });
 
   test('the size of every cache', async () => {
@@ -353,8 +340,7 @@ describe('orders', () => {
     await moved(other, 'orders_total{outcome="unsent"}', 1, () => place('d'));
     other.sandbox.clearFaults();
     // Strangers place orders with forged tokens, callers with old ones: nothing of ours has failed.
-    const exp = Math.floor(Date.now() / 1000) + 600;
-    const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp });
+    const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp: inSeconds(600) });
     for (const token of [forged, 'nonsense', null]) await other.query(order('x'), { token });
     other.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 403 });
     expect((await place('d')).errors[0]?.extensions.code).toBe('FORBIDDEN');
@@ -406,33 +392,25 @@ describe('orders', () => {
 describe('tokens and sign-ins', () => {
   test('are counted by their end', async () => {
     const signIn = (password: string) =>
-      app.query(
-        `mutation { login(input: { email: "pro@example.com", password: "${password}" }) { __typename } }`,
-      );
-    await moved(app, 'sign_ins_total{outcome="granted"}', 1, () => signIn('demo'));
-    await moved(app, 'sign_ins_total{outcome="rejected"}', 1, () => signIn('wrong'));
+      `mutation { login(input: { email: "pro@example.com", password: "${password}" }) { __typename } }`;
+    const signIns = (outcome: string, password: string) =>
+      counted(`sign_ins_total{outcome="${outcome}"}`, signIn(password), null);
+    await signIns('granted', 'demo');
+    await signIns('rejected', 'wrong');
     app.sandbox.fail({ operation: 'login', kind: 'status', status: 500 });
-    await moved(app, 'sign_ins_total{outcome="failed"}', 1, () => signIn('demo'));
+    await signIns('failed', 'demo');
     app.sandbox.clearFaults();
     // An e-mail that has signed in has five of its own from then on.
-    for (let at = 0; at < 3; at += 1) await signIn('wrong');
-    await moved(app, 'sign_ins_total{outcome="limited"}', 1, () => signIn('demo'));
+    for (let at = 0; at < 3; at += 1) await app.query(signIn('wrong'));
+    await signIns('limited', 'demo');
+    const tokens = (result: string, sent: string, document = '{ customerId }') =>
+      counted(`tokens_total{result="${result}"}`, document, sent);
     const fresh = app.sandbox.token({ email: 'user-7@example.com' });
-    await moved(app, 'tokens_total{result="accepted"}', 1, () =>
-      app.query('{ customerId session { balance } }', { token: fresh }),
-    );
-    const exp = Math.floor(Date.now() / 1000) + 600;
-    const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp });
-    await moved(app, 'tokens_total{result="refused"}', 1, () =>
-      app.query('{ customerId }', { token: forged }),
-    );
-    const unnamed = unsignedToken({ sub: '700001', exp });
-    await moved(app, 'tokens_total{result="login"}', 1, () =>
-      app.query('{ customerId }', { token: unnamed }),
-    );
-    await moved(app, 'tokens_total{result="other"}', 1, () =>
-      app.query('{ customerId }', { token: 'nonsense' }),
-    );
+    await tokens('accepted', fresh, '{ customerId session { balance } }');
+    const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp: inSeconds(600) });
+    await tokens('refused', forged);
+    await tokens('login', unsignedToken({ sub: '700001', exp: inSeconds(600) }));
+    await tokens('other', 'nonsense');
     await using keyed = await startTestApp({
       JWT_SECRET: 'that of another installation, not of this',
     });
@@ -457,8 +435,7 @@ test('what runs, and whether it takes traffic', async () => {
   expect(names.filter((name) => name.startsWith('trading_graph_degraded'))).toEqual(
     reasons.map((reason) => `trading_graph_degraded{reason="${reason}"}`),
   );
-  const health = async (url: string) => (await fetch(`${url}/health/ready`)).json();
-  expect(await health(app.adminUrl)).toEqual({ status: 'ok', version, revision });
+  expect(await readinessOf(app.adminUrl)).toEqual({ status: 'ok', version, revision });
   // What runs is for operators alone.
-  expect(await health(app.url)).toEqual({ status: 'ok' });
+  expect(await readinessOf(app.url)).toEqual({ status: 'ok' });
 });

@@ -1,19 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { provedTokens } from './accounts.ts';
 import { lineOf, linesOf } from './request-lines.ts';
 import { seriesValue } from './scraped.ts';
 
-const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
 const HOME =
   'query Home { session(maxAge: 0) { balance } positions { id } orders { id } customerId }';
-
-/** One for each account: failures of strangers behind one address would be one account's. */
-async function provedTokens({ sandbox, query }: TestApp): Promise<string[]> {
-  const tokens = EMAILS.map((email) => sandbox.token({ email }));
-  for (const token of tokens) await query('{ session { login } }', { token });
-  return tokens;
-}
 
 describe('a gateway that is down', () => {
   test('costs a line for each request, one for each breaker, and no stack', async () => {

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
+import { readinessOf } from '../../support/readiness.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { moved, seriesValue } from './scraped.ts';
 
@@ -17,17 +18,13 @@ interface Place {
   readonly folder: string;
 }
 
-interface Trouble {
-  readonly reason: string;
-  readonly kind: string;
-  readonly begin: (place: Place) => Promise<unknown>;
-  readonly end: (place: Place) => Promise<unknown>;
-}
+type Act = (place: Place) => Promise<unknown>;
 
-const set =
-  (name: string, value: string | number) =>
-  ({ admin }: Place) =>
-    admin.call('CONFIG', 'SET', name, value);
+const asks =
+  (...words: [string, ...(string | number)[]]): Act =>
+  ({ admin }) =>
+    admin.call(...words);
+const set = (name: string, value: string | number) => asks('CONFIG', 'SET', name, value);
 
 /** A save that fails as on a full disk: something is in the place of its file. */
 async function failToSave(place: Place): Promise<void> {
@@ -53,38 +50,14 @@ async function changePassword({ admin }: Place): Promise<void> {
   await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
 }
 
-const TROUBLES: readonly Trouble[] = [
-  { reason: 'OOM', kind: 'OOM', begin: set('maxmemory', 1), end: set('maxmemory', 0) },
-  {
-    reason: 'READONLY',
-    kind: 'READONLY',
-    begin: ({ admin }) => admin.call('REPLICAOF', '127.0.0.1', '1'),
-    end: ({ admin }) => admin.call('REPLICAOF', 'NO', 'ONE'),
-  },
-  { reason: 'MISCONF', kind: 'MISCONF', begin: failToSave, end: saveAgain },
-  {
-    reason: 'NOREPLICAS',
-    kind: 'NOREPLICAS',
-    begin: set('min-replicas-to-write', 1),
-    end: set('min-replicas-to-write', 0),
-  },
-  {
-    reason: 'NOAUTH',
-    kind: 'NOAUTH',
-    begin: changePassword,
-    end: set('requirepass', REDIS_PASSWORD),
-  },
-  {
-    reason: 'away',
-    kind: 'connection',
-    begin: ({ redis }) => redis.kill(),
-    end: ({ redis }) => redis.start(),
-  },
+const TROUBLES: readonly [reason: string, kind: string, begin: Act, end: Act][] = [
+  ['OOM', 'OOM', set('maxmemory', 1), set('maxmemory', 0)],
+  ['READONLY', 'READONLY', asks('REPLICAOF', '127.0.0.1', '1'), asks('REPLICAOF', 'NO', 'ONE')],
+  ['MISCONF', 'MISCONF', failToSave, saveAgain],
+  ['NOREPLICAS', 'NOREPLICAS', set('min-replicas-to-write', 1), set('min-replicas-to-write', 0)],
+  ['NOAUTH', 'NOAUTH', changePassword, set('requirepass', REDIS_PASSWORD)],
+  ['away', 'connection', ({ redis }) => redis.kill(), ({ redis }) => redis.start()],
 ];
-
-async function readinessOf({ adminUrl }: TestApp) {
-  return (await fetch(`${adminUrl}/health/ready`)).json();
-}
 
 const ORDER = `mutation ($key: String!) {
   placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: $key }) { __typename }
@@ -92,9 +65,8 @@ const ORDER = `mutation ($key: String!) {
 
 describeWithRedis('a Redis that fails', (serverPath) => {
   test.concurrent.each(TROUBLES)(
-    'has one line and one metric, by its own answer: $reason',
-    async (trouble) => {
-      const { reason, kind, begin, end } = trouble;
+    'has one line and one metric, by its own answer: %s',
+    async (reason, kind, begin, end) => {
       await using redis = await startTestRedis(serverPath);
       const admin = new Redis(redis.url);
       admin.on('error', () => {});
@@ -116,7 +88,7 @@ describeWithRedis('a Redis that fails', (serverPath) => {
       await begin({ redis, admin, folder });
       await eventually(async () => {
         expect(await order()).toBe('IDEMPOTENCY_UNAVAILABLE');
-        const { reasons, details } = await readinessOf(app);
+        const { reasons, details } = await readinessOf(app.adminUrl);
         expect(reasons).toEqual(['order-store', 'redis']);
         expect(details[1]).toEqual({
           code: 'redis',
@@ -132,7 +104,7 @@ describeWithRedis('a Redis that fails', (serverPath) => {
 
       await end({ redis, admin, folder });
       await eventually(async () => {
-        expect(await readinessOf(app)).toMatchObject({ status: 'ok' });
+        expect(await readinessOf(app.adminUrl)).toMatchObject({ status: 'ok' });
       });
       expect(await order()).toMatch(/^Order/);
       const lines = () => app.logged.map((line) => JSON.parse(line));

@@ -1,25 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { provedTokens } from './accounts.ts';
 import { seriesValue } from './scraped.ts';
 
 const SESSION = '{ session(maxAge: 0) { balance } }';
 const POSITIONS = '{ positions { id } }';
 
-const emailOf = (user: number) => `user-${user}@example.com`;
+const FIVE = [1, 2, 3, 4, 5].map((user) => `user-${user}@example.com`);
 const codesOf = ({ errors }: Awaited<ReturnType<TestApp['query']>>) =>
   errors.map(({ extensions }) => extensions.code);
-
-/** Tokens of so many accounts, each accepted by the gateway. */
-async function provedTokens(app: TestApp, accounts: number): Promise<string[]> {
-  const tokens = [];
-  for (let user = 1; user <= accounts; user += 1) {
-    const token = app.sandbox.token({ email: emailOf(user) });
-    expect(codesOf(await app.query(SESSION, { token }))).toEqual([]);
-    tokens.push(token);
-  }
-  return tokens;
-}
 
 async function expectAccounts(
   app: TestApp,
@@ -34,7 +24,7 @@ async function expectAccounts(
 describe('an operation that refuses everybody', () => {
   test('shows in the accounts that it refuses, while clients hear what they always hear', async () => {
     await using app = await startTestApp();
-    const tokens = await provedTokens(app, 5);
+    const tokens = await provedTokens(app, FIVE);
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 401 });
     for (const token of tokens) {
       expect(codesOf(await app.query(POSITIONS, { token }))).toEqual(['UNAUTHENTICATED']);
@@ -47,15 +37,15 @@ describe('an operation that refuses everybody', () => {
     expect(app.sandbox.calls('getSession')).toBe(calls + 1);
 
     app.sandbox.clearFaults();
-    for (let user = 1; user <= 5; user += 1) {
-      await app.query(POSITIONS, { token: app.sandbox.token({ email: emailOf(user) }) });
+    for (const email of FIVE) {
+      await app.query(POSITIONS, { token: app.sandbox.token({ email }) });
     }
     await expectAccounts(app, 'getOpenPositions', { accepted: 5, refused: 0 });
   });
 
   test('is told of a small write and of an order', async () => {
     await using app = await startTestApp();
-    const tokens = await provedTokens(app, 5);
+    const tokens = await provedTokens(app, FIVE);
     const order =
       'mutation { placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "a-key-of-each-account" }) { __typename } }';
     for (const [at, token] of tokens.entries()) {
@@ -67,7 +57,7 @@ describe('an operation that refuses everybody', () => {
     await expectAccounts(app, 'openPosition', { accepted: 1, refused: 3 });
 
     app.sandbox.fail({ operation: 'setValue', kind: 'status', status: 401 });
-    for (const token of await provedTokens(app, 5)) {
+    for (const token of await provedTokens(app, FIVE)) {
       await app.query('mutation { setValue(input: { key: "k", value: 1 }) { __typename } }', {
         token,
       });
@@ -84,7 +74,7 @@ test('a key here that is not the issuer’s any more is told by tokens that `log
     { JWT_SECRET: secret, GATEWAY_URL: first.url },
     { gateway: first },
   );
-  await provedTokens(app, 2);
+  await provedTokens(app, FIVE.slice(0, 2));
   await first.close();
   await using _second = await startSandbox({
     tickMs: 0,
@@ -92,8 +82,8 @@ test('a key here that is not the issuer’s any more is told by tokens that `log
     port,
     secret: 'the key that came after it',
   });
-  for (let user = 1; user <= 5; user += 1) {
-    const token = await app.signIn(emailOf(user));
+  for (const email of FIVE) {
+    const token = await app.signIn(email);
     expect(codesOf(await app.query(SESSION, { token }))).toEqual(['UNAUTHENTICATED']);
   }
   await expectAccounts(app, 'verification', { accepted: 0, refused: 5 });

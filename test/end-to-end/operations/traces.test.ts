@@ -1,11 +1,10 @@
-import { createClient as createWebSocketClient } from 'graphql-ws';
 import { describe, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 import type { GivenPlugin } from '../../../engine/plugins/open-plugins.ts';
 import type { Environment } from '../../../src/config.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type CollectedSpan, startSpanCollector } from '../../support/span-collector.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
 import { CHANGES, sseClient, webSocketClient } from '../live/watcher.ts';
 import { seriesValue } from './scraped.ts';
 
@@ -347,41 +346,28 @@ describe('a subscription', () => {
   test('and a query over one socket are traces of their own, linked to the upgrade', async () => {
     await using place = await traced(TRUSTED);
     const { collector, app, token } = place;
-    class TracedSocket extends WebSocket {
-      constructor(url: string, protocols: string[]) {
-        super(url, protocols, { headers: { traceparent: SAMPLED, 'x-request-id': 'socket-1' } });
-      }
+    const headers = { traceparent: SAMPLED, 'x-request-id': 'socket-1' };
+    using socket = await initializedSocket(app, token, { headers });
+    for (const field of ['customerId', 'withdrawalMethods { id }']) {
+      socket.subscribe(field, `{ ${field} }`);
+      await socket.until(field, 'complete');
     }
-    const client = createWebSocketClient({
-      url: app.webSocketUrl,
-      webSocketImpl: TracedSocket,
-      connectionParams: { authorization: `Bearer ${token}` },
+    const roots = await eventually(() => {
+      const found = collector.spans.filter(({ kind }) => kind === 'server');
+      expect(found).toHaveLength(2);
+      return found;
     });
-    try {
-      for (const field of ['customerId', 'withdrawalMethods { id }']) {
-        for await (const { data } of client.iterate({ query: `{ ${field} }` })) {
-          expect(data).toBeTruthy();
-        }
-      }
-      const roots = await eventually(() => {
-        const found = collector.spans.filter(({ kind }) => kind === 'server');
-        expect(found).toHaveLength(2);
-        return found;
+    for (const root of roots) {
+      expect(root).toMatchObject({
+        name: 'query',
+        parentSpanId: null,
+        links: [{ traceId: TRACE_ID, spanId: PARENT_ID }],
       });
-      for (const root of roots) {
-        expect(root).toMatchObject({
-          name: 'query',
-          parentSpanId: null,
-          links: [{ traceId: TRACE_ID, spanId: PARENT_ID }],
-        });
-        expect(collector.childrenOf(root)).toHaveLength(1);
-        await eventually(() => app.logged.some((line) => line.includes(root.traceId)));
-      }
-      expect(roots[0]?.traceId).not.toBe(roots[1]?.traceId);
-      expect(carried(app).requestId).toBe('socket-1');
-    } finally {
-      await client.dispose();
+      expect(collector.childrenOf(root)).toHaveLength(1);
+      await eventually(() => app.logged.some((line) => line.includes(root.traceId)));
     }
+    expect(roots[0]?.traceId).not.toBe(roots[1]?.traceId);
+    expect(carried(app).requestId).toBe('socket-1');
   });
 });
 

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import type { OrderClient, SendOptions } from './order-client.ts';
 import { startOrderFacade } from './order-facade.ts';
-import { buying, type OrderRequest, waiting } from './order-request.ts';
+import {
+  buying,
+  type GraphQLMessage,
+  type OrderRequest,
+  placing,
+  waiting,
+} from './order-request.ts';
 
 const READ = '{ positions { id } orders { id } session { balance orders { id } } }';
 const SELECTION = `{ __typename ... on OrderAccepted ${READ} ... on OrderOutcomeUnknown ${READ} ... on OrderRejected { error } }`;
@@ -13,22 +19,16 @@ interface Afterwards {
   readonly session: { readonly orders: readonly { readonly id: string }[] };
 }
 
-async function ask(client: OrderClient, query: string, options?: SendOptions) {
-  const body = await client.send({ query, variables: {} }, options);
+async function ask(client: OrderClient, message: string | GraphQLMessage, options?: SendOptions) {
+  const sent = typeof message === 'string' ? { query: message, variables: {} } : message;
+  const body = await client.send(sent, options);
   if (body === 'cut' || body.errors) throw new Error(JSON.stringify(body));
   return body.data as Readonly<Record<string, Afterwards>>;
 }
 
-/** The order written into the document, with the selection read after it. */
-function field({ mutation, input }: OrderRequest, selection = SELECTION): string {
-  const { symbol, comment, idempotencyKey } = input;
-  const size =
-    mutation === 'placeOrder'
-      ? 'size: { units: 1 }'
-      : `amount: ${input.amount}, price: ${input.price}`;
-  const text = [symbol, comment, idempotencyKey].map((each) => JSON.stringify(each));
-  return `${mutation}(input: { symbol: ${text[0]}, side: BUY, ${size}, comment: ${text[1]}, idempotencyKey: ${text[2]} }) ${selection}`;
-}
+/** Places an order, with the selection read after it. */
+const order = async (client: OrderClient, request: OrderRequest, options?: SendOptions) =>
+  (await ask(client, placing(request, SELECTION), options)).answer;
 
 function ids(rows: readonly { readonly id: string }[]): string[] {
   return rows.map(({ id }) => id);
@@ -43,16 +43,16 @@ test.each(['http', 'socket'] as const)(
     await ask(client, '{ session { balance } positions { id } }', { transport });
     sandbox.clearCalls();
 
-    const bought = await ask(client, `mutation { order: ${field(buying('one'))} }`, { transport });
+    const bought = await order(client, buying('one'), { transport });
     const calls = sandbox.requests().map(({ operation }) => operation);
     expect(calls[0]).toBe('openPosition');
     expect(calls.slice(1).toSorted()).toEqual(['getOpenPositions', 'getSession']);
-    expect(ids(bought.order?.positions ?? [])).toContain(sandbox.orders()[0]?.orderId);
+    expect(ids(bought?.positions ?? [])).toContain(sandbox.orders()[0]?.orderId);
 
-    const placed = await ask(client, `mutation { order: ${field(waiting('two'))} }`, { transport });
+    const placed = await order(client, waiting('two'), { transport });
     const pending = sandbox.orders()[1]?.orderId;
-    expect(ids(placed.order?.orders ?? [])).toContain(pending);
-    expect(ids(placed.order?.session.orders ?? [])).toContain(pending);
+    expect(ids(placed?.orders ?? [])).toContain(pending);
+    expect(ids(placed?.session.orders ?? [])).toContain(pending);
     expect(sandbox.calls()).toBe(6);
   },
 );
@@ -62,21 +62,23 @@ test('an order with an unknown outcome returns the present positions and orders'
   const { sandbox } = facade;
   const client = facade.client();
   await ask(client, '{ session { balance } positions { id } }');
-  const { order } = await ask(client, `mutation { order: ${field(waiting('a', 'TEST.UNKNOWN'))} }`);
-  expect(order?.__typename).toBe('OrderOutcomeUnknown');
-  expect(ids(order?.orders ?? [])).toContain(sandbox.orders()[0]?.orderId);
-  const other = await ask(client, `mutation { order: ${field(buying('b', 'TEST.UNKNOWN'))} }`);
-  expect(ids(other.order?.positions ?? [])).toContain(sandbox.orders()[1]?.orderId);
+  const unknown = await order(client, waiting('a', 'TEST.UNKNOWN'));
+  expect(unknown?.__typename).toBe('OrderOutcomeUnknown');
+  expect(ids(unknown?.orders ?? [])).toContain(sandbox.orders()[0]?.orderId);
+  const other = await order(client, buying('b', 'TEST.UNKNOWN'));
+  expect(ids(other?.positions ?? [])).toContain(sandbox.orders()[1]?.orderId);
 });
 
 test('two orders of one document are each followed by reads of their own', async () => {
   await using facade = await startOrderFacade();
   const { sandbox } = facade;
   const client = facade.client();
-  const { one, two } = await ask(
-    client,
-    `mutation { one: ${field(waiting('1'))} two: ${field(waiting('2'))} }`,
-  );
+  const { one, two } = await ask(client, {
+    query: `mutation ($one: PlaceLimitOrderInput!, $two: PlaceLimitOrderInput!) {
+      one: placeLimitOrder(input: $one) ${SELECTION} two: placeLimitOrder(input: $two) ${SELECTION}
+    }`,
+    variables: { one: waiting('1').input, two: waiting('2').input },
+  });
   const [first, second] = sandbox.orders().map(({ orderId }) => orderId);
   expect(ids(one?.orders ?? [])).toContain(first);
   expect(ids(one?.orders ?? [])).not.toContain(second);
@@ -103,7 +105,7 @@ test('an answer from the record reads afresh as well', async () => {
   expect(asked.order?.__typename).toBe('OrderOutcomeUnknown');
   expect(ids(asked.order?.orders ?? [])).toContain(orderId);
   expect(ids(asked.order?.session.orders ?? [])).toContain(orderId);
-  const again = await ask(desk, `mutation { order: ${field(waiting('unsure', 'TEST.UNKNOWN'))} }`);
-  expect(ids(again.order?.orders ?? [])).toContain(orderId);
+  const again = await order(desk, waiting('unsure', 'TEST.UNKNOWN'));
+  expect(ids(again?.orders ?? [])).toContain(orderId);
   expect(sandbox.calls('placeLimitOrder')).toBe(1);
 });

@@ -90,21 +90,20 @@ const BAD: readonly (readonly [Mutation, Input, argument: string])[] = [
   ['placeLimitOrder', { idempotencyKey: '' }, 'input.idempotencyKey'],
 ];
 
-const NULLS: readonly (readonly [Mutation, Input, argument: string])[] = [
-  ['placeOrder', { price: null }, 'input.price'],
-  ['placeOrder', { stopLoss: null }, 'input.stopLoss'],
-  ['placeOrder', { price: 1, takeProfit: null }, 'input.takeProfit'],
-  ['placeOrder', { stopLoss: { price: null } }, 'input.stopLoss.price'],
-  ['placeOrder', { takeProfit: { amount: null } }, 'input.takeProfit.amount'],
-  ['placeOrder', { kind: 'MARKET', stopLoss: null }, 'input.stopLoss'],
-  ['placeLimitOrder', { stopLoss: null }, 'input.stopLoss'],
-  ['placeLimitOrder', { takeProfit: null }, 'input.takeProfit'],
-];
-
-const KINDS: readonly (readonly [Input, sentence: string])[] = [
-  [{ kind: 'PENDING' }, 'must be given with kind PENDING'],
-  [{ kind: 'PENDING', price: null }, 'must be given with kind PENDING'],
-  [{ kind: 'MARKET', price: 1 }, 'does not go with kind MARKET'],
+const NO_NULL = 'leave it out for none';
+const NO_PRICE = 'must be given with kind PENDING';
+const REFUSED: readonly (readonly [Mutation, Input, argument: string, sentence: string])[] = [
+  ['placeOrder', { price: null }, 'input.price', NO_NULL],
+  ['placeOrder', { stopLoss: null }, 'input.stopLoss', NO_NULL],
+  ['placeOrder', { price: 1, takeProfit: null }, 'input.takeProfit', NO_NULL],
+  ['placeOrder', { stopLoss: { price: null } }, 'input.stopLoss.price', NO_NULL],
+  ['placeOrder', { takeProfit: { amount: null } }, 'input.takeProfit.amount', NO_NULL],
+  ['placeOrder', { kind: 'MARKET', stopLoss: null }, 'input.stopLoss', NO_NULL],
+  ['placeLimitOrder', { stopLoss: null }, 'input.stopLoss', NO_NULL],
+  ['placeLimitOrder', { takeProfit: null }, 'input.takeProfit', NO_NULL],
+  ['placeOrder', { kind: 'PENDING' }, 'input.price', NO_PRICE],
+  ['placeOrder', { kind: 'PENDING', price: null }, 'input.price', NO_PRICE],
+  ['placeOrder', { kind: 'MARKET', price: 1 }, 'input.price', 'does not go with kind MARKET'],
 ];
 
 const PASSING: readonly (readonly [Mutation, Input])[] = [
@@ -137,15 +136,7 @@ describe('bad input', () => {
     'a null that is none is refused, and a kind that contradicts the price: %s',
     async (form) => {
       await using stage = await startStage();
-      const cases = [
-        ...NULLS.map(([mutation, input, argument]) => {
-          return { mutation, input, argument, sentence: 'leave it out for none' };
-        }),
-        ...KINDS.map(([input, sentence]) => {
-          return { mutation: 'placeOrder' as const, input, argument: 'input.price', sentence };
-        }),
-      ];
-      for (const { mutation, input, argument, sentence } of cases) {
+      for (const [mutation, input, argument, sentence] of REFUSED) {
         const { errors } = await stage.send(mutation, input, form);
         expect(errors, `${mutation} ${JSON.stringify(input)}`).toMatchObject([
           {

@@ -1,3 +1,4 @@
+import { systemClock } from '../../../lib/clock.ts';
 import type { OrderRequest, Reply } from './order-request.ts';
 
 /** One request of a client, and the reply it got. */
@@ -54,7 +55,7 @@ export class LedgerBook {
     asked: () => Promise<Reply>,
     isVoid = false,
   ) {
-    const began = { beganAt: this.#next(), beganAtMs: Date.now() };
+    const began = { beganAt: this.#next(), beganAtMs: systemClock.now() };
     const reply = await asked();
     page.exchanges.push({ request, isVoid, reply, ...began, endedAt: this.#next() });
   }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Account, FaultInjector } from './fault-injector.ts';
 import type { LedgerBook, Page } from './ledger-book.ts';
 import type { OrderClient, SendOptions } from './order-client.ts';
-import type { OrderRequest } from './order-request.ts';
+import { type OrderRequest, TOO_LATE_MS, within } from './order-request.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 export interface Trader {
@@ -74,9 +74,8 @@ export class Traffic {
   #limited({ mutation, input }: OrderRequest): OrderRequest {
     const { random } = this.#options;
     if (random.happens(0.5)) return { mutation, input };
-    const inMs = random.happens(0.1) ? -1 : random.below(LONGEST_LIMIT_MS);
-    const sendBefore = new Date(Date.now() + inMs).toISOString();
-    return { mutation, input: { ...input, sendBefore } };
+    const inMs = random.happens(0.1) ? TOO_LATE_MS : random.below(LONGEST_LIMIT_MS);
+    return within({ mutation, input }, inMs);
   }
 
   #void(trader: Trader, page: Page): Promise<void> {

@@ -1,10 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
+import { startSandbox } from '../../../sandbox/start.ts';
+import type { Environment } from '../../../src/config.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
+import { readinessOf } from '../../support/readiness.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
 import { LARGEST_ANSWER_BYTES, LATE_MS, ORDER_TIMEOUT_MS } from './fault-injector.ts';
@@ -21,36 +23,24 @@ export interface Rehearsal extends Pick<LedgerRunOptions, 'seed' | 'steps' | 'is
 }
 
 const FREEZE_MS = 4_000;
-const REPLICAS = 3;
 
 /** Two facades that share a file of order records, killed and restarted in turn. */
-export async function rehearseWithSqlite({ rounds = 1, ...rehearsal }: Rehearsal) {
-  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-ledger-'));
-  await using sandbox = await startLedgerSandbox();
-  const start = () =>
-    startFacadeProcess({ ...environment(sandbox), ORDER_STORE: join(folder, 'orders.db') });
-  const [first, second] = await Promise.all([start(), start()]);
-  await using one = first;
-  await using other = second;
-  const report = await runLedger({
-    ...rehearsal,
-    sandbox,
-    facades: [one, other],
-    disruptions: repeated(rounds, [
-      (bring) => bring(one, 'SIGKILL'),
-      (bring) => bring(other, 'SIGTERM'),
-      (bring) => bring(other, 'SIGKILL'),
-      async (bring) => void (await Promise.all([bring(one, 'SIGKILL'), bring(other, 'SIGKILL')])),
-    ]),
-  });
-  await rm(folder, { recursive: true });
-  return withFaults(report, [...one.logged, ...other.logged]);
+export async function rehearseWithSqlite(rehearsal: Rehearsal): Promise<LedgerReport> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'trading-graph-ledger-'));
+  const store = { ORDER_STORE: join(folder.path, 'orders.db') };
+  return await rehearse(rehearsal, store, ([one, other]) => [
+    (bring) => bring(one, 'SIGKILL'),
+    (bring) => bring(other, 'SIGTERM'),
+    (bring) => bring(other, 'SIGKILL'),
+    async (bring) => void (await Promise.all([bring(one, 'SIGKILL'), bring(other, 'SIGKILL')])),
+  ]);
 }
 
 /** Two replicas, killed in turn, that share a Redis which is killed as well. */
-export function rehearseWithRedis(redisServerPath: string, rehearsal: Rehearsal) {
+export async function rehearseWithRedis(redisServerPath: string, rehearsal: Rehearsal) {
   const args = ['--appendonly', 'yes', '--appendfsync', 'always'];
-  return rehearseReplicas(redisServerPath, args, rehearsal, (one, other, redis) => [
+  await using redis = await startTestRedis(redisServerPath, { args });
+  return await rehearse(rehearsal, { REDIS_URL: redis.url }, ([one, other]) => [
     // Redis comes first: with a replica that has just died, its recovery takes about ten seconds.
     () => restart(redis, [one, other]),
     (bring) => bring(one, 'SIGKILL'),
@@ -60,41 +50,28 @@ export function rehearseWithRedis(redisServerPath: string, rehearsal: Rehearsal)
 }
 
 /** Two replicas that are frozen at times, and a Redis that restarts empty. */
-export function rehearseWithForgetfulRedis(redisServerPath: string, rehearsal: Rehearsal) {
-  return rehearseReplicas(redisServerPath, [], rehearsal, (one, other, redis) => [
+export async function rehearseWithForgetfulRedis(redisServerPath: string, rehearsal: Rehearsal) {
+  await using redis = await startTestRedis(redisServerPath);
+  const disruptions: Disruptions = ([one, other]) => [
     () => restart(redis),
     () => freeze(one),
     () => restart(redis),
     () => freeze(other),
-  ]);
+  ];
+  return await rehearse(rehearsal, { REDIS_URL: redis.url }, disruptions, { mayForget: true });
 }
 
 /** Three replicas, and a Redis that has each failure of docs/order-records.md in turn. */
-export async function rehearseWithFailingRedis(
-  redisServerPath: string,
-  { rounds = 1, ...rehearsal }: Rehearsal,
-) {
+export async function rehearseWithFailingRedis(redisServerPath: string, rehearsal: Rehearsal) {
   await using started = new AsyncDisposableStack();
-  const sandbox = started.use(await startLedgerSandbox());
-  const start = async (args: readonly string[] = []) =>
-    started.use(
-      await startTestRedis(redisServerPath, {
-        args: ['--repl-diskless-sync-delay', '0', ...args],
-      }),
-    );
+  const start = async (more: readonly string[] = []) => {
+    const args = ['--repl-diskless-sync-delay', '0', ...more];
+    return started.use(await startTestRedis(redisServerPath, { args }));
+  };
   let redis = await start();
   const address = started.use(await startSwitchboard(redis.url));
-  const facades = await Promise.all(
-    Array.from({ length: REPLICAS }, async () =>
-      started.use(
-        await startFacadeProcess({
-          ...environment(sandbox),
-          REDIS_URL: `redis://:${REDIS_PASSWORD}@${address.address}`,
-        }),
-      ),
-    ),
-  );
-  const disruptions: (() => Promise<void>)[] = [
+  const store = { REDIS_URL: `redis://:${REDIS_PASSWORD}@${address.address}` };
+  const disruptions: Disruptions = (facades) => [
     // Stopped, and back with what it had a second before.
     async () => {
       await redis.command('SAVE');
@@ -130,43 +107,47 @@ export async function rehearseWithFailingRedis(
       await allTakeOrders(facades);
     },
   ];
-  const report = await runLedger({
-    ...rehearsal,
-    sandbox,
-    facades,
-    mayForget: true,
-    disruptions: repeated(rounds, disruptions),
-  });
-  return withFaults(
-    report,
-    facades.flatMap(({ logged }) => logged),
-  );
+  return await rehearse(rehearsal, store, disruptions, { mayForget: true, replicas: 3 });
 }
 
-async function rehearseReplicas(
-  redisServerPath: string,
-  args: readonly string[],
+type Disruptions = (
+  facades: readonly [FacadeProcess, FacadeProcess, ...FacadeProcess[]],
+) => readonly Disruption[];
+
+/** Replicas with this store; a line of level error is a fault of theirs, unless it reports an unavailable store. */
+async function rehearse(
   { rounds = 1, ...rehearsal }: Rehearsal,
-  disruptions: (
-    one: FacadeProcess,
-    other: FacadeProcess,
-    redis: TestRedis,
-  ) => readonly Disruption[],
-) {
-  await using sandbox = await startLedgerSandbox();
-  await using redis = await startTestRedis(redisServerPath, { args });
-  const replica = () => startFacadeProcess({ ...environment(sandbox), REDIS_URL: redis.url });
-  const [first, second] = await Promise.all([replica(), replica()]);
-  await using one = first;
-  await using other = second;
+  store: Environment,
+  disruptions: Disruptions,
+  { replicas = 2, mayForget = false } = {},
+): Promise<LedgerReport> {
+  await using started = new AsyncDisposableStack();
+  const gateway = { seed: 'ledger', instruments: 40, tickMs: 0, slowMs: LATE_MS };
+  const sandbox = started.use(await startSandbox(gateway));
+  const environment = {
+    GATEWAY_URL: sandbox.url,
+    ORDER_TIMEOUT_MS: String(ORDER_TIMEOUT_MS),
+    GATEWAY_MAX_BYTES: String(LARGEST_ANSWER_BYTES),
+    GATEWAY_CONNECTIONS: '256',
+    RATE_LIMIT_PER_MINUTE: '10000000',
+    ...store,
+  };
+  const start = async () => started.use(await startFacadeProcess(environment));
+  const facades = await Promise.all([
+    ...([start(), start()] as const),
+    ...Array.from({ length: replicas - 2 }, start),
+  ]);
   const report = await runLedger({
-    ...rehearsal,
-    sandbox,
-    facades: [one, other],
-    mayForget: args.length === 0,
-    disruptions: repeated(rounds, disruptions(one, other, redis)),
+    ...{ ...rehearsal, sandbox, facades, mayForget },
+    disruptions: Array.from({ length: rounds }, () => disruptions(facades)).flat(),
   });
-  return withFaults(report, [...one.logged, ...other.logged]);
+  const faults = facades
+    .flatMap(({ logged }) => logged)
+    .filter((line) => line.includes('"level":"error"') && !line.includes('trying again'));
+  return {
+    ...report,
+    contradictions: [...report.contradictions, ...faults.map((line) => `logged: ${line}`)],
+  };
 }
 
 /**
@@ -180,12 +161,9 @@ async function restart(redis: TestRedis, writers: readonly FacadeProcess[] = [])
 }
 
 async function allTakeOrders(facades: readonly FacadeProcess[]): Promise<void> {
-  await Promise.all(facades.map(({ url }) => eventually(() => takesOrders(url))));
-}
-
-async function takesOrders(url: string): Promise<boolean> {
-  const readiness = await (await fetch(`${url}/health/ready`)).text();
-  return !readiness.includes('order-store');
+  const takesOrders = async ({ url }: FacadeProcess) =>
+    !(await readinessOf(url)).reasons?.includes('order-store');
+  await Promise.all(facades.map((facade) => eventually(() => takesOrders(facade))));
 }
 
 /** Long enough for the others to consider its orders lost. */
@@ -193,33 +171,4 @@ async function freeze(facade: FacadeProcess): Promise<void> {
   facade.signal('SIGSTOP');
   await delay(FREEZE_MS);
   facade.signal('SIGCONT');
-}
-
-function startLedgerSandbox(): Promise<Sandbox> {
-  return startSandbox({ seed: 'ledger', instruments: 40, tickMs: 0, slowMs: LATE_MS });
-}
-
-function environment(sandbox: Sandbox) {
-  return {
-    GATEWAY_URL: sandbox.url,
-    ORDER_TIMEOUT_MS: String(ORDER_TIMEOUT_MS),
-    GATEWAY_MAX_BYTES: String(LARGEST_ANSWER_BYTES),
-    GATEWAY_CONNECTIONS: '256',
-    RATE_LIMIT_PER_MINUTE: '10000000',
-  };
-}
-
-function repeated(rounds: number, disruptions: readonly Disruption[]): Disruption[] {
-  return Array.from({ length: rounds }, () => disruptions).flat();
-}
-
-/** A line of level error is a fault of the facade's own, unless it reports an unavailable store. */
-function withFaults(report: LedgerReport, logged: readonly string[]): LedgerReport {
-  const faults = logged.filter(
-    (line) => line.includes('"level":"error"') && !line.includes('trying again'),
-  );
-  return {
-    ...report,
-    contradictions: [...report.contradictions, ...faults.map((line) => `logged: ${line}`)],
-  };
 }

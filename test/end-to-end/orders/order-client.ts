@@ -1,5 +1,6 @@
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import { systemClock } from '../../../lib/clock.ts';
 import { CLOCKS_DIFFER_MS } from '../../../src/domain/trading/orders.ts';
 import {
   asking,
@@ -123,9 +124,9 @@ export class OrderClient {
 }
 
 /**
- * Ahead by less than the clocks of a server and its clients may differ, so that no correction of this machine's date
- * makes the key older than a server that has only just begun.
+ * By the clock of a server in this process, which a correction of the machine's date does not set back. Ahead by less than
+ * the clocks of a server and its clients may differ, so that the key is no older than a server that has only just begun.
  */
 export function justNow(): Date {
-  return new Date(Date.now() + CLOCKS_DIFFER_MS / 2);
+  return new Date(systemClock.now() + CLOCKS_DIFFER_MS / 2);
 }

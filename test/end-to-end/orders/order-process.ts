@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SandboxOptions, startSandbox } from '../../../sandbox/start.ts';
@@ -9,13 +9,12 @@ import { OrderClient } from './order-client.ts';
 /** The program in a process of its own, with a file of order records, a gateway and a client. */
 export async function startOrderProcess(gateway: SandboxOptions, environment: Environment = {}) {
   await using opened = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-order-process-'));
-  opened.defer(() => rm(folder, { recursive: true }));
+  const folder = opened.use(await mkdtempDisposable(join(tmpdir(), 'trading-graph-')));
   const sandbox = opened.use(await startSandbox({ tickMs: 0, instruments: 40, ...gateway }));
   const facade = opened.use(
     await startFacadeProcess({
       GATEWAY_URL: sandbox.url,
-      ORDER_STORE: join(folder, 'orders.db'),
+      ORDER_STORE: join(folder.path, 'orders.db'),
       ...environment,
     }),
   );

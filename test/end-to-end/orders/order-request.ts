@@ -52,9 +52,9 @@ export const OUTCOME =
   '{ __typename ... on OrderOutcome { replayed } ... on OrderAccepted { orderId } ... on OrderRejected { error sent } }';
 const INPUT_TYPES = { placeOrder: 'PlaceOrderInput!', placeLimitOrder: 'PlaceLimitOrderInput!' };
 
-export function placing({ mutation, input }: OrderRequest): GraphQLMessage {
+export function placing({ mutation, input }: OrderRequest, selection = OUTCOME): GraphQLMessage {
   return {
-    query: `mutation ($input: ${INPUT_TYPES[mutation]}) { answer: ${mutation}(input: $input) ${OUTCOME} }`,
+    query: `mutation ($input: ${INPUT_TYPES[mutation]}) { answer: ${mutation}(input: $input) ${selection} }`,
     variables: { input },
   };
 }
@@ -105,6 +105,15 @@ export function outcomeIn(answer: unknown): Reply {
 export function buying(key: string, symbol = 'AAPL'): OrderRequest {
   const input = { symbol, side: 'BUY', size: { units: 1 }, comment: key, idempotencyKey: key };
   return { mutation: 'placeOrder', input };
+}
+
+/** By more than a correction of this machine's date. */
+export const TOO_LATE_MS = -60_000;
+
+/** The order, to be sent within so many milliseconds, or too late already. */
+export function within({ mutation, input }: OrderRequest, inMs: number): OrderRequest {
+  const sendBefore = new Date(Date.now() + inMs).toISOString();
+  return { mutation, input: { ...input, sendBefore } };
 }
 
 /** A limit order far below the market price. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
+import { readinessOf } from '../../support/readiness.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { type OrderFacade, startOrderFacade } from './order-facade.ts';
 import { buying } from './order-request.ts';
@@ -10,10 +11,7 @@ const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnk
 
 /** In production, where a warm-up would only take time. */
 function startOn(redis: TestRedis, environment: Record<string, string> = {}, url = redis.url) {
-  return startOrderFacade({
-    ...{ NODE_ENV: 'production', REDIS_URL: url },
-    ...environment,
-  });
+  return startOrderFacade({ NODE_ENV: 'production', REDIS_URL: url, ...environment });
 }
 
 const refusalOf = (start: Promise<OrderFacade>) =>
@@ -25,12 +23,7 @@ const refusalOf = (start: Promise<OrderFacade>) =>
     (error: Error) => error.message,
   );
 
-async function reasons({ url }: OrderFacade): Promise<readonly string[]> {
-  const { reasons: named = [] } = (await (await fetch(`${url}/health/ready`)).json()) as {
-    reasons?: readonly string[];
-  };
-  return named;
-}
+const reasons = async ({ url }: OrderFacade) => (await readinessOf(url)).reasons ?? [];
 
 /** The orders of a Redis that has an epoch already. */
 async function taken(facade: OrderFacade, name: string): Promise<unknown> {

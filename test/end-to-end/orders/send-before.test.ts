@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { readinessOf } from '../../support/readiness.ts';
 import { startOrderFacade } from './order-facade.ts';
-import { buying, type OrderRequest, waiting } from './order-request.ts';
+import { buying, TOO_LATE_MS, waiting, within } from './order-request.ts';
 
 const EXPIRED = { type: 'OrderRejected', error: 'EXPIRED', sent: false };
-
-function within({ mutation, input }: OrderRequest, inMs: number): OrderRequest {
-  return { mutation, input: { ...input, sendBefore: new Date(Date.now() + inMs).toISOString() } };
-}
 
 test.each([
   ['http', buying('k')],
@@ -18,7 +15,7 @@ test.each([
     await using facade = await startOrderFacade();
     const { sandbox } = facade;
     const client = facade.client();
-    const late = await client.place(within(order, -1), { transport });
+    const late = await client.place(within(order, TOO_LATE_MS), { transport });
     expect(late).toMatchObject({ ...EXPIRED, replayed: false });
     const again = await client.place(order, { transport });
     expect(again).toMatchObject({ ...EXPIRED, replayed: true });
@@ -28,8 +25,7 @@ test.each([
     expect(sent).toMatchObject({ type: 'OrderAccepted', replayed: false });
     // The gateway knows nothing of it.
     expect(sandbox.requests().at(-1)?.body).not.toContain('sendBefore');
-    const ready = await (await fetch(`${facade.url}/health/ready`)).json();
-    expect(ready).toEqual({ status: 'ok' });
+    expect(await readinessOf(facade.url)).toEqual({ status: 'ok' });
   },
 );
 
@@ -37,7 +33,8 @@ test('orders that come too late take nothing from those that are in time', async
   await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '40' });
   const client = facade.client();
   const replies: unknown[] = [];
-  for (let n = 0; n < 60; n += 1) replies.push(await client.place(within(buying(`late ${n}`), -1)));
+  for (let n = 0; n < 60; n += 1)
+    replies.push(await client.place(within(buying(`late ${n}`), TOO_LATE_MS)));
   expect(replies.slice(0, 2)).toMatchObject([EXPIRED, EXPIRED]);
   const refused = { code: 'IDEMPOTENCY_UNAVAILABLE' };
   expect(replies.slice(2)).toMatchObject(Array.from({ length: 58 }, () => refused));
@@ -96,7 +93,7 @@ test.each([
     const client = facade.client({ token });
     expect(await client.place(within(buying('k'), 300_000))).toMatchObject(outcome);
     expect(sandbox.orders()).toHaveLength(shiftSeconds > 0 ? 0 : 1);
-    const ready = await (await fetch(`${facade.adminUrl}/health/ready`)).json();
+    const ready = await readinessOf(facade.adminUrl);
     expect(ready.reasons).toEqual(shiftSeconds === 0 ? undefined : ['gateway']);
   },
 );

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { readMetrics } from '../../support/leaks.ts';
+import { readinessOf } from '../../support/readiness.ts';
 import { outcomesOf } from '../operations/request-lines.ts';
 import { justNow } from './order-client.ts';
 import { startOrderFacade } from './order-facade.ts';
 import { startOrderProcess } from './order-process.ts';
-import { buying, voiding, waiting } from './order-request.ts';
+import { buying, TOO_LATE_MS, voiding, waiting, within } from './order-request.ts';
 
 const TRANSPORTS = ['http', 'socket'] as const;
 const VOIDED = { type: 'OrderRejected', error: 'VOIDED', sent: false };
@@ -120,16 +121,14 @@ test('a token closes half of a tenth of its account’s share of records, and is
     ],
   });
   expect(await client.place(buying('k3'))).toMatchObject({ replayed: false });
-  const ready = await (await fetch(`${facade.url}/health/ready`)).json();
-  expect(ready).toEqual({ status: 'ok' });
+  expect(await readinessOf(facade.url)).toEqual({ status: 'ok' });
 });
 
 test('a closed key outlives the process, in the file', async () => {
   await using started = await startOrderProcess({});
   const { client, facade, sandbox } = started;
-  const since = justNow();
-  // Made before the second process begins, by more than it has lived when it is asked.
-  const madeAt = new Date();
+  // Made before the second process begins, by more than it has lived when it is asked; and as the first one began, whatever becomes of the date.
+  const since = new Date();
   expect(await client.void('k', { since })).toMatchObject(VOIDED);
   await facade.kill();
   await facade.ended();
@@ -137,7 +136,7 @@ test('a closed key outlives the process, in the file', async () => {
   expect(await client.place(buying('k'))).toMatchObject(VOIDED);
   expect(await client.void('k', { since })).toMatchObject({ ...VOIDED, replayed: true });
   // The file remembers what its first process did.
-  expect(await client.void('another', { since: madeAt })).toMatchObject(VOIDED);
+  expect(await client.void('another', { since })).toMatchObject(VOIDED);
   expect(sandbox.calls('openPosition')).toBe(0);
 });
 
@@ -146,9 +145,7 @@ test('the figures tell closed keys and orders that came too late apart from the 
   const client = facade.client();
   for (let repeat = 0; repeat < 3; repeat += 1) await client.void('k');
   await client.place(buying('k'));
-  const { mutation, input } = buying('late');
-  const sendBefore = new Date(Date.now() - 1).toISOString();
-  await client.place({ mutation, input: { ...input, sendBefore } });
+  await client.place(within(buying('late'), TOO_LATE_MS));
   const text = await readMetrics(facade.adminUrl);
   expect(text).toContain('trading_graph_order_keys_voided_total 1\n');
   expect(text).toContain('trading_graph_orders_total{outcome="expired"} 1\n');

@@ -1,3 +1,4 @@
+import type { Plugin } from '@envelop/core';
 import { type DocumentNode, GraphQLError, parse, print } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GivenPlugin } from '../../../engine/plugins/open-plugins.ts';
@@ -20,65 +21,54 @@ interface Failing {
   readonly ask: string;
 }
 
+interface Hook {
+  readonly context: Readonly<Record<string, unknown>>;
+  setResultAndStopExecution(result: object): void;
+  setExecuteFn(run: () => unknown): void;
+}
+
 /** Plugins each of which fails in one hook, for an operation of its own. */
 function failing(error: unknown): Readonly<Record<string, Failing>> {
   const fail = (): never => {
     throw error;
   };
-  let made = 0;
-  const plugin = (hooksFor: (when: When) => object): Failing =>
-    failingFor('{ % : __typename }', hooksFor);
-  const live = (hooksFor: (when: When) => object): Failing =>
-    failingFor('subscription % { positionChanges { cursor } }', hooksFor);
-  const failingFor = (operation: string, hooksFor: (when: When) => object): Failing => {
-    made += 1;
-    const name = `failing${made}x`;
-    const asked = `asked${made}`;
-    const onParse = ({ params, extendContext }: Parsing) =>
-      extendContext({ [asked]: String(params.source).includes(name) });
-    const when: When = (act) => (hook) =>
-      (hook as { context: Record<string, unknown> }).context[asked] === true
-        ? act(hook)
-        : undefined;
-    return { plugin: { onParse, ...hooksFor(when) }, ask: operation.replace('%', name) };
-  };
-  const stop = ({ setResultAndStopExecution }: never) =>
-    (setResultAndStopExecution as (result: object) => void)({ errors: [error] });
-  const set = ({ setResult }: never) =>
-    (setResult as (result: object) => void)({ errors: [error] });
-  const rejecting = async () => fail();
-  return {
-    onParse: plugin(() => ({
-      // The first of these plugins.
-      onParse: ({ params }: Parsing) =>
-        String(params.source).includes('failing1x') ? fail() : undefined,
-    })),
-    onValidate: plugin((when) => ({ onValidate: when(fail) })),
-    onContextBuilding: plugin((when) => ({ onContextBuilding: when(fail) })),
-    'onContextBuilding, later': plugin((when) => ({ onContextBuilding: when(rejecting) })),
-    onExecute: plugin((when) => ({ onExecute: when(fail) })),
-    'onExecute, later': plugin((when) => ({ onExecute: when(rejecting) })),
-    setResultAndStopExecution: plugin((when) => ({ onExecute: when(stop) })),
-    setExecuteFn: plugin((when) => ({
-      onExecute: when(({ setExecuteFn }: never) =>
-        (setExecuteFn as (run: () => unknown) => void)(fail),
-      ),
-    })),
-    onExecuteDone: plugin((when) => ({ onExecute: when(() => ({ onExecuteDone: fail })) })),
-    'onExecuteDone, later': plugin((when) => ({
-      onExecute: when(() => ({ onExecuteDone: rejecting })),
-    })),
-    setResult: plugin((when) => ({ onExecute: when(() => ({ onExecuteDone: set })) })),
-    onSubscribe: live((when) => ({ onSubscribe: when(fail) })),
-    'onSubscribe, later': live((when) => ({ onSubscribe: when(rejecting) })),
-    'setResultAndStopExecution of events': live((when) => ({ onSubscribe: when(stop) })),
-    onSubscribeResult: live((when) => ({
-      onSubscribe: when(() => ({ onSubscribeResult: fail })),
-    })),
-  };
+  const later = async () => fail();
+  const result = { errors: [error] };
+  const stop = ({ setResultAndStopExecution }: Hook) => setResultAndStopExecution(result);
+  const set = ({ setResult }: { setResult(given: object): void }) => setResult(result);
+  const acts: readonly [what: string, hook: string, act: (hook: Hook) => unknown][] = [
+    ['onParse', 'onParse', fail],
+    ['onValidate', 'onValidate', fail],
+    ['onContextBuilding', 'onContextBuilding', fail],
+    ['onContextBuilding, later', 'onContextBuilding', later],
+    ['onExecute', 'onExecute', fail],
+    ['onExecute, later', 'onExecute', later],
+    ['setResultAndStopExecution', 'onExecute', stop],
+    ['setExecuteFn', 'onExecute', ({ setExecuteFn }) => setExecuteFn(fail)],
+    ['onExecuteDone', 'onExecute', () => ({ onExecuteDone: fail })],
+    ['onExecuteDone, later', 'onExecute', () => ({ onExecuteDone: later })],
+    ['setResult', 'onExecute', () => ({ onExecuteDone: set })],
+    ['onSubscribe', 'onSubscribe', fail],
+    ['onSubscribe, later', 'onSubscribe', later],
+    ['setResultAndStopExecution of events', 'onSubscribe', stop],
+    ['onSubscribeResult', 'onSubscribe', () => ({ onSubscribeResult: fail })],
+  ];
+  const plugins = acts.map(([what, hook, act], at) => {
+    const name = `failing${at}x`;
+    const onParse = ({ params, extendContext }: Parsing) => {
+      const isAsked = String(params.source).includes(name);
+      if (isAsked && hook === 'onParse') fail();
+      extendContext({ [name]: isAsked });
+    };
+    const run = (given: Hook) => (given.context[name] === true ? act(given) : undefined);
+    const ask =
+      hook === 'onSubscribe'
+        ? `subscription ${name} { positionChanges { cursor } }`
+        : `{ ${name}: __typename }`;
+    return [what, { plugin: { [hook]: run, onParse }, ask }] as const;
+  });
+  return Object.fromEntries(plugins);
 }
-
-type When = (act: (hook: never) => unknown) => (hook: never) => unknown;
 
 const HOOKS = Object.keys(failing(null));
 
@@ -217,7 +207,7 @@ test('hooks that nobody waits for and that fail end neither the process nor an o
 test('an iterator that fails ends its own subscription alone, with a masked error', async () => {
   const plugin = {
     onSubscribe: () => ({
-      onSubscribeResult: ({ setResult }: { setResult(result: object): void }) =>
+      onSubscribeResult: ({ setResult }: Subscribed) =>
         setResult({ [Symbol.asyncIterator]: () => ({ next: rejecting('next') }) }),
     }),
   };
@@ -242,18 +232,16 @@ test('events that are a plugin’s own go over a WebSocket, and are a fault over
   async function* events() {
     yield { data: { positionChanges: null } };
   }
-  const onSubscribe = ({ setResultAndStopExecution: stop }: Stopping) => stop(events());
-  await using app = await startTestApp({}, { plugins: [{ onSubscribe }] });
+  const plugin: Plugin = {
+    onSubscribe: ({ setResultAndStopExecution: stop }) => stop(events()),
+  };
+  await using app = await startTestApp({}, { plugins: [plugin] });
   const token = await app.signIn();
   expectError(await send(app, 'event stream', LIVE, { token }), {
     extensions: { code: 'INTERNAL', requestId: expect.any(String) },
   });
   expect((await send(app, 'WebSocket', LIVE, { token })).data).toEqual({ positionChanges: null });
 });
-
-interface Stopping {
-  setResultAndStopExecution(events: object): void;
-}
 
 interface Given {
   readonly args: { document: DocumentNode; variableValues?: unknown };

@@ -1,4 +1,5 @@
-import { GraphQLError } from 'graphql';
+import { GraphQLError, GraphQLSchema, type ValidationRule } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
 import { describe, expect, test } from 'vitest';
 import type { GivenPlugin } from '../../../engine/plugins/open-plugins.ts';
 import { startTestApp } from '../../support/app.ts';
@@ -61,17 +62,11 @@ test.each(OF_HTTP)(
 );
 
 test('a hook of HTTP changes requests, results and responses', async () => {
-  const plugin = {
-    onParams: ({ params, setParams }: { params: object; setParams(given: object): void }) =>
-      setParams({ ...params, query: '{ changed: __typename }' }),
-    onExecutionResult: ({
-      setResult,
-      result,
-    }: {
-      result: object;
-      setResult(given: object): void;
-    }) => setResult({ ...result, extensions: { mine: 1 } }),
-    onResponse: ({ response }: { response: Response }) => response.headers.set('x-mine', 'yes'),
+  const plugin: Plugin = {
+    onParams: ({ params, setParams }) => setParams({ ...params, query: '{ changed: __typename }' }),
+    onExecutionResult: ({ result, setResult }) =>
+      setResult({ ...(result as object), extensions: { mine: 1 } }),
+    onResponse: ({ response }) => response.headers.set('x-mine', 'yes'),
   };
   await using app = await startWith([{ plugin, httpOnly: true }]);
   for (const transport of ['POST', 'GET', 'event stream'] as const) {
@@ -84,7 +79,11 @@ test('a hook of HTTP changes requests, results and responses', async () => {
 
 describe('the start stops', () => {
   const noop = () => {};
-  test.each<[string, GivenPlugin[], RegExp]>([
+  const fail = () => {
+    throw new Error('no such thing');
+  };
+  const another = new GraphQLSchema({});
+  test.each<[string, (Plugin & Record<string, unknown>)[], RegExp]>([
     [
       'for a hook of HTTP that is not said to guard HTTP alone',
       [{ name: 'csrf', onRequestParse: noop }],
@@ -103,52 +102,32 @@ describe('the start stops', () => {
     ['for a hook of our own', [{ onAdmit: noop }], /onAdmit, which nothing calls/],
     [
       'for a plugin that adds one with a hook of HTTP',
-      [
-        {
-          onPluginInit: ({ addPlugin }: { addPlugin(more: object): void }) =>
-            addPlugin({ onParams: noop }),
-        },
-      ],
+      [{ onPluginInit: ({ addPlugin }) => addPlugin({ onParams: noop } as Plugin) }],
       /plugin 1 of the list, by a plugin that it adds, has onParams/,
     ],
     [
       'for one that replaces the schema',
-      [
-        {
-          onSchemaChange: ({ replaceSchema }: { replaceSchema(other: object): void }) =>
-            replaceSchema({}),
-        },
-      ],
+      [{ onSchemaChange: ({ replaceSchema }) => replaceSchema(another) }],
       /replaces the schema/,
     ],
     [
       'for one that sets another schema',
-      [{ onPluginInit: ({ setSchema }: { setSchema(other: object): void }) => setSchema({}) }],
+      [{ onPluginInit: ({ setSchema }) => setSchema(another) }],
       /replaces the schema/,
     ],
     [
       'for one that fails as it begins',
-      [
-        {
-          onSchemaChange: () => {
-            throw new Error('no such thing');
-          },
-        },
-      ],
+      [{ onSchemaChange: fail }],
       /plugin 1 of the list cannot begin: Error: no such thing/,
     ],
     ['for what is no plugin', [null as never], /plugin 1 of the list is none/],
+    [
+      'for a hook that fails as yoga begins',
+      [{ plugin: { onYogaInit: fail }, httpOnly: true }],
+      /no such thing/,
+    ],
   ])('%s', async (_why, plugins, problem) => {
     await expect(startWith(plugins)).rejects.toThrow(problem);
-  });
-
-  test('for a hook that fails as yoga begins', async () => {
-    const plugin = {
-      onYogaInit: () => {
-        throw new Error('no yoga');
-      },
-    };
-    await expect(startWith([{ plugin, httpOnly: true }])).rejects.toThrow('no yoga');
   });
 });
 
@@ -168,9 +147,7 @@ test.each(['onRequest', 'onResponse'])(
 
 test('a result that onParams puts in the place of an operation is sent as it is', async () => {
   const result = { data: { __typename: 'Mine' } };
-  const plugin = {
-    onParams: ({ setResult }: { setResult(given: object): void }) => setResult(result),
-  };
+  const plugin: Plugin = { onParams: ({ setResult }) => setResult(result) };
   await using app = await startWith([{ plugin, httpOnly: true }]);
   expect(await send(app, 'POST', '{ __typename }')).toMatchObject({ status: 200, ...result });
 });
@@ -204,13 +181,10 @@ describe.each([true, false])('with the direct path %s', (directPath) => {
     ['a rule', {}, 200, 400],
     ['a rule with a status', { http: { status: 403 } }, 403, 403],
   ])('an operation refused by %s has one status', async (_what, extensions, plain, typed) => {
-    const rule = (context: { reportError(error: GraphQLError): void }) => ({
+    const rule: ValidationRule = (context) => ({
       Field: () => context.reportError(new GraphQLError('never', { extensions })),
     });
-    const plugin = {
-      onValidate: ({ addValidationRule }: { addValidationRule(given: unknown): void }) =>
-        addValidationRule(rule),
-    };
+    const plugin: Plugin = { onValidate: ({ addValidationRule }) => addValidationRule(rule) };
     await using app = await startWith([plugin], directPath);
     for (const [accept, expected] of [
       ['application/json', plain],

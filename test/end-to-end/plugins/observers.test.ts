@@ -2,10 +2,10 @@ import type { Plugin } from '@envelop/core';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { examplePlugins } from '../../../examples/plugins/plugins.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { send } from '../../support/four-transports.ts';
 import { assertNoLeak } from '../../support/leaks.ts';
-import { readUntil } from '../../support/read-until.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 
 interface Span {
@@ -17,18 +17,6 @@ interface Span {
 
 const FAILED = 2;
 const LIVE = 'subscription Live { positionChanges { cursor } }';
-
-function get(app: TestApp, query: string, headers: Record<string, string>): Promise<Response> {
-  return fetch(`${app.url}/graphql?query=${encodeURIComponent(query)}`, { headers });
-}
-
-/** One event of a stream, which the client then leaves. */
-async function follow(app: TestApp, headers: Record<string, string>): Promise<string> {
-  const { body } = await fetch(`${app.url}/graphql?query=${encodeURIComponent(LIVE)}`, {
-    headers: { ...headers, accept: 'text/event-stream' },
-  });
-  return readUntil(body, (text) => text.includes('cursor'));
-}
 
 test.each([true, false])(
   'the example’s plugins see operations on every transport',
@@ -45,11 +33,10 @@ test.each([true, false])(
     const plugins = examplePlugins({ spans: exporter, metrics });
     await using app = await startTestApp({ POSITIONS_POLL_MS: '200' }, { plugins, directPath });
     const token = await app.signIn();
-    const authorization = `Bearer ${token}`;
     await app.query('query Posted { customerId }', { token });
-    await get(app, 'query Got { customerId }', { authorization, accept: 'application/json' });
+    await send(app, 'GET', 'query Got { customerId }', { token });
     await app.query('query Failing { session(maxAge: -1) { balance } }', { token });
-    expect(await follow(app, { authorization })).toContain('cursor');
+    expect((await send(app, 'event stream', LIVE, { token })).text).toContain('cursor');
     using socket = await initializedSocket(app, token);
     socket.subscribe('1', 'query OfSocket { customerId }');
     await socket.until('1', 'complete');

@@ -1,4 +1,4 @@
-import type { GraphQLSchema } from 'graphql';
+import type { Plugin } from '@envelop/core';
 import { GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
 import type { GivenPlugin } from '../../../engine/plugins/open-plugins.ts';
@@ -6,12 +6,7 @@ import { startTestApp } from '../../support/app.ts';
 import { type Sent, send } from '../../support/four-transports.ts';
 
 type Run = (...args: unknown[]) => unknown;
-
-interface Executing {
-  readonly args: { readonly contextValue: { isOrder?: boolean } };
-  readonly executeFn: Run;
-  setExecuteFn(run: Run): void;
-}
+type OnExecute = NonNullable<Plugin['onExecute']>;
 
 const error = new GraphQLError('a redactor fails', { extensions: { code: 'FORBIDDEN' } });
 const fail = (): never => {
@@ -19,24 +14,17 @@ const fail = (): never => {
 };
 
 /** Only what runs for the order fails: signing in must not. */
-const noting = ({
-  params,
-  extendContext,
-}: {
-  params: { source: unknown };
-  extendContext(more: object): void;
-}) => extendContext({ isOrder: /placeOrder|setValue/.test(String(params.source)) });
-
-function executing(act: (hook: Executing) => unknown) {
+function executing(act: OnExecute): Plugin<{ isOrder?: boolean }> {
   return {
-    onParse: noting,
-    onExecute: (hook: Executing) => (hook.args.contextValue.isOrder ? act(hook) : undefined),
+    onParse: ({ params, extendContext }) =>
+      extendContext({ isOrder: /placeOrder|setValue/.test(String(params.source)) }),
+    onExecute: (hook) => (hook.args.contextValue.isOrder ? act(hook) : undefined),
   };
 }
 
-function wrapping(wrap: (own: Run) => Run) {
+function wrapping(wrap: (own: Run) => Run): Plugin {
   return {
-    onSchemaChange({ schema }: { schema: GraphQLSchema }) {
+    onSchemaChange({ schema }) {
       const fields = schema.getMutationType()?.getFields() ?? {};
       for (const name of ['placeOrder', 'setValue']) {
         const field = fields[name] as { resolve: Run };
@@ -58,11 +46,10 @@ const AFTER: Readonly<Record<string, GivenPlugin>> = {
   'onExecuteDone throws': executing(() => ({ onExecuteDone: fail })),
   'onExecuteDone rejects': executing(() => ({ onExecuteDone: async () => fail() })),
   'onExecuteDone puts an error in its place': executing(() => ({
-    onExecuteDone: ({ setResult }: { setResult(result: object): void }) =>
-      setResult({ errors: [error] }),
+    onExecuteDone: ({ setResult }) => setResult({ errors: [error] }),
   })),
   'onExecuteDone makes it nothing': executing(() => ({
-    onExecuteDone: ({ setResult }: { setResult(result: unknown): void }) => setResult(7),
+    onExecuteDone: ({ setResult }) => setResult(7 as never),
   })),
   'the function that executes rejects afterwards': executing(({ executeFn, setExecuteFn }) =>
     setExecuteFn(async (args) => {

@@ -1,10 +1,12 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Plugin } from '@envelop/core';
+import type { ExecutionResult } from 'graphql';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { readConfig } from '../../../src/config.ts';
-import { postQuery, startTestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { failedStart } from '../../support/failed-start.ts';
@@ -88,15 +90,12 @@ test('the program runs the plugins of the file, beside those that it is given', 
   );
   expect(readConfig({ PLUGINS: path }).plugins).toBe(path);
   const seen: unknown[] = [];
-  const plugins = [
-    {
-      onExecute: () => ({
-        onExecuteDone: ({ result }: { result: { extensions?: object } }) =>
-          void seen.push(result.extensions),
-      }),
-    },
-  ];
-  await using app = await startTestApp({ PLUGINS: path }, { plugins });
+  const plugin: Plugin = {
+    onExecute: () => ({
+      onExecuteDone: ({ result }) => void seen.push((result as ExecutionResult).extensions),
+    }),
+  };
+  await using app = await startTestApp({ PLUGINS: path }, { plugins: [plugin] });
   expect((await app.query('{ __typename }')).extensions).toEqual({ file: true });
   expect(seen).toEqual([{ file: true }]);
 });
@@ -111,15 +110,10 @@ test('a program that adds plugins drains on SIGTERM', async () => {
     ORDER_TIMEOUT_MS: '1000',
   };
   await using facade = await startFacadeProcess(environment, [], EXAMPLE);
-  const ask = (query: string, token: string | null) =>
-    postQuery(`${facade.url}/graphql`, query, { token });
-  const signedIn = await ask(
-    'mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken } } }',
-    null,
-  );
-  const order = ask(
+  const token = gateway.token({ email: 'demo@example.com' });
+  const order = facade.query(
     'mutation { placeOrder(input: { symbol: "TEST.SLOW", side: BUY, size: { units: 1 }, idempotencyKey: "while-draining" }) { __typename } }',
-    signedIn.data.login.accessToken,
+    { token },
   );
   await eventually(() => gateway.calls('openPosition') === 1);
   facade.signal('SIGTERM');

@@ -1,46 +1,35 @@
-import { defaultFieldResolver, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
+import type { Plugin } from '@envelop/core';
+import { defaultFieldResolver, type ExecutionResult, type GraphQLObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { send, TRANSPORTS } from '../../support/four-transports.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 
 interface Extended {
-  readonly role?: string;
+  readonly role?: string | undefined;
   readonly caller: { readonly token: string | null };
 }
 
 type Resolve = (...args: unknown[]) => unknown;
 
 /** Gives each token a role, and shows one field to users of a role otherwise. */
-function byRole(typeName: string, fieldName: string, value: (own: unknown) => unknown) {
+function byRole(typeName: string, fieldName: string, value: unknown) {
   const roles = new Map<string | null, string>();
-  let calls = 0;
-  return {
-    roles,
-    calls: () => calls,
-    plugin: {
-      onContextBuilding({
-        context,
-        extendContext,
-      }: {
-        context: Extended;
-        extendContext(more: object): void;
-      }) {
-        extendContext({ role: roles.get(context.caller.token) });
-      },
-      onSchemaChange({ schema }: { schema: GraphQLSchema }) {
-        const type = schema.getType(typeName) as GraphQLObjectType;
-        const field = type.getFields()[fieldName] as { resolve?: Resolve };
-        const own = (field.resolve ?? defaultFieldResolver) as Resolve;
-        // It has no parameters of its own: nothing but the function itself says that it is another.
-        field.resolve = (...args) => {
-          calls += 1;
-          const found = own(...args);
-          return (args[2] as Extended).role === 'vip' ? value(found) : found;
-        };
-      },
+  const plugin: Plugin<Extended> = {
+    onContextBuilding: ({ context, extendContext }) =>
+      extendContext({ role: roles.get((context as Extended).caller.token) }),
+    onSchemaChange({ schema }) {
+      const type = schema.getType(typeName) as GraphQLObjectType;
+      const field = type.getFields()[fieldName] as { resolve?: Resolve };
+      const own = (field.resolve ?? defaultFieldResolver) as Resolve;
+      // It has no parameters of its own: nothing but the function itself says that it is another.
+      field.resolve = (...args) => {
+        const found = own(...args);
+        return (args[2] as Extended).role === 'vip' ? value : found;
+      };
     },
   };
+  return { roles, plugin };
 }
 
 const LEVERAGE = 'query Leverage { instrument(id: "EURUSD") { leverage } }';
@@ -52,7 +41,7 @@ async function leverage(app: TestApp, transport: (typeof TRANSPORTS)[number], to
 test.each(TRANSPORTS)(
   'a catalog field that a plugin wraps is shared with nobody by %s',
   async (transport) => {
-    const { roles, plugin } = byRole('Instrument', 'leverage', () => 777);
+    const { roles, plugin } = byRole('Instrument', 'leverage', 777);
     await using app = await startTestApp({}, { plugins: [plugin] });
     const [vip, other] = [await app.signIn(), await app.signIn('fresh@example.com')];
     roles.set(vip, 'vip');
@@ -67,7 +56,7 @@ test.each(TRANSPORTS)(
 test.each(['event stream', 'WebSocket'] as const)(
   'a live field that a plugin wraps is shared with nobody by %s',
   async (transport) => {
-    const { roles, plugin } = byRole('Position', 'symbol', () => 'HIDDEN');
+    const { roles, plugin } = byRole('Position', 'symbol', 'HIDDEN');
     await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
     const [vip, other] = [await app.signIn(), await app.signIn()];
     roles.set(vip, 'vip');
@@ -88,8 +77,8 @@ test.each(['event stream', 'WebSocket'] as const)(
 
 test('a field whose type a plugin resolves is not shared, nor are its results cached', async () => {
   let calls = 0;
-  const plugin = {
-    onSchemaChange({ schema }: { schema: GraphQLSchema }) {
+  const plugin: Plugin = {
+    onSchemaChange({ schema }) {
       const type = schema.getType('Instrument') as GraphQLObjectType;
       type.isTypeOf = () => {
         calls += 1;
@@ -109,18 +98,9 @@ test('a field whose type a plugin resolves is not shared, nor are its results ca
 test.each(TRANSPORTS)(
   'a plugin may name what it adds to the context as it likes, by %s',
   async (transport) => {
-    const names = [
-      'calls',
-      'scope',
-      'operation',
-      'services',
-      'caller',
-      'requestId',
-      'receipts',
-      'own',
-    ];
-    const plugin = {
-      onContextBuilding: ({ extendContext }: { extendContext(more: object): void }) =>
+    const names = 'calls scope operation services caller requestId receipts own'.split(' ');
+    const plugin: Plugin = {
+      onContextBuilding: ({ extendContext }) =>
         extendContext(Object.fromEntries(names.map((name) => [name, 3]))),
     };
     await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
@@ -132,18 +112,12 @@ test.each(TRANSPORTS)(
 );
 
 test('a result that a plugin changes is what it was changed to, from the cache as well', async () => {
-  interface Done {
-    readonly result: { readonly data: { readonly instrument?: object } };
-    setResult(result: object): void;
-  }
-  const plugin = {
+  const plugin: Plugin = {
     onExecute: () => ({
-      onExecuteDone({ result, setResult }: Done) {
-        if (!result.data.instrument) return;
-        setResult({
-          ...result,
-          data: { instrument: { ...result.data.instrument, leverage: null } },
-        });
+      onExecuteDone({ result, setResult }) {
+        const { instrument } = (result as ExecutionResult<{ instrument?: object }>).data ?? {};
+        if (instrument)
+          setResult({ ...result, data: { instrument: { ...instrument, leverage: null } } });
       },
     }),
   };
@@ -162,10 +136,8 @@ test('a result that a plugin changes is what it was changed to, from the cache a
 
 test('a catalog answer that no plugin changes keeps its name', async () => {
   const seen: unknown[] = [];
-  const plugin = {
-    onExecute: () => ({
-      onExecuteDone: ({ result }: { result: object }) => void seen.push({ ...result }),
-    }),
+  const plugin: Plugin = {
+    onExecute: () => ({ onExecuteDone: ({ result }) => void seen.push({ ...result }) }),
   };
   await using app = await startTestApp({ SANDBOX: 'on' }, { plugins: [plugin] });
   const token = await app.signIn();

@@ -1,15 +1,11 @@
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { readMetrics } from '../../support/leaks.ts';
 import { type RawAnswer, rawPost, rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const app = sharedApp();
-let endpoint: string;
-
-beforeAll(() => {
-  endpoint = `${app.url}/graphql`;
-});
+const endpoint = () => `${app.url}/graphql`;
 // A bad request must not affect the next one.
 afterEach(async () => {
   const { data } = await app.query('{ __typename }');
@@ -44,7 +40,7 @@ describe('a body that is no request', () => {
 
   test.each(bodies)('%s is 400 for either media type', async (_what, body) => {
     for (const accept of [PLAIN, GRAPHQL, 'application/json;q=0.9']) {
-      const answer = await rawPost(endpoint, body, { accept });
+      const answer = await rawPost(endpoint(), body, { accept });
       expect(answer.status).toBe(400);
       expect(answer.headers['content-type']).toContain(accept === GRAPHQL ? GRAPHQL : PLAIN);
       expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
@@ -60,7 +56,7 @@ describe('a batch', () => {
     const accepts = [PLAIN, GRAPHQL, `${GRAPHQL},${PLAIN};q=0.9`];
     for (const [at, length] of [1, 2, 10].entries()) {
       const accept = accepts[at];
-      const answer = await rawPost(endpoint, ` ${batchOf(length)}`, { accept });
+      const answer = await rawPost(endpoint(), ` ${batchOf(length)}`, { accept });
       expect(answer.status).toBe(200);
       const results = JSON.parse(answer.text);
       expect(results).toHaveLength(length);
@@ -82,7 +78,7 @@ describe('a batch', () => {
       [batchOf(2), 'text/event-stream'],
     ] as const;
     for (const [body, accept] of cases) {
-      const answer = await rawPost(endpoint, body, { accept });
+      const answer = await rawPost(endpoint(), body, { accept });
       expect(answer.status).toBe(400);
       expect(answer.text).toContain('"code":"BATCHING_NOT_SUPPORTED"');
     }
@@ -91,21 +87,15 @@ describe('a batch', () => {
 
 describe('a request whose document or variables are wrong', () => {
   const withId = 'query ($id: ID!) { instrument(id: $id) { id } }';
+  const unclear = { query: 'query A { __typename } query B { __typename }' };
+  const unnamed = { query: 'query A { __typename }', operationName: 'C' };
   const cases: readonly (readonly [string, object, string])[] = [
     ['a syntax error', { query: '{' }, 'GRAPHQL_PARSE_FAILED'],
     ['a NUL character', { query: '{ __typename\0 }' }, 'GRAPHQL_PARSE_FAILED'],
     ['no operation', { query: 'fragment F on Query { __typename }' }, 'GRAPHQL_VALIDATION_FAILED'],
     ['an unknown field', { query: '{ nope }' }, 'GRAPHQL_VALIDATION_FAILED'],
-    [
-      'two operations without a name',
-      { query: 'query A { __typename } query B { __typename }' },
-      'GRAPHQL_VALIDATION_FAILED',
-    ],
-    [
-      'the name of none',
-      { query: 'query A { __typename }', operationName: 'C' },
-      'GRAPHQL_VALIDATION_FAILED',
-    ],
+    ['two operations without a name', unclear, 'GRAPHQL_VALIDATION_FAILED'],
+    ['the name of none', unnamed, 'GRAPHQL_VALIDATION_FAILED'],
     ['a missing variable', { query: withId }, 'BAD_USER_INPUT'],
     ['a variable of another type', { query: withId, variables: { id: {} } }, 'BAD_USER_INPUT'],
     ['a null variable', { query: withId, variables: { id: null } }, 'BAD_USER_INPUT'],
@@ -113,10 +103,10 @@ describe('a request whose document or variables are wrong', () => {
   ];
 
   test.each(cases)('with %s is 400, or 200 for plain JSON', async (_what, parameters, code) => {
-    const modern = await rawPost(endpoint, query(parameters), { accept: GRAPHQL });
+    const modern = await rawPost(endpoint(), query(parameters), { accept: GRAPHQL });
     expect(modern.status).toBe(400);
     expect(codesOf(modern)).toEqual([code]);
-    const plain = await rawPost(endpoint, query(parameters), { accept: PLAIN });
+    const plain = await rawPost(endpoint(), query(parameters), { accept: PLAIN });
     expect(plain.status).toBe(200);
     expect(JSON.parse(plain.text)).toEqual(JSON.parse(modern.text));
   });
@@ -124,12 +114,12 @@ describe('a request whose document or variables are wrong', () => {
   test('with variables as deep as a body allows is refused before they are read', async () => {
     const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
     const document = JSON.stringify(withId);
-    const answer = await rawPost(endpoint, `{"query":${document},"variables":{"id":${deep}}}`);
+    const answer = await rawPost(endpoint(), `{"query":${document},"variables":{"id":${deep}}}`);
     expect(codesOf(answer)).toEqual(['QUERY_TOO_COMPLEX']);
     const value = 'mutation ($v: JSON) { setValue(input: { key: "k", value: $v }) { __typename } }';
     const body = `{"query":${JSON.stringify(value)},"variables":{"v":${deep}}}`;
     const authorization = `Bearer ${app.sandbox.token({ email: 'demo@example.com' })}`;
-    expect(codesOf(await rawPost(endpoint, body, { authorization }))).toEqual([
+    expect(codesOf(await rawPost(endpoint(), body, { authorization }))).toEqual([
       'QUERY_TOO_COMPLEX',
     ]);
   });
@@ -150,7 +140,7 @@ test('a null in place of a variable with a default is the client’s mistake', a
 describe('a compressed body', () => {
   test('is decompressed', async () => {
     const body = gzipSync(query({ query: '{ __typename }' }));
-    const answer = await rawPost(endpoint, body, { 'content-encoding': 'gzip' });
+    const answer = await rawPost(endpoint(), body, { 'content-encoding': 'gzip' });
     expect(JSON.parse(answer.text)).toMatchObject({ data: { __typename: 'Query' } });
   });
 
@@ -159,7 +149,7 @@ describe('a compressed body', () => {
     ['gzip', gzipSync('{"query":"{ __typename }"}').subarray(0, 30)],
     ['zstd', Buffer.from('{"query":"{ __typename }"}')],
   ])('that cannot be read is 400 (%s)', async (encoding, body) => {
-    const answer = await rawPost(endpoint, body, { 'content-encoding': encoding });
+    const answer = await rawPost(endpoint(), body, { 'content-encoding': encoding });
     expect(answer.status).toBe(400);
     expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
   });
@@ -175,7 +165,7 @@ describe('a body of another type', () => {
     [undefined, body],
   ])('is 415: %s', async (type, text) => {
     const headers = type === undefined ? {} : { 'content-type': type };
-    const answer = await rawRequest(endpoint, { method: 'POST', headers, body: text });
+    const answer = await rawRequest(endpoint(), { method: 'POST', headers, body: text });
     expect(answer.status).toBe(415);
     expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
   });
@@ -183,7 +173,7 @@ describe('a body of another type', () => {
 
 describe('a GET', () => {
   const get = (parameters: Record<string, string>, headers = {}) =>
-    rawRequest(`${endpoint}?${new URLSearchParams(parameters)}`, { headers });
+    rawRequest(`${endpoint()}?${new URLSearchParams(parameters)}`, { headers });
 
   test('runs a query with its variables and its name', async () => {
     const answer = await get(
@@ -221,7 +211,7 @@ describe('a GET', () => {
   });
 
   test('with a broken encoding is answered', async () => {
-    const answer = await rawRequest(`${endpoint}?query=%ZZ`, { headers: { accept: GRAPHQL } });
+    const answer = await rawRequest(`${endpoint()}?query=%ZZ`, { headers: { accept: GRAPHQL } });
     expect(answer.status).toBe(400);
   });
 
@@ -235,7 +225,7 @@ describe('a GET', () => {
 test.each(['PUT', 'DELETE', 'PATCH', 'HEAD', 'TRACE'])(
   '%s is 405 and says what is allowed',
   async (method) => {
-    const answer = await rawRequest(`${endpoint}?query={__typename}`, { method });
+    const answer = await rawRequest(`${endpoint()}?query={__typename}`, { method });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe('GET, POST');
     if (method !== 'HEAD') expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
@@ -245,12 +235,12 @@ test.each(['PUT', 'DELETE', 'PATCH', 'HEAD', 'TRACE'])(
 test.each(['', 'a b', '[', 'facade:99999', 'user:password@facade'])(
   'the host "%s" makes no difference, whatever is wrong beside it',
   async (host) => {
-    const { status } = await rawPost(endpoint, '{', { host });
+    const { status } = await rawPost(endpoint(), '{', { host });
     expect(status).toBe(400);
-    const { text } = await rawPost(endpoint, query({ query: '{ __typename }' }), { host });
+    const { text } = await rawPost(endpoint(), query({ query: '{ __typename }' }), { host });
     expect(JSON.parse(text)).toMatchObject({ data: { __typename: 'Query' } });
     // Yoga, which says this, is given an address.
-    expect((await rawRequest(endpoint, { method: 'PUT', headers: { host } })).status).toBe(405);
+    expect((await rawRequest(endpoint(), { method: 'PUT', headers: { host } })).status).toBe(405);
     expect(app.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
   },
 );

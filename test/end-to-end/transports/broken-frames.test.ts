@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeWithHaproxy } from '../../support/describe-with.ts';
-import { CONFIGURATION, startHaproxy } from '../../support/replicas.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { FRAMES, UPGRADE } from '../../support/websocket-frames.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
@@ -11,32 +9,27 @@ const app = sharedApp({ RATE_LIMIT_PER_MINUTE: '1000000' });
 
 type Writing = (socket: Socket, frames: readonly Buffer[]) => void;
 
-const inOneWrite: Writing = (socket, frames) => void socket.write(Buffer.concat(frames));
-
 const WRITINGS: Readonly<Record<string, Writing>> = {
-  'in one write': inOneWrite,
+  'in one write': inPieces((length) => length),
   'frame by frame': (socket, frames) => {
     for (const each of frames) socket.write(each);
   },
-  'in three writes': (socket, frames) => {
-    const all = Buffer.concat(frames);
-    const third = Math.ceil(all.length / 3);
-    for (let at = 0; at < all.length; at += third) socket.write(all.subarray(at, at + third));
-  },
-  'byte by byte': (socket, frames) => {
-    const all = Buffer.concat(frames);
-    for (let at = 0; at < all.length; at += 1) socket.write(all.subarray(at, at + 1));
-  },
+  'in three writes': inPieces((length) => Math.ceil(length / 3)),
+  'byte by byte': inPieces(() => 1),
 };
 
+function inPieces(sizeOf: (length: number) => number): Writing {
+  return (socket, frames) => {
+    const all = Buffer.concat(frames);
+    const size = sizeOf(all.length);
+    for (let at = 0; at < all.length; at += size) socket.write(all.subarray(at, at + size));
+  };
+}
+
 /** Sends frames on a connection of their own, and its end. Resolves when the server has closed it. */
-async function send(
-  url: string,
-  names: readonly string[],
-  writing: Writing,
-  isWithUpgrade: boolean,
-): Promise<void> {
-  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true });
+async function send(names: readonly string[], writing: Writing, isWithUpgrade: boolean) {
+  const { port } = new URL(app.url);
+  const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
   socket.on('error', () => {});
   const frames = names.map((name) => FRAMES[name] as Buffer);
   if (isWithUpgrade) writing(socket, [Buffer.from(UPGRADE), ...frames]);
@@ -65,18 +58,9 @@ afterAll(() => void process.off('uncaughtException', note));
 test.each(Object.entries(WRITINGS))('no frames end the process, %s', async (_name, writing) => {
   using innocent = await initializedSocket(app);
   for (const [at, names] of [...PAIRS, ...TRIPLES].entries()) {
-    await send(app.url, names, writing, at % 2 === 0);
+    await send(names, writing, at % 2 === 0);
   }
   innocent.subscribe('1', '{ __typename }');
   expect((await innocent.until('1', 'next')).payload.data).toEqual({ __typename: 'Query' });
   expect(thrown).toEqual([]);
-});
-
-describeWithHaproxy('over the load balancer that is shipped', (haproxyPath) => {
-  test('no frames in one write end the process', async () => {
-    const environment = { REPLICA_1: new URL(app.url).host };
-    await using front = await startHaproxy(haproxyPath, CONFIGURATION, environment);
-    for (const names of TRIPLES) await send(front.url, names, inOneWrite, false);
-    expect((await app.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
-  });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 import type { TestApp } from '../../support/app.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
+import { openSocket } from '../live/raw-socket.ts';
 import { moved, seriesValue } from '../operations/scraped.ts';
 
 const OURS = 'https://app.example.com';
@@ -104,19 +104,14 @@ describe('a preflight', () => {
 });
 
 describe('a WebSocket', () => {
-  const connect = (app: TestApp, headers: Record<string, string>) =>
-    new Promise<number>((resolve, reject) => {
-      const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', { headers });
-      socket.on('open', () => {
-        socket.terminate();
-        resolve(101);
-      });
-      socket.on('unexpected-response', (_request, response) => {
-        response.resume();
-        resolve(response.statusCode ?? 0);
-      });
-      socket.on('error', (error) => reject(error));
-    });
+  const connect = async (app: Pick<TestApp, 'webSocketUrl'>, headers: Record<string, string>) => {
+    try {
+      using _socket = await openSocket(app, undefined, { headers });
+      return 101;
+    } catch (error) {
+      return Number(/\d{3}/.exec(String(error)));
+    }
+  };
 
   test('opens to the origins of the list, to this host’s own pages and to apps without one', async () => {
     expect(await connect(listed, { origin: OURS })).toBe(101);
@@ -157,7 +152,7 @@ describe('a WebSocket', () => {
   });
 
   test('opens at one path only', async () => {
-    const nowhere = { ...listed, webSocketUrl: listed.webSocketUrl.replace('/graphql', '/nope') };
+    const nowhere = { webSocketUrl: listed.webSocketUrl.replace('/graphql', '/nope') };
     expect(await connect(nowhere, {})).toBe(404);
   });
 });

@@ -3,18 +3,17 @@ import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { rawPost } from '../../support/raw-request.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 
-function ask(app: TestApp, query: string): Promise<Response> {
-  const authorization = `Bearer ${app.sandbox.token({ email: 'demo@example.com' })}`;
-  return fetch(`${app.url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'text/event-stream', authorization },
-    body: JSON.stringify({ query }),
-  });
-}
+const tokenOf = ({ sandbox }: TestApp) => sandbox.token({ email: 'demo@example.com' });
 
-const watchPositions = (app: TestApp) => ask(app, 'subscription { positions { id } }');
+/** The text of an event stream, to its end. */
+async function ask(app: TestApp, query: string): Promise<string> {
+  const headers = { accept: 'text/event-stream', authorization: `Bearer ${tokenOf(app)}` };
+  const { text } = await rawPost(`${app.url}/graphql`, JSON.stringify({ query }), headers);
+  return text;
+}
 
 /** Asserts that the drain ends by itself, before the grace period does. */
 async function closesInTime(app: TestApp): Promise<void> {
@@ -22,22 +21,11 @@ async function closesInTime(app: TestApp): Promise<void> {
   expect(app.logged.join()).not.toContain('the time to drain is over');
 }
 
-/** Reads the stream until it ends or is cut. */
-async function readToItsEnd(watching: Promise<Response>): Promise<void> {
-  try {
-    for await (const _ of (await watching).body ?? []) {
-      // The content does not matter here.
-    }
-  } catch {
-    // The stream was cut.
-  }
-}
-
 test('an event stream that is just being opened does not delay the shutdown', async () => {
   const app = await startTestApp();
   // The stream waits for its proof first.
   app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 600 });
-  const ended = readToItsEnd(watchPositions(app));
+  const ended = ask(app, 'subscription { positions { id } }').catch(() => 'cut off');
   await eventually(() => app.sandbox.calls('getSession') > 0);
   await closesInTime(app);
   await ended;
@@ -46,7 +34,7 @@ test('an event stream that is just being opened does not delay the shutdown', as
 test('a query that is answered as an event stream is answered to its end', async () => {
   const app = await startTestApp();
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600 });
-  const asked = ask(app, '{ customerId }').then((response) => response.text());
+  const asked = ask(app, '{ customerId }');
   await eventually(() => app.sandbox.calls('getCustomerId') === 1);
   await closesInTime(app);
   expect(await asked).toContain('"customerId":"cus_700001"');
@@ -56,7 +44,7 @@ test('a query that is answered as an event stream is answered to its end', async
 test('an operation sent while its socket is being closed is answered, or not begun', async () => {
   for (let time = 0; time < 5; time += 1) {
     const app = await startTestApp();
-    const raw = await initializedSocket(app, app.sandbox.token({ email: 'demo@example.com' }));
+    const raw = await initializedSocket(app, tokenOf(app));
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 30 });
     raw.subscribe('read', '{ customerId }');
     await eventually(() => app.sandbox.calls('getCustomerId') === 1);
@@ -99,7 +87,7 @@ test('a request that crosses the begin of a shutdown on an idle connection is an
 test('a shutdown waits for no request longer than the grace period', async () => {
   const app = await startTestApp({ SHUTDOWN_GRACE_MS: '500', ORDER_TIMEOUT_MS: '400' });
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
-  const raw = await initializedSocket(app, app.sandbox.token({ email: 'demo@example.com' }));
+  const raw = await initializedSocket(app, tokenOf(app));
   raw.subscribe('1', '{ customerId }');
   const asked = ask(app, '{ customerId }').catch(() => 'cut off');
   await eventually(() => app.sandbox.calls('getCustomerId') === 2);

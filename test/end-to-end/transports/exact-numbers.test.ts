@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { rawPost } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { TRANSPORTS } from '../limits/every-transport.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
@@ -129,9 +130,8 @@ test('a number that is a variable’s default is refused, under the argument tha
 test('a number may stand deeper than the stack is', async () => {
   const deep = `${'['.repeat(60_000)}1e400${']'.repeat(60_000)}`;
   const body = `{"query":"{ customerId }","extensions":{"deep":${deep}}}`;
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
-  const response = await fetch(`${app.url}/graphql`, { method: 'POST', headers, body });
-  expect(await response.json()).toMatchObject({ data: { customerId: expect.any(String) } });
+  const { text } = await rawPost(`${app.url}/graphql`, body, { authorization: `Bearer ${token}` });
+  expect(JSON.parse(text)).toMatchObject({ data: { customerId: expect.any(String) } });
   using socket = await initializedSocket(app, token);
   socket.say(`{"id":"1","type":"subscribe","payload":${body}}`);
   expect((await socket.until('1', 'next')).payload.data).toBeDefined();

@@ -1,15 +1,11 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const app = sharedApp();
-let endpoint: string;
-
-beforeAll(() => {
-  endpoint = `${app.url}/graphql`;
-});
+const endpoint = () => `${app.url}/graphql`;
 
 const SMALL = JSON.stringify({ query: '{ __typename }' });
 const LARGE = JSON.stringify({ query: '{ __schema { types { name description } } }' });
@@ -17,10 +13,10 @@ const LARGE = JSON.stringify({ query: '{ __schema { types { name description } }
 describe('an answer', () => {
   test('may not be stored, and its Vary names token, media type, encoding and origin', async () => {
     for (const answer of [
-      await rawPost(endpoint, SMALL),
-      await rawPost(endpoint, '{'),
-      await rawRequest(`${endpoint}?query={__typename}`),
-      await rawRequest(`${endpoint}?query={session{login}}`),
+      await rawPost(endpoint(), SMALL),
+      await rawPost(endpoint(), '{'),
+      await rawRequest(`${endpoint()}?query={__typename}`),
+      await rawRequest(`${endpoint()}?query={session{login}}`),
       await rawRequest(`${app.url}/health/ready`),
     ]) {
       expect(answer.headers['cache-control']).toBe('no-store');
@@ -32,7 +28,7 @@ describe('an answer', () => {
   test('carries the request’s id, and the log names it', async () => {
     const token = app.sandbox.token({ email: 'demo@example.com' });
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 403, times: 1 });
-    const answer = await rawPost(endpoint, JSON.stringify({ query: '{ customerId }' }), {
+    const answer = await rawPost(endpoint(), JSON.stringify({ query: '{ customerId }' }), {
       'x-request-id': 'screen-42.a:b_c',
       authorization: `Bearer ${token}`,
     });
@@ -52,7 +48,7 @@ describe('compression', () => {
     ['gzip;q=0', undefined],
     ['', undefined],
   ])('of a long answer for a client that accepts %j is %s', async (accepted, encoding) => {
-    const answer = await rawPost(endpoint, LARGE, { 'accept-encoding': accepted });
+    const answer = await rawPost(endpoint(), LARGE, { 'accept-encoding': accepted });
     expect(answer.headers['content-encoding']).toBe(encoding);
     expect(answer.headers['content-length']).toBe(String(answer.bytes.length));
     const unpacked =
@@ -66,7 +62,7 @@ describe('compression', () => {
   });
 
   test('of a short answer is not worth it', async () => {
-    const answer = await rawPost(endpoint, SMALL, { 'accept-encoding': 'gzip, br' });
+    const answer = await rawPost(endpoint(), SMALL, { 'accept-encoding': 'gzip, br' });
     expect(answer.headers).not.toHaveProperty('content-encoding');
   });
 });

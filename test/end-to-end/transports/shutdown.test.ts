@@ -1,13 +1,12 @@
 import { Agent, request as httpRequest } from 'node:http';
-import { createClient } from 'graphql-ws';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
 import { rawPost, rawRequest } from '../../support/raw-request.ts';
 import { startedOnce } from '../../support/started.ts';
 import { stepUntil } from '../../support/steps.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
 
 const GRACE_MS = 30_000;
 /** Of one client, while the service is told to end and does. */
@@ -135,40 +134,25 @@ function askOverHttp(url: string): Asking {
   return Object.assign(asking, { done: run() });
 }
 
-function askOverWebSocket(url: string): Asking {
+/** One operation after the other on a socket, until the server has closed it. */
+function askOverWebSocket(webSocketUrl: string): Asking {
   const asking = { answered: 0, lost: [] as string[] };
-  let closeCode: number | undefined;
-  const client = createClient({
-    url,
-    webSocketImpl: WebSocket,
-    connectionParams: { authorization: `Bearer ${token}` },
-    retryAttempts: 0,
-    lazy: false,
-    onNonLazyError: () => {},
-    on: { closed: (event) => (closeCode = (event as { code: number }).code) },
-  });
-  const ask = () =>
-    new Promise<'closed' | 'answered'>((resolve) => {
-      let isAnswered = false;
-      client.subscribe(
-        { query: '{ customerId }' },
-        {
-          next: ({ data }) => {
-            isAnswered = data?.customerId === 'cus_700001';
-          },
-          error: () => resolve('closed'),
-          complete: () => {
-            if (!isAnswered) asking.lost.push('completed without an answer');
-            asking.answered += 1;
-            resolve('answered');
-          },
-        },
-      );
-    });
   const run = async () => {
-    await untilLeft(ask);
-    if (closeCode !== 1012 && closeCode !== 1001) asking.lost.push(`closed with ${closeCode}`);
-    await client.dispose();
+    using raw = await initializedSocket({ webSocketUrl }, token);
+    let id = 0;
+    await untilLeft(async () => {
+      id += 1;
+      raw.subscribe(`${id}`, '{ customerId }');
+      const messages = () => raw.of(`${id}`);
+      const isComplete = () => messages().some(({ type }) => type === 'complete');
+      await eventually(() => isComplete() || raw.closed !== null);
+      if (!isComplete()) return 'closed';
+      if (messages()[0]?.payload?.data?.customerId !== 'cus_700001') asking.lost.push('no answer');
+      asking.answered += 1;
+      return 'answered';
+    });
+    const { code } = await raw.close();
+    if (code !== 1012 && code !== 1001) asking.lost.push(`closed with ${code}`);
   };
   return Object.assign(asking, { done: run() });
 }

@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { eventually } from '../eventually.ts';
 import { freePort } from '../free-ports.ts';
 import { listenLocally } from '../local-server.ts';
+import { startProgram } from '../started-program.ts';
 import { dividedTimes } from './divided-times.ts';
 
 export interface Alertmanager extends AsyncDisposable {
@@ -41,42 +39,30 @@ export async function startAlertmanager(path: string, hastenedBy: number): Promi
     }
     response.end();
   });
-  const listener = await listenLocally(receiver);
-  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-alertmanager-'));
-  const config = join(folder, 'alertmanager.yml');
+  await using started = new AsyncDisposableStack();
+  const listener = started.use(await listenLocally(receiver));
+  const folder = started.use(
+    await mkdtempDisposable(join(tmpdir(), 'trading-graph-alertmanager-')),
+  );
+  const config = join(folder.path, 'alertmanager.yml');
   const routes = dividedTimes(await readFile(ROUTES, 'utf8'), hastenedBy);
   await writeFile(config, routes.replaceAll(RECEIVERS, `${listener.url}/`));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const server = spawn(
-    path,
-    [
-      `--config.file=${config}`,
-      `--storage.path=${join(folder, 'data')}`,
-      `--web.listen-address=127.0.0.1:${port}`,
-      '--cluster.listen-address=',
-      '--log.level=error',
-    ],
-    { stdio: ['ignore', 'inherit', 'inherit'] },
-  );
-  const exited = once(server, 'exit');
-  const close = async () => {
-    server.kill('SIGKILL');
-    await exited;
-    await listener[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
-  };
-  try {
-    await eventually(async () => (await fetch(`${url}/-/ready`)).ok);
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const args = [
+    `--config.file=${config}`,
+    `--storage.path=${join(folder.path, 'data')}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+    '--cluster.listen-address=',
+    '--log.level=error',
+  ];
+  started.use(await startProgram(path, args, async () => (await fetch(`${url}/-/ready`)).ok));
+  const owned = started.move();
   return {
     url,
     pages: sent.page,
     tickets: sent.ticket,
     pageWithinMs: LEAST_MS + PAGE_WITHIN_MS / hastenedBy,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

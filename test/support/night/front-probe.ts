@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { freePort } from '../free-ports.ts';
+import { listenLocally } from '../local-server.ts';
 
 const PATIENCE_MS = 2_000;
 
@@ -10,7 +10,6 @@ export interface FrontProbe extends AsyncDisposable {
 
 /** Says at each scrape whether the front door opened when it was last asked: in place of blackbox_exporter. */
 export async function startFrontProbe(url: string): Promise<FrontProbe> {
-  const port = await freePort();
   let isOpen = true;
   let isAsking = false;
   const ask = async () => {
@@ -27,12 +26,6 @@ export async function startFrontProbe(url: string): Promise<FrontProbe> {
     response.end(`probe_success ${isOpen ? 1 : 0}\n`);
     if (!isAsking) void ask();
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  return {
-    address: `127.0.0.1:${port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const { port, ...listener } = await listenLocally(server);
+  return { ...listener, address: `127.0.0.1:${port}` };
 }

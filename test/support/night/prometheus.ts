@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '../eventually.ts';
 import { freePort } from '../free-ports.ts';
+import { startProgram } from '../started-program.ts';
 import { dividedTimes } from './divided-times.ts';
 
 export interface FiringAlert {
@@ -49,42 +47,29 @@ export async function startPrometheus(
   path: string,
   { targets, alertmanager, probe, hastenedBy }: PrometheusOptions,
 ): Promise<Prometheus> {
-  const folder = await mkdtemp(join(tmpdir(), 'trading-graph-prometheus-'));
-  const config = join(folder, 'prometheus.yml');
-  await writeFile(join(folder, 'alerts.yml'), dividedTimes(await readRules(), hastenedBy));
+  await using started = new AsyncDisposableStack();
+  const folder = started.use(await mkdtempDisposable(join(tmpdir(), 'trading-graph-prometheus-')));
+  const config = join(folder.path, 'prometheus.yml');
+  await writeFile(join(folder.path, 'alerts.yml'), dividedTimes(await readRules(), hastenedBy));
   await writeFile(config, configuration(targets, probe, alertmanager, SCRAPE_MS / hastenedBy));
   const port = await freePort();
-  const server = spawn(
-    path,
-    [
-      `--config.file=${config}`,
-      `--storage.tsdb.path=${join(folder, 'data')}`,
-      `--web.listen-address=127.0.0.1:${port}`,
-      // It says again and again that an alert fires, or Alertmanager takes it for over.
-      `--rules.alert.resend-delay=${Math.ceil(RESEND_MS / hastenedBy)}ms`,
-      '--log.level=error',
-    ],
-    { stdio: ['ignore', 'inherit', 'inherit'] },
-  );
-  const exited = once(server, 'exit');
   const url = `http://127.0.0.1:${port}`;
-  const close = async () => {
-    server.kill('SIGKILL');
-    await exited;
-    await rm(folder, { recursive: true, force: true });
+  const args = [
+    `--config.file=${config}`,
+    `--storage.tsdb.path=${join(folder.path, 'data')}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+    // It says again and again that an alert fires, or Alertmanager takes it for over.
+    `--rules.alert.resend-delay=${Math.ceil(RESEND_MS / hastenedBy)}ms`,
+    '--log.level=error',
+  ];
+  // It looks for its targets every five seconds; until then what is absent has no series.
+  const hasLooked = async () => {
+    const answer = await fetch(`${url}/api/v1/query?query=probe_success`);
+    const { data } = (await answer.json()) as { data: { result: readonly unknown[] } };
+    return data.result.length > 0;
   };
-  try {
-    await eventually(async () => (await fetch(`${url}/-/ready`)).ok);
-    // It looks for its targets every five seconds; until then what is absent has no series.
-    await eventually(async () => {
-      const answer = await fetch(`${url}/api/v1/query?query=probe_success`);
-      const { data } = (await answer.json()) as { data: { result: readonly unknown[] } };
-      return data.result.length > 0;
-    });
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  started.use(await startProgram(path, args, hasLooked));
+  const owned = started.move();
   return {
     async firing() {
       const { data } = (await (await fetch(`${url}/api/v1/alerts`)).json()) as AlertsAnswer;
@@ -98,7 +83,7 @@ export async function startPrometheus(
           runbook: annotations.runbook_url ?? '',
         }));
     },
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 

@@ -5,7 +5,7 @@ import { type Evidence, NightRecord } from './record.ts';
 import type { Scene } from './scene.ts';
 import { reasonsIn } from './seen-reasons.ts';
 import { mountSmallDisk } from './small-disk.ts';
-import { type Line, Stage, type StageOptions } from './stage.ts';
+import { type Line, openStage, type StageOptions } from './stage.ts';
 
 export interface RehearsalOptions
   extends Omit<StageOptions, 'environment' | 'disk' | 'isGatewayTls'> {
@@ -43,7 +43,7 @@ const LOOK_MS = 200;
 export async function rehearse(scene: Scene, options: RehearsalOptions): Promise<Rehearsal> {
   const { withinMs, calmMs } = options;
   await using disk = scene.needs === 'small disk' ? await mountSmallDisk() : null;
-  await using stage = await Stage.open({
+  await using stage = await openStage({
     ...options,
     disk,
     isGatewayTls: scene.needs === 'TLS',

@@ -16,6 +16,9 @@ export interface Scene {
   end(stage: Stage): Promise<unknown>;
 }
 
+/** A row of a list: what it leaves out is not expected. */
+export type SceneRow = Omit<Scene, 'lines' | 'reasons'> & Partial<Pick<Scene, 'lines' | 'reasons'>>;
+
 export interface ExpectedLine {
   /** As the table shows it. */
   readonly says: string;

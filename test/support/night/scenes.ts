@@ -13,7 +13,7 @@ export const SCENES: readonly Scene[] = [
   ...CATALOG_SCENES,
   ...STORE_SCENES,
   ...REPLICA_SCENES,
-];
+].map((row) => ({ lines: [], reasons: [], ...row }));
 
 /** The scenes in an order that the seed decides, as many as are asked for. */
 export function drawScenes(scenes: readonly Scene[], seed: string, count: number): Scene[] {

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createRandom, type Random } from '../../../sandbox/random.ts';
+import { createRandom, pick } from '../../../sandbox/random.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../sandbox/start.ts';
 import type { Environment } from '../../../src/config.ts';
 import { freePort } from '../free-ports.ts';
-import { startTestRedis, type TestRedis } from '../redis.ts';
+import { startTestRedis } from '../redis.ts';
 import { CONFIGURATION, startHaproxy } from '../replicas.ts';
-import { type Alertmanager, startAlertmanager } from './alertmanager.ts';
-import { type FrontProbe, startFrontProbe } from './front-probe.ts';
-import { type Prometheus, startPrometheus } from './prometheus.ts';
+import { startAlertmanager } from './alertmanager.ts';
+import { startFrontProbe } from './front-probe.ts';
+import { startPrometheus } from './prometheus.ts';
 import { NightReplica } from './replica.ts';
 import type { SmallDisk } from './small-disk.ts';
-import { startTlsGateway, type TlsGateway } from './tls-gateway.ts';
+import { startTlsGateway } from './tls-gateway.ts';
 import { startTraffic } from './traffic.ts';
 
 export interface StageOptions {
@@ -37,146 +37,79 @@ const REPLICAS = 3;
 /** By haproxy, that a replica is back. */
 const NOTICED_MS = 1_500;
 
+export type Stage = Awaited<ReturnType<typeof openStage>>;
+
 /** Replicas behind haproxy, their gateway, a Redis, a Prometheus, and traffic that goes on. */
-export class Stage implements AsyncDisposable {
-  readonly #resources = new AsyncDisposableStack();
-  readonly #balancerLog: string[] = [];
-  readonly disk: SmallDisk | null;
-  readonly redis: TestRedis | null;
-  readonly random: Random;
-  readonly tls: TlsGateway;
-  #replicas: readonly NightReplica[] = [];
-  #sandbox: Sandbox;
-  #prometheus: Prometheus | null = null;
-  #alertmanager: Alertmanager | null = null;
-  #balancer: AsyncDisposable | null = null;
-  #startBalancer: (() => Promise<AsyncDisposable & { readonly url: string }>) | null = null;
-
-  private constructor(
-    sandbox: Sandbox,
-    tls: TlsGateway,
-    redis: TestRedis | null,
-    options: StageOptions,
-  ) {
-    this.#sandbox = sandbox;
-    this.tls = tls;
-    this.redis = redis;
-    this.disk = options.disk;
-    this.random = createRandom(options.seed);
-  }
-
-  static async open(options: StageOptions): Promise<Stage> {
-    const { redisServerPath, haproxyPath, hastenedBy, environment, disk } = options;
-    const redis = disk === null ? await startTestRedis(redisServerPath) : null;
-    const sandbox = await startGateway({ secret: environment.JWT_SECRET });
-    const tls = await startTlsGateway(sandbox.port);
-    const stage = new Stage(sandbox, tls, redis, options);
-    const resources = stage.#resources;
-    resources.use(tls);
-    if (redis) resources.use(redis);
-    resources.defer(() => stage.#sandbox.close());
-    try {
-      const shared = {
-        GATEWAY_URL: sandbox.url,
-        RATE_LIMIT_PER_MINUTE: '1000000',
-        LOGIN_LIMIT_PER_MINUTE: '1000',
-        TRUSTED_PROXIES: '127.0.0.1',
-        ...(disk && { ORDER_STORE: `${disk.folder}/orders.db` }),
-        ...(redis && { REDIS_URL: redis.url }),
-        ...(options.isGatewayTls && { GATEWAY_URL: tls.url, NODE_EXTRA_CA_CERTS: tls.authority }),
-        ...environment,
-      };
-      stage.#replicas = await Promise.all(
-        Array.from({ length: REPLICAS }, () => NightReplica.start(shared)),
-      );
-      resources.defer(() => stage.stopAll());
-      const servers = stage.#replicas.map(({ address }, at) => [`REPLICA_${at + 1}`, address]);
-      const front = { ...Object.fromEntries(servers), BIND: `127.0.0.1:${await freePort()}` };
-      stage.#startBalancer = () =>
-        startHaproxy(haproxyPath, CONFIGURATION, front, (line) => stage.#balancerLog.push(line));
-      const balancer = await stage.#startBalancer();
-      resources.defer(() => stage.stopBalancer());
-      const probe: FrontProbe = resources.use(await startFrontProbe(balancer.url));
-      stage.#balancer = balancer;
-      const targets = stage.#replicas.map(({ adminAddress }) => adminAddress);
-      stage.#alertmanager = resources.use(
-        await startAlertmanager(options.alertmanagerPath, hastenedBy),
-      );
-      stage.#prometheus = resources.use(
-        await startPrometheus(options.prometheusPath, {
-          ...{ targets, probe: probe.address, hastenedBy },
-          alertmanager: stage.#alertmanager.url,
-        }),
-      );
-      const signIn = (user: number) => stage.#sandbox.token({ email: `user-${user}@example.com` });
-      resources.use(startTraffic({ ...options, url: balancer.url, signIn }));
-    } catch (error) {
-      await resources.disposeAsync();
-      throw error;
-    }
-    return stage;
-  }
-
-  get gateway(): Sandbox {
-    return this.#sandbox;
-  }
-
-  get prometheus(): Prometheus {
-    if (this.#prometheus === null) throw new Error('the stage is not open yet');
-    return this.#prometheus;
-  }
-
-  get alertmanager(): Alertmanager {
-    if (this.#alertmanager === null) throw new Error('the stage is not open yet');
-    return this.#alertmanager;
-  }
-
-  get replicas(): readonly NightReplica[] {
-    return this.#replicas;
-  }
-
-  /** The replica that a fault of one alone hits. */
-  drawReplica(): NightReplica {
-    const drawn = this.#replicas[Math.floor(this.random() * this.#replicas.length)];
-    if (drawn === undefined) throw new Error('there is no replica');
-    return drawn;
-  }
-
-  /** Every line so far by its source: each replica, over all its lives, and the load balancer. */
-  get logs(): readonly (readonly string[])[] {
-    return [...this.#replicas.map(({ logged }) => logged), this.#balancerLog];
-  }
-
-  /** At the same address as before. */
-  async restartGateway(options: SandboxOptions = {}): Promise<void> {
-    await this.#sandbox.close();
-    this.#sandbox = await startGateway({ ...options, port: this.#sandbox.port });
-  }
-
-  /** One after the other, as in a roll-out: the front door stays open. */
-  async restartAll(environment: Environment = {}): Promise<void> {
-    for (const replica of this.#replicas) {
-      await replica.restart(environment);
-      await delay(NOTICED_MS);
-    }
-  }
-
-  async stopBalancer(): Promise<void> {
-    await this.#balancer?.[Symbol.asyncDispose]();
-    this.#balancer = null;
-  }
-
-  async restartBalancer(): Promise<void> {
-    this.#balancer = (await this.#startBalancer?.()) ?? null;
-  }
-
-  async stopAll(): Promise<void> {
-    await Promise.all(this.#replicas.map((replica) => replica.kill()));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#resources.disposeAsync();
-  }
+export async function openStage(options: StageOptions) {
+  const { redisServerPath, haproxyPath, hastenedBy, environment, disk } = options;
+  await using started = new AsyncDisposableStack();
+  const redis = disk === null ? started.use(await startTestRedis(redisServerPath)) : null;
+  let gateway = await startGateway({ secret: environment.JWT_SECRET });
+  started.defer(() => gateway.close());
+  const tls = started.use(await startTlsGateway(gateway.port));
+  const shared = {
+    GATEWAY_URL: gateway.url,
+    RATE_LIMIT_PER_MINUTE: '1000000',
+    LOGIN_LIMIT_PER_MINUTE: '1000',
+    TRUSTED_PROXIES: '127.0.0.1',
+    ...(disk && { ORDER_STORE: `${disk.folder}/orders.db` }),
+    ...(redis && { REDIS_URL: redis.url }),
+    ...(options.isGatewayTls && { GATEWAY_URL: tls.url, NODE_EXTRA_CA_CERTS: tls.authority }),
+    ...environment,
+  };
+  const replicas = await Promise.all(
+    Array.from({ length: REPLICAS }, () => NightReplica.start(shared)),
+  );
+  const stopAll = async () => void (await Promise.all(replicas.map((replica) => replica.kill())));
+  started.defer(stopAll);
+  const servers = replicas.map(({ address }, at) => [`REPLICA_${at + 1}`, address]);
+  const front = { ...Object.fromEntries(servers), BIND: `127.0.0.1:${await freePort()}` };
+  const balancerLog: string[] = [];
+  const startBalancer = () =>
+    startHaproxy(haproxyPath, CONFIGURATION, front, (line) => balancerLog.push(line));
+  let balancer = await startBalancer();
+  started.defer(() => balancer[Symbol.asyncDispose]());
+  const probe = started.use(await startFrontProbe(balancer.url));
+  const alertmanager = started.use(await startAlertmanager(options.alertmanagerPath, hastenedBy));
+  const prometheus = started.use(
+    await startPrometheus(options.prometheusPath, {
+      ...{ probe: probe.address, alertmanager: alertmanager.url, hastenedBy },
+      targets: replicas.map(({ adminAddress }) => adminAddress),
+    }),
+  );
+  const signIn = (user: number) => gateway.token({ email: `user-${user}@example.com` });
+  started.use(startTraffic({ ...options, url: balancer.url, signIn }));
+  const random = createRandom(options.seed);
+  const owned = started.move();
+  return {
+    ...{ disk, redis, tls, prometheus, alertmanager, replicas, stopAll },
+    get gateway(): Sandbox {
+      return gateway;
+    },
+    /** Every line so far by its source: each replica, over all its lives, and the load balancer. */
+    get logs(): readonly (readonly string[])[] {
+      return [...replicas.map(({ logged }) => logged), balancerLog];
+    },
+    /** The replica that a fault of one alone hits. */
+    drawReplica: () => pick(random, replicas),
+    /** At the same address as before. */
+    async restartGateway(changed: SandboxOptions = {}): Promise<void> {
+      await gateway.close();
+      gateway = await startGateway({ ...changed, port: gateway.port });
+    },
+    /** One after the other, as in a roll-out: the front door stays open. */
+    async restartAll(changed: Environment = {}): Promise<void> {
+      for (const replica of replicas) {
+        await replica.restart(changed);
+        await delay(NOTICED_MS);
+      }
+    },
+    stopBalancer: async () => balancer[Symbol.asyncDispose](),
+    async restartBalancer(): Promise<void> {
+      balancer = await startBalancer();
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 async function startGateway(options: SandboxOptions = {}): Promise<Sandbox> {

@@ -1,9 +1,9 @@
-import { gatewayFault, opens, restartedWith, type Scene } from '../scene.ts';
+import { gatewayFault, opens, restartedWith, type SceneRow } from '../scene.ts';
 
 const UNREACHABLE = ['TradingGraphGatewayUnreachable'];
 
 /** What the gateway does, and what is between it and us. */
-export const GATEWAY_SCENES: readonly Scene[] = [
+export const GATEWAY_SCENES: readonly SceneRow[] = [
   {
     title: 'The gateway is down',
     alerts: UNREACHABLE,
@@ -15,7 +15,6 @@ export const GATEWAY_SCENES: readonly Scene[] = [
   {
     title: 'The gateway answers 429 to everything',
     alerts: ['TradingGraphGatewayFailing', 'TradingGraphLiveDelayed'],
-    lines: [],
     reasons: ['RATE_LIMITED'],
     ...gatewayFault({ operation: '*', kind: 'status', status: 429 }),
   },
@@ -29,23 +28,17 @@ export const GATEWAY_SCENES: readonly Scene[] = [
   {
     title: 'One account fails, of many',
     alerts: ['TradingGraphPositionsOld'],
-    lines: [],
     // The traffic has this account place orders alone, which end unknown.
-    reasons: [],
     ...gatewayFault({ operation: '*', kind: 'status', status: 500, login: 800_001 }),
   },
   {
     title: 'Orders are cut off after they were sent',
     alerts: ['TradingGraphOrderUnknown'],
-    lines: [],
-    reasons: [],
     ...gatewayFault({ operation: 'openPosition', kind: 'reset-after', times: 3 }),
   },
   {
     title: 'The order operation hangs',
     alerts: ['TradingGraphOrders'],
-    lines: [],
-    reasons: [],
     environment: { ORDER_TIMEOUT_MS: '2000' },
     ...gatewayFault({ operation: 'openPosition', kind: 'hang' }),
   },
@@ -59,7 +52,6 @@ export const GATEWAY_SCENES: readonly Scene[] = [
   {
     title: 'The gateway answers with garbage',
     alerts: ['TradingGraphGatewayFailing', 'TradingGraphLiveDelayed'],
-    lines: [],
     reasons: ['GATEWAY_CONTRACT'],
     ...gatewayFault({ operation: 'getOpenPositions', kind: 'garbage' }),
   },
@@ -67,14 +59,11 @@ export const GATEWAY_SCENES: readonly Scene[] = [
     // Each call is refused, in words of the interface: no reason of readiness, and nobody's orders are sent.
     title: 'A wrong path in `GATEWAY_URL`',
     alerts: ['TradingGraphGatewayFailing', 'TradingGraphOrders'],
-    lines: [],
-    reasons: [],
     ...restartedWith(({ gateway }) => ({ GATEWAY_URL: `${gateway.url}/elsewhere` })),
   },
   {
     title: 'The name of the gateway is gone from DNS',
     alerts: UNREACHABLE,
-    lines: [],
     reasons: ['GATEWAY_UNAVAILABLE'],
     ...restartedWith(({ gateway }) => ({
       GATEWAY_URL: `http://gateway.invalid:${gateway.port}`,
@@ -83,21 +72,17 @@ export const GATEWAY_SCENES: readonly Scene[] = [
   {
     title: 'One operation is slow: each of its calls takes 3 s',
     alerts: ['TradingGraphGatewaySlow'],
-    lines: [],
-    reasons: [],
     ...gatewayFault({ operation: 'getCustomerId', kind: 'delay', delayMs: 3_000 }),
   },
   {
     title: 'The clock is two hours off the gateway’s',
     alerts: ['TradingGraphClockSkewed'],
-    lines: [],
     reasons: ['gateway'],
     ...gatewayFault({ operation: '*', kind: 'clock', shiftSeconds: 7_200 }),
   },
   {
     title: 'The certificate of the gateway is of an unknown CA',
     alerts: UNREACHABLE,
-    lines: [],
     reasons: ['GATEWAY_UNAVAILABLE'],
     ...restartedWith(({ tls }) => ({ GATEWAY_URL: tls.url })),
   },

@@ -1,17 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NightReplica } from '../replica.ts';
-import { line, type Scene } from '../scene.ts';
+import { line, type SceneRow } from '../scene.ts';
 
 const RESTARTS = 4;
 const UP_MS = 1_500;
 
 /** Kills, restarts and builds. Which replica it hits is the seed's. */
-export const REPLICA_SCENES: readonly Scene[] = [
+export const REPLICA_SCENES: readonly SceneRow[] = [
   {
     title: 'The front proxy is gone, and all traffic with it',
     alerts: ['TradingGraphFrontDoor'],
-    lines: [],
-    reasons: [],
     begin: (stage) => stage.stopBalancer(),
     end: (stage) => stage.restartBalancer(),
   },
@@ -56,12 +54,12 @@ export const REPLICA_SCENES: readonly Scene[] = [
   }),
 ];
 
-interface SceneOfOne extends Omit<Scene, 'begin' | 'end'> {
+interface SceneOfOne extends Omit<SceneRow, 'begin' | 'end'> {
   begin(replica: NightReplica): Promise<void>;
   end(replica: NightReplica): Promise<void>;
 }
 
-function onOne(scene: SceneOfOne): Scene {
+function onOne(scene: SceneOfOne): SceneRow {
   let hit: NightReplica | null = null;
   return {
     ...scene,

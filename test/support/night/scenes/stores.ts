@@ -1,7 +1,7 @@
-import { line, type Scene } from '../scene.ts';
+import { line, type SceneRow } from '../scene.ts';
 
 /** Redis, and the disk. */
-export const STORE_SCENES: readonly Scene[] = [
+export const STORE_SCENES: readonly SceneRow[] = [
   {
     title: 'Redis is away',
     alerts: ['TradingGraphStoreAway'],

@@ -1,13 +1,12 @@
-import { gatewayFault, restartedWith, type Scene } from '../scene.ts';
+import { gatewayFault, restartedWith, type SceneRow } from '../scene.ts';
 
 const JWT_SECRET = 'the key that the service knows, for a night';
 
 /** Tokens, their keys and their claims. */
-export const TOKEN_SCENES: readonly Scene[] = [
+export const TOKEN_SCENES: readonly SceneRow[] = [
   {
     title: 'The tokens are signed with another key than `JWT_SECRET`',
     alerts: ['TradingGraphSignIn'],
-    lines: [],
     reasons: ['UNAUTHENTICATED'],
     environment: { JWT_SECRET },
     begin: (stage) => stage.restartGateway({ secret: 'the key that came after it, in the night' }),
@@ -16,21 +15,18 @@ export const TOKEN_SCENES: readonly Scene[] = [
   {
     title: 'One operation refuses all tokens, the positions',
     alerts: ['TradingGraphSignIn'],
-    lines: [],
     reasons: ['UNAUTHENTICATED'],
     ...gatewayFault({ operation: 'getOpenPositions', kind: 'status', status: 401 }),
   },
   {
     title: 'Every operation refuses all tokens',
     alerts: ['TradingGraphSignIn'],
-    lines: [],
     reasons: ['UNAUTHENTICATED'],
     ...gatewayFault({ operation: '*', kind: 'status', status: 401 }),
   },
   {
     title: 'A wrong name in `GATEWAY_LOGIN_CLAIM`',
     alerts: ['TradingGraphSignIn'],
-    lines: [],
     reasons: ['UNAUTHENTICATED'],
     ...restartedWith(() => ({ GATEWAY_LOGIN_CLAIM: 'trading_login' })),
   },

@@ -1,0 +1,14 @@
+import { expect } from 'vitest';
+import type { TestApp } from '../../support/app.ts';
+
+/** As many as a breaker wants to have failed: failures of strangers behind one address would be one account's. */
+export const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
+
+/** A token of each account, accepted by the gateway. */
+export async function provedTokens(app: TestApp, emails = EMAILS): Promise<string[]> {
+  const tokens = emails.map((email) => app.sandbox.token({ email }));
+  for (const token of tokens) {
+    expect((await app.query('{ session(maxAge: 0) { login } }', { token })).errors).toEqual([]);
+  }
+  return tokens;
+}
