@@ -6,7 +6,7 @@ import { createOrders } from '../../src/orders/create-orders.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
 import { openOrderCore } from '../support/order-core.ts';
 import { startOrderLine } from '../support/order-line.ts';
-import { buying, startPhone } from '../support/phone.ts';
+import { buying, startPhone, unknown } from '../support/phone.ts';
 
 test('an order that a store has forgotten is unknown, though its repeat came too late', async () => {
   await using sandbox = await startSandbox({ tickMs: 0, instruments: 40 });
@@ -24,12 +24,9 @@ test('an order that a store has forgotten is unknown, though its repeat came too
   const placing = ticket.place(buying('forgotten'));
   await eventually(() => line.answered === 1);
   current = next;
-  const unknown = {
-    status: 'unknown',
-    error: { code: 'IDEMPOTENCY_UNAVAILABLE', retryable: false },
-  };
-  expect(await placing).toMatchObject(unknown);
-  expect(await ticket.place(buying('forgotten'))).toMatchObject(unknown);
+  const forgotten = unknown('IDEMPOTENCY_UNAVAILABLE', { retryable: false });
+  expect(await placing).toMatchObject(forgotten);
+  expect(await ticket.place(buying('forgotten'))).toMatchObject(forgotten);
   expect(sandbox.orders()).toHaveLength(1);
   core.dispose();
 });

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../../../lib/clock.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
 import { FaultInjector, LATE_MS } from '../../../test/end-to-end/orders/fault-injector.ts';
 import {
@@ -82,7 +83,7 @@ const RECORDS_REACH_MS = 10_000;
 async function untilRecordsReachBack(url: string, sandbox: Sandbox): Promise<void> {
   const token = sandbox.token({ email: 'demo@example.com' });
   await eventually(async () => {
-    const since = new Date(Date.now() - RECORDS_REACH_MS).toISOString();
+    const since = new Date(systemClock.now() - RECORDS_REACH_MS).toISOString();
     const query = `mutation { voidOrder(idempotencyKey: "first", since: "${since}") { __typename } }`;
     const response = await fetch(`${url}/graphql`, {
       method: 'POST',
@@ -113,14 +114,14 @@ export async function rehearse(
     LOG_LEVEL: 'info',
   });
   await untilRecordsReachBack(facade.url, sandbox);
-  const clock = createScriptedClock(Date.now());
+  const clock = createScriptedClock(systemClock.now());
   const lines = new AsyncDisposableStack();
   const random = createSeededRandom(seed);
   const injector = new FaultInjector(sandbox, random);
   /** How long a step takes at present, which a busy machine makes longer. */
   let stepTakesMs = 1;
   const realDate = (scriptedMs: number) =>
-    new Date(Date.now() + ((scriptedMs - clock.now()) / STEP_MS) * stepTakesMs);
+    new Date(systemClock.now() + ((scriptedMs - clock.now()) / STEP_MS) * stepTakesMs);
   const world: World = { sandbox, facade, lines, random, injector, clock, realDate, kills: 0 };
   const ended: RehearsedTicket[] = [];
   let next = 0;

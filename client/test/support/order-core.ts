@@ -1,7 +1,6 @@
 import { createCore, type OwnCore } from '../../src/create-core.ts';
-import type { Environment } from '../../src/environment.ts';
 import type { ClientStorage } from '../../src/storage.ts';
-import { countedEnvironment } from './counted-environment.ts';
+import { type CountedEnvironmentOptions, countedEnvironment } from './counted-environment.ts';
 
 export interface OrderCoreOptions {
   readonly url: string;
@@ -10,7 +9,7 @@ export interface OrderCoreOptions {
   /** Called where a token was refused. */
   readonly renew?: () => void;
   readonly storage?: ClientStorage | null;
-  readonly environment?: Partial<Environment>;
+  readonly environment?: CountedEnvironmentOptions;
 }
 
 export interface OrderCore {
