@@ -1,5 +1,5 @@
 import { eventually } from '../../../test/support/eventually.ts';
-import { type ExampleApp, startExampleApp } from '../support/example-app.ts';
+import { type ExampleApp, exampleApp } from '../support/example-app.ts';
 import type { TestPage } from './page/main.ts';
 
 type Methods = Exclude<keyof TestPage, 'token'>;
@@ -14,18 +14,16 @@ export interface Form {
   } | null;
 }
 
-export function startHooksApp(executablePath: string): Promise<ExampleApp> {
-  return startExampleApp({
+export const hooksApp = (executablePath: string): ExampleApp =>
+  exampleApp({
     folder: 'client/test/react/page',
     executablePath,
-    environment: { POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '1000000' },
     nodeEnvironment: 'development',
   });
-}
 
 /** A page with nothing but the hooks, in React's development build, which mounts each component twice. */
 export async function openHooksPage(app: ExampleApp) {
-  const { page, errors } = await app.open();
+  const page = await app.open();
   const sent: string[] = [];
   const bodies: string[] = [];
   let open = 0;
@@ -40,7 +38,6 @@ export async function openHooksPage(app: ExampleApp) {
   await page.waitForFunction(() => 'testPage' in window);
   const hooks = {
     page,
-    errors,
     /** Texts of the frames that were sent, oldest first. */
     sent: sent as readonly string[],
     /** WebSockets that are open. */
@@ -62,6 +59,10 @@ export async function openHooksPage(app: ExampleApp) {
       await page.evaluate((given) => {
         (window as unknown as { testPage: TestPage }).testPage.token = given;
       }, token);
+    },
+    async changeUser(email: string | null) {
+      await hooks.signIn(email);
+      await hooks.call('tokenChanged');
     },
     /** The value that the first component of the kind shows, once it is as the test wants it. */
     shows: <T>(kind: string, wanted: (value: T) => boolean) =>
