@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { sharedApp } from '../../../test/support/shared-app.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
-import type { ClientStorage } from '../../src/storage.ts';
 import {
   CATALOG,
   noNetwork,
@@ -123,14 +122,8 @@ test('signing in as another while it is read shows nothing of the first', async 
   const storage = createMemoryStorage();
   await storedCopy(app, { storage });
   const release = Promise.withResolvers<void>();
-  const slow: ClientStorage = {
-    ...storage,
-    async get(key) {
-      await release.promise;
-      return storage.get(key);
-    },
-  };
-  using phone = openPhone(app, { storage: slow, email: PRO });
+  storage.before = (step) => (step === 'get' ? release.promise : undefined);
+  using phone = openPhone(app, { storage, email: PRO });
   const states = drawn(phone);
   await phone.core.account();
   const loading = phone.catalog.load({ account: DEMO_LOGIN });
@@ -165,14 +158,8 @@ describe('forgetting', () => {
     const storage = createMemoryStorage();
     storage.entries.set('orders/700001/key', '{}');
     const writing = Promise.withResolvers<void>();
-    const slow: ClientStorage = {
-      ...storage,
-      async set(key, text) {
-        await writing.promise;
-        await storage.set(key, text);
-      },
-    };
-    using phone = openPhone(app, { storage: slow });
+    storage.before = (step) => (step === 'set' ? writing.promise : undefined);
+    using phone = openPhone(app, { storage });
     await phone.catalog.load();
     const forgetting = phone.catalog.forget();
     writing.resolve();

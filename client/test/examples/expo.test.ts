@@ -7,10 +7,12 @@ import { exampleApp } from '../support/example-app.ts';
 const DEMO = 700_001;
 const KEPT = 'app:trading-graph:entry:trading-graph:account';
 
-/** What the stand-ins for React Native's modules leave to the test. */
-interface Phone {
-  prompts: number;
-  showApp(state: 'active' | 'background'): void;
+declare global {
+  /** What the stand-ins for React Native's modules leave to the test. */
+  interface Window {
+    prompts: number;
+    showApp(state: 'active' | 'background'): void;
+  }
 }
 
 describeWithChromium(
@@ -21,9 +23,9 @@ describeWithChromium(
     const signIns = () => sandbox().calls('login');
     const status = (page: Page, wanted: RegExp) =>
       page.getByTestId('status').filter({ hasText: wanted }).waitFor();
-    const prompts = (page: Page) => page.evaluate(() => (globalThis as unknown as Phone).prompts);
+    const prompts = (page: Page) => page.evaluate(() => window.prompts);
     const show = (page: Page, state: 'active' | 'background') =>
-      page.evaluate((given) => (globalThis as unknown as Phone).showApp(given), state);
+      page.evaluate((given) => window.showApp(given), state);
     const tap = (page: Page, name: string) => page.getByRole('button', { name }).click();
     const form = (page: Page) => page.getByLabel('Password').waitFor();
 

@@ -23,14 +23,10 @@ test('a user does not see, ask for or repeat the orders of another one on the sa
 });
 
 test('nothing is sent where the user changes while the key is being stored', async () => {
-  const storage = {
-    ...phone.storage,
-    async set(key: string, text: string) {
-      await phone.storage.set(key, text);
-      phone.signIn('pro@example.com');
-    },
+  phone.storage.after = (step) => {
+    if (step === 'set') phone.signIn('pro@example.com');
   };
-  const { orders, sent } = phone.open({ storage });
+  const { orders, sent } = phone.open();
   expect(await orders.ticket().place(buying('whose'))).toMatchObject(unsent('SIGNED_OUT'));
   expect(sent).toEqual([]);
   expect(phone.storage.entries.size).toBe(0);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
 import { CLOCKS_DIFFER_MS } from '../../../src/domain/trading/orders.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import {
@@ -79,7 +80,7 @@ test.each([-2 * DAY_MS, 2 * DAY_MS])(
     phone.clockMs = clockMs;
     const [resumed] = await phone.open().orders.resume();
     expect(resumed).toMatchObject({ age: 'fresh', outcome: { status: 'notFound' } });
-    const real = Date.parse(String(resumed?.placedAt)) - Date.now();
+    const real = Date.parse(String(resumed?.placedAt)) - systemClock.now();
     expect(Math.abs(real)).toBeLessThan(HOUR_MS);
     expect(await resumed?.ticket.place(buying('set'))).toMatchObject(ACCEPTED);
     expect(await phone.open().orders.ticket().place(buying('new'))).toMatchObject(ACCEPTED);

@@ -49,14 +49,10 @@ test('a Buy tapped offline is unsent at once, and does not go out by itself', as
 
 test('a network that goes while the key is stored keeps the order from leaving', async () => {
   const { state, lifecycle } = network();
-  const storage = {
-    ...phone.storage,
-    async set(key: string, text: string) {
-      await phone.storage.set(key, text);
-      state.isOnline = false;
-    },
+  phone.storage.after = (step) => {
+    if (step === 'set') state.isOnline = false;
   };
-  const { orders, sent } = phone.open({ storage }, { lifecycle });
+  const { orders, sent } = phone.open({}, { lifecycle });
   expect(await orders.ticket().place(buying('gone'))).toMatchObject({ status: 'unsent' });
   expect(sent).toEqual([]);
   expect(phone.storage.entries.size).toBe(0);
@@ -208,8 +204,7 @@ test.each([
   ['that is over already lets nothing leave', -1, 'unsent'],
 ])('a wait %s', async (_, maxWaitMs, status) => {
   const { orders, sent } = phone.open();
-  const outcome = await orders.ticket({ maxWaitMs }).place(buying('wait'));
-  expect(outcome).toMatchObject({ status });
+  expect(await orders.ticket({ maxWaitMs }).place(buying('wait'))).toMatchObject({ status });
   expect(sent).toHaveLength(status === 'accepted' ? 1 : 0);
 });
 

@@ -128,8 +128,7 @@ test('an order whose answers are all lost is unknown, never unsent', async () =>
   const { orders } = phone.open({}, environment);
   phone.line.next.push(...Array(100).fill('answer-lost'));
   const ticket = orders.ticket(options);
-  const outcome = await ticket.place(buying('lost'), { withinMs });
-  expect(outcome).toMatchObject(unknown('NETWORK'));
+  expect(await ticket.place(buying('lost'), { withinMs })).toMatchObject(unknown('NETWORK'));
   expect(phone.app.sandbox.orders()).toHaveLength(1);
   expect(phone.storage.entries.size).toBe(1);
   phone.line.next.length = 0;

@@ -6,15 +6,12 @@ test('a tap while the key of an expired order is deleted joins it, and the next 
   phone.line.aheadMs = -10_000;
   const isDeleting = Promise.withResolvers<void>();
   const mayDelete = Promise.withResolvers<void>();
-  const storage = {
-    ...phone.storage,
-    async delete(name: string) {
-      isDeleting.resolve();
-      await mayDelete.promise;
-      await phone.storage.delete(name);
-    },
+  phone.storage.before = async (step) => {
+    if (step !== 'delete') return;
+    isDeleting.resolve();
+    await mayDelete.promise;
   };
-  const { orders, core } = phone.open({ storage });
+  const { orders, core } = phone.open();
   const ticket = orders.ticket();
   const { idempotencyKey } = ticket;
   const placing = ticket.place(buying('late'));

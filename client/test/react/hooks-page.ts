@@ -1,6 +1,13 @@
 import { eventually } from '../../../test/support/eventually.ts';
 import { type ExampleApp, exampleApp } from '../support/example-app.ts';
 import type { TestPage } from './page/main.ts';
+import type { View } from './page/view.ts';
+
+declare global {
+  interface Window {
+    testPage: TestPage;
+  }
+}
 
 type Methods = Exclude<keyof TestPage, 'token'>;
 export type HooksPage = Awaited<ReturnType<typeof openHooksPage>>;
@@ -22,7 +29,7 @@ export const hooksApp = (executablePath: string): ExampleApp =>
   });
 
 /** A page with nothing but the hooks, in React's development build, which mounts each component twice. */
-export async function openHooksPage(app: ExampleApp) {
+export async function openHooksPage(app: ExampleApp, view: View | null = null) {
   const page = await app.open();
   const sent: string[] = [];
   const bodies: string[] = [];
@@ -49,15 +56,14 @@ export async function openHooksPage(app: ExampleApp) {
     call: async <Name extends Methods>(name: Name, ...args: Parameters<TestPage[Name]>) =>
       (await page.evaluate(
         ([method, given]) => {
-          const { testPage } = window as unknown as { testPage: TestPage };
-          return (testPage[method] as (...all: unknown[]) => unknown)(...given);
+          return (window.testPage[method] as (...all: unknown[]) => unknown)(...given);
         },
         [name, args] as const,
       )) as Awaited<ReturnType<TestPage[Name]>>,
     async signIn(email: string | null) {
       const token = email === null ? null : app.facade.sandbox.token({ email });
       await page.evaluate((given) => {
-        (window as unknown as { testPage: TestPage }).testPage.token = given;
+        window.testPage.token = given;
       }, token);
     },
     async changeUser(email: string | null) {
@@ -74,6 +80,7 @@ export async function openHooksPage(app: ExampleApp) {
       }),
   };
   await hooks.signIn('demo@example.com');
+  await hooks.call('show', view);
   return hooks;
 }
 

@@ -27,8 +27,7 @@ describeWithChromium('in a browser', (executablePath) => {
 
   describe('usePositions', () => {
     test('two components in strict mode share one subscription, and see the market move', async () => {
-      const hooks = await openHooksPage(app);
-      await hooks.call('show', { positions: 2 });
+      const hooks = await openHooksPage(app, { positions: 2 });
       const first = await hooks.shows<List>('positions', isLive);
       const renders = await hooks.call('renders');
       app.facade.sandbox.tick();
@@ -43,8 +42,7 @@ describeWithChromium('in a browser', (executablePath) => {
     });
 
     test('another interval goes on from the cursor, over the same socket', async () => {
-      const hooks = await openHooksPage(app);
-      await hooks.call('show', { positions: 1 });
+      const hooks = await openHooksPage(app, { positions: 1 });
       await hooks.shows<List>('positions', isLive);
       await hooks.call('show', { positions: 1, intervalMs: 200 });
       await eventually(() => framesOf(hooks, 'complete').length === 1);
@@ -58,8 +56,7 @@ describeWithChromium('in a browser', (executablePath) => {
     });
 
     test('positions and the account are a subscription each, which the last component that is unmounted ends', async () => {
-      const hooks = await openHooksPage(app);
-      await hooks.call('show', { positions: 2, accounts: 2 });
+      const hooks = await openHooksPage(app, { positions: 2, accounts: 2 });
       await hooks.shows<List>('positions', isLive);
       await hooks.shows<{ balance?: number }>('account', ({ balance }) => balance !== undefined);
       const texts = await hooks.page.locator('output.account').allTextContents();
@@ -75,8 +72,7 @@ describeWithChromium('in a browser', (executablePath) => {
     });
 
     test('another client takes the place of the first, whose line is closed', async () => {
-      const hooks = await openHooksPage(app);
-      await hooks.call('show', { positions: 1 });
+      const hooks = await openHooksPage(app, { positions: 1 });
       const demo = await hooks.shows<List>('positions', isLive);
       await hooks.signIn('pro@example.com');
       await hooks.call('newClient');
@@ -89,8 +85,7 @@ describeWithChromium('in a browser', (executablePath) => {
     });
 
     test('a page that a server has rendered is taken up without a difference, though its client knows more', async () => {
-      const hooks = await openHooksPage(app);
-      await hooks.call('show', { positions: 1 });
+      const hooks = await openHooksPage(app, { positions: 1 });
       await hooks.shows<List>('positions', isLive);
       await hooks.call('follow');
       await hooks.call('show', null);
@@ -102,8 +97,7 @@ describeWithChromium('in a browser', (executablePath) => {
 
   describe('useCatalog', () => {
     test('components in strict mode load it once, and hold the same object', async () => {
-      const hooks = await openHooksPage(app);
-      await hooks.call('show', { catalogs: 3 });
+      const hooks = await openHooksPage(app, { catalogs: 3 });
       const { size, first } = await hooks.shows<Catalog>('catalog', isReady);
       expect(size).toBe(500);
       expect(first).toBe('AAPL');
@@ -118,8 +112,7 @@ describeWithChromium('in a browser', (executablePath) => {
     });
 
     test('a refresh without news keeps the object, one with news makes another', async () => {
-      const hooks = await openHooksPage(app);
-      await hooks.call('show', { catalogs: 2 });
+      const hooks = await openHooksPage(app, { catalogs: 2 });
       const before = await hooks.shows<Catalog>('catalog', isReady);
       await hooks.call('rememberCatalog');
       await hooks.call('refresh');
@@ -173,8 +166,7 @@ describeWithChromium('in a browser', (executablePath) => {
   describe('useTicket', () => {
     const applied = () => app.facade.sandbox.orders().length;
     async function openForm(): Promise<HooksPage> {
-      const hooks = await openHooksPage(app);
-      await hooks.call('show', { ticket: true });
+      const hooks = await openHooksPage(app, { ticket: true });
       await showsForm(hooks, 'ready');
       return hooks;
     }

@@ -1,4 +1,5 @@
 import { createCore, type OwnCore } from '../../src/create-core.ts';
+import { createOrders, type Orders } from '../../src/orders/create-orders.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import { type CountedEnvironmentOptions, countedEnvironment } from './counted-environment.ts';
 
@@ -14,6 +15,7 @@ export interface OrderCoreOptions {
 
 export interface OrderCore {
   readonly core: OwnCore;
+  readonly orders: Orders;
   /** The timers that are set. */
   readonly timers: ReadonlySet<object>;
   /** The variables of each order, and of each question about one, as they were sent by `fetch`. */
@@ -44,5 +46,5 @@ export function openOrderCore(options: OrderCoreOptions): OrderCore {
     route: false,
     environment,
   });
-  return { core, timers: environment.timers, sent };
+  return { core, orders: createOrders(core), timers: environment.timers, sent };
 }

@@ -2,7 +2,6 @@ import { expect } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { createOrders, type Orders } from '../../src/orders/create-orders.ts';
 import type { LimitOrderInput, OrderInput } from '../../src/orders/order-input.ts';
 import type { Ticket } from '../../src/orders/ticket.ts';
 import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
@@ -17,10 +16,6 @@ const AHEAD_MS = 3_100;
 const MINUTE_MS = 60_000;
 const TWO_DAYS_MS = 48 * 3_600_000;
 
-export interface App extends OrderCore {
-  readonly orders: Orders;
-}
-
 export interface Phone extends AsyncDisposable {
   readonly app: TestApp;
   readonly line: OrderLine;
@@ -32,11 +27,14 @@ export interface Phone extends AsyncDisposable {
   token: string | null;
   signIn(email: string): void;
   /** A run of the app, or a tab; each ends with the phone at the latest. */
-  open(options?: Partial<OrderCoreOptions>, environment?: OrderCoreOptions['environment']): App;
+  open(
+    options?: Partial<OrderCoreOptions>,
+    environment?: OrderCoreOptions['environment'],
+  ): OrderCore;
   /** The same, once it knows its account: what goes wrong from then on meets orders alone. */
-  openKnown(...options: Parameters<Phone['open']>): Promise<App>;
+  openKnown(...options: Parameters<Phone['open']>): Promise<OrderCore>;
   /** Places an order whose request or answer is lost; then the user signs out for a moment. */
-  interrupt(input: OrderInput, fault: 'lost' | 'answer-lost', app?: App): Promise<Ticket>;
+  interrupt(input: OrderInput, fault: 'lost' | 'answer-lost', app?: OrderCore): Promise<Ticket>;
   /** Ends a run of the app that places an order, whose requests are lost or stay on a dead line; the answer is its key. */
   killPlacing(input: OrderInput, options?: KilledOptions): Promise<string>;
 }
@@ -77,7 +75,7 @@ export async function startPhone(
         environment: { now: () => systemClock.now() + phone.clockMs, ...own },
       });
       cores.push(opened);
-      return { ...opened, orders: createOrders(opened.core) };
+      return opened;
     },
     async openKnown(...options) {
       const opened = phone.open(...options);
