@@ -14,7 +14,7 @@ import {
   PRO,
   untilServed,
 } from '../support/catalog-phone.ts';
-import { startCore } from '../support/client.ts';
+import { signedIn, startCore } from '../support/client.ts';
 
 const app = sharedApp({ SANDBOX_INSTRUMENTS: '120' });
 
@@ -29,9 +29,7 @@ describe('loading', () => {
   });
 
   test('belongs to the client, which is told the fields', async () => {
-    const token = app.sandbox.token({ email: 'demo@example.com' });
-    const url = `${app.url}/graphql`;
-    const client = createClient({ url, token: () => token, catalogFields: ['digits'] });
+    const client = createClient({ ...signedIn(app), catalogFields: ['digits'] });
     await client.catalog.load();
     expect(client.catalog.get('AAPL')?.digits).toBe(2);
     // With what search needs.

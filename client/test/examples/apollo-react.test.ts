@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { overflowsSideways } from '../../../test/support/browser-page.ts';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { exampleApp } from '../support/example-app.ts';
@@ -64,8 +65,7 @@ describeWithChromium('the example of Apollo Client and React', (executablePath) 
 
   test('shows the three outcomes of an order, and why one was not placed, on a narrow screen', async () => {
     const page = await signedIn({ width: 390, height: 844 });
-    const overflow = () => page.evaluate(() => document.documentElement.scrollWidth);
-    expect(await overflow()).toBeLessThanOrEqual(390);
+    expect(await overflowsSideways(page)).toBe(false);
     await order(page, 'MSFT');
     await page.getByText(/^Accepted/).waitFor();
     await agrees(page);
@@ -73,7 +73,7 @@ describeWithChromium('the example of Apollo Client and React', (executablePath) 
     await page.getByText(/^Refused/).waitFor();
     await order(page, 'TEST.UNKNOWN');
     await page.getByText('It may have been carried out').waitFor();
-    expect(await overflow()).toBeLessThanOrEqual(390);
+    expect(await overflowsSideways(page)).toBe(false);
     const sent = () => app.facade.sandbox.orders().length;
     const before = sent();
     await tap(page, 'Ask again');

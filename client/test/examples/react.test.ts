@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { overflowsSideways, violations } from '../../../test/support/browser-page.ts';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type ExampleView, exampleApp } from '../support/example-app.ts';
 
-const AXE = join(import.meta.dirname, '..', '..', '..', 'node_modules', 'axe-core', 'axe.min.js');
 const DEMO = 700_001;
 
 describeWithChromium('examples/react', (executablePath) => {
@@ -144,23 +143,12 @@ describeWithChromium('examples/react', (executablePath) => {
     async (width, height, theme) => {
       const page = await app.open({ width, height, theme });
       const fits = async (step: string) => {
-        const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
-        expect([step, scrollWidth]).toEqual([step, width]);
         await page.evaluate(() => {
           for (const animation of document.getAnimations()) animation.finish();
         });
-        const found = await page.evaluate(async () => {
-          const { axe } = window as unknown as {
-            axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-          };
-          const { violations } = await axe.run();
-          return violations.map(
-            ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`,
-          );
-        });
-        expect([step, ...found]).toEqual([step]);
+        const found = [step, await overflowsSideways(page), await violations(page)];
+        expect(found).toEqual([step, false, []]);
       };
-      await page.addScriptTag({ path: AXE });
       await fits('sign-in');
       await tap(page, 'Sign in');
       await isLive(page);

@@ -10,6 +10,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { ACCOUNT_OPERATION } from '../../src/account-operation.ts';
 import type { AccountFigures, PendingOrder, Position } from '../../src/index.ts';
 import { accountDocument, createClient, positionsDocument } from '../../src/index.ts';
+import { signedIn } from '../support/client.ts';
 
 const CHOICE = {
   positionFields: ['profit', 'symbol'],
@@ -18,10 +19,8 @@ const CHOICE = {
 } as const;
 
 function open(app: TestApp) {
-  const token = app.sandbox.token({ email: 'pro@example.com' });
   return createClient({
-    url: `${app.url}/graphql`,
-    token: () => token,
+    ...signedIn(app, 'pro@example.com'),
     ...CHOICE,
     environment: { WebSocket: WebSocket as unknown as typeof globalThis.WebSocket },
   });

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type ExampleApp, exampleApp } from '../support/example-app.ts';
 import type { TestPage } from './page/main.ts';
@@ -71,11 +72,12 @@ export async function openHooksPage(app: ExampleApp, view: View | null = null) {
       await hooks.call('tokenChanged');
     },
     /** The value that the first component of the kind shows, once it is as the test wants it. */
-    shows: <T>(kind: string, wanted: (value: T) => boolean) =>
+    shows: <T>(kind: string, wanted: ((value: T) => boolean) | Partial<T>) =>
       eventually(async () => {
         const text = await page.locator(`output.${kind}`).first().textContent({ timeout: 5_000 });
         const value = JSON.parse(text ?? 'null') as T;
-        if (!wanted(value)) throw new Error(`shows ${text}`);
+        if (typeof wanted !== 'function') expect(value).toMatchObject(wanted as object);
+        else if (!wanted(value)) throw new Error(`shows ${text}`);
         return value;
       }),
   };
@@ -86,4 +88,4 @@ export async function openHooksPage(app: ExampleApp, view: View | null = null) {
 
 /** The form of an order, once it shows this status. */
 export const showsForm = (hooks: HooksPage, wanted: string) =>
-  hooks.shows<Form>('ticket', ({ status }) => status === wanted);
+  hooks.shows<Form>('ticket', { status: wanted });
