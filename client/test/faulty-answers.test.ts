@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { createScriptedClock } from '../../test/support/scripted-clock.ts';
 import { stepUntil } from '../../test/support/steps.ts';
 import { browserEnvironment } from '../src/browser-environment.ts';
 import { type Client, type ClientOptions, createClient } from '../src/create-client.ts';
@@ -84,29 +85,18 @@ test('an order that the server did not take is unsent, though the session cannot
 });
 
 test('no attempt of a long patience is sent once the key is older than 23 hours', async () => {
-  let nowMs = 0;
-  const timers: { atMs: number; task: () => void; isSet: boolean }[] = [];
+  const clock = createScriptedClock();
+  const startMs = clock.now();
   const sentAtMs: number[] = [];
   const client = open(
     (body) => {
       if (isAccountQuestion(body)) return { data: { session: { login: 'a' } } };
-      if (body.includes('placeOrder')) sentAtMs.push(nowMs);
+      if (body.includes('placeOrder')) sentAtMs.push(clock.now() - startMs);
       const extensions = { code: 'INTERNAL', retryable: true, retryAfter: 6 * 3_600 };
       return { errors: [{ message: 'later', extensions }] };
     },
     undefined,
-    {
-      now: () => 1.7e12 + nowMs,
-      uptime: () => nowMs,
-      random: () => 0.5,
-      after(ms, task) {
-        const timer = { atMs: nowMs + ms, task, isSet: true };
-        timers.push(timer);
-        return () => {
-          timer.isSet = false;
-        };
-      },
-    },
+    { now: clock.now, uptime: clock.now, random: () => 0.5, after: clock.after },
   );
   let isOver = false;
   const placed = client.orders
@@ -115,15 +105,11 @@ test('no attempt of a long patience is sent once the key is older than 23 hours'
     .finally(() => {
       isOver = true;
     });
-  const passTime = async () => {
-    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-    const next = timers.filter(({ isSet }) => isSet).sort((a, b) => a.atMs - b.atMs)[0];
-    if (!next) return;
-    next.isSet = false;
-    nowMs = Math.max(nowMs, next.atMs);
-    next.task();
-  };
-  await stepUntil(() => isOver, passTime, 10_000);
+  await stepUntil(
+    () => isOver,
+    () => clock.advance(60_000),
+    10_000,
+  );
   expect((await placed).status).toBe('unknown');
   expect(sentAtMs.length).toBeGreaterThan(1);
   expect(sentAtMs.every((atMs) => atMs < 23 * HOUR_MS)).toBe(true);

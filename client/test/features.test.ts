@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { eventually } from '../../test/support/eventually.ts';
 import { sharedApp } from '../../test/support/shared-app.ts';
 import { catalog } from '../src/catalog.ts';
-import { type CoreClientOptions, createClientWith } from '../src/core-client.ts';
+import { createClientWith } from '../src/core-client.ts';
 import { live } from '../src/live.ts';
 import { orders } from '../src/orders.ts';
 import type { AnyClient } from '../src/react/any-client.ts';
@@ -12,13 +12,11 @@ import { TradingGraphProvider } from '../src/react/provider.ts';
 import { useCatalog } from '../src/react/use-catalog.ts';
 import { useAccount, usePositions } from '../src/react/use-live.ts';
 import { useTicket } from '../src/react/use-ticket.ts';
+import { signedIn } from './support/client.ts';
 
 const app = sharedApp({ POSITIONS_POLL_MS: '100' });
 
-function options(): CoreClientOptions {
-  const token = app.sandbox.token({ email: 'demo@example.com' });
-  return { url: `${app.url}/graphql`, token: () => token };
-}
+const options = () => signedIn(app);
 
 test('a client has the features that it is made with, over one line', async () => {
   const client = createClientWith(

@@ -1,16 +1,21 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { sharedApp } from '../../../test/support/shared-app.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import {
+  CATALOG,
   changeCatalog,
   DEMO,
+  noNetwork,
+  OWNER,
   openPhone,
+  PART,
   type PhoneOptions,
   PRO,
   serverCatalog,
+  storedCopy,
   untilServed,
 } from '../support/catalog-phone.ts';
 
@@ -20,43 +25,28 @@ const ENTRY = `trading-graph:catalog:["700001","${GROUP}",0]`;
 
 const app = sharedApp({ SANDBOX_INSTRUMENTS: '120' });
 const large = sharedApp({ SANDBOX_INSTRUMENTS: '1000' });
-let present: Awaited<ReturnType<typeof serverCatalog>>;
-beforeAll(async () => {
-  present = await serverCatalog(app);
-});
 
 /** Everything works but the catalog itself. */
 const withoutCatalog: NonNullable<PhoneOptions['network']> = ({ name }, send) =>
-  name.startsWith('TradingGraphCatalog') && name !== 'TradingGraphCatalogOwner'
-    ? Promise.reject(new TypeError('no network'))
-    : send();
-
-/** A storage in which the demo user's copy is. */
-async function storageWithCopy(): Promise<ClientStorage> {
-  const storage = memoryStorage();
-  using phone = openPhone(app, { storage });
-  await phone.catalog.load();
-  await eventually(async () => expect(await storage.get(ENTRY)).not.toBeNull());
-  return storage;
-}
+  name.startsWith(CATALOG) && name !== OWNER ? noNetwork() : send();
 
 /** The versions from which a new start of the app asks for changes. */
-async function startsFrom(storage: ClientStorage, options: PhoneOptions = {}) {
-  using phone = openPhone(app, { storage, ...options });
+async function startsFrom(storage: ClientStorage) {
+  using phone = openPhone(app, { storage });
   await phone.catalog.load();
-  expect(phone.catalog.all).toEqual(present.instruments);
-  expect(phone.catalog.version).toBe(present.version);
-  return phone.sentNamed('TradingGraphCatalog').map(({ variables }) => variables.since);
+  await phone.agrees();
+  return phone.versionsAsked();
 }
 
 describe('after a restart', () => {
   test('the copy is there before the server has said what changed', async () => {
-    const storage = await storageWithCopy();
+    const storage = await storedCopy(app);
+    const { version } = await serverCatalog(app);
     const seen: (string | null)[] = [];
     using phone = openPhone(app, {
       storage,
-      network: (sent, send) => {
-        if (sent.name === 'TradingGraphCatalog') seen.push(phone.catalog.version);
+      network: ({ name }, send) => {
+        if (name === CATALOG) seen.push(phone.catalog.version);
         return send();
       },
     });
@@ -65,45 +55,68 @@ describe('after a restart', () => {
       told += 1;
     });
     await phone.catalog.load();
-    expect(seen).toEqual([present.version]);
-    expect(phone.catalog.all).toEqual(present.instruments);
-    expect(told).toBe(1);
-    expect(await startsFrom(storage)).toEqual([present.version]);
+    await phone.agrees();
+    expect([seen, told]).toEqual([[version], 1]);
+    expect(await startsFrom(storage)).toEqual([version]);
   });
 
   test('the copy serves while the server has none; its age counts the time between, but never less because of a clock that was set back', async () => {
-    const storage = memoryStorage();
     let nowMs = 1_800_000_000_000;
     const now = () => nowMs;
-    let age = 0;
-    {
-      using phone = openPhone(app, { storage, now });
-      await phone.catalog.load();
-      age = phone.catalog.ageSeconds ?? 0;
-      await eventually(async () => expect(await storage.get(ENTRY)).not.toBeNull());
-    }
+    const storage = await storedCopy(app, { now });
     const ageAfter = async (ms: number) => {
       nowMs += ms;
       using phone = openPhone(app, { storage, now, uptime: () => 0, network: withoutCatalog });
       await phone.catalog.load();
-      expect(phone.catalog.all).toEqual(present.instruments);
+      await phone.agrees();
       await expect(phone.catalog.sync()).rejects.toMatchObject({ code: 'NETWORK' });
       return phone.catalog.ageSeconds;
     };
+    const age = Number(await ageAfter(0));
     expect(await ageAfter(3_600_000)).toBe(age + 3_600);
     expect(await ageAfter(-86_400_000)).toBe(age);
   });
 });
 
-test.each([
-  ['whose head is damaged', KEY],
-  ['of which no entry is readable', ENTRY],
-])('a stored copy %s is fetched anew and repaired', async (_which, key) => {
-  const storage = await storageWithCopy();
-  const text = (await storage.get(key)) ?? '';
-  await storage.set(key, text.slice(0, -9));
+const cutOff = (text: string) => text.slice(0, -9);
+/** The text with other content, as another version of this package may have stored it. */
+const having = (changed: object) => (text: string) =>
+  JSON.stringify({ ...JSON.parse(text), ...changed });
+const havingRow = (change: (row: object) => unknown) => (text: string) => {
+  const [first, ...others] = JSON.parse(text).rows;
+  return having({ rows: [change(first), ...others] })(text);
+};
+const havingEntry = (entry: object) => having({ entries: [entry] });
+
+test.each<[string, string, (text: string) => string]>([
+  ['whose head is cut off', KEY, cutOff],
+  ['whose head is empty', KEY, () => ''],
+  ['whose head is there twice', KEY, (text) => text + text],
+  ['whose head is null', KEY, () => 'null'],
+  ['of another format', KEY, having({ format: 1 })],
+  ['of other fields', KEY, having({ fields: 'id' })],
+  ['whose version is no text', KEY, having({ version: 5 })],
+  ['whose version is empty', KEY, having({ version: '' })],
+  ['whose entries are no list', KEY, having({ entries: { 0: { version: 'v', ids: [] } } })],
+  ['with an entry without a version', KEY, havingEntry({ ids: [] })],
+  ['with an entry without ids', KEY, havingEntry({ version: 'v' })],
+  ['with an id that is no text', KEY, havingEntry({ version: 'v', ids: [5] })],
+  ['whose age is below zero', KEY, having({ ageSeconds: -1 })],
+  ['whose age is no number', KEY, having({ ageSeconds: 'old' })],
+  ['whose time is below zero', KEY, having({ atMs: -1 })],
+  ['whose time is no number', KEY, having({ atMs: null })],
+  ['of which no entry is readable', ENTRY, cutOff],
+  ['whose entry is of other fields', ENTRY, having({ fields: 'id' })],
+  ['whose entry has a version that is no text', ENTRY, having({ version: 5 })],
+  ['whose instruments are no list', ENTRY, having({ rows: {} })],
+  ['with an instrument without its name', ENTRY, havingRow((row) => ({ ...row, name: 1 }))],
+  ['with an instrument that is none', ENTRY, havingRow(() => null)],
+])('a stored copy %s is fetched anew and repaired', async (_which, key, damage) => {
+  const storage = await storedCopy(app);
+  await storage.set(key, damage((await storage.get(key)) ?? ''));
   expect(await startsFrom(storage)).toEqual(['']);
-  await eventually(async () => expect(await startsFrom(storage)).toEqual([present.version]));
+  const { version } = await serverCatalog(app);
+  await eventually(async () => expect(await startsFrom(storage)).toEqual([version]));
 });
 
 describe('a storage that fails', () => {
@@ -127,26 +140,32 @@ describe('a storage that fails', () => {
   ])('%s costs no more than fetching', async (_name, storage) => {
     using phone = openPhone(app, { storage });
     await phone.catalog.load();
-    expect(phone.catalog.all).toEqual(present.instruments);
+    await phone.agrees();
     await phone.catalog.sync();
     await eventually(() => expect(phone.catalog.storageError).toBeInstanceOf(Error));
   });
 
-  test('and works again keeps the copy at the next sync', async () => {
+  test('and works again keeps the copy at the next sync, and the former one where it fails once more', async () => {
+    await using own = await startTestApp({ SANDBOX_INSTRUMENTS: '120' });
     const kept = memoryStorage();
     let isBroken = true;
-    const storage = failing({
-      ...kept,
-      set: (key, text) => (isBroken ? refuse() : kept.set(key, text)),
-    });
-    using phone = openPhone(app, { storage });
-    await phone.catalog.load();
-    await eventually(() => expect(phone.catalog.storageError).not.toBeNull());
+    const set = (key: string, text: string) => (isBroken ? refuse() : kept.set(key, text));
+    using phone = openPhone(own, { storage: failing({ ...kept, set }) });
+    const { catalog } = phone;
+    await catalog.load();
+    await eventually(() => expect(catalog.storageError).not.toBeNull());
     expect(await kept.keys('')).toEqual([]);
     isBroken = false;
-    await phone.catalog.sync();
+    await catalog.sync();
     await eventually(async () => expect(await kept.keys('')).toEqual([KEY, ENTRY]));
-    expect(phone.catalog.storageError).toBeNull();
+    expect(catalog.storageError).toBeNull();
+    isBroken = true;
+    await changeCatalog(own, { change: 5 });
+    await untilServed(own, catalog.version ?? '');
+    const former = await kept.get(KEY);
+    await catalog.sync();
+    await eventually(() => catalog.storageError !== null);
+    expect(await kept.get(KEY)).toBe(former);
   });
 
   /** A storage that refuses whatever would be a text more than it has room for. */
@@ -171,8 +190,8 @@ describe('a storage that fails', () => {
       storage,
       isSlowLine: () => true,
       network: ({ name }, send) => {
-        if (name === 'TradingGraphCatalogPart') parts += 1;
-        return parts > 3 ? Promise.reject(new TypeError('no network')) : send();
+        if (name === PART) parts += 1;
+        return parts > 3 ? noNetwork() : send();
       },
     });
     await expect(phone.catalog.load()).rejects.toMatchObject({ code: 'NETWORK' });
@@ -185,28 +204,11 @@ describe('a storage that fails', () => {
     const storage = full(6);
     using phone = openPhone(large, { storage, isSlowLine: () => true });
     await phone.catalog.load();
-    expect(phone.sentNamed('TradingGraphCatalogPart')).toHaveLength(6);
+    expect(phone.sentNamed(PART)).toHaveLength(6);
     await eventually(() => phone.catalog.storageError === null);
     const entries = [0, 1, 2, 3].map((at) => ENTRY.replace(',0]', `,${at}]`));
     await eventually(async () => expect(await storage.keys('')).toEqual([KEY, ...entries]));
     expect(storage.refused()).toBe(1);
-  });
-
-  test('with no room for another copy keeps the former one', async () => {
-    await using own = await startTestApp({ SANDBOX_INSTRUMENTS: '120' });
-    const kept = memoryStorage();
-    let isFull = false;
-    const set = (key: string, text: string) => (isFull ? refuse() : kept.set(key, text));
-    using phone = openPhone(own, { storage: failing({ ...kept, set }) });
-    await phone.catalog.load();
-    await eventually(async () => expect(await kept.keys('')).toEqual([KEY, ENTRY]));
-    isFull = true;
-    await changeCatalog(own, { change: 5 });
-    await untilServed(own, phone.catalog.version ?? '');
-    const former = await kept.get(KEY);
-    await phone.catalog.sync();
-    await eventually(() => phone.catalog.storageError !== null);
-    expect(await kept.get(KEY)).toBe(former);
   });
 
   test('to answer is not waited for longer than five seconds', async () => {
@@ -216,7 +218,7 @@ describe('a storage that fails', () => {
       hurry: (ms) => (ms <= 5_000 ? Math.min(ms, 10) : ms),
     });
     await phone.catalog.load();
-    expect(phone.catalog.all).toEqual(present.instruments);
+    await phone.agrees();
     expect(phone.environment.pauses).toContain(5_000);
     expect(phone.catalog.storageError).toBeInstanceOf(Error);
     await phone.catalog.sync();
@@ -226,24 +228,23 @@ describe('a storage that fails', () => {
 describe('two users of two groups on one phone', () => {
   test('never see each other’s copy', async () => {
     const storage = memoryStorage();
-    const pro = await serverCatalog(app, PRO);
-    expect(pro.version).not.toBe(present.version);
     using phone = openPhone(app, { storage });
     const { catalog } = phone;
     await catalog.load();
+    const { version } = catalog;
     await phone.signIn(PRO);
     expect(catalog.size).toBe(0);
     await catalog.load();
-    expect(catalog.all).toEqual(pro.instruments);
+    await phone.agrees();
+    expect(catalog.version).not.toBe(version);
     await phone.signIn(DEMO);
     await catalog.load();
-    expect(catalog.all).toEqual(present.instruments);
+    await phone.agrees();
     await eventually(async () => expect(await storage.keys('')).toHaveLength(4));
-    const since = phone.sentNamed('TradingGraphCatalog').map(({ variables }) => variables.since);
     // The first user's copy was kept meanwhile.
-    expect(since).toEqual(['', '', present.version]);
+    expect(phone.versionsAsked()).toEqual(['', '', version]);
     // Nor is the group asked for where nothing is kept.
-    expect(phone.sentNamed('TradingGraphCatalogOwner')).toHaveLength(1);
+    expect(phone.sentNamed(OWNER)).toHaveLength(1);
   });
 
   test.each([
@@ -251,7 +252,7 @@ describe('two users of two groups on one phone', () => {
     ['of the other one under its own key', 'trading-graph:catalog:["700002","pro-usd"]', PRO],
     ['of the group that it was in', 'trading-graph:catalog:["700001","pro-usd"]', DEMO],
   ])('an account sees no copy %s, without a catalog either', async (_whose, key, email) => {
-    const storage = await storageWithCopy();
+    const storage = await storedCopy(app);
     for (const own of [KEY, ENTRY]) {
       const text = (await storage.get(own)) ?? '';
       await storage.delete(own);
@@ -262,35 +263,32 @@ describe('two users of two groups on one phone', () => {
     expect(phone.catalog.size).toBe(0);
   });
 
-  test.each(['TradingGraphCatalogOwner', 'TradingGraphCatalog'])(
-    'nothing of the one is shown where the other signs in during %s',
-    async (during) => {
-      const storage = await storageWithCopy();
-      const pro = await serverCatalog(app, PRO);
-      let isFirst = true;
-      using phone = openPhone(app, {
-        // The first request is asked with a copy in one case, and without in the other.
-        storage: during === 'TradingGraphCatalog' ? memoryStorage() : storage,
-        network: async ({ name }, send) => {
-          const response = await send();
-          if (name === during && isFirst) {
-            isFirst = false;
-            phone.signInSilently(PRO);
-          }
-          return response;
-        },
-      });
-      const versions: (string | null)[] = [];
-      phone.catalog.onChange(() => void versions.push(phone.catalog.version));
-      await phone.catalog.load();
-      expect(phone.catalog.all).toEqual(pro.instruments);
-      expect(versions).toEqual([pro.version]);
-    },
-  );
+  // The first request is asked with a copy in one case, and without in the other.
+  test.each([
+    [OWNER, () => storedCopy(app)],
+    [CATALOG, memoryStorage],
+  ])('nothing of the one is shown where the other signs in during %s', async (during, stored) => {
+    let isFirst = true;
+    using phone = openPhone(app, {
+      storage: await stored(),
+      network: async ({ name }, send) => {
+        const response = await send();
+        if (name === during && isFirst) {
+          isFirst = false;
+          phone.signInSilently(PRO);
+        }
+        return response;
+      },
+    });
+    const versions: (string | null)[] = [];
+    phone.catalog.onChange(() => void versions.push(phone.catalog.version));
+    await phone.catalog.load();
+    await phone.agrees();
+    expect(versions).toEqual([phone.catalog.version]);
+  });
 
   test('signing out leaves nothing to be seen', async () => {
-    const storage = memoryStorage();
-    using phone = openPhone(app, { storage });
+    using phone = openPhone(app, { storage: memoryStorage() });
     const { catalog } = phone;
     await catalog.load();
     let told = 0;
@@ -298,9 +296,7 @@ describe('two users of two groups on one phone', () => {
       told += 1;
     });
     await phone.signIn(null);
-    expect(catalog.size).toBe(0);
-    expect(catalog.version).toBeNull();
-    expect(told).toBe(1);
+    expect([catalog.size, catalog.version, told]).toEqual([0, null, 1]);
     await expect(catalog.load()).rejects.toMatchObject({ code: 'SIGNED_OUT' });
   });
 });
@@ -312,7 +308,7 @@ test('an account that is moved to another group gets that group’s catalog whol
     storage,
     // The server answers the account as one of the other group.
     network: ({ name }, send) =>
-      name === 'TradingGraphCatalog' && isMoved ? send(app.sandbox.token({ email: PRO })) : send(),
+      name === CATALOG && isMoved ? send(app.sandbox.token({ email: PRO })) : send(),
   });
   const { catalog } = phone;
   await catalog.load();
@@ -320,11 +316,7 @@ test('an account that is moved to another group gets that group’s catalog whol
   isMoved = true;
   await catalog.sync();
   const pro = await serverCatalog(app, PRO);
-  expect(catalog.all).toEqual(pro.instruments);
-  expect(catalog.version).toBe(pro.version);
-  await eventually(async () =>
-    expect(await storage.keys('')).toEqual(
-      [KEY, ENTRY].map((key) => key.replace(GROUP, 'pro-usd')),
-    ),
-  );
+  expect([catalog.all, catalog.version]).toEqual([pro.instruments, pro.version]);
+  const moved = [KEY, ENTRY].map((key) => key.replace(GROUP, 'pro-usd'));
+  await eventually(async () => expect(await storage.keys('')).toEqual(moved));
 });

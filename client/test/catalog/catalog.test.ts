@@ -6,13 +6,15 @@ import { createCatalog } from '../../src/catalog/replica.ts';
 import { createClient } from '../../src/create-client.ts';
 import { INSTRUMENT_FIELDS } from '../../src/generated/rows.ts';
 import {
+  CATALOG,
   changeCatalog,
+  noNetwork,
   openPhone,
+  PART,
   PRO,
-  serverCatalog,
   untilServed,
 } from '../support/catalog-phone.ts';
-import { startCore } from '../support/client.ts';
+import { signedIn, startCore } from '../support/client.ts';
 
 const app = sharedApp({ SANDBOX_INSTRUMENTS: '120' });
 
@@ -20,18 +22,14 @@ describe('loading', () => {
   test('brings what the server has, in its order', async () => {
     using phone = openPhone(app);
     await phone.catalog.load();
-    const { version, size, instruments } = await serverCatalog(app);
-    expect(phone.catalog.all).toEqual(instruments);
-    expect(phone.catalog.version).toBe(version);
-    expect(phone.catalog.size).toBe(size);
+    await phone.agrees();
+    expect(phone.catalog.size).toBe(phone.catalog.all.length);
     expect(phone.catalog.get('AAPL')?.name).toBe('Apple Inc.');
     expect(phone.catalog.get('NOWHERE')).toBeNull();
   });
 
   test('belongs to the client, which is told the fields', async () => {
-    const token = app.sandbox.token({ email: 'demo@example.com' });
-    const url = `${app.url}/graphql`;
-    const client = createClient({ url, token: () => token, catalogFields: ['digits'] });
+    const client = createClient({ ...signedIn(app), catalogFields: ['digits'] });
     await client.catalog.load();
     expect(client.catalog.get('AAPL')?.digits).toBe(2);
     // With what search needs.
@@ -75,9 +73,9 @@ describe('syncing', () => {
     using phone = openPhone(app);
     const { catalog } = phone;
     await Promise.all([catalog.load(), catalog.sync(), catalog.load(), catalog.sync()]);
-    expect(phone.sentNamed('TradingGraphCatalog')).toHaveLength(1);
+    expect(phone.sentNamed(CATALOG)).toHaveLength(1);
     await Promise.all([catalog.sync(), catalog.sync()]);
-    expect(phone.sentNamed('TradingGraphCatalog')).toHaveLength(2);
+    expect(phone.sentNamed(CATALOG)).toHaveLength(2);
   });
 
   test('without changes keeps every object, and tells nobody', async () => {
@@ -91,7 +89,7 @@ describe('syncing', () => {
     });
     await catalog.sync();
     expect(catalog.all).toBe(all);
-    expect(phone.sentNamed('TradingGraphCatalog').at(-1)?.variables).toEqual({ since: version });
+    expect(phone.versionsAsked().at(-1)).toBe(version);
     expect(told).toBe(0);
   });
 
@@ -106,10 +104,9 @@ describe('syncing', () => {
     const leave = catalog.onChange(listener);
     catalog.onChange(listener);
     await changeCatalog(own, { change: 2, add: 3, remove: 1 });
-    const { instruments, version } = await untilServed(own, catalog.version ?? '');
+    const { version } = await untilServed(own, catalog.version ?? '');
     await catalog.sync();
-    expect(catalog.all).toEqual(instruments);
-    expect(catalog.version).toBe(version);
+    await phone.agrees();
     expect(seen).toEqual([catalog.size, catalog.size]);
     const same = former.filter((it) => isDeepStrictEqual(it, catalog.get(it.id)));
     expect(same.length).toBeGreaterThanOrEqual(former.length - 3);
@@ -125,7 +122,7 @@ describe('syncing', () => {
   test('that fails leaves the copy as it is', async () => {
     let isDown = false;
     using phone = openPhone(app, {
-      network: (_sent, send) => (isDown ? Promise.reject(new TypeError('no network')) : send()),
+      network: (_sent, send) => (isDown ? noNetwork() : send()),
     });
     const { catalog } = phone;
     await catalog.load();
@@ -140,7 +137,7 @@ describe('syncing', () => {
     using phone = openPhone(app, {
       network: async ({ name }, send) => {
         const response = await send();
-        if (name !== 'TradingGraphCatalog') return response;
+        if (name !== CATALOG) return response;
         const body = (await response.json()) as { data: object };
         const errors = [{ message: 'half of it', extensions: { code: 'INTERNAL' } }];
         return Response.json({ ...body, errors });
@@ -155,7 +152,7 @@ describe('syncing', () => {
     using phone = openPhone(app, {
       network: async ({ name }, send) => {
         const response = await send();
-        if (name !== 'TradingGraphCatalog' || removed.length === 0) return response;
+        if (name !== CATALOG || removed.length === 0) return response;
         const body = (await response.json()) as {
           data: { catalog: { changes: { removed: string[]; version: string } } };
         };
@@ -172,64 +169,54 @@ describe('syncing', () => {
     await catalog.sync();
     expect(catalog.version).toBe(version);
     expect(catalog.get('AAPL')).not.toBeNull();
-    expect(phone.sentNamed('TradingGraphCatalog').at(-1)?.variables).toEqual({ since: '' });
+    expect(phone.versionsAsked().at(-1)).toBe('');
   });
 });
 
-describe('a catalog with more fields than an answer may have', () => {
-  const LIMITS = { SANDBOX_INSTRUMENTS: '1200', MAX_COST: '20000' };
-
-  test('is fetched in pages of one version', async () => {
-    await using own = await startTestApp(LIMITS);
-    using phone = openPhone(own);
-    const { catalog } = phone;
-    await catalog.load();
-    expect(catalog.size).toBeGreaterThan(1_000);
-    const parts = phone
-      .sentNamed('TradingGraphCatalogPart')
-      .map(({ variables }) => variables.first);
-    expect(parts).toEqual([100, 100, 200, 200, 250, 250, 250].slice(0, parts.length));
-    const token = own.sandbox.token({ email: 'demo@example.com' });
-    const { data } = await own.query('{ catalog { version size instruments { id } } }', { token });
-    expect(catalog.version).toBe(data.catalog.version);
-    expect(catalog.all.map(({ id }) => ({ id }))).toEqual(data.catalog.instruments);
-    expect(Object.keys(catalog.all[0] ?? {}).length).toBe(INSTRUMENT_FIELDS.length);
-    await catalog.sync();
-    expect(phone.sentNamed('TradingGraphCatalog')).toHaveLength(1);
-  });
+test('a catalog with more fields than an answer may have is fetched in pages of one version', async () => {
+  await using own = await startTestApp({ SANDBOX_INSTRUMENTS: '1200', MAX_COST: '20000' });
+  using phone = openPhone(own);
+  const { catalog } = phone;
+  await catalog.load();
+  expect(catalog.size).toBeGreaterThan(1_000);
+  const parts = phone.sentNamed(PART).map(({ variables }) => variables.first);
+  expect(parts).toEqual([100, 100, 200, 200, 250, 250, 250].slice(0, parts.length));
+  const token = own.sandbox.token({ email: 'demo@example.com' });
+  const { data } = await own.query('{ catalog { version instruments { id } } }', { token });
+  expect(catalog.version).toBe(data.catalog.version);
+  expect(catalog.all.map(({ id }) => ({ id }))).toEqual(data.catalog.instruments);
+  expect(Object.keys(catalog.all[0] ?? {}).length).toBe(INSTRUMENT_FIELDS.length);
+  await catalog.sync();
+  expect(phone.sentNamed(CATALOG)).toHaveLength(1);
 });
 
-describe('its age', () => {
-  test('counts on by the clock that nobody sets', async () => {
-    let uptimeMs = 5_000;
-    let nowMs = 1_800_000_000_000;
-    using phone = openPhone(app, { uptime: () => uptimeMs, now: () => nowMs });
-    const { catalog } = phone;
-    await catalog.load();
-    const age = catalog.ageSeconds ?? -1;
-    expect(age).toBeGreaterThanOrEqual(0);
-    nowMs -= 86_400_000;
-    expect(catalog.ageSeconds).toBe(age);
-    uptimeMs += 90_999;
-    expect(catalog.ageSeconds).toBe(age + 90);
-    await catalog.sync();
-    expect(catalog.ageSeconds).toBeLessThan(90);
-  });
+test('its age counts on by the clock that nobody sets', async () => {
+  let uptimeMs = 5_000;
+  let nowMs = 1_800_000_000_000;
+  using phone = openPhone(app, { uptime: () => uptimeMs, now: () => nowMs });
+  const { catalog } = phone;
+  await catalog.load();
+  const age = catalog.ageSeconds ?? -1;
+  expect(age).toBeGreaterThanOrEqual(0);
+  nowMs -= 86_400_000;
+  expect(catalog.ageSeconds).toBe(age);
+  uptimeMs += 90_999;
+  expect(catalog.ageSeconds).toBe(age + 90);
+  await catalog.sync();
+  expect(catalog.ageSeconds).toBeLessThan(90);
 });
 
-describe('the end', () => {
-  test('leaves no timer and no listener, tells nobody, and rejects what is under way', async () => {
-    const phone = openPhone(app);
-    const { catalog, environment } = phone;
-    await catalog.load();
-    catalog.onChange(() => expect.unreachable());
-    const rejected = expect(catalog.sync()).rejects.toMatchObject({ code: 'DISPOSED' });
-    phone.core.dispose();
-    await rejected;
-    await expect(catalog.load()).rejects.toMatchObject({ code: 'DISPOSED' });
-    await expect(catalog.sync()).rejects.toMatchObject({ code: 'DISPOSED' });
-    expect(catalog.size).toBe(0);
-    expect(environment.timers.size).toBe(0);
-    expect(environment.listeners.size).toBe(0);
-  });
+test('its end leaves no timer and no listener, tells nobody, and rejects what is under way', async () => {
+  using phone = openPhone(app);
+  const { catalog, environment } = phone;
+  await catalog.load();
+  catalog.onChange(() => expect.unreachable());
+  const disposed = { code: 'DISPOSED' };
+  const rejected = expect(catalog.sync()).rejects.toMatchObject(disposed);
+  phone.core.dispose();
+  await rejected;
+  await expect(catalog.load()).rejects.toMatchObject(disposed);
+  await expect(catalog.sync()).rejects.toMatchObject(disposed);
+  expect(catalog.size).toBe(0);
+  expect([environment.timers.size, environment.listeners.size]).toEqual([0, 0]);
 });

@@ -1,29 +1,23 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { sharedApp } from '../../../test/support/shared-app.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
-import type { ClientStorage } from '../../src/storage.ts';
-import { DEMO, openPhone, PRO, serverCatalog } from '../support/catalog-phone.ts';
+import {
+  CATALOG,
+  noNetwork,
+  openPhone,
+  PAGE,
+  PRO,
+  serverCatalog,
+  storedCopy,
+  untilKept,
+} from '../support/catalog-phone.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
 
 const DEMO_LOGIN = '700001';
 const PRO_LOGIN = '700002';
-const offline = (): Promise<never> => Promise.reject(new TypeError('no network'));
 
 const app = sharedApp({ SANDBOX_INSTRUMENTS: '120' });
-let present: Awaited<ReturnType<typeof serverCatalog>>;
-beforeAll(async () => {
-  present = await serverCatalog(app);
-});
-
-/** A storage in which a user's copy is. */
-async function storageWithCopy(email = DEMO, storage: ClientStorage = memoryStorage()) {
-  const before = (await storage.keys('')).length;
-  using phone = openPhone(app, { storage, email });
-  await phone.catalog.load();
-  await eventually(async () => expect(await storage.keys('')).toHaveLength(before + 2));
-  return storage;
-}
 
 /** What an app that draws at each change has drawn. */
 function drawn(phone: ReturnType<typeof openPhone>) {
@@ -37,23 +31,25 @@ function drawn(phone: ReturnType<typeof openPhone>) {
 }
 
 test.each([
-  ['no network', offline],
+  ['no network', noNetwork],
   ['a captive portal', async () => new Response('<h1>Sign in to this network</h1>')],
 ])(
   'with %s a stored copy is shown with its age, and confirmed by the server later',
   async (_what, away) => {
-    const storage = await storageWithCopy();
+    let nowMs = 1_800_000_000_000;
+    const now = () => nowMs;
+    const storage = await storedCopy(app, { now });
     let isOffline = true;
-    let nowMs = Date.now() + 3_600_000;
+    nowMs += 3_600_000;
     using phone = openPhone(app, {
       storage,
-      now: () => nowMs,
+      now,
       network: (_sent, send) => (isOffline ? away() : send()),
     });
     const states = drawn(phone);
     const { catalog } = phone;
     await catalog.load({ account: DEMO_LOGIN });
-    expect(catalog.all).toEqual(present.instruments);
+    await phone.agrees();
     expect(catalog.search('aapl')[0]?.id).toBe('AAPL');
     expect(catalog.confirmed).toBe(false);
     expect(catalog.ageSeconds).toBeGreaterThanOrEqual(3_590);
@@ -62,7 +58,7 @@ test.each([
     await catalog.sync();
     expect(catalog.confirmed).toBe(true);
     expect(catalog.ageSeconds).toBeLessThan(3_590);
-    const { version, size } = present;
+    const { version, size } = catalog;
     expect(states).toEqual([
       { version, confirmed: false, size },
       { version, confirmed: true, size },
@@ -71,8 +67,8 @@ test.each([
 );
 
 test('where the server names another login nothing of the first is seen from then on', async () => {
-  const storage = await storageWithCopy();
-  const pro = await serverCatalog(app, PRO);
+  const storage = await storedCopy(app);
+  const [demo, pro] = [await serverCatalog(app), await serverCatalog(app, PRO)];
   const release = Promise.withResolvers<void>();
   using phone = openPhone(app, {
     storage,
@@ -92,19 +88,19 @@ test('where the server names another login nothing of the first is seen from the
   await Promise.all([loading, asked]);
   expect(seen).toEqual([0]);
   expect(states).toEqual([
-    { version: present.version, confirmed: false, size: present.size },
+    { version: demo.version, confirmed: false, size: demo.size },
     { version: null, confirmed: false, size: 0 },
     { version: pro.version, confirmed: true, size: pro.size },
   ]);
 });
 
 test('who starts offline after another has signed out sees nothing of that oneâ€™s copy', async () => {
-  const storage = await storageWithCopy();
+  const storage = await storedCopy(app);
   // It lies under the key of the account that starts too, where only a fault could have put it.
   for (const key of await storage.keys('')) {
     await storage.set(key.replace(DEMO_LOGIN, PRO_LOGIN), (await storage.get(key)) ?? '');
   }
-  using phone = openPhone(app, { storage, email: PRO, network: offline });
+  using phone = openPhone(app, { storage, email: PRO, network: noNetwork });
   const states = drawn(phone);
   const loading = phone.catalog.load({ account: PRO_LOGIN });
   await expect(loading).rejects.toMatchObject({ code: 'NETWORK' });
@@ -113,7 +109,7 @@ test('who starts offline after another has signed out sees nothing of that oneâ€
 });
 
 test('nobody who is signed out sees a copy', async () => {
-  const storage = await storageWithCopy();
+  const storage = await storedCopy(app);
   using phone = openPhone(app, { storage, email: null });
   for (let times = 0; times < 2; times += 1) {
     const loading = phone.catalog.load({ account: DEMO_LOGIN });
@@ -124,23 +120,17 @@ test('nobody who is signed out sees a copy', async () => {
 
 test('signing in as another while it is read shows nothing of the first', async () => {
   const storage = createMemoryStorage();
-  await storageWithCopy(DEMO, storage);
+  await storedCopy(app, { storage });
   const release = Promise.withResolvers<void>();
-  const slow: ClientStorage = {
-    ...storage,
-    async get(key) {
-      await release.promise;
-      return storage.get(key);
-    },
-  };
-  using phone = openPhone(app, { storage: slow, email: PRO });
+  storage.before = (step) => (step === 'get' ? release.promise : undefined);
+  using phone = openPhone(app, { storage, email: PRO });
   const states = drawn(phone);
   await phone.core.account();
   const loading = phone.catalog.load({ account: DEMO_LOGIN });
   release.resolve();
   await loading;
-  const pro = await serverCatalog(app, PRO);
-  expect(states.map(({ version }) => version)).toEqual([pro.version]);
+  await phone.agrees();
+  expect(states.map(({ version }) => version)).toEqual([phone.catalog.version]);
 });
 
 describe('forgetting', () => {
@@ -150,42 +140,42 @@ describe('forgetting', () => {
     using phone = openPhone(app, {
       storage,
       network: async ({ name }, send) => {
-        if (name === 'TradingGraphCatalog') await release.promise;
+        if (name === CATALOG) await release.promise;
         return send();
       },
     });
     const rejected = expect(phone.catalog.load()).rejects.toMatchObject({ code: 'ABORTED' });
-    await eventually(() => phone.sentNamed('TradingGraphCatalog').length === 1);
+    await eventually(() => phone.sentNamed(CATALOG).length === 1);
     await phone.catalog.forget();
     release.resolve();
     await rejected;
     expect(phone.catalog.size).toBe(0);
     await phone.catalog.load();
-    expect(phone.catalog.size).toBe(present.size);
+    await phone.agrees();
   });
 
-  test('waits for a copy that is being written, and deletes it, but no keys of orders', async () => {
+  test('waits for a copy that is being written, and deletes it, but no keys of orders; the next copy is written whole', async () => {
     const storage = createMemoryStorage();
     storage.entries.set('orders/700001/key', '{}');
     const writing = Promise.withResolvers<void>();
-    const slow: ClientStorage = {
-      ...storage,
-      async set(key, text) {
-        await writing.promise;
-        await storage.set(key, text);
-      },
-    };
-    using phone = openPhone(app, { storage: slow });
+    storage.before = (step) => (step === 'set' ? writing.promise : undefined);
+    using phone = openPhone(app, { storage });
     await phone.catalog.load();
     const forgetting = phone.catalog.forget();
     writing.resolve();
     await forgetting;
     expect([...storage.entries.keys()]).toEqual(['orders/700001/key']);
+    await phone.catalog.load();
+    await untilKept(storage, 3);
+    using again = openPhone(app, { storage });
+    await again.catalog.load();
+    expect(again.versionsAsked()).toEqual([phone.catalog.version]);
+    expect(again.sentNamed(PAGE)).toEqual([]);
   });
 
   test('says that something may be left', async () => {
     const storage = createMemoryStorage();
-    await storageWithCopy(DEMO, storage);
+    await storedCopy(app, { storage });
     using phone = openPhone(app, { storage });
     storage.failing.add('delete');
     await expect(phone.catalog.forget()).rejects.toMatchObject({ code: 'STORAGE' });

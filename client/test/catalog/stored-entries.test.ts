@@ -9,11 +9,18 @@ import { entryKey, type Head, storageKey } from '../../src/catalog/stored-copy.t
 import { asyncStorage } from '../../src/storage/async-storage.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
 import type { ClientStorage } from '../../src/storage.ts';
-import { changeCatalog, openPhone, serverCatalog, untilServed } from '../support/catalog-phone.ts';
+import {
+  CATALOG,
+  changeCatalog,
+  noNetwork,
+  openPhone,
+  PAGE,
+  storedCopy,
+  untilServed,
+} from '../support/catalog-phone.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
 
-const PAGE = 'TradingGraphCatalogPage';
 const OWNER = { login: '700001', group: 'standard-usd' };
 const ENTRY_SIZE = 250;
 const MEGABYTES = 6 * 2 ** 20;
@@ -37,6 +44,10 @@ type Rows = ReturnType<typeof edition>;
 const copyOf = (version: string, rows: Rows) =>
   new CatalogCopy(version, [...rows], new Map(rows.map((row) => [row.id, row])));
 
+/** The instruments that were asked for by their ids. */
+const idsAsked = (phone: ReturnType<typeof openPhone>) =>
+  phone.sentNamed(PAGE).flatMap(({ variables }) => variables.ids as string[]);
+
 /** Resolves when the copy is written, and rejects when it is not. */
 async function save(storage: CatalogStorage, copy: ReturnType<typeof copyOf>): Promise<void> {
   let isSaved = false;
@@ -47,16 +58,19 @@ async function save(storage: CatalogStorage, copy: ReturnType<typeof copyOf>): P
   expect(storage.error).toBeNull();
 }
 
+/** Fails where a new start of the app does not read this copy, whole. */
+async function isRead(storage: ClientStorage, { version, all }: ReturnType<typeof copyOf>) {
+  const read = await opened(storage).read(OWNER);
+  expect(read?.copy).toMatchObject({ version, all, stale: [], isWhole: true });
+}
+
 /** A store of which the app has so many writes until it is killed, or it is full. */
 function cutOff(kept: ClientStorage, writes: { left: number }): ClientStorage {
-  const spent = () => {
-    writes.left -= 1;
-    return writes.left < 0;
-  };
   return {
     ...kept,
     set: async (key, text) => {
-      if (spent()) throw new Error('killed');
+      writes.left -= 1;
+      if (writes.left < 0) throw new Error('killed');
       await kept.set(key, text);
     },
   };
@@ -66,12 +80,7 @@ test('after a write that was cut off anywhere the copy is shown offline, and wha
   await using own = await startTestApp({ SANDBOX_INSTRUMENTS: '1000' });
   const kept = memoryStorage();
   const writes = { left: Number.POSITIVE_INFINITY };
-  const storage = cutOff(kept, writes);
-  {
-    using phone = openPhone(own, { storage });
-    await phone.catalog.load();
-    await eventually(async () => expect(await kept.keys('')).toHaveLength(5));
-  }
+  const storage = await storedCopy(own, { storage: cutOff(kept, writes) }, 5);
   for (let left = 0; left <= 4; left += 1) {
     {
       using phone = openPhone(own, { storage });
@@ -84,22 +93,16 @@ test('after a write that was cut off anywhere the copy is shown offline, and wha
       writes.left = Number.POSITIVE_INFINITY;
     }
     {
-      const network = () => Promise.reject(new TypeError('no network'));
-      using offline = openPhone(own, { storage: kept, network });
+      using offline = openPhone(own, { storage: kept, network: noNetwork });
       await offline.catalog.load({ account: OWNER.login });
       expect(offline.catalog.size).toBeGreaterThan(990);
     }
     const { entries }: Head = JSON.parse((await kept.get(storageKey(OWNER))) ?? '');
     using again = openPhone(own, { storage: kept });
     await again.catalog.load();
-    const present = await serverCatalog(own);
-    expect(again.catalog.all).toEqual(present.instruments);
-    expect(again.catalog.version).toBe(present.version);
-    const whole = again
-      .sentNamed('TradingGraphCatalog')
-      .filter(({ variables }) => !variables.since);
-    expect(whole).toEqual([]);
-    const asked = again.sentNamed(PAGE).flatMap(({ variables }) => variables.ids as string[]);
+    await again.agrees();
+    expect(again.versionsAsked()).not.toContain('');
+    const asked = idsAsked(again);
     // The first write is the head's; with none of it there is the former copy, and what changed comes as changes.
     const notReached = left === 0 ? [] : entries.slice(left - 1).flatMap(({ ids }) => ids);
     expect(notReached).toEqual(expect.arrayContaining(asked));
@@ -108,13 +111,7 @@ test('after a write that was cut off anywhere the copy is shown offline, and wha
 });
 
 test('an entry that cannot be read is fetched anew, before anything is shown, and nothing else', async () => {
-  const storage = memoryStorage();
-  const present = await serverCatalog(app);
-  {
-    using phone = openPhone(app, { storage });
-    await phone.catalog.load();
-    await eventually(async () => expect(await storage.keys('')).toHaveLength(5));
-  }
+  const storage = await storedCopy(app, {}, 5);
   for (const damage of ['cut off', 'gone', 'of no such ids']) {
     const key = entryKey(OWNER, 2);
     const text = (await storage.get(key)) ?? '';
@@ -122,18 +119,16 @@ test('an entry that cannot be read is fetched anew, before anything is shown, an
     if (damage === 'cut off') await storage.set(key, text.slice(0, -5));
     if (damage === 'of no such ids') await storage.set(key, text.replaceAll('"id":"', '"id":"no '));
     {
-      const network = () => Promise.reject(new TypeError('no network'));
-      using offline = openPhone(app, { storage, network });
+      using offline = openPhone(app, { storage, network: noNetwork });
       const loading = offline.catalog.load({ account: OWNER.login });
       await expect(loading).rejects.toMatchObject({ code: 'NETWORK' });
       expect(offline.catalog.size).toBe(0);
     }
     using phone = openPhone(app, { storage });
     await phone.catalog.load();
-    expect(phone.catalog.all).toEqual(present.instruments);
-    const asked = phone.sentNamed(PAGE).flatMap(({ variables }) => variables.ids as string[]);
-    expect(asked).toHaveLength(ENTRY_SIZE);
-    expect(phone.sentNamed('TradingGraphCatalog')).toEqual([]);
+    await phone.agrees();
+    expect(idsAsked(phone)).toHaveLength(ENTRY_SIZE);
+    expect(phone.sentNamed(CATALOG)).toEqual([]);
     await eventually(async () => expect(await storage.get(key)).toBe(text));
   }
 });
@@ -165,9 +160,7 @@ test('only the entries that changed are written', async () => {
     copy = copy.after({ version: `v${at + 2}`, ...none, ...changed });
     await save(storage, copy);
     expect(written).toEqual(expected);
-    const read = await opened(memory).read(OWNER);
-    expect(read?.copy).toMatchObject({ version: copy.version, stale: [], isWhole: true });
-    expect(read?.copy.all).toEqual(copy.all);
+    await isRead(memory, copy);
   }
 });
 
@@ -197,13 +190,12 @@ test('a store of 6 MB keeps one edition after the other, whatever a download has
     storage.keepStep(download, download.page('v1', first.slice(at, at + ENTRY_SIZE), `${at}`));
   }
   for (const version of ['v1', 'v2', 'v3']) {
-    const rows = edition(version, 5_000);
-    await save(storage, copyOf(version, rows));
+    const copy = copyOf(version, edition(version, 5_000));
+    await save(storage, copy);
     expect(used()).toBeGreaterThan(MEGABYTES / 2);
     // There was an edition, its head and an entry, and never a second edition.
     expect(most).toBeLessThan(used() * 1.1);
-    const read = await opened(native).read(OWNER);
-    expect(read?.copy.all).toEqual(rows);
+    await isRead(native, copy);
     expect(await native.keys('trading-graph:catalog-part:')).toEqual([]);
   }
 });
@@ -249,11 +241,11 @@ test('an entry that was lost, and of which nothing is left in the next edition, 
   const read = await again.read(OWNER);
   expect(read?.copy).toMatchObject({ isWhole: false, stale: ['S00500', 'S00501'] });
   const removed = ['S00500', 'S00501'];
-  const copy = read?.copy.after({ version: 'v2', reset: false, removed, upserted: [] });
-  await save(again, copy as ReturnType<typeof copyOf>);
-  const last = await opened(memory).read(OWNER);
-  expect(last?.copy).toMatchObject({ version: 'v2', stale: [], isWhole: true });
-  expect(last?.copy.all).toHaveLength(2 * ENTRY_SIZE);
+  const after = { version: 'v2', reset: false, removed, upserted: [] };
+  const copy = read?.copy.after(after) as ReturnType<typeof copyOf>;
+  await save(again, copy);
+  await isRead(memory, copy);
+  expect(copy.all).toHaveLength(2 * ENTRY_SIZE);
 });
 
 test('two tabs that write different editions at once leave nothing that is taken for what it is not', async () => {
@@ -291,18 +283,4 @@ test('two tabs that write different editions at once leave nothing that is taken
       expect(known).toEqual(meant?.all.filter(({ id }) => !stale.has(id)));
     }
   }
-});
-
-test('what is forgotten is written whole by the next copy', async () => {
-  const memory = memoryStorage();
-  const storage = opened(memory);
-  const rows = edition('v1', 2 * ENTRY_SIZE);
-  const copy = copyOf('v1', rows);
-  await save(storage, copy);
-  await storage.forget();
-  expect(await memory.keys('')).toEqual([]);
-  await save(storage, copy.after({ version: 'v2', reset: false, removed: [], upserted: [] }));
-  const read = await opened(memory).read(OWNER);
-  expect(read?.copy).toMatchObject({ version: 'v2', stale: [], isWhole: true });
-  expect(read?.copy.all).toEqual(rows);
 });

@@ -3,30 +3,31 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { overflowsSideways } from '../../../test/support/browser-page.ts';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { startedOnce } from '../../../test/support/started.ts';
-import { startExampleApp } from '../support/example-app.ts';
+import { exampleApp } from '../support/example-app.ts';
 import { runTool } from '../support/run-tool.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const folder = 'examples/apollo-react';
+const gain = new Intl.NumberFormat('en', {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
+  signDisplay: 'exceptZero',
+});
 
 describeWithChromium('the example of Apollo Client and React', (executablePath) => {
-  const app = startedOnce(() =>
-    startExampleApp({
-      folder,
-      executablePath,
-      environment: { POSITIONS_POLL_MS: '100' },
-      nodeEnvironment: 'development',
-    }),
-  );
+  const app = exampleApp({ folder, executablePath, nodeEnvironment: 'development' });
+
+  const tap = (page: Page, name: string) => page.getByRole('button', { name }).click();
+  const live = (page: Page) => page.getByText('Live', { exact: true }).waitFor();
 
   async function signedIn(view = {}) {
-    const opened = await app.open(view);
-    await opened.page.getByRole('button', { name: 'Sign in' }).click();
-    await opened.page.getByText('Live', { exact: true }).waitFor();
-    return opened;
+    const page = await app.open(view);
+    await tap(page, 'Sign in');
+    await live(page);
+    return page;
   }
 
   /** The list that is shown is the gateway's own. */
@@ -35,7 +36,8 @@ describeWithChromium('the example of Apollo Client and React', (executablePath) 
       const token = app.facade.sandbox.token({ email: 'demo@example.com' });
       const { data } = await app.facade.query('{ positions { id symbol profit } }', { token });
       const rows = data.positions.map(
-        ({ symbol, profit }: { symbol: string; profit: number }) => `${symbol} ${shown(profit)}`,
+        ({ symbol, profit }: { symbol: string; profit: number }) =>
+          `${symbol} ${gain.format(profit)}`,
       );
       expect(await shownRows(page)).toEqual(rows);
     });
@@ -45,11 +47,11 @@ describeWithChromium('the example of Apollo Client and React', (executablePath) 
     await page.getByLabel('Instrument').fill(symbol);
     await page.getByRole('button', { name: new RegExp(`^${symbol}`) }).click();
     await page.getByRole('heading', { name: symbol }).waitFor();
-    await page.getByRole('button', { name: 'Place order' }).click();
+    await tap(page, 'Place order');
   }
 
   test('follows the market, through a line that is cut', async () => {
-    const { page, errors } = await signedIn();
+    const page = await signedIn();
     await agrees(page);
     app.facade.sandbox.tick(5);
     await agrees(page);
@@ -57,16 +59,13 @@ describeWithChromium('the example of Apollo Client and React', (executablePath) 
     await page.getByText('Offline').waitFor();
     app.facade.sandbox.tick(5);
     await app.line.heal();
-    await page.getByText('Live', { exact: true }).waitFor();
+    await live(page);
     await agrees(page);
-    expect(errors).toEqual([]);
-    await page.context().close();
   });
 
   test('shows the three outcomes of an order, and why one was not placed, on a narrow screen', async () => {
-    const { page, errors } = await signedIn({ width: 390, height: 844 });
-    const overflow = () => page.evaluate(() => document.documentElement.scrollWidth);
-    expect(await overflow()).toBeLessThanOrEqual(390);
+    const page = await signedIn({ width: 390, height: 844 });
+    expect(await overflowsSideways(page)).toBe(false);
     await order(page, 'MSFT');
     await page.getByText(/^Accepted/).waitFor();
     await agrees(page);
@@ -74,44 +73,40 @@ describeWithChromium('the example of Apollo Client and React', (executablePath) 
     await page.getByText(/^Refused/).waitFor();
     await order(page, 'TEST.UNKNOWN');
     await page.getByText('It may have been carried out').waitFor();
-    expect(await overflow()).toBeLessThanOrEqual(390);
+    expect(await overflowsSideways(page)).toBe(false);
     const sent = () => app.facade.sandbox.orders().length;
     const before = sent();
-    await page.getByRole('button', { name: 'Ask again' }).click();
+    await tap(page, 'Ask again');
     await page.getByRole('button', { name: 'Ask again' }).waitFor();
     expect(sent()).toBe(before);
-    await page.getByRole('button', { name: 'Another order' }).click();
+    await tap(page, 'Another order');
     await app.line.refuse();
-    await page.getByRole('button', { name: 'Place order' }).click();
+    await tap(page, 'Place order');
     await page.getByText(/^No outcome yet/).waitFor();
     await app.line.heal();
-    await page.getByRole('button', { name: 'Try again' }).click();
+    await tap(page, 'Try again');
     await page.getByText('It may have been carried out').waitFor();
     expect(sent()).toBe(before + 1);
-    expect(errors).toEqual([]);
-    await page.context().close();
   });
 
   test('renews its token, and asks for a sign-in where that fails', async () => {
-    const { page, errors } = await signedIn();
+    const page = await signedIn();
     const { sandbox } = app.facade;
     const signIns = sandbox.calls('login');
     const revoke = () => sandbox.revoke({ login: 700_001 });
     revoke();
     await eventually(() => sandbox.calls('login') === signIns + 1);
-    await page.getByText('Live', { exact: true }).waitFor();
+    await live(page);
     await agrees(page);
     sandbox.fail({ operation: 'login', kind: 'status', status: 401, body: { error: 'locked' } });
     revoke();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.getByRole('alert').waitFor();
     sandbox.clearFaults();
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('Live', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await tap(page, 'Sign in');
+    await live(page);
+    await tap(page, 'Sign out');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    expect(errors).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -140,16 +135,6 @@ describe('the example of Apollo Client and React', () => {
     }
   });
 });
-
-const gain = new Intl.NumberFormat('en', {
-  minimumFractionDigits: 2,
-  maximumFractionDigits: 2,
-  signDisplay: 'exceptZero',
-});
-
-function shown(profit: number): string {
-  return gain.format(profit);
-}
 
 async function shownRows(page: Page): Promise<readonly string[]> {
   const rows = await page.locator('.rows li').all();

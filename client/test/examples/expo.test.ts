@@ -1,58 +1,43 @@
 import type { Page } from 'playwright-core';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { startedOnce } from '../../../test/support/started.ts';
-import { startExampleApp } from '../support/example-app.ts';
+import { exampleApp } from '../support/example-app.ts';
 
 const DEMO = 700_001;
 const KEPT = 'app:trading-graph:entry:trading-graph:account';
 
-/** What the stand-ins for React Native's modules leave to the test. */
-interface Phone {
-  prompts: number;
-  showApp(state: 'active' | 'background'): void;
+declare global {
+  /** What the stand-ins for React Native's modules leave to the test. */
+  interface Window {
+    prompts: number;
+    showApp(state: 'active' | 'background'): void;
+  }
 }
 
 describeWithChromium(
   'examples/expo, with elements of a page for those of a phone',
   (executablePath) => {
-    const app = startedOnce(() =>
-      startExampleApp({
-        folder: 'client/test/examples/expo-page',
-        executablePath,
-        environment: {
-          POSITIONS_POLL_MS: '100',
-          RATE_LIMIT_PER_MINUTE: '1000000',
-          LOGIN_LIMIT_PER_MINUTE: '1000',
-        },
-      }),
-    );
-    afterEach(async () => {
-      await app.closePages();
-      app.facade.sandbox.reset();
-      await app.line.heal();
-    });
-
+    const app = exampleApp({ folder: 'client/test/examples/expo-page', executablePath });
     const sandbox = () => app.facade.sandbox;
     const signIns = () => sandbox().calls('login');
     const status = (page: Page, wanted: RegExp) =>
       page.getByTestId('status').filter({ hasText: wanted }).waitFor();
-    const prompts = (page: Page) => page.evaluate(() => (globalThis as unknown as Phone).prompts);
+    const prompts = (page: Page) => page.evaluate(() => window.prompts);
     const show = (page: Page, state: 'active' | 'background') =>
-      page.evaluate((given) => (globalThis as unknown as Phone).showApp(given), state);
+      page.evaluate((given) => window.showApp(given), state);
     const tap = (page: Page, name: string) => page.getByRole('button', { name }).click();
     const form = (page: Page) => page.getByLabel('Password').waitFor();
 
     async function signedIn() {
-      const { page, errors } = await app.open();
+      const page = await app.open();
       await tap(page, 'Sign in');
       await status(page, /^Live$/);
-      return { page, errors };
+      return page;
     }
 
     test('signs in, follows the account, and places an order to its end', async () => {
-      const { page, errors } = await app.open();
+      const page = await app.open();
       await page.getByLabel('Password').fill('wrong');
       await tap(page, 'Sign in');
       await page.getByRole('alert').waitFor();
@@ -82,11 +67,10 @@ describeWithChromium(
       expect(sandbox().orders()).toHaveLength(2);
       await tap(page, 'Sign out');
       await form(page);
-      expect(errors).toEqual([]);
     });
 
     test('home is painted by its query while the socket still opens', async () => {
-      const { page, errors } = await signedIn();
+      const page = await signedIn();
       // Nothing that an earlier run has kept.
       await page.evaluate((key) => localStorage.removeItem(key), KEPT);
       app.line.swallowUpgrades();
@@ -95,11 +79,10 @@ describeWithChromium(
       expect(await page.getByTestId('position').count()).toBe(6);
       app.line.releaseUpgrades();
       await status(page, /^Live$/);
-      expect(errors).toEqual([]);
     });
 
     test('starts without a network with the account as it was, and places nothing then', async () => {
-      const { page, errors } = await signedIn();
+      const page = await signedIn();
       const kept = () => page.evaluate((key) => localStorage.getItem(key), KEPT);
       await eventually(async () => (await kept()) !== null);
       await app.line.refuse();
@@ -113,11 +96,10 @@ describeWithChromium(
       await app.line.heal();
       await page.context().setOffline(false);
       await status(page, /^Live$/);
-      expect(errors).toEqual([]);
     });
 
     test('a token that ends is replaced in silence, in the background too, after one finger a run', async () => {
-      const { page, errors } = await signedIn();
+      const page = await signedIn();
       for (const state of ['active', 'background'] as const) {
         await show(page, state);
         const before = signIns();
@@ -134,11 +116,10 @@ describeWithChromium(
       await eventually(() => signIns() === before + 1);
       await status(page, /^Live$/);
       expect(await prompts(page)).toBe(1);
-      expect(errors).toEqual([]);
     });
 
     test('who gives no finger stays signed in behind a button, and is not asked again and again', async () => {
-      const { page } = await signedIn();
+      const page = await signedIn();
       await page.evaluate(() => localStorage.setItem('finger', 'another'));
       sandbox().revoke({ login: DEMO });
       await page.reload();
@@ -151,7 +132,7 @@ describeWithChromium(
     });
 
     test('credentials that the server refuses sign the user out', async () => {
-      const { page } = await signedIn();
+      const page = await signedIn();
       sandbox().fail({ operation: 'login', kind: 'status', status: 401 });
       sandbox().revoke({ login: DEMO });
       await form(page);

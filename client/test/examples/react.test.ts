@@ -1,39 +1,22 @@
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { overflowsSideways, violations } from '../../../test/support/browser-page.ts';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { startedOnce } from '../../../test/support/started.ts';
-import { type ExampleView, type OpenedExample, startExampleApp } from '../support/example-app.ts';
+import { type ExampleView, exampleApp } from '../support/example-app.ts';
 
-const AXE = join(import.meta.dirname, '..', '..', '..', 'node_modules', 'axe-core', 'axe.min.js');
 const DEMO = 700_001;
 
 describeWithChromium('examples/react', (executablePath) => {
-  const app = startedOnce(() =>
-    startExampleApp({
-      folder: 'examples/react',
-      executablePath,
-      environment: {
-        POSITIONS_POLL_MS: '100',
-        RATE_LIMIT_PER_MINUTE: '1000000',
-        LOGIN_LIMIT_PER_MINUTE: '1000',
-      },
-    }),
-  );
-  afterEach(async () => {
-    await app.closePages();
-    app.facade.sandbox.reset();
-    await app.line.heal();
-  });
-
+  const app = exampleApp({ folder: 'examples/react', executablePath });
   const sandbox = () => app.facade.sandbox;
 
-  async function signIn(view?: Partial<ExampleView>): Promise<OpenedExample> {
-    const opened = await app.open(view);
-    await opened.page.getByRole('button', { name: 'Sign in' }).click();
-    await isLive(opened.page);
-    return opened;
+  const tap = (page: Page, name: string) => page.getByRole('button', { name }).click();
+  async function signIn(view?: Partial<ExampleView>): Promise<Page> {
+    const page = await app.open(view);
+    await tap(page, 'Sign in');
+    await isLive(page);
+    return page;
   }
   const status = (page: Page, wanted: string) =>
     page.locator(`.status[data-status=${wanted}]`).waitFor();
@@ -50,7 +33,7 @@ describeWithChromium('examples/react', (executablePath) => {
   async function order(page: Page, symbol: string): Promise<void> {
     await page.getByRole('searchbox').fill(symbol);
     await page.locator('.found').getByText(symbol, { exact: true }).click();
-    await page.getByRole('button', { name: `BUY 1 ${symbol}` }).click();
+    await tap(page, `BUY 1 ${symbol}`);
   }
   const outcome = (page: Page) => page.locator('.trade .outcome');
   // Its case matters: TEST.UNKNOWN is on the page from the moment that the order is sent.
@@ -60,18 +43,17 @@ describeWithChromium('examples/react', (executablePath) => {
       .waitFor();
 
   test('a refused sign-in says why', async () => {
-    const { page, errors } = await app.open();
+    const page = await app.open();
     await page.getByLabel('Password').fill('wrong');
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await tap(page, 'Sign in');
     expect(await page.getByRole('alert').textContent()).toMatch(/./);
     await page.getByLabel('Password').fill('demo');
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await tap(page, 'Sign in');
     await isLive(page);
-    expect(errors).toEqual([]);
   });
 
   test('positions and totals follow the market; a lost line and a gateway that fails are plain to see', async () => {
-    const { page, errors } = await signIn();
+    const page = await signIn();
     expect(await page.locator('.rows li').count()).toBe(6);
     const totals = await page.locator('.totals dd').allTextContents();
     await moves(page);
@@ -93,11 +75,10 @@ describeWithChromium('examples/react', (executablePath) => {
     await status(page, 'DELAYED');
     sandbox().clearFaults();
     await isLive(page);
-    expect(errors).toEqual([]);
   });
 
   test('a refused token is renewed, and where it cannot be the user is asked to sign in', async () => {
-    const { page, errors } = await signIn();
+    const page = await signIn();
     const before = sandbox().calls('login');
     sandbox().revoke({ login: DEMO });
     await eventually(() => sandbox().calls('login') === before + 1);
@@ -108,54 +89,50 @@ describeWithChromium('examples/react', (executablePath) => {
     sandbox().revoke({ login: DEMO });
     await page.getByLabel('Password').waitFor();
     sandbox().clearFaults();
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await tap(page, 'Sign in');
     await isLive(page);
     await moves(page);
-    expect(errors).toEqual([]);
   });
 
   test('after signing out another user sees only what is theirs', async () => {
-    const { page, errors } = await signIn();
+    const page = await signIn();
     await order(page, 'TEST.UNKNOWN');
     await outcomeIs(page, 'Unknown');
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await tap(page, 'Sign out');
     await page.getByLabel('E-mail').fill('fresh@example.com');
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await tap(page, 'Sign in');
     await page.getByText('No open positions').waitFor();
     expect(await page.locator('.outcome').allTextContents()).toEqual(['']);
-    expect(errors).toEqual([]);
   });
 
   test('an accepted order opens a position, and a double click is one order', async () => {
-    const { page, errors } = await signIn();
+    const page = await signIn();
     await page.getByRole('button', { name: 'BUY 1 AAPL' }).dblclick();
     await outcome(page).getByText('Accepted: BUY 1 AAPL').waitFor();
     await eventually(async () => (await page.locator('.rows li').count()) === 7);
     expect(sandbox().orders()).toHaveLength(1);
-    await page.getByRole('button', { name: 'New order' }).click();
-    await page.getByRole('button', { name: 'SELL' }).click();
-    await page.getByRole('button', { name: 'SELL 1 AAPL' }).click();
+    await tap(page, 'New order');
+    await tap(page, 'SELL');
+    await tap(page, 'SELL 1 AAPL');
     await outcome(page).getByText('Accepted: SELL 1 AAPL').waitFor();
     expect(sandbox().orders()).toHaveLength(2);
-    expect(errors).toEqual([]);
   });
 
   test('an order without an outcome is found again after a reload', async () => {
-    const { page, errors } = await signIn();
+    const page = await signIn();
     await order(page, 'TEST.UNKNOWN');
     await outcomeIs(page, 'Unknown');
     await page.reload();
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await tap(page, 'Sign in');
     await page.getByText('An earlier order: unknown').waitFor();
-    await page.getByRole('button', { name: 'I have looked' }).click();
+    await tap(page, 'I have looked');
     await page.getByText('An earlier order').waitFor({ state: 'detached' });
     await page.reload();
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await tap(page, 'Sign in');
     await isLive(page);
     await page.getByText('500', { exact: true }).waitFor();
     expect(await page.getByText('An earlier order').count()).toBe(0);
     expect(sandbox().orders()).toHaveLength(1);
-    expect(errors).toEqual([]);
   });
 
   test.each([
@@ -164,30 +141,19 @@ describeWithChromium('examples/react', (executablePath) => {
   ] as const)(
     'at %i by %i, %s, nothing overflows and axe finds nothing',
     async (width, height, theme) => {
-      const { page, errors } = await app.open({ width, height, theme });
+      const page = await app.open({ width, height, theme });
       const fits = async (step: string) => {
-        const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
-        expect([step, scrollWidth]).toEqual([step, width]);
         await page.evaluate(() => {
           for (const animation of document.getAnimations()) animation.finish();
         });
-        const found = await page.evaluate(async () => {
-          const { axe } = window as unknown as {
-            axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-          };
-          const { violations } = await axe.run();
-          return violations.map(
-            ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`,
-          );
-        });
-        expect([step, ...found]).toEqual([step]);
+        const found = [step, await overflowsSideways(page), await violations(page)];
+        expect(found).toEqual([step, false, []]);
       };
-      await page.addScriptTag({ path: AXE });
       await fits('sign-in');
-      await page.getByRole('button', { name: 'Sign in' }).click();
+      await tap(page, 'Sign in');
       await isLive(page);
       await fits('positions');
-      if (width < 800) await page.getByRole('button', { name: 'Trade' }).click();
+      if (width < 800) await tap(page, 'Trade');
       await page.getByText('500', { exact: true }).waitFor();
       await fits('trade');
       for (const [symbol, heading] of [
@@ -198,9 +164,8 @@ describeWithChromium('examples/react', (executablePath) => {
         await order(page, symbol);
         await outcomeIs(page, heading);
         await fits(heading);
-        await page.getByRole('button', { name: 'new order' }).click();
+        await tap(page, 'new order');
       }
-      expect(errors).toEqual([]);
     },
   );
 });

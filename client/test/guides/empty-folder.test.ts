@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,6 +10,7 @@ import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { freePort } from '../../../test/support/free-ports.ts';
 import { inFull } from '../../../test/support/in-full.ts';
+import { endPrograms, startProgram } from '../support/example-process.ts';
 import { namedSamples, readPage } from '../support/samples.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -23,7 +24,6 @@ const reason = offline();
 
 let folder: string;
 let app: TestApp;
-const children: ChildProcess[] = [];
 
 /** The commands of a page for the app's folder, in their order and as they are written; those for the checkout are left out. */
 function guideCommands(page: string): readonly string[] {
@@ -52,26 +52,8 @@ function offline(): string | null {
   }
 }
 
-interface Started {
-  readonly out: string;
-}
-
-function start(command: string, cwd: string): Started {
-  // A group of its own, so that what npm starts ends with it.
-  const child = spawn('sh', ['-c', command], { cwd, env: environment, detached: true });
-  children.push(child);
-  let out = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (text) => {
-      out += text;
-    });
-  }
-  return {
-    get out() {
-      return out;
-    },
-  };
-}
+const start = (command: string, cwd: string) =>
+  startProgram('sh', ['-c', command], environment, cwd);
 
 /** Follows a guide from an empty folder until its app is to be started; the answer is the app's folder. */
 function follow(page: string, files: readonly string[], before: readonly string[] = []): string {
@@ -110,7 +92,7 @@ describe.skipIf(reason !== null)(
       run(`git clone --quiet --depth 1 file://${root} trading-graph`, folder);
     });
     afterAll(async () => {
-      for (const { pid } of children) if (pid !== undefined) process.kill(-pid);
+      await endPrograms();
       await app?.close();
       rmSync(folder, { recursive: true, force: true });
     });

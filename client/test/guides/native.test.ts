@@ -2,9 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   buildSchema,
-  type DocumentNode,
-  isEnumType,
-  isInputObjectType,
+  type GraphQLEnumType,
+  type GraphQLInputObjectType,
   isRequiredInputField,
   Kind,
   NoDeprecatedCustomRule,
@@ -24,109 +23,52 @@ const examples = join(import.meta.dirname, '..', '..', '..', 'examples');
 const read = (...path: readonly string[]) => readFileSync(join(examples, ...path), 'utf8');
 const schema = buildSchema(read('..', 'schema.graphql'));
 
-const IOS = {
-  name: 'ios',
-  operations: read('ios', 'graphql', 'operations.graphql'),
-  code: sources('ios/Sources/**/*.swift'),
-  label: ':',
-  input: 'Api.PlaceOrderInput',
-  login: 'Api.LoginInput',
-} as const;
-const ANDROID = {
-  name: 'android',
-  operations: read('android', 'src', 'main', 'graphql', 'operations.graphql'),
-  code: sources('android/src/main/kotlin/**/*.kt'),
-  label: '=',
-  input: 'PlaceOrderInput',
-  login: 'LoginInput',
-} as const;
-
 /** The code without its comments, which may name anything. */
 function sources(pattern: string): string {
   const files = globSync(pattern, { cwd: examples }).sort();
   return files.map((file) => read(file).replace(/^\s*(?:\/\/|\/?\*).*\n/gm, '')).join('\n');
 }
 
-function operationsOf(document: DocumentNode) {
-  return document.definitions.flatMap((each) =>
-    each.kind === Kind.OPERATION_DEFINITION && each.name
-      ? [{ name: each.name.value, kind: each.operation }]
-      : [],
-  );
-}
+const CODE = {
+  ios: sources('ios/Sources/**/*.swift'),
+  android: sources('android/src/main/kotlin/**/*.kt'),
+};
+const text = read('ios', 'graphql', 'operations.graphql');
+const document = parse(text);
+const operations = document.definitions.flatMap((each) =>
+  each.kind === Kind.OPERATION_DEFINITION && each.name
+    ? [{ name: each.name.value, kind: each.operation }]
+    : [],
+);
 
 /** Names under which the models have what is selected: fields, fragments and types of Apollo's generators. */
-function namesIn(document: DocumentNode): Set<string> {
-  const names = new Set(['fragments']);
-  visit(document, {
-    Field: ({ name }) => void names.add(name.value),
-    FragmentSpread: ({ name }) =>
-      void names.add(`${name.value[0]?.toLowerCase()}${name.value.slice(1)}`),
-    InlineFragment: ({ typeCondition }) => {
-      for (const prefix of ['as', 'on']) names.add(`${prefix}${typeCondition?.name.value}`);
-    },
-  });
-  return names;
-}
+const selected = new Set(['fragments']);
+visit(document, {
+  Field: ({ name }) => void selected.add(name.value),
+  FragmentSpread: ({ name }) =>
+    void selected.add(`${name.value[0]?.toLowerCase()}${name.value.slice(1)}`),
+  InlineFragment: ({ typeCondition }) => {
+    for (const prefix of ['as', 'on']) selected.add(`${prefix}${typeCondition?.name.value}`);
+  },
+});
 
-function inputOf(name: string) {
-  const type = schema.getType(name);
-  if (!isInputObjectType(type)) throw new Error(`${name} is no input`);
-  return Object.values(type.getFields());
-}
-
-function valuesOf(name: string) {
-  const type = schema.getType(name);
-  if (!isEnumType(type)) throw new Error(`${name} is no enum`);
-  return type.getValues().map((value) => value.name);
-}
-
-/** The text in the parentheses after a call's name. */
-function argumentsOf(code: string, call: string): string {
-  const from = code.indexOf(`${call}(`) + call.length + 1;
-  let depth = 1;
-  let to = from;
-  for (; depth > 0 && to < code.length; to += 1) {
-    if (code[to] === '(') depth += 1;
-    if (code[to] === ')') depth -= 1;
-  }
-  return code.slice(from, to - 1);
-}
-
-/** The labels of a call's own arguments, in their order. */
-function labelsOf(code: string, call: string, sign: ':' | '='): string[] {
-  let own = argumentsOf(code, call);
-  for (let before = ''; before !== own; ) {
-    before = own;
-    own = own.replace(/\([^()]*\)/g, '');
-  }
-  return [...own.matchAll(new RegExp(`(\\w+)\\s*${sign}`, 'g'))].map(([, label]) => label ?? '');
-}
+const inputOf = (name: string) => (schema.getType(name) as GraphQLInputObjectType).getFields();
 
 test('both send the same documents, so that one manifest of trusted documents serves both', () => {
-  expect(ANDROID.operations).toBe(IOS.operations);
+  expect(read('android', 'src', 'main', 'graphql', 'operations.graphql')).toBe(text);
 });
 
 test('the operations are valid, and select nothing that is deprecated', () => {
-  const rules = [...specifiedRules, NoDeprecatedCustomRule];
-  expect(validate(schema, parse(IOS.operations), rules)).toEqual([]);
+  expect(validate(schema, document, [...specifiedRules, NoDeprecatedCustomRule])).toEqual([]);
 });
 
 describe('the service', () => {
   const app = sharedApp();
-  const input = {
-    ...{
-      symbol: 'AAPL',
-      side: 'BUY',
-      kind: 'MARKET',
-      size: { units: 1 },
-      idempotencyKey: 'native',
-    },
-  };
+  const order = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } };
   const VARIABLES: Readonly<Record<string, object>> = {
     SignIn: { input: { email: 'demo@example.com', password: 'demo' } },
     Catalog: { search: 'apple', after: null },
-    Place: { input },
+    Place: { input: { ...order, idempotencyKey: 'native' } },
     Void: { key: 'native', since: new Date().toISOString() },
   };
   const ask = async (operationName: string, accept: string) => {
@@ -134,15 +76,11 @@ describe('the service', () => {
     return fetch(`${app.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, accept },
-      body: JSON.stringify({
-        query: IOS.operations,
-        operationName,
-        variables: VARIABLES[operationName],
-      }),
+      body: JSON.stringify({ query: text, operationName, variables: VARIABLES[operationName] }),
     });
   };
 
-  test.each(operationsOf(parse(IOS.operations)).filter(({ kind }) => kind !== 'subscription'))(
+  test.each(operations.filter(({ kind }) => kind !== 'subscription'))(
     'answers $name without an error',
     async ({ name }) => {
       const accept = 'multipart/mixed;deferSpec=20220824,application/graphql-response+json';
@@ -161,99 +99,85 @@ describe('the service', () => {
     );
     expect(answer.headers.get('content-type')).toContain('boundary="graphql"');
     // A part is taken when the boundary behind it has come.
-    const isWhole = (text: string) => /"accountChanges"[\s\S]*\r\n--graphql$/.test(text);
-    const text = await readUntil(answer.body, isWhole);
-    expect(text).toContain('"snapshot":true');
+    const isWhole = (parts: string) => /"accountChanges"[\s\S]*\r\n--graphql$/.test(parts);
+    expect(await readUntil(answer.body, isWhole)).toContain('"snapshot":true');
   });
 });
 
-describe.each([IOS, ANDROID])(
-  'the code of examples/$name',
-  ({ code, label, input, login, name }) => {
-    const document = parse(IOS.operations);
+describe.each(['ios', 'android'] as const)('the code of examples/%s', (name) => {
+  const code = CODE[name];
 
-    test('uses the models of its operations alone, and all of them', () => {
-      const models = new Set(code.match(/\b(?!GraphQL)[A-Z]\w+(?:Subscription|Mutation|Query)\b/g));
-      const made = operationsOf(document).map(
-        (each) => `${each.name}${each.kind[0]?.toUpperCase()}${each.kind.slice(1)}`,
+  test('uses the models of its operations alone, and all of them', () => {
+    const models = new Set(code.match(/\b(?!GraphQL)[A-Z]\w+(?:Subscription|Mutation|Query)\b/g));
+    const made = operations.map(
+      (each) => `${each.name}${each.kind[0]?.toUpperCase()}${each.kind.slice(1)}`,
+    );
+    expect([...models].toSorted()).toEqual(made.toSorted());
+  });
+
+  test('reads what is selected', () => {
+    const paths = code.matchAll(
+      /\b(?:event|page|outcome|rejected|fragments|map \{ it)((?:\??\.\w+)+)/g,
+    );
+    const own = new Set(['map', 'upserted', 'toSet', 'orEmpty', 'append']);
+    const fields = [...paths].flatMap(([, path = '']) => path.match(/\w+/g) ?? []);
+    expect(fields.length).toBeGreaterThan(15);
+    expect(fields.filter((field) => !selected.has(field) && !own.has(field))).toEqual([]);
+  });
+
+  test.each(['PlaceOrderInput', 'LoginInput'])(
+    'passes each field that %s requires, and no other than those of the schema',
+    (type) => {
+      const [, given = ''] = new RegExp(`${type}\\(([\\s\\S]*?)\\)\\n`).exec(code) ?? [];
+      // Of the call itself: those of calls within it follow a parenthesis.
+      const labels = [...given.matchAll(/(?<![(\w])(\w+)(?:: | = )/g)].map(
+        ([, label = '']) => label,
       );
-      expect([...models].toSorted()).toEqual(made.toSorted());
-    });
+      const fields = Object.values(inputOf(type));
+      const known = fields.map((field) => field.name).filter((field) => labels.includes(field));
+      // Swift takes labels in the schema's order alone.
+      expect(name === 'ios' ? labels : labels.toSorted()).toEqual(known);
+      const required = fields.filter(isRequiredInputField).map((field) => field.name);
+      expect(labels).toEqual(expect.arrayContaining(required));
+    },
+  );
 
-    test('reads what is selected', () => {
-      const names = namesIn(document);
-      const paths = code.matchAll(
-        /\b(?:event|page|outcome|rejected|fragments|map \{ it)((?:\??\.\w+)+)/g,
-      );
-      const own = new Set(['map', 'upserted', 'toSet', 'orEmpty', 'append']);
-      const fields = [...paths].flatMap(([, path = '']) => path.match(/\w+/g) ?? []);
-      expect(fields.length).toBeGreaterThan(15);
-      expect(fields.filter((field) => !names.has(field) && !own.has(field))).toEqual([]);
-    });
+  test('names a size, a kind and codes that the server has', () => {
+    const [, size = ''] = /(?:size: \.|OrderSize\()(\w+)/.exec(code) ?? [];
+    expect(inputOf('OrderSize')).toHaveProperty(size);
+    const [, kind = ''] =
+      /kind(?:: \.some\(\.case\(\.| = Optional\.present\(PlaceOrderKind\.)(\w+)/.exec(code) ?? [];
+    const kinds = schema.getType('PlaceOrderKind') as GraphQLEnumType;
+    expect(kinds.getValue(kind.toUpperCase())).toBeDefined();
+    const codes = [...code.matchAll(/(?:code|error) == "([A-Z_]+)"/g)].map(([, word]) => word);
+    const [expired, ...others] = codes.toSorted();
+    expect([expired, ...others]).toEqual(['EXPIRED', 'IDEMPOTENCY_UNAVAILABLE', 'UNAUTHENTICATED']);
+    for (const each of others) expect(ERROR_CODES).toHaveProperty(String(each));
+    // Apollo iOS tells no close code: there the last event of the stream has the error.
+    const closings = [...code.matchAll(/\bcode == (\d+)/g)].map(([, number]) => Number(number));
+    expect(closings).toEqual(name === 'ios' ? [] : [CloseCode.Forbidden]);
+  });
 
-    test('passes each field that an input requires, and no other than those of the schema', () => {
-      for (const [call, type] of [
-        [input, 'PlaceOrderInput'],
-        [login, 'LoginInput'],
-      ] as const) {
-        const fields = inputOf(type);
-        const labels = labelsOf(code, call, label);
-        const known = fields.map((field) => field.name).filter((field) => labels.includes(field));
-        // Swift takes labels in the schema's order alone.
-        expect(name === 'ios' ? labels : labels.toSorted()).toEqual(known);
-        const required = fields.filter(isRequiredInputField).map((field) => field.name);
-        expect(labels).toEqual(expect.arrayContaining(required));
-      }
-      const [, size] = /(?:size: \.|OrderSize\()(\w+)/.exec(code) ?? [];
-      expect(inputOf('OrderSize').map((field) => field.name)).toContain(size);
-      const [, kind] =
-        /kind(?:: \.some\(\.case\(\.| = Optional\.present\(PlaceOrderKind\.)(\w+)/.exec(code) ?? [];
-      expect(valuesOf('PlaceOrderKind')).toContain(kind?.toUpperCase());
-    });
+  test('takes a line for dead ten seconds after the heartbeat that it asks for', () => {
+    const [, heartbeat] = /heartbeatSeconds: (\d+)/.exec(text) ?? [];
+    const [, silence] =
+      /(?:requestTimeout: |\.timeout\()(\d+)(?:, writeResultsToCache: false\)\n {6}\)|\.seconds)/.exec(
+        code,
+      ) ?? [];
+    expect(Number(silence)).toBe(Number(heartbeat) + 10);
+  });
 
-    test('compares with codes that the server has', () => {
-      const codes = [...code.matchAll(/(?:code|error) == "([A-Z_]+)"/g)].map(
-        ([, word = '']) => word,
-      );
-      const expired = 'EXPIRED';
-      expect(codes.toSorted()).toEqual([expired, 'IDEMPOTENCY_UNAVAILABLE', 'UNAUTHENTICATED']);
-      for (const each of codes) if (each !== expired) expect(ERROR_CODES).toHaveProperty(each);
-      // Apollo iOS tells no close code: there the last event of the stream has the error.
-      const closings = [...code.matchAll(/\bcode == (\d+)/g)].map(([, number]) => Number(number));
-      expect(closings).toEqual(name === 'ios' ? [] : [CloseCode.Forbidden]);
-    });
-
-    test('takes a line for dead ten seconds after the heartbeat that it asks for', () => {
-      const [, heartbeat] = /heartbeatSeconds: (\d+)/.exec(IOS.operations) ?? [];
-      const [, silence] =
-        /(?:requestTimeout: |\.timeout\()(\d+)(?:, writeResultsToCache: false\)\n {6}\)|\.seconds)/.exec(
-          code,
-        ) ?? [];
-      expect(Number(silence)).toBe(Number(heartbeat) + 10);
-    });
-
-    test('asks for the network, keeps the key, and only then sends an order, as its own account', () => {
-      const steps = [
-        /network\.isOnline\)? (?:else \{ )?throw Offline/,
-        /\bkeep\(kept\)/,
-        /PlaceMutation\(/,
-      ];
-      const places = steps.map((step) => code.search(step));
-      expect(places.every((place) => place > 0)).toBe(true);
-      expect(places).toEqual(places.toSorted((a, b) => a - b));
-      const orders = code.match(/\.(?:ask|mutation)\(.*(?:Place|Void)Mutation\(.*/g) ?? [];
-      expect(orders).toHaveLength(2);
-      for (const order of orders) expect(order).toMatch(/(?:of:|email =) kept\.account/);
-    });
-  },
-);
-
-test('both are written for the newest major of their library', () => {
-  expect(read('ios', 'Package.swift')).toMatch(/apollo-ios", exact: "2\.\d+\.\d+"/);
-  const gradle = read('android', 'build.gradle.kts');
-  const versions = [
-    ...gradle.matchAll(/com\.apollographql\.apollo\S*?[":]\)?(?: version ")?(5\.\d+\.\d+)"/g),
-  ];
-  expect(new Set(versions.map(([, version]) => version)).size).toBe(1);
-  expect(versions).toHaveLength(2);
+  test('asks for the network, keeps the key, and only then sends an order, as its own account', () => {
+    const steps = [
+      /network\.isOnline\)? (?:else \{ )?throw Offline/,
+      /\bkeep\(kept\)/,
+      /PlaceMutation\(/,
+    ];
+    const places = steps.map((step) => code.search(step));
+    expect(places.every((place) => place > 0)).toBe(true);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    const orders = code.match(/\.(?:ask|mutation)\(.*(?:Place|Void)Mutation\(.*/g) ?? [];
+    expect(orders).toHaveLength(2);
+    for (const order of orders) expect(order).toMatch(/(?:of:|email =) kept\.account/);
+  });
 });

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createContext, runInContext } from 'node:vm';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { sharedApp } from '../../../test/support/shared-app.ts';
 import { startedOnce } from '../../../test/support/started.ts';
 import type { Client } from '../../src/create-client.ts';
 import { startCutProxy } from '../support/cut-proxy.ts';
 import { hermesGlobals } from '../support/hermes-globals.ts';
+import { nativePlatform } from '../support/native-platform.ts';
 import { createSampleProject, type SampleProject } from '../support/sample-project.ts';
 
 const MODULES = {
@@ -36,109 +37,52 @@ beforeAll(async () => {
 });
 afterAll(() => project?.[Symbol.dispose]());
 
-/** A phone on which apps are started. */
-function createPhone(proxy = line) {
-  const entries = new Map<string, string>();
-  const written: string[] = [];
-  const listeners = new Set<(state: string) => void>();
-  const AppState = {
-    currentState: 'active',
-    addEventListener(_type: 'change', listener: (state: string) => void) {
-      listeners.add(listener);
-      return { remove: () => listeners.delete(listener) };
-    },
-  };
-  const networkListeners = new Set<(state: object) => void>();
-  let network: { type: string; isConnected: boolean } = { type: 'wifi', isConnected: true };
-  const NetInfo = {
-    addEventListener(listener: (state: object) => void) {
-      networkListeners.add(listener);
-      listener(network);
-      return () => networkListeners.delete(listener);
-    },
-  };
-  const AsyncStorage = {
-    getItem: async (key: string) => entries.get(key) ?? null,
-    async setItem(key: string, value: string) {
-      written.push(key);
-      entries.set(key, value);
-    },
-    removeItem: async (key: string) => void entries.delete(key),
-    getAllKeys: async () => [...entries.keys()],
-  };
-  return {
-    /** The keys of all that was ever stored. */
-    written,
-    show(state: 'active' | 'background') {
-      AppState.currentState = state;
-      for (const listener of [...listeners]) listener(state);
-    },
-    /** The type of its network, null in flight mode. */
-    connect(type: string | null) {
-      network = { type: type ?? 'none', isConnected: type !== null };
-      for (const listener of [...networkListeners]) listener(network);
-    },
-    start(): NativeApp {
-      const native = { AppState, AsyncStorage, NetInfo, randomUUID };
-      const context = createContext({ ...hermesGlobals(), native });
-      const text = script.replaceAll('http://127.0.0.1:4000', proxy.url);
-      return runInContext(`${text}\napp;`, context) as NativeApp;
-    },
-  };
+/** A phone on which the app is started, and signed in. */
+async function startApp(proxy = line) {
+  const phone = nativePlatform();
+  const native = { ...phone.parts, randomUUID };
+  const context = createContext({ ...hermesGlobals(), native });
+  const text = script.replaceAll('http://127.0.0.1:4000', proxy.url);
+  const { tradingGraph, signIn } = runInContext(`${text}\napp;`, context) as NativeApp;
+  expect(await signIn('demo@example.com', 'demo')).toBe(true);
+  const statuses: string[] = [];
+  tradingGraph.positions(({ status }) => void statuses.push(status));
+  const is = (status: string) => statuses.at(-1) === status;
+  await eventually(() => is('LIVE'));
+  return { phone, tradingGraph, is, [Symbol.dispose]: () => tradingGraph.dispose() };
 }
 
+const ORDER = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
+
 test('the client of the guide follows, comes back, and places an order whose key is stored', async () => {
-  const phone = createPhone();
-  const { tradingGraph, signIn } = phone.start();
-  expect(await signIn('demo@example.com', 'demo')).toBe(true);
-  const statuses: string[] = [];
-  tradingGraph.positions(({ status }) => void statuses.push(status));
-  await eventually(() => statuses.at(-1) === 'LIVE');
+  using started = await startApp();
+  const { phone, tradingGraph, is } = started;
   phone.show('background');
   await line.refuse();
-  await eventually(() => statuses.at(-1) === 'OFFLINE');
+  await eventually(() => is('OFFLINE'));
   await line.heal();
   phone.show('active');
-  await eventually(() => statuses.at(-1) === 'LIVE');
-  const ticket = tradingGraph.orders.ticket();
-  const input = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
-  const outcome = await ticket.place(input);
-  expect(outcome.status).toBe('accepted');
+  await eventually(() => is('LIVE'));
+  expect((await tradingGraph.orders.ticket().place(ORDER)).status).toBe('accepted');
   expect(phone.written.length).toBeGreaterThan(0);
   await eventually(() => tradingGraph.positions.state().positions.length === 7);
-  tradingGraph.dispose();
 });
 
-/** An app that shows live positions, whose line is then as dead as after a change of the address. */
+/** The app on a line that is then as dead as after a change of the address. */
 async function startStranded() {
   const proxy = await startCutProxy(app.url);
-  const phone = createPhone(proxy);
-  const { tradingGraph, signIn } = phone.start();
-  expect(await signIn('demo@example.com', 'demo')).toBe(true);
-  const statuses: string[] = [];
-  tradingGraph.positions(({ status }) => void statuses.push(status));
-  await eventually(() => statuses.at(-1) === 'LIVE');
+  onTestFinished(() => proxy.close());
+  const started = await startApp(proxy);
   proxy.strand();
-  const isReplaced = () => proxy.upgrades === 2 && statuses.at(-1) === 'LIVE';
-  return {
-    phone,
-    tradingGraph,
-    statuses,
-    isReplaced,
-    async [Symbol.asyncDispose]() {
-      tradingGraph.dispose();
-      await proxy.close();
-    },
-  };
+  return { ...started, isReplaced: () => proxy.upgrades === 2 && started.is('LIVE') };
 }
 
 test('a Buy in flight mode is not placed, at once, and the line is replaced after it', async () => {
-  await using stranded = await startStranded();
+  using stranded = await startStranded();
   const { phone, tradingGraph, isReplaced } = stranded;
   const orders = app.sandbox.orders().length;
-  phone.connect(null);
-  const input = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
-  const outcome = await tradingGraph.orders.ticket().place(input);
+  phone.connect('none');
+  const outcome = await tradingGraph.orders.ticket().place(ORDER);
   expect(outcome).toMatchObject({ status: 'unsent', error: { code: 'NETWORK' } });
   expect(app.sandbox.orders()).toHaveLength(orders);
   phone.connect('wifi');
@@ -146,28 +90,24 @@ test('a Buy in flight mode is not placed, at once, and the line is replaced afte
 });
 
 test('a phone that goes from one network to another without a moment of none replaces its line', async () => {
-  await using stranded = await startStranded();
-  const { phone, statuses, isReplaced } = stranded;
+  using stranded = await startStranded();
+  const { phone, is, isReplaced } = stranded;
   phone.connect('cellular');
-  expect(statuses.at(-1)).toBe('OFFLINE');
+  expect(is('OFFLINE')).toBe(true);
   await eventually(isReplaced);
   phone.connect('cellular');
-  expect(statuses.at(-1)).toBe('LIVE');
+  expect(is('LIVE')).toBe(true);
 });
 
 test('tokens that end are replaced in silence, until the sign-in itself is refused', async () => {
-  const phone = createPhone();
-  const { tradingGraph, signIn } = phone.start();
-  expect(await signIn('demo@example.com', 'demo')).toBe(true);
+  using started = await startApp();
+  const { tradingGraph, is } = started;
   const changes: unknown[] = [];
   tradingGraph.onAccountChange((login) => void changes.push(login));
-  const statuses: string[] = [];
-  tradingGraph.positions(({ status }) => void statuses.push(status));
-  await eventually(() => statuses.at(-1) === 'LIVE');
   const signIns = app.sandbox.calls('login');
   app.sandbox.revoke({ login: 700_001 });
   await eventually(() => app.sandbox.calls('login') === signIns + 1);
-  await eventually(() => statuses.at(-1) === 'LIVE');
+  await eventually(() => is('LIVE'));
   const { data, errors } = await tradingGraph.query('{ session { login } }');
   expect([data, errors]).toEqual([{ session: { login: '700001' } }, []]);
   expect(changes).toEqual([]);
@@ -176,7 +116,6 @@ test('tokens that end are replaced in silence, until the sign-in itself is refus
   await eventually(() => changes.length > 0);
   expect(changes).toEqual([null]);
   app.sandbox.clearFaults();
-  tradingGraph.dispose();
 });
 
 test('the programs of the guide compile without the types of the DOM', async () => {

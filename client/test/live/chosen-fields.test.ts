@@ -10,7 +10,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { ACCOUNT_OPERATION } from '../../src/account-operation.ts';
 import type { AccountFigures, PendingOrder, Position } from '../../src/index.ts';
 import { accountDocument, createClient, positionsDocument } from '../../src/index.ts';
-import { foldPositions } from '../../src/live/fold-positions.ts';
+import { signedIn } from '../support/client.ts';
 
 const CHOICE = {
   positionFields: ['profit', 'symbol'],
@@ -19,10 +19,8 @@ const CHOICE = {
 } as const;
 
 function open(app: TestApp) {
-  const token = app.sandbox.token({ email: 'pro@example.com' });
   return createClient({
-    url: `${app.url}/graphql`,
-    token: () => token,
+    ...signedIn(app, 'pro@example.com'),
     ...CHOICE,
     environment: { WebSocket: WebSocket as unknown as typeof globalThis.WebSocket },
   });
@@ -79,24 +77,6 @@ test('an empty list leaves orders and figures out, and keeps the ids of position
   );
 });
 
-test('a row of which nothing chosen has changed stays the same object', () => {
-  const row = { id: '1', symbol: 'AAPL' } as Position;
-  const event = {
-    cursor: 'a',
-    snapshot: true,
-    upserted: [row],
-    closed: [],
-    totals: { count: 1, invested: 1, profit: 1 },
-    status: 'LIVE',
-    asOf: '2026-01-01T00:00:00.000Z',
-  } as const;
-  const before = foldPositions(null, event);
-  const next = { ...event, cursor: 'b', snapshot: false, upserted: [{ ...row }] };
-  const after = foldPositions(before, next);
-  expect(after?.cursor).toBe('b');
-  expect(after?.positions).toBe(before?.positions);
-});
-
 test('an event of five fields is small on the wire', async () => {
   await using sandbox = await startSandbox({ seed: 'lines', tickMs: 0 });
   await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { gateway: sandbox });
@@ -105,11 +85,9 @@ test('an event of five fields is small on the wire', async () => {
   const sizeOf = (name: string, moved: number) =>
     sizes.find((size) => size.name === name && size.moved === moved);
   expect(sizeOf('`positions`, five fields', 1)?.plain).toBeLessThanOrEqual(450);
-  expect(
-    sizeOf('`account`, five of positions, two figures, no orders', 1)?.plain,
-  ).toBeLessThanOrEqual(450);
+  const account = '`account`, five of positions, two figures, no orders';
+  expect(sizeOf(account, 1)?.plain).toBeLessThanOrEqual(450);
   expect(sizeOf('`positions`, five fields', 25)?.packed).toBeLessThanOrEqual(800);
-  expect(sizeOf('`positions`, five fields without the symbol', 25)?.packed).toBeLessThanOrEqual(
-    640,
-  );
+  const nameless = '`positions`, five fields without the symbol';
+  expect(sizeOf(nameless, 25)?.packed).toBeLessThanOrEqual(640);
 });

@@ -5,13 +5,11 @@ import { ScriptedServer } from './scripted-server.ts';
 
 let server: ScriptedServer;
 let audience: Audience;
-let end: () => void;
 const LONGEST_WAIT_MS = 30_000;
 
 beforeEach(async () => {
   server = new ScriptedServer();
-  audience = new Audience();
-  end = createPositions(server.core)(audience.listener);
+  audience = new Audience(createPositions(server.core));
   await server.clock.advance(0);
   server.send(true);
 });
@@ -38,7 +36,7 @@ test.each(['FORBIDDEN', 'BAD_USER_INPUT', 'SIGNED_OUT'])('%s ends it for good', 
   expect(server.begun).toBe(1);
   expect(server.sink).toBeNull();
   expect(audience.last).toMatchObject({ status: 'OFFLINE', error: { code } });
-  end();
+  audience.end();
   await server.clock.advance(0);
   expect(server.environment.pending).toBe(0);
 });

@@ -26,63 +26,49 @@ function event(at: number, parts: Partial<AccountChanges>): AccountChanges {
   };
 }
 
-function start(parts: Partial<AccountChanges> = {}): FoldedAccount {
-  const state = foldAccount(
-    null,
-    event(1, { snapshot: true, orders: orders([order('a'), order('b')]), ...parts }),
-  );
-  if (state === null) throw new Error('there is no account');
-  return state;
-}
+const whole = { snapshot: true, orders: orders([order('a'), order('b')]) };
+const before = foldAccount(null, event(1, whole)) as FoldedAccount;
+const idsOf = (state: FoldedAccount | null) => state?.orders?.list.map(({ id }) => id);
 
 describe('folding an account', () => {
   test('applies what changed of the orders, and keeps the rows that did not', () => {
-    const before = start();
     const after = foldAccount(before, event(2, { orders: orders([order('c')], ['a'], 2) }));
-    expect(after?.orders?.list.map(({ id }) => id)).toEqual(['b', 'c']);
+    expect(idsOf(after)).toEqual(['b', 'c']);
     expect(after?.orders?.list[0]).toBe(before.orders?.list[1]);
     expect(after?.orders?.fetchedAt).toEqual(new Date(2));
     expect(after?.cursor).toBe('v2');
   });
 
   test('of a snapshot that says the same keeps rows, orders and figures', () => {
-    const before = start();
-    const parts = { snapshot: true, orders: orders([order('a'), order('b')]) };
-    const after = foldAccount(before, event(2, parts), { isFirst: true });
+    const after = foldAccount(before, event(2, whole), { isFirst: true });
     expect(after?.orders).toBe(before.orders);
     expect(after?.session).toBe(before.session);
     expect(after?.asOf).toEqual(new Date(2));
   });
 
   test('keeps orders and figures where an event has none, but no orders over a snapshot', () => {
-    const before = start();
     const kept = foldAccount(before, event(2, { orders: null, session: null }));
     expect(kept).toMatchObject({ orders: before.orders, session: before.session, cursor: 'v2' });
     const anew = foldAccount(before, event(3, { snapshot: true, orders: null }));
     expect(anew?.orders).toBeNull();
-    const first = anew && foldAccount(anew, event(4, { orders: orders([order('z')], [], 4) }));
-    expect(first?.orders?.list.map(({ id }) => id)).toEqual(['z']);
-    const none = anew && foldAccount(anew, event(4, { orders: orders([], [], 4) }));
-    expect(none?.orders?.list).toEqual([]);
+    const first = foldAccount(anew, event(4, { orders: orders([order('z')], [], 4) }));
+    expect(idsOf(first)).toEqual(['z']);
+    expect(idsOf(foldAccount(anew, event(4, { orders: orders([], [], 4) })))).toEqual([]);
   });
 
   test('takes new figures of an event without changes, and of the same one again nothing', () => {
     const beat = event(1, { session: figures(11) });
-    const after = foldAccount(start(), beat);
+    const after = foldAccount(before, beat);
     expect(after?.session?.balance).toBe(11);
-    expect(after && foldAccount(after, beat)).toBe(after);
+    expect(foldAccount(after, beat)).toBe(after);
   });
 
   test('ignores what has been applied, and says that something is missing', () => {
     const old = event(2, { orders: orders([order('x')], [], 2) });
     const later = event(3, { orders: orders([], ['x'], 3) });
-    const states = [old, later].reduce<FoldedAccount | null>(foldAccountOnly, start());
-    expect(states && foldAccount(states, old)).toBe(states);
-    expect(states && foldAccount(states, event(0, {}))).toBeNull();
+    const state = foldAccount(foldAccount(before, old), later);
+    expect(foldAccount(state, old)).toBe(state);
+    expect(foldAccount(state, event(0, {}))).toBeNull();
     expect(foldAccount(null, later)).toBeNull();
   });
 });
-
-function foldAccountOnly(state: FoldedAccount | null, each: AccountChanges): FoldedAccount | null {
-  return foldAccount(state, each);
-}

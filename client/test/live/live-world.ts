@@ -3,8 +3,9 @@ import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createAccount } from '../../src/live/account.ts';
 import type { LiveFields } from '../../src/live/chosen-fields.ts';
+import type { FollowOptions } from '../../src/live/followed.ts';
 import type { OfflineAccount } from '../../src/live/kept-state.ts';
-import { createPositions } from '../../src/live/positions.ts';
+import { createPositions, type Positions } from '../../src/live/positions.ts';
 import type { PositionsState } from '../../src/live/states.ts';
 import type { TokenSource } from '../../src/request/tokens.ts';
 import type { ClientStorage } from '../../src/storage.ts';
@@ -83,10 +84,14 @@ export async function startLiveWorld(settings: Readonly<Record<string, string>> 
   };
 }
 
-/** Keeps all that a listener was told. */
+/** Listens from its making on, and keeps all that it was told. */
 export class Audience {
   readonly states: PositionsState[] = [];
-  readonly listener = (state: PositionsState) => void this.states.push(state);
+  readonly end: () => void;
+
+  constructor(positions: Positions, options?: FollowOptions) {
+    this.end = positions((state) => void this.states.push(state), options);
+  }
 
   get last(): PositionsState | undefined {
     return this.states.at(-1);

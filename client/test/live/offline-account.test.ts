@@ -6,8 +6,11 @@ import { browserEnvironment } from '../../src/browser-environment.ts';
 import { createClient } from '../../src/create-client.ts';
 import { createKeptState } from '../../src/live/kept-state.ts';
 import type { AccountState } from '../../src/live/states.ts';
-import type { ClientStorage } from '../../src/storage.ts';
-import { createMemoryStorage, type MemoryStorage } from '../support/memory-storage.ts';
+import {
+  createMemoryStorage,
+  type MemoryStorage,
+  type StorageHook,
+} from '../support/memory-storage.ts';
 import { type Device, type DeviceOptions, startLiveWorld } from './live-world.ts';
 
 const ENTRY = 'trading-graph:account';
@@ -65,28 +68,18 @@ async function leaveBehind(): Promise<AccountState> {
   return device.account.state();
 }
 
-/** A storage whose step waits until it is let go on. */
+/** The state is read, or is about to be written, and waits until it is let go on. */
 function gated(step: 'get' | 'set') {
   const begun = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
-  const waiting = async (at: string) => {
-    if (at !== ENTRY) return;
+  const waiting: StorageHook = async (at, key) => {
+    if (at !== step || key !== ENTRY) return;
     begun.resolve();
     await gate.promise;
   };
-  const slow: ClientStorage = {
-    ...storage,
-    get: async (at) => {
-      const text = await storage.get(at);
-      if (step === 'get') await waiting(at);
-      return text;
-    },
-    set: async (at, text) => {
-      if (step === 'set') await waiting(at);
-      await storage.set(at, text);
-    },
-  };
-  return { storage: slow, begun: begun.promise, goOn: () => gate.resolve() };
+  if (step === 'get') storage.after = waiting;
+  else storage.before = waiting;
+  return { begun: begun.promise, goOn: () => gate.resolve() };
 }
 
 test('an app that starts offline shows the last state as stale until the line is back', async () => {
@@ -163,18 +156,10 @@ test('nothing is kept while nobody knows whose the line is', async () => {
   const steps: string[] = [];
   const asked = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
+  storage.before = (step, at) => {
+    if (step === 'delete' || (step === 'set' && at === ENTRY)) steps.push(step);
+  };
   const device = start({
-    storage: {
-      ...storage,
-      set(at, text) {
-        if (at === ENTRY) steps.push('set');
-        return storage.set(at, text);
-      },
-      delete(at) {
-        steps.push('delete');
-        return storage.delete(at);
-      },
-    },
     environment: {
       ...SOON,
       async fetch(input, init) {
@@ -244,11 +229,12 @@ test.each<[string, boolean]>([
 );
 
 test('signing out deletes it, also while it is being written', async () => {
-  const { storage: slow, begun, goOn } = gated('set');
+  const { begun, goOn } = gated('set');
   const deleted = Promise.withResolvers<void>();
-  const { core } = start({
-    storage: { ...slow, delete: (at) => slow.delete(at).then(() => deleted.resolve()) },
-  });
+  storage.after = (step) => {
+    if (step === 'delete') deleted.resolve();
+  };
+  const { core } = start();
   await begun;
   email = null;
   await core.tokenChanged();
@@ -259,8 +245,8 @@ test('signing out deletes it, also while it is being written', async () => {
 
 test('what is read while somebody signs out is not shown', async () => {
   await leaveBehind();
-  const { storage: slow, begun, goOn } = gated('get');
-  const { core, account, states } = start({ storage: slow });
+  const { begun, goOn } = gated('get');
+  const { core, account, states } = start();
   await begun;
   email = null;
   await core.tokenChanged();
@@ -278,8 +264,8 @@ test.each<[string, (device: Device) => Promise<void>]>([
 ])('a storage that is slower than %s changes nothing', async (_what, meanwhile) => {
   await leaveBehind();
   await world.proxy.heal();
-  const { storage: slow, begun, goOn } = gated('get');
-  const device = start({ storage: slow });
+  const { begun, goOn } = gated('get');
+  const device = start();
   await begun;
   await meanwhile(device);
   goOn();

@@ -14,8 +14,7 @@ const PENDING = { symbol: 'AAPL', side: 'BUY', kind: 'PENDING', price: 1, size: 
 const world = startedForEach(startLiveWorld);
 
 async function follow(positions: Positions): Promise<Audience> {
-  const audience = new Audience();
-  positions(audience.listener);
+  const audience = new Audience(positions);
   await eventually(() => audience.isLive);
   return audience;
 }
@@ -39,8 +38,7 @@ async function moves(audience: Audience): Promise<void> {
 describe('the list', () => {
   test('follows the gateway, in its order, and keeps what has not changed', async () => {
     const { positions } = world.device();
-    const audience = new Audience();
-    positions(audience.listener);
+    const audience = new Audience(positions);
     expect(positions.state()).toMatchObject({ positions: [], totals: null, status: 'OFFLINE' });
     await eventually(() => audience.isLive);
     expect(audience.last?.positions).toHaveLength(6);
@@ -64,11 +62,10 @@ describe('the list', () => {
 describe('listeners', () => {
   test('mounted, unmounted and mounted again in one tick open one subscription', async () => {
     const { positions, core } = world.device();
-    const [first, second] = [new Audience(), new Audience()];
-    const end = positions(first.listener);
-    end();
-    end();
-    positions(second.listener);
+    const first = new Audience(positions);
+    first.end();
+    first.end();
+    const second = new Audience(positions);
     await eventually(() => second.isLive);
     expect(core.begun).toBe(1);
     expect(first.states).toEqual([]);
@@ -76,18 +73,14 @@ describe('listeners', () => {
 
   test('share a subscription, hear the same object, and leave each by itself', async () => {
     const { positions, core, environment } = world.device();
-    const [first, second] = [new Audience(), new Audience()];
-    const endFirst = positions(first.listener);
-    await eventually(() => first.isLive);
-    const endSecond = positions(second.listener);
-    await eventually(() => second.isLive);
+    const [first, second] = [await follow(positions), await follow(positions)];
     expect(second.last).toBe(first.last);
     expect(core.begun).toBe(1);
-    endFirst();
+    first.end();
     const heard = first.states.length;
     await moves(second);
     expect(first.states).toHaveLength(heard);
-    endSecond();
+    second.end();
     expect(core.open).toBe(1);
     await eventually(() => core.open === 0);
     await eventually(() => world.proxy.openLines === 0);
@@ -96,23 +89,20 @@ describe('listeners', () => {
 
   test('that come again go on from the cursor', async () => {
     const { positions, core } = world.device();
-    const audience = new Audience();
-    const end = positions(audience.listener);
-    await eventually(() => audience.isLive);
-    end();
+    const audience = await follow(positions);
+    audience.end();
     await eventually(() => core.open === 0);
     const left = positions.state();
     expect(left).toMatchObject({ status: 'OFFLINE', positions: audience.last?.positions });
-    positions(audience.listener);
-    await agrees(audience);
+    const again = new Audience(positions);
+    await agrees(again);
     expect(core.sent.at(-1)).toMatchObject({ after: expect.any(String) });
-    expect(audience.last?.positions).toBe(left.positions);
+    expect(again.last?.positions).toBe(left.positions);
   });
 
   test('get the shortest of their intervals, and no wait where one wants none', async () => {
     const { positions, core } = world.device();
-    const audience = new Audience();
-    positions(audience.listener, { intervalMs: 400 });
+    const audience = new Audience(positions, { intervalMs: 400 });
     await eventually(() => audience.isLive);
     const end = positions(() => {}, { intervalMs: 200 });
     await eventually(() => core.begun === 2);
@@ -138,8 +128,7 @@ describe('listeners', () => {
     positions(() => {
       throw new Error('a fault of the app');
     });
-    const audience = new Audience();
-    positions(audience.listener);
+    const audience = new Audience(positions);
     await eventually(() => audience.states.length > 0);
     await expect(clock.advance(0)).rejects.toThrow('a fault of the app');
     await eventually(() => audience.isLive);
@@ -197,20 +186,17 @@ describe('signing in', () => {
 
 test('after dispose nothing is left, and a new listener is told so', async () => {
   const { positions, core, environment } = world.device();
-  const audience = new Audience();
-  const end = positions((state) => {
-    audience.listener(state);
-    if (state.error !== null) end();
+  const end = positions(({ error }) => {
+    if (error !== null) end();
   });
-  await eventually(() => audience.isLive);
+  const audience = await follow(positions);
   core.dispose();
   expect(audience.last).toMatchObject({ status: 'OFFLINE', error: { code: 'DISPOSED' } });
   expect(core.open).toBe(0);
   await eventually(() => world.proxy.openLines === 0);
-  end();
-  const late = new Audience();
-  positions(late.listener)();
-  positions(late.listener);
+  audience.end();
+  new Audience(positions).end();
+  const late = new Audience(positions);
   await eventually(() => late.last?.error?.code === 'DISPOSED');
   expect(late.last?.error?.retryable).toBe(false);
   await eventually(() => environment.pending === 0);

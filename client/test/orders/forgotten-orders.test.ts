@@ -2,11 +2,10 @@ import { expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { createOrders } from '../../src/orders/create-orders.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
 import { openOrderCore } from '../support/order-core.ts';
 import { startOrderLine } from '../support/order-line.ts';
-import { buying, startPhone } from '../support/phone.ts';
+import { buying, startPhone, unknown } from '../support/phone.ts';
 
 test('an order that a store has forgotten is unknown, though its repeat came too late', async () => {
   await using sandbox = await startSandbox({ tickMs: 0, instruments: 40 });
@@ -17,19 +16,16 @@ test('an order that a store has forgotten is unknown, though its repeat came too
   line.aheadMs = -3_700;
   const token = sandbox.token({ email: 'demo@example.com' });
   const storage = createMemoryStorage();
-  const { core } = openOrderCore({ url: line.url, token: () => token, storage });
+  const { core, orders } = openOrderCore({ url: line.url, token: () => token, storage });
   await core.account();
   line.next.push('answer-lost', 'lost', 'lost', 'lost');
-  const ticket = createOrders(core).ticket();
+  const ticket = orders.ticket();
   const placing = ticket.place(buying('forgotten'));
   await eventually(() => line.answered === 1);
   current = next;
-  const unknown = {
-    status: 'unknown',
-    error: { code: 'IDEMPOTENCY_UNAVAILABLE', retryable: false },
-  };
-  expect(await placing).toMatchObject(unknown);
-  expect(await ticket.place(buying('forgotten'))).toMatchObject(unknown);
+  const forgotten = unknown('IDEMPOTENCY_UNAVAILABLE', { retryable: false });
+  expect(await placing).toMatchObject(forgotten);
+  expect(await ticket.place(buying('forgotten'))).toMatchObject(forgotten);
   expect(sandbox.orders()).toHaveLength(1);
   core.dispose();
 });

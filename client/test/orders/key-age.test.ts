@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
 import { CLOCKS_DIFFER_MS } from '../../../src/domain/trading/orders.ts';
+import { startedForEach } from '../../../test/support/started.ts';
 import {
   ageOf,
   datedStamp,
@@ -11,21 +13,20 @@ import {
 } from '../../src/orders/key-age.ts';
 import { ServerClock } from '../../src/server-clock.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
-import { buying, startPhone, undatedFetch } from '../support/phone.ts';
+import { ACCEPTED, buying, startPhone, undatedFetch, unknown } from '../support/phone.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+const phone = startedForEach(startPhone);
 
 describe('a ticket whose key the server may have forgotten is asked about, and never sent', () => {
   test('25 hours later in the same run of the app', async () => {
-    await using phone = await startPhone();
     const app = phone.open();
     const ticket = await phone.interrupt(buying('yesterday'), 'lost', app);
     phone.pass(25 * HOUR_MS);
-    expect(await ticket.place(buying('yesterday'))).toMatchObject({
-      status: 'unknown',
-      error: { code: 'KEY_EXPIRED', retryable: false },
-    });
+    expect(await ticket.place(buying('yesterday'))).toMatchObject(
+      unknown('KEY_EXPIRED', { retryable: false }),
+    );
     expect(app.sent.at(-1)).toMatchObject({ key: ticket.idempotencyKey });
     expect(phone.app.sandbox.orders()).toEqual([]);
   });
@@ -34,20 +35,18 @@ describe('a ticket whose key the server may have forgotten is asked about, and n
     [23.1, 'old'],
     [22, 'fresh'],
   ] as const)('%d hours later after a restart: %s', async (hours, age) => {
-    await using phone = await startPhone();
     await phone.interrupt(buying('restarted'), 'lost');
     phone.pass(hours * HOUR_MS);
     const { orders } = phone.open();
     const [resumed] = await orders.resume();
     expect(resumed).toMatchObject({ age, outcome: { status: 'notFound' } });
     const outcome = await resumed?.ticket.place(buying('restarted'));
-    if (age === 'fresh') expect(outcome).toMatchObject({ status: 'accepted' });
-    else expect(outcome).toMatchObject({ status: 'unknown', error: { code: 'KEY_EXPIRED' } });
+    if (age === 'fresh') expect(outcome).toMatchObject(ACCEPTED);
+    else expect(outcome).toMatchObject(unknown('KEY_EXPIRED'));
     expect(phone.app.sandbox.orders()).toHaveLength(age === 'fresh' ? 1 : 0);
   });
 
   test('where nobody knows when it was made, as of an entry of a version without the server’s time', async () => {
-    await using phone = await startPhone();
     await phone.interrupt(buying('former'), 'lost');
     for (const [name, text] of phone.storage.entries) {
       const { digest, at } = JSON.parse(text);
@@ -59,19 +58,17 @@ describe('a ticket whose key the server may have forgotten is asked about, and n
       placedAt: expect.any(String),
       outcome: { status: 'notFound' },
     });
-    expect(await resumed?.ticket.place(buying('former'))).toMatchObject({
-      status: 'unknown',
-      error: { code: 'IDEMPOTENCY_UNAVAILABLE' },
-    });
+    expect(await resumed?.ticket.place(buying('former'))).toMatchObject(
+      unknown('IDEMPOTENCY_UNAVAILABLE'),
+    );
     expect(phone.app.sandbox.orders()).toEqual([]);
   });
 
   test('but an outcome on record is told however old the key is', async () => {
-    await using phone = await startPhone();
     const app = phone.open();
     const ticket = await phone.interrupt(buying('on record'), 'answer-lost', app);
     phone.pass(30 * HOUR_MS);
-    expect(await ticket.place(buying('on record'))).toMatchObject({ status: 'accepted' });
+    expect(await ticket.place(buying('on record'))).toMatchObject(ACCEPTED);
     expect(phone.app.sandbox.orders()).toHaveLength(1);
   });
 });
@@ -79,17 +76,14 @@ describe('a ticket whose key the server may have forgotten is asked about, and n
 test.each([-2 * DAY_MS, 2 * DAY_MS])(
   'a device’s clock that is %d ms off changes nothing for an order from before it was set, or a new one',
   async (clockMs) => {
-    await using phone = await startPhone();
     await phone.interrupt(buying('set'), 'lost');
     phone.clockMs = clockMs;
     const [resumed] = await phone.open().orders.resume();
     expect(resumed).toMatchObject({ age: 'fresh', outcome: { status: 'notFound' } });
-    const real = Date.parse(String(resumed?.placedAt)) - Date.now();
+    const real = Date.parse(String(resumed?.placedAt)) - systemClock.now();
     expect(Math.abs(real)).toBeLessThan(HOUR_MS);
-    expect(await resumed?.ticket.place(buying('set'))).toMatchObject({ status: 'accepted' });
-    expect(await phone.open().orders.ticket().place(buying('new'))).toMatchObject({
-      status: 'accepted',
-    });
+    expect(await resumed?.ticket.place(buying('set'))).toMatchObject(ACCEPTED);
+    expect(await phone.open().orders.ticket().place(buying('new'))).toMatchObject(ACCEPTED);
   },
 );
 
@@ -104,30 +98,26 @@ describe('after a sleep in which the uptime stood still', () => {
   const MINUTE_MS = 60_000;
 
   async function afterSleep(fetching: typeof fetch = fetch) {
-    const phone = await startPhone();
     // The server itself judges by the real time, which the dates tell after the sleep.
     phone.pass(-MINUTE_MS);
-    const app = phone.open({}, { fetch: fetching });
-    await app.core.account();
+    const app = await phone.openKnown({}, { fetch: fetching });
     phone.pass(MINUTE_MS);
-    return { ...phone, ...app, [Symbol.asyncDispose]: phone[Symbol.asyncDispose] };
+    return app;
   }
 
   test('a new order asks for the server’s time first', async () => {
-    await using phone = await afterSleep();
-    const { orders, line, sent } = phone;
-    expect(await orders.ticket().place(buying('awake'))).toMatchObject({ status: 'accepted' });
-    expect(await orders.ticket().place(buying('again'))).toMatchObject({ status: 'accepted' });
-    expect(line.pings).toBe(1);
+    const { orders, sent } = await afterSleep();
+    expect(await orders.ticket().place(buying('awake'))).toMatchObject(ACCEPTED);
+    expect(await orders.ticket().place(buying('again'))).toMatchObject(ACCEPTED);
+    expect(phone.line.pings).toBe(1);
     expect(sent).toMatchObject(Array(2).fill({ input: { sendBefore: expect.any(String) } }));
   });
 
   test('it names no moment where nothing tells the server’s time', async () => {
     let isDated = true;
-    await using phone = await afterSleep((...of) => (isDated ? fetch : undatedFetch)(...of));
+    const { orders, sent } = await afterSleep((...of) => (isDated ? fetch : undatedFetch)(...of));
     isDated = false;
-    const { orders, sent } = phone;
-    expect(await orders.ticket().place(buying('no date'))).toMatchObject({ status: 'accepted' });
+    expect(await orders.ticket().place(buying('no date'))).toMatchObject(ACCEPTED);
     expect(sent).toMatchObject([
       { input: expect.not.objectContaining({ sendBefore: expect.anything() }) },
     ]);

@@ -2,11 +2,11 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startFacadeProcess } from '../../../test/support/facade-process.ts';
 import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
-import { createOrders } from '../../src/orders/create-orders.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
 import { openOrderCore } from '../support/order-core.ts';
 import { startOrderLine } from '../support/order-line.ts';
@@ -14,7 +14,7 @@ import { buying } from '../support/phone.ts';
 
 test('an order under way when the server is killed is repeated to the next one, and not carried out twice', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'client-orders-'));
-  const clock = createScriptedClock(Date.now());
+  const clock = createScriptedClock(systemClock.now());
   await using sandbox = await startSandbox({ tickMs: 0, instruments: 40, clock });
   await using facade = await startFacadeProcess({
     GATEWAY_URL: sandbox.url,
@@ -25,10 +25,7 @@ test('an order under way when the server is killed is repeated to the next one, 
   await using line = await startOrderLine(() => facade.url);
   const token = sandbox.token({ email: 'demo@example.com' });
   const storage = createMemoryStorage();
-  const open = () => {
-    const { core } = openOrderCore({ url: line.url, token: () => token, storage });
-    return { core, orders: createOrders(core) };
-  };
+  const open = () => openOrderCore({ url: line.url, token: () => token, storage });
   const { orders, core } = open();
   await core.account();
   // The gateway carries it out later, when nobody waits for its answer any more.

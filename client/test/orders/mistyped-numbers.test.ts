@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { sharedApp } from '../../../test/support/shared-app.ts';
 import { createClient } from '../../src/create-client.ts';
 import { startApolloDevice } from '../apollo/apollo-device.ts';
+import { signedIn } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 
 const PLACE =
@@ -20,21 +21,14 @@ const options = () => {
     requests += 1;
     return fetch(...of);
   };
-  const token = app.sandbox.token({ email: 'demo@example.com' });
-  const environment = countedEnvironment({ fetch: counted });
-  return { url: `${app.url}/graphql`, environment, token: () => token };
+  return { ...signedIn(app), environment: countedEnvironment({ fetch: counted }) };
 };
 
 test('an empty field of a form, sent by the link of Apollo Client, is refused before anything is sent', async () => {
   using device = startApolloDevice(options());
   const stopLoss = { price: Number.parseFloat('') };
-  const input = {
-    symbol: 'AAPL',
-    side: 'BUY',
-    size: { amount: 10 },
-    idempotencyKey: 'k',
-    stopLoss,
-  };
+  const order = { symbol: 'AAPL', side: 'BUY', size: { amount: 10 } };
+  const input = { ...order, idempotencyKey: 'k', stopLoss };
   const sent = device.apollo.mutate({ mutation: gql(PLACE), variables: { input } });
   const error: unknown = await sent.catch((thrown: unknown) => thrown);
   expect(CombinedGraphQLErrors.is(error) && error.errors[0]?.extensions).toMatchObject({

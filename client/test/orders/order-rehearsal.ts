@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../../../lib/clock.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.ts';
 import { FaultInjector, LATE_MS } from '../../../test/end-to-end/orders/fault-injector.ts';
 import {
@@ -11,7 +12,6 @@ import {
 import { eventually } from '../../../test/support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../../test/support/facade-process.ts';
 import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
-import { createOrders } from '../../src/orders/create-orders.ts';
 import type { OrderOutcome } from '../../src/orders/outcome.ts';
 import type { Ticket } from '../../src/orders/ticket.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
@@ -20,12 +20,7 @@ import { startOrderLine } from '../support/order-line.ts';
 import { buying } from '../support/phone.ts';
 import { RehearsalDevice, type RehearsalTime } from '../support/rehearsal-device.ts';
 import { FAULTS } from './rehearsal-faults.ts';
-import {
-  contradictionsOf,
-  countFaults,
-  countStatuses,
-  type RehearsedTicket,
-} from './rehearsal-report.ts';
+import { contradictionsOf, countsOf, type RehearsedTicket } from './rehearsal-report.ts';
 
 /**
  * The clients' time moves by so much in each millisecond, so that their ten seconds of patience are half a second. A
@@ -82,7 +77,7 @@ const RECORDS_REACH_MS = 10_000;
 async function untilRecordsReachBack(url: string, sandbox: Sandbox): Promise<void> {
   const token = sandbox.token({ email: 'demo@example.com' });
   await eventually(async () => {
-    const since = new Date(Date.now() - RECORDS_REACH_MS).toISOString();
+    const since = new Date(systemClock.now() - RECORDS_REACH_MS).toISOString();
     const query = `mutation { voidOrder(idempotencyKey: "first", since: "${since}") { __typename } }`;
     const response = await fetch(`${url}/graphql`, {
       method: 'POST',
@@ -103,31 +98,31 @@ export async function rehearse(
   seed: number,
   isVaried: (report: RehearsalCounts) => boolean,
 ): Promise<RehearsalReport> {
-  const folder = await mkdtemp(join(tmpdir(), 'client-orders-'));
-  const sandbox = await startSandbox({ seed: 'orders', instruments: 40, tickMs: 0 });
-  const facade = await startFacadeProcess({
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'client-orders-'));
+  await using sandbox = await startSandbox({ seed: 'orders', instruments: 40, tickMs: 0 });
+  await using facade = await startFacadeProcess({
     GATEWAY_URL: sandbox.url,
-    ORDER_STORE: join(folder, 'orders.db'),
+    ORDER_STORE: join(folder.path, 'orders.db'),
     ORDER_TIMEOUT_MS: String(ORDER_TIMEOUT_MS),
     RATE_LIMIT_PER_MINUTE: '10000000',
     LOG_LEVEL: 'info',
   });
   await untilRecordsReachBack(facade.url, sandbox);
-  const clock = createScriptedClock(Date.now());
-  const lines = new AsyncDisposableStack();
+  const clock = createScriptedClock(systemClock.now());
+  await using lines = new AsyncDisposableStack();
   const random = createSeededRandom(seed);
   const injector = new FaultInjector(sandbox, random);
   /** How long a step takes at present, which a busy machine makes longer. */
   let stepTakesMs = 1;
   const realDate = (scriptedMs: number) =>
-    new Date(Date.now() + ((scriptedMs - clock.now()) / STEP_MS) * stepTakesMs);
+    new Date(systemClock.now() + ((scriptedMs - clock.now()) / STEP_MS) * stepTakesMs);
   const world: World = { sandbox, facade, lines, random, injector, clock, realDate, kills: 0 };
   const ended: RehearsedTicket[] = [];
   let next = 0;
   const counted = (fault: string) => ended.filter(({ faults }) => faults.includes(fault)).length;
   const counts = () => ({
     tickets: ended.length,
-    statuses: countStatuses(ended),
+    statuses: countsOf(ended.map(({ end }) => end.status)),
     resumed: counted('app killed'),
     kills: world.kills,
     offline: counted('offline'),
@@ -164,14 +159,14 @@ export async function rehearse(
     // Orders that the gateway carries out late have to be in its ledger.
     await delay(2 * LATE_MS);
     const contradictions = contradictionsOf(ended, sandbox);
-    return { ...counts(), contradictions, byFault: countFaults(ended) };
+    return {
+      ...counts(),
+      contradictions,
+      byFault: countsOf(ended.flatMap(({ faults }) => faults)),
+    };
   } finally {
     isOver = true;
     await passing;
-    await lines.disposeAsync();
-    await facade[Symbol.asyncDispose]();
-    await sandbox.close();
-    await rm(folder, { recursive: true });
   }
 }
 
@@ -186,8 +181,8 @@ async function placeOne(world: World, n: number): Promise<RehearsedTicket> {
   const clockMs = random.pick(CLOCKS_MS);
   const device = new RehearsalDevice(world, clockMs);
   const line = world.lines.use(await startOrderLine(() => world.facade.url, clock));
-  const open = () => {
-    const { core } = openOrderCore({
+  const open = () =>
+    openOrderCore({
       url: line.url,
       token: () => token,
       renew: () => {
@@ -196,8 +191,6 @@ async function placeOne(world: World, n: number): Promise<RehearsedTicket> {
       storage,
       environment: device.environment,
     });
-    return { core, orders: createOrders(core) };
-  };
   const limit = { symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, comment } as const;
   const isLimit = random.happens(0.4);
   const place = (one: Ticket) => (isLimit ? one.placeLimit(limit) : one.place(buying(comment)));

@@ -2,8 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { startedOnce } from '../../../test/support/started.ts';
 import type { OrderInput } from '../../src/orders/order-input.ts';
 import type { PlaceOptions } from '../../src/orders/ticket.ts';
-import { countedEnvironment } from '../support/counted-environment.ts';
-import { buying, startPhone } from '../support/phone.ts';
+import { ACCEPTED, buying, LIMIT, startPhone, unsent } from '../support/phone.ts';
 
 const phone = startedOnce(startPhone);
 beforeEach(() => {
@@ -66,21 +65,12 @@ test('two tickets are two orders, however alike', async () => {
   expect(applied('twin')).toHaveLength(2);
 });
 
-test('a kind that was meant for an order at the market is refused of a limit order', async () => {
+test('a limit order goes by placeLimitOrder, unless it says that it is one at the market', async () => {
   const { orders } = phone.open();
-  const input = { symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, kind: 'MARKET' } as const;
-  expect(await orders.ticket().placeLimit(input)).toMatchObject({
-    status: 'unsent',
-    error: { code: 'BAD_USER_INPUT' },
-  });
+  const market = { ...LIMIT, kind: 'MARKET' };
+  expect(await orders.ticket().placeLimit(market)).toMatchObject(unsent('BAD_USER_INPUT'));
   expect(phone.app.sandbox.calls('placeLimitOrder')).toBe(0);
-});
-
-test('a limit order goes by placeLimitOrder, and waits for its price', async () => {
-  const { orders } = phone.open();
-  const input = { symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, comment: 'later' } as const;
-  const ticket = orders.ticket();
-  expect(await ticket.placeLimit(input)).toMatchObject({ status: 'accepted' });
+  expect(await orders.ticket().placeLimit(LIMIT)).toMatchObject(ACCEPTED);
   expect(phone.app.sandbox.calls('placeLimitOrder')).toBe(1);
 });
 
@@ -88,77 +78,59 @@ test('another input is refused where the ticket was placed, or is being placed',
   const { orders } = phone.open();
   const ticket = orders.ticket();
   const placing = ticket.place(buying('bound'));
-  const refused = {
-    status: 'unsent',
-    error: { code: 'BAD_USER_INPUT', extensions: { argument: 'input.idempotencyKey' } },
-  };
+  const refused = unsent('BAD_USER_INPUT', { extensions: { argument: 'input.idempotencyKey' } });
   const dearer = { ...buying('bound'), size: { units: 2 } };
   expect(await ticket.place(dearer)).toMatchObject(refused);
-  expect(await placing).toMatchObject({ status: 'accepted' });
+  expect(await placing).toMatchObject(ACCEPTED);
   expect(await ticket.place(dearer)).toMatchObject(refused);
-  expect(
-    await ticket.placeLimit({ symbol: 'AAPL', side: 'BUY', amount: 1, price: 1, comment: 'bound' }),
-  ).toMatchObject(refused);
+  expect(await ticket.placeLimit({ ...LIMIT, comment: 'bound' })).toMatchObject(refused);
   expect(applied('bound')).toHaveLength(1);
 });
 
 test('an order says whether it waits for a price, also where the app does not', async () => {
   const { orders, sent } = phone.open();
-  const place = (fields: Partial<OrderInput>) =>
-    orders.ticket().place({ ...buying('kinds'), ...fields });
-  await place({});
-  await place({ price: 1 });
-  await place({ kind: 'PENDING', price: 1 });
-  await place({ kind: 'MARKET', price: null as unknown as undefined });
+  const kinds: readonly Partial<OrderInput>[] = [
+    {},
+    { price: 1 },
+    { kind: 'PENDING', price: 1 },
+    { kind: 'MARKET', price: null as unknown as undefined },
+  ];
+  for (const fields of kinds) await orders.ticket().place({ ...buying('kinds'), ...fields });
   expect(sent).toMatchObject(
     ['MARKET', 'PENDING', 'PENDING', 'MARKET'].map((kind) => ({ input: { kind } })),
   );
-  const refused = {
-    status: 'unsent',
-    error: { code: 'BAD_USER_INPUT', extensions: { argument: 'input.price' } },
-  };
-  expect(await place({ kind: 'PENDING' })).toMatchObject(refused);
-  expect(await place({ kind: 'MARKET', price: 1 })).toMatchObject(refused);
 });
 
-test.each(['price', 'stopLoss', 'takeProfit'])(
-  'a %s that is null is refused before anything is sent',
-  async (name) => {
-    const { orders, sent } = phone.open();
-    expect(await orders.ticket().place({ ...buying('null'), [name]: null })).toMatchObject({
-      status: 'unsent',
-      error: {
-        code: 'BAD_USER_INPUT',
-        message: expect.stringContaining('leave it out for none'),
-        extensions: { argument: `input.${name}` },
-      },
-    });
-    expect(sent).toEqual([]);
-  },
-);
+const LEFT_OUT = { message: expect.stringContaining('leave it out for none') };
 
-test('a form that breaks a rule may be corrected under the same ticket', async () => {
+test.each<[object, string, object?]>([
+  [{ price: null }, 'price', LEFT_OUT],
+  [{ stopLoss: null }, 'stopLoss', LEFT_OUT],
+  [{ takeProfit: null }, 'takeProfit', LEFT_OUT],
+  [{ price: Number.NaN }, 'price'],
+  [{ price: Number.POSITIVE_INFINITY }, 'price'],
+])('an order with %o is refused for its %s before anything is sent', async (fields, name, more) => {
+  const { orders, sent } = phone.open();
+  const extensions = { argument: `input.${name}` };
+  expect(await orders.ticket().place({ ...buying('refused'), ...fields })).toMatchObject(
+    unsent('BAD_USER_INPUT', { extensions, ...more }),
+  );
+  expect(sent).toEqual([]);
+});
+
+test.each<[object, string]>([
+  [{ size: { units: -1 } }, 'size.units'],
+  [{ kind: 'PENDING' }, 'price'],
+  [{ kind: 'MARKET', price: 1 }, 'price'],
+])('a form with %o may be corrected under the same ticket', async (fields, name) => {
   const { orders } = phone.open();
   const ticket = orders.ticket();
-  expect(await ticket.place({ ...buying('corrected'), size: { units: -1 } })).toMatchObject({
-    status: 'unsent',
-    error: { code: 'BAD_USER_INPUT', extensions: { argument: 'input.size.units' } },
-  });
+  expect(await ticket.place({ ...buying('corrected'), ...fields })).toMatchObject(
+    unsent('BAD_USER_INPUT', { extensions: { argument: `input.${name}` } }),
+  );
   expect(phone.storage.entries.size).toBe(0);
-  expect(await ticket.place(buying('corrected'))).toMatchObject({ status: 'accepted' });
+  expect(await ticket.place(buying('corrected'))).toMatchObject(ACCEPTED);
 });
-
-test.each([Number.NaN, Number.POSITIVE_INFINITY])(
-  'a price of %s never becomes an order at the market',
-  async (price) => {
-    const { orders, sent } = phone.open();
-    expect(await orders.ticket().place({ ...buying('no price'), price })).toMatchObject({
-      status: 'unsent',
-      error: { code: 'BAD_USER_INPUT', extensions: { argument: 'input.price' } },
-    });
-    expect(sent).toEqual([]);
-  },
-);
 
 test.each([
   ['a time below nothing is none', { withinMs: -60_000 }, 'unsent'],
@@ -173,23 +145,12 @@ test.each([
 
 test('an error of the app’s own listener is reported by the platform, and the order placed', async () => {
   const reported: unknown[] = [];
-  const { after } = countedEnvironment();
-  const reporting = (task: () => void) => () => {
-    try {
-      task();
-    } catch (thrown) {
-      reported.push(thrown);
-    }
-  };
-  const own = { after: (ms: number, task: () => void) => after(ms, reporting(task)) };
-  const { orders } = phone.open({}, own);
+  const { orders } = phone.open({}, { thrown: reported });
   const thrown = new Error('the app’s');
   const onProgress = () => {
     throw thrown;
   };
-  expect(await orders.ticket().place(buying('told'), { onProgress })).toMatchObject({
-    status: 'accepted',
-  });
+  expect(await orders.ticket().place(buying('told'), { onProgress })).toMatchObject(ACCEPTED);
   expect(reported).toEqual([thrown]);
 });
 
@@ -199,7 +160,7 @@ test('an input that is changed while its order is repeated does not change the o
   phone.line.next.push('lost');
   const placing = orders.ticket().place(input);
   input.size.units = 1_000;
-  expect(await placing).toMatchObject({ status: 'accepted' });
+  expect(await placing).toMatchObject(ACCEPTED);
   expect(sent).toEqual(Array(2).fill({ input: expect.objectContaining({ size: { units: 1 } }) }));
 });
 
@@ -207,10 +168,8 @@ test('a key that an object from elsewhere carries is not used', async () => {
   const { orders } = phone.open();
   const ticket = orders.ticket();
   const input = { ...buying('own key'), idempotencyKey: 'another' };
-  expect(await ticket.place(input)).toMatchObject({
-    status: 'accepted',
-    idempotencyKey: ticket.idempotencyKey,
-  });
+  const { idempotencyKey } = ticket;
+  expect(await ticket.place(input)).toMatchObject({ ...ACCEPTED, idempotencyKey });
 });
 
 test('nothing is stored but digest and times under account and key', async () => {
@@ -231,6 +190,6 @@ test('without storage the order is sent, and the ticket says that it would not s
   const { orders } = phone.open({ storage: null });
   const ticket = orders.ticket();
   expect(ticket.isDurable).toBe(false);
-  expect(await ticket.place(buying('volatile'))).toMatchObject({ status: 'accepted' });
+  expect(await ticket.place(buying('volatile'))).toMatchObject(ACCEPTED);
   expect(await orders.resume()).toEqual([]);
 });

@@ -13,31 +13,19 @@ export interface RehearsedTicket {
   readonly lateMs: number;
 }
 
-export function countStatuses(tickets: readonly RehearsedTicket[]): Record<string, number> {
-  const statuses: Record<string, number> = {};
-  for (const { end } of tickets) statuses[end.status] = (statuses[end.status] ?? 0) + 1;
-  return statuses;
-}
-
-/** How many tickets met each fault. */
-export function countFaults(tickets: readonly RehearsedTicket[]): Record<string, number> {
+export function countsOf(names: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const fault of tickets.flatMap(({ faults }) => faults)) {
-    counts[fault] = (counts[fault] ?? 0) + 1;
-  }
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
   return counts;
 }
 
 /** What clients were told against the gateway's book, and what need not have been left open. */
 export function contradictionsOf(tickets: readonly RehearsedTicket[], sandbox: Sandbox): string[] {
-  const applied = new Map<string, number>();
-  for (const { comment } of sandbox.orders()) {
-    applied.set(String(comment), (applied.get(String(comment)) ?? 0) + 1);
-  }
+  const applied = countsOf(sandbox.orders().map(({ comment }) => String(comment)));
   return tickets.flatMap((ticket) => {
     const { comment, last, faults, lateMs } = ticket;
     const { status } = last;
-    const count = applied.get(comment) ?? 0;
+    const count = applied[comment] ?? 0;
     const isPossible =
       status === 'accepted' ? count === 1 : status === 'unknown' ? count <= 1 : count === 0;
     const told: string[] = [];

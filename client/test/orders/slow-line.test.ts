@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createScriptedClock, type ScriptedClock } from '../../../test/support/scripted-clock.ts';
+import { startedForEach } from '../../../test/support/started.ts';
 import type { Environment } from '../../src/environment.ts';
-import { buying, startPhone, undatedFetch } from '../support/phone.ts';
+import { ACCEPTED, buying, startPhone, undatedFetch } from '../support/phone.ts';
 
+const phone = startedForEach(startPhone);
 const SLOW_MS = 3_200;
 const STEP_MS = 100;
 
@@ -27,7 +30,7 @@ function createDevice(
   fetching: typeof fetch,
   WebSocket: typeof globalThis.WebSocket | null,
 ): Device {
-  const clock = createScriptedClock(Date.now());
+  const clock = createScriptedClock(systemClock.now());
   let underWay = 0;
   const answerOf = async (...request: Parameters<typeof fetch>) => {
     underWay += 1;
@@ -89,32 +92,28 @@ test.each([
   ['none', null],
   ['one that a proxy swallows', Swallowed as unknown as typeof WebSocket],
 ])('on a line that became slow an order is told; a WebSocket: %s', async (_, WebSocket) => {
-  await using phone = await startPhone();
   const device = createDevice(fetch, WebSocket);
   const { orders, core } = phone.open({}, device.environment);
   await device.outcomeOf(core.account());
   device.roundTripMs = SLOW_MS;
   const ticket = orders.ticket({ maxWaitMs: 60_000 });
   const placing = ticket.place(buying('slow line'), { withinMs: 120_000 });
-  expect(await device.outcomeOf(placing)).toMatchObject({ status: 'accepted' });
+  expect(await device.outcomeOf(placing)).toMatchObject(ACCEPTED);
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
 test('a page of a proxy in answer to the ping is no dead line', async () => {
-  await using phone = await startPhone();
   const fetching: typeof fetch = async (input, init) =>
     String(init?.body).includes('"{__typename}"')
       ? new Response('<html>Busy</html>', { status: 503 })
       : fetch(input, init);
-  const { orders, core } = phone.open({}, { fetch: fetching });
-  await core.account();
+  const { orders } = await phone.openKnown({}, { fetch: fetching });
   phone.app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_500 });
-  expect(await orders.ticket().place(buying('busy'))).toMatchObject({ status: 'accepted' });
+  expect(await orders.ticket().place(buying('busy'))).toMatchObject(ACCEPTED);
   expect([phone.line.sockets, phone.line.orders]).toEqual([0, 1]);
 });
 
 test('a token that takes long is no dead line', async () => {
-  await using phone = await startPhone();
   let waitMs = 0;
   const slow = async () => {
     await new Promise((resolve) => setTimeout(resolve, waitMs));
@@ -124,14 +123,13 @@ test('a token that takes long is no dead line', async () => {
   const { orders, core } = phone.open({ token: slow as unknown as () => string | null });
   await core.account();
   waitMs = 3_000;
-  expect(await orders.ticket({ maxWaitMs: 60_000 }).place(buying('slow token'))).toMatchObject({
-    status: 'accepted',
-  });
+  expect(await orders.ticket({ maxWaitMs: 60_000 }).place(buying('slow token'))).toMatchObject(
+    ACCEPTED,
+  );
   expect([phone.line.sockets, phone.line.orders]).toEqual([0, 1]);
 });
 
 test('without the server’s clock a dead line is left within half of the time of the order', async () => {
-  await using phone = await startPhone();
   const device = createDevice(undatedFetch, WebSocket);
   const { orders, core } = phone.open({}, device.environment);
   await device.outcomeOf(core.account());
@@ -145,7 +143,6 @@ test('without the server’s clock a dead line is left within half of the time o
 });
 
 test('an order whose WebSocket opens after a sleep of an hour is not sent, though no server’s clock is known', async () => {
-  await using phone = await startPhone();
   let messages = 0;
   class Sleepy extends WebSocket {
     constructor(...given: ConstructorParameters<typeof WebSocket>) {

@@ -1,44 +1,40 @@
 import { expect, test } from 'vitest';
+import { startedForEach } from '../../../test/support/started.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';
 import { createMemoryStorage, type MemoryStorage } from '../support/memory-storage.ts';
-import { buying, minuteOf, startPhone } from '../support/phone.ts';
+import { ACCEPTED, buying, minuteOf, startPhone, unsent } from '../support/phone.ts';
+
+const phone = startedForEach(startPhone);
 
 test.each(['failing', 'hanging'] as const)(
   'an order is not sent where its key cannot be stored (%s)',
   async (how) => {
-    await using phone = await startPhone();
-    const { orders, core, sent } = phone.open();
-    await core.account();
+    const { orders, sent } = await phone.openKnown();
     phone.storage[how].add('set');
     const ticket = orders.ticket();
-    expect(await ticket.place(buying('not kept'), { withinMs: 1_000 })).toMatchObject({
-      status: 'unsent',
-      error: { code: 'STORAGE' },
-    });
+    expect(await ticket.place(buying('not kept'), { withinMs: 1_000 })).toMatchObject(
+      unsent('STORAGE'),
+    );
     expect(sent).toEqual([]);
     phone.storage[how].clear();
-    expect(await ticket.place(buying('not kept'))).toMatchObject({ status: 'accepted' });
+    expect(await ticket.place(buying('not kept'))).toMatchObject(ACCEPTED);
     expect(phone.app.sandbox.orders()).toHaveLength(1);
   },
 );
 
 test('an order is placed where its keys have a storage of their own, and the other one is full', async () => {
-  await using phone = await startPhone();
   const { core } = phone.open();
   const own = createMemoryStorage();
   phone.storage.failing.add('set');
-  const kept: number[] = [];
-  const storage = {
-    ...own,
-    set: (key: string, text: string) => own.set(key, text).then(() => void kept.push(1)),
-  };
-  const orders = createOrders(core, { storage });
-  expect(await orders.ticket().place(buying('own'))).toMatchObject({ status: 'accepted' });
-  expect([kept.length, own.entries.size, phone.storage.entries.size]).toEqual([1, 0, 0]);
+  const steps: string[] = [];
+  own.after = (step) => void steps.push(step);
+  const orders = createOrders(core, { storage: own });
+  expect(await orders.ticket().place(buying('own'))).toMatchObject(ACCEPTED);
+  expect(steps.filter((step) => step === 'set')).toHaveLength(1);
+  expect([own.entries.size, phone.storage.entries.size]).toEqual([0, 0]);
 });
 
 test('what an entry has of another type is as if it were left out', async () => {
-  await using phone = await startPhone();
   await phone.interrupt(buying('mistyped'), 'lost');
   const { entries } = phone.storage;
   for (const [name, text] of entries) {
@@ -46,11 +42,10 @@ test('what an entry has of another type is as if it were left out', async () => 
   }
   const [order] = await phone.open().orders.resume();
   expect(order?.outcome).toMatchObject({ status: 'notFound' });
-  expect(await order?.ticket.place(buying('mistyped'))).toMatchObject({ status: 'accepted' });
+  expect(await order?.ticket.place(buying('mistyped'))).toMatchObject(ACCEPTED);
 });
 
 test('the key is stored before anything is sent', async () => {
-  await using phone = await startPhone();
   const entries: number[] = [];
   const fetching: typeof fetch = (...args) => {
     if (String(args[1]?.body).includes('mutation')) entries.push(phone.storage.entries.size);
@@ -62,10 +57,8 @@ test('the key is stored before anything is sent', async () => {
 });
 
 test('a key that is stored too late is deleted, since its order was not sent', async () => {
-  await using phone = await startPhone();
   const storage = delayFirstWrite(phone.storage);
-  const { orders, core } = phone.open({ storage });
-  await core.account();
+  const { orders } = await phone.openKnown({ storage });
   const outcome = await orders.ticket().place(buying('too late'), { withinMs: 200 });
   expect(outcome).toMatchObject({ status: 'unsent' });
   await storage.release();
@@ -73,7 +66,6 @@ test('a key that is stored too late is deleted, since its order was not sent', a
 });
 
 test('a key that is stored too late stays while its order is placed again', async () => {
-  await using phone = await startPhone();
   const storage = delayFirstWrite(phone.storage);
   const stored: number[] = [];
   const again = {
@@ -88,13 +80,12 @@ test('a key that is stored too late stays while its order is placed again', asyn
       stored.push(phone.storage.entries.size);
     },
   };
-  const { orders, core } = phone.open({ storage: again });
-  await core.account();
+  const { orders } = await phone.openKnown({ storage: again });
   const ticket = orders.ticket();
   expect(await ticket.place(buying('again'), { withinMs: 200 })).toMatchObject({
     status: 'unsent',
   });
-  expect(await ticket.place(buying('again'))).toMatchObject({ status: 'accepted' });
+  expect(await ticket.place(buying('again'))).toMatchObject(ACCEPTED);
   expect(stored[0]).toBe(1);
 });
 
@@ -102,14 +93,12 @@ test.each([
   ['stays while its order is in doubt', 'answer-lost', 'unknown', 1],
   ['is deleted once its order has its outcome', 'none', 'accepted', 0],
 ] as const)('a key that is stored after its order was sent %s', async (_, fault, status, left) => {
-  await using phone = await startPhone();
   const storage = delayFirstWrite(phone.storage);
   const { environment, ticket, withinMs } = minuteOf(phone, 3);
   const { core } = phone.open({ storage }, environment);
   const orders = createOrders(core, { allowVolatile: true });
   phone.line.next.push(...Array(100).fill(fault));
-  const outcome = await orders.ticket(ticket).place(buying('sent'), { withinMs });
-  expect(outcome).toMatchObject({ status });
+  expect(await orders.ticket(ticket).place(buying('sent'), { withinMs })).toMatchObject({ status });
   await storage.release();
   await phone.storage.keys('');
   await phone.storage.keys('');
@@ -119,12 +108,10 @@ test.each([
 test.each(['failing', 'hanging'] as const)(
   'an outcome is told where its key cannot be deleted, and told once more by resume (%s)',
   async (how) => {
-    await using phone = await startPhone();
     phone.storage[how].add('delete');
-    const outcome = await phone.open().orders.ticket().place(buying('stays'));
-    expect(outcome).toMatchObject({ status: 'accepted' });
+    expect(await phone.open().orders.ticket().place(buying('stays'))).toMatchObject(ACCEPTED);
     const { orders } = phone.open();
-    const told = { outcome: { status: 'accepted' } };
+    const told = { outcome: ACCEPTED };
     expect(await orders.resume()).toMatchObject([told]);
     phone.storage[how].clear();
     expect(await orders.resume()).toMatchObject([told]);
@@ -134,7 +121,6 @@ test.each(['failing', 'hanging'] as const)(
 );
 
 test('resume says that the storage fails, and a new ticket that its key is not kept', async () => {
-  await using phone = await startPhone();
   const { orders } = phone.open();
   phone.storage.failing.add('keys');
   await expect(orders.resume()).rejects.toMatchObject({ code: 'STORAGE' });
@@ -150,7 +136,6 @@ test.each([
     },
   ],
 ])('an entry that %s is asked about, and never sent again', async (_, damage) => {
-  await using phone = await startPhone();
   await phone.interrupt(buying('unread'), 'lost');
   damage(phone.storage);
   const { orders, sent } = phone.open();
@@ -164,17 +149,10 @@ test.each([
 test.each(['failing', 'hanging'] as const)(
   'where the app allows it, an order is placed though its key cannot be kept (%s)',
   async (how) => {
-    await using phone = await startPhone();
     for (const step of ['get', 'set', 'delete', 'keys'] as const) phone.storage[how].add(step);
-    let writes = 0;
-    const storage = {
-      ...phone.storage,
-      set(key: string, text: string) {
-        writes += 1;
-        return phone.storage.set(key, text);
-      },
-    };
-    const { core } = phone.open({ storage });
+    const steps: string[] = [];
+    phone.storage.before = (step) => void steps.push(step);
+    const { core } = phone.open();
     const orders = createOrders(core, { allowVolatile: true });
     const ticket = orders.ticket();
     // Lost once, so that it is repeated without a look into the storage.
@@ -182,13 +160,12 @@ test.each(['failing', 'hanging'] as const)(
     const outcome = await ticket.place(buying('volatile'));
     expect(outcome).toMatchObject({ status: 'accepted', replayed: true });
     expect(ticket.isDurable).toBe(false);
-    expect(writes).toBe(1);
+    expect(steps.filter((step) => step === 'set')).toHaveLength(1);
     expect(phone.app.sandbox.orders()).toHaveLength(1);
   },
 );
 
 test('a ticket says whether its key outlives the app', async () => {
-  await using phone = await startPhone();
   const { orders } = phone.open();
   const kept = orders.ticket();
   await kept.place(buying('kept', 'TEST.UNKNOWN'));

@@ -1,49 +1,13 @@
 import { webcrypto } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createClient } from '../../src/create-client.ts';
-import { offlineAccountKey, type ReactNativeParts, reactNative } from '../../src/react-native.ts';
+import { offlineAccountKey, reactNative } from '../../src/react-native.ts';
+import { nativePlatform } from '../support/native-platform.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
-type Network = Parameters<Parameters<ReactNativeParts['NetInfo']['addEventListener']>[0]>[0];
-
-/** What React Native and its packages have, as far as the client uses it. */
-function openPlatform() {
-  const stateListeners = new Set<(state: string) => void>();
-  const AppState = {
-    currentState: 'active',
-    addEventListener(_type: 'change', listener: (state: string) => void) {
-      stateListeners.add(listener);
-      return { remove: () => stateListeners.delete(listener) };
-    },
-  };
-  let tell = (_network: Network) => {};
-  const NetInfo = {
-    addEventListener(listener: (network: Network) => void) {
-      tell = listener;
-      return () => {};
-    },
-  };
-  const AsyncStorage = {
-    getItem: async () => null,
-    setItem: async () => {},
-    removeItem: async () => {},
-    getAllKeys: async () => [],
-  };
-  return {
-    parts: { AppState, NetInfo, AsyncStorage } satisfies ReactNativeParts,
-    stateListeners,
-    show(state: string) {
-      AppState.currentState = state;
-      for (const listener of [...stateListeners]) listener(state);
-    },
-    connect: (type: string, cellularGeneration?: string) =>
-      tell({ type, isConnected: type !== 'none', details: { cellularGeneration } }),
-  };
-}
-
 test('the app is seen unless it is in the background, and tells of each return once, until nobody listens', () => {
-  const platform = openPlatform();
+  const platform = nativePlatform();
   const { lifecycle } = reactNative(platform.parts).environment;
   const heard: string[] = [];
   const ends = [
@@ -67,7 +31,7 @@ test('the app is seen unless it is in the background, and tells of each return o
 });
 
 test('there is a network unless the platform says that there is none, and 2G and 3G are slow', () => {
-  const platform = openPlatform();
+  const platform = nativePlatform();
   const { environment } = reactNative(platform.parts);
   const both = () => [environment.lifecycle?.isOnline, environment.isSlowLine?.()];
   expect(both()).toEqual([true, false]);
@@ -85,7 +49,7 @@ test('there is a network unless the platform says that there is none, and 2G and
 });
 
 test('ids are those of the app where it gives them, and event streams come first on iOS where `fetch` gives them', () => {
-  const { parts } = openPlatform();
+  const { parts } = nativePlatform();
   expect(reactNative(parts).environment).not.toHaveProperty('randomId');
   const randomUUID = () => 'an-id';
   expect(reactNative({ ...parts, randomUUID }).environment.randomId?.()).toBe('an-id');
@@ -94,19 +58,8 @@ test('ids are those of the app where it gives them, and event streams come first
   expect([prefers('ios'), prefers('android'), prefers('ios', {})]).toEqual([true, false, false]);
 });
 
-test('a client is made by it', async () => {
-  const { parts } = openPlatform();
-  const client = createClient({
-    url: 'http://127.0.0.1:9/graphql',
-    token: () => null,
-    ...reactNative({ ...parts, randomUUID: () => 'an-id' }),
-  });
-  expect(client.orders.ticket()).toMatchObject({ idempotencyKey: 'an-id', isDurable: true });
-  client.dispose();
-});
-
 test('the keys of orders go into a store of their own where there is one', async () => {
-  const { parts } = openPlatform();
+  const { parts } = nativePlatform();
   expect(reactNative(parts)).not.toHaveProperty('orderStorage');
   const kept = new Map<string, string>();
   const setItem = async (key: string, text: string) => void kept.set(key, text);
@@ -119,9 +72,10 @@ test('the keys of orders go into a store of their own where there is one', async
   const client = createClient({
     url: 'http://127.0.0.1:9/graphql',
     token: () => null,
+    ...reactNative({ ...parts, randomUUID: () => 'an-id' }),
     ...(orderStorage && { orderStorage }),
   });
-  expect(client.orders.ticket().isDurable).toBe(true);
+  expect(client.orders.ticket()).toMatchObject({ idempotencyKey: 'an-id', isDurable: true });
   client.dispose();
 });
 

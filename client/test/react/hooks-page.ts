@@ -1,6 +1,14 @@
+import { expect } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
-import { type ExampleApp, startExampleApp } from '../support/example-app.ts';
+import { type ExampleApp, exampleApp } from '../support/example-app.ts';
 import type { TestPage } from './page/main.ts';
+import type { View } from './page/view.ts';
+
+declare global {
+  interface Window {
+    testPage: TestPage;
+  }
+}
 
 type Methods = Exclude<keyof TestPage, 'token'>;
 export type HooksPage = Awaited<ReturnType<typeof openHooksPage>>;
@@ -14,18 +22,16 @@ export interface Form {
   } | null;
 }
 
-export function startHooksApp(executablePath: string): Promise<ExampleApp> {
-  return startExampleApp({
+export const hooksApp = (executablePath: string): ExampleApp =>
+  exampleApp({
     folder: 'client/test/react/page',
     executablePath,
-    environment: { POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '1000000' },
     nodeEnvironment: 'development',
   });
-}
 
 /** A page with nothing but the hooks, in React's development build, which mounts each component twice. */
-export async function openHooksPage(app: ExampleApp) {
-  const { page, errors } = await app.open();
+export async function openHooksPage(app: ExampleApp, view: View | null = null) {
+  const page = await app.open();
   const sent: string[] = [];
   const bodies: string[] = [];
   let open = 0;
@@ -40,7 +46,6 @@ export async function openHooksPage(app: ExampleApp) {
   await page.waitForFunction(() => 'testPage' in window);
   const hooks = {
     page,
-    errors,
     /** Texts of the frames that were sent, oldest first. */
     sent: sent as readonly string[],
     /** WebSockets that are open. */
@@ -52,30 +57,35 @@ export async function openHooksPage(app: ExampleApp) {
     call: async <Name extends Methods>(name: Name, ...args: Parameters<TestPage[Name]>) =>
       (await page.evaluate(
         ([method, given]) => {
-          const { testPage } = window as unknown as { testPage: TestPage };
-          return (testPage[method] as (...all: unknown[]) => unknown)(...given);
+          return (window.testPage[method] as (...all: unknown[]) => unknown)(...given);
         },
         [name, args] as const,
       )) as Awaited<ReturnType<TestPage[Name]>>,
     async signIn(email: string | null) {
       const token = email === null ? null : app.facade.sandbox.token({ email });
       await page.evaluate((given) => {
-        (window as unknown as { testPage: TestPage }).testPage.token = given;
+        window.testPage.token = given;
       }, token);
     },
+    async changeUser(email: string | null) {
+      await hooks.signIn(email);
+      await hooks.call('tokenChanged');
+    },
     /** The value that the first component of the kind shows, once it is as the test wants it. */
-    shows: <T>(kind: string, wanted: (value: T) => boolean) =>
+    shows: <T>(kind: string, wanted: ((value: T) => boolean) | Partial<T>) =>
       eventually(async () => {
         const text = await page.locator(`output.${kind}`).first().textContent({ timeout: 5_000 });
         const value = JSON.parse(text ?? 'null') as T;
-        if (!wanted(value)) throw new Error(`shows ${text}`);
+        if (typeof wanted !== 'function') expect(value).toMatchObject(wanted as object);
+        else if (!wanted(value)) throw new Error(`shows ${text}`);
         return value;
       }),
   };
   await hooks.signIn('demo@example.com');
+  await hooks.call('show', view);
   return hooks;
 }
 
 /** The form of an order, once it shows this status. */
 export const showsForm = (hooks: HooksPage, wanted: string) =>
-  hooks.shows<Form>('ticket', ({ status }) => status === wanted);
+  hooks.shows<Form>('ticket', { status: wanted });

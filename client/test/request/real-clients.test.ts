@@ -1,6 +1,4 @@
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
-import { createClient as createHttpClient } from 'graphql-http';
-import { createClient as createSseClient } from 'graphql-sse';
 import { fetchExchange, Client as UrqlClient } from 'urql';
 import { beforeAll, expect, test } from 'vitest';
 import { CLIENT_REQUESTS } from '../../../test/support/client-requests.ts';
@@ -13,7 +11,6 @@ import { countedEnvironment } from '../support/counted-environment.ts';
 import { CHANGES, Events } from '../support/events.ts';
 
 const QUERY = '{ customerId }';
-const WATCH = 'subscription { positions { id } }';
 
 const app = sharedApp({}, { directPath: true });
 let url: string;
@@ -61,35 +58,6 @@ const urql =
     const client = new UrqlClient({ url, fetch, preferGetMethod, exchanges: [fetchExchange] });
     return (await client.query(QUERY, {}).toPromise()).data;
   };
-const urqlWatching: Uses = async ({ fetch }) => {
-  const client = new UrqlClient({
-    url,
-    fetch,
-    preferGetMethod: false,
-    exchanges: [fetchExchange],
-    fetchSubscriptions: true,
-  });
-  const events: unknown[] = [];
-  const watching = client.subscription(WATCH, {}).subscribe((event) => void events.push(event));
-  await eventually(() => events.length > 0);
-  watching.unsubscribe();
-  return (events[0] as { data: unknown }).data;
-};
-const graphqlHttp: Uses = ({ fetch }) => {
-  const client = createHttpClient({ url, fetchFn: fetch });
-  return new Promise((resolve, reject) => {
-    const next = ({ data }: { readonly data?: unknown }) => resolve(data);
-    client.subscribe({ query: QUERY }, { next, error: reject, complete: () => {} });
-  });
-};
-const graphqlSse: Uses = async ({ fetch }) => {
-  const client = createSseClient({ url, fetchFn: fetch, retryAttempts: 0 });
-  try {
-    for await (const { data } of client.iterate({ query: WATCH })) return data;
-  } finally {
-    client.dispose();
-  }
-};
 const own: Uses = async ({ fetch }) => {
   using core = startCore(app, { environment: countedEnvironment({ fetch }) });
   return (await core.request(QUERY, undefined)).data;
@@ -116,9 +84,6 @@ test.each([
   ['Apollo Client', '4.3.8', 'GET', 'query', apollo(true)],
   ['@urql/core', '6.0.3', 'POST', 'query', urql(false)],
   ['@urql/core', '6.0.3', 'GET', 'query', urql('force')],
-  ['@urql/core', '6.0.3', 'POST', 'subscription', urqlWatching],
-  ['graphql-http', '1.23.1', 'POST', 'query', graphqlHttp],
-  ['graphql-sse', '2.6.1', 'POST', 'subscription', graphqlSse],
   ['trading-graph-client', '0.1.0', 'POST', 'query', own],
   ['trading-graph-client', '0.1.0', 'POST', 'query', ownLink],
   ['trading-graph-client', '0.1.0', 'POST', 'subscription', ownStream],

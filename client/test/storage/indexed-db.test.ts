@@ -17,16 +17,21 @@ const PAGE = `<!doctype html><script type="module">
   window.storage = indexedDb({ name: 'app' });
 </script>`;
 
+declare global {
+  /** What the page and the tests leave in it. */
+  interface Window {
+    storage: Record<string, (...args: string[]) => Promise<unknown>>;
+    opened: number;
+    durabilities: string[];
+    isRefused: boolean;
+    connection: IDBDatabase;
+  }
+}
+
 /** The adapter in a page, called from here. */
 function remoteStorage(page: Page): ClientStorage {
   const call = (method: keyof ClientStorage, ...args: string[]) =>
-    page.evaluate(
-      ({ method, args }) =>
-        (
-          window as unknown as { storage: Record<string, (...args: string[]) => Promise<unknown>> }
-        ).storage[method]?.(...args),
-      { method, args },
-    );
+    page.evaluate(({ method, args }) => window.storage[method]?.(...args), { method, args });
   return {
     get: async (key) => (await call('get', key)) as string | null,
     set: async (key, text) => void (await call('set', key, text)),
@@ -63,13 +68,13 @@ describeWithChromium('in a browser', (executablePath) => {
   test('the database is opened when it is first used, and once', async () => {
     const page = await openPage(() => {
       const open = IDBFactory.prototype.open;
-      Object.assign(window, { opened: 0 });
+      window.opened = 0;
       IDBFactory.prototype.open = function (...args) {
-        (window as unknown as { opened: number }).opened += 1;
+        window.opened += 1;
         return open.apply(this, args);
       };
     });
-    const opened = () => page.evaluate(() => (window as unknown as { opened: number }).opened);
+    const opened = () => page.evaluate(() => window.opened);
     expect(await opened()).toBe(0);
     const storage = remoteStorage(page);
     await Promise.all([storage.get('a'), storage.set('b', 'text'), storage.keys('')]);
@@ -79,17 +84,15 @@ describeWithChromium('in a browser', (executablePath) => {
   test('a write is on the disk before it is reported', async () => {
     const page = await openPage(() => {
       const begin = IDBDatabase.prototype.transaction;
-      Object.assign(window, { durabilities: [] });
+      window.durabilities = [];
       IDBDatabase.prototype.transaction = function (...args) {
         const transaction = begin.apply(this, args);
-        (window as unknown as { durabilities: string[] }).durabilities.push(transaction.durability);
+        window.durabilities.push(transaction.durability);
         return transaction;
       };
     });
     await remoteStorage(page).set('key', 'text');
-    expect(
-      await page.evaluate(() => (window as unknown as { durabilities: string[] }).durabilities),
-    ).toEqual(['strict']);
+    expect(await page.evaluate(() => window.durabilities)).toEqual(['strict']);
   });
 
   test('a tab that deletes the database is not blocked, and another one makes it again', async () => {
@@ -112,25 +115,22 @@ describeWithChromium('in a browser', (executablePath) => {
 
   test('where the browser refuses the database each call rejects, and the next one tries again', async () => {
     const page = await openPage(() => {
-      Object.assign(window, { factory: window.indexedDB, isRefused: true });
-      const refuse = () => {
+      window.isRefused = true;
+      const factory = window.indexedDB;
+      const open = () => {
         throw new DOMException('refused', 'SecurityError');
       };
       Object.defineProperty(window, 'indexedDB', {
-        get: () => {
-          const { factory, isRefused } = window as unknown as {
-            factory: IDBFactory;
-            isRefused: boolean;
-          };
-          return isRefused ? { open: refuse } : factory;
-        },
+        get: () => (window.isRefused ? { open } : factory),
       });
     });
     const storage = remoteStorage(page);
     await expect(storage.set('key', 'text')).rejects.toThrow('no database');
     await expect(storage.get('key')).rejects.toThrow('no database');
     await expect(storage.keys('')).rejects.toThrow('no database');
-    await page.evaluate(() => Object.assign(window, { isRefused: false }));
+    await page.evaluate(() => {
+      window.isRefused = false;
+    });
     await storage.set('key', 'text');
     expect(await storage.get('key')).toBe('text');
   });
@@ -156,7 +156,7 @@ describeWithChromium('in a browser', (executablePath) => {
           const request = indexedDB.open('app', 1);
           request.onupgradeneeded = () => request.result.createObjectStore('texts');
           request.onsuccess = () => {
-            Object.assign(window, { connection: request.result });
+            window.connection = request.result;
             // As long as the connection is open this waits, and whoever opens the database waits behind it.
             indexedDB.deleteDatabase('app').onblocked = () => resolve();
           };
@@ -169,9 +169,7 @@ describeWithChromium('in a browser', (executablePath) => {
     const refused = expect(storage.set('key', 'text')).rejects.toThrow('in time');
     await page.clock.runFor(10_000);
     await refused;
-    await other.evaluate(() =>
-      (window as unknown as { connection: IDBDatabase }).connection.close(),
-    );
+    await other.evaluate(() => window.connection.close());
     await storage.set('key', 'text');
     expect(await storage.get('key')).toBe('text');
   });
@@ -195,15 +193,13 @@ describeWithChromium('in a browser', (executablePath) => {
     const page = await openPage(() => {
       const begin = IDBDatabase.prototype.transaction;
       IDBDatabase.prototype.transaction = function (...args) {
-        Object.assign(window, { connection: this });
+        window.connection = this;
         return begin.apply(this, args);
       };
     });
     const storage = remoteStorage(page);
     await storage.set('key', 'text');
-    await page.evaluate(() =>
-      (window as unknown as { connection: IDBDatabase }).connection.close(),
-    );
+    await page.evaluate(() => window.connection.close());
     expect(await storage.get('key')).toBe('text');
   });
 });

@@ -1,15 +1,16 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { eventually } from '../../../test/support/eventually.ts';
+import { listenLocally } from '../../../test/support/local-server.ts';
 import { type CoreOptions, createCore } from '../../src/create-core.ts';
 import type { TradingGraphError } from '../../src/errors.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 
 /** A server that acknowledges each socket and closes it with the next of these codes; after them it stays open. */
 async function startClosingServer(codes: readonly number[]) {
-  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+  const http = createServer();
+  const server = new WebSocketServer({ server: http });
   const tokens: unknown[] = [];
   server.on('connection', (socket) => {
     socket.on('message', (bytes) => {
@@ -21,16 +22,7 @@ async function startClosingServer(codes: readonly number[]) {
       if (code !== undefined) socket.close(code, 'as told');
     });
   });
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
-    tokens,
-    async [Symbol.asyncDispose]() {
-      for (const socket of server.clients) socket.terminate();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return Object.assign(await listenLocally(http), { tokens });
 }
 
 function subscribe(url: string, token: CoreOptions['token'] = () => 'one') {

@@ -1,34 +1,35 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
-import { ownApp } from '../../../test/support/shared-app.ts';
-import { startedForEach } from '../../../test/support/started.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
 import type { ClientStorage } from '../../src/storage.ts';
-import { startCore } from '../support/client.ts';
 import {
   type CountedEnvironmentOptions,
   countedEnvironment,
 } from '../support/counted-environment.ts';
-import { startCutProxy } from '../support/cut-proxy.ts';
+import { cutLine, withoutStreams } from '../support/cut-line.ts';
 import { follow, subscribe } from '../support/events.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
 
 const KEY = 'trading-graph:line';
 const DAY_MS = 86_400_000;
+const NOW_MS = 1_800_000_000_000;
+const now = () => NOW_MS;
 // A line is tried again at once, however often it has failed.
 const random = () => 0;
 
-const app = ownApp({ POSITIONS_POLL_MS: '100', POSITIONS_POLL_MAX_MS: '200' });
-const proxy = startedForEach(() => startCutProxy(app.url));
+const { app, proxy, open } = cutLine();
+
+/** A storage that says something of the line. */
+async function remembering(text: string): Promise<ClientStorage> {
+  const storage = memoryStorage();
+  await storage.set(KEY, text);
+  return storage;
+}
 
 /** One page load: opens the positions, and leaves when they have come. */
 async function loadPage(storage: ClientStorage | null, changed: CountedEnvironmentOptions = {}) {
   const upgrades = proxy.upgrades;
-  using core = startCore(app, {
-    url: `${proxy.url}/graphql`,
-    storage,
-    environment: countedEnvironment(changed),
-  });
+  using core = open({ storage, environment: countedEnvironment({ now, ...changed }) });
   await follow(core);
   const pauses = [...core.countedEnvironment.pauses];
   core.dispose();
@@ -39,7 +40,7 @@ async function loadPage(storage: ClientStorage | null, changed: CountedEnvironme
 test('where the upgrade is swallowed an event stream wins, which is remembered over page loads for a day', async () => {
   proxy.swallowUpgrades();
   const storage = memoryStorage();
-  let nowMs = 1_800_000_000_000;
+  let nowMs = NOW_MS;
   const device = { now: () => nowMs, hurry: (ms: number) => (ms === 3_000 ? 100 : ms) };
   expect(await loadPage(storage, device)).toMatchObject({ upgrades: 1 });
   expect(await storage.get(KEY)).toBe(`stream ${nowMs}`);
@@ -54,11 +55,9 @@ test('where the upgrade is swallowed an event stream wins, which is remembered o
 
 test.each([
   ['is damaged', 'rubbish'],
-  ['says something else', `socket ${Date.now()}`],
+  ['says something else', `socket ${NOW_MS}`],
 ])('a memory that %s is none', async (_name, text) => {
-  const storage = memoryStorage();
-  await storage.set(KEY, text);
-  expect(await loadPage(storage)).toMatchObject({ upgrades: 1 });
+  expect(await loadPage(await remembering(text))).toMatchObject({ upgrades: 1 });
 });
 
 test.each(['failing', 'hanging'] as const)(
@@ -73,21 +72,9 @@ test.each(['failing', 'hanging'] as const)(
 );
 
 test('a remembered winner that does not work here gives way to the socket, and is forgotten', async () => {
-  const storage = memoryStorage();
-  await storage.set(KEY, `stream ${Date.now()}`);
-  using core = startCore(app, {
-    url: `${proxy.url}/graphql`,
-    storage,
-    environment: countedEnvironment({
-      hurry: (ms) => (ms < 3_000 ? Math.min(ms, 20) : ms),
-      fetch: (input, init) =>
-        new Headers(init?.headers).get('accept') === 'text/event-stream'
-          ? Promise.reject(new TypeError('Failed to fetch'))
-          : fetch(input, init),
-    }),
-  });
-  await follow(core);
-  expect(proxy.upgrades).toBe(1);
+  const storage = await remembering(`stream ${NOW_MS}`);
+  const hurry = (ms: number) => (ms < 3_000 ? Math.min(ms, 20) : ms);
+  expect(await loadPage(storage, { hurry, fetch: withoutStreams })).toMatchObject({ upgrades: 1 });
   expect(await storage.get(KEY)).toBeNull();
 });
 
@@ -95,8 +82,7 @@ test('a socket that opens while the stream is tried is kept', async () => {
   const probed = Promise.withResolvers<void>();
   const storage = memoryStorage();
   proxy.swallowUpgrades();
-  using core = startCore(app, {
-    url: `${proxy.url}/graphql`,
+  using core = open({
     storage,
     environment: countedEnvironment({
       hurry: (ms) => (ms === 3_000 ? 1 : ms),
@@ -124,7 +110,7 @@ test.each([
 ])('the page of a portal ends no subscription over %s', async (_name, platform) => {
   const storage = memoryStorage();
   const environment = countedEnvironment({ ...platform, random });
-  using core = startCore(app, { url: `${proxy.url}/graphql`, storage, environment });
+  using core = open({ storage, environment });
   const events = await follow(core);
   proxy.showPortal();
   const lines = proxy.accepted;
@@ -137,12 +123,11 @@ test.each([
 });
 
 test('the page of a portal does not make the client forget that event streams won', async () => {
-  const storage = memoryStorage();
-  const remembered = `stream ${Date.now()}`;
-  await storage.set(KEY, remembered);
+  const remembered = `stream ${NOW_MS}`;
+  const storage = await remembering(remembered);
   proxy.showPortal();
-  const environment = countedEnvironment({ random });
-  using core = startCore(app, { url: `${proxy.url}/graphql`, storage, environment });
+  const environment = countedEnvironment({ random, now });
+  using core = open({ storage, environment });
   const events = subscribe(core);
   await eventually(() => proxy.accepted > 8);
   expect(await storage.get(KEY)).toBe(remembered);
@@ -156,9 +141,5 @@ test('a platform whose sockets pack nothing follows by event streams, and by a s
     hurry: (ms: number) => (ms < 3_000 ? Math.min(ms, 20) : ms),
   };
   expect(await loadPage(null, device)).toMatchObject({ upgrades: 0 });
-  const unstreamed: typeof fetch = (input, init) =>
-    new Headers(init?.headers).get('accept') === 'text/event-stream'
-      ? Promise.reject(new TypeError('Failed to fetch'))
-      : fetch(input, init);
-  expect(await loadPage(null, { ...device, fetch: unstreamed })).toMatchObject({ upgrades: 1 });
+  expect(await loadPage(null, { ...device, fetch: withoutStreams })).toMatchObject({ upgrades: 1 });
 });

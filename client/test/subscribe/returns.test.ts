@@ -1,39 +1,39 @@
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
-import { ownApp } from '../../../test/support/shared-app.ts';
-import { startedForEach } from '../../../test/support/started.ts';
-import { startCore } from '../support/client.ts';
 import {
   type CountedEnvironmentOptions,
   countedEnvironment,
 } from '../support/counted-environment.ts';
-import { startCutProxy } from '../support/cut-proxy.ts';
+import { cutLine } from '../support/cut-line.ts';
 import { CHANGES, Events, follow, subscribe } from '../support/events.ts';
 
-const NO_SOCKETS = { WebSocket: null };
 // The waits for a heartbeat, and for the answer after one that did not come.
 const CHECK_MS = 10_000;
 const ANSWER_MS = 5_000;
+const PLATFORMS: [string, { WebSocket?: null }][] = [
+  ['a WebSocket', {}],
+  ['an event stream', { WebSocket: null }],
+];
 
-const app = ownApp({ POSITIONS_POLL_MS: '100', POSITIONS_POLL_MAX_MS: '200' });
-const proxy = startedForEach(() => startCutProxy(app.url));
+const { app, proxy, open } = cutLine();
 
 /** Follows the positions through the proxy, until they are here. */
 async function openPhone(options: CountedEnvironmentOptions = {}) {
   const environment = countedEnvironment(options);
-  const core = startCore(app, { url: `${proxy.url}/graphql`, environment });
+  const core = open({ environment });
   const events = await follow(core);
   const last = () => events.results.at(-1)?.data?.positionChanges;
   return { environment, core, events, last, [Symbol.dispose]: () => core.dispose() };
 }
 
-describe.each([
-  ['a WebSocket', {}],
-  ['an event stream', NO_SOCKETS],
-])('%s whose address has changed', (_name, platform) => {
+describe.each(PLATFORMS)('%s whose address has changed', (_name, platform) => {
+  // Nothing that waits for an answer ends by itself.
+  const hurry = (ms: number) => (ms >= ANSWER_MS ? 86_400_000 : ms);
+  /** The clock on the wall of a device that slept meanwhile; no correction of the real date is taken for less. */
+  let asleepMs = 0;
+  const now = () => performance.now() + asleepMs;
+
   test('is replaced at once where the platform says that the network is back', async () => {
-    // Nothing that waits for an answer ends by itself.
-    const hurry = (ms: number) => (ms >= ANSWER_MS ? 86_400_000 : ms);
     using phone = await openPhone({ ...platform, hurry });
     proxy.strand();
     phone.environment.comeBack('online');
@@ -44,23 +44,19 @@ describe.each([
   });
 
   test('is replaced at once by a return after an overdue heartbeat', async () => {
-    let asleepMs = 0;
-    const hurry = (ms: number) => (ms >= ANSWER_MS ? 86_400_000 : ms);
-    using phone = await openPhone({ ...platform, hurry, now: () => Date.now() + asleepMs });
+    using phone = await openPhone({ ...platform, hurry, now });
     proxy.strand();
-    asleepMs = 17_000;
+    asleepMs += 17_000;
     phone.environment.comeBack();
     await eventually(() => phone.events.results.length > 1);
   });
 
   test('is found dead where nobody says anything', async () => {
-    let asleepMs = 0;
-    const hurry = (ms: number) => (ms === CHECK_MS || ms === ANSWER_MS ? 50 : ms);
+    const often = (ms: number) => (ms === CHECK_MS || ms === ANSWER_MS ? 50 : ms);
     // A busy machine needs more than one try for a handshake that is hurried as well.
-    const [now, random] = [() => Date.now() + asleepMs, () => 0];
-    using phone = await openPhone({ ...platform, hurry, now, random });
+    using phone = await openPhone({ ...platform, hurry: often, now, random: () => 0 });
     proxy.strand();
-    asleepMs = 20_000;
+    asleepMs += 20_000;
     await eventually(() => phone.events.results.length > 1);
     expect(phone.last()?.snapshot).toBe(false);
   });
@@ -91,23 +87,16 @@ test('a network that flaps replaces the line once, and asks the next one', async
   expect(proxy.accepted).toBe(3);
 });
 
-describe.each([
-  ['a WebSocket', {}],
-  ['an event stream', NO_SOCKETS],
-])('%s of an app that is hidden', (_name, platform) => {
+describe.each(PLATFORMS)('%s of an app that is hidden', (_name, platform) => {
   test('is closed after the time, and goes on from its cursor on return', async () => {
     const environment = countedEnvironment(platform);
-    using core = startCore(app, {
-      url: `${proxy.url}/graphql`,
-      environment,
-      hiddenSeconds: 0.05,
-    });
+    using core = open({ environment, hiddenSeconds: 0.05 });
     const events = new Events();
     const leave = core.subscribe(CHANGES, events.variables, events);
     await eventually(() => events.results.length > 0);
     environment.hide();
     await eventually(() => events.line.at(-1) === 'disconnected');
-    if (platform === NO_SOCKETS) expect(environment.timers.size).toBe(0);
+    if (platform.WebSocket === null) expect(environment.timers.size).toBe(0);
     else await eventually(() => proxy.open === 0);
     const lines = proxy.accepted;
     // What begins meanwhile waits as well.
@@ -116,7 +105,7 @@ describe.each([
     environment.comeBack();
     await eventually(() => events.results.length > 1 && later.results.length > 0);
     expect(events.results.at(-1)?.data?.positionChanges.snapshot).toBe(false);
-    if (platform !== NO_SOCKETS) expect(proxy.accepted).toBe(lines + 1);
+    if (platform.WebSocket !== null) expect(proxy.accepted).toBe(lines + 1);
     environment.hide();
     await eventually(() => events.line.at(-1) === 'disconnected');
     leave();

@@ -1,21 +1,15 @@
 import { expect, test } from 'vitest';
 import { WebSocket as NodeWebSocket } from 'ws';
 import { eventually } from '../../../test/support/eventually.ts';
-import { ownApp } from '../../../test/support/shared-app.ts';
-import { startedForEach } from '../../../test/support/started.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
-import { startCore } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
-import { startCutProxy } from '../support/cut-proxy.ts';
+import { asksForStream, cutLine } from '../support/cut-line.ts';
 import { follow, subscribe } from '../support/events.ts';
 
-const app = ownApp({ POSITIONS_POLL_MS: '100' });
-const proxy = startedForEach(() => startCutProxy(app.url));
+const { app, proxy, open } = cutLine();
 
 const ROUTE = '?route=6a08';
 const LOGIN = '700001';
-const isStream = (init?: RequestInit) =>
-  new Headers(init?.headers).get('accept') === 'text/event-stream';
 
 /**
  * Queries leave and are never answered: what comes all the same has waited for none of them. `said` is what passes until
@@ -40,7 +34,7 @@ function unanswered(platform: { WebSocket?: null } = {}) {
     WebSocket: HeardWebSocket as unknown as typeof globalThis.WebSocket,
     ...platform,
     async fetch(input, init) {
-      if (!isStream(init)) {
+      if (!asksForStream(init)) {
         asked.push(`${input} ${init?.body}`);
         return new Promise(() => {});
       }
@@ -53,8 +47,6 @@ function unanswered(platform: { WebSocket?: null } = {}) {
   return { asked, said, environment };
 }
 
-const through = () => ({ url: `${proxy.url}/graphql`, route: true });
-
 test.each([
   ['a WebSocket', {}, ['upgrade', 'answer', 'connection_init', 'subscribe', 'answer']],
   ['an event stream', { WebSocket: null }, ['subscribe', 'answer']],
@@ -62,7 +54,7 @@ test.each([
   'the first list over %s waits for nothing else, at the very first start',
   async (_name, platform, expected) => {
     const { said, environment } = unanswered(platform);
-    using core = startCore(app, { ...through(), environment, login: () => LOGIN });
+    using core = open({ route: true, environment, login: () => LOGIN });
     await follow(core);
     expect([proxy.accepted, proxy.lastPath]).toEqual([1, `/graphql${ROUTE}`]);
     expect(said).toEqual(expected);
@@ -72,7 +64,7 @@ test.each([
 test('a query leaves beside the socket that opens, both with the hint', async () => {
   proxy.swallowUpgrades();
   const { asked, environment } = unanswered();
-  using core = startCore(app, { ...through(), environment, login: () => LOGIN });
+  using core = open({ route: true, environment, login: () => LOGIN });
   subscribe(core);
   void core.request('{ session { balance } }', undefined);
   await eventually(() => proxy.upgrades === 1 && asked.length > 0);
@@ -82,7 +74,7 @@ test('a query leaves beside the socket that opens, both with the hint', async ()
 
 test('the login of the offline account does as well', async () => {
   const { environment } = unanswered();
-  using core = startCore(app, { ...through(), environment });
+  using core = open({ route: true, environment });
   core.expectLogin(LOGIN);
   await follow(core);
   expect(proxy.lastPath).toBe(`/graphql${ROUTE}`);
@@ -92,8 +84,8 @@ test('the server’s word takes the place of the app’s, and the next user’s 
   const storage = memoryStorage();
   const stored = () => storage.get('trading-graph:route');
   let [email, login]: [string | null, string | null] = ['demo@example.com', '700002'];
-  using core = startCore(app, {
-    ...through(),
+  using core = open({
+    route: true,
     storage,
     login: () => login,
     token: () => email && app.sandbox.token({ email }),
@@ -114,21 +106,11 @@ test('the server’s word takes the place of the app’s, and the next user’s 
 
 test('a login that cannot be had costs the hint alone', async () => {
   const thrown: unknown[] = [];
-  const { after } = countedEnvironment();
-  const environment = countedEnvironment({
-    after: (ms, task) =>
-      after(ms, () => {
-        try {
-          task();
-        } catch (error) {
-          thrown.push(error);
-        }
-      }),
-  });
+  const environment = countedEnvironment({ thrown });
   const login = () => {
     throw new Error('of the app');
   };
-  using core = startCore(app, { ...through(), environment, login });
+  using core = open({ route: true, environment, login });
   await follow(core);
   await eventually(() => thrown.length > 0);
 });

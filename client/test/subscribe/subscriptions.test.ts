@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
-import { ownApp } from '../../../test/support/shared-app.ts';
-import { startedForEach } from '../../../test/support/started.ts';
 import { memoryStorage } from '../../src/storage/memory.ts';
-import { startCore } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
-import { startCutProxy } from '../support/cut-proxy.ts';
+import { cutLine } from '../support/cut-line.ts';
 import { CHANGES, Events, follow, subscribe } from '../support/events.ts';
 
 const SLOW_HANDSHAKE_MS = 3_000;
@@ -15,24 +12,16 @@ const HURRIED = (changed = {}) =>
     hurry: (ms) => (ms < 10_000 && ms !== SLOW_HANDSHAKE_MS ? Math.min(ms, 20) : ms),
     ...changed,
   });
-const NO_SOCKETS = { WebSocket: null };
 
-const app = ownApp({
-  POSITIONS_POLL_MS: '100',
-  POSITIONS_POLL_MAX_MS: '200',
-  // A subscription ends with an error where no list has come by then.
-  GATEWAY_TIMEOUT_MS: '3000',
-});
-const proxy = startedForEach(() => startCutProxy(app.url));
-
-const through = () => ({ url: `${proxy.url}/graphql` });
+// A subscription ends with an error where no list has come by then.
+const { app, proxy, open } = cutLine({ GATEWAY_TIMEOUT_MS: '3000' });
 
 describe.each([
   ['a WebSocket', {}],
-  ['an event stream', NO_SOCKETS],
+  ['an event stream', { WebSocket: null }],
 ])('over %s', (_name, platform) => {
   test('events come, and nothing is left of it afterwards', async () => {
-    using core = startCore(app, { environment: HURRIED(platform) });
+    using core = open({ environment: HURRIED(platform) });
     const events = new Events();
     const leave = core.subscribe(CHANGES, events.variables, events);
     await eventually(() => events.results.length > 0);
@@ -51,7 +40,7 @@ describe.each([
   });
 
   test('a lost line is replaced, with the variables of then', async () => {
-    using core = startCore(app, { ...through(), environment: HURRIED(platform) });
+    using core = open({ environment: HURRIED(platform) });
     const events = await follow(core);
     proxy.cut();
     await eventually(() => events.line.length === 3);
@@ -62,7 +51,7 @@ describe.each([
 
   test('a token that expires is renewed, and the subscription goes on', async () => {
     const asked: boolean[] = [];
-    using core = startCore(app, {
+    using core = open({
       environment: HURRIED(platform),
       token: ({ force }) => {
         asked.push(force);
@@ -82,7 +71,7 @@ describe.each([
   test('a token that is refused again ends the subscriptions, and signs out once', async () => {
     let count = 0;
     const signedOut: string[] = [];
-    using core = startCore(app, {
+    using core = open({
       environment: HURRIED(platform),
       onSignedOut: ({ code }) => void signedOut.push(code),
       token: () => {
@@ -99,7 +88,7 @@ describe.each([
   });
 
   test('an error that passes is tried again, one that stays is the end', async () => {
-    using core = startCore(app, { environment: HURRIED(platform) });
+    using core = open({ environment: HURRIED(platform) });
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
     const events = subscribe(core);
     const wrong = new Events();
@@ -114,7 +103,7 @@ describe.each([
   });
 
   test('disposing ends it with DISPOSED', async () => {
-    using core = startCore(app, { environment: HURRIED(platform) });
+    using core = open({ environment: HURRIED(platform) });
     const events = await follow(core);
     core.dispose();
     // The line is lost before the end.
@@ -127,7 +116,7 @@ describe.each([
 
 describe('the WebSocket', () => {
   test('is one for all subscriptions, and gone with the last', async () => {
-    using core = startCore(app, { ...through(), environment: HURRIED() });
+    using core = open({ environment: HURRIED() });
     const all = Array.from({ length: 5 }, () => new Events());
     const leaves = all.map((events) => core.subscribe(CHANGES, events.variables, events));
     await eventually(() => all.every(({ results }) => results.length > 0));
@@ -138,8 +127,7 @@ describe('the WebSocket', () => {
 
   test('whose handshake hangs is given up', async () => {
     proxy.stall();
-    using core = startCore(app, {
-      ...through(),
+    using core = open({
       environment: countedEnvironment({ hurry: (ms) => Math.min(ms, 100) }),
     });
     const events = subscribe(core);
@@ -154,7 +142,7 @@ describe('the WebSocket', () => {
     const isLong = (ms: number) => ms > 3_000 && ms < 9_000;
     const hurry = (ms: number) => (isLong(ms) ? 86_400_000 : ms < 3_000 ? 20 : ms);
     const environment = countedEnvironment({ hurry, random: () => 0.999 });
-    using core = startCore(app, { ...through(), environment });
+    using core = open({ environment });
     const events = subscribe(core);
     await eventually(() => environment.pauses.some(isLong));
     await proxy.heal();
@@ -172,7 +160,7 @@ describe('the WebSocket', () => {
       return pauses <= 1 ? 20 : ms;
     };
     const environment = countedEnvironment({ hurry, random: () => 0.999 });
-    using core = startCore(app, { ...through(), environment });
+    using core = open({ environment });
     const [first, second] = [new Events(), new Events()];
     core.subscribe(CHANGES, first.variables, first);
     await eventually(() => first.results.length > 0);
@@ -185,19 +173,8 @@ describe('the WebSocket', () => {
 });
 
 test('what an app throws is left to the platform, and no burden of the line', async () => {
-  const { after } = HURRIED();
   const thrown: unknown[] = [];
-  const reporting = (task: () => void) => () => {
-    try {
-      task();
-    } catch (error) {
-      thrown.push(error);
-    }
-  };
-  const environment = HURRIED({
-    after: (ms: number, task: () => void) => after(ms, reporting(task)),
-  });
-  using core = startCore(app, { environment });
+  using core = open({ environment: HURRIED({ thrown }) });
   const next = () => {
     throw new Error('of the app');
   };
@@ -209,7 +186,7 @@ test('what an app throws is left to the platform, and no burden of the line', as
 
 test('back-off begins anew with data, not with the acknowledgement', async () => {
   const environment = countedEnvironment({ hurry: () => 1, random: () => 0.999 });
-  using core = startCore(app, { ...through(), environment });
+  using core = open({ environment });
   proxy.cutAfterBytes(400);
   subscribe(core);
   const isPause = (ms: number) => ms % 999 === 0;
@@ -220,27 +197,20 @@ test('back-off begins anew with data, not with the acknowledgement', async () =>
   );
 });
 
-test('requests carry the route once the login is known', async () => {
-  using core = startCore(app, { ...through(), route: true, environment: HURRIED() });
-  await core.account();
-  await eventually(async () => {
-    await core.request('{ __typename }', undefined);
-    return /\?route=[0-9a-f]{4}$/.test(proxy.lastPath);
-  });
-});
-
-test('a socket waits for the route, so that the first one carries it already', async () => {
-  using core = startCore(app, { ...through(), route: true });
+test('requests carry the route once the login is known; a socket waits for it, so that the first one does', async () => {
+  using core = open({ route: true });
   const events = await follow(core);
   expect(proxy.lastPath).toMatch(/\?route=[0-9a-f]{4}$/);
   expect(events.line).toEqual(['connected']);
+  await core.request('{ __typename }', undefined);
+  expect(proxy.lastPath).toMatch(/\?route=[0-9a-f]{4}$/);
 });
 
 test('after a restart a socket waits for nothing, and another account’s route is replaced', async () => {
   const storage = memoryStorage();
   const ROUTE = 'trading-graph:route';
   {
-    using core = startCore(app, { ...through(), route: true, storage });
+    using core = open({ route: true, storage });
     await follow(core);
     await eventually(async () => expect(await storage.get(ROUTE)).toBe('6a08'));
   }
@@ -253,8 +223,7 @@ test('after a restart a socket waits for nothing, and another account’s route 
   });
   await storage.set(ROUTE, 'beef');
   let token: string | null = app.sandbox.token({ email: 'demo@example.com' });
-  using core = startCore(app, {
-    ...through(),
+  using core = open({
     route: true,
     storage,
     environment,
@@ -274,21 +243,14 @@ test.each([
   ['that cannot be read', { get: () => Promise.reject(new Error('broken')) }],
 ])('a stored route %s is waited for', async (_, changed) => {
   const storage = { ...memoryStorage(), ...changed };
-  using core = startCore(app, { ...through(), route: true, storage });
+  using core = open({ route: true, storage });
   await follow(core);
   expect(proxy.lastPath).toMatch(/route=6a08$/);
 });
 
 test('a socket is opened without the route where the login cannot be had', async () => {
-  const environment = HURRIED();
-  const fetching: typeof fetch = async () => {
-    throw new TypeError('no way through');
-  };
-  using core = startCore(app, {
-    ...through(),
-    route: true,
-    environment: { ...environment, fetch: fetching },
-  });
+  const failing: typeof fetch = () => Promise.reject(new TypeError('no way through'));
+  using core = open({ route: true, environment: HURRIED({ fetch: failing }) });
   await follow(core);
   expect(proxy.lastPath).not.toContain('route');
 });

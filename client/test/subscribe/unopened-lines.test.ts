@@ -1,24 +1,19 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { WebSocket as NodeWebSocket, WebSocketServer } from 'ws';
 import { eventually } from '../../../test/support/eventually.ts';
-import { ownApp } from '../../../test/support/shared-app.ts';
-import { startedForEach } from '../../../test/support/started.ts';
+import { listenLocally } from '../../../test/support/local-server.ts';
 import { createCore } from '../../src/create-core.ts';
 import type { Environment } from '../../src/environment.ts';
 import type { TradingGraphError } from '../../src/errors.ts';
 import { createPositions } from '../../src/live/positions.ts';
 import { handshakeError } from '../../src/subscribe/handshake-error.ts';
-import { startCore } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
-import { startCutProxy } from '../support/cut-proxy.ts';
+import { asksForStream, cutLine } from '../support/cut-line.ts';
 
 type Platform = Partial<Environment>;
 
-const app = ownApp({ POSITIONS_POLL_MS: '100' });
-const proxy = startedForEach(() => startCutProxy(app.url));
+const { proxy, open } = cutLine();
 
 /** As React Native's on Android does, the socket names an origin; behind a proxy that rewrites `Host` it is a foreign one. */
 class ForeignSocket extends NodeWebSocket {
@@ -44,10 +39,7 @@ const unstreamed: typeof fetch = async (input, init) => {
 };
 
 function follow(platform: Platform) {
-  const core = startCore(app, {
-    url: `${proxy.url}/graphql`,
-    environment: countedEnvironment({ random: () => 0, ...platform }),
-  });
+  const core = open({ environment: countedEnvironment({ random: () => 0, ...platform }) });
   const positions = createPositions(core);
   const errors: (TradingGraphError | null)[] = [];
   positions(({ error }) => {
@@ -76,9 +68,7 @@ test('where sockets are refused and `fetch` streams an event stream takes over, 
 
 test('a platform that says nothing of the socket has the status from the event stream that is tried', async () => {
   const refused: typeof fetch = async (input, init) =>
-    new Headers(init?.headers).get('accept') === 'text/event-stream'
-      ? new Response('no', { status: 406 })
-      : fetch(input, init);
+    asksForStream(init) ? new Response('no', { status: 406 }) : fetch(input, init);
   const Silent = SilentSocket as unknown as typeof globalThis.WebSocket;
   using phone = follow({ WebSocket: Silent, fetch: refused });
   await eventually(() => phone.positions.state().error?.extensions.status === 406);
@@ -120,22 +110,20 @@ async function told(url: string, platform: Platform = {}, token: () => string = 
 }
 
 test('a socket that is closed before it is acknowledged is told of by its code', async () => {
-  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
-  onTestFinished(() => void server.close());
-  server.on('connection', (socket) => socket.close(4408, 'too slow'));
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const error = await told(`http://127.0.0.1:${port}/graphql`);
+  const http = createServer();
+  new WebSocketServer({ server: http }).on('connection', (socket) =>
+    socket.close(4408, 'too slow'),
+  );
+  await using server = await listenLocally(http);
+  const error = await told(server.url);
   expect(error).toMatchObject({ code: 'NETWORK', extensions: { closeCode: 4408 } });
   expect(error.message).toContain('too slow');
 });
 
 test('an event stream that is answered with something else is told of by the status', async () => {
-  const server = createServer((_, response) => response.writeHead(406).end('no'));
-  onTestFinished(() => void server.close().closeAllConnections());
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  const error = await told(`http://127.0.0.1:${port}/graphql`, { WebSocket: null });
+  const http = createServer((_, response) => response.writeHead(406).end('no'));
+  await using server = await listenLocally(http);
+  const error = await told(server.url, { WebSocket: null });
   expect(error.extensions).toEqual({ status: 406 });
 });
 

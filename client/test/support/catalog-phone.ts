@@ -4,12 +4,20 @@ import type { TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createCatalog } from '../../src/catalog/replica.ts';
 import { INSTRUMENT_FIELDS } from '../../src/generated/rows.ts';
+import { memoryStorage } from '../../src/storage/memory.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import { startCore, type TestCoreOptions } from './client.ts';
 import { type CountedEnvironmentOptions, countedEnvironment } from './counted-environment.ts';
 
 export const DEMO = 'demo@example.com';
 export const PRO = 'pro@example.com';
+/** The requests for a catalog: whole or what has changed of it, a part of a download, instruments by their ids, and its group. */
+export const CATALOG = 'TradingGraphCatalog';
+export const PART = 'TradingGraphCatalogPart';
+export const PAGE = 'TradingGraphCatalogPage';
+export const OWNER = 'TradingGraphCatalogOwner';
+
+export const noNetwork = (): Promise<never> => Promise.reject(new TypeError('no network'));
 
 /** A request as the client sent it, and what became of it. */
 export interface SentRequest {
@@ -46,7 +54,11 @@ export function openPhone(
   }: PhoneOptions = {},
 ) {
   const sent: SentRequest[] = [];
-  let token = email === null ? null : app.sandbox.token({ email });
+  const sentNamed = (name: string) => sent.filter((request) => request.name === name);
+  let present = email;
+  const tokenOf = (user: string | null) =>
+    user === null ? null : app.sandbox.token({ email: user });
+  let token = tokenOf(email);
   const environment = countedEnvironment({
     // No test waits for a pause between repetitions, none of which is as long as the shortest limit of time.
     random: () => Math.random() / 2,
@@ -74,19 +86,48 @@ export function openPhone(
     catalog,
     sent,
     environment,
-    sentNamed: (name: string) => sent.filter((request) => request.name === name),
+    sentNamed,
+    /** The versions since which changes were asked for, and the places behind which parts were. */
+    versionsAsked: () => sentNamed(CATALOG).map(({ variables }) => variables.since),
+    placesAsked: () => sentNamed(PART).map(({ variables }) => variables.after),
+    /** Fails where the catalog is not the server's for the user. */
+    async agrees() {
+      const { version, instruments } = await serverCatalog(app, present ?? DEMO);
+      expect(catalog.all).toEqual(instruments);
+      expect(catalog.version).toBe(version);
+    },
     /** Somebody else signs in, which the client learns with its next request only. */
     signInSilently(user: string) {
-      token = app.sandbox.token({ email: user });
+      token = tokenOf(user);
+      present = user;
     },
     async signIn(user: string | null) {
-      token = user === null ? null : app.sandbox.token({ email: user });
+      token = tokenOf(user);
+      present = user;
       await core.tokenChanged();
       // By then the client knows whose the token is, or that there is none.
       await core.account().catch(() => {});
     },
     [Symbol.dispose]: () => core.dispose(),
   };
+}
+
+/** A storage in which a user's copy is, once there are so many texts more. */
+export async function storedCopy(
+  app: TestApp,
+  { storage = memoryStorage(), ...options }: PhoneOptions & { storage?: ClientStorage } = {},
+  texts = 2,
+): Promise<ClientStorage> {
+  const before = (await storage.keys('')).length;
+  using phone = openPhone(app, { storage, ...options });
+  await phone.catalog.load();
+  await untilKept(storage, before + texts);
+  return storage;
+}
+
+/** Waits until there are so many texts in a storage, which is written to in the background. */
+export function untilKept(storage: ClientStorage, texts: number): Promise<void> {
+  return eventually(async () => expect(await storage.keys('')).toHaveLength(texts));
 }
 
 /** The whole catalog as the server has it for a user, once it has the gateway's present one. */

@@ -18,11 +18,14 @@ export interface CountedEnvironment extends Environment {
 export interface CountedEnvironmentOptions extends Partial<Environment> {
   /** Pauses from this length on are shortened to nothing, where a test waits for none of them. */
   readonly hurry?: (ms: number) => number;
+  /** Holds what tasks throw, for example an app's own listener, in place of the platform. */
+  readonly thrown?: unknown[];
 }
 
 /** The platform's own environment, whose timers and listeners are counted, and of an app that a test hides and shows. */
 export function countedEnvironment({
   hurry = (ms) => ms,
+  thrown,
   ...changed
 }: CountedEnvironmentOptions = {}): CountedEnvironment {
   const timers = new Set<object>();
@@ -59,7 +62,12 @@ export function countedEnvironment({
       timers.add(timer);
       const cancel = own.after(hurry(ms), () => {
         timers.delete(timer);
-        task();
+        try {
+          task();
+        } catch (error) {
+          if (thrown === undefined) throw error;
+          thrown.push(error);
+        }
       });
       return () => {
         timers.delete(timer);

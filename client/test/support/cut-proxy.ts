@@ -8,6 +8,7 @@ const PORTAL = [
   '',
   '<h1>Sign in to this network</h1>',
 ].join('\r\n');
+const FORBIDDEN = 'HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n';
 
 export type CutProxy = Awaited<ReturnType<typeof startCutProxy>>;
 
@@ -17,18 +18,12 @@ export async function startCutProxy(target: string) {
   const sockets = new Set<Socket>();
   const lines = new Set<Socket>();
   let stranded = new Set<Socket>();
-  let accepted = 0;
-  let upgrades = 0;
-  let lastPath = '';
-  let packedStreams = 0;
-  let isStalled = false;
-  let isPortal = false;
-  let isBlocking = false;
-  let isSwallowing = false;
+  /** The fault that all connections meet; `blocked` and `swallowed` are requests for a WebSocket alone. */
+  let fault: 'none' | 'stalled' | 'portal' | 'blocked' | 'swallowed' = 'none';
   let swallowed: (() => void)[] = [];
   let limit = Number.POSITIVE_INFINITY;
   const server = createServer((client) => {
-    accepted += 1;
+    proxy.accepted += 1;
     sockets.add(client);
     client.once('close', () => {
       sockets.delete(client);
@@ -39,35 +34,26 @@ export async function startCutProxy(target: string) {
     const upstream = connect(Number(targetPort), hostname);
     upstream.on('error', () => client.destroy());
     upstream.once('close', () => client.destroy());
+    const isDead = () => fault === 'stalled' || stranded.has(client);
     let passed = 0;
     upstream.on('data', (chunk) => {
-      if (isStalled || stranded.has(client)) return;
+      if (isDead()) return;
       passed += chunk.length;
       if (passed > limit) client.resetAndDestroy();
       else client.write(chunk);
     });
     client.on('data', (chunk) => {
-      if (isStalled || stranded.has(client)) return;
-      if (isPortal) {
-        client.end(PORTAL);
-        return;
-      }
+      if (isDead()) return;
+      if (fault === 'portal') return void client.end(PORTAL);
       const head = chunk.toString('latin1');
-      const path = /^(?:GET|POST) (\S+) HTTP/.exec(head)?.[1];
-      if (path !== undefined) lastPath = path;
+      proxy.lastPath = /^(?:GET|POST) (\S+) HTTP/.exec(head)?.[1] ?? proxy.lastPath;
       const asksPacked = /^accept-encoding: .*\bgzip\b/im.test(head);
-      if (asksPacked && /^accept: text\/event-stream/im.test(head)) packedStreams += 1;
+      if (asksPacked && /^accept: text\/event-stream/im.test(head)) proxy.packedStreams += 1;
       if (/^upgrade: websocket/im.test(head)) {
-        upgrades += 1;
+        proxy.upgrades += 1;
         lines.add(client);
-        if (isBlocking) {
-          client.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
-          return;
-        }
-        if (isSwallowing) {
-          swallowed.push(() => upstream.write(chunk));
-          return;
-        }
+        if (fault === 'blocked') return void client.end(FORBIDDEN);
+        if (fault === 'swallowed') return void swallowed.push(() => upstream.write(chunk));
       }
       upstream.write(chunk);
     });
@@ -75,6 +61,7 @@ export async function startCutProxy(target: string) {
   const listen = async (port: number) => {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
   };
   const cut = () => {
     for (const socket of sockets) socket.resetAndDestroy();
@@ -86,37 +73,27 @@ export async function startCutProxy(target: string) {
     cut();
     await closed;
   };
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
-  return {
+  const port = await listen(0);
+  const proxy = {
     url: `http://127.0.0.1:${port}`,
-    /** Connections taken so far, and those that are open. */
-    get accepted() {
-      return accepted;
-    },
+    /** Connections taken so far, requests for a WebSocket, and for an event stream that is packed. */
+    accepted: 0,
+    upgrades: 0,
+    packedStreams: 0,
+    /** The path of the last request that began a connection or was sent on one. */
+    lastPath: '',
+    /** Connections that are open, and those with a WebSocket. */
     get open() {
       return sockets.size;
     },
-    /** Requests for a WebSocket so far, and connections with one that are open. */
-    get upgrades() {
-      return upgrades;
-    },
     get openLines() {
       return lines.size;
-    },
-    /** Requests for an event stream that is packed. */
-    get packedStreams() {
-      return packedStreams;
-    },
-    /** The path of the last request that began a connection or was sent on one. */
-    get lastPath() {
-      return lastPath;
     },
     /** Resets all connections. */
     cut,
     /** Passes nothing on any more, in either direction. */
     stall() {
-      isStalled = true;
+      fault = 'stalled';
     },
     /** Passes nothing on over the connections of now, as when the phone's address changes; new ones work. */
     strand() {
@@ -124,20 +101,20 @@ export async function startCutProxy(target: string) {
     },
     /** Answers everything with a page, as a captive portal does. */
     showPortal() {
-      isPortal = true;
+      fault = 'portal';
       cut();
     },
     /** Answers each request for a WebSocket with 403, as some company proxies do. */
     blockUpgrades() {
-      isBlocking = true;
+      fault = 'blocked';
     },
     /** Passes no request for a WebSocket on, and says nothing, as some other proxies do. */
     swallowUpgrades() {
-      isSwallowing = true;
+      fault = 'swallowed';
     },
     /** Passes on the requests for a WebSocket that were swallowed, and takes no more. */
     releaseUpgrades() {
-      isSwallowing = false;
+      fault = 'none';
       for (const release of swallowed.splice(0)) release();
     },
     /** Resets each connection when so many bytes of answers have passed. */
@@ -148,12 +125,9 @@ export async function startCutProxy(target: string) {
     refuse,
     /** No fault is left; connections that were stalled or stranded are reset. */
     async heal() {
-      if (isStalled || stranded.size > 0) cut();
+      if (fault === 'stalled' || stranded.size > 0) cut();
       stranded.clear();
-      isStalled = false;
-      isPortal = false;
-      isBlocking = false;
-      isSwallowing = false;
+      fault = 'none';
       swallowed = [];
       limit = Number.POSITIVE_INFINITY;
       if (!server.listening) await listen(port);
@@ -164,4 +138,5 @@ export async function startCutProxy(target: string) {
     },
     close: refuse,
   };
+  return proxy;
 }

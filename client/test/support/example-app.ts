@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { build, preview } from 'vite';
+import { afterEach, expect } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { startedOnce } from '../../../test/support/started.ts';
 import { clientSources } from './client-sources.ts';
 import { type CutProxy, startCutProxy } from './cut-proxy.ts';
 
@@ -15,8 +17,6 @@ export interface ExampleAppOptions {
   readonly folder: string;
   /** Of Chromium. */
   readonly executablePath: string;
-  /** The facade's. */
-  readonly environment?: Readonly<Record<string, string>>;
   /** `development` builds with React's warnings and with the double mount of its strict mode. */
   readonly nodeEnvironment?: 'production' | 'development';
 }
@@ -33,26 +33,35 @@ export interface ExampleApp extends AsyncDisposable {
   readonly facade: TestApp;
   readonly line: CutProxy;
   /** Opens the page with a profile of its own. */
-  open(view?: Partial<ExampleView>): Promise<OpenedExample>;
-  /** Ends what the pages of a test would still ask for during the next. */
-  closePages(): Promise<void>;
+  open(view?: Partial<ExampleView>): Promise<Page>;
+  /** Ends what the pages of a test would still ask for during the next; the answer is what went wrong in them. */
+  closePages(): Promise<readonly string[]>;
 }
 
-export interface OpenedExample {
-  readonly page: Page;
-  /** Errors that the page threw or wrote to the console, except the browser's own lines on the network. */
-  readonly errors: readonly string[];
+const FACADE = {
+  ...{ POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '1000000', LOGIN_LIMIT_PER_MINUTE: '1000' },
+};
+
+/** One for all tests of a suite, each of which begins with a gateway and a line as they were, and fails for an error of its pages. */
+export function exampleApp(options: ExampleAppOptions): ExampleApp {
+  const app = startedOnce(() => startExampleApp(options));
+  afterEach(async () => {
+    const errors = await app.closePages();
+    app.facade.sandbox.reset();
+    await app.line.heal();
+    expect(errors).toEqual([]);
+  });
+  return app;
 }
 
 /** The page learns the address of the endpoint as any does in Vite, from `VITE_GRAPHQL_URL`. */
-export async function startExampleApp({
+async function startExampleApp({
   folder,
   executablePath,
-  environment = {},
   nodeEnvironment = 'production',
 }: ExampleAppOptions): Promise<ExampleApp> {
   await using started = new AsyncDisposableStack();
-  const facade = started.use(await startTestApp(environment));
+  const facade = started.use(await startTestApp(FACADE));
   const line = started.adopt(await startCutProxy(facade.url), (proxy) => proxy.close());
   const built = started.adopt(mkdtempSync(join(tmpdir(), 'example-')), (path) =>
     rmSync(path, { recursive: true, force: true }),
@@ -75,26 +84,29 @@ export async function startExampleApp({
     (launched) => launched.close(),
   );
   const owned = started.move();
+  const errors: string[] = [];
   return {
     url,
     facade,
     line,
-    open: (view) => openExample(browser, url, view),
+    open: (view) => openExample(browser, url, errors, view),
     async closePages() {
       await Promise.all(browser.contexts().map((context) => context.close()));
+      return errors.splice(0);
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
+/** Notes what the page throws or writes to the console as an error, except the browser's own lines on the network. */
 async function openExample(
   browser: Browser,
   url: string,
+  errors: string[],
   { width = 1280, height = 800, theme = 'light' }: Partial<ExampleView> = {},
-): Promise<OpenedExample> {
+): Promise<Page> {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
   const page = await context.newPage();
-  const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(String(error)));
   page.on('console', (message) => {
     // The browser reports each line that is cut and each refused connection, which tests do on purpose.
@@ -102,7 +114,7 @@ async function openExample(
     if (message.type() === 'error' && !isNetwork) errors.push(message.text());
   });
   await page.goto(url);
-  return { page, errors };
+  return page;
 }
 
 async function buildExample(

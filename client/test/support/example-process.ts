@@ -3,35 +3,24 @@ import { once } from 'node:events';
 
 const children: ChildProcess[] = [];
 
-/** A program of the examples that runs as a process; `endPrograms` ends it at the latest. */
+/** A program that runs as a process in a group of its own; `endPrograms` ends it at the latest, with what it has started. */
 export function startProgram(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  cwd?: string,
 ) {
-  const child = spawn(command, args, { env: { ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(command, args, { env, cwd, stdio: 'pipe', detached: true });
   children.push(child);
   const ended = once(child, 'exit');
-  let out = '';
-  let err = '';
   let read = 0;
-  child.stdout.on('data', (text) => {
-    out += text;
-  });
-  child.stderr.on('data', (text) => {
-    err += text;
-  });
-  return {
-    get out() {
-      return out;
-    },
-    get err() {
-      return err;
-    },
+  const program = {
+    out: '',
+    err: '',
     /** The output since the last call. */
     news() {
-      const text = out.slice(read);
-      read = out.length;
+      const text = program.out.slice(read);
+      read = program.out.length;
       return text;
     },
     type: (command: string) => void child.stdin.write(`${command}\n`),
@@ -41,13 +30,22 @@ export function startProgram(
     },
     ended,
   };
+  child.stdout.on('data', (text) => {
+    program.out += text;
+  });
+  child.stderr.on('data', (text) => {
+    program.err += text;
+  });
+  return program;
 }
 
 export type Program = ReturnType<typeof startProgram>;
 
 export async function endPrograms(): Promise<void> {
   const gone = children.splice(0).map((child) => {
-    child.kill('SIGKILL');
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+      process.kill(-child.pid, 'SIGKILL');
+    }
     return child.exitCode ?? child.signalCode ?? once(child, 'exit');
   });
   await Promise.all(gone);

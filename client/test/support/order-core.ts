@@ -1,7 +1,7 @@
 import { createCore, type OwnCore } from '../../src/create-core.ts';
-import type { Environment } from '../../src/environment.ts';
+import { createOrders, type Orders } from '../../src/orders/create-orders.ts';
 import type { ClientStorage } from '../../src/storage.ts';
-import { countedEnvironment } from './counted-environment.ts';
+import { type CountedEnvironmentOptions, countedEnvironment } from './counted-environment.ts';
 
 export interface OrderCoreOptions {
   readonly url: string;
@@ -10,11 +10,12 @@ export interface OrderCoreOptions {
   /** Called where a token was refused. */
   readonly renew?: () => void;
   readonly storage?: ClientStorage | null;
-  readonly environment?: Partial<Environment>;
+  readonly environment?: CountedEnvironmentOptions;
 }
 
 export interface OrderCore {
   readonly core: OwnCore;
+  readonly orders: Orders;
   /** The timers that are set. */
   readonly timers: ReadonlySet<object>;
   /** The variables of each order, and of each question about one, as they were sent by `fetch`. */
@@ -45,5 +46,5 @@ export function openOrderCore(options: OrderCoreOptions): OrderCore {
     route: false,
     environment,
   });
-  return { core, timers: environment.timers, sent };
+  return { core, orders: createOrders(core), timers: environment.timers, sent };
 }

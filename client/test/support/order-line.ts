@@ -34,12 +34,12 @@ export interface OrderLine extends AsyncDisposable {
   /** The faults of the next requests, in turn; later ones have none. */
   readonly next: LineFault[];
   /** The number of order mutations that came here. */
-  readonly orders: number;
+  orders: number;
   /** How many of them the service has answered. */
-  readonly answered: number;
+  answered: number;
   /** WebSockets that were opened so far, and requests in which nothing but a ping was. */
-  readonly sockets: number;
-  readonly pings: number;
+  sockets: number;
+  pings: number;
   /** The answers' dates are so far ahead of the clock's. */
   aheadMs: number;
   /** Passes on what waits, as a network does that was gone for a while. */
@@ -53,7 +53,6 @@ export async function startOrderLine(
   target: () => string,
   clock: Clock = systemClock,
 ): Promise<OrderLine> {
-  let [orders, answered, sockets, pings] = [0, 0, 0, 0];
   /** Until then nothing passes: over HTTP, and over WebSockets. */
   let [requestsUntilMs, socketsUntilMs] = [0, 0];
   /** Until then requests are lost in connections of the address before. */
@@ -84,9 +83,9 @@ export async function startOrderLine(
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
-    if (body.includes('"{__typename}"')) pings += 1;
+    if (body.includes('"{__typename}"')) line.pings += 1;
     const isPlacing = /order: place(?!d)/.test(body);
-    if (isPlacing) orders += 1;
+    if (isPlacing) line.orders += 1;
     const fault = (/order: (?:place|void)/.test(body) && line.next.shift()) || 'none';
     stall(fault);
     await until(() => (isLost ? lostUntilMs : requestsUntilMs));
@@ -107,7 +106,7 @@ export async function startOrderLine(
     if (fault === 'under way, on both sides') setImmediate(() => leaving.abort());
     const answer = await asking;
     const text = await answer.text();
-    if (isPlacing) answered += 1;
+    if (isPlacing) line.answered += 1;
     if (fault === 'answer-lost') return reset();
     if (fault === 'silent') return;
     response.writeHead(answer.status, {
@@ -129,7 +128,7 @@ export async function startOrderLine(
     pass(request, response).catch(() => request.socket.resetAndDestroy());
   });
   server.on('upgrade', async (request: IncomingMessage, client: Socket, head: Buffer) => {
-    sockets += 1;
+    line.sockets += 1;
     client.on('error', () => {});
     await until(() => socketsUntilMs);
     const { hostname, port } = new URL(target());
@@ -147,18 +146,7 @@ export async function startOrderLine(
   const line: OrderLine = {
     url: listener.url,
     next: [],
-    get orders() {
-      return orders;
-    },
-    get answered() {
-      return answered;
-    },
-    get sockets() {
-      return sockets;
-    },
-    get pings() {
-      return pings;
-    },
+    ...{ orders: 0, answered: 0, sockets: 0, pings: 0 },
     aheadMs: 0,
     heal() {
       requestsUntilMs = 0;

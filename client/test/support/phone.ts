@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
 import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import type { Environment } from '../../src/environment.ts';
-import { createOrders, type Orders } from '../../src/orders/create-orders.ts';
-import type { OrderInput } from '../../src/orders/order-input.ts';
+import type { LimitOrderInput, OrderInput } from '../../src/orders/order-input.ts';
 import type { Ticket } from '../../src/orders/ticket.ts';
 import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
 import { type OrderCore, type OrderCoreOptions, openOrderCore } from './order-core.ts';
@@ -17,10 +16,6 @@ const AHEAD_MS = 3_100;
 const MINUTE_MS = 60_000;
 const TWO_DAYS_MS = 48 * 3_600_000;
 
-export interface App extends OrderCore {
-  readonly orders: Orders;
-}
-
 export interface Phone extends AsyncDisposable {
   readonly app: TestApp;
   readonly line: OrderLine;
@@ -32,9 +27,14 @@ export interface Phone extends AsyncDisposable {
   token: string | null;
   signIn(email: string): void;
   /** A run of the app, or a tab; each ends with the phone at the latest. */
-  open(options?: Partial<OrderCoreOptions>, environment?: Partial<Environment>): App;
+  open(
+    options?: Partial<OrderCoreOptions>,
+    environment?: OrderCoreOptions['environment'],
+  ): OrderCore;
+  /** The same, once it knows its account: what goes wrong from then on meets orders alone. */
+  openKnown(...options: Parameters<Phone['open']>): Promise<OrderCore>;
   /** Places an order whose request or answer is lost; then the user signs out for a moment. */
-  interrupt(input: OrderInput, fault: 'lost' | 'answer-lost', app?: App): Promise<Ticket>;
+  interrupt(input: OrderInput, fault: 'lost' | 'answer-lost', app?: OrderCore): Promise<Ticket>;
   /** Ends a run of the app that places an order, whose requests are lost or stay on a dead line; the answer is its key. */
   killPlacing(input: OrderInput, options?: KilledOptions): Promise<string>;
 }
@@ -72,10 +72,15 @@ export async function startPhone(
         token: () => phone.token,
         storage,
         ...options,
-        environment: { now: () => Date.now() + phone.clockMs, ...own },
+        environment: { now: () => systemClock.now() + phone.clockMs, ...own },
       });
       cores.push(opened);
-      return { ...opened, orders: createOrders(opened.core) };
+      return opened;
+    },
+    async openKnown(...options) {
+      const opened = phone.open(...options);
+      await opened.core.account();
+      return opened;
     },
     async interrupt(input, fault, { orders } = phone.open()) {
       const reached = () => (fault === 'lost' ? line.orders : line.answered);
@@ -87,14 +92,13 @@ export async function startPhone(
       const placing = ticket.place(input);
       await eventually(() => reached() > before);
       phone.token = null;
-      expect(await placing).toMatchObject({ status: 'unknown', error: { code: 'SIGNED_OUT' } });
+      expect(await placing).toMatchObject(unknown('SIGNED_OUT'));
       phone.token = token;
       line.next.length = 0;
       return ticket;
     },
     async killPlacing(input, { fault = 'lost', ...options } = {}) {
-      const { orders, core } = phone.open();
-      await core.account();
+      const { orders, core } = await phone.openKnown();
       const before = line.orders;
       line.next.push(...Array(1_000).fill(fault));
       const ticket = orders.ticket(options);
@@ -143,3 +147,17 @@ export const undatedFetch: typeof fetch = async (input, init) => {
 export function buying(comment: string, symbol = 'AAPL'): OrderInput {
   return { symbol, side: 'BUY', size: { units: 1 }, comment };
 }
+
+/** A limit order that waits, far below the market. */
+export const LIMIT: LimitOrderInput = {
+  ...{ symbol: 'AAPL', side: 'BUY', amount: 50, price: 10, comment: 'limit' },
+};
+
+/** An order that was carried out, and one that surely was not, or of which nobody knows, for a reason. */
+export const ACCEPTED = { status: 'accepted' } as const;
+export const unsent = (code: string, details = {}) => ({
+  ...{ status: 'unsent', error: { code, ...details } },
+});
+export const unknown = (code: string, details = {}) => ({
+  ...{ status: 'unknown', error: { code, ...details } },
+});

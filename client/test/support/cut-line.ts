@@ -1,0 +1,30 @@
+import type { TestApp } from '../../../test/support/app.ts';
+import { ownApp } from '../../../test/support/shared-app.ts';
+import { startedForEach } from '../../../test/support/started.ts';
+import { startCore, type TestCore, type TestCoreOptions } from './client.ts';
+import { type CutProxy, startCutProxy } from './cut-proxy.ts';
+
+interface CutLine {
+  readonly app: TestApp;
+  readonly proxy: CutProxy;
+  /** A core whose connections go through the proxy. */
+  open(options?: TestCoreOptions): TestCore;
+}
+
+/** For each test a service of its own, and a line to it that can be cut. */
+export function cutLine(settings: Readonly<Record<string, string>> = {}): CutLine {
+  const app = ownApp({ POSITIONS_POLL_MS: '100', POSITIONS_POLL_MAX_MS: '200', ...settings });
+  const proxy = startedForEach(() => startCutProxy(app.url));
+  return {
+    app,
+    proxy,
+    open: (options) => startCore(app, { url: `${proxy.url}/graphql`, ...options }),
+  };
+}
+
+export const asksForStream = (init: RequestInit | undefined): boolean =>
+  new Headers(init?.headers).get('accept') === 'text/event-stream';
+
+/** Of a platform, or through a proxy, that has no event streams. */
+export const withoutStreams: typeof fetch = (input, init) =>
+  asksForStream(init) ? Promise.reject(new TypeError('Failed to fetch')) : fetch(input, init);
