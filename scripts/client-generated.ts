@@ -1,7 +1,5 @@
-// Writes what the client's package and the pages' snippets have from the server, from the graph and the table of error codes that the program itself uses. With
-// `--check` nothing is written: it fails where the files and the code differ.
 import { createHash } from 'node:crypto';
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type GraphQLObjectType,
@@ -19,11 +17,11 @@ import { buildSchema } from '../src/schema/schema.ts';
 import { rowsOf } from './client-rows.ts';
 
 const CLIENT = join(import.meta.dirname, '..', 'client');
-const ROWS = 'src/generated/rows.ts';
+export const ROWS = 'src/generated/rows.ts';
 const LINE_WIDTH = 100;
 const HEAD = '// Written by `npm run docs` from the code of the server.\n';
 
-/** Each generated file's path in the client's folder, and its text. */
+/** What the client's package and the pages' snippets have from the server: each file's path in the client's folder, and its text. */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const schema = buildSchema();
   return new Map([
@@ -39,7 +37,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   ]);
 }
 
-function rowsFile(schema = buildSchema()): string {
+export function rowsFile(schema = buildSchema()): string {
   return `${HEAD}\n${rowsOf(schema)}`;
 }
 
@@ -185,19 +183,4 @@ function textsOf(exported: unknown): readonly string[] {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && /^\s*(query|mutation|subscription)\b/.test(value);
-}
-
-if (import.meta.main) {
-  const isCheck = process.argv.includes('--check');
-  mkdirSync(join(CLIENT, 'src', 'generated'), { recursive: true });
-  // The documents of the client's modules, which are imported below, contain what these say.
-  if (!isCheck) writeFileSync(join(CLIENT, ROWS), rowsFile());
-  for (const [name, text] of await generatedFiles()) {
-    const path = join(CLIENT, name);
-    if (!isCheck) writeFileSync(path, text);
-    else if (readFileSync(path, 'utf8') !== text) {
-      console.error(`client/${name} is not what the code says: run \`npm run docs\``);
-      process.exitCode = 1;
-    }
-  }
 }
