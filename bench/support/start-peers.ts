@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Contestant } from './contestant.ts';
 import type { Gateway } from './gateway.ts';
@@ -25,21 +25,10 @@ export function startPeers(gateway: Gateway): Promise<Contestant>[] {
 /** Their packages are none of the project's: they are installed on demand. */
 export function installPeers(): void {
   const wanted = readFileSync(`${PEERS_FOLDER}package-lock.json`, 'utf8');
-  if (existsSync(`${PEERS_FOLDER}node_modules/.package-lock.json`) && isInstalled(wanted)) return;
+  const installed = `${PEERS_FOLDER}node_modules/.installed-by.json`;
+  if (existsSync(installed) && readFileSync(installed, 'utf8') === wanted) return;
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const { status } = spawnSync('npm', args, { cwd: PEERS_FOLDER, stdio: 'inherit' });
   if (status !== 0) throw new Error('npm could not install the peers');
+  writeFileSync(installed, wanted);
 }
-
-function isInstalled(wanted: string): boolean {
-  const { packages: all } = JSON.parse(wanted) as { packages: Packages };
-  const { packages: present } = JSON.parse(
-    readFileSync(`${PEERS_FOLDER}node_modules/.package-lock.json`, 'utf8'),
-  ) as { packages: Packages };
-  return Object.entries(all).every(
-    ([path, { version, optional }]) =>
-      path === '' || optional === true || present[path]?.version === version,
-  );
-}
-
-type Packages = Record<string, { readonly version?: string; readonly optional?: boolean }>;
