@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { pinOwnProcess } from './support/cores.ts';
-import { documentAttacks } from './support/hostile/attacks.ts';
+import { KNOWN_DOCUMENTS } from './support/hostile/known-documents.ts';
 import { runHostile } from './support/hostile/run-hostile.ts';
 
 const { values } = parseArgs({
@@ -21,7 +21,7 @@ const { only, quick } = values;
 
 pinOwnProcess();
 const { text } = await runHostile({
-  attacks: documentAttacks().filter(({ name }) => name.includes(only)),
+  attacks: KNOWN_DOCUMENTS.filter(({ name }) => name.includes(only)),
   positions: Number(values.positions),
   instruments: Number(values.instruments),
   ms: 1_000 * Number(values.seconds ?? (quick ? 1 : 5)),

@@ -6,6 +6,8 @@
 import { parseArgs } from 'node:util';
 import { pinOwnProcess } from './support/cores.ts';
 import {
+  type CrowdSize,
+  DUELS,
   type DuelFigures,
   LiveDuel,
   type LivePace,
@@ -29,7 +31,11 @@ const { quick, part } = values;
 const SHARED = { sockets: 500, accounts: 100 };
 const APART = { sockets: 1_000, accounts: 1_000 };
 const LARGE = { sockets: Number(values.sockets), accounts: Number(values.accounts) };
-const ONE_EACH = { sockets: 100, accounts: 100 };
+const SIZES: Readonly<Record<string, readonly CrowdSize[]>> = {
+  loop: quick ? [SHARED, APART] : [SHARED, APART, LARGE],
+  account: [APART],
+  packed: [SHARED, { sockets: 100, accounts: 100 }],
+};
 // With the five that they have, these make 25.
 const SYMBOLS = [
   ...['AAPL', 'BRK.B', 'EURUSD', 'BTCUSD', 'XAUUSD', 'US500', 'MSFT', 'NVDA', 'USDJPY', 'GBPUSD'],
@@ -49,27 +55,22 @@ const pace: LivePace = {
 
 pinOwnProcess();
 await using gateway = await startLiveGateway();
-if (part === undefined || part === 'loop') {
-  await printDuel(LiveDuel.start(gateway, pace), quick ? [SHARED, APART] : [SHARED, APART, LARGE]);
-}
-if (part === undefined || part === 'account') {
-  await printDuel(LiveDuel.startAccount(gateway, pace), [APART]);
-}
-if (part === undefined || part === 'packed') {
-  await Promise.all(gateway.tokens(SHARED.accounts, 1).map((token) => holdMore(gateway, token)));
-  await printDuel(LiveDuel.startPacked(gateway, pace), [SHARED, ONE_EACH]);
-}
-
-async function printDuel(starting: Promise<LiveDuel>, sizes: readonly (typeof SHARED)[]) {
-  await using duel = await starting;
-  await duel.warm();
-  for (const size of sizes) process.stdout.write(`${duelTable(await duel.measure(size))}\n\n`);
+for (const [name, opponents] of Object.entries(DUELS)) {
+  if (part !== undefined && part !== name) continue;
+  if (name === 'packed') {
+    await Promise.all(gateway.tokens(SHARED.accounts, 1).map((token) => holdMore(gateway, token)));
+  }
+  await using duel = new LiveDuel(gateway, pace, opponents);
+  await duel.start();
+  for (const size of SIZES[name] ?? []) {
+    process.stdout.write(`${duelTable(size, await duel.measure(size))}\n\n`);
+  }
 }
 
-function duelTable({ size, names, eventBytes, ours, beside, pollsPerSecond, ratio }: DuelFigures) {
+function duelTable(size: CrowdSize, { names, eventBytes, windows, ratio }: DuelFigures) {
   const row = (title: string, read: (window: WindowFigures) => number, digits: number) => [
     title,
-    ...[ours, beside].map((windows) => median(windows.map(read)).toFixed(digits)),
+    ...windows.map((of) => median(of.map(read)).toFixed(digits)),
   ];
   const head = `${size.sockets} sockets over ${size.accounts} accounts, ${eventBytes} bytes an event`;
   const rows = [
@@ -77,10 +78,9 @@ function duelTable({ size, names, eventBytes, ours, beside, pollsPerSecond, rati
     row('share of one core, %', ({ cpu, seconds }) => cpu / seconds / 10_000, 1),
     row('CPU per event, µs', perEvent, 1),
     row('bytes on the wire, each', ({ bytes, events }) => bytes / events, 0),
-    row('later than two intervals, %', ({ lateShare }) => lateShare * 100, 1),
     row('longest hold of the event loop, ms', ({ holdMs }) => holdMs, 1),
   ];
-  return `${table([head, ...names], rows)}\n\n${ratio.toFixed(2)} times the CPU for an event; ${pollsPerSecond.toFixed(0)} polls a second.`;
+  return `${table([head, ...names], rows)}\n\n${ratio.toFixed(2)} times the CPU for an event.`;
 }
 
 async function holdMore({ buy }: LiveGateway, token: string): Promise<void> {
