@@ -4,14 +4,15 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { WebSocket } from 'ws';
 import { createClient } from '../client/src/create-client.ts';
 import type { Environment } from '../client/src/environment.ts';
 import { type Sandbox, startSandbox } from '../sandbox/start.ts';
 import { startFacadeProcess } from '../test/support/facade-process.ts';
 import { table } from './support/markdown.ts';
+import { socketOf } from './support/packed-socket.ts';
 import { startRadio } from './support/radio.ts';
 import { startSlowLine } from './support/slow-line.ts';
+import { median } from './support/statistics.ts';
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '600' } } });
 const MOVING_MS = Number(values.seconds) * 1_000;
@@ -26,6 +27,11 @@ const STARTS = 5;
 const LOGIN = '700002';
 const HOME = '{ session { id balance equity } positions { id symbol digits priceCurrent profit } }';
 
+type Transport = readonly [over: string, environment: Partial<Environment>];
+const PACKED: Transport = ['a WebSocket, packed', { WebSocket: socketOf(true) }];
+const PLAIN: Transport = ['a WebSocket, not packed', { WebSocket: socketOf(false) }];
+const STREAM: Transport = ['an event stream', { WebSocket: null }];
+
 const COLD_HEAD = ['from a cold start', 'over', 'after'];
 const HEAD = ['`intervalMs`', 'over', 'received', 'radio on'];
 
@@ -39,88 +45,62 @@ process.exit(0);
 
 /** One row for each way to begin, on a line of its own; the median of some starts. */
 async function measureColdStarts(service: string, sandbox: Sandbox): Promise<string[][]> {
-  const stream = { WebSocket: null };
-  const cases = [
-    ['the first list, the login not known', 'a WebSocket', {}, {}, 'list'],
-    ['the first list, the login known', 'a WebSocket', {}, { login: () => LOGIN }, 'list'],
-    ['the first list, the login not known', 'an event stream', stream, {}, 'list'],
-    ['the first list, the login known', 'an event stream', stream, { login: () => LOGIN }, 'list'],
-    ['home by its query', 'HTTP', {}, {}, 'query'],
-  ] as const;
   const rows: string[][] = [];
-  for (const [what, over, environment, known, first] of cases) {
+  const measure = async (
+    what: string,
+    over: string,
+    first: (client: ReturnType<typeof clientOf>) => Promise<unknown>,
+    environment: Partial<Environment> = {},
+    known = {},
+  ) => {
     const times: number[] = [];
     for (let start = 0; start < STARTS; start += 1) {
       using line = await startSlowLine(service, LINE);
-      const token = sandbox.token({ email: EMAIL });
-      const url = `${line.url}/graphql`;
-      const options = { url, token: () => token, positionFields: FIVE, environment, ...known };
-      const client = createClient(options);
+      const client = clientOf(line.url, sandbox, environment, known);
       const startedMs = performance.now();
-      if (first === 'query') await client.query(HOME);
-      else await isLive(client);
+      await first(client);
       times.push(performance.now() - startedMs);
       client.dispose();
     }
-    const median = times.toSorted((a, b) => a - b)[STARTS >> 1] ?? Number.NaN;
-    rows.push([what, over, `${(median / 1_000).toFixed(2)} s`]);
+    rows.push([what, over, `${(median(times) / 1_000).toFixed(2)} s`]);
+  };
+  for (const [over, environment] of [['a WebSocket', {}], STREAM] as const) {
+    await measure('the first list, the login not known', over, isLive, environment);
+    const known = { login: () => LOGIN };
+    await measure('the first list, the login known', over, isLive, environment, known);
   }
+  await measure('home by its query', 'HTTP', (client) => client.query(HOME));
   return rows;
-}
-
-interface Following {
-  positions(
-    listener: (state: { status: string }) => void,
-    options: { intervalMs: number },
-  ): unknown;
-}
-
-function isLive(client: Following, intervalMs = 1_000): Promise<void> {
-  return new Promise((resolve) => {
-    client.positions(({ status }) => status === 'LIVE' && resolve(), { intervalMs });
-  });
 }
 
 /** One row for each interval and transport, all at once. */
 async function measureCellular(service: string, sandbox: Sandbox): Promise<string[][]> {
-  const transports: Record<string, Partial<Environment>> = {
-    'a WebSocket, packed': { WebSocket: socketOf(true) },
-    'a WebSocket, not packed': { WebSocket: socketOf(false) },
-    'an event stream': { WebSocket: null },
-  };
   const cases = INTERVALS_MS.flatMap((intervalMs) =>
-    Object.entries(transports).map(([over, environment]) => ({ intervalMs, over, environment })),
+    [PACKED, PLAIN, STREAM].map((transport) => ({ intervalMs, transport })),
   );
   return Promise.all(
-    cases.map(async ({ intervalMs, over, environment }) => {
-      await using radio = await startRadio(service);
-      const token = sandbox.token({ email: EMAIL });
-      const client = createClient({
-        url: `${radio.url}/graphql`,
-        token: () => token,
-        positionFields: FIVE,
-        environment,
-      });
+    cases.map(async ({ intervalMs, transport: [over, environment] }) => {
+      using radio = await startRadio(service);
+      const client = clientOf(radio.url, sandbox, environment);
       await isLive(client, intervalMs);
       radio.reset();
       await delay(MOVING_MS);
       const { bytes, onShare } = radio.figures();
       client.dispose();
-      return [
-        String(intervalMs),
-        over,
-        `${Math.round(bytes / 1_000)} kB`,
-        `${Math.round(onShare * 100)} %`,
-      ];
+      const [kilobytes, percent] = [bytes / 1_000, onShare * 100].map(Math.round);
+      return [String(intervalMs), over, `${kilobytes} kB`, `${percent} %`];
     }),
   );
 }
 
-function socketOf(isPacked: boolean): typeof globalThis.WebSocket {
-  class Socket extends WebSocket {
-    constructor(url: string, protocols: string[]) {
-      super(url, protocols, { perMessageDeflate: isPacked });
-    }
-  }
-  return Socket as unknown as typeof globalThis.WebSocket;
+function clientOf(url: string, sandbox: Sandbox, environment: Partial<Environment>, known = {}) {
+  const token = sandbox.token({ email: EMAIL });
+  const own = { url: `${url}/graphql`, token: () => token, positionFields: FIVE };
+  return createClient({ ...own, environment, ...known });
+}
+
+function isLive(client: ReturnType<typeof clientOf>, intervalMs = 1_000): Promise<void> {
+  return new Promise((resolve) => {
+    client.positions(({ status }) => status === 'LIVE' && resolve(), { intervalMs });
+  });
 }

@@ -2,13 +2,13 @@
  * The bytes of one event of `account`, as they come to a phone: with whole rows, and with five fields. `npm run bench -- events`
  * prints Markdown.
  */
-import { WebSocket } from 'ws';
 import { createClient } from '../client/src/create-client.ts';
 import type { TypedText } from '../client/src/operation.ts';
 import { type Sandbox, startSandbox } from '../sandbox/start.ts';
 import { eventually } from '../test/support/eventually.ts';
 import { startFacadeProcess } from '../test/support/facade-process.ts';
 import { table } from './support/markdown.ts';
+import { socketOf } from './support/packed-socket.ts';
 import { startRadio } from './support/radio.ts';
 
 /** Holds 25 positions. */
@@ -18,20 +18,18 @@ const MOVES = [3, -4, 5];
 const SYMBOLS: TypedText<{ positions: { id: string; symbol: string }[] }, unknown> =
   '{ positions { id symbol } }';
 const FIVE = ['id', 'symbol', 'digits', 'priceCurrent', 'profit'] as const;
+const TWO_FIGURES = {
+  list: 'account',
+  positionFields: FIVE,
+  sessionFields: ['balance', 'equity'],
+} as const;
 const CASES = {
   '`account`, all fields': { list: 'account' },
   '`account`, five of positions and orders, two figures': {
-    list: 'account',
-    positionFields: FIVE,
+    ...TWO_FIGURES,
     orderFields: ['symbol', 'side', 'units', 'priceOpen'],
-    sessionFields: ['balance', 'equity'],
   },
-  '`account`, five of positions, two figures, no orders': {
-    list: 'account',
-    positionFields: FIVE,
-    orderFields: [],
-    sessionFields: ['balance', 'equity'],
-  },
+  '`account`, five of positions, two figures, no orders': { ...TWO_FIGURES, orderFields: [] },
   '`positions`, all fields': { list: 'positions' },
   '`positions`, five fields': { list: 'positions', positionFields: FIVE },
   '`positions`, five fields without the symbol': {
@@ -77,18 +75,13 @@ export async function measureEvents(
 
 /** An event in which one position has moved, and one in which all have. */
 async function measureCase(service: string, sandbox: Sandbox, name: Case, isPacked: boolean) {
-  await using radio = await startRadio(service);
-  class Socket extends WebSocket {
-    constructor(url: string, protocols: string[]) {
-      super(url, protocols, { perMessageDeflate: isPacked });
-    }
-  }
+  using radio = await startRadio(service);
   const token = sandbox.token({ email: EMAIL });
   const client = createClient({
     url: `${radio.url}/graphql`,
     token: () => token,
     ...CASES[name],
-    environment: { WebSocket: Socket as unknown as typeof globalThis.WebSocket },
+    environment: { WebSocket: socketOf(isPacked) },
   });
   const { state } = client[CASES[name].list];
   client[CASES[name].list](() => {});

@@ -39,7 +39,7 @@ const crowds = values.users.split(',').map(Number);
 pinOwnProcess();
 const folder = mkdtempSync(join(tmpdir(), 'bench-memory-'));
 try {
-  const gateway = await startGateway(INSTRUMENTS, 1, { personal: true });
+  const gateway = await startGateway(INSTRUMENTS, 1, true);
   await using _ = gateway;
   await gateway.setMarket('moving');
   const tokens = tokensLike(gateway.tokens[0] ?? '', Math.max(...crowds));

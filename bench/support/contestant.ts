@@ -42,17 +42,11 @@ export class Contestant {
 
   /** The whole request as bytes; memoized for a question that repeats. */
   request(question: Question, connection: number, accept: string = PLAIN_JSON): Buffer {
-    let prepared = this.#prepared.get(question);
-    if (!prepared) {
-      prepared = new Map();
-      this.#prepared.set(question, prepared);
-    }
+    const prepared = this.#prepared.get(question) ?? new Map<string, Buffer>();
+    this.#prepared.set(question, prepared);
     const name = `${connection} ${accept}`;
-    let bytes = prepared.get(name);
-    if (!bytes) {
-      bytes = this.#write(question, connection, accept);
-      prepared.set(name, bytes);
-    }
+    const bytes = prepared.get(name) ?? this.#write(question, connection, accept);
+    prepared.set(name, bytes);
     return bytes;
   }
 

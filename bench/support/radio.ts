@@ -3,13 +3,11 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 
 /** A phone's radio stays on for some ten seconds after the last packet, and wakes for the next one. */
 const ON_AFTER_MS = 10_000;
-/** Packets that are closer than this are one burst. */
-const BURST_MS = 5_000;
 
-export interface Radio extends AsyncDisposable {
+export interface Radio extends Disposable {
   readonly url: string;
-  /** How often it woke, the share of the time that it was on, and the bytes that came to the phone, since the last call of `reset`. */
-  figures(): { readonly bursts: number; readonly onShare: number; readonly bytes: number };
+  /** The share of the time that it was on, and the bytes that came to the phone, since the last call of `reset`. */
+  figures(): { readonly onShare: number; readonly bytes: number };
   reset(): void;
 }
 
@@ -44,22 +42,14 @@ export async function startRadio(target: string): Promise<Radio> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     figures() {
       const now = performance.now();
-      let bursts = 0;
-      let onMs = 0;
-      times.forEach((at, index) => {
-        const before = times[index - 1] ?? Number.NEGATIVE_INFINITY;
-        if (at - before > BURST_MS) bursts += 1;
-        onMs += Math.min((times[index + 1] ?? now) - at, ON_AFTER_MS);
-      });
-      return { bursts, onShare: onMs / (now - since), bytes };
+      const onMs = times.map((at, index) => Math.min((times[index + 1] ?? now) - at, ON_AFTER_MS));
+      return { onShare: onMs.reduce((sum, ms) => sum + ms, 0) / (now - since), bytes };
     },
     reset() {
       times = [];
       bytes = 0;
       since = performance.now();
     },
-    async [Symbol.asyncDispose]() {
-      server.close();
-    },
+    [Symbol.dispose]: () => void server.close(),
   };
 }
