@@ -2,14 +2,14 @@
  * The bytes of one event of `account`, as they come to a phone: with whole rows, and with five fields. `npm run bench -- events`
  * prints Markdown.
  */
+import { WebSocket } from 'ws';
 import { createClient } from '../client/src/create-client.ts';
 import type { TypedText } from '../client/src/operation.ts';
 import { type Sandbox, startSandbox } from '../sandbox/start.ts';
 import { eventually } from '../test/support/eventually.ts';
 import { startFacadeProcess } from '../test/support/facade-process.ts';
+import { startByteMeter } from './support/byte-meter.ts';
 import { table } from './support/markdown.ts';
-import { socketOf } from './support/packed-socket.ts';
-import { startRadio } from './support/radio.ts';
 
 /** Holds 25 positions. */
 const EMAIL = 'pro@example.com';
@@ -75,13 +75,18 @@ export async function measureEvents(
 
 /** An event in which one position has moved, and one in which all have. */
 async function measureCase(service: string, sandbox: Sandbox, name: Case, isPacked: boolean) {
-  using radio = await startRadio(service);
+  using meter = await startByteMeter(service);
+  class Socket extends WebSocket {
+    constructor(url: string, protocols: string[]) {
+      super(url, protocols, { perMessageDeflate: isPacked });
+    }
+  }
   const token = sandbox.token({ email: EMAIL });
   const client = createClient({
-    url: `${radio.url}/graphql`,
+    url: `${meter.url}/graphql`,
     token: () => token,
     ...CASES[name],
-    environment: { WebSocket: socketOf(isPacked) },
+    environment: { WebSocket: Socket as unknown as typeof globalThis.WebSocket },
   });
   const { state } = client[CASES[name].list];
   client[CASES[name].list](() => {});
@@ -93,14 +98,14 @@ async function measureCase(service: string, sandbox: Sandbox, name: Case, isPack
     const tries: { moved: number; bytes: number }[] = [];
     for (const points of MOVES) {
       const { positions } = state();
-      radio.reset();
+      meter.reset();
       for (const { id, priceCurrent, digits } of positions.slice(0, count)) {
         const price = (priceCurrent ?? 1) + points / 10 ** (digits ?? 0);
         sandbox.putPrice(symbols.get(id) ?? '', Number(price.toFixed(digits ?? 0)));
       }
       await eventually(() => state().positions !== positions);
       const moved = state().positions.filter((row) => !positions.includes(row)).length;
-      tries.push({ moved, bytes: radio.figures().bytes });
+      tries.push({ moved, bytes: meter.bytes() });
     }
     // A heartbeat or new figures may come beside one.
     found.push(tries.reduce((a, b) => (b.bytes < a.bytes ? b : a)));

@@ -110,8 +110,7 @@ export class ProbedProcess implements AsyncDisposable {
     return asked;
   }
 
-  /** A compile cache is written at a graceful end only. */
-  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  async end(signal: NodeJS.Signals): Promise<void> {
     if (this.hasEnded) return;
     this.#child.kill(signal);
     await this.#ended;
