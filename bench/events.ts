@@ -39,14 +39,6 @@ const CASES = {
 } as const;
 type Case = keyof typeof CASES;
 
-export interface EventSize {
-  readonly name: Case;
-  /** The positions that moved. */
-  readonly moved: number;
-  readonly plain: number;
-  readonly packed: number;
-}
-
 if (import.meta.main) {
   await using sandbox = await startSandbox({ seed: 'events', tickMs: 0 });
   const facade = await startFacadeProcess({ GATEWAY_URL: sandbox.url, ORDER_STORE: 'memory' });
@@ -57,12 +49,9 @@ if (import.meta.main) {
   await facade.kill();
 }
 
-/** The market stands still but for what is moved here. */
-export async function measureEvents(
-  service: string,
-  sandbox: Sandbox,
-): Promise<readonly EventSize[]> {
-  const sizes: EventSize[] = [];
+/** The bytes of events, and how many positions moved in each. The market stands still but for what is moved here. */
+export async function measureEvents(service: string, sandbox: Sandbox) {
+  const sizes: { name: Case; moved: number; plain: number; packed: number }[] = [];
   for (const name of Object.keys(CASES) as Case[]) {
     const plain = await measureCase(service, sandbox, name, false);
     const packed = await measureCase(service, sandbox, name, true);

@@ -12,8 +12,6 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     seconds: { type: 'string' },
     set: { type: 'string', multiple: true, default: [] },
-    instruments: { type: 'string', default: '10000' },
-    positions: { type: 'string', default: '400' },
     only: { type: 'string', default: '' },
   },
 });
@@ -22,8 +20,8 @@ const { only, quick } = values;
 pinOwnProcess();
 const { text } = await runHostile({
   attacks: KNOWN_DOCUMENTS.filter(({ name }) => name.includes(only)),
-  positions: Number(values.positions),
-  instruments: Number(values.instruments),
+  positions: 400,
+  instruments: 10_000,
   ms: 1_000 * Number(values.seconds ?? (quick ? 1 : 5)),
   settings: Object.fromEntries(values.set.map((setting) => setting.split('=', 2))),
 });

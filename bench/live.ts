@@ -1,7 +1,7 @@
 /**
  * Live positions beside a bare loop that makes the same polls and sends the same bytes; the whole account beside the positions
- * alone; packed events beside plain ones. `npm run bench -- live [--quick] [--part loop|account|packed] [--sockets 5000]
- * [--accounts 1000] [--interval 1000]` prints Markdown.
+ * alone; packed events beside plain ones. `npm run bench -- live [--quick] [--part loop|account|packed]` prints
+ * Markdown.
  */
 import { parseArgs } from 'node:util';
 import { pinOwnProcess } from './support/cores.ts';
@@ -22,15 +22,12 @@ const { values } = parseArgs({
   options: {
     part: { type: 'string' },
     quick: { type: 'boolean', default: false },
-    sockets: { type: 'string', default: '5000' },
-    accounts: { type: 'string', default: '1000' },
-    interval: { type: 'string', default: '1000' },
   },
 });
 const { quick, part } = values;
 const SHARED = { sockets: 500, accounts: 100 };
 const APART = { sockets: 1_000, accounts: 1_000 };
-const LARGE = { sockets: Number(values.sockets), accounts: Number(values.accounts) };
+const LARGE = { sockets: 5_000, accounts: 1_000 };
 const SIZES: Readonly<Record<string, readonly CrowdSize[]>> = {
   loop: quick ? [SHARED, APART] : [SHARED, APART, LARGE],
   account: [APART],
@@ -45,7 +42,7 @@ const SYMBOLS = [
 const DOLLARS = 300;
 
 const pace: LivePace = {
-  intervalMs: Number(values.interval),
+  intervalMs: 1_000,
   warmCrowd: quick ? SHARED : { sockets: 2_000, accounts: 400 },
   warmEvents: quick ? 2_000 : 60_000,
   settleMs: quick ? 1_500 : 5_000,

@@ -53,7 +53,7 @@ export class Contestant {
   /** The text of an answer without errors, and its data. */
   async ask(question: Question) {
     const { statusCode, body } = await request(
-      `http://127.0.0.1:${this.port}${this.#path(question)}`,
+      `http://127.0.0.1:${this.port}${this.#endpoint ?? question.path}`,
       { method: 'POST', headers: this.#headers(0, PLAIN_JSON), body: this.#body(question) },
     );
     const text = await body.text();
@@ -71,7 +71,9 @@ export class Contestant {
       'content-length': String(Buffer.byteLength(body)),
     };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    return Buffer.from(`POST ${this.#path(question)} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+    return Buffer.from(
+      `POST ${this.#endpoint ?? question.path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`,
+    );
   }
 
   #headers(connection: number, accept: string): Record<string, string> {
@@ -81,10 +83,6 @@ export class Contestant {
       'user-agent': 'bench',
       authorization: `Bearer ${this.#tokens[connection % this.#tokens.length]}`,
     };
-  }
-
-  #path({ path }: Question): string {
-    return this.#endpoint ?? path;
   }
 
   #body({ document, variables }: Question): string {

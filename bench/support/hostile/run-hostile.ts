@@ -133,15 +133,6 @@ function harmTable(harms: readonly Harm[]): string {
 }
 
 /** Null where it takes longer, or fails. */
-async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
-  const timer = new AbortController();
-  const late = delay(ms, null, { signal: timer.signal });
-  try {
-    return await Promise.race([promise, late]);
-  } catch {
-    return null;
-  } finally {
-    timer.abort();
-    late.catch(() => {});
-  }
+function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
+  return Promise.race([promise, delay(ms, null, { ref: false })]).catch(() => null);
 }
