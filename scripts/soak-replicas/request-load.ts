@@ -55,7 +55,9 @@ export function startRequestLoad(url: string, tokens: readonly string[], perSeco
       while (counts.sent + counts.skipped < due) {
         if (inFlight.size >= MOST_IN_FLIGHT) counts.skipped += 1;
         else {
-          const asked = ask().then(() => void inFlight.delete(asked));
+          const asked = ask().then(() => {
+            inFlight.delete(asked);
+          });
           inFlight.add(asked);
         }
       }

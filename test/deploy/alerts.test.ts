@@ -174,7 +174,7 @@ test('what one alert inhibits are alerts that there are', () => {
 });
 
 test('the runbook has no entry for an alert that is gone', () => {
-  const entries = [...runbook.matchAll(/^### (TradingGraph\w+)$/gm)].map(([, name]) => name);
+  const entries = [...runbook.matchAll(/^### (TradingGraph\w+)$/gm)].map(([, name = '']) => name);
   const names = new Set(alerts.map(nameOf));
   expect(entries.filter((name) => !names.has(name))).toEqual([]);
 });

@@ -133,6 +133,6 @@ function harmTable(harms: readonly Harm[]): string {
 }
 
 /** Null where it takes longer, or fails. */
-function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
-  return Promise.race([promise, delay(ms, null, { ref: false })]).catch(() => null);
+async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
+  return await Promise.race([promise, delay(ms, null, { ref: false })]).catch(() => null);
 }
