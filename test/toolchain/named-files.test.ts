@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { LONGEST } from '../support/long-suites.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -64,28 +64,19 @@ test('the suites that are begun first are there', () => {
   expect(LONGEST.filter((name) => !isThere(`${name}.test.ts`))).toEqual([]);
 });
 
-describe.each(PAGES)('%s', (page) => {
+test.each(PAGES)('%s names and links to only what there is', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
-
-  test('names only files that there are', () => {
-    // Client guides also name files of the reader's app.
-    const isClients = /^(docs\/clients|examples|client)\//.test(page);
-    const inEngine = page.startsWith('engine/') ? namedInEngine(text) : [];
-    const named = isClients ? [] : [...namedFiles(text), ...inEngine];
-    expect(named.filter((path) => !isThere(path))).toEqual([]);
-  });
-
-  test('links only to files that there are', () => {
-    const broken = linkedFiles(text).filter((path) => !isThere(join(dirname(page), path)));
-    expect(broken).toEqual([]);
-  });
-
-  test('links only to headings that there are', () => {
-    const broken = linkedHeadings(page, text).filter(
+  // Client guides also name files of the reader's app.
+  const isClients = /^(docs\/clients|examples|client)\//.test(page);
+  const inEngine = page.startsWith('engine/') ? namedInEngine(text) : [];
+  const named = isClients ? [] : [...namedFiles(text), ...inEngine];
+  expect({
+    files: named.filter((path) => !isThere(path)),
+    links: linkedFiles(text).filter((path) => !isThere(join(dirname(page), path))),
+    headings: linkedHeadings(page, text).filter(
       ({ target, anchor }) => target.endsWith('.md') && !anchorsOf(target).includes(anchor),
-    );
-    expect(broken).toEqual([]);
-  });
+    ),
+  }).toEqual({ files: [], links: [], headings: [] });
 });
 
 test('code names only pages and headings that there are', () => {
