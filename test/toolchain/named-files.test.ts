@@ -10,7 +10,8 @@ const PAGES = globSync(
 ).sort();
 const CODE = globSync(
   '{src,engine,lib,sandbox,check,test,bench,scripts,client/{src,test},deploy,examples,graphiql/{page,server},page}/**/*.{ts,js,mjs,java,swift,kt,yml,yaml,cfg,conf}',
-  { cwd: root },
+  // The packages of `npm run bench -- peers`.
+  { cwd: root, exclude: ['**/node_modules/**'] },
 ).sort();
 
 /** Files and folders of the project that a page names in code, from the root: `src/app.ts`, `test/lib/`. */
