@@ -2,7 +2,7 @@ import type { Client } from './support/client-headers.ts';
 import type { Contestant } from './support/contestant.ts';
 import type { Field } from './support/field.ts';
 import { table } from './support/markdown.ts';
-import { sample } from './support/measure.ts';
+import { load, sample } from './support/measure.ts';
 import { median } from './support/statistics.ts';
 import type { Workload } from './support/workloads.ts';
 
@@ -29,8 +29,8 @@ export async function cpuTable(
     await gateway.setMarket(workload.market);
     for (const contestant of contestants) await warm(contestant, workload, clients, pace);
     const taken = await samplesOf(contestants, workload, clients, pace);
-    for (const client of clients) {
-      const all = contestants.map((each) => taken.get(each)?.get(client) ?? []);
+    for (const [of, client] of clients.entries()) {
+      const all = taken.map((byClient) => byClient[of] ?? []);
       const cells = all.map((cpu) => {
         // The median of the rounds, each compared within itself.
         const ratio = median(cpu.map((us, round) => us / (all[0]?.[round] ?? Number.NaN)));
@@ -52,26 +52,25 @@ async function warm(
   let answered = 0;
   for (let turn = 0; answered < warmRequests && turn * sampleMs < longestWarmMs; turn += 1) {
     const accept = clients[turn % clients.length]?.accept;
-    answered += (await sample(contestant, workload, sampleMs, accept)).answered;
+    answered += await load(contestant, workload, sampleMs, accept);
   }
 }
 
+/** By contestant, client and round. */
 async function samplesOf(
   contestants: readonly Contestant[],
   workload: Workload,
   clients: readonly Client[],
   { sampleMs, rounds }: Pace,
-): Promise<ReadonlyMap<Contestant, ReadonlyMap<Client, readonly number[]>>> {
-  const taken = new Map(
-    contestants.map((each) => [each, new Map(clients.map((client) => [client, [] as number[]]))]),
-  );
+): Promise<number[][][]> {
+  const taken = contestants.map(() => clients.map((): number[] => []));
   for (let round = 0; round < rounds; round += 1) {
-    for (const [contestant, byClient] of taken) {
-      // Each header comes first in some round.
-      for (const at of clients.keys()) {
-        const client = clients[(round + at) % clients.length] as Client;
-        const { cpu } = await sample(contestant, workload, sampleMs, client.accept);
-        byClient.get(client)?.push(cpu);
+    for (const [at, contestant] of contestants.entries()) {
+      for (const turn of clients.keys()) {
+        // Each header comes first in some round.
+        const of = (round + turn) % clients.length;
+        const { cpu } = await sample(contestant, workload, sampleMs, clients[of]?.accept);
+        taken[at]?.[of]?.push(cpu);
       }
     }
   }

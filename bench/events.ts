@@ -8,8 +8,8 @@ import type { TypedText } from '../client/src/operation.ts';
 import { type Sandbox, startSandbox } from '../sandbox/start.ts';
 import { eventually } from '../test/support/eventually.ts';
 import { startFacadeProcess } from '../test/support/facade-process.ts';
+import { startByteMeter } from './support/byte-meter.ts';
 import { table } from './support/markdown.ts';
-import { startRadio } from './support/radio.ts';
 
 /** Holds 25 positions. */
 const EMAIL = 'pro@example.com';
@@ -18,20 +18,18 @@ const MOVES = [3, -4, 5];
 const SYMBOLS: TypedText<{ positions: { id: string; symbol: string }[] }, unknown> =
   '{ positions { id symbol } }';
 const FIVE = ['id', 'symbol', 'digits', 'priceCurrent', 'profit'] as const;
+const TWO_FIGURES = {
+  list: 'account',
+  positionFields: FIVE,
+  sessionFields: ['balance', 'equity'],
+} as const;
 const CASES = {
   '`account`, all fields': { list: 'account' },
   '`account`, five of positions and orders, two figures': {
-    list: 'account',
-    positionFields: FIVE,
+    ...TWO_FIGURES,
     orderFields: ['symbol', 'side', 'units', 'priceOpen'],
-    sessionFields: ['balance', 'equity'],
   },
-  '`account`, five of positions, two figures, no orders': {
-    list: 'account',
-    positionFields: FIVE,
-    orderFields: [],
-    sessionFields: ['balance', 'equity'],
-  },
+  '`account`, five of positions, two figures, no orders': { ...TWO_FIGURES, orderFields: [] },
   '`positions`, all fields': { list: 'positions' },
   '`positions`, five fields': { list: 'positions', positionFields: FIVE },
   '`positions`, five fields without the symbol': {
@@ -40,14 +38,6 @@ const CASES = {
   },
 } as const;
 type Case = keyof typeof CASES;
-
-export interface EventSize {
-  readonly name: Case;
-  /** The positions that moved. */
-  readonly moved: number;
-  readonly plain: number;
-  readonly packed: number;
-}
 
 if (import.meta.main) {
   await using sandbox = await startSandbox({ seed: 'events', tickMs: 0 });
@@ -59,12 +49,9 @@ if (import.meta.main) {
   await facade.kill();
 }
 
-/** The market stands still but for what is moved here. */
-export async function measureEvents(
-  service: string,
-  sandbox: Sandbox,
-): Promise<readonly EventSize[]> {
-  const sizes: EventSize[] = [];
+/** The bytes of events, and how many positions moved in each. The market stands still but for what is moved here. */
+export async function measureEvents(service: string, sandbox: Sandbox) {
+  const sizes: { name: Case; moved: number; plain: number; packed: number }[] = [];
   for (const name of Object.keys(CASES) as Case[]) {
     const plain = await measureCase(service, sandbox, name, false);
     const packed = await measureCase(service, sandbox, name, true);
@@ -77,7 +64,7 @@ export async function measureEvents(
 
 /** An event in which one position has moved, and one in which all have. */
 async function measureCase(service: string, sandbox: Sandbox, name: Case, isPacked: boolean) {
-  await using radio = await startRadio(service);
+  using meter = await startByteMeter(service);
   class Socket extends WebSocket {
     constructor(url: string, protocols: string[]) {
       super(url, protocols, { perMessageDeflate: isPacked });
@@ -85,7 +72,7 @@ async function measureCase(service: string, sandbox: Sandbox, name: Case, isPack
   }
   const token = sandbox.token({ email: EMAIL });
   const client = createClient({
-    url: `${radio.url}/graphql`,
+    url: `${meter.url}/graphql`,
     token: () => token,
     ...CASES[name],
     environment: { WebSocket: Socket as unknown as typeof globalThis.WebSocket },
@@ -100,14 +87,14 @@ async function measureCase(service: string, sandbox: Sandbox, name: Case, isPack
     const tries: { moved: number; bytes: number }[] = [];
     for (const points of MOVES) {
       const { positions } = state();
-      radio.reset();
+      meter.reset();
       for (const { id, priceCurrent, digits } of positions.slice(0, count)) {
         const price = (priceCurrent ?? 1) + points / 10 ** (digits ?? 0);
         sandbox.putPrice(symbols.get(id) ?? '', Number(price.toFixed(digits ?? 0)));
       }
       await eventually(() => state().positions !== positions);
       const moved = state().positions.filter((row) => !positions.includes(row)).length;
-      tries.push({ moved, bytes: radio.figures().bytes });
+      tries.push({ moved, bytes: meter.bytes() });
     }
     // A heartbeat or new figures may come beside one.
     found.push(tries.reduce((a, b) => (b.bytes < a.bytes ? b : a)));

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { pinOwnProcess } from './support/cores.ts';
-import { documentAttacks } from './support/hostile/attacks.ts';
+import { KNOWN_DOCUMENTS } from './support/hostile/known-documents.ts';
 import { runHostile } from './support/hostile/run-hostile.ts';
 
 const { values } = parseArgs({
@@ -12,8 +12,6 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     seconds: { type: 'string' },
     set: { type: 'string', multiple: true, default: [] },
-    instruments: { type: 'string', default: '10000' },
-    positions: { type: 'string', default: '400' },
     only: { type: 'string', default: '' },
   },
 });
@@ -21,9 +19,9 @@ const { only, quick } = values;
 
 pinOwnProcess();
 const { text } = await runHostile({
-  attacks: documentAttacks().filter(({ name }) => name.includes(only)),
-  positions: Number(values.positions),
-  instruments: Number(values.instruments),
+  attacks: KNOWN_DOCUMENTS.filter(({ name }) => name.includes(only)),
+  positions: 400,
+  instruments: 10_000,
   ms: 1_000 * Number(values.seconds ?? (quick ? 1 : 5)),
   settings: Object.fromEntries(values.set.map((setting) => setting.split('=', 2))),
 });

@@ -1,11 +1,13 @@
 /**
  * Live positions beside a bare loop that makes the same polls and sends the same bytes; the whole account beside the positions
- * alone; packed events beside plain ones. `npm run bench -- live [--quick] [--part loop|account|packed] [--sockets 5000]
- * [--accounts 1000] [--interval 1000]` prints Markdown.
+ * alone; packed events beside plain ones. `npm run bench -- live [--quick] [--part loop|account|packed]` prints
+ * Markdown.
  */
 import { parseArgs } from 'node:util';
 import { pinOwnProcess } from './support/cores.ts';
 import {
+  type CrowdSize,
+  DUELS,
   type DuelFigures,
   LiveDuel,
   type LivePace,
@@ -20,16 +22,17 @@ const { values } = parseArgs({
   options: {
     part: { type: 'string' },
     quick: { type: 'boolean', default: false },
-    sockets: { type: 'string', default: '5000' },
-    accounts: { type: 'string', default: '1000' },
-    interval: { type: 'string', default: '1000' },
   },
 });
 const { quick, part } = values;
 const SHARED = { sockets: 500, accounts: 100 };
 const APART = { sockets: 1_000, accounts: 1_000 };
-const LARGE = { sockets: Number(values.sockets), accounts: Number(values.accounts) };
-const ONE_EACH = { sockets: 100, accounts: 100 };
+const LARGE = { sockets: 5_000, accounts: 1_000 };
+const SIZES: Readonly<Record<string, readonly CrowdSize[]>> = {
+  loop: quick ? [SHARED, APART] : [SHARED, APART, LARGE],
+  account: [APART],
+  packed: [SHARED, { sockets: 100, accounts: 100 }],
+};
 // With the five that they have, these make 25.
 const SYMBOLS = [
   ...['AAPL', 'BRK.B', 'EURUSD', 'BTCUSD', 'XAUUSD', 'US500', 'MSFT', 'NVDA', 'USDJPY', 'GBPUSD'],
@@ -39,7 +42,7 @@ const SYMBOLS = [
 const DOLLARS = 300;
 
 const pace: LivePace = {
-  intervalMs: Number(values.interval),
+  intervalMs: 1_000,
   warmCrowd: quick ? SHARED : { sockets: 2_000, accounts: 400 },
   warmEvents: quick ? 2_000 : 60_000,
   settleMs: quick ? 1_500 : 5_000,
@@ -49,27 +52,22 @@ const pace: LivePace = {
 
 pinOwnProcess();
 await using gateway = await startLiveGateway();
-if (part === undefined || part === 'loop') {
-  await printDuel(LiveDuel.start(gateway, pace), quick ? [SHARED, APART] : [SHARED, APART, LARGE]);
-}
-if (part === undefined || part === 'account') {
-  await printDuel(LiveDuel.startAccount(gateway, pace), [APART]);
-}
-if (part === undefined || part === 'packed') {
-  await Promise.all(gateway.tokens(SHARED.accounts, 1).map((token) => holdMore(gateway, token)));
-  await printDuel(LiveDuel.startPacked(gateway, pace), [SHARED, ONE_EACH]);
-}
-
-async function printDuel(starting: Promise<LiveDuel>, sizes: readonly (typeof SHARED)[]) {
-  await using duel = await starting;
-  await duel.warm();
-  for (const size of sizes) process.stdout.write(`${duelTable(await duel.measure(size))}\n\n`);
+for (const [name, opponents] of Object.entries(DUELS)) {
+  if (part !== undefined && part !== name) continue;
+  if (name === 'packed') {
+    await Promise.all(gateway.tokens(SHARED.accounts, 1).map((token) => holdMore(gateway, token)));
+  }
+  await using duel = new LiveDuel(gateway, pace, opponents);
+  await duel.start();
+  for (const size of SIZES[name] ?? []) {
+    process.stdout.write(`${duelTable(size, await duel.measure(size))}\n\n`);
+  }
 }
 
-function duelTable({ size, names, eventBytes, ours, beside, pollsPerSecond, ratio }: DuelFigures) {
+function duelTable(size: CrowdSize, { names, eventBytes, windows, ratio }: DuelFigures) {
   const row = (title: string, read: (window: WindowFigures) => number, digits: number) => [
     title,
-    ...[ours, beside].map((windows) => median(windows.map(read)).toFixed(digits)),
+    ...windows.map((of) => median(of.map(read)).toFixed(digits)),
   ];
   const head = `${size.sockets} sockets over ${size.accounts} accounts, ${eventBytes} bytes an event`;
   const rows = [
@@ -77,10 +75,9 @@ function duelTable({ size, names, eventBytes, ours, beside, pollsPerSecond, rati
     row('share of one core, %', ({ cpu, seconds }) => cpu / seconds / 10_000, 1),
     row('CPU per event, µs', perEvent, 1),
     row('bytes on the wire, each', ({ bytes, events }) => bytes / events, 0),
-    row('later than two intervals, %', ({ lateShare }) => lateShare * 100, 1),
     row('longest hold of the event loop, ms', ({ holdMs }) => holdMs, 1),
   ];
-  return `${table([head, ...names], rows)}\n\n${ratio.toFixed(2)} times the CPU for an event; ${pollsPerSecond.toFixed(0)} polls a second.`;
+  return `${table([head, ...names], rows)}\n\n${ratio.toFixed(2)} times the CPU for an event.`;
 }
 
 async function holdMore({ buy }: LiveGateway, token: string): Promise<void> {

@@ -4,8 +4,7 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { cpuTable } from './cpu-table.ts';
-import { profileTable } from './profile-table.ts';
-import { shapesTable } from './shapes-table.ts';
+import { profileTable, shapesTable } from './profile-table.ts';
 import { CLIENTS } from './support/client-headers.ts';
 import { pinOwnProcess } from './support/cores.ts';
 import { openField } from './support/field.ts';
@@ -23,14 +22,13 @@ const USAGE = `npm run bench -- [options] [what]
               setting as NAME=value
   or one of these, with options of its own:
     capacity  what each unit of work costs at planning load, for docs/scale.md; --rounds, --quick
-    cellular  a phone's cold start, the bytes of ten minutes of a moving market, and the radio's time; --seconds
     events    the bytes of one event, as they come to a phone
     hostile   the worst that one account can do to the others
     live      live positions: CPU of an event beside a bare loop's; --quick, --part
-    memory    resident memory, idle, with sockets, and after many users' first screens; --no-peers, --users
+    memory    resident memory, idle, with sockets, and after many users' first screens; --users
     phones    the longest stops by a catalog of 5,000 instruments, on Hermes and on Node without its compilers`;
 
-const BENCHES = ['capacity', 'cellular', 'events', 'hostile', 'live', 'memory', 'phones'];
+const BENCHES = ['capacity', 'events', 'hostile', 'live', 'memory', 'phones'];
 const ROWS_OF_CLIENTS = ['home', 'positions', 'customer-id'];
 
 const given = process.argv.slice(2);
@@ -64,10 +62,11 @@ async function measureRows(): Promise<void> {
   const names = what.size > 0 || !clients ? [...what] : ROWS_OF_CLIENTS;
   const rows = field.workloads.filter(({ name }) => names.length === 0 || names.includes(name));
   if (names.length > 0 && rows.length !== names.length) throw new Error(USAGE);
-  const few = { warmMs: values.quick ? 1_000 : 12_000, profileMs: values.quick ? 500 : 3_000 };
+  const few = values.quick
+    ? { warmMs: 1_000, warmRequests: 3_000, profileMs: 500 }
+    : { warmMs: 12_000, warmRequests: 12_000, profileMs: 3_000 };
   if (profile) print(await profileTable(field, rows, few));
-  else if (shapes)
-    print(await shapesTable(field, rows, { ...few, warmRequests: values.quick ? 3_000 : 12_000 }));
+  else if (shapes) print(await shapesTable(field, rows, few));
   else print(await cpuTable(field, rows, clients ? CLIENTS : CLIENTS.slice(0, 1), pace));
 }
 

@@ -1,75 +1,65 @@
 /**
- * What a process holds resident: idle, with a catalog and live sockets, and after many users' first screens.
- * `node bench/memory.ts [--users 10000,20000] [--no-peers]` prints Markdown.
+ * What the image's process holds resident: idle, with a catalog and live sockets, and after many users' first screens.
+ * `npm run bench -- memory [--users 10000,20000]` prints Markdown.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { buildBundle } from './support/bundle.ts';
 import { CONTESTANT_CORE, pinOwnProcess } from './support/cores.ts';
-import { type Gateway, startGateway } from './support/gateway.ts';
+import { firstScreens } from './support/first-screens.ts';
+import { startGateway } from './support/gateway.ts';
 import { QUERY } from './support/live-contestants.ts';
 import { LiveCrowd } from './support/live-crowd.ts';
 import { table } from './support/markdown.ts';
 import { ALONE } from './support/ours.ts';
 import { tokensLike } from './support/personal-answer.ts';
 import { ProbedProcess } from './support/probed-process.ts';
-import { firstScreens, highestMb, settledMb } from './support/resident.ts';
-import { installPeers, PEERS, PEERS_FOLDER } from './support/start-peers.ts';
 
 const INSTRUMENTS = 5_000;
 const SOCKETS = 100;
 const WATCHED_MS = 60_000;
 /** What Node takes by itself in a container of 2 GiB, as in deploy/kubernetes. */
 const HEAP = { NODE_OPTIONS: '--max-old-space-size=1024' };
-const BESIDE = ['yoga, Pothos', 'Mercurius, jit'];
+const LOOK_MS = 1_000;
+const LEVEL_FOR_MS = 10_000;
+const LEVEL_WITHIN_MB = 2;
+const SETTLES_WITHIN_MS = 90_000;
 
-type Environment = Readonly<Record<string, string>>;
-
-const { values } = parseArgs({
-  options: {
-    users: { type: 'string', default: '10000,20000' },
-    peers: { type: 'boolean', default: true },
-  },
-  allowNegative: true,
-});
+const { values } = parseArgs({ options: { users: { type: 'string', default: '10000,20000' } } });
 const crowds = values.users.split(',').map(Number);
 
 pinOwnProcess();
-const folder = mkdtempSync(join(tmpdir(), 'bench-memory-'));
-try {
-  const gateway = await startGateway(INSTRUMENTS, 1, { personal: true });
-  await using _ = gateway;
-  await gateway.setMarket('moving');
-  const tokens = tokensLike(gateway.tokens[0] ?? '', Math.max(...crowds));
-  const rows: string[][] = [await bareRow(), await oursRow(gateway, tokens)];
-  if (values.peers) {
-    installPeers();
-    for (const { name, file, endpoint } of PEERS.filter(({ name }) => BESIDE.includes(name))) {
-      await using peer = await start(PEERS_FOLDER + file, { ...HEAP, GATEWAY_URL: gateway.url });
-      rows.push([name, ...(await cellsOf(peer, endpoint, tokens))]);
-    }
-  }
-  const head = crowds.map((users) => `after ${users.toLocaleString('en')} users' first screens`);
-  process.stdout.write(
-    `${table(['Resident, MB', 'idle', `catalog, ${SOCKETS} sockets`, ...head], rows)}\n`,
-  );
-} finally {
-  rmSync(folder, { recursive: true });
-}
+await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-memory-'));
+await using gateway = await startGateway(INSTRUMENTS, 1, true);
+await gateway.setMarket('moving');
+const tokens = tokensLike(gateway.tokens[0] ?? '', Math.max(...crowds));
+// As the Dockerfile does it.
+const script = join(folder.path, 'app', 'dist', 'main.js');
+const root = join(import.meta.dirname, '..');
+execFileSync(process.execPath, ['image/bundle.ts', root, join(script, '..')], { cwd: root });
 
-function start(script: string, environment: Environment): Promise<ProbedProcess> {
-  return ProbedProcess.listening({ script, environment, core: CONTESTANT_CORE, isBare: true });
+// The first start fills the compile cache, which is written at a graceful end only.
+await (await start()).end('SIGTERM');
+await using ours = await start();
+const url = `http://127.0.0.1:${ours.port}/graphql`;
+const row = [await settled()];
+// The catalog comes with the first screen.
+await firstScreens(url, tokens, 0, 1);
+row.push(await highestWithSockets());
+let served = 0;
+for (const users of crowds) {
+  await firstScreens(url, tokens, served, users);
+  served = users;
+  row.push(await settled());
 }
+const head = crowds.map((users) => `after ${users.toLocaleString('en')} users' first screens`);
+const shown = row.map((mb) => mb.toFixed(0));
+console.log(table(['MB resident: idle', `catalog, ${SOCKETS} sockets`, ...head], [shown]));
 
-async function bareRow(): Promise<string[]> {
-  await using bare = await start(join(import.meta.dirname, 'contestants/bare-listener.ts'), {});
-  return ['a bare listener', await settled(bare), '–', ...crowds.map(() => '–')];
-}
-
-async function oursRow(gateway: Gateway, tokens: readonly string[]): Promise<string[]> {
-  const script = buildBundle(folder);
+function start(): Promise<ProbedProcess> {
   const environment = {
     ...HEAP,
     ...ALONE,
@@ -78,43 +68,40 @@ async function oursRow(gateway: Gateway, tokens: readonly string[]): Promise<str
     GATEWAY_URL: gateway.url,
     // The users come from an address each, so that the limits are those of production.
     TRUSTED_PROXIES: '127.0.0.1',
-    NODE_COMPILE_CACHE: join(folder, 'cache'),
+    NODE_COMPILE_CACHE: join(folder.path, 'cache'),
   };
-  // The first start fills the compile cache.
-  await (await start(script, environment)).end();
-  await using started = await start(script, environment);
-  return ['ours, the image', ...(await cellsOf(started, '/graphql', tokens, true))];
+  return ProbedProcess.listening({ script, environment, core: CONTESTANT_CORE, isBare: true });
 }
 
-async function cellsOf(
-  started: ProbedProcess,
-  endpoint: string,
-  tokens: readonly string[],
-  hasSockets = false,
-): Promise<string[]> {
-  const url = `http://127.0.0.1:${started.port}${endpoint}`;
-  const cells = [await settled(started)];
-  // The catalog comes with the first screen.
-  await firstScreens(url, tokens, { from: 0, to: 1 });
-  cells.push(hasSockets ? await withSockets(started, tokens) : '–');
-  let served = 0;
-  for (const users of crowds) {
-    await firstScreens(url, tokens, { from: served, to: users });
-    served = users;
-    cells.push(await settled(started));
+/** Once it has stayed level: V8 collects and gives pages back some seconds after the last request. */
+async function settled(): Promise<number> {
+  const deadlineMs = performance.now() + SETTLES_WITHIN_MS;
+  let level = { mb: residentMb(), sinceMs: performance.now() };
+  while (performance.now() < deadlineMs) {
+    await delay(LOOK_MS);
+    const mb = residentMb();
+    const nowMs = performance.now();
+    if (Math.abs(mb - level.mb) > LEVEL_WITHIN_MB) level = { mb, sinceMs: nowMs };
+    else if (nowMs - level.sinceMs >= LEVEL_FOR_MS) return mb;
   }
-  return cells;
+  throw new Error(`the resident memory was not level within ${SETTLES_WITHIN_MS / 1000} s`);
 }
 
-async function withSockets(started: ProbedProcess, tokens: readonly string[]): Promise<string> {
-  const crowd = new LiveCrowd(started.port);
+/** The highest of some time in which the process is at work: it rises and falls with each collection. */
+async function highestWithSockets(): Promise<number> {
+  const crowd = new LiveCrowd(ours.port);
   await crowd.connect(tokens.slice(0, SOCKETS));
   await crowd.subscribe(QUERY);
-  const highest = await highestMb(started, WATCHED_MS);
+  const untilMs = performance.now() + WATCHED_MS;
+  let highest = 0;
+  while (performance.now() < untilMs) {
+    await delay(LOOK_MS);
+    highest = Math.max(highest, residentMb());
+  }
   crowd.close();
-  return highest.toFixed(0);
+  return highest;
 }
 
-async function settled(started: ProbedProcess): Promise<string> {
-  return (await settledMb(started)).toFixed(0);
+function residentMb(): number {
+  return ours.residentBytes / 1_048_576;
 }

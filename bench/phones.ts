@@ -5,6 +5,7 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { table } from './support/markdown.ts';
 import type { CatalogStops } from './support/phones/catalog-stops.ts';
 import { hermesPath, instruments, onHermes, onNode } from './support/phones/run-phones.ts';
 
@@ -17,14 +18,16 @@ const hermes = await hermesPath().catch((error: Error) => {
 });
 if (hermes !== null) stops['Hermes 0.12'] = await onHermes(hermes, given);
 
-const columns = Object.values(stops);
-const row = (what: string, of: (stops: CatalogStops) => number) =>
-  console.log(`| ${[what, ...columns.map((each) => of(each).toFixed(1))].join(' | ')} |`);
-console.log(`| the longest stop, ms | ${Object.keys(stops).join(' | ')} |`);
-console.log(`| --- |${columns.map(() => ' --- |').join('')}`);
-row('first load, in one answer', ({ firstLoad }) => firstLoad);
-row('first load, in parts', ({ firstLoadInParts }) => firstLoadInParts);
-row('restart', ({ restart }) => restart);
-row('save of 40 in a row', ({ save }) => save);
-row('`search`, the slowest of eight texts', ({ search }) => search);
-row('kB of a save', ({ savedKb }) => savedKb);
+const row = (what: string, of: (stops: CatalogStops) => number) => [
+  what,
+  ...Object.values(stops).map((each) => of(each).toFixed(1)),
+];
+const rows = [
+  row('first load, in one answer', ({ firstLoad }) => firstLoad),
+  row('first load, in parts', ({ firstLoadInParts }) => firstLoadInParts),
+  row('restart', ({ restart }) => restart),
+  row('save of 40 in a row', ({ save }) => save),
+  row('`search`, the slowest of eight texts', ({ search }) => search),
+  row('kB of a save', ({ savedKb }) => savedKb),
+];
+console.log(table(['the longest stop, ms', ...Object.keys(stops)], rows));

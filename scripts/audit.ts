@@ -25,7 +25,7 @@ const { stdout, error } = spawnSync(
   ['audit', '--package-lock-only', '--omit=dev', '--omit=optional', '--json', '--fetch-retries=1'],
   { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 120_000 },
 );
-const report = parse(stdout);
+const report: Report | null = stdout?.startsWith('{') ? JSON.parse(stdout) : null;
 if (report?.metadata === undefined) {
   const reason = error?.message ?? report?.message ?? 'no report';
   console.log(`The registry did not answer, so nothing is known of vulnerabilities: ${reason}`);
@@ -37,14 +37,6 @@ if (report?.metadata === undefined) {
     `${found.length} packages with known vulnerabilities, ${failing} of them high or critical`,
   );
   process.exitCode = failing > 0 ? 1 : 0;
-}
-
-function parse(text: string | null): Report | null {
-  try {
-    return JSON.parse(text ?? '') as Report;
-  } catch {
-    return null;
-  }
 }
 
 function describe({ name, severity, via }: Vulnerability): string {

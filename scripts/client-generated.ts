@@ -1,9 +1,8 @@
-// Writes what the client's package and the pages' snippets have from the server, from the graph and the table of error codes that the program itself uses. With
-// `--check` nothing is written: it fails where the files and the code differ.
 import { createHash } from 'node:crypto';
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNullableType,
@@ -19,11 +18,11 @@ import { buildSchema } from '../src/schema/schema.ts';
 import { rowsOf } from './client-rows.ts';
 
 const CLIENT = join(import.meta.dirname, '..', 'client');
-const ROWS = 'src/generated/rows.ts';
+export const ROWS = 'src/generated/rows.ts';
 const LINE_WIDTH = 100;
 const HEAD = '// Written by `npm run docs` from the code of the server.\n';
 
-/** Each generated file's path in the client's folder, and its text. */
+/** What the client's package and the pages' snippets have from the server: each file's path in the client's folder, and its text. */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const schema = buildSchema();
   return new Map([
@@ -39,7 +38,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   ]);
 }
 
-function rowsFile(schema = buildSchema()): string {
+export function rowsFile(schema = buildSchema()): string {
   return `${HEAD}\n${rowsOf(schema)}`;
 }
 
@@ -47,12 +46,9 @@ function errorCodes(): string {
   const rows = Object.entries(ERROR_CODES).map(
     ([code, { retryable }]) => `  ${code}: ${retryable},`,
   );
-  return `${HEAD}
-/** The server's error codes, and whether a request that failed so can succeed when it is repeated. */
-export const ERROR_CODES = {
-${rows.join('\n')}
-} as const;
-
+  const about =
+    "The server's error codes, and whether a request that failed so can succeed when it is repeated.";
+  return `${constant(about, 'ERROR_CODES = {', rows, '} as const;')}
 /** A code that the server answers with. */
 export type ServerErrorCode = keyof typeof ERROR_CODES;
 `;
@@ -63,55 +59,51 @@ function harmlessMutations(schema: GraphQLSchema): string {
   const names = fields
     .filter(({ description }) => description?.includes('Repeating it does no harm.'))
     .map(({ name }) => `  '${name}',`);
-  return `${HEAD}
-/** The mutations of which the schema says that repeating them does no harm. */
-export const HARMLESS_MUTATIONS: readonly string[] = [
-${names.toSorted().join('\n')}
-];
-`;
+  const about = 'The mutations of which the schema says that repeating them does no harm.';
+  return constant(about, 'HARMLESS_MUTATIONS: readonly string[] = [', names.toSorted(), '];');
 }
 
 function possibleTypes(
   schema: GraphQLSchema,
   type = ': Readonly<Record<string, string[]>>',
 ): string {
-  const rows = Object.values(schema.getTypeMap())
-    .filter((type) => isAbstractType(type) && !type.name.startsWith('__'))
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const rows = typesOf(schema)
+    .filter(isAbstractType)
     .flatMap((type) => {
-      if (!isAbstractType(type)) return [];
       const names = schema.getPossibleTypes(type).map(({ name }) => `'${name}'`);
       const line = `  ${type.name}: [${names.toSorted().join(', ')}],`;
       if (line.length <= LINE_WIDTH) return [line];
       return [`  ${type.name}: [`, ...names.toSorted().map((name) => `    ${name},`), '  ],'];
     });
-  return `${HEAD}
-/** The object types of each interface and union, as a normalized cache needs them. */
-export const possibleTypes${type} = {
-${rows.join('\n')}
-};
-`;
+  const about = 'The object types of each interface and union, as a normalized cache needs them.';
+  return constant(about, `possibleTypes${type} = {`, rows, '};');
 }
 
 function typesWithoutId(schema: GraphQLSchema): string {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
-  const rows = Object.values(schema.getTypeMap())
+  const rows = typesOf(schema)
     .filter((type) => isObjectType(type) && !roots.includes(type) && !('id' in type.getFields()))
-    .filter(({ name }) => !name.startsWith('__'))
     .map(({ name }) => `  '${name}',`);
-  return `${HEAD}
-/** The object types that are part of what they stand in, as a normalized cache may ask for them. */
-export const typesWithoutId: readonly string[] = [
-${rows.toSorted().join('\n')}
-];
-`;
+  const about =
+    'The object types that are part of what they stand in, as a normalized cache may ask for them.';
+  return constant(about, 'typesWithoutId: readonly string[] = [', rows, '];');
+}
+
+/** A file with one constant, a line for each of what is in it. */
+function constant(about: string, begin: string, rows: readonly string[], end: string): string {
+  return `${HEAD}\n/** ${about} */\nexport const ${begin}\n${rows.join('\n')}\n${end}\n`;
+}
+
+/** Those of the schema itself, by name. */
+function typesOf(schema: GraphQLSchema): readonly GraphQLNamedType[] {
+  const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
+  return types.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function typePolicies(schema: GraphQLSchema): string {
-  const rows = Object.values(schema.getTypeMap())
+  const rows = typesOf(schema)
     .filter((type) => isObjectType(type))
-    .filter((type) => !type.name.startsWith('__') && type !== schema.getMutationType())
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .filter((type) => type !== schema.getMutationType())
     .flatMap((type) => {
       const lists = listsOf(type).join(' ');
       const fields = lists && `...lists('${lists}')`;
@@ -185,19 +177,4 @@ function textsOf(exported: unknown): readonly string[] {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && /^\s*(query|mutation|subscription)\b/.test(value);
-}
-
-if (import.meta.main) {
-  const isCheck = process.argv.includes('--check');
-  mkdirSync(join(CLIENT, 'src', 'generated'), { recursive: true });
-  // The documents of the client's modules, which are imported below, contain what these say.
-  if (!isCheck) writeFileSync(join(CLIENT, ROWS), rowsFile());
-  for (const [name, text] of await generatedFiles()) {
-    const path = join(CLIENT, name);
-    if (!isCheck) writeFileSync(path, text);
-    else if (readFileSync(path, 'utf8') !== text) {
-      console.error(`client/${name} is not what the code says: run \`npm run docs\``);
-      process.exitCode = 1;
-    }
-  }
 }

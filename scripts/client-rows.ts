@@ -29,7 +29,9 @@ type Field = GraphQLField<unknown, unknown>;
  */
 export function rowsOf(schema: GraphQLSchema): string {
   const instrument = plainFields(schema, 'Instrument');
-  const other = instrument.map(({ name }) => name).filter((name) => !isKey(name));
+  const other = instrument
+    .map(({ name }) => name)
+    .filter((name) => !KEY_FIELDS.some((key) => key === name));
   const sections = [
     enumType(schema, 'Side'),
     rowType('Position', 'An open position.', plainFields(schema, 'Position')),
@@ -55,10 +57,6 @@ function plainFields(schema: GraphQLSchema, name: string): readonly Field[] {
       field.args.length === 0 &&
       field.extensions.sharing !== undefined,
   );
-}
-
-function isKey(name: string): boolean {
-  return KEY_FIELDS.some((key) => key === name);
 }
 
 function enumType(schema: GraphQLSchema, name: string): string {

@@ -1,7 +1,3 @@
-// Writes the table of the environment variables into docs/configuration.md, from the list that the
-// program reads.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileVariable, mayBeFile } from '../src/config/given-value.ts';
 import type { Setting } from '../src/config/setting.ts';
 import { SETTINGS } from '../src/config/settings.ts';
@@ -53,9 +49,4 @@ function defaultOf({ fallback, fallbackText }: Setting<unknown>): string {
   if (typeof fallback === 'object' && Object.keys(fallback).length === 0) return 'none';
   if (typeof fallback === 'boolean') return fallback ? '`on`' : '`off`';
   return `\`${String(fallback)}\``;
-}
-
-if (import.meta.main) {
-  const path = join(import.meta.dirname, '..', 'docs', 'configuration.md');
-  writeFileSync(path, withConfigurationTable(readFileSync(path, 'utf8')));
 }

@@ -1,10 +1,4 @@
-// Writes docs/errors.md from the table of codes that the program itself uses. With `--check`
-// nothing is written: it fails where the page and the code differ.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { ERROR_CODES, type ErrorCode } from '../src/schema/error-codes.ts';
-
-const PATH = join(import.meta.dirname, '..', 'docs', 'errors.md');
 
 const INTRODUCTION = `# Errors
 
@@ -42,6 +36,7 @@ order's key is in [orders.md](orders.md#what-is-known-of-which-request), where a
 ## The codes
 `;
 
+/** docs/errors.md, from the table of codes that the program itself uses. */
 export function errorsPage(): string {
   const sections = Object.entries<ErrorCode>(ERROR_CODES).map(([code, error]) =>
     section(code, error),
@@ -70,12 +65,4 @@ ${cause}
 
 function yesOrNo(is: boolean): string {
   return is ? 'yes' : 'no';
-}
-
-if (import.meta.main) {
-  if (!process.argv.includes('--check')) writeFileSync(PATH, errorsPage());
-  else if (readFileSync(PATH, 'utf8') !== errorsPage()) {
-    console.error('docs/errors.md is not what the code says: run `npm run docs`');
-    process.exitCode = 1;
-  }
 }

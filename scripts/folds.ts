@@ -3,24 +3,14 @@
 import { parseArgs } from 'node:util';
 import { checkFolding } from '../test/end-to-end/live/fold-check.ts';
 import { createSeededRandom } from '../test/end-to-end/orders/seeded-random.ts';
+import { runSeeds, SEED_OPTIONS } from './seeds.ts';
 
 const STEPS = 400;
-const SEEDS = 2 ** 31;
 const LONGEST_LAG_MS = { getSession: 1_500, getOpenPositions: 600 };
 const LONGEST_DELAY_MS = 300;
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '10' },
-    /** The seed of the first run; each later one adds 1. */
-    seed: { type: 'string', default: String(Math.floor(Math.random() * SEEDS)) },
-  },
-});
-const endsAtMs = performance.now() + Number(values.minutes) * 60_000;
-
-let failed = false;
-let seed = Number(values.seed);
-do {
+const { values } = parseArgs({ options: SEED_OPTIONS });
+await runSeeds(values, async (seed) => {
   const random = createSeededRandom(seed);
   // One of the two lags: both at once would be a gateway whose clock is late.
   const lagging = random.pick(['getSession', 'getOpenPositions'] as const);
@@ -32,18 +22,9 @@ do {
   // In every second run one of them fails now and then.
   const failing = random.pick(['getSession', 'getOpenPositions', null, null] as const);
   const failEvery = failing && { [failing]: 2 + random.below(6) };
-  const report = await checkFolding({
-    seed,
-    steps: STEPS,
-    lagMs,
-    delayMs,
-    ...(failEvery && { failEvery }),
-  });
-  const { problems, events, queries, states } = report;
+  const given = { seed, steps: STEPS, lagMs, delayMs, ...(failEvery && { failEvery }) };
+  const { problems, events, queries, states } = await checkFolding(given);
   const behind = `${lagging} lags by ${lagMs[lagging]} ms, ${failing ?? 'none'} fails`;
   console.log(`seed ${seed}, ${behind}: ${states} states, ${events} events, ${queries} queries`);
-  for (const problem of problems) console.error(`  PROBLEM ${problem}`);
-  failed ||= problems.length > 0;
-  seed += 1;
-} while (!failed && performance.now() < endsAtMs);
-process.exitCode = failed ? 1 : 0;
+  return problems;
+});

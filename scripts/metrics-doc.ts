@@ -1,11 +1,5 @@
-// Writes docs/metrics.md from the metrics that the program registers. With `--check` nothing is
-// written: it fails where the page and the code differ.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Metric } from '../lib/metrics/registry.ts';
 import { Metrics } from '../src/app/metrics.ts';
-
-const PATH = join(import.meta.dirname, '..', 'docs', 'metrics.md');
 
 const INTRODUCTION = `# Metrics
 
@@ -21,6 +15,7 @@ accepted token, of groups those whose catalogs are in memory. What ends in \`_to
 |---|---|
 `;
 
+/** docs/metrics.md, from the metrics that the program registers. */
 export function metricsPage(): string {
   return INTRODUCTION + new Metrics().registry.metrics.map(row).join('');
 }
@@ -30,12 +25,4 @@ function row({ name, type, labelNames, help }: Metric): string {
   const labels = labelNames.length > 0 ? `{${labelNames.join()}}` : '';
   const kind = type === 'histogram' ? 'Histogram. ' : '';
   return `| \`${name}${labels}\` | ${kind}${help.replaceAll('|', '\\|')} |\n`;
-}
-
-if (import.meta.main) {
-  if (!process.argv.includes('--check')) writeFileSync(PATH, metricsPage());
-  else if (readFileSync(PATH, 'utf8') !== metricsPage()) {
-    console.error('docs/metrics.md is not what the code says: run `npm run docs`');
-    process.exitCode = 1;
-  }
 }

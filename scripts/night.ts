@@ -5,12 +5,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import {
-  alertmanagerPath,
-  haproxyPath,
-  prometheusPath,
-  redisServerPath,
-} from '../test/support/machine.ts';
+import * as machine from '../test/support/machine.ts';
 import { readRules, timesOf } from '../test/support/night/prometheus.ts';
 import { type Rehearsal, rehearse, type Sighting } from '../test/support/night/rehearse.ts';
 import { drawScenes, SCENES } from '../test/support/night/scenes.ts';
@@ -37,12 +32,6 @@ logs since the fault, and the metrics before and then; answers.md is the table.
   4. Compare with answers.md. What was missed, or found by guessing, is a fault of a line, an alert or the runbook.
 `;
 
-if (prometheusPath === null) throw new Error('the night needs prometheus, or PROMETHEUS_PATH');
-if (alertmanagerPath === null) {
-  throw new Error('the night needs prometheus-alertmanager, or ALERTMANAGER_PATH');
-}
-if (haproxyPath === null) throw new Error('the night needs haproxy, or HAPROXY_PATH');
-if (redisServerPath === null) throw new Error('the night needs redis-server, or REDIS_SERVER_PATH');
 const { values, positionals } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Math.floor(Math.random() * 10_000)) },
@@ -58,6 +47,12 @@ if (values.help) {
   process.stdout.write(HELP);
   process.exit();
 }
+const tools = {
+  prometheusPath: needed('prometheus', machine.prometheusPath),
+  alertmanagerPath: needed('prometheus-alertmanager', machine.alertmanagerPath),
+  haproxyPath: needed('haproxy', machine.haproxyPath),
+  redisServerPath: needed('redis-server', machine.redisServerPath),
+};
 const words = positionals.map((word) => word.toLowerCase());
 const fitting = SCENES.filter(({ title }) =>
   words.every((word) => title.toLowerCase().includes(word)),
@@ -79,10 +74,7 @@ for (const [at, scene] of asked.entries()) {
     continue;
   }
   const rehearsal = await rehearse(scene, {
-    prometheusPath,
-    alertmanagerPath,
-    haproxyPath,
-    redisServerPath,
+    ...tools,
     seed: `${seed} ${scene.title}`,
     hastenedBy: isReal ? 1 : HASTENED_BY,
     accounts: 60,
@@ -136,4 +128,9 @@ function list(sightings: readonly Sighting[], show: (what: string) => string): s
 
 function shown(seconds: number | null): string {
   return seconds === null ? '**never**' : seconds.toFixed(seconds < 10 ? 1 : 0);
+}
+
+function needed(name: string, path: string | null): string {
+  if (path === null) throw new Error(`the night needs ${name}`);
+  return path;
 }

@@ -2,13 +2,12 @@
 // what was said of them against the gateway's book. `node scripts/order-faults.ts [--tickets 2000] [--seed 1]`
 import { parseArgs } from 'node:util';
 import { rehearse } from '../client/test/orders/order-rehearsal.ts';
-
-const SEEDS = 2 ** 31;
+import { SEED_OPTIONS } from './seeds.ts';
 
 const { values } = parseArgs({
   options: {
     tickets: { type: 'string', default: '2000' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * SEEDS)) },
+    seed: SEED_OPTIONS.seed,
   },
 });
 const seed = Number(values.seed);

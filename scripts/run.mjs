@@ -45,11 +45,7 @@ export const COMMANDS = {
   docs: {
     says: 'Writes what is made from the code: pages, schema.graphql, the client, the packed page; -- graphiql its files, -- screenshots the pictures, -- sizes those of the client.',
     kinds: {
-      pages: [
-        ...['configuration-doc', 'print-schema', 'errors-doc', 'metrics-doc', 'client-generated'],
-      ]
-        .map((name) => [`scripts/${name}.ts`])
-        .concat([['page/bundle.ts']]),
+      pages: [['scripts/docs.ts'], ['page/bundle.ts']],
       graphiql: [{ npm: ['ci', '--prefix', 'graphiql'] }, ['graphiql/bundle.ts']],
       screenshots: [['scripts/record-run.ts'], ['page/bundle.ts'], ['scripts/screenshots.ts']],
       sizes: [['scripts/client-sizes.ts']],

@@ -40,7 +40,7 @@ const RUN_NODE = '.run-node';
 
 const PRODUCTION = 'production';
 const ALL = 'all';
-const PROGRESS_MS = process.stderr.isTTY ? 200 : 5_000;
+const PROGRESS_MS = 5_000;
 
 // Tests that ran once run again: what they need is kept when a start brings the packages up to date.
 const wanted = process.argv.includes('--all') || installed().what === ALL ? ALL : PRODUCTION;
@@ -181,27 +181,18 @@ async function npmCi(paths) {
   } catch (error) {
     return { done: false, output: `${output}\n${error.message}` };
   } finally {
-    progress.end();
+    clearInterval(progress);
   }
 }
 
-/** A line that a terminal rewrites; in a log, one now and then. npm itself shows nothing until it is done. */
+/** A line now and then: npm itself shows nothing until it is done. */
 function showProgress(paths) {
   const startedAtMs = Date.now();
-  let lastText = '';
-  const timer = setInterval(() => {
+  return setInterval(() => {
     const count = paths.filter((path) => existsSync(path)).length;
     const seconds = Math.round((Date.now() - startedAtMs) / 1_000);
-    lastText = `  ${count} of ${paths.length} packages, ${seconds} s`;
-    if (process.stderr.isTTY) process.stderr.write(`\r${lastText}\x1b[K`);
-    else say(lastText);
+    say(`  ${count} of ${paths.length} packages, ${seconds} s`);
   }, PROGRESS_MS);
-  return {
-    end() {
-      clearInterval(timer);
-      if (process.stderr.isTTY && lastText !== '') process.stderr.write('\r\x1b[K');
-    },
-  };
 }
 
 /** npm keeps what it fetches; a home may be read-only, or have a cache that belongs to another user. */

@@ -2,6 +2,7 @@
 // by cursor while the replicas themselves die. Fails where an order is sent twice or a list is not the gateway's.
 // `npm run soak -- replicas [orders] [cursors] [--orders 10000] [--faults 1000] [--seed 1]`
 import { parseArgs } from 'node:util';
+import { quantile } from '../bench/support/statistics.ts';
 import { rehearseWithFailingRedis } from '../test/end-to-end/orders/ledger-world.ts';
 import { POLL_MS, runCursors } from '../test/end-to-end/scale/cursors-run.ts';
 import { redisServerPath } from '../test/support/machine.ts';
@@ -70,7 +71,6 @@ async function soakCursors(faults: number): Promise<readonly string[]> {
 }
 
 function sharesOf(times: readonly number[]): string {
-  const ms = times.toSorted((a, b) => a - b);
-  const at = (share: number) => Math.round(ms[Math.floor((ms.length - 1) * share)] ?? Number.NaN);
-  return `half of ${ms.length} within ${at(0.5)} ms, 95 % within ${at(0.95)} ms, all within ${at(1)} ms`;
+  const at = (share: number) => Math.round(quantile(times, share));
+  return `half of ${times.length} within ${at(0.5)} ms, 95 % within ${at(0.95)} ms, all within ${at(1)} ms`;
 }

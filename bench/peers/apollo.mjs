@@ -2,12 +2,12 @@
 import { RESTDataSource } from '@apollo/datasource-rest';
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
-import { reads } from '../contestants/by-hand/reads.ts';
+import { readsBy } from './reads.mjs';
 import { queryResolvers, typeDefs } from './schema.mjs';
 
 class TradingApi extends RESTDataSource {
   baseURL = process.env.GATEWAY_URL;
-  #get = (path) => this.get(path);
+  reads = readsBy((path) => this.get(path));
 
   constructor(token, options) {
     super(options);
@@ -17,35 +17,15 @@ class TradingApi extends RESTDataSource {
   willSendRequest(_path, request) {
     request.headers.authorization = this.token;
   }
-
-  session(token) {
-    return reads.session(token, this.#get);
-  }
-
-  catalog(token) {
-    return reads.catalog(token, this.#get);
-  }
-
-  positions(token) {
-    return reads.positions(token, this.#get);
-  }
-
-  withdrawalMethods(token) {
-    return reads.withdrawalMethods(token, this.#get);
-  }
-
-  customerId(token) {
-    return reads.customerId(token, this.#get);
-  }
 }
 
 const server = new ApolloServer({
   typeDefs,
   resolvers: {
-    Query: queryResolvers(({ api }) => api),
+    Query: queryResolvers(({ api }) => api.reads),
     Position: {
       instrument: async ({ symbol }, _args, { api, token }) =>
-        (await api.catalog(token)).byId.get(symbol) ?? null,
+        (await api.reads.catalog(token)).byId.get(symbol) ?? null,
     },
   },
 });

@@ -1,11 +1,7 @@
-/**
- * GraphQL Yoga with Pothos, DataLoader and fetch, each as its own documentation begins. With TUNED=yes it executes by
- * graphql-jit, as Mercurius does, and leaves out what the bench does not need.
- */
+/** GraphQL Yoga with Pothos, DataLoader and fetch, each as its own documentation begins. */
 import { createServer } from 'node:http';
 import SchemaBuilder from '@pothos/core';
 import DataLoader from 'dataloader';
-import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { createYoga } from 'graphql-yoga';
 import { search } from '../contestants/by-hand/search.ts';
 import { reads } from './reads.mjs';
@@ -89,21 +85,10 @@ builder.queryType({
   }),
 });
 
-const TUNED = {
-  plugins: [useJit()],
-  cors: false,
-  landingPage: false,
-  maskedErrors: false,
-  multipart: false,
-  batching: false,
-  logging: false,
-};
-
 const yoga = createYoga({
   schema: builder.toSchema(),
   graphiql: false,
   logging: 'warn',
-  ...(process.env.TUNED === 'yes' && TUNED),
   context: ({ request }) => {
     const token = request.headers.get('authorization');
     return {
@@ -117,25 +102,6 @@ const yoga = createYoga({
 });
 
 createServer(yoga).listen(Number(process.env.PORT), '127.0.0.1');
-
-/** Compiles each document once; yoga caches parsed documents, so that a text has one. */
-function useJit() {
-  const compiled = new WeakMap();
-  return {
-    onExecute({ args, setExecuteFn }) {
-      const { schema, document, operationName } = args;
-      let query = compiled.get(document);
-      if (query === undefined) {
-        query = compileQuery(schema, document, operationName ?? undefined);
-        compiled.set(document, query);
-      }
-      if (!isCompiledQuery(query)) return;
-      setExecuteFn(({ rootValue, contextValue, variableValues }) =>
-        query.query(rootValue, contextValue, variableValues),
-      );
-    },
-  };
-}
 
 function strings(t, names) {
   return Object.fromEntries(names.map((name) => [name, t.exposeString(name)]));

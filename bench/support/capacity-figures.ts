@@ -19,19 +19,6 @@ export interface CapacityPace extends CrowdSizes {
   readonly intervalMs: number;
 }
 
-export interface CapacityFigures {
-  /** The share of a core that the process used, at the median of the windows. */
-  readonly coreShare: number;
-  readonly units: readonly UnitFigures[];
-}
-
-interface UnitFigures {
-  readonly name: string;
-  /** Microseconds, and calls of the gateway, of one; by round. */
-  readonly cpu: readonly number[];
-  readonly calls: readonly number[];
-}
-
 const PLANNED_SHARE = 0.5;
 /** As docs/orders.md asks for. */
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];
@@ -43,10 +30,7 @@ const AS_DEPLOYED = {
 };
 
 /** The marginal cost of each unit: what the windows that have it take more than those without, for each time that it came. */
-export async function measureCapacity(
-  gateway: LiveGateway,
-  pace: CapacityPace,
-): Promise<CapacityFigures> {
+export async function measureCapacity(gateway: LiveGateway, pace: CapacityPace) {
   const { rounds, warmRounds, windowMs, settleMs, intervalMs } = pace;
   if (!haproxyPath || !redisServerPath) throw new Error('haproxy and redis-server are needed');
   await using redis = await startTestRedis(redisServerPath, { args: DURABLE });
@@ -58,6 +42,7 @@ export async function measureCapacity(
   const { units } = mix;
   const ticking = setInterval(() => void gateway.tick(), intervalMs);
   using _ticking = { [Symbol.dispose]: () => clearInterval(ticking) };
+  // Microseconds, and calls of the gateway, of one; by round.
   const figures = units.map(({ name }) => ({ name, cpu: [] as number[], calls: [] as number[] }));
   const shares: number[] = [];
   let factor = 1;
@@ -103,10 +88,14 @@ export async function measureCapacity(
       calls.push(of((window) => window.calls) / count);
     }
   }
+  // The share of a core that the process used, at the median of the rounds.
   return { coreShare: median(shares), units: figures };
 }
 
-export function capacityTable({ coreShare, units }: CapacityFigures): string {
+export function capacityTable({
+  coreShare,
+  units,
+}: Awaited<ReturnType<typeof measureCapacity>>): string {
   const rows = units.map(({ name, cpu, calls }) => [
     name,
     median(cpu).toFixed(0),

@@ -42,24 +42,18 @@ export class Contestant {
 
   /** The whole request as bytes; memoized for a question that repeats. */
   request(question: Question, connection: number, accept: string = PLAIN_JSON): Buffer {
-    let prepared = this.#prepared.get(question);
-    if (!prepared) {
-      prepared = new Map();
-      this.#prepared.set(question, prepared);
-    }
+    const prepared = this.#prepared.get(question) ?? new Map<string, Buffer>();
+    this.#prepared.set(question, prepared);
     const name = `${connection} ${accept}`;
-    let bytes = prepared.get(name);
-    if (!bytes) {
-      bytes = this.#write(question, connection, accept);
-      prepared.set(name, bytes);
-    }
+    const bytes = prepared.get(name) ?? this.#write(question, connection, accept);
+    prepared.set(name, bytes);
     return bytes;
   }
 
   /** The text of an answer without errors, and its data. */
   async ask(question: Question) {
     const { statusCode, body } = await request(
-      `http://127.0.0.1:${this.port}${this.#path(question)}`,
+      `http://127.0.0.1:${this.port}${this.#endpoint ?? question.path}`,
       { method: 'POST', headers: this.#headers(0, PLAIN_JSON), body: this.#body(question) },
     );
     const text = await body.text();
@@ -77,7 +71,9 @@ export class Contestant {
       'content-length': String(Buffer.byteLength(body)),
     };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    return Buffer.from(`POST ${this.#path(question)} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+    return Buffer.from(
+      `POST ${this.#endpoint ?? question.path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`,
+    );
   }
 
   #headers(connection: number, accept: string): Record<string, string> {
@@ -87,10 +83,6 @@ export class Contestant {
       'user-agent': 'bench',
       authorization: `Bearer ${this.#tokens[connection % this.#tokens.length]}`,
     };
-  }
-
-  #path({ path }: Question): string {
-    return this.#endpoint ?? path;
   }
 
   #body({ document, variables }: Question): string {

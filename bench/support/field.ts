@@ -37,7 +37,7 @@ export async function openField({ besides, peers }: Guests): Promise<Field> {
   const ours = await join(startOurs(gateway));
   // Whatever a process has answered before decides how V8 compiles it: one whose answers each contestant's are compared
   // with is in a slower state than the others, and is not measured.
-  const model = await startOurs(gateway, { name: 'model' });
+  const model = await startOurs(gateway, 'model');
   await using _compared = model.process;
   const { data } = await model.ask({ path: '', document: SYMBOLS, variables: {} });
   const workloads = createWorkloads(Object(data).catalog.instruments);
@@ -46,7 +46,9 @@ export async function openField({ besides, peers }: Guests): Promise<Field> {
     await join(startByHand(gateway)),
     ours,
   ];
-  for (const beside of besides) contestants.push(await join(startOurs(gateway, variantOf(beside))));
+  for (const beside of besides) {
+    contestants.push(await join(startOurs(gateway, `ours, ${beside}`, variantOf(beside))));
+  }
   if (peers) {
     for (const starting of startPeers(gateway)) contestants.push(await join(starting));
   }
@@ -59,9 +61,8 @@ export async function openField({ besides, peers }: Guests): Promise<Field> {
 }
 
 function variantOf(beside: string): Variant {
-  const name = `ours, ${beside}`;
-  if (beside.startsWith('--')) return { name, nodeFlags: [beside] };
+  if (beside.startsWith('--')) return { nodeFlags: [beside] };
   const [, setting, value] = /^([A-Z_]+)=(.*)$/.exec(beside) ?? [];
-  if (setting !== undefined) return { name, environment: { [setting]: value ?? '' } };
-  return { name, folder: resolve(beside) };
+  if (setting !== undefined) return { environment: { [setting]: value ?? '' } };
+  return { script: resolve(beside, 'src/main.ts') };
 }

@@ -11,15 +11,11 @@ export interface Gateway extends AsyncDisposable {
 
 const SCRIPT = fileURLToPath(new URL('gateway-process.ts', import.meta.url));
 
-export interface GatewayOptions {
-  /** Each login has positions with ids of its own, so that no two users' answers are alike. */
-  readonly personal?: boolean;
-}
-
+/** Where it is personal each login has positions with ids of its own, so that no two users' answers are alike. */
 export async function startGateway(
   instruments: number,
   tokens: number,
-  { personal = false }: GatewayOptions = {},
+  isPersonal = false,
 ): Promise<Gateway> {
   const child = await ProbedProcess.listening({
     script: SCRIPT,
@@ -27,7 +23,7 @@ export async function startGateway(
     environment: {
       INSTRUMENTS: String(instruments),
       TOKENS: String(tokens),
-      PERSONAL: personal ? 'yes' : 'no',
+      PERSONAL: isPersonal ? 'yes' : 'no',
     },
   });
   const setMarket = (market: Market) => child.exchange({ market });

@@ -1,6 +1,7 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 
 const LOOK_EVERY_MS = 1;
+const SCHEDULED = '/proc/thread-self/schedstat';
 
 /**
  * Looks at the clock in each turn of the event loop, for the longest. The time in which its thread was ready, while the kernel
@@ -32,7 +33,7 @@ export class HoldWatch {
 
 /** How long this thread has waited for a core so far; nothing where the kernel does not tell. */
 class RunQueue {
-  readonly #file = openOrNull('/proc/thread-self/schedstat');
+  readonly #file = existsSync(SCHEDULED) ? openSync(SCHEDULED, 'r') : null;
   readonly #text = Buffer.alloc(64);
 
   waitedMs(): number {
@@ -44,13 +45,5 @@ class RunQueue {
 
   close(): void {
     if (this.#file !== null) closeSync(this.#file);
-  }
-}
-
-function openOrNull(path: string): number | null {
-  try {
-    return openSync(path, 'r');
-  } catch {
-    return null;
   }
 }

@@ -4,11 +4,6 @@ import type { LiveGateway } from './live-gateway.ts';
 import { ALONE, OURS, UNLIMITED } from './ours.ts';
 import { ProbedProcess } from './probed-process.ts';
 
-export interface LiveSettings {
-  readonly intervalMs: number;
-  readonly environment?: Readonly<Record<string, string>>;
-}
-
 export const QUERY = `subscription { positionChanges {
   cursor snapshot upserted { id symbol side units priceOpen priceCurrent profit } opened closed
   totals { count invested profit } status asOf
@@ -24,7 +19,10 @@ export const ACCOUNT_QUERY = `subscription { accountChanges {
 /** This project, or a loop that sends the same message to everybody, whatever it received. */
 export function startLive(
   gateway: LiveGateway,
-  { intervalMs, environment }: LiveSettings,
+  {
+    intervalMs,
+    environment,
+  }: { readonly intervalMs: number; readonly environment?: Readonly<Record<string, string>> },
   loopMessage: string | null = null,
 ): Promise<ProbedProcess> {
   const loop = fileURLToPath(new URL('../contestants/bare-live.ts', import.meta.url));

@@ -6,20 +6,12 @@ interface Watcher {
   readonly socket: WebSocket;
   readonly stream: Socket;
   isSubscribed: boolean;
-  lastAtMs: number;
-}
-
-export interface CrowdOptions {
-  /** Each socket takes packed messages, as browsers do. */
-  readonly isPacked?: boolean;
 }
 
 export interface CrowdFigures {
   readonly events: number;
   /** All that came over the wire, frames included. */
   readonly bytes: number;
-  /** Share of events that came later than two intervals after the one before. */
-  readonly lateShare: number;
 }
 
 const SOCKETS_PER_ADDRESS = 10;
@@ -30,39 +22,30 @@ export class LiveCrowd {
   readonly #port: number;
   readonly #isPacked: boolean;
   readonly #watchers: Watcher[] = [];
-  #lateAfterMs = Number.POSITIVE_INFINITY;
   #bytesBefore = 0;
   #events = 0;
-  #late = 0;
 
-  constructor(port: number, { isPacked = false }: CrowdOptions = {}) {
+  /** Each socket takes packed messages where that is wanted, as browsers do. */
+  constructor(port: number, isPacked = false) {
     this.#port = port;
     this.#isPacked = isPacked;
   }
 
   /** Opens one socket per token, through `connection_init` and no further. */
   async connect(tokens: readonly string[]): Promise<void> {
-    for (let at = 0; at < tokens.length; at += AT_ONCE) {
-      const some = tokens.slice(at, at + AT_ONCE);
-      await Promise.all(some.map((token, offset) => this.#connect(token, at + offset)));
-    }
+    await inBatches(tokens, (token, at) => this.#connect(token, at));
   }
 
   /** Subscribes the sockets that are not yet; resolves when each has its first event. */
   async subscribe(query: string): Promise<void> {
     const message = JSON.stringify({ id: '1', type: 'subscribe', payload: { query } });
     const waiting = this.#watchers.filter(({ isSubscribed }) => !isSubscribed);
-    for (let at = 0; at < waiting.length; at += AT_ONCE) {
-      const some = waiting.slice(at, at + AT_ONCE);
-      await Promise.all(
-        some.map((watcher) => {
-          const first = once(watcher.socket, 'message');
-          watcher.isSubscribed = true;
-          watcher.socket.send(message);
-          return first;
-        }),
-      );
-    }
+    await inBatches(waiting, (watcher) => {
+      const first = once(watcher.socket, 'message');
+      watcher.isSubscribed = true;
+      watcher.socket.send(message);
+      return first;
+    });
   }
 
   /** Ends all subscriptions; the sockets stay. */
@@ -81,24 +64,14 @@ export class LiveCrowd {
     return String(data);
   }
 
-  begin(intervalMs: number): void {
-    this.#lateAfterMs = intervalMs * 2;
+  begin(): void {
     this.#bytesBefore = this.#bytesRead();
     this.#events = 0;
-    this.#late = 0;
-    const nowMs = performance.now();
-    for (const watcher of this.#watchers) watcher.lastAtMs = nowMs;
   }
 
+  /** Since it has begun. */
   figures(): CrowdFigures {
-    const nowMs = performance.now();
-    // A socket without an event so far counts with its wait until now.
-    for (const { lastAtMs } of this.#watchers) this.#gap(nowMs - lastAtMs);
-    return {
-      events: this.#events,
-      bytes: this.#bytesRead() - this.#bytesBefore,
-      lateShare: this.#late / Math.max(1, this.#events),
-    };
+    return { events: this.#events, bytes: this.#bytesRead() - this.#bytesBefore };
   }
 
   close(): void {
@@ -120,26 +93,23 @@ export class LiveCrowd {
     socket.send(JSON.stringify({ type: 'connection_init', payload }));
     await acknowledged;
     const stream = await connected;
-    const watcher: Watcher = { socket, stream, isSubscribed: false, lastAtMs: performance.now() };
     socket.on('close', (code, reason) => {
       if (code !== 1006) throw new Error(`a socket was closed: ${code} ${reason}`);
     });
-    socket.on('message', () => this.#onEvent(watcher));
-    this.#watchers.push(watcher);
+    socket.on('message', () => {
+      this.#events += 1;
+    });
+    this.#watchers.push({ socket, stream, isSubscribed: false });
   }
 
   #bytesRead(): number {
     return this.#watchers.reduce((sum, { stream }) => sum + stream.bytesRead, 0);
   }
+}
 
-  #onEvent(watcher: Watcher): void {
-    const nowMs = performance.now();
-    this.#events += 1;
-    this.#gap(nowMs - watcher.lastAtMs);
-    watcher.lastAtMs = nowMs;
-  }
-
-  #gap(gapMs: number): void {
-    if (gapMs > this.#lateAfterMs) this.#late += 1;
+async function inBatches<T>(all: readonly T[], act: (one: T, at: number) => Promise<unknown>) {
+  for (let from = 0; from < all.length; from += AT_ONCE) {
+    const some = all.slice(from, from + AT_ONCE);
+    await Promise.all(some.map((one, at) => act(one, from + at)));
   }
 }

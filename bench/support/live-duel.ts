@@ -33,85 +33,60 @@ export interface WindowFigures extends CrowdFigures {
 
 /** The cost of one crowd for each of the two, window by window. */
 export interface DuelFigures {
-  readonly size: CrowdSize;
   readonly names: readonly string[];
   readonly eventBytes: number;
-  readonly ours: readonly WindowFigures[];
-  readonly beside: readonly WindowFigures[];
-  /** The polls of our contestant. */
-  readonly pollsPerSecond: number;
+  readonly windows: readonly [ours: WindowFigures[], beside: WindowFigures[]];
   /** The median of each window's ratio, as the geometric mean over both orders. */
   readonly ratio: number;
 }
 
-/** A running server, and what its subscribers ask for. */
+/** A server, and what its subscribers ask for. */
 interface Opponent {
   readonly name: string;
-  readonly process: ProbedProcess;
-  readonly query: string;
+  readonly query?: string;
   /** Whether its sockets take packed messages. */
-  readonly isPacked: boolean;
+  readonly isPacked?: boolean;
+  /** Whether it is the loop that sends the other's message to everybody. */
+  readonly isBare?: boolean;
 }
 
-const LONGEST_WARM_MS = 120_000;
-const LEAVING_MS = 500;
+/** Ours and what it is measured beside: itself with other subscribers, or a bare loop. */
+export const DUELS: Readonly<Record<string, readonly [Opponent, Opponent]>> = {
+  loop: [{ name: 'ours' }, { name: 'bare loop', isBare: true }],
+  account: [{ name: '`accountChanges`', query: ACCOUNT_QUERY }, { name: '`positionChanges`' }],
+  packed: [{ name: 'packed', isPacked: true }, { name: 'plain' }],
+};
 
-/** The events of the crowd that connects first cost up to a fifth more, whoever serves it. */
-const ORDERS = ['ours first', 'beside first'] as const;
-type Order = (typeof ORDERS)[number];
+const LONGEST_WARM_MS = 120_000;
 
 /**
- * This project and another server under the same crowd at the same time, on the same core: what else
- * the machine does meets both alike. Each process's CPU is its own.
+ * Two servers under the same crowd at the same time, on the same core: what else the machine does meets both alike. Each
+ * process's CPU is its own.
  */
 export class LiveDuel implements AsyncDisposable {
   readonly #gateway: LiveGateway;
   readonly #pace: LivePace;
-  readonly #ours: Opponent;
-  readonly #beside: Opponent;
-  readonly #eventBytes: number;
+  readonly #opponents: readonly [Opponent, Opponent];
+  readonly #processes: ProbedProcess[] = [];
+  #eventBytes = 0;
 
-  private constructor(
-    gateway: LiveGateway,
-    pace: LivePace,
-    opponents: readonly [Opponent, Opponent],
-    eventBytes: number,
-  ) {
+  constructor(gateway: LiveGateway, pace: LivePace, opponents: readonly [Opponent, Opponent]) {
     this.#gateway = gateway;
     this.#pace = pace;
-    [this.#ours, this.#beside] = opponents;
-    this.#eventBytes = eventBytes;
-  }
-
-  /** Beside the bare loop. */
-  static async start(gateway: LiveGateway, pace: LivePace): Promise<LiveDuel> {
-    const ours = await opponent('ours', gateway, pace);
-    const message = await sampleOf(ours, gateway);
-    const process = await startLive(gateway, pace, message);
-    const beside = { ...ours, name: 'bare loop', process };
-    return new LiveDuel(gateway, pace, [ours, beside], message.length);
-  }
-
-  /** To sockets that take packed messages, beside itself and sockets that do not. */
-  static async startPacked(gateway: LiveGateway, pace: LivePace): Promise<LiveDuel> {
-    const ours = await opponent('packed', gateway, pace, { isPacked: true });
-    const beside = await opponent('plain', gateway, pace);
-    const { length } = await sampleOf(beside, gateway);
-    return new LiveDuel(gateway, pace, [ours, beside], length);
-  }
-
-  /** To followers of the whole account, beside itself and followers of the positions. */
-  static async startAccount(gateway: LiveGateway, pace: LivePace): Promise<LiveDuel> {
-    const ours = await opponent('`accountChanges`', gateway, pace, { query: ACCOUNT_QUERY });
-    const beside = await opponent('`positionChanges`', gateway, pace);
-    const { length } = await sampleOf(ours, gateway);
-    return new LiveDuel(gateway, pace, [ours, beside], length);
+    this.#opponents = opponents;
   }
 
   /** Node compiles what has run often: both send as many events before they are measured. */
-  async warm(): Promise<void> {
-    await this.#under(this.#pace.warmCrowd, 'ours first', async (crowds) => {
-      for (const crowd of crowds) crowd.begin(this.#pace.intervalMs);
+  async start(): Promise<void> {
+    let message = '';
+    for (const { isBare } of this.#opponents) {
+      const process = await startLive(this.#gateway, this.#pace, isBare ? message : null);
+      this.#processes.push(process);
+      message ||= await this.#sample(process);
+    }
+    this.#eventBytes = message.length;
+    await this.#under(this.#pace.warmCrowd, [0, 1], async (crowds) => {
+      for (const crowd of crowds) crowd.begin();
       const until = performance.now() + LONGEST_WARM_MS;
       const isCold = () => crowds.some((crowd) => crowd.figures().events < this.#pace.warmEvents);
       while (isCold() && performance.now() < until) await delay(100);
@@ -119,63 +94,50 @@ export class LiveDuel implements AsyncDisposable {
   }
 
   async measure(size: CrowdSize): Promise<DuelFigures> {
-    const ours: WindowFigures[] = [];
-    const beside: WindowFigures[] = [];
+    const windows: [WindowFigures[], WindowFigures[]] = [[], []];
     const ratios: number[] = [];
-    let pollsPerSecond = 0;
-    for (const order of ORDERS) {
-      const figures = await this.#windowsOf(size, order);
-      ours.push(...figures.ours);
-      beside.push(...figures.beside);
-      ratios.push(figures.ratio);
-      pollsPerSecond = figures.pollsPerSecond;
+    // The events of the crowd that connects first cost up to a fifth more, whoever serves it.
+    for (const order of [
+      [0, 1],
+      [1, 0],
+    ]) {
+      const taken = await this.#under(size, order, (crowds) => this.#windows(crowds));
+      ratios.push(median(taken.map(([ours, beside]) => perEvent(ours) / perEvent(beside))));
+      for (const pair of taken) pair.forEach((window, at) => void windows[at]?.push(window));
     }
-    const names = [this.#ours.name, this.#beside.name];
-    const ratio = geometricMean(ratios);
-    return { size, names, eventBytes: this.#eventBytes, ours, beside, pollsPerSecond, ratio };
-  }
-
-  #windowsOf(
-    size: CrowdSize,
-    order: Order,
-  ): Promise<Pick<DuelFigures, 'ours' | 'beside' | 'pollsPerSecond' | 'ratio'>> {
-    const { settleMs, windows } = this.#pace;
-    return this.#under(size, order, async ([ourCrowd, otherCrowd]) => {
-      await delay(settleMs);
-      const ours: WindowFigures[] = [];
-      const beside: WindowFigures[] = [];
-      const ratios: number[] = [];
-      for (let window = 0; window < windows; window += 1) {
-        const [of, other] = await Promise.all([
-          this.#window(this.#ours, ourCrowd),
-          this.#window(this.#beside, otherCrowd),
-        ]);
-        ours.push(of);
-        beside.push(other);
-        ratios.push(perEvent(of) / perEvent(other));
-      }
-      const pollsPerSecond = await this.#pollsOfOurs(otherCrowd);
-      return { ours, beside, pollsPerSecond, ratio: median(ratios) };
-    });
+    const names = this.#opponents.map(({ name }) => name);
+    return { names, eventBytes: this.#eventBytes, windows, ratio: geometricMean(ratios) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { process } of [this.#ours, this.#beside]) await process[Symbol.asyncDispose]();
+    for (const process of this.#processes) await process[Symbol.asyncDispose]();
+  }
+
+  async #windows(crowds: readonly LiveCrowd[]) {
+    await delay(this.#pace.settleMs);
+    const taken: (readonly [WindowFigures, WindowFigures])[] = [];
+    for (let window = 0; window < this.#pace.windows; window += 1) {
+      const [ours, beside] = await Promise.all(crowds.map((crowd, at) => this.#window(crowd, at)));
+      if (ours && beside) taken.push([ours, beside]);
+    }
+    return taken;
   }
 
   async #under<T>(
     { sockets, accounts }: CrowdSize,
-    order: Order,
-    act: (crowds: readonly [LiveCrowd, LiveCrowd]) => Promise<T>,
+    order: readonly number[],
+    act: (crowds: readonly LiveCrowd[]) => Promise<T>,
   ): Promise<T> {
-    const crowds = [crowdOf(this.#ours), crowdOf(this.#beside)] as const;
+    const crowds = this.#processes.map(
+      ({ port }, at) => new LiveCrowd(port, this.#opponents[at]?.isPacked),
+    );
     // Twice in an interval, so that each poll finds a change, whatever the market's own delays.
     const ticking = setInterval(() => void this.#gateway.tick(), this.#pace.intervalMs / 2);
     const rest = stayAwake();
     try {
-      for (const crowd of order === 'ours first' ? crowds : crowds.toReversed()) {
-        await crowd.connect(this.#gateway.tokens(accounts, sockets / accounts));
-        await crowd.subscribe((crowd === crowds[0] ? this.#ours : this.#beside).query);
+      for (const at of order) {
+        await crowds[at]?.connect(this.#gateway.tokens(accounts, sockets / accounts));
+        await crowds[at]?.subscribe(this.#opponents[at]?.query ?? QUERY);
       }
       return await act(crowds);
     } finally {
@@ -185,54 +147,31 @@ export class LiveDuel implements AsyncDisposable {
     }
   }
 
-  /** The gateway counts calls, whoever makes them, so the other contestant's sockets are closed. */
-  async #pollsOfOurs(other: LiveCrowd): Promise<number> {
-    other.close();
-    await delay(LEAVING_MS);
-    const polls = async () => (await this.#gateway.calls()).getOpenPositions ?? 0;
-    const before = await polls();
-    const beganAtMs = performance.now();
-    await delay(this.#pace.windowMs);
-    return (((await polls()) - before) * 1000) / (performance.now() - beganAtMs);
-  }
-
-  async #window({ process }: Opponent, crowd: LiveCrowd): Promise<WindowFigures> {
-    const { intervalMs, windowMs } = this.#pace;
+  async #window(crowd: LiveCrowd, at: number): Promise<WindowFigures> {
+    const process = this.#processes[at] as ProbedProcess;
     const beganAtMs = performance.now();
     const cpuBefore = await process.ask({ ask: 'cpu' });
     await process.ask({ ask: 'watch-holds' });
-    crowd.begin(intervalMs);
-    await delay(windowMs);
+    crowd.begin();
+    await delay(this.#pace.windowMs);
     const figures = crowd.figures();
     const cpu = (await process.ask({ ask: 'cpu' })) - cpuBefore;
     const seconds = (performance.now() - beganAtMs) / 1000;
     const holdMs = await process.ask({ ask: 'longest-hold' });
     return { ...figures, seconds, cpu, holdMs };
   }
-}
 
-async function opponent(
-  name: string,
-  gateway: LiveGateway,
-  { intervalMs }: LivePace,
-  { query = QUERY, isPacked = false }: Partial<Opponent> = {},
-): Promise<Opponent> {
-  return { name, process: await startLive(gateway, { intervalMs }), query, isPacked };
-}
-
-function crowdOf({ process, isPacked }: Opponent): LiveCrowd {
-  return new LiveCrowd(process.port, { isPacked });
-}
-
-async function sampleOf(opponent: Opponent, gateway: LiveGateway): Promise<string> {
-  const crowd = crowdOf(opponent);
-  await crowd.connect(gateway.tokens(1, 1));
-  await crowd.subscribe(opponent.query);
-  const sample = crowd.sample();
-  await gateway.tick();
-  const message = await sample;
-  crowd.close();
-  return message;
+  /** An event of the first of them, which the loop sends on. */
+  async #sample({ port }: ProbedProcess): Promise<string> {
+    const crowd = new LiveCrowd(port);
+    await crowd.connect(this.#gateway.tokens(1, 1));
+    await crowd.subscribe(this.#opponents[0].query ?? QUERY);
+    const sample = crowd.sample();
+    await this.#gateway.tick();
+    const message = await sample;
+    crowd.close();
+    return message;
+  }
 }
 
 export function perEvent({ cpu, events }: WindowFigures): number {

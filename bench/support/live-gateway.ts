@@ -27,17 +27,11 @@ export interface LiveGateway extends AsyncDisposable {
 
 const SECRET = 'bench';
 
-export interface LiveGatewayOptions {
-  readonly instruments?: number;
-  /** The interval at which the market moves by itself; 0: only on demand. */
-  readonly tickMs?: number;
-}
-
-/** The sandbox gateway in a process of its own, with a market that moves on demand. */
+/** The sandbox gateway in a process of its own. Its market moves on demand, or at an interval too. */
 export async function startLiveGateway({
   instruments = 500,
   tickMs = 0,
-}: LiveGatewayOptions = {}): Promise<LiveGateway> {
+} = {}): Promise<LiveGateway> {
   const child = await ProbedProcess.listening({
     script: fileURLToPath(new URL('sandbox-process.ts', import.meta.url)),
     core: GATEWAY_CORE,

@@ -12,23 +12,27 @@ export interface Sample {
   readonly cpu: number;
 }
 
-/** Loads a contestant for a while, with the headers of one client. */
-export async function sample(
+/** Requests of one kind for a while, with the headers of one client; resolves with the number of answers. */
+export function load(
   contestant: Contestant,
-  { connections, next, samples }: Workload,
+  { connections, next, samples: [known] }: Workload,
   durationMs: number,
   accept?: string,
-): Promise<Sample> {
-  const [known] = samples;
-  const ask = contestant.replaysRecording && known ? () => known : next;
-  const before = await contestant.process.ask({ ask: 'cpu' });
-  const answered = await fire({
+): Promise<number> {
+  const ask = contestant.replaysRecording ? () => known : next;
+  return fire({
     port: contestant.port,
     connections,
     durationMs,
     next: (connection) => contestant.request(ask(), connection, accept),
   });
+}
+
+export async function sample(...given: Parameters<typeof load>): Promise<Sample> {
+  const [{ process }] = given;
+  const before = await process.ask({ ask: 'cpu' });
+  const answered = await load(...given);
   await delay(SETTLING_MS);
-  const after = await contestant.process.ask({ ask: 'cpu' });
+  const after = await process.ask({ ask: 'cpu' });
   return { answered, cpu: (after - before) / answered };
 }

@@ -29,7 +29,7 @@ const SAMPLING_MICROSECONDS = 250;
 const SAMPLING_BYTES = 4_096;
 
 let holds: HoldWatch | null = null;
-let session: Session | null = null;
+const session = new Session();
 /** What Node was given to wait for, by kind. */
 const waits: Record<string, number> = {};
 const counting = createHook({
@@ -48,8 +48,8 @@ process.channel?.unref();
 // A bench that was interrupted must not leave its processes behind.
 process.on('disconnect', () => process.exit());
 
-async function answer(question: ProbeQuestion): Promise<number | null> {
-  switch (question.ask) {
+async function answer({ ask, file = '' }: ProbeQuestion): Promise<number | null> {
+  switch (ask) {
     case 'cpu': {
       const { user, system } = process.cpuUsage();
       return user + system;
@@ -60,14 +60,14 @@ async function answer(question: ProbeQuestion): Promise<number | null> {
     case 'longest-hold':
       return holds?.end() ?? null;
     case 'start-profile':
-      session = new Session();
       session.connect();
       await session.post('Profiler.enable');
       await session.post('Profiler.setSamplingInterval', { interval: SAMPLING_MICROSECONDS });
       await session.post('Profiler.start');
       return null;
+    case 'stop-profile':
+      return write(file, (await session.post('Profiler.stop')).profile);
     case 'start-allocations':
-      session = new Session();
       session.connect();
       await session.post('HeapProfiler.enable');
       await session.post('HeapProfiler.startSampling', {
@@ -78,18 +78,14 @@ async function answer(question: ProbeQuestion): Promise<number | null> {
       for (const type of Object.keys(waits)) waits[type] = 0;
       counting.enable();
       return null;
-    case 'stop-allocations': {
+    case 'stop-allocations':
       counting.disable();
-      const result = await session?.post('HeapProfiler.stopSampling');
-      writeFileSync(question.file ?? 'bench.heap.json', JSON.stringify({ waits, ...result }));
-      session?.disconnect();
-      return null;
-    }
-    case 'stop-profile': {
-      const result = await session?.post('Profiler.stop');
-      writeFileSync(question.file ?? 'bench.cpuprofile', JSON.stringify(result?.profile));
-      session?.disconnect();
-      return null;
-    }
+      return write(file, { waits, ...(await session.post('HeapProfiler.stopSampling')) });
   }
+}
+
+function write(file: string, profile: object): null {
+  writeFileSync(file, JSON.stringify(profile));
+  session.disconnect();
+  return null;
 }

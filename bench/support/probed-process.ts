@@ -110,8 +110,7 @@ export class ProbedProcess implements AsyncDisposable {
     return asked;
   }
 
-  /** A compile cache is written at a graceful end only. */
-  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  async end(signal: NodeJS.Signals): Promise<void> {
     if (this.hasEnded) return;
     this.#child.kill(signal);
     await this.#ended;
@@ -123,13 +122,12 @@ export class ProbedProcess implements AsyncDisposable {
 }
 
 /** True where something listens on the port. */
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    socket.once('error', () => resolve(false));
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-  });
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  const isOpen = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isOpen;
 }

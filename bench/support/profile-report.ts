@@ -8,25 +8,16 @@ interface CallFrame {
 }
 
 interface Profile {
-  readonly nodes: readonly {
-    readonly id: number;
-    readonly callFrame: CallFrame;
-  }[];
+  readonly nodes: readonly { readonly id: number; readonly callFrame: CallFrame }[];
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
-}
-
-export interface SelfTime {
-  readonly where: string;
-  /** The share of the time in which the process did anything. */
-  readonly share: number;
 }
 
 const IDLE = '(idle)';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The functions by their self time, the largest first. */
-export function selfTimes(file: string, grouping: 'by function' | 'by part'): SelfTime[] {
+/** The functions by their self time, as a share of the time in which the process did anything, the largest first. */
+export function selfTimes(file: string, grouping: 'by function' | 'by part') {
   const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(file, 'utf8')) as Profile;
   const names = new Map(
     nodes.map(({ id, callFrame }) => {

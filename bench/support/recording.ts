@@ -7,18 +7,8 @@ const TICKS = 64;
 // The others are not for this user's group.
 const SHARE_OF_GROUP = 0.9;
 
-/** The sandbox gateway's answers to its professional user, as whole HTTP answers. */
-export interface Recording {
-  readonly session: Buffer;
-  readonly withdrawalMethods: Buffer;
-  readonly customerId: Buffer;
-  readonly positions: readonly Buffer[];
-  readonly catalog: { readonly plain: Buffer; readonly zipped: Buffer };
-  readonly tokens: readonly string[];
-}
-
-/** Records every answer of the sandbox gateway once, so that it can be replayed at next to no cost. */
-export async function record(instruments: number, tokens: number): Promise<Recording> {
+/** Records every answer of the sandbox gateway to its professional user once, as a whole HTTP answer, to be replayed at next to no cost. */
+export async function record(instruments: number, tokens: number) {
   await using sandbox = await startSandbox({
     seed: 'bench',
     instruments: Math.round(instruments / SHARE_OF_GROUP),

@@ -7,37 +7,26 @@ import { Contestant, type ContestantOptions } from './contestant.ts';
 import { CONTESTANT_CORE } from './cores.ts';
 import type { Gateway } from './gateway.ts';
 import { ALONE, OURS, UNLIMITED } from './ours.ts';
-import { ProbedProcess } from './probed-process.ts';
+import { ProbedProcess, type ProcessOptions } from './probed-process.ts';
 import type { Workload } from './workloads.ts';
 
 type Surroundings = Pick<Gateway, 'url' | 'tokens'>;
 
-interface Entry extends Pick<ContestantOptions, 'name' | 'endpoint' | 'replaysRecording'> {
-  readonly script: string;
-  readonly environment?: Readonly<Record<string, string>>;
-  readonly nodeFlags?: readonly string[];
-}
+/** How its process differs from another one of the same program. */
+export type Variant = Partial<Pick<ProcessOptions, 'script' | 'nodeFlags' | 'environment'>>;
 
-/** The difference between a further one of this project's processes and the first. */
-export interface Variant {
-  readonly name: string;
-  /** Another checkout of the project. */
-  readonly folder?: string;
-  readonly nodeFlags?: readonly string[];
-  readonly environment?: Readonly<Record<string, string>>;
-}
+type Entry = Pick<ContestantOptions, 'name' | 'endpoint' | 'replaysRecording'> &
+  Variant & { readonly script: string };
 
 /** This project as it runs in production, with limits that a load test does not reach. */
 export function startOurs(
   gateway: Surroundings,
-  { name, folder, nodeFlags = [], environment }: Variant = { name: 'ours' },
+  name = 'ours',
+  { environment, ...variant }: Variant = {},
 ): Promise<Contestant> {
+  const settings = { ...ALONE, ...UNLIMITED, ...environment };
   return start(gateway, {
-    name,
-    endpoint: '/graphql',
-    script: folder === undefined ? OURS : join(folder, 'src/main.ts'),
-    nodeFlags,
-    environment: { ...ALONE, ...UNLIMITED, ...environment },
+    ...{ name, endpoint: '/graphql', script: OURS, ...variant, environment: settings },
   });
 }
 
@@ -73,12 +62,10 @@ async function answersOf(
   workloads: readonly Workload[],
 ): Promise<PreparedAnswers> {
   const answers: Record<string, PreparedAnswers[string]> = {};
-  for (const { samples, calls, title } of workloads) {
-    const [question] = samples;
-    if (!question) throw new Error(`${title}: nothing is asked`);
+  for (const { samples, calls } of workloads) {
     const bodies: string[] = [];
     for (const sample of samples) bodies.push((await model.ask(sample)).text);
-    answers[question.path] = { calls, bodies };
+    answers[samples[0].path] = { calls, bodies };
   }
   return answers;
 }
@@ -87,13 +74,9 @@ export async function start(
   { url, tokens }: Surroundings,
   { script, environment, nodeFlags = [], ...entry }: Entry,
 ): Promise<Contestant> {
-  const process = await ProbedProcess.listening({
-    script,
-    core: CONTESTANT_CORE,
-    nodeFlags,
-    environment: { GATEWAY_URL: url, ...environment },
-  });
-  return new Contestant({ ...entry, process, tokens });
+  const given = { GATEWAY_URL: url, ...environment };
+  const options = { script, core: CONTESTANT_CORE, nodeFlags, environment: given };
+  return new Contestant({ ...entry, process: await ProbedProcess.listening(options), tokens });
 }
 
 function pathOf(relative: string): string {

@@ -1,3 +1,5 @@
+import { createSeededRandom } from '../../test/end-to-end/orders/seeded-random.ts';
+
 const SHORTEST = 2;
 // Few people type more before they see what they look for.
 const LONGEST = 12;
@@ -18,12 +20,12 @@ export function createTerms(instruments: readonly { symbol: string; name: string
       for (let end = SHORTEST; end <= longest; end += 1) terms.add(text.slice(0, end).trim());
     }
   }
-  const shuffled = [...terms];
-  const random = createRandom();
-  for (let at = shuffled.length - 1; at > 0; at -= 1) {
-    const other = Math.floor(random() * (at + 1));
-    [shuffled[at], shuffled[other]] = [shuffled[other] as string, shuffled[at] as string];
-  }
+  // The same order each time.
+  const random = createSeededRandom(1);
+  const shuffled = [...terms]
+    .map((term) => ({ term, at: random.next() }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ term }) => term);
   let used = 0;
   return {
     next(): string {
@@ -32,14 +34,5 @@ export function createTerms(instruments: readonly { symbol: string; name: string
       used += 1;
       return write?.(term) ?? term;
     },
-  };
-}
-
-/** The same order each time. */
-function createRandom(): () => number {
-  let state = 1;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 4_294_967_296;
   };
 }

@@ -15,7 +15,7 @@ export interface Workload {
   readonly calls: readonly string[];
   readonly next: () => Question;
   /** The requests whose answers are compared, and which the wire has prepared. */
-  readonly samples: readonly Question[];
+  readonly samples: readonly [Question, ...Question[]];
   /** True where others may find less: not every search forgives a typo. */
   readonly mayEndEarly: boolean;
 }
@@ -77,7 +77,7 @@ function freshSearch(instruments: readonly { symbol: string; name: string }[]): 
   return {
     ...still('search-fresh', 'search, first 20, fresh', 12, [], next()),
     next,
-    samples: Array.from({ length: SAMPLED_TERMS }, next),
+    samples: [next(), ...Array.from({ length: SAMPLED_TERMS - 1 }, next)],
     mayEndEarly: true,
   };
 }

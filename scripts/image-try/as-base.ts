@@ -29,7 +29,7 @@ export async function tryAsBase(buildah: Buildah, image: BuiltImage): Promise<vo
   const config = buildah.config(DERIVED);
   const derived = { ...image, config, rootFolder: buildah.from(DERIVED).folder };
   await using container = await Container.start(derived, { SANDBOX: 'on' });
-  await container.serving();
+  await container.serving;
   const url = `${container.url}/graphql?query=${encodeURIComponent('{ greeting }')}`;
   const { data } = (await (await fetch(url)).json()) as { data?: unknown };
   expectEqual(data, { greeting: 'Hello' }, 'an image of three lines serves fields of its own');

@@ -10,7 +10,7 @@ export async function tryAsSandbox(image: BuiltImage): Promise<void> {
     // As with a gateway; the sandbox alone would record orders in memory.
     ORDER_STORE: 'data/orders.db',
   });
-  await container.serving();
+  await container.serving;
   expect(await container.isHealthy(), 'its own health check passes');
   const [user, group] = image.config.User.split(':');
   const status = container.status();

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   cpSync,
@@ -12,9 +11,9 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { locate } from '../../test/support/machine.ts';
 import type { Buildah } from './buildah.ts';
+import { run } from './run.ts';
 
 const SUITE = 'bookworm';
-const LONGEST_MS = 180_000;
 /** What Node's binary links to beside the C library, and what spares the base a whole Perl: it has merged folders from the start. */
 const PACKAGES = ['libatomic1', 'libstdc++6', 'usr-is-merged'];
 const MERGED_FOLDERS = '/usr/share/mmdebstrap/hooks/merged-usr';
@@ -33,7 +32,7 @@ export function buildBase(buildah: Buildah, tag: string): void {
   if (npm === null) throw new Error('there is no npm on this machine');
   const { container, folder } = buildah.from('scratch');
   // Written where the container has it: steps of a Dockerfile would copy all of it twice more.
-  run('tar', '-xf', debian(), '-C', folder);
+  run('tar', ['-xf', debian(), '-C', folder]);
   const local = join(folder, 'usr', 'local');
   copyFileSync(process.execPath, join(local, 'bin', 'node'));
   cpSync(dirname(dirname(realpathSync(npm))), join(local, 'lib', 'node_modules', 'npm'), {
@@ -51,21 +50,12 @@ export function debian(): string {
   if (existsSync(path)) return path;
   mkdirSync(cacheFolder, { recursive: true });
   const partial = `${path}.partial`;
-  run(
-    'mmdebstrap',
+  run('mmdebstrap', [
     ...['--variant=essential', '--format=tar', `--hook-dir=${MERGED_FOLDERS}`],
     `--include=${PACKAGES.join(',')}`,
     ...EXCLUDED.map((pattern) => `--dpkgopt=path-exclude=${pattern}`),
     ...[SUITE, partial],
-  );
+  ]);
   renameSync(partial, path);
   return path;
-}
-
-function run(command: string, ...args: readonly string[]): void {
-  const { status, stderr, error } = spawnSync(command, args, {
-    encoding: 'utf8',
-    timeout: LONGEST_MS,
-  });
-  if (status !== 0) throw new Error(`${command}: ${error?.message ?? stderr.trim()}`);
 }

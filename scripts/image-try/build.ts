@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildBase } from './base.ts';
 import type { Buildah, ImageConfig } from './buildah.ts';
+import { run } from './run.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const BASE = 'localhost/image-try-base';
@@ -47,16 +47,16 @@ export function buildImage(buildah: Buildah): BuiltImage {
 
 /** A checkout that is no repository is an image all the same. */
 function revisionOf(folder: string): string {
-  const { stdout, status } = spawnSync('git', ['rev-parse', 'HEAD'], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  return status === 0 ? stdout.trim() : '0'.repeat(40);
+  try {
+    return run('git', ['rev-parse', 'HEAD'], { cwd: folder });
+  } catch {
+    return '0'.repeat(40);
+  }
 }
 
 /** This machine's way to the registry, mounted for the build's steps alone: no layer has it. */
 function registryAccess(folder: string): string[] {
-  const { cache = '', ...settings } = npmSettings('cache', 'registry', 'https-proxy', 'strict-ssl');
+  const { cache, ...settings } = npmSettings();
   const volumes: string[] = [];
   const authorities = process.env.NODE_EXTRA_CA_CERTS;
   if (authorities) {
@@ -64,20 +64,14 @@ function registryAccess(folder: string): string[] {
     volumes.push('--volume', `${authorities}:${settings.cafile}:ro`);
   }
   const path = join(folder, 'npmrc');
-  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
-  writeFileSync(path, lines.join(''));
+  const lines = Object.entries(settings).filter(([, value]) => value !== null);
+  writeFileSync(path, lines.map(([name, value]) => `${name}=${value}\n`).join(''));
   mkdirSync(cache, { recursive: true });
   return [...volumes, '--volume', `${path}:/root/.npmrc:ro`, '--volume', `${cache}:/root/.npm`];
 }
 
-/** Those that are set; npm prints several as lines `name=value`. */
-function npmSettings(...names: readonly string[]): Record<string, string> {
-  const args = ['config', 'get', ...names];
-  const { stdout, status } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`npm config ended with ${status}`);
-  const pairs = [...stdout.matchAll(/^([\w-]+)=(.*)$/gm)].map(([, name = '', value = '']) => [
-    name,
-    value,
-  ]);
-  return Object.fromEntries(pairs.filter(([, value]) => value !== 'null' && value !== 'undefined'));
+function npmSettings(): { readonly cache: string; [name: string]: unknown } {
+  const all = JSON.parse(run('npm', ['config', 'list', '--json'], { cwd: root }));
+  const { cache, registry, 'https-proxy': proxy, 'strict-ssl': strict } = all;
+  return { cache, registry, 'https-proxy': proxy, 'strict-ssl': strict };
 }

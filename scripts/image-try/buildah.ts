@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { run } from './run.ts';
 
 export interface ImageConfig {
   readonly Env: readonly string[];
@@ -12,9 +12,6 @@ export interface ImageConfig {
   readonly Healthcheck: { readonly Test: readonly string[] };
   readonly Labels: Readonly<Record<string, string>>;
 }
-
-// A build takes half a minute.
-const LONGEST_MS = 180_000;
 
 /** Buildah with a storage of its own, so that nothing of it stays on the machine. */
 export class Buildah implements Disposable {
@@ -68,15 +65,7 @@ export class Buildah implements Disposable {
   }
 
   run(...args: readonly string[]): string {
-    const { status, stdout, stderr, error } = spawnSync(this.#path, [...this.#storage, ...args], {
-      timeout: LONGEST_MS,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    if (status === 0) return stdout.trim();
-    const said = stderr?.trim().split('\n').slice(-15).join('\n');
-    throw new Error(`buildah ${args[0]}: ${error?.message ?? said}`);
+    return run(this.#path, [...this.#storage, ...args]);
   }
 
   [Symbol.dispose](): void {

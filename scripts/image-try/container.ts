@@ -38,8 +38,10 @@ export class Container implements AsyncDisposable {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #child: ChildProcess;
   readonly #startedAtMs = performance.now();
-  readonly #ended: Promise<number | null>;
-  readonly #serving: Promise<number>;
+  /** Resolves with the exit code; null where it had to be killed. */
+  readonly ended: Promise<number | null>;
+  /** Resolves with the seconds from the command to the line that says so. */
+  readonly serving: Promise<number>;
 
   static async start(
     image: BuiltImage,
@@ -71,20 +73,10 @@ export class Container implements AsyncDisposable {
     const [user = '', group = ''] = image.config.User.split(':');
     chownSync(this.volume, Number(user), Number(group));
     this.#child = this.#enter(image.config.Cmd);
-    this.#ended = once(this.#child, 'close').then(([code]) => code);
-    this.#serving = this.#whenServing();
+    this.ended = once(this.#child, 'close').then(([code]) => code);
+    this.serving = this.#whenServing();
     // Whoever waits for it learns of it.
-    this.#serving.catch(() => {});
-  }
-
-  /** The seconds from the command to the line that says so. */
-  serving(): Promise<number> {
-    return this.#serving;
-  }
-
-  /** Resolves with the exit code; null where it had to be killed. */
-  ended(): Promise<number | null> {
-    return this.#ended;
+    this.serving.catch(() => {});
   }
 
   /** Runs the image's own health check beside it. */
@@ -115,12 +107,12 @@ export class Container implements AsyncDisposable {
   /** Resolves with the exit code. */
   stop(): Promise<number | null> {
     process.kill(this.#pid(), 'SIGTERM');
-    return this.#ended;
+    return this.ended;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.kill('SIGKILL');
-    await this.#ended;
+    await this.ended;
   }
 
   /** `unshare` waits for it, so that it is the only child. */
@@ -154,7 +146,7 @@ export class Container implements AsyncDisposable {
     if (stdout === null || stderr === null) throw new Error('the container has no output');
     createInterface({ input: stderr }).on('line', (line) => this.errors.push(line));
     return new Promise((resolve, reject) => {
-      void this.#ended.then((code) => {
+      void this.ended.then((code) => {
         reject(new Error(`the container ended with ${code}:\n${this.#said()}`));
       });
       createInterface({ input: stdout }).on('line', (line) => {

@@ -17,7 +17,7 @@ export async function measure(image: BuiltImage) {
       GATEWAY_URL: sandbox.url,
       NODE_OPTIONS: '--max-old-space-size=1024',
     });
-    starts.push(await container.serving());
+    starts.push(await container.serving);
     if (at === STARTS) {
       await delay(IDLE_MS);
       idleMegabytes = Math.round(Number.parseInt(container.status().VmRSS ?? '', 10) / 1_000);

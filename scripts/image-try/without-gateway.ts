@@ -5,7 +5,7 @@ import { expect, expectEqual } from './expect.ts';
 /** It does not start, and says in one line of its log which setting it misses. */
 export async function tryWithoutGateway(image: BuiltImage): Promise<void> {
   await using container = await Container.start(image, {});
-  const code = await container.ended();
+  const code = await container.ended;
   expect(code !== null && code > 0, 'it does not start without a gateway');
   expectEqual(container.errors, [], 'it writes nothing but its log');
   expect(container.output.length === 1, 'it says why in one line');

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
-import { documentAttacks, writerOf } from '../../bench/support/hostile/attacks.ts';
-import { KNOWN_DOCUMENTS } from '../../bench/support/hostile/known-documents.ts';
+import { KNOWN_DOCUMENTS, writerOf } from '../../bench/support/hostile/known-documents.ts';
 import { runHostile } from '../../bench/support/hostile/run-hostile.ts';
 import { inFull } from '../support/in-full.ts';
 
@@ -16,8 +15,7 @@ test.each(KNOWN_DOCUMENTS)('$name: it is still valid', ({ kind, ...known }) => {
 });
 
 test('what documents do to the others is measured', { timeout: 600_000 }, async () => {
-  const documents = documentAttacks();
-  const attacks = inFull(documents, documents.slice(0, 2));
+  const attacks = inFull(KNOWN_DOCUMENTS, KNOWN_DOCUMENTS.slice(0, 2));
   const holdings = { instruments: 500, positions: 60 };
   const { harms, text } = await runHostile({ attacks, ...holdings, ms: 500, settings: {} });
   expect(harms.map(({ name }) => name)).toEqual(['nobody', ...attacks.map(({ name }) => name)]);

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { scrape } from '../end-to-end/operations/scraped.ts';
@@ -8,6 +7,7 @@ import { startTestApp } from '../support/app.ts';
 import { describeWithPromtool } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
 import { inFull } from '../support/in-full.ts';
+import { ownFolder } from '../support/own-folder.ts';
 import { missingFrom, namedSeries } from './named-series.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -27,6 +27,7 @@ const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) 
 const runbook = read('docs', 'runbook.md');
 const routes = read('deploy', 'prometheus', 'alertmanager.yml');
 const alerts = rules.split(/^ {6}- alert: /m).slice(1);
+const nameOf = (alert: string) => /^\w+/.exec(alert)?.[0] ?? '';
 
 interface Panel {
   readonly type: string;
@@ -93,7 +94,7 @@ describe('the dashboard', () => {
   test('shows what pages, with the thresholds of the alert and a link to its entry', () => {
     const linked = stats.map(({ title, links = [], fieldConfig }) => {
       const [, entry] = /^\$\{docs:raw\}\/runbook#(\w+)$/.exec(links[0]?.url ?? '') ?? [];
-      const alert = alerts.find((text) => /^\w+/.exec(text)?.[0].toLowerCase() === entry) ?? '';
+      const alert = alerts.find((text) => nameOf(text).toLowerCase() === entry) ?? '';
       const [, ...steps] = fieldConfig?.defaults.thresholds?.steps ?? [];
       expect(steps.at(-1)?.color, title).toBe('red');
       for (const { value } of steps) expect(numbersOf(alert), title).toContain(value);
@@ -104,7 +105,7 @@ describe('the dashboard', () => {
       .filter(
         (text) => text.includes('severity: page') && !text.startsWith('TradingGraphFrontDoor'),
       )
-      .map((text) => /^\w+/.exec(text)?.[0].toLowerCase());
+      .map((text) => nameOf(text).toLowerCase());
     expect(linked.sort()).toEqual(pages.sort());
   });
 
@@ -140,25 +141,22 @@ describe('the dashboard', () => {
   });
 });
 
-describe.each(alerts.map((text) => [/^\w+/.exec(text)?.[0] ?? '', text] as const))(
-  '%s',
-  (name, text) => {
-    test('leads to its entry in the runbook', () => {
-      const [, url] = /runbook_url: (\S+)/.exec(text) ?? [];
-      expect(url).toBe(`docs/runbook.md#${name.toLowerCase()}`);
-      const [, entry = ''] = runbook.split(`\n### ${name}\n`);
-      const [body = ''] = entry.split(/\n##/);
-      for (const part of ['Meaning', 'Users see', 'Look at', 'Do', 'Do not', 'Rehearse']) {
-        expect(body).toMatch(new RegExp(`^- \\*\\*${part}:\\*\\* \\S`, 'm'));
-      }
-    });
+describe.each(alerts.map((text) => [nameOf(text), text] as const))('%s', (name, text) => {
+  test('leads to its entry in the runbook', () => {
+    const [, url] = /runbook_url: (\S+)/.exec(text) ?? [];
+    expect(url).toBe(`docs/runbook.md#${name.toLowerCase()}`);
+    const [, entry = ''] = runbook.split(`\n### ${name}\n`);
+    const [body = ''] = entry.split(/\n##/);
+    for (const part of ['Meaning', 'Users see', 'Look at', 'Do', 'Do not', 'Rehearse']) {
+      expect(body).toMatch(new RegExp(`^- \\*\\*${part}:\\*\\* \\S`, 'm'));
+    }
+  });
 
-    test('says how urgent it is, and fires in a test of the rules', () => {
-      expect(text).toMatch(/severity: (page|ticket) /);
-      expect(ruleTests.join()).toContain(`alertname="${name}"`);
-    });
-  },
-);
+  test('says how urgent it is, and fires in a test of the rules', () => {
+    expect(text).toMatch(/severity: (page|ticket) /);
+    expect(ruleTests.join()).toContain(`alertname="${name}"`);
+  });
+});
 
 test('at most 22 alerts are for people, and at most nine wake them', () => {
   const pages = alerts.filter((text) => text.includes('severity: page'));
@@ -170,14 +168,14 @@ test('what one alert inhibits are alerts that there are', () => {
   const named = [...routes.matchAll(/TradingGraph(?:\(([^)]*)\)|(\w+))/g)].flatMap(
     ([, several, one = '']) => (several?.split('|') ?? [one]).map((name) => `TradingGraph${name}`),
   );
-  const names = alerts.map((text) => /^\w+/.exec(text)?.[0]);
+  const names = alerts.map(nameOf);
   expect(named.length).toBeGreaterThan(10);
   expect(named.filter((name) => !names.includes(name))).toEqual([]);
 });
 
 test('the runbook has no entry for an alert that is gone', () => {
-  const entries = [...runbook.matchAll(/^### (TradingGraph\w+)$/gm)].map(([, name]) => name);
-  const names = new Set(alerts.map((text) => /^\w+/.exec(text)?.[0]));
+  const entries = [...runbook.matchAll(/^### (TradingGraph\w+)$/gm)].map(([, name = '']) => name);
+  const names = new Set(alerts.map(nameOf));
   expect(entries.filter((name) => !names.has(name))).toEqual([]);
 });
 
@@ -194,6 +192,7 @@ test('the runbook names only metrics that are measured', () => {
 });
 
 describeWithPromtool('the rules', (promtool) => {
+  const copies = ownFolder();
   const run = (args: string[], cwd = folder) =>
     spawnSync(promtool, args, {
       cwd,
@@ -231,26 +230,25 @@ describeWithPromtool('the rules', (promtool) => {
       ],
       promql_expr_test: [marks('5m', []), marks('10m', ['2']), marks('11m', []), marks('16m', [])],
     };
-    const copies = mkdtempSync(join(tmpdir(), 'dashboard-'));
     const tests = [{ promql_expr_test: reads }, history];
-    writeFileSync(join(copies, 'dashboard.test.yml'), JSON.stringify({ tests }));
-    const { status, stdout, stderr } = run(['test', 'rules', 'dashboard.test.yml'], copies);
-    rmSync(copies, { recursive: true });
+    writeFileSync(join(copies.path, 'dashboard.test.yml'), JSON.stringify({ tests }));
+    const { status, stdout, stderr } = run(['test', 'rules', 'dashboard.test.yml'], copies.path);
     expect(stdout + stderr).toContain('SUCCESS');
     expect(status).toBe(0);
   });
 
   test('fire, clear and stay quiet as their tests say', () => {
-    const copies = mkdtempSync(join(tmpdir(), 'rule-tests-'));
-    copyFileSync(join(folder, 'alerts.yml'), join(copies, 'alerts.yml'));
+    copyFileSync(join(folder, 'alerts.yml'), join(copies.path, 'alerts.yml'));
     for (const [name, text, every] of ruleTests) {
       const interval = /^evaluation_interval: .*$/m;
       expect(text).toMatch(interval);
       const short = text.replace(interval, `evaluation_interval: ${every}`);
-      writeFileSync(join(copies, name), inFull(text, short));
+      writeFileSync(join(copies.path, name), inFull(text, short));
     }
-    const { status, stdout, stderr } = run(['test', 'rules', ...Object.keys(RULE_TESTS)], copies);
-    rmSync(copies, { recursive: true });
+    const { status, stdout, stderr } = run(
+      ['test', 'rules', ...Object.keys(RULE_TESTS)],
+      copies.path,
+    );
     expect(stdout + stderr).toContain('SUCCESS');
     expect(status).toBe(0);
     // Ten seconds of a core alone, and 25 in full.

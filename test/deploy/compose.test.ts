@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -11,6 +10,7 @@ import {
   describeWithPromtool,
   describeWithRedis,
 } from '../support/describe-with.ts';
+import { ownFolder } from '../support/own-folder.ts';
 import { startTestRedis } from '../support/redis.ts';
 import {
   compose,
@@ -136,22 +136,18 @@ test('Grafana finds Prometheus and the folder of the dashboard', () => {
 });
 
 describeWithPromtool('the scrape', (promtool) => {
+  const mounted = ownFolder();
+
   test('is well-formed with the files that are mounted beside it', () => {
-    const mounted = mkdtempSync(join(tmpdir(), 'compose-prometheus-'));
-    try {
-      for (const { name, source, target = '' } of mounts) {
-        const [, file] = /^\/etc\/prometheus\/(.+)$/.exec(target) ?? [];
-        if (name === 'prometheus' && file) cpSync(join(folder, source), join(mounted, file));
-      }
-      const { status, stderr } = spawnSync(promtool, ['check', 'config', 'prometheus.yml'], {
-        cwd: mounted,
-        encoding: 'utf8',
-      });
-      expect(stderr).toBe('');
-      expect(status).toBe(0);
-    } finally {
-      rmSync(mounted, { recursive: true });
+    for (const { name, source, target = '' } of mounts) {
+      const [, file] = /^\/etc\/prometheus\/(.+)$/.exec(target) ?? [];
+      if (name === 'prometheus' && file) cpSync(join(folder, source), join(mounted.path, file));
     }
+    const { status, stderr } = spawnSync(promtool, ['check', 'config', 'prometheus.yml'], {
+      cwd: mounted.path,
+      encoding: 'utf8',
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 });
 

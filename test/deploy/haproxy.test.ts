@@ -1,6 +1,5 @@
 import { createSocket } from 'node:dgram';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,21 +12,12 @@ import { freePort } from '../support/free-ports.ts';
 import { CONFIGURATION, startHaproxy } from '../support/replicas.ts';
 
 import { readProject } from './support/files.ts';
+import { startPod } from './support/pod.ts';
 
 /** The commands of the runbook, as it has them for its shell. */
 const COMMANDS = [
   ...readProject('docs', 'runbook.md').matchAll(/^echo '([^']+)'\s+\| socat - (\S+)/gm),
 ].map(([, command = '', socket = '']) => ({ command, socket }));
-
-/** A stand-in for a replica: it answers with its name, and to checks. */
-async function startPod(opened: AsyncDisposableStack, name: string, at: string, port: number) {
-  const server = createServer((_request, response) => void response.end(name));
-  await new Promise<void>((resolve) => server.listen(port, at, resolve));
-  opened.defer(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-}
 
 /** A name server that has these addresses for every name. */
 async function startNames(opened: AsyncDisposableStack, addresses: readonly string[]) {
@@ -81,12 +71,9 @@ async function startFront(haproxyPath: string, environment: Record<string, strin
 describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
   test('takes a replica away and brings it back by the commands of the runbook, and exports what it sees', async () => {
     await using opened = new AsyncDisposableStack();
-    const [one, two] = [await freePort(), await freePort()];
-    await startPod(opened, 'one', '127.0.0.1', one);
-    await startPod(opened, 'two', '127.0.0.1', two);
     await using front = await startFront(haproxyPath, {
-      REPLICA_1: `127.0.0.1:${one}`,
-      REPLICA_2: `127.0.0.1:${two}`,
+      REPLICA_1: await startPod(opened, 'one'),
+      REPLICA_2: await startPod(opened, 'two'),
     });
     const { say, replicasOf, exported } = front;
     await eventually(async () => expect(await replicasOf(30)).toEqual(['one', 'two']));
@@ -105,10 +92,8 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
 
   test('closes what one source has beyond its connections, at a time and anew, and nobody else’s', async () => {
     await using opened = new AsyncDisposableStack();
-    const port = await freePort();
-    await startPod(opened, 'pod', '127.0.0.1', port);
     const bounds = { SOURCE_CONNECTIONS: '3', SOURCE_RATE: '6' };
-    const environment = { REPLICA_1: `127.0.0.1:${port}`, ...bounds };
+    const environment = { REPLICA_1: await startPod(opened, 'pod'), ...bounds };
     const { url } = opened.use(await startHaproxy(haproxyPath, CONFIGURATION, environment));
     /** Null where it is refused. */
     const asked = async (address: string) => {
@@ -141,12 +126,9 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
 
   test('takes 32 replicas by address, and leaves the places between them empty', async () => {
     await using opened = new AsyncDisposableStack();
-    const [first, last] = [await freePort(), await freePort()];
-    await startPod(opened, 'first', '127.0.0.1', first);
-    await startPod(opened, 'last', '127.0.0.1', last);
     await using front = await startFront(haproxyPath, {
-      REPLICA_1: `127.0.0.1:${first}`,
-      REPLICA_32: `127.0.0.1:${last}`,
+      REPLICA_1: await startPod(opened, 'first'),
+      REPLICA_32: await startPod(opened, 'last'),
     });
     await eventually(async () => expect(await front.replicasOf(30)).toEqual(['first', 'last']));
     const states = (await front.exported()).match(/^haproxy_server_status\{.*"\} 1$/gm) ?? [];
@@ -162,8 +144,8 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
     await using opened = new AsyncDisposableStack();
     const port = await freePort();
     const addresses = ['127.0.0.2', '127.0.0.3'];
-    for (const address of [...addresses, '127.0.0.4']) {
-      await startPod(opened, address, address, port);
+    for (const host of [...addresses, '127.0.0.4']) {
+      await startPod(opened, host, { host, port });
     }
     const names = await startNames(opened, addresses);
     await using front = await startFront(haproxyPath, {

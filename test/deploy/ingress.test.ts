@@ -1,15 +1,14 @@
 import { hash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { describeWithHaproxy } from '../support/describe-with.ts';
-import { listenLocally } from '../support/local-server.ts';
 import { startHaproxy } from '../support/replicas.ts';
 import { unsignedToken } from '../support/tokens.ts';
 import { readDeployed } from './support/files.ts';
+import { startPod } from './support/pod.ts';
 
 const SNIPPET = 'haproxy.org/backend-config-snippet';
 const { metadata, spec, ...rest } = parse(readDeployed('kubernetes', 'ingress.yaml'));
@@ -71,9 +70,8 @@ describeWithHaproxy(
     beforeAll(async () => {
       await using opened = new AsyncDisposableStack();
       const pods = await Promise.all(['a', 'b', 'c'].map((name) => startPod(opened, name)));
-      const folder = await mkdtemp(join(tmpdir(), 'trading-graph-ingress-'));
-      opened.defer(() => rm(folder, { recursive: true }));
-      const configuration = join(folder, 'haproxy.cfg');
+      const folder = opened.use(await mkdtempDisposable(join(tmpdir(), 'trading-graph-ingress-')));
+      const configuration = join(folder.path, 'haproxy.cfg');
       await writeFile(configuration, generated(pods));
       url = opened.use(await startHaproxy(path, configuration, {})).url;
       resources = opened.move();
@@ -137,13 +135,4 @@ backend pods
 ${snippet.replaceAll(/^/gm, '  ')}
 ${pods.map((address, at) => `  server SRV_${at + 1} ${address} enabled`).join('\n')}
 `;
-}
-
-/** A stand-in that answers with its name, and in a header with those that it was sent; resolves with its address. */
-async function startPod(opened: AsyncDisposableStack, name: string): Promise<string> {
-  const server = createServer(({ headers }, response) => {
-    response.setHeader('x-arrived', JSON.stringify(headers));
-    response.end(name);
-  });
-  return `127.0.0.1:${opened.use(await listenLocally(server)).port}`;
 }

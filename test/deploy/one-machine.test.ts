@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../sandbox/start.ts';
@@ -10,6 +9,7 @@ import { OrderClient } from '../end-to-end/orders/order-client.ts';
 import { buying } from '../end-to-end/orders/order-request.ts';
 import { describeWithHaproxy } from '../support/describe-with.ts';
 import { systemdAnalyzePath } from '../support/machine.ts';
+import { ownFolder } from '../support/own-folder.ts';
 import { startReplicas } from '../support/replicas.ts';
 import { deployFolder, parseEnvironmentFile, readDeployed, root } from './support/files.ts';
 import { UnitFile } from './support/unit-file.ts';
@@ -19,14 +19,9 @@ const balancer = parseEnvironmentFile(readDeployed('one-machine', 'haproxy.env')
 const replicas = Object.keys(balancer).filter((name) => name.startsWith('REPLICA_'));
 const units = replicas.map((_, at) => new UnitFile(text, String(at + 1)));
 const gateway = { GATEWAY_URL: 'https://gateway.example.com' };
-
-async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
-  const path = await mkdtemp(join(tmpdir(), 'one-machine-'));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
-}
+const folder = ownFolder();
 
 test('the unit is one that systemd takes', async () => {
-  await using folder = await temporaryFolder();
   // The Node of this machine may be elsewhere than in the unit.
   const here = text.replace('/usr/bin/node', process.execPath);
   expect(here).not.toBe(text);
@@ -97,7 +92,6 @@ describeWithHaproxy('on one machine', (haproxyPath) => {
   });
 
   test('a key that is repeated on another process, or through the load balancer, is one order', async () => {
-    await using folder = await temporaryFolder();
     await using sandbox = await startSandbox({ tickMs: 0 });
     await using processes = await startReplicas(
       haproxyPath,

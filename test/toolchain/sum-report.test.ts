@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { ownFolder } from '../support/own-folder.ts';
 
 const script = join(import.meta.dirname, '..', '..', 'scripts', 'sum-report.ts');
-const report = join(tmpdir(), `report-${process.pid}.json`);
-afterAll(() => rmSync(report));
+const folder = ownFolder();
 
 test.each([
   ['all passed', [['passed', 'passed']], '2 passed, 0 failed\n', 0],
@@ -16,10 +15,12 @@ test.each([
   ['nothing at all', [], '0 passed, 0 failed\n', 1],
 ])('a run is summed up in one line: %s', (_, files: string[][], line, code) => {
   const testResults = files.map((statuses) => ({
+    name: 'any.test.ts',
     status: statuses.includes('passed') && !statuses.includes('failed') ? 'passed' : 'failed',
-    assertionResults: statuses.map((status) => ({ status })),
+    assertionResults: statuses.map((status) => ({ status, failureMessages: [] })),
   }));
   const success = testResults.every(({ status }) => status === 'passed');
+  const report = join(folder.path, 'report.json');
   writeFileSync(report, JSON.stringify({ success, testResults }));
   const { stdout, status } = spawnSync(process.execPath, [script, report], { encoding: 'utf8' });
   expect({ stdout, status }).toEqual({ stdout: line, status: code });

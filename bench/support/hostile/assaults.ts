@@ -11,7 +11,7 @@ import {
 } from './hostile-client.ts';
 import { HostileSocket } from './hostile-socket.ts';
 
-export type Kind = 'query' | 'event' | 'unread' | 'many';
+export type Kind = 'nobody' | 'query' | 'event' | 'unread' | 'many';
 
 export interface Target {
   readonly account: Account;
@@ -38,6 +38,7 @@ const REFUSALS =
 
 /** Sends a document in the way of its kind that does most harm, until the signal aborts. */
 export const ASSAULTS: Readonly<Record<Kind, Assault>> = {
+  nobody: ({ signal }) => over(signal),
   query: oneByOne,
   event: subscribed,
   unread,

@@ -1,19 +1,12 @@
 import { Pool } from 'undici';
 import { quantile } from '../statistics.ts';
-import { bodyOf, type HostileDocument, headersOf } from './hostile-client.ts';
+import { bodyOf, headersOf } from './hostile-client.ts';
 
 export interface BystanderFigures {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly asked: number;
   readonly failed: number;
-}
-
-export interface BystanderOptions {
-  readonly port: number;
-  /** One for each account. */
-  readonly tokens: readonly string[];
-  readonly document: (asked: number) => HostileDocument;
 }
 
 const ASKS_EVERY_MS = 32;
@@ -24,16 +17,16 @@ const ASKS_EVERY_MS = 32;
  */
 export class Bystander implements AsyncDisposable {
   readonly #pools: readonly { readonly pool: Pool; readonly token: string }[];
-  readonly #options: BystanderOptions;
+  readonly #body: string;
   readonly #timer: NodeJS.Timeout;
   readonly #latenciesMs: number[] = [];
   readonly #waiting = new Set<number>();
   #asked = 0;
   #failed = 0;
 
-  constructor(options: BystanderOptions) {
-    const { port, tokens } = options;
-    this.#options = options;
+  /** One account for each token. */
+  constructor(port: number, tokens: readonly string[], text: string) {
+    this.#body = bodyOf({ text, variables: {} });
     this.#pools = tokens.map((token, at) => ({
       token,
       pool: new Pool(`http://127.0.0.1:${port}`, { localAddress: `127.0.0.${at + 2}` }),
@@ -58,14 +51,12 @@ export class Bystander implements AsyncDisposable {
   async #ask(): Promise<void> {
     const one = this.#pools[this.#asked % this.#pools.length];
     if (!one) return;
-    const text = bodyOf(this.#options.document(this.#asked));
     this.#asked += 1;
     const sentAtMs = performance.now();
     this.#waiting.add(sentAtMs);
     try {
-      const headers = headersOf(one.token);
-      const sent = { path: '/graphql', method: 'POST', headers, body: text } as const;
-      const { body } = await one.pool.request(sent);
+      const sent = { path: '/graphql', method: 'POST', body: this.#body } as const;
+      const { body } = await one.pool.request({ ...sent, headers: headersOf(one.token) });
       // A refusal may be one field's.
       if ((await body.text()).includes('"errors"')) this.#failed += 1;
       this.#latenciesMs.push(performance.now() - sentAtMs);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Kind } from './assaults.ts';
 import type { HostileDocument } from './hostile-client.ts';
 
-export interface KnownDocument extends HostileDocument {
+export interface Attack extends HostileDocument {
   readonly name: string;
   readonly kind: Kind;
 }
@@ -16,8 +16,11 @@ const SEARCHES = Array.from(
     `a${at}: instruments(first: 500, filter: { search: "${TYPOS}${at}" }) { totalCount nodes { id } }`,
 );
 
+/** What the others are compared with. */
+export const NOBODY: Attack = { name: 'nobody', kind: 'nobody', text: '', variables: {} };
+
 /** The worst that searches have found with the limits of today, and what people thought of. */
-export const KNOWN_DOCUMENTS: readonly KnownDocument[] = [
+export const KNOWN_DOCUMENTS: readonly Attack[] = [
   { name: 'query: 92,000 fields of holdings', kind: 'query', ...found('query', {}) },
   { name: 'event: 139,000 fields', kind: 'event', ...found('event', { v3f861j: 50 }) },
   { name: 'unread: 200,000 fields', kind: 'unread', ...found('unread', { vbl7bsu: 0 }) },
@@ -39,4 +42,14 @@ export const KNOWN_DOCUMENTS: readonly KnownDocument[] = [
 function found(name: string, variables: HostileDocument['variables']): HostileDocument {
   const text = readFileSync(new URL(`found/${name}.txt`, import.meta.url), 'utf8').trim();
   return { text, variables };
+}
+
+let written = 0;
+
+/** Writes the document under another name each time, so that no cache serves it again. */
+export function writerOf({ text, variables }: HostileDocument): () => HostileDocument {
+  return () => {
+    written += 1;
+    return { text: text.replace(/ Q\b/, ` K${written}`), variables };
+  };
 }

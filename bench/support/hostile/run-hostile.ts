@@ -4,9 +4,10 @@ import { startLiveGateway } from '../live-gateway.ts';
 import { table } from '../markdown.ts';
 import { ALONE, OURS } from '../ours.ts';
 import { ProbedProcess } from '../probed-process.ts';
-import { type Attack, NOBODY } from './attacks.ts';
+import { ASSAULTS, ReplyTally } from './assaults.ts';
 import { Bystander, type BystanderFigures } from './bystander.ts';
 import { HostileClient } from './hostile-client.ts';
+import { type Attack, NOBODY, writerOf } from './known-documents.ts';
 import { ResidentWatch } from './resident-watch.ts';
 
 export interface HostileOptions {
@@ -56,9 +57,8 @@ export async function runHostile(options: HostileOptions) {
   const harms: Harm[] = [];
   for (const attack of [NOBODY, ...attacks]) {
     await using facade = await startFacade({ GATEWAY_URL: gateway.url, ...settings }, tokens);
-    harms.push(
-      await measureHarm(facade, tokens, attack, attack === NOBODY ? Math.min(QUIET_MS, ms) : ms),
-    );
+    const forMs = attack === NOBODY ? Math.min(QUIET_MS, ms) : ms;
+    harms.push(await measureHarm(facade, tokens, attack, forMs));
   }
   return { harms, text: harmTable(harms) };
 }
@@ -84,33 +84,32 @@ async function startFacade(
 }
 
 /** Measures bystanders and the process during an attack. */
-export async function measureHarm(
+async function measureHarm(
   facade: ProbedProcess,
   [token = '', ...bystanders]: readonly string[],
-  { name, begin }: Attack,
+  { name, kind, ...document }: Attack,
   ms: number,
 ): Promise<Harm> {
   const { port } = facade;
   using resident = new ResidentWatch(facade);
   const before = resident.peakBytes;
   await facade.ask({ ask: 'watch-holds' });
-  const asks = (text: string) => ({
-    port,
-    tokens: bystanders,
-    document: () => ({ text, variables: {} }),
-  });
-  await using cheap = new Bystander(asks('{ __typename }'));
-  await using personal = new Bystander(asks('{ positions { id } }'));
-  const attack = begin({ port, token }, ms);
+  await using cheap = new Bystander(port, bystanders, '{ __typename }');
+  await using personal = new Bystander(port, bystanders, '{ positions { id } }');
+  const replies = new ReplyTally();
+  const signal = AbortSignal.timeout(ms);
+  const write = writerOf(document);
+  const attack = ASSAULTS[kind]({ account: { port, token }, write, signal, replies });
   // A server that hangs may also accept no more connections.
-  const report = await within(ms + COMES_BACK_WITHIN_MS, attack);
-  const figures = {
-    cheap: cheap.stop(),
-    personal: personal.stop(),
-  };
+  const isOver = await within(
+    ms + COMES_BACK_WITHIN_MS,
+    attack.then(() => true),
+  );
+  const report = isOver ? String(replies) : 'cut off';
+  const figures = { cheap: cheap.stop(), personal: personal.stop() };
   const holdMs = await within(COMES_BACK_WITHIN_MS, facade.ask({ ask: 'longest-hold' }));
   return {
-    ...{ name, holdMs, ...figures, report: report ?? 'cut off' },
+    ...{ name, holdMs, ...figures, report },
     grownBytes: resident.peakBytes - before,
     end: resident.isOver ? 'took 4 GB' : facade.hasEnded ? 'ended' : 'alive',
   };
@@ -135,14 +134,5 @@ function harmTable(harms: readonly Harm[]): string {
 
 /** Null where it takes longer, or fails. */
 async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
-  const timer = new AbortController();
-  const late = delay(ms, null, { signal: timer.signal });
-  try {
-    return await Promise.race([promise, late]);
-  } catch {
-    return null;
-  } finally {
-    timer.abort();
-    late.catch(() => {});
-  }
+  return await Promise.race([promise, delay(ms, null, { ref: false })]).catch(() => null);
 }

@@ -34,12 +34,13 @@ export async function catalogStops(
   rows: readonly Instrument[],
   rounds: number,
 ): Promise<CatalogStops> {
+  const most = Number.POSITIVE_INFINITY;
   const least = {
-    firstLoad: Number.POSITIVE_INFINITY,
-    firstLoadInParts: Number.POSITIVE_INFINITY,
-    restart: Number.POSITIVE_INFINITY,
-    save: Number.POSITIVE_INFINITY,
-    search: Number.POSITIVE_INFINITY,
+    firstLoad: most,
+    firstLoadInParts: most,
+    restart: most,
+    save: most,
+    search: most,
   };
   const note = (what: keyof typeof least, ms: number) => {
     least[what] = Math.min(least[what], ms);

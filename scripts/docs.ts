@@ -1,0 +1,36 @@
+// Writes what is made from the code: pages, schema.graphql, and what the client and the pages' snippets have from the server. With
+// `--check` nothing is written: it fails where a file and the code differ.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { buildSchema, printedSchema } from '../src/schema/schema.ts';
+import { generatedFiles, ROWS, rowsFile } from './client-generated.ts';
+import { withConfigurationTable } from './configuration-doc.ts';
+import { errorsPage } from './errors-doc.ts';
+import { metricsPage } from './metrics-doc.ts';
+
+const root = join(import.meta.dirname, '..');
+const isCheck = process.argv.includes('--check');
+
+for await (const [path, text] of madeFromCode()) {
+  if (isCheck && read(path) !== text) {
+    console.error(`${path} is not what the code says: run \`npm run docs\``);
+    process.exitCode = 1;
+  }
+  if (isCheck) continue;
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
+
+async function* madeFromCode(): AsyncGenerator<readonly [path: string, text: string]> {
+  yield ['docs/configuration.md', withConfigurationTable(read('docs/configuration.md'))];
+  yield ['docs/errors.md', errorsPage()];
+  yield ['docs/metrics.md', metricsPage()];
+  yield ['schema.graphql', `${printedSchema(buildSchema())}\n`];
+  // The documents of the client's modules, which are imported for the next ones, contain what this file says.
+  yield [join('client', ROWS), rowsFile()];
+  for (const [name, text] of await generatedFiles()) yield [join('client', name), text];
+}
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}

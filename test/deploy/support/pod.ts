@@ -1,0 +1,24 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/**
+ * A stand-in for a replica: it answers with its name, to checks too, and in a header with those that it was sent. Resolves
+ * with its address.
+ */
+export async function startPod(
+  opened: AsyncDisposableStack,
+  name: string,
+  { host = '127.0.0.1', port = 0 } = {},
+): Promise<string> {
+  const server = createServer(({ headers }, response) => {
+    response.setHeader('x-arrived', JSON.stringify(headers));
+    response.end(name);
+  });
+  await once(server.listen(port, host), 'listening');
+  opened.defer(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `${host}:${(server.address() as AddressInfo).port}`;
+}
