@@ -8,7 +8,7 @@ import {
   isObjectType,
 } from 'graphql';
 import type { DocumentValues } from '../documents/document-values.ts';
-import { listSizeOf, sizeArgumentOf } from '../field-traits.ts';
+import { traitOf } from '../field-traits.ts';
 import type { Amount, CostInputs } from './amount.ts';
 
 /** The default for lists whose size nothing says. */
@@ -22,12 +22,12 @@ export type ListSizes = ReturnType<typeof createListSizes>;
 export function createListSizes(schema: GraphQLSchema) {
   const ofIntrospection = new Map(introspectionSizes(schema));
   return (typeName: string, field: GraphQLField<unknown, unknown>, page: Amount | null): Amount => {
-    const own = listSizeOf(field);
-    if (own !== null) return sizeOf(own);
+    const own = traitOf(field, 'listSize');
+    if (own !== undefined) return sizeOf(own);
     const known = ofIntrospection.get(`${typeName}.${field.name}`) ?? page;
     if (known !== null) return known;
-    const ofType = listSizeOf(getNamedType(field.type));
-    return ofType === null ? USUAL_SIZE : sizeOf(ofType);
+    const ofType = traitOf(getNamedType(field.type), 'listSize');
+    return ofType === undefined ? USUAL_SIZE : sizeOf(ofType);
   };
 }
 
@@ -66,9 +66,9 @@ export function requestedSize(
   node: FieldNode,
   values: DocumentValues,
 ): Amount | null {
-  const counts = field.args.find(({ name }) => name === sizeArgumentOf(field));
+  const counts = field.args.find(({ name }) => name === traitOf(field, 'sizeArgument'));
   if (counts) {
-    const known = listSizeOf(field);
+    const known = traitOf(field, 'listSize');
     const most = typeof known === 'number' ? known : LONGEST_PAGE;
     const given = node.arguments?.find(({ name }) => name.value === counts.name);
     const count = given && values.read(given.value);
