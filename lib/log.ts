@@ -106,10 +106,7 @@ function compactLine(json: string): string {
       `${name}=${typeof value === 'string' && /^\S+$/.test(value) ? value : JSON.stringify(value)}`,
     );
   }
-  const stack = isRecord(err) ? `\n${String(err.stack ?? err.message)}` : '';
-  return `${words.join(' ')}${stack}\n`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+  const { stack, message } = (err ?? {}) as Partial<Error>;
+  const trace = err ? `\n${stack ?? message}` : '';
+  return `${words.join(' ')}${trace}\n`;
 }

@@ -1,4 +1,3 @@
-import type { OperationTypeNode } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import { type Refusal, refused } from '../admission/refusal.ts';
@@ -18,7 +17,6 @@ export interface CostLimitOptions {
 }
 
 export interface OperationPrice {
-  readonly type: OperationTypeNode;
   readonly inputs: CostInputs;
   readonly cost: number;
   readonly meter: Meter;
@@ -31,7 +29,6 @@ export function priceOperation(
   { variables }: CoercedVariables,
   { client, caller }: Pick<PassedRequest, 'client' | 'caller'>,
 ): OperationPrice | Refusal {
-  const type = node.operation;
   const inputs: CostInputs = { variables, sizeOf: (name) => sizeOf(name, client) };
   const cost = evaluate(amount, inputs);
   if (cost > maxCost) return refused([tooComplex('MAX_COST', cost, maxCost)]);
@@ -40,7 +37,7 @@ export function priceOperation(
     scheduler,
     client: client.key,
     estimate: cost,
-    signal: type === 'query' ? caller.signal : undefined,
+    signal: node.operation === 'query' ? caller.signal : undefined,
   });
-  return { type, inputs, cost, meter };
+  return { inputs, cost, meter };
 }

@@ -41,13 +41,10 @@ export interface DocumentOptions {
   readonly reads?: CacheReads;
 }
 
-interface Measured {
+/** A document that passed every check that does not depend on variables. */
+export interface PreparedDocument {
   /** The lexical tokens, as many as were read. */
   readonly tokens: number;
-}
-
-/** A document that passed every check that does not depend on variables. */
-export interface PreparedDocument extends Measured {
   readonly document: DocumentNode;
   readonly operations: ReadonlyMap<string | null, PreparedOperation>;
 }
@@ -65,7 +62,7 @@ export interface PreparedOperation extends OperationFacts {
 }
 
 type Refused = { readonly errors: readonly GraphQLError[] };
-type DocumentResult = PreparedDocument | (Refused & Measured);
+type DocumentResult = PreparedDocument | (Refused & Pick<PreparedDocument, 'tokens'>);
 
 const MAX_BYTES = 32 * 1024 * 1024;
 // Measured are 150 to 320 for a token of a prepared document, and nothing for one of a document that is refused.

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import type { Eventually } from '../../lib/eventually.ts';
-import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import { bodyBytes } from '../../lib/pack.ts';
 import type { Meter } from '../cost/meter.ts';
 
 /**
@@ -75,17 +75,15 @@ function nodesIn(value: unknown, limit: number): number {
 }
 
 /** Joins a text into one buffer, in slices: the first write to fresh memory takes longer than the copy. */
-export function jsonBytes(text: JsonText, { scheduler, client }: Meter): Eventually<Buffer> {
-  return typeof text === 'string' ? Buffer.from(text) : joinInSlices(text, scheduler, client);
+export function jsonBytes(text: JsonText, meter: Meter): Eventually<Buffer> {
+  return typeof text === 'string' ? Buffer.from(text) : joinInSlices(text, meter);
 }
 
 async function joinInSlices(
   chunks: readonly Buffer[],
-  scheduler: FairScheduler,
-  client: string,
+  { scheduler, client }: Meter,
 ): Promise<Buffer> {
-  const size = chunks.reduce((sum, { length }) => sum + length, 0);
-  const bytes = Buffer.allocUnsafeSlow(size);
+  const bytes = Buffer.allocUnsafeSlow(bodyBytes(chunks));
   let at = 0;
   for (const chunk of chunks) {
     if (scheduler.isSliceOver()) await scheduler.turn(client);
