@@ -106,7 +106,6 @@ function compactLine(json: string): string {
       `${name}=${typeof value === 'string' && /^\S+$/.test(value) ? value : JSON.stringify(value)}`,
     );
   }
-  const { stack, message } = (err ?? {}) as Partial<Error>;
-  const trace = err ? `\n${stack ?? message}` : '';
-  return `${words.join(' ')}${trace}\n`;
+  const stack = err instanceof Object ? `\n${(err as Error).stack ?? (err as Error).message}` : '';
+  return `${words.join(' ')}${stack}\n`;
 }

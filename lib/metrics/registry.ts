@@ -150,14 +150,16 @@ export class Registry {
   }
 
   #read(type: 'counter' | 'gauge', name: string, help: string, labelNames: readonly string[]) {
-    const single: (() => readonly Sample[])[] = [];
-    let each: () => Iterable<readonly [value: number, ...labels: string[]]> = () => [];
     const sample = (value: number, values: readonly string[]): Sample => {
       return { value, labels: labelled(labelNames, values) };
     };
+    const single: (() => readonly Sample[])[] = [];
+    let each: () => Iterable<readonly [value: number, ...labels: string[]]> = () => [];
+    // Such a counter is there from the start, whether something counts or not.
+    const isAlone = type === 'counter' && labelNames.length === 0;
     this.#add(type, name, help, labelNames, () => [
       ...Array.from(each(), ([value, ...values]) => sample(value, values)),
-      ...single.flatMap((read) => read()),
+      ...(isAlone && single.length === 0 ? [sample(0, [])] : single.flatMap((read) => read())),
     ]);
     return {
       /** Null at a scrape: there is nothing to measure now. */
