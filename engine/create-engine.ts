@@ -175,15 +175,14 @@ function graphOf(
   const codes = new ErrorCodes({ ...options, metrics: metrics.graph });
   const scheduler = new FairScheduler();
   const pace = createEventPace(limiter, systemClock);
-  const seesResults = plugins.hooks.length > 0;
   const persisted = createPersistedDocuments({ ...options, registered, log });
   return createGraph({
     ...options,
     codes,
-    admission: { ...options, limits, scheduler, persisted, keepsTree: seesResults },
+    admission: { ...options, limits, scheduler, persisted },
     execution: createExecution({
       ...{ responses, limits, scheduler, codes, receipts },
-      confirms: !seesResults,
+      confirms: plugins.hooks.length === 0,
       events: createEventResults({ codes, scheduler, pace, maxCost, receipts }),
     }),
   });

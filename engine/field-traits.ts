@@ -55,33 +55,10 @@ export function isPostponable(field: Extended & { readonly args: readonly unknow
   return field.args.length > 0 && sharingOf(field) !== null;
 }
 
-type Flag =
-  | 'isAgeLimit'
-  | 'readsApart'
-  | 'isAlwaysTraced'
-  | 'keepsOutcome'
-  | 'isSignIn'
-  | 'notInSubscriptions';
-
-export function hasTrait({ extensions }: Extended, trait: Flag): boolean {
-  return extensions[trait] === true;
-}
-
-/** Null where the field reads nothing that a plan has to have. */
-export function readOf({ extensions: { reads } }: Extended): string | null {
-  return typeof reads === 'string' ? reads : null;
-}
-
-/** Null for a list like any other. */
-export function listSizeOf({ extensions: { listSize } }: Extended): string | number | null {
-  return typeof listSize === 'string' || typeof listSize === 'number' ? listSize : null;
-}
-
-/** Null where no argument says how long the list is. */
-export function sizeArgumentOf({ extensions: { sizeArgument } }: Extended): string | null {
-  return typeof sizeArgument === 'string' ? sizeArgument : null;
-}
-
-export function mostSelected({ extensions }: Extended): number {
-  return typeof extensions.mostSelected === 'number' ? extensions.mostSelected : Infinity;
+/** A trait as the schema states it; undefined where it does not. */
+export function traitOf<Trait extends keyof FieldTraits>(
+  { extensions }: Extended,
+  trait: Trait,
+): FieldTraits[Trait] {
+  return extensions[trait] as FieldTraits[Trait];
 }

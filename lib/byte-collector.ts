@@ -38,11 +38,6 @@ export class ByteCollector {
     return this.#length;
   }
 
-  /** The memory that is held, of which `length` is filled. */
-  get heldBytes(): number {
-    return this.#buffer.length;
-  }
-
   /** A piece that is not kept leaves the collector as it was. */
   add(piece: Buffer): Collected {
     const length = this.#length + piece.length;

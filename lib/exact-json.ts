@@ -13,10 +13,6 @@ export const INEXACT: unique symbol = Symbol('a number that cannot be carried ex
  */
 const SUSPECT = /[\d.](?:[eE](?<=[:,[\s]-?[\d.]+[eE])|[\d.]{15}(?<=[:,[\s]-?[\d.]{16}))/;
 
-export function mayHoldInexact(text: string): boolean {
-  return SUSPECT.test(text);
-}
-
 /** Each costs as much to look at as a hundred other numbers to parse. */
 const MOST_SUSPECTS = 1_000;
 
@@ -25,7 +21,7 @@ const MOST_SUSPECTS = 1_000;
  * those that may be inexact beyond the first thousand.
  */
 export function parseExactJson(text: string): unknown {
-  if (!mayHoldInexact(text)) return JSON.parse(text);
+  if (!SUSPECT.test(text)) return JSON.parse(text);
   let suspects = 0;
   return parseMarked(text, (source) => {
     suspects += 1;

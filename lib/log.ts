@@ -106,10 +106,6 @@ function compactLine(json: string): string {
       `${name}=${typeof value === 'string' && /^\S+$/.test(value) ? value : JSON.stringify(value)}`,
     );
   }
-  const stack = isRecord(err) ? `\n${String(err.stack ?? err.message)}` : '';
+  const stack = err instanceof Object ? `\n${(err as Error).stack ?? (err as Error).message}` : '';
   return `${words.join(' ')}${stack}\n`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -8,30 +8,21 @@ export type Encoding = 'br' | 'gzip';
 /** A body in one piece, or in chunks where it is large. */
 export type Body = string | Buffer | readonly Buffer[];
 
-/** Compression level: low for one reader, high where many share the result. */
-type Effort = 'quick' | 'thorough';
-
 /** Below this the saving is less than the cost. */
 export const PACK_FROM_BYTES = 1024;
 
-const QUALITY = { quick: 4, thorough: 5 };
-const LEVEL = { quick: constants.Z_DEFAULT_COMPRESSION, thorough: 6 };
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
 /** Compresses off the event loop, in the thread pool. */
-export function pack(body: Body, encoding: Encoding, effort: Effort): Promise<Buffer> {
-  const gzipOptions = { level: LEVEL[effort] };
-  const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY[effort] } };
+export function pack(body: Body, encoding: Encoding): Promise<Buffer> {
   if (isChunks(body)) {
-    const packing =
-      encoding === 'gzip' ? createGzip(gzipOptions) : createBrotliCompress(brotliOptions);
+    const packing = encoding === 'gzip' ? createGzip() : createBrotliCompress(BROTLI);
     return buffer(Readable.from(body).pipe(packing));
   }
-  return encoding === 'gzip'
-    ? compressGzip(body, gzipOptions)
-    : compressBrotli(body, brotliOptions);
+  return encoding === 'gzip' ? compressGzip(body) : compressBrotli(body, BROTLI);
 }
 
 export function bodyBytes(body: Body): number {

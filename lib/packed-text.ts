@@ -1,12 +1,10 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { constants, crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
-import { type Body, bodyBytes, isChunks, PACK_FROM_BYTES } from './pack.ts';
+import { type Body, isChunks } from './pack.ts';
 
 const LARGEST_STORED = 65_535;
 const STORED_HEAD_BYTES = 5;
-// Below this the thread pool takes three times the CPU of packing on the event loop.
-const LARGEST_AT_ONCE = 65_536;
 // Without a final block: the stream goes on behind it.
 const OPTIONS = { finishFlush: constants.Z_SYNC_FLUSH };
 
@@ -23,20 +21,11 @@ export class PackedText {
     this.segment = segment;
   }
 
-  /** Whether packing saves more than it costs. */
-  static isWorthwhile(text: Body): boolean {
-    return bodyBytes(text) > PACK_FROM_BYTES;
-  }
-
-  /** Large texts are packed in the thread pool, others on the event loop. */
-  static isLarge(text: Body): boolean {
-    return isChunks(text) || text.length > LARGEST_AT_ONCE;
-  }
-
   static of(text: string): PackedText {
     return new PackedText(text, deflateRawSync(text, OPTIONS));
   }
 
+  /** In the thread pool. */
   static async ofLarge(text: Body): Promise<PackedText> {
     const chunks = isChunks(text) ? text : [Buffer.from(text)];
     const segment = await buffer(Readable.from(chunks).pipe(createDeflateRaw(OPTIONS)));

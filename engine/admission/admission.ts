@@ -65,7 +65,7 @@ function judge(
   if ('errors' in coerced) return coerced;
   const price = priceOperation(parts, selected.prepared, coerced, passed);
   if ('errors' in price) return price;
-  const refusal = isMemoryShort() ? overMemory(price) : null;
+  const refusal = isMemoryShort() ? overMemory(selected.prepared, price.cost) : null;
   if (refusal !== null) return refusal;
   const { caller, client, headers, overLimit } = passed;
   return {

@@ -1,4 +1,3 @@
-import type { OperationTypeNode } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import { type Refusal, refused } from '../admission/refusal.ts';
@@ -15,12 +14,9 @@ export interface CostLimitOptions {
   readonly scheduler: FairScheduler;
   /** Returns the number of entries of a list whose size the schema names, as far as its client may learn it. */
   readonly sizeOf: (name: string, client: Client) => number;
-  /** Whether others see the result, as a tree, before it is serialized. */
-  readonly keepsTree: boolean;
 }
 
 export interface OperationPrice {
-  readonly type: OperationTypeNode;
   readonly inputs: CostInputs;
   readonly cost: number;
   readonly meter: Meter;
@@ -28,12 +24,11 @@ export interface OperationPrice {
 
 /** Refuses an operation whose answer could be too large, and makes the meter that counts the fields of all others. */
 export function priceOperation(
-  { maxCost, scheduler, sizeOf, keepsTree }: CostLimitOptions,
+  { maxCost, scheduler, sizeOf }: CostLimitOptions,
   { node, cost: amount }: PreparedOperation,
   { variables }: CoercedVariables,
   { client, caller }: Pick<PassedRequest, 'client' | 'caller'>,
 ): OperationPrice | Refusal {
-  const type = node.operation;
   const inputs: CostInputs = { variables, sizeOf: (name) => sizeOf(name, client) };
   const cost = evaluate(amount, inputs);
   if (cost > maxCost) return refused([tooComplex('MAX_COST', cost, maxCost)]);
@@ -42,8 +37,7 @@ export function priceOperation(
     scheduler,
     client: client.key,
     estimate: cost,
-    keepsTree,
-    signal: type === 'query' ? caller.signal : undefined,
+    signal: node.operation === 'query' ? caller.signal : undefined,
   });
-  return { type, inputs, cost, meter };
+  return { inputs, cost, meter };
 }

@@ -1,14 +1,6 @@
-import {
-  type FieldNode,
-  type GraphQLField,
-  type GraphQLSchema,
-  getNamedType,
-  isInputObjectType,
-  isInterfaceType,
-  isObjectType,
-} from 'graphql';
+import { type FieldNode, type GraphQLField, type GraphQLSchema, getNamedType } from 'graphql';
 import type { DocumentValues } from '../documents/document-values.ts';
-import { listSizeOf, sizeArgumentOf } from '../field-traits.ts';
+import { traitOf } from '../field-traits.ts';
 import type { Amount, CostInputs } from './amount.ts';
 
 /** The default for lists whose size nothing says. */
@@ -22,12 +14,12 @@ export type ListSizes = ReturnType<typeof createListSizes>;
 export function createListSizes(schema: GraphQLSchema) {
   const ofIntrospection = new Map(introspectionSizes(schema));
   return (typeName: string, field: GraphQLField<unknown, unknown>, page: Amount | null): Amount => {
-    const own = listSizeOf(field);
-    if (own !== null) return sizeOf(own);
-    const known = ofIntrospection.get(`${typeName}.${field.name}`) ?? page;
+    const own = traitOf(field, 'listSize');
+    if (own !== undefined) return sizeOf(own);
+    const known = ofIntrospection.get(typeName) ?? page;
     if (known !== null) return known;
-    const ofType = listSizeOf(getNamedType(field.type));
-    return ofType === null ? USUAL_SIZE : sizeOf(ofType);
+    const ofType = traitOf(getNamedType(field.type), 'listSize');
+    return ofType === undefined ? USUAL_SIZE : sizeOf(ofType);
   };
 }
 
@@ -66,9 +58,9 @@ export function requestedSize(
   node: FieldNode,
   values: DocumentValues,
 ): Amount | null {
-  const counts = field.args.find(({ name }) => name === sizeArgumentOf(field));
+  const counts = field.args.find(({ name }) => name === traitOf(field, 'sizeArgument'));
   if (counts) {
-    const known = listSizeOf(field);
+    const known = traitOf(field, 'listSize');
     const most = typeof known === 'number' ? known : LONGEST_PAGE;
     const given = node.arguments?.find(({ name }) => name.value === counts.name);
     const count = given && values.read(given.value);
@@ -89,26 +81,16 @@ const NO_INPUTS: CostInputs = {
   sizeOf: () => 0,
 };
 
-/** Averages over this schema, since each of its types is introspected about equally often. */
+/** By the type whose lists they are: an average over this schema, each of whose types is introspected about equally often. */
 function introspectionSizes(schema: GraphQLSchema): [string, Amount][] {
   const types = Object.values(schema.getTypeMap());
   const fields = types.flatMap((type) =>
-    isObjectType(type) || isInterfaceType(type) ? Object.values(type.getFields()) : [],
+    'getFields' in type ? Object.values(type.getFields()) : [],
   );
-  const inputs = types.flatMap((type) =>
-    isInputObjectType(type) ? Object.values(type.getFields()) : [],
-  );
-  const per = (count: number, among: number) => Math.max(1, Math.ceil(count / Math.max(1, among)));
-  const args = fields.reduce((count, field) => count + field.args.length, 0);
   return [
-    ['__Schema.types', types.length],
-    ['__Schema.directives', schema.getDirectives().length],
-    ['__Type.fields', per(fields.length, types.length)],
-    ['__Type.inputFields', per(inputs.length, types.length)],
-    ['__Type.enumValues', 2],
-    ['__Type.interfaces', 1],
-    ['__Type.possibleTypes', 1],
-    ['__Field.args', per(args, fields.length)],
-    ['__Directive.args', 2],
+    ['__Schema', types.length],
+    ['__Type', Math.ceil(fields.length / types.length)],
+    ['__Field', 2],
+    ['__Directive', 2],
   ];
 }

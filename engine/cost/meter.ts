@@ -2,7 +2,6 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { requestError } from '../errors/request-error.ts';
 import { tooComplex } from '../limits/structure.ts';
-import { TextBlocks } from '../results/json-writer.ts';
 
 /**
  * Thrown where an answer exceeds its budget; the partial answer is discarded. A singleton: its stack would say nothing,
@@ -27,7 +26,6 @@ interface MeterOptions {
   readonly client: string;
   /** The number of fields estimated before the run. */
   readonly estimate: number;
-  readonly keepsTree?: boolean;
   /** Aborted once nobody waits for the answer. Left out for a mutation, whose writes are made whoever waits. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -37,9 +35,7 @@ export class Meter {
   readonly maxFields: number;
   readonly scheduler: FairScheduler;
   readonly client: string;
-  #blocks: TextBlocks | null = null;
   readonly #estimate: number;
-  readonly #keepsTree: boolean;
   readonly #signal: AbortSignal | undefined;
   /** The fields counted by finished compiled runs and by the reference executor. */
   fields = 0;
@@ -47,12 +43,11 @@ export class Meter {
   #counted = 0;
   #isOver = false;
 
-  constructor({ maxFields, scheduler, client, estimate, keepsTree = false, signal }: MeterOptions) {
+  constructor({ maxFields, scheduler, client, estimate, signal }: MeterOptions) {
     this.maxFields = maxFields;
     this.scheduler = scheduler;
     this.client = client;
     this.#estimate = estimate;
-    this.#keepsTree = keepsTree;
     this.#signal = signal;
   }
 
@@ -70,23 +65,9 @@ export class Meter {
     return this.#estimate > COSTLY_FIELDS || this.fields > COSTLY_FIELDS;
   }
 
-  /**
-   * True where complete items are serialized before the rest of the answer. Only the estimate
-   * decides: whether the result is a tree must not depend on what the run finds.
-   */
-  get writesEarly(): boolean {
-    return !this.#keepsTree && this.#estimate > COSTLY_FIELDS;
-  }
-
-  /** The memory that this answer is serialized into. */
-  get blocks(): TextBlocks {
-    this.#blocks ??= new TextBlocks();
-    return this.#blocks;
-  }
-
-  /** Called before the reference executor takes over: of earlier counts only these are of the answer. */
-  restart(counted: number): void {
-    this.#counted = counted;
+  /** Called before the reference executor takes over: earlier counts are not of its answer. */
+  restart(): void {
+    this.#counted = 0;
   }
 
   /** Returns false once the answer exceeds its budget. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import {
   type DocumentNode,
+  type FieldNode,
   FieldsOnCorrectTypeRule,
   type GraphQLError,
   type GraphQLSchema,
@@ -15,21 +16,17 @@ import { LRUCache } from 'lru-cache';
 import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import { costOf, type OperationCost } from '../cost/cost.ts';
 import { createListSizes, type ListSizes } from '../cost/list-sizes.ts';
 import { createMetering, type Metering } from '../cost/metering.ts';
 import { located, requestError } from '../errors/request-error.ts';
 import { CompiledCodeCache } from '../execution/compiled-code.ts';
 import { CompilingExecutor } from '../execution/compiling-executor.ts';
-import { hasTrait } from '../field-traits.ts';
 import { type StructureLimits, structureErrors } from '../limits/structure.ts';
-import { deprecatedFieldsIn } from './deprecated-fields.ts';
-import { NoFieldsForQueriesRule } from './no-fields-for-queries-rule.ts';
 import { documentArguments, OperationArguments } from './operation-arguments.ts';
+import { factsOf, type OperationFacts } from './operation-facts.ts';
 import { freeTokens, parseDocument, sizeOfText, type TextSize } from './parse-document.ts';
 import { literalsOf, redactTexts } from './redact-literals.ts';
 import { inexactLiteralError, nullMemberLiteralError } from './refused-literals.ts';
-import { schemaFields } from './schema-fields.ts';
 import { Selections } from './selections.ts';
 import { type SharedUse, sharedUseOf } from './sharing-marks.ts';
 import { withoutIncremental } from './without-incremental.ts';
@@ -44,18 +41,15 @@ export interface DocumentOptions {
   readonly reads?: CacheReads;
 }
 
-interface Measured {
+/** A document that passed every check that does not depend on variables. */
+export interface PreparedDocument {
   /** The lexical tokens, as many as were read. */
   readonly tokens: number;
-}
-
-/** A document that passed every check that does not depend on variables. */
-export interface PreparedDocument extends Measured {
   readonly document: DocumentNode;
   readonly operations: ReadonlyMap<string | null, PreparedOperation>;
 }
 
-export interface PreparedOperation extends OperationCost {
+export interface PreparedOperation extends OperationFacts {
   readonly node: OperationDefinitionNode;
   readonly args: OperationArguments;
   readonly executor: CompilingExecutor;
@@ -65,14 +59,11 @@ export interface PreparedOperation extends OperationCost {
   readonly name: string;
   /** The operation's own name as the log may have it; null where it has none. */
   readonly logName: string | null;
-  /** The deprecated fields that its document selects. */
-  readonly deprecated: readonly string[];
 }
 
 type Refused = { readonly errors: readonly GraphQLError[] };
-type DocumentResult = PreparedDocument | (Refused & Measured);
+type DocumentResult = PreparedDocument | (Refused & Pick<PreparedDocument, 'tokens'>);
 
-const NONE: readonly string[] = [];
 const MAX_BYTES = 32 * 1024 * 1024;
 // Measured are 150 to 320 for a token of a prepared document, and nothing for one of a document that is refused.
 const BYTES_PER_TOKEN = 280;
@@ -88,24 +79,17 @@ export class Documents {
   readonly compiledCode = new CompiledCodeCache();
   readonly #options: DocumentOptions;
   readonly #rules: readonly ValidationRule[];
-  readonly #hasDeprecated: boolean;
   readonly #sizes: ListSizes;
   readonly #metering: Metering;
   readonly #prepared: LRUCache<string, DocumentResult>;
 
   constructor(options: DocumentOptions) {
     this.#options = options;
-    const fields = schemaFields(options.schema);
-    // Nearly always a schema has none.
-    this.#hasDeprecated = fields.some(({ deprecationReason }) => deprecationReason != null);
     this.#sizes = createListSizes(options.schema);
     this.#metering = createMetering(options.schema);
     this.#rules = [
       ...specifiedRules,
       ...(options.introspection ? [] : [NoSchemaIntrospectionCustomRule]),
-      ...(fields.some((each) => hasTrait(each, 'notInSubscriptions'))
-        ? [NoFieldsForQueriesRule]
-        : []),
     ];
     this.#prepared = new LRUCache({
       maxSize: options.maxBytes ?? MAX_BYTES,
@@ -156,7 +140,10 @@ export class Documents {
     if (inexact) return { errors: [inexact] };
     const plain = withoutIncremental(document, text);
     freeTokens(plain);
-    return { document: plain, operations: this.#operationsOf(plain, text) };
+    const operations = this.#operationsOf(plain, text);
+    const misplaced = [...operations.values()].flatMap((each) => each.notInSubscriptions);
+    if (misplaced.length > 0) return { errors: misplaced.slice(0, MAX_ERRORS).map(misplacedError) };
+    return { document: plain, operations };
   }
 
   /** Returns one more than the most errors where there are as many: the last says so. */
@@ -171,23 +158,27 @@ export class Documents {
     const digest = hash('sha256', text, 'base64url');
     const ofDocument = documentArguments(schema, document, !introspection);
     const selections = new Selections(schema, document);
-    const deprecated = this.#hasDeprecated ? deprecatedFieldsIn(schema, document) : NONE;
     const operations = new Map<string | null, PreparedOperation>();
     for (const node of document.definitions) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
+      const facts = factsOf(selections, node, this.#sizes);
       operations.set(node.name?.value ?? null, {
         node,
         args: new OperationArguments(ofDocument, node),
         executor: new CompilingExecutor(this.#metering, selections, node, this.compiledCode),
-        sharedUse: sharedUseOf(selections, document, node),
-        ...costOf(selections, node, this.#sizes),
+        sharedUse: sharedUseOf(facts.marks, document, node),
+        ...facts,
         name: `${digest} ${node.name?.value ?? ''}`,
-        deprecated,
         logName: node.name ? redact(node.name.value.slice(0, LONGEST_LOGGED_NAME)) : null,
       });
     }
     return operations;
   }
+}
+
+function misplacedError(node: FieldNode): GraphQLError {
+  const message = `A subscription cannot have "${node.name.value}": ask for it in a query.`;
+  return located(requestError('GRAPHQL_VALIDATION_FAILED', message), { nodes: [node] });
 }
 
 function published(invalid: readonly GraphQLError[], document: DocumentNode): GraphQLError[] {

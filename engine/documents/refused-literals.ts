@@ -25,15 +25,14 @@ export function inexactLiteralError(
   schema: GraphQLSchema,
   document: DocumentNode,
 ): GraphQLError | null {
-  return firstRefused(schema, document, {
-    isRefused(node, types) {
-      if (node.kind !== Kind.INT && node.kind !== Kind.FLOAT) return false;
-      // An ID is carried as text.
-      return getNamedType(types.getInputType()) !== GraphQLID && !isExactNumber(node.value);
-    },
-    error: (argument) =>
-      requestError('BAD_USER_INPUT', `There is ${INEXACT.description}.`, { argument }),
-  });
+  const isInexact: IsRefused = (node, types) => {
+    if (node.kind !== Kind.INT && node.kind !== Kind.FLOAT) return false;
+    // An ID is carried as text.
+    return getNamedType(types.getInputType()) !== GraphQLID && !isExactNumber(node.value);
+  };
+  return firstRefused(schema, document, isInexact, (argument) =>
+    requestError('BAD_USER_INPUT', `There is ${INEXACT.description}.`, { argument }),
+  );
 }
 
 /**
@@ -44,24 +43,20 @@ export function nullMemberLiteralError(
   schema: GraphQLSchema,
   document: DocumentNode,
 ): GraphQLError | null {
-  return firstRefused(schema, document, {
-    isRefused(node, types) {
-      const parent = getNullableType(types.getParentInputType());
-      return node.kind === Kind.NULL && isInputObjectType(parent) && parent.isOneOf;
-    },
-    error: nullMemberError,
-  });
+  const isNullMember: IsRefused = (node, types) => {
+    const parent = getNullableType(types.getParentInputType());
+    return node.kind === Kind.NULL && isInputObjectType(parent) && parent.isOneOf;
+  };
+  return firstRefused(schema, document, isNullMember, nullMemberError);
 }
 
-interface Rule {
-  readonly isRefused: (node: ValueNode, types: TypeInfo) => boolean;
-  readonly error: (argument: string) => GraphQLError;
-}
+type IsRefused = (node: ValueNode, types: TypeInfo) => boolean;
 
 function firstRefused(
   schema: GraphQLSchema,
   document: DocumentNode,
-  { isRefused, error }: Rule,
+  isRefused: IsRefused,
+  error: (argument: string) => GraphQLError,
 ): GraphQLError | null {
   const types = new TypeInfo(schema);
   const trail = new ArgumentTrail();

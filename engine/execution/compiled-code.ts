@@ -3,12 +3,12 @@ import type { OperationDefinitionNode, VariableValues } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Selections } from '../documents/selections.ts';
 import { type GeneratedCode, generate } from './generated-code.ts';
-import { type Flags, irOf, type RootField } from './operation-ir.ts';
+import { type Flags, irOf, type NullableFields } from './operation-ir.ts';
 
 /** One operation with its conditions decided, as a function. */
 export interface CompiledCode {
   readonly root: GeneratedCode['root'];
-  readonly rootFields: readonly RootField[];
+  readonly nullable: NullableFields;
   readonly size: number;
   /** Throws where a field's arguments cannot be coerced. */
   readonly argsFor: (variables: VariableValues) => readonly unknown[];
@@ -22,13 +22,13 @@ export function compile(
 ): CompiledCode | null {
   const ir = irOf(selections, operation, flags);
   if (ir === null) return null;
-  const { rootFields, size } = ir;
+  const { nullable, size } = ir;
   spareMaglev(size);
   const { root, args } = generate(ir);
   const areFixed = args.every((each) => typeof each !== 'function');
   const read = (variables: VariableValues) =>
     args.map((each) => (typeof each === 'function' ? each(variables) : each));
-  return { root, rootFields, size, argsFor: areFixed ? () => args : read };
+  return { root, nullable, size, argsFor: areFixed ? () => args : read };
 }
 
 /** Null where a flag is not a boolean, which is an error of the request. */

@@ -1,7 +1,6 @@
 import {
   type ExecutionResult,
   executeRootSelectionSet,
-  Kind,
   locatedError,
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
@@ -12,7 +11,7 @@ import { type Meter, withinBudget } from '../cost/meter.ts';
 import type { Metering } from '../cost/metering.ts';
 import type { Selections } from '../documents/selections.ts';
 import { type CompiledCode, type CompiledCodeCache, compile, readFlags } from './compiled-code.ts';
-import type { Flags } from './operation-ir.ts';
+import type { Flags, NullableFields } from './operation-ir.ts';
 import { Run } from './run.ts';
 
 /** An operation with the values of `@include` and `@skip` fixed. */
@@ -33,10 +32,9 @@ const NO_FLAGS: Flags = new Map();
 
 /**
  * Executes one operation: with the reference executor while it is rare, then with compiled code.
- * Compiled code reports one kind of error: that of a nullable field of the root whose resolver failed.
- * Where a field fails further down, its field of the root is run again by the reference executor with
- * the same memoized context, so that every error, its path and its null propagation are the reference
- * executor's own. Where null would leave the field, the whole answer is.
+ * Compiled code reports one kind of error: that of a nullable field of the root whose resolver rejected.
+ * Where anything else fails, all is run again by the reference executor with the same memoized context,
+ * so that every error, its path and its null propagation are the reference executor's own.
  */
 export class CompilingExecutor {
   readonly #metering: Metering;
@@ -80,28 +78,9 @@ export class CompilingExecutor {
   ): Eventually<ExecutionResult> {
     const run = begin(code, args, meter);
     if (run === null) return this.#reference(args, meter);
-    const answer = run.answer(code.root, args.rootValue);
-    return after(answer, (whole) => this.#completed(whole, run, args));
-  }
-
-  /** Has the reference executor run what the compiled code could not answer. */
-  #completed(
-    answer: ExecutionResult | null,
-    run: Run,
-    args: ValidatedExecutionArgs,
-  ): Eventually<ExecutionResult> {
-    if (answer === null) return this.#reference(args, run.meter);
-    const { left } = run;
-    if (!answer.data) return answer;
-    const own = withFailures(answer, run);
-    if (left.length === 0) return own;
-    const selections = left.flatMap(({ nodes }) => nodes);
-    const operation: OperationDefinitionNode = {
-      ...this.#operation,
-      selectionSet: { kind: Kind.SELECTION_SET, selections },
-    };
-    const rest = this.#reference({ ...args, operation }, run.meter, run.fieldsBesideLeft);
-    return after(rest, (settled) => merged(own, settled));
+    return after(run.answer(code.root, args.rootValue), (answer) =>
+      answer === null ? this.#reference(args, meter) : withFailures(answer, run, code.nullable),
+    );
   }
 
   /** Compiles on the first run, for documents that are known to be used. */
@@ -138,8 +117,8 @@ export class CompilingExecutor {
     return code;
   }
 
-  #reference(args: ValidatedExecutionArgs, meter: Meter, counted = 0): Eventually<ExecutionResult> {
-    meter.restart(counted);
+  #reference(args: ValidatedExecutionArgs, meter: Meter): Eventually<ExecutionResult> {
+    meter.restart();
     const schema = this.#metering(meter);
     const result = executeRootSelectionSet({ ...args, schema });
     const isMutation = this.#operation.operation === 'mutation';
@@ -154,29 +133,22 @@ function begin(
   meter: Meter,
 ): Run | null {
   try {
-    return new Run(contextValue, code.argsFor(variableValues), code.rootFields, meter);
+    return new Run(contextValue, code.argsFor(variableValues), code.nullable, meter);
   } catch {
     return null;
   }
 }
 
-/** The answer with the errors of the fields of the root whose resolvers failed. */
-function withFailures(answer: ExecutionResult, { failures }: Run): ExecutionResult {
-  if (failures.length === 0) return answer;
-  const errors = failures.map(({ field: { key, nodes }, error }) =>
+/** The answer with the errors of the fields of the root whose resolvers failed; one over its budget has its own. */
+function withFailures(
+  answer: ExecutionResult,
+  { failures }: Run,
+  nullable: NullableFields,
+): ExecutionResult {
+  if (failures.length === 0 || !answer.data) return answer;
+  const errors = failures.map(({ key, error }) =>
     // The cause keeps its own stack, and this one would only lead here.
-    withoutStack(() => locatedError(error, nodes, [key])),
+    withoutStack(() => locatedError(error, nullable.get(key) ?? [], [key])),
   );
   return { ...answer, errors };
-}
-
-/** The reference executor's fields in their places; an answer over its budget has none. */
-function merged({ data, errors = [] }: ExecutionResult, rest: ExecutionResult): ExecutionResult {
-  if (!rest.data) return rest;
-  const all = [...errors, ...(rest.errors ?? [])];
-  return {
-    ...rest,
-    ...(all.length > 0 && { errors: all }),
-    data: Object.assign(data ?? {}, rest.data),
-  };
 }

@@ -33,9 +33,6 @@ export function generate({ root }: OperationIr): GeneratedCode {
   };
 }
 
-// Enough for one call of JSON.stringify, and few enough to die young.
-const FIELDS_PER_CHUNK = 1_000;
-
 class Writer {
   readonly leaves: ReadLeaf[] = [];
   readonly resolvers: GraphQLFieldResolver<unknown, unknown>[] = [];
@@ -58,8 +55,7 @@ class Writer {
     for (const field of ir.fields) {
       literal.push(`${keyOf(field.key)}: ${this.#placed(field, ir.typeName)}`);
       if (!field.resolver) continue;
-      const code = this.#resolved(field, field.resolver);
-      resolved.push(isRoot ? alone(code, resolved.length) : code);
+      resolved.push(this.#resolved(field, field.resolver));
     }
     const name = `object${this.#functions.length}`;
     this.#functions.push(`function ${name}(run, source) {
@@ -138,33 +134,20 @@ class Writer {
     return name;
   }
 
-  /**
-   * Completes as many items as fit into this turn of the event loop; the rest follows into the same
-   * array. Items are complete where no task was added since the first of them.
-   */
+  /** Completes as many items as fit into this turn of the event loop; the rest follows into the same array. */
   #listOfObjects(item: ValueIr): string {
     const read = this.#read(item, 'values[at]');
     const name = `list${this.#functions.length}`;
     const rest = `rest${this.#functions.length}`;
     this.#functions.push(`function ${rest}(run, values, items, at) {
   let value;
-  let from = items.length;
-  let pending = run.pending;
-  let serializeAt = run.fields + ${FIELDS_PER_CHUNK};
   for (; at < values.length; at += 1) {
-    if (run.fields >= run.lookAt || run.fields >= serializeAt) {
-      if (run.pending === pending) from = run.serialized(items, from);
-      else from = items.length;
-      pending = run.pending;
-      serializeAt = run.fields + ${FIELDS_PER_CHUNK};
-      if (run.fields >= run.lookAt && run.isDue()) {
-        run.later(${rest}, values, items, at);
-        return items;
-      }
+    if (run.fields >= run.lookAt && run.isDue()) {
+      run.later(${rest}, values, items, at);
+      return items;
     }
     items.push(${read});
   }
-  if (from > 0 && run.pending === pending) run.serialized(items, from);
   return items;
 }
 function ${name}(run, values) {
@@ -181,16 +164,6 @@ function ${name}(run, values) {
     this.#leafNames.set(type, name);
     return name;
   }
-}
-
-/** A field of the root that fails leaves the others alone. */
-function alone(code: string, at: number): string {
-  return `run.enter(${at});
-  try {
-    ${code}
-  } catch (error) {
-    run.failed(error);
-  }`;
 }
 
 function isOfObjects(value: ValueIr): boolean {

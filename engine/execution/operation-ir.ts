@@ -26,19 +26,13 @@ import { isPostponable } from '../field-traits.ts';
  */
 export interface OperationIr {
   readonly root: ObjectIr;
-  /** The fields of the root that have a resolver, in the order of the root's fields. */
-  readonly rootFields: readonly RootField[];
+  readonly nullable: NullableFields;
   /** The number of fields, which estimates the time to compile and the memory of the code. */
   readonly size: number;
 }
 
-/** A field of the root, which the reference executor can run without the others where it fails. */
-export interface RootField {
-  readonly key: string;
-  /** Null ends with this field where it is nullable; otherwise the whole answer is null. */
-  readonly isNullable: boolean;
-  readonly nodes: readonly FieldNode[];
-}
+/** The fields of the root with which a null ends, by their keys: where one fails the others are answered. */
+export type NullableFields = ReadonlyMap<string, readonly FieldNode[]>;
 
 export interface ObjectIr {
   readonly typeName: string;
@@ -131,10 +125,12 @@ export function irOf(
     const object = objectOf(root, [{ node: operation, when: true }]);
     const isResolved = object.fields.every(({ property, resolver }) => !property || resolver);
     if (!isResolved) return null;
-    const rootFields = object.fields
-      .filter(({ resolver }) => resolver)
-      .map(({ key, value, nodes }) => ({ key, isNullable: !value.isNonNull, nodes }));
-    return { root: object, rootFields, size };
+    const nullable = object.fields.filter(({ value }) => !value.isNonNull);
+    return {
+      root: object,
+      nullable: new Map(nullable.map(({ key, nodes }) => [key, nodes])),
+      size,
+    };
   } catch (error) {
     if (error instanceof NotCompilableError) return null;
     throw error;

@@ -6,11 +6,9 @@ import {
   FIELDS_PER_ERROR,
   type Meter,
   OVER_BUDGET,
-  weightOfKey,
 } from '../cost/meter.ts';
 import { isPromiseLike } from '../cost/metering.ts';
-import { JsonWriter } from '../results/json-writer.ts';
-import type { RootField } from './operation-ir.ts';
+import type { NullableFields } from './operation-ir.ts';
 
 export type Complete = (run: Run, value: unknown) => unknown;
 export type RunRoot = (run: Run, source: unknown) => Record<string, unknown>;
@@ -22,7 +20,6 @@ type Target = Record<string, unknown>;
 
 // Reading the clock for each field would cost more than the field.
 const FIELDS_BETWEEN_LOOKS = 1_000;
-const NONE_LEFT: readonly RootField[] = [];
 
 /**
  * One execution of compiled code: the context of its resolvers, their pending promises and the
@@ -41,39 +38,23 @@ export class Run {
   /** The tasks that the answer waits for. */
   pending = 0;
   #isOver = false;
-  /** The fields of the root whose resolvers failed, in the order of their failures. */
-  readonly failures: { readonly field: RootField; readonly error: unknown }[] = [];
-  readonly #rootFields: readonly RootField[];
-  /** The field of the root that is being completed, and the fields counted before it was entered. */
-  #root = 0;
-  #enteredAt = 0;
-  /** The fields counted below each field of the root. */
-  readonly #spent: number[];
-  /** The fields of the root that are left to the reference executor; null where there are none. */
-  #left: Set<number> | null = null;
+  /** The nullable fields of the root whose resolvers failed, in the order of their failures. */
+  readonly failures: { readonly key: string; readonly error: unknown }[] = [];
+  readonly #nullable: NullableFields;
   #whole: ExecutionResult | null = null;
   // This stores the promise's own resolve function: a closure kept in a field would tie each run to
   // the next, and no minor collection would free either.
   #end: ((result: ExecutionResult | null) => void) | null = null;
 
-  constructor(
-    context: unknown,
-    args: readonly unknown[],
-    rootFields: readonly RootField[],
-    meter: Meter,
-  ) {
+  constructor(context: unknown, args: readonly unknown[], nullable: NullableFields, meter: Meter) {
     this.context = context;
-    this.#rootFields = rootFields;
-    this.#spent = Array(rootFields.length).fill(0);
+    this.#nullable = nullable;
     this.args = args;
     this.meter = meter;
     this.maxFields = meter.maxFields;
   }
 
-  /**
-   * Null where nothing of the answer is of use. Where a field of the root fails that may be null, it
-   * is left to the reference executor, which reports the error.
-   */
+  /** Null where the reference executor has to answer, which reports the error. */
   answer(root: RunRoot, source: unknown): Eventually<ExecutionResult | null> {
     let data: Target;
     try {
@@ -94,59 +75,21 @@ export class Run {
     return promise;
   }
 
-  /** The fields of the root that failed. */
-  get left(): readonly RootField[] {
-    if (this.#left === null) return NONE_LEFT;
-    return this.#rootFields.filter((_, at) => this.#left?.has(at));
-  }
-
-  /** The fields counted for the others. */
-  get fieldsBesideLeft(): number {
-    this.enter(this.#root);
-    return this.#rootFields.reduce(
-      (rest, { key }, at) =>
-        this.#left?.has(at) ? rest - (this.#spent[at] ?? 0) - weightOfKey(key) : rest,
-      this.fields,
-    );
-  }
-
-  /** Counts what follows for this field of the root. */
-  enter(root: number): void {
-    this.#spent[this.#root] = (this.#spent[this.#root] ?? 0) + this.fields - this.#enteredAt;
-    this.#root = root;
-    this.#enteredAt = this.fields;
-  }
-
-  /** Leaves the current field of the root to the reference executor, or throws where that is not enough. */
-  failed(error: unknown): void {
-    if (!this.#mayLeave(error)) throw error;
-  }
-
-  #mayLeave(error: unknown): boolean {
-    if (error === OVER_BUDGET || !this.#rootFields[this.#root]?.isNullable) return false;
-    this.#left ??= new Set();
-    this.#left.add(this.#root);
-    return true;
-  }
-
   wait(value: PromiseLike<unknown>, complete: Complete, target: Target, key: string): void {
     this.pending += 1;
-    const root = this.#root;
     // A foreign thenable may call back synchronously, in the middle of a literal.
     Promise.resolve(value).then(
-      (resolved) => this.#resolved(root, resolved, complete, target, key),
-      (error) => this.#attempt(root, () => this.#rejected(error, target, key)),
+      (resolved) => this.#resolved(resolved, complete, target, key),
+      (error) => this.#attempt(() => this.#rejected(error, target, key)),
     );
   }
 
   /** A nullable field of the root becomes null, with nothing to propagate. Others are for the reference executor. */
   #rejected(error: unknown, target: Target, key: string): void {
-    const field = this.#rootFields[this.#root];
-    const isOfRoot = target === this.#whole?.data;
-    if (!isOfRoot || !field?.isNullable) throw error;
+    if (target !== this.#whole?.data || !this.#nullable.has(key)) throw error;
     this.count(FIELDS_PER_ERROR);
     target[key] = null;
-    this.failures.push({ field, error });
+    this.failures.push({ key, error });
   }
 
   /** True when the rest has to wait for a later turn of the event loop. */
@@ -160,17 +103,6 @@ export class Run {
 
   get isCostly(): boolean {
     return this.meter.isCostly || this.fields > COSTLY_FIELDS;
-  }
-
-  /**
-   * Serializes the items from an index on, all of which are complete, and returns the index behind
-   * them. An answer of 200,000 fields would otherwise grow old on the heap, where each minor
-   * collection copies it and only a major one frees it.
-   */
-  serialized(items: unknown[], from: number): number {
-    if (!this.meter.writesEarly || from === items.length) return from;
-    items.push(JsonWriter.items(items.splice(from), this.meter.blocks));
-    return items.length;
   }
 
   later(rest: CompleteRest, values: readonly unknown[], items: unknown[], at: number): void {
@@ -207,40 +139,35 @@ export class Run {
   #later(work: () => void): void {
     const { scheduler, client } = this.meter;
     this.pending += 1;
-    const root = this.#root;
     scheduler.later(client, () => {
       this.lookAt = this.fields + FIELDS_BETWEEN_LOOKS;
-      this.#attempt(root, () => {
+      this.#attempt(() => {
         if (this.meter.isOverNow()) throw OVER_BUDGET;
         work();
       });
     });
   }
 
-  #resolved(root: number, value: unknown, complete: Complete, target: Target, key: string): void {
+  #resolved(value: unknown, complete: Complete, target: Target, key: string): void {
     const place = () => {
       target[key] = complete(this, value);
     };
     if (this.isCostly && value !== null && typeof value === 'object') {
-      this.enter(root);
       this.#later(place);
       this.pending -= 1;
     } else {
-      this.#attempt(root, place);
+      this.#attempt(place);
     }
   }
 
   /** Runs one of the tasks that the answer waits for. */
-  #attempt(root: number, work: () => void): void {
+  #attempt(work: () => void): void {
     if (this.#isOver) return;
     try {
-      this.enter(root);
-      if (!this.#left?.has(root)) work();
+      work();
     } catch (error) {
-      if (!this.#mayLeave(error)) {
-        this.#settle(this.#verdict(error));
-        return;
-      }
+      this.#settle(this.#verdict(error));
+      return;
     }
     this.pending -= 1;
     if (this.pending === 0) this.#settle(this.#whole);

@@ -6,11 +6,6 @@ import type { Standing } from '../receive/message-budget.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import type { HttpReply } from './reply.ts';
 
-export type FloodSettings = Pick<
-  ServerSettings,
-  'addresses' | 'countMessage' | 'received' | 'refused'
->;
-
 // No sign-in is larger.
 const SMALL_BODY = 4_096;
 // A client that signs in behind a flooded address may never read these refusals.
@@ -24,7 +19,7 @@ const MOST_REFUSALS = 5;
 export function countRequest(
   request: IncomingMessage,
   caller: RequestCaller,
-  { addresses, countMessage, received, refused }: FloodSettings,
+  { addresses, countMessage, received, refused }: ServerSettings,
   isCrossSite: boolean,
 ): 'within' | 'over' | null {
   const { method, socket } = request;
@@ -49,7 +44,7 @@ export function countRequest(
 /** Counts what a packed body has unpacked to: a few bytes on the wire may hold the largest one. */
 export function countUnpacked(
   { request, caller }: HttpReply,
-  { countMessage }: FloodSettings,
+  { countMessage }: ServerSettings,
   body: Buffer | null,
 ): Standing {
   if (body === null || request.headers['content-encoding'] === undefined) return 'within';
@@ -67,7 +62,7 @@ export function mayPass({ method, headers, url = '' }: IncomingMessage): boolean
   return !isPacked && Number(headers['content-length'] ?? Infinity) <= SMALL_BODY;
 }
 
-export function refuseFlood(reply: HttpReply, { refused }: FloodSettings): Eventually<void> {
+export function refuseFlood(reply: HttpReply, { refused }: ServerSettings): Eventually<void> {
   refused('messages');
   const { errors, headers } = tooManyMessages();
   reply.setAll(headers);

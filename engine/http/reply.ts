@@ -116,9 +116,7 @@ export class HttpReply implements Recipient {
     const bytes = bodyBytes(body);
     const encoding = this.encodingFor(bytes);
     if (encoding === null) return this.#whole(status, body, bytes);
-    return pack(body, encoding, 'quick').then((packed) =>
-      this.sendPacked(status, packed, encoding),
-    );
+    return pack(body, encoding).then((packed) => this.sendPacked(status, packed, encoding));
   }
 
   /** Null for a body that is sent as it is. */
@@ -169,7 +167,10 @@ export class HttpReply implements Recipient {
       this.#response.cork();
       for (const chunk of body) this.#response.write(chunk);
       this.#response.end();
-    } else this.#response.end(isLargeText(body, bytes) ? Buffer.from(body) : body);
+    } else
+      this.#response.end(
+        typeof body === 'string' && bytes > LARGE_TEXT_BYTES ? Buffer.from(body) : body,
+      );
     this.#ended();
   }
 
@@ -188,10 +189,6 @@ export class HttpReply implements Recipient {
     for (let at = 0; at < this.#head.length; at += 2) if (this.#head[at] === name) return at;
     return -1;
   }
-}
-
-function isLargeText(body: Body, bytes: number): body is string {
-  return typeof body === 'string' && bytes > LARGE_TEXT_BYTES && bytes > body.length;
 }
 
 /** The better compression of the two that an `Accept-Encoding` allows. */

@@ -16,10 +16,7 @@ export async function packFile(
   bytes: Buffer,
   packedAhead?: Buffer,
 ): Promise<StaticFile> {
-  const [gzip, br] = await Promise.all([
-    pack(bytes, 'gzip', 'quick'),
-    packedAhead ?? pack(bytes, 'br', 'quick'),
-  ]);
+  const [gzip, br] = await Promise.all([pack(bytes, 'gzip'), packedAhead ?? pack(bytes, 'br')]);
   return { type, bytes, gzip, br };
 }
 

@@ -4,7 +4,7 @@ import { type Client, type ClientOf, singleClient } from '../../lib/limits/clien
 import type { Limiter, Taken } from '../../lib/limits/limiter.ts';
 import type { Operation, TransportContext } from '../admission/operation.ts';
 import { type Refusal, withHeaders } from '../admission/refusal.ts';
-import { hasTrait } from '../field-traits.ts';
+import { traitOf } from '../field-traits.ts';
 import { overLimit, tooManyMessages } from './over-limit-error.ts';
 
 export interface ClientLimitsOptions {
@@ -122,7 +122,7 @@ export function createClientLimits({ limiter, schema, clientOf, isKnown }: Clien
  */
 function signInPattern(schema: GraphQLSchema): RegExp | null {
   const fields = Object.values(schema.getMutationType()?.getFields() ?? {});
-  const names = fields.filter((each) => hasTrait(each, 'isSignIn')).map(({ name }) => name);
+  const names = fields.filter((each) => traitOf(each, 'isSignIn')).map(({ name }) => name);
   return names.length > 0 ? new RegExp(`\\b(?:${names.join('|')})\\s*\\(`) : null;
 }
 

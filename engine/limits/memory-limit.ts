@@ -1,5 +1,5 @@
 import type { Refusal } from '../admission/refusal.ts';
-import type { OperationPrice } from '../cost/cost-limit.ts';
+import type { PreparedOperation } from '../documents/documents.ts';
 import { overLimit } from './over-limit-error.ts';
 
 // By then a part of the clients has gone elsewhere, and garbage was collected.
@@ -8,7 +8,8 @@ export const MEMORY_RETRY_SECONDS = 10;
 const CHEAP_COST = 1_000;
 
 /** Refuses what would hold much memory while it is short. A write is let through: it may be what must not be lost, and its reads have a budget. */
-export function overMemory({ type, cost }: OperationPrice): Refusal | null {
+export function overMemory({ node }: PreparedOperation, cost: number): Refusal | null {
+  const type = node.operation;
   const isHeavy = type === 'subscription' || (type === 'query' && cost > CHEAP_COST);
   return isHeavy ? { ...overLimit('memory', MEMORY_RETRY_SECONDS), status: 503 } : null;
 }

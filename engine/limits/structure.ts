@@ -8,7 +8,7 @@ import {
 import { redactTexts } from '../documents/redact-literals.ts';
 import { type Fragments, fragmentsOf, unfold } from '../documents/selections.ts';
 import { located, requestError } from '../errors/request-error.ts';
-import { mostSelected } from '../field-traits.ts';
+import { traitOf } from '../field-traits.ts';
 import { repeatedPairs, SelectionMeasure, type SelectionSize } from './selection-size.ts';
 
 export interface StructureLimits {
@@ -159,7 +159,7 @@ function mutationErrors(
   }
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     const count = counts.get(field.name) ?? 0;
-    const most = mostSelected(field);
+    const most = traitOf(field, 'mostSelected') ?? Infinity;
     if (count > most) errors.push(tooComplex(`${field.name} fields`, count, most));
   }
   return errors;

@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { Eventually } from '../../lib/eventually.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import { bodyBytes, PACK_FROM_BYTES } from '../../lib/pack.ts';
 import { PackedText } from '../../lib/packed-text.ts';
 import type { PullStream, StreamListener } from '../../lib/pull-stream.ts';
 import type { JsonText } from '../results/json-text.ts';
@@ -163,6 +164,9 @@ export class FollowedEvents implements Delivery, StreamListener {
 /** A result as a transport takes it: JSON, or packed where it is large enough. */
 export type EventText = JsonText | PackedText;
 
+// Below this the thread pool takes three times the CPU of packing on the event loop.
+const LARGEST_AT_ONCE = 65_536;
+
 /**
  * Packs a result: synchronously, in the next slice where many accounts tick together, or in the thread
  * pool where it is large.
@@ -172,8 +176,8 @@ export function packResult(
   scheduler: FairScheduler,
   client: string,
 ): Eventually<EventText> {
-  if (!PackedText.isWorthwhile(text)) return text;
-  if (typeof text !== 'string' || PackedText.isLarge(text)) return PackedText.ofLarge(text);
+  if (bodyBytes(text) <= PACK_FROM_BYTES) return text;
+  if (typeof text !== 'string' || text.length > LARGEST_AT_ONCE) return PackedText.ofLarge(text);
   if (!scheduler.isSliceOver()) return PackedText.of(text);
   return scheduler.turn(client).then(() => PackedText.of(text));
 }

@@ -123,36 +123,30 @@ export function createEventResults(options: EventResultsOptions) {
   }
 
   function resultOf(event: object, live: LiveOperation, form: Form): Eventually<EventText> {
+    const known = shared.find(event, live.prepared);
+    if (known === null) return ownResult(event, live, form);
+    const shown = (made: MadeResult | null): Eventually<EventText> => {
+      if (!made?.isShared) return ownResult(event, live, form);
+      settle(live, fieldsToSend(textOf(made)));
+      return form(made, live);
+    };
+    return known instanceof Promise ? known.catch(() => null).then(shown) : shown(known);
+  }
+
+  function ownResult(event: object, live: LiveOperation, form: Form): Eventually<EventText> {
     const { prepared, cost, client } = live;
-    const known = shared.find(event, prepared);
-    if (known !== null) {
-      settle(live, fieldsToSend(textOf(known)));
-      return form(known, live);
-    }
-    const other = shared.underWay(event, prepared);
-    if (other !== null) return other.then(() => resultOf(event, live, form));
     const estimate = Math.max(cost, live.expected);
     const meter = new Meter({ maxFields: maxCost, scheduler, client: client.key, estimate });
-    const made = make(event, live, meter);
-    if (!(made instanceof Promise) && !meter.isCostly) {
-      shared.keep(event, prepared, made);
-      return form(made, live);
-    }
-    const result = written(event, live, made, meter).then((whole) => form(whole, live));
-    shared.begin(event, prepared, result);
-    return result;
+    const making = make(event, live, meter);
+    const made = making instanceof Promise || meter.isCostly ? written(making, meter) : making;
+    shared.keep(event, prepared, made);
+    return after(made, (whole) => form(whole, live));
   }
 
   /** Others are sent the result once it is serialized, which is done in slices where it is large. */
-  async function written(
-    event: object,
-    live: LiveOperation,
-    making: Eventually<MadeResult>,
-    meter: Meter,
-  ): Promise<MadeResult> {
+  async function written(making: Eventually<MadeResult>, meter: Meter): Promise<MadeResult> {
     const made = await making;
     made.text = await jsonText(made.result, meter);
-    shared.keep(event, live.prepared, made);
     return made;
   }
 

@@ -20,12 +20,8 @@ type Shared = Pick<PreparedOperation, 'node' | 'sharedUse'>;
 interface RecentResult {
   readonly event: object;
   readonly node: OperationDefinitionNode;
-  readonly made: MadeResult;
-}
-
-interface Making {
-  readonly node: OperationDefinitionNode;
-  readonly done: Promise<void>;
+  /** A promise while a large one is being computed. */
+  readonly made: Eventually<MadeResult>;
 }
 
 // One event reaches all its subscribers in one turn, so hardly more than the latest result is
@@ -38,17 +34,15 @@ const MOST_KEPT = 32;
  */
 export function createSharedResults() {
   const ring: (RecentResult | null)[] = new Array<RecentResult | null>(MOST_KEPT).fill(null);
-  /** Large events whose result is being computed: one single flight per event. */
-  const making = new WeakMap<object, Making>();
   let newest = 0;
 
   return {
-    keep(event: object, { node }: Shared, made: MadeResult): void {
-      if (!made.isShared) return;
+    keep(event: object, prepared: Shared, made: Eventually<MadeResult>): void {
+      if (!mayShare(prepared) || (!(made instanceof Promise) && !made.isShared)) return;
       newest = (newest + 1) % MOST_KEPT;
-      ring[newest] = { event, node, made };
+      ring[newest] = { event, node: prepared.node, made };
     },
-    find(event: object, prepared: Shared): MadeResult | null {
+    find(event: object, prepared: Shared): Eventually<MadeResult> | null {
       if (!mayShare(prepared)) return null;
       for (let back = 0; back < MOST_KEPT; back += 1) {
         const kept = ring[(newest - back + MOST_KEPT) % MOST_KEPT];
@@ -57,20 +51,6 @@ export function createSharedResults() {
         if (kept.event === event && kept.node === prepared.node) return kept.made;
       }
       return null;
-    },
-    /** Joins the single flight in which another subscriber's result of the event is being computed. */
-    underWay(event: object, { node }: Shared): Promise<void> | null {
-      const one = making.get(event);
-      return one?.node === node ? one.done : null;
-    },
-    /** Begins a single flight, which ends with `made`. */
-    begin(event: object, prepared: Shared, made: Promise<unknown>): void {
-      if (!mayShare(prepared)) return;
-      const over = () => {
-        if (making.get(event)?.done === done) making.delete(event);
-      };
-      const done = made.then(over, over);
-      making.set(event, { node: prepared.node, done });
     },
   };
 }

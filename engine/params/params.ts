@@ -30,10 +30,7 @@ const PREFIX = 'sha256:';
 const SHA256 = /^[0-9a-f]{64}$/i;
 
 /** The parameters of a request whose client was charged for it: before that nothing of it is read. */
-interface Charged {
-  readonly client: Client;
-  readonly sent: unknown;
-}
+type Charged = { readonly client: Client; readonly sent: unknown };
 
 /** Parameters are JSON of any shape, so they are checked once, for every transport. */
 export function readParams({ sent }: Charged): Params | Refusal {

@@ -7,7 +7,7 @@ import { type Fallback, OF_OPERATION, type Refusal } from '../admission/refusal.
 import { fragmentsOf, responseKey, unfold } from '../documents/selections.ts';
 import type { ErrorCodes } from '../errors/error-codes.ts';
 import { requestError } from '../errors/request-error.ts';
-import { hasTrait } from '../field-traits.ts';
+import { traitOf } from '../field-traits.ts';
 import type { Subscribed } from '../live/begin-events.ts';
 import type { FollowedEvents } from '../live/delivery.ts';
 import { GRAPH, type PluginContext } from './plugin-view.ts';
@@ -167,7 +167,7 @@ export class PluginErrorBoundary {
     unfold(node.selectionSet, fragmentsOf(document.document), (selection) => {
       if (selection.kind !== Kind.FIELD) return;
       const field = fields[selection.name.value];
-      found.set(responseKey(selection), field ? hasTrait(field, 'keepsOutcome') : null);
+      found.set(responseKey(selection), field ? traitOf(field, 'keepsOutcome') === true : null);
     });
     return found;
   }

@@ -41,8 +41,7 @@ export interface ClientNaming {
   readonly label: string | null;
 }
 
-const NONE: readonly string[] = [];
-const NO_CALLS: readonly BackendCall[] = [];
+const NONE: readonly never[] = [];
 // A line of the log stays below 8 kB; more calls are counted, not listed.
 const MOST_LISTED_CALLS = 45;
 const BY_SEVERITY: readonly RequestOutcome[] = ['ok', 'gone', 'caller', 'refused', 'fault'];
@@ -80,7 +79,7 @@ export class RequestSummary {
   hasEnded = false;
   // Lists are made with their first entry, of its size: most requests have one at most.
   codes: readonly string[] = NONE;
-  calls: readonly BackendCall[] = NO_CALLS;
+  calls: readonly BackendCall[] = NONE;
   #waiting: BusyTime | null = null;
 
   constructor({ requestId, transport, method, client, bytesIn, trace }: RequestOrigin) {

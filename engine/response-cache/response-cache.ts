@@ -18,7 +18,6 @@ interface Entry {
 }
 
 const MAX_BYTES = 96 * 1024 * 1024;
-const MOST_OF_ONE = 48 * 1024 * 1024;
 // The measured overhead of an entry, so that a flood of tiny responses counts at its true size.
 const BYTES_PER_ENTRY = 700;
 
@@ -31,24 +30,12 @@ export type ResponseCache = ReturnType<typeof createResponseCache>;
  */
 export function createResponseCache(maxBytes = MAX_BYTES, reads: CacheReads | null = null) {
   const underWay = new Map<string, Promise<Buffer>>();
-  const maxOfOne = Math.min(maxBytes, MOST_OF_ONE);
   const entries = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: sizeOf });
 
   function keep(name: string, encoding: Encoding, bytes: Buffer): Buffer {
     const packed = alone(bytes);
-    const entry: Entry = { answer: null, ...entries.peek(name), [encoding]: packed };
-    if (!put(name, entry)) {
-      // Clients that accept this encoding never need the plain bytes.
-      put(name, { ...entry, answer: entry.answer && { ...entry.answer, plain: null } });
-    }
+    entries.set(name, { answer: null, ...entries.peek(name), [encoding]: packed });
     return packed;
-  }
-
-  /** Returns false when the entry is too large; the cache is then unchanged. */
-  function put(name: string, entry: Entry): boolean {
-    if (sizeOf(entry, name) > maxOfOne) return false;
-    entries.set(name, entry);
-    return true;
   }
 
   return {
@@ -60,11 +47,8 @@ export function createResponseCache(maxBytes = MAX_BYTES, reads: CacheReads | nu
       return entries.get(name)?.answer ?? undefined;
     },
     set(name: string, { etag, plain }: CachedResponse): void {
-      const entry = entries.peek(name);
       const answer = { etag, plain: plain && alone(plain) };
-      if (!put(name, { ...entry, answer })) {
-        put(name, { ...entry, answer: { etag, plain: null } });
-      }
+      entries.set(name, { ...entries.peek(name), answer });
     },
     /** Compresses each response once, off the event loop; concurrent requests share one single flight. */
     packed(name: string, plain: Buffer, encoding: Encoding): Eventually<Buffer> {
@@ -73,8 +57,7 @@ export function createResponseCache(maxBytes = MAX_BYTES, reads: CacheReads | nu
       const task = `${encoding} ${name}`;
       const known = underWay.get(task);
       if (known) return known;
-      // Many requests reuse the bytes, which pays for more effort than the fastest level.
-      const packing = pack(plain, encoding, 'thorough')
+      const packing = pack(plain, encoding)
         .then((bytes) => keep(name, encoding, bytes))
         .finally(() => underWay.delete(task));
       underWay.set(task, packing);

@@ -12,23 +12,11 @@ import type { ClientNaming } from '../request/request-summary.ts';
 import { forwardedFrom } from '../request/request-trace.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { CLOSINGS, type Closing } from './closings.ts';
-import type { FrameScratch } from './frame-writer.ts';
 import type { KeepAlive, PingTarget } from './keep-alive.ts';
 
-export interface ConnectionSettings
-  extends Pick<
-    ServerSettings,
-    | 'addresses'
-    | 'buffers'
-    | 'clientNames'
-    | 'clientOf'
-    | 'clock'
-    | 'forwarding'
-    | 'tokens'
-    | 'tracing'
-  > {
+/** The settings of all sockets. */
+export interface SocketSettings extends ServerSettings {
   readonly keepAlive: KeepAlive;
-  readonly scratch: FrameScratch;
 }
 
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
@@ -40,7 +28,6 @@ export class Connection implements Recipient, PingTarget {
   readonly socket: WebSocket;
   readonly stream: Socket;
   readonly slot: Slot;
-  readonly scratch: FrameScratch;
   readonly keepAlive: KeepAlive;
   readonly unread: SendBuffer;
   /** Whether the client takes packed messages, the only extension that is accepted. */
@@ -70,12 +57,7 @@ export class Connection implements Recipient, PingTarget {
   /** Those of the upgrade that go on: a proxy sets them there, as it does in any request. */
   readonly #upgraded: Readonly<Record<string, string>>;
 
-  constructor(
-    socket: WebSocket,
-    request: IncomingMessage,
-    slot: Slot,
-    settings: ConnectionSettings,
-  ) {
+  constructor(socket: WebSocket, request: IncomingMessage, slot: Slot, settings: SocketSettings) {
     const { addresses, buffers, clientNames, clientOf, clock, forwarding, tokens, tracing } =
       settings;
     const { headers } = request;
@@ -83,7 +65,6 @@ export class Connection implements Recipient, PingTarget {
     this.stream = request.socket;
     this.slot = slot;
     slot.owner = () => clientOf(this.caller);
-    this.scratch = settings.scratch;
     this.keepAlive = settings.keepAlive;
     this.takesPacked = socket.extensions !== '';
     this.requestId = headers['x-request-id'];

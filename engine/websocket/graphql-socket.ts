@@ -9,13 +9,10 @@ import { tooComplex } from '../limits/structure.ts';
 import { stopAtBrokenFrame } from '../private-ws.ts';
 import type { FrameWatcher, ReceiveBuffer, SendFault } from '../receive/receive-buffer.ts';
 import { CLIENT_NAME, CLIENT_VERSION } from '../request/client-names.ts';
-import type { ServerSettings } from '../server-settings.ts';
-import { Connection, type ConnectionSettings } from './connection.ts';
+import { Connection, type SocketSettings } from './connection.ts';
 import { readMessage } from './messages.ts';
 import { isInflated, unpackAtOnce } from './packed-messages.ts';
 import { SocketOperation } from './socket-operation.ts';
-
-export interface SocketSettings extends ServerSettings, ConnectionSettings {}
 
 const INIT_TIMEOUT_MS = 3_000;
 // The limit of an HTTP request's headers.

@@ -13,8 +13,6 @@ import type { ServerSettings } from '../server-settings.ts';
 import type { Connection } from './connection.ts';
 import { FrameWriter } from './frame-writer.ts';
 
-type OperationSettings = Pick<ServerSettings, 'accessLog' | 'graph' | 'tokenEndOf' | 'tracing'>;
-
 const RETRY_SECONDS = 5;
 
 /** The results of a subscription, as its transport iterates them: ours bypass the iterator. */
@@ -26,7 +24,7 @@ export class SocketOperation implements ResultSink {
   readonly summary: RequestSummary;
   readonly takesPacked: boolean;
   readonly #connection: Connection;
-  readonly #settings: OperationSettings;
+  readonly #settings: ServerSettings;
   /** Whether its client has unsubscribed, or has left. */
   #isLeft = false;
   #results: Results | null = null;
@@ -39,7 +37,7 @@ export class SocketOperation implements ResultSink {
     this.#taken?.();
   };
 
-  constructor(id: string, bytesIn: number, connection: Connection, settings: OperationSettings) {
+  constructor(id: string, bytesIn: number, connection: Connection, settings: ServerSettings) {
     this.id = id;
     this.summary = new RequestSummary({
       requestId: requestIdOf(connection.requestId),
@@ -147,9 +145,8 @@ export class SocketOperation implements ResultSink {
   }
 
   #newFrames(): FrameWriter {
-    const { stream, scratch } = this.#connection;
     const head = `{"id":${JSON.stringify(this.id)},"type":"${MessageType.Next}","payload":`;
-    return new FrameWriter(stream, head, scratch);
+    return new FrameWriter(this.#connection.stream, head);
   }
 
   #open(payload: object): Eventually<OpenedOperation | Refusal> {

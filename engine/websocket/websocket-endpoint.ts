@@ -7,8 +7,8 @@ import { isAllowedPage } from '../http/cors.ts';
 import { MEMORY_RETRY_SECONDS } from '../limits/memory-limit.ts';
 import { hasDoubledHeader } from '../request/doubled-headers.ts';
 import type { ServerSettings } from '../server-settings.ts';
-import { FrameScratch } from './frame-writer.ts';
-import { GraphQLSocket, type SocketSettings } from './graphql-socket.ts';
+import type { SocketSettings } from './connection.ts';
+import { GraphQLSocket } from './graphql-socket.ts';
 import { createKeepAlive } from './keep-alive.ts';
 import { acceptableOffer, PER_MESSAGE_DEFLATE } from './packed-messages.ts';
 
@@ -32,7 +32,7 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
     shared;
   const { longestHeartbeatMs, maxBodyBytes, origins, pingMs } = shared;
   const keepAlive = createKeepAlive(clock, pingMs, longestHeartbeatMs);
-  const settings: SocketSettings = { ...shared, keepAlive, scratch: new FrameScratch() };
+  const settings: SocketSettings = { ...shared, keepAlive };
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: maxBodyBytes,
@@ -87,7 +87,10 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
 
   function refuse(socket: Duplex, refusal: UpgradeRefusal): void {
     metrics.upgradesRefused.add(refusal.slice(0, 3));
-    refuseUpgrade(socket, refusal);
+    socket.on('error', () => {});
+    // Node has given the connection away with all its deadlines: one that its client keeps open would stay.
+    socket.once('finish', () => socket.destroy());
+    socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   }
 
   function slotFor(request: IncomingMessage, held: Slot | null): Slot | UpgradeRefusal {
@@ -131,11 +134,4 @@ export function createWebSocketEndpoint(shared: ServerSettings, isMemoryShort: (
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
-}
-
-function refuseUpgrade(socket: Duplex, refusal: UpgradeRefusal): void {
-  socket.on('error', () => {});
-  // Node has given the connection away with all its deadlines: one that its client keeps open would stay.
-  socket.once('finish', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }

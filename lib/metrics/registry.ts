@@ -1,11 +1,8 @@
 import {
   collectDefaultMetrics,
-  Counter as PromCounter,
-  Gauge as PromGauge,
-  type Histogram as PromHistogram,
+  type Metric as PromMetric,
   Registry as PromRegistry,
 } from 'prom-client';
-import { createDistribution } from './histogram.ts';
 
 /** The values of each label, in the order of its name; every combination is a time series from the start. */
 type Labels<Name extends string> = Readonly<Record<Name, readonly string[]>>;
@@ -28,6 +25,13 @@ export interface Distribution {
   observe(value: number): void;
 }
 
+/** A value as the library writes it; of a histogram with the name of its part. */
+interface Sample {
+  readonly metricName?: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
 interface Family<Series> {
   /** The series of these values, in the order of the labels' names; made where it is new. */
   register(...values: readonly string[]): Series;
@@ -36,7 +40,7 @@ interface Family<Series> {
 export type Histogram = Family<Distribution>;
 
 /** Values that are read from their sources at each scrape. Without a source it has no series. */
-export type Gauge = ReturnType<typeof sources>['gauge'];
+export type Gauge = ReturnType<Registry['gauge']>;
 
 /** Whether a cache had what was looked up. */
 export interface CacheReads {
@@ -68,7 +72,7 @@ export class Registry {
   ) {
     const tally = this.tally(name, help, ...Object.keys(labels));
     const { known, register } = family(labels, (values): Count => {
-      // Handed over at a scrape: the library looks a series up by its labels each time.
+      // Handed over at a scrape.
       let count = 0;
       tally.from(() => count, ...values);
       return {
@@ -91,43 +95,41 @@ export class Registry {
     labels: Labels<Name> = {} as Labels<Name>,
   ): Histogram {
     const names = Object.keys(labels);
-    const described = { ...this.#add('histogram', name, help, names), type: 'histogram' };
-    const series: (() => object[])[] = [];
-    const get = async () => ({ ...described, values: series.flatMap((samples) => samples()) });
-    this.#prom.registerMetric({ name: described.name, get } as unknown as PromHistogram);
+    const series: (() => readonly Sample[])[] = [];
+    const whole = this.#add('histogram', name, help, names, () => series.flatMap((each) => each()));
     return family(labels, (values): Distribution => {
-      const shown = Object.fromEntries(names.map((label, at) => [label, values[at] ?? '']));
-      const { observe, samples } = createDistribution(buckets);
-      series.push(() => samples(described.name, shown));
-      return { observe };
+      const shown = labelled(names, values);
+      // The last is of what exceeds every bound.
+      const counts = [...buckets.map(() => 0), 0];
+      let sum = 0;
+      series.push(() => {
+        let count = 0;
+        const cumulative = counts.map((ofOne, at) => {
+          count += ofOne;
+          const le = buckets[at] ?? '+Inf';
+          return { metricName: `${whole}_bucket`, labels: { le, ...shown }, value: count };
+        });
+        const total = { metricName: `${whole}_count`, labels: shown, value: count };
+        return [...cumulative, { metricName: `${whole}_sum`, labels: shown, value: sum }, total];
+      });
+      return {
+        observe(value) {
+          let at = 0;
+          while (at < buckets.length && value > (buckets[at] as number)) at += 1;
+          counts[at] = (counts[at] as number) + 1;
+          sum += value;
+        },
+      };
     });
   }
 
-  gauge(name: string, help: string, ...labelNames: readonly string[]): Gauge {
-    const { gauge, collected } = sources();
-    new PromGauge({
-      ...this.#add('gauge', name, help, labelNames),
-      collect() {
-        this.reset();
-        // One without labels begins at 0 again.
-        if (labelNames.length === 0) this.remove();
-        for (const [value, ...values] of collected()) this.labels(...values).set(value);
-      },
-    });
-    return gauge;
+  gauge(name: string, help: string, ...labelNames: readonly string[]) {
+    return this.#read('gauge', name, help, labelNames);
   }
 
   /** A counter whose source counts by itself. */
-  tally(name: string, help: string, ...labelNames: readonly string[]): Gauge {
-    const { gauge, collected } = sources();
-    new PromCounter({
-      ...this.#add('counter', name, help, labelNames),
-      collect() {
-        this.reset();
-        for (const [value, ...values] of collected()) this.labels(...values).inc(value);
-      },
-    });
-    return gauge;
+  tally(name: string, help: string, ...labelNames: readonly string[]) {
+    return this.#read('counter', name, help, labelNames);
   }
 
   /** All metrics of our own, in the order of registration. */
@@ -147,11 +149,51 @@ export class Registry {
     );
   }
 
-  #add(type: Metric['type'], name: string, help: string, labelNames: readonly string[]) {
-    const metric = { name: PREFIX + name, help, labelNames: [...labelNames] };
-    this.#metrics.push({ ...metric, type });
-    return { ...metric, registers: [this.#prom] };
+  #read(type: 'counter' | 'gauge', name: string, help: string, labelNames: readonly string[]) {
+    const sample = (value: number, values: readonly string[]): Sample => {
+      return { value, labels: labelled(labelNames, values) };
+    };
+    const single: (() => readonly Sample[])[] = [];
+    let each: () => Iterable<readonly [value: number, ...labels: string[]]> = () => [];
+    // Such a counter is there from the start, whether something counts or not.
+    const isAlone = type === 'counter' && labelNames.length === 0;
+    this.#add(type, name, help, labelNames, () => [
+      ...Array.from(each(), ([value, ...values]) => sample(value, values)),
+      ...(isAlone && single.length === 0 ? [sample(0, [])] : single.flatMap((read) => read())),
+    ]);
+    return {
+      /** Null at a scrape: there is nothing to measure now. */
+      from(read: () => number | null, ...values: readonly string[]): void {
+        single.push(() => {
+          const value = read();
+          return value === null ? [] : [sample(value, values)];
+        });
+      },
+      /** Series that come and go, whose source bounds their number. */
+      fromEach(read: typeof each): void {
+        each = read;
+      },
+    };
   }
+
+  /** Returns the whole name. The library's own metrics look a series up by its labels each time. */
+  #add(
+    type: Metric['type'],
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    read: () => readonly Sample[],
+  ): string {
+    const metric = { name: PREFIX + name, help, type, labelNames: [...labelNames] };
+    this.#metrics.push(metric);
+    const get = async () => ({ ...metric, values: read() });
+    this.#prom.registerMetric({ name: metric.name, get } as unknown as PromMetric);
+    return metric.name;
+  }
+}
+
+function labelled(names: readonly string[], values: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name, at) => [name, values[at] ?? '']));
 }
 
 function family<Series>(
@@ -167,29 +209,6 @@ function family<Series>(
   };
   for (const values of combinations(Object.values(labels))) register(...values);
   return { known, register };
-}
-
-function sources() {
-  const single: { readonly read: () => number | null; readonly values: readonly string[] }[] = [];
-  let each: () => Iterable<readonly [value: number, ...labels: string[]]> = () => [];
-  const gauge = {
-    /** Null at a scrape: there is nothing to measure now. */
-    from(read: () => number | null, ...values: readonly string[]): void {
-      single.push({ read, values });
-    },
-    /** Series that come and go, whose source bounds their number. */
-    fromEach(read: typeof each): void {
-      each = read;
-    },
-  };
-  function* collected(): Iterable<readonly [number, ...string[]]> {
-    yield* each();
-    for (const { read, values } of single) {
-      const value = read();
-      if (value !== null) yield [value, ...values];
-    }
-  }
-  return { gauge, collected };
 }
 
 /** Every combination of the labels' values. */

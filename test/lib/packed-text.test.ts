@@ -42,11 +42,3 @@ test('packed and stored pieces are one gzip stream, whose checksum holds', async
     );
   }
 });
-
-test('what is packed is over a kilobyte, and large ones are left to the thread pool', () => {
-  const texts = ['x'.repeat(1_024), 'ä'.repeat(513), 'x'.repeat(65_536), 'x'.repeat(65_537)];
-  expect(texts.map((text) => PackedText.isWorthwhile(text))).toEqual([false, true, true, true]);
-  expect(texts.map((text) => PackedText.isLarge(text))).toEqual([false, false, false, true]);
-  expect(PackedText.isWorthwhile([Buffer.alloc(1_024)])).toBe(false);
-  expect(PackedText.isLarge([Buffer.alloc(1)])).toBe(true);
-});

@@ -8,7 +8,7 @@ import {
   isSpecifiedScalarType,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { hasTrait } from '../../engine/field-traits.ts';
+import { traitOf } from '../../engine/field-traits.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 
 const types = Object.values(buildSchema().getTypeMap()).filter(
@@ -65,8 +65,8 @@ test('age limits stand at fields of the root, where operations are searched for 
     .flatMap((type) =>
       Object.values(type.getFields()).flatMap(({ name, args }) =>
         args
-          .filter((arg) => hasTrait(arg, 'isAgeLimit') || arg.name === 'maxAge')
-          .map((arg) => `${type.name}.${name}(${arg.name}) ${hasTrait(arg, 'isAgeLimit')}`),
+          .filter((arg) => traitOf(arg, 'isAgeLimit') || arg.name === 'maxAge')
+          .map((arg) => `${type.name}.${name}(${arg.name}) ${traitOf(arg, 'isAgeLimit') === true}`),
       ),
     );
   expect(found.sort()).toEqual(['Query.orders(maxAge) true', 'Query.session(maxAge) true']);

@@ -1,8 +1,8 @@
 import { getIntrospectionQuery, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { evaluate } from '../../../engine/cost/amount.ts';
-import { costOf } from '../../../engine/cost/cost.ts';
 import { createListSizes } from '../../../engine/cost/list-sizes.ts';
+import { factsOf } from '../../../engine/documents/operation-facts.ts';
 import { Selections } from '../../../engine/documents/selections.ts';
 import { sizeOf } from '../../../src/schema/list-sizes.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
@@ -25,7 +25,7 @@ function costsOf(text: string) {
       definition.kind === Kind.OPERATION_DEFINITION,
   );
   if (!operation) throw new Error('no operation');
-  return costOf(new Selections(schema, document), operation, sizes);
+  return factsOf(new Selections(schema, document), operation, sizes);
 }
 
 describe('the cost of a document is the fields that its answer can hold:', () => {

@@ -12,8 +12,10 @@ import {
 } from 'graphql';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { RunCost } from '../../../engine/admission/operation-context.ts';
+import { createListSizes } from '../../../engine/cost/list-sizes.ts';
 import { COSTLY_FIELDS, type Meter } from '../../../engine/cost/meter.ts';
 import type { PreparedOperation } from '../../../engine/documents/documents.ts';
+import { factsOf } from '../../../engine/documents/operation-facts.ts';
 import { Selections } from '../../../engine/documents/selections.ts';
 import { sharedUseOf } from '../../../engine/documents/sharing-marks.ts';
 import { ErrorCodes } from '../../../engine/errors/error-codes.ts';
@@ -126,7 +128,8 @@ function prepare(text: string): Document {
   const node = document.definitions.find(
     (definition) => definition.kind === 'OperationDefinition',
   ) as OperationDefinitionNode;
-  const sharedUse = sharedUseOf(new Selections(schema, document), document, node);
+  const { marks } = factsOf(new Selections(schema, document), node, createListSizes(schema));
+  const sharedUse = sharedUseOf(marks, document, node);
   const execute = (args: ValidatedExecutionArgs, meter: Meter) => {
     executed += 1;
     meter.ran(fields);

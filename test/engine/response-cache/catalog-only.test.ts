@@ -1,5 +1,7 @@
 import { type GraphQLSchema, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { createListSizes } from '../../../engine/cost/list-sizes.ts';
+import { factsOf } from '../../../engine/documents/operation-facts.ts';
 import { Selections } from '../../../engine/documents/selections.ts';
 import { sharedUseOf } from '../../../engine/documents/sharing-marks.ts';
 import { sharingOf } from '../../../engine/field-traits.ts';
@@ -10,8 +12,11 @@ const schema = buildSchema();
 
 function useOf(text: string, of: GraphQLSchema = schema) {
   const document = parse(text);
-  const operation = document.definitions.find(({ kind }) => kind === Kind.OPERATION_DEFINITION);
-  return sharedUseOf(new Selections(of, document), document, operation as OperationDefinitionNode);
+  const operation = document.definitions.find(
+    ({ kind }) => kind === Kind.OPERATION_DEFINITION,
+  ) as OperationDefinitionNode;
+  const { marks } = factsOf(new Selections(of, document), operation, createListSizes(of));
+  return sharedUseOf(marks, document, operation);
 }
 
 describe('an operation reads the catalog alone', () => {
@@ -40,7 +45,7 @@ describe('an operation reads more than the catalog', () => {
     '{ catalog { version } ...F } fragment F on Query { session { id } }',
     '{ instrument(id: "A") { id positions { id } } }',
     '{ catalog { instruments { ...F } } } fragment F on Instrument { ... on Instrument { positions { id } } }',
-    '{ catalog { version } ... @include(if: false) { positions { id } } }',
+    'query ($x: Boolean!) { catalog { version } ... @include(if: $x) { positions { id } } }',
     '{ __typename }',
     '{ __schema { queryType { name } } catalog { version } }',
     '{ catalog { version } ...F } fragment F on Query { ...G } fragment G on Query { positions { id } }',

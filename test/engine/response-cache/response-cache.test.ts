@@ -66,15 +66,6 @@ describe('a packed answer', () => {
     expect(await cache.packed('key', bytes, 'br')).not.toEqual(gzipped);
     expect(cache.packed('key', bytes, 'gzip')).toEqual(gzipped);
   });
-
-  test('takes the place of the plain one where both are too much', async () => {
-    const cache = createResponseCache(10_000);
-    const bytes = Buffer.concat([Buffer.alloc(8_500, 'abc'), noise(500)]);
-    cache.set('key', { etag: 'tag', plain: bytes });
-    const packed = await cache.packed('key', bytes, 'gzip');
-    expect(cache.get('key')).toEqual({ etag: 'tag', plain: null });
-    expect(cache.packed('key', bytes, 'gzip')).toBe(packed);
-  });
 });
 
 test.each([

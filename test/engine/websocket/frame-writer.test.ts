@@ -3,12 +3,11 @@ import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { FrameScratch, FrameWriter } from '../../../engine/websocket/frame-writer.ts';
+import { FrameWriter } from '../../../engine/websocket/frame-writer.ts';
 import { eventually } from '../../support/eventually.ts';
 import { listenLocally } from '../../support/local-server.ts';
 import { startedForEach } from '../../support/started.ts';
 
-const scratch = new FrameScratch();
 const HEAD = '{"id":"ä","payload":';
 
 let server: ReturnType<typeof createServer>;
@@ -27,7 +26,7 @@ async function connect() {
   const [request, stream, head] = (await upgraded) as [never, Duplex, Buffer];
   sockets.handleUpgrade(request, stream, head, () => {});
   await once(socket, 'open');
-  return { socket, messages, frames: new FrameWriter(stream, HEAD, scratch) };
+  return { socket, messages, frames: new FrameWriter(stream, HEAD) };
 }
 
 function whole(values: readonly string[]): string[] {
@@ -69,7 +68,7 @@ test('what a stalled reader has not taken is not overwritten by what is written 
   expect(stalled.messages).toEqual(whole(values));
 });
 
-test('chunks are one message, at every length encoding, and leave the scratch buffer alone', async () => {
+test('chunks are one message, at every length encoding', async () => {
   const { messages, frames } = await connect();
   const overhead = Buffer.byteLength(HEAD) + 1;
   const lengths = [125, 126, 65_535, 65_536, 3_000_000];

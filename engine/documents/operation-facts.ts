@@ -1,5 +1,7 @@
 import {
+  type FieldNode,
   type GraphQLCompositeType,
+  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
   getNamedType,
@@ -10,13 +12,16 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
-import { DocumentValues } from '../documents/document-values.ts';
-import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
-import { hasTrait, readOf } from '../field-traits.ts';
-import { type Amount, largest, lowest, product, provided, sum, whereAny } from './amount.ts';
-import { type ListSizes, pageSize, requestedSize } from './list-sizes.ts';
+import { type Amount, largest, lowest, product, provided, sum, whereAny } from '../cost/amount.ts';
+import { type ListSizes, pageSize, requestedSize } from '../cost/list-sizes.ts';
+import { type Sharing, sharingOf, traitOf } from '../field-traits.ts';
+import { DocumentValues } from './document-values.ts';
+import type { SelectedField, Selecting, Selections } from './selections.ts';
 
-export interface OperationCost {
+// A label of a metric each.
+const MOST_DEPRECATED = 20;
+
+export interface OperationFacts {
   /** The fields that the answer can contain. */
   readonly cost: Amount;
   /** The plan of the operation, under '', and those of the fields of its root that read apart, by their response keys. */
@@ -28,6 +33,12 @@ export interface OperationCost {
    * execution: an executor that works in slices resolves some fields when the read that they share has long been answered.
    */
   readonly ageLimit: Amount;
+  /** The marks of all fields, but of `__typename`, which comes from the schema; null where a field has none. */
+  readonly marks: ReadonlySet<Sharing> | null;
+  /** The deprecated fields, as `Type.field`. */
+  readonly deprecated: readonly string[];
+  /** The selections of fields that no subscription may have. */
+  readonly notInSubscriptions: readonly FieldNode[];
 }
 
 /**
@@ -37,33 +48,32 @@ export interface OperationCost {
 export type ReadPlan = ReadonlyMap<string, Amount>;
 
 /**
- * Computes how many fields the answer to an operation can contain. The document is analysed when it
- * is prepared, so that a request adds only the arithmetic on its variables. It has passed
- * validation and the structural limits, so its fragments can be unfolded.
+ * All that is learnt of an operation in one walk over the fields that it may select, above all how many its answer can
+ * contain. The document is analysed when it is prepared, so that a request adds only the arithmetic on its variables. It
+ * has passed validation and the structural limits, so its fragments can be unfolded.
  */
-export function costOf(
+export function factsOf(
   selections: Selections,
   operation: OperationDefinitionNode,
   sizes: ListSizes,
-): OperationCost {
+): OperationFacts {
   const { schema } = selections;
   const plans = new Map<string, Map<string, Amount>>();
-  const root = schema.getRootType(operation.operation);
-  if (!root) return { cost: 0, plans, isAlwaysTraced: false, ageLimit: Infinity };
+  const root = schema.getRootType(operation.operation) as GraphQLObjectType;
   const values = new DocumentValues(operation);
+  const marks = new Set<Sharing>();
+  const deprecated = new Set<string>();
+  const notInSubscriptions = new Set<FieldNode>();
+  let isUnmarked = false;
   let isAlwaysTraced = false;
 
-  function ofRoot(root: GraphQLObjectType, from: readonly Selecting[]): Amount {
-    const fields = [...collect(root, from)].map(([key, same]) => {
-      const [first] = same;
-      const field = first && schema.getField(root, first.node.name.value);
-      const isApart =
-        operation.operation === OperationTypeNode.MUTATION ||
-        (field && hasTrait(field, 'readsApart'));
-      return ofField(root, same, { page: null, plan: planOf(isApart ? key : '') });
-    });
-    return sum(fields);
-  }
+  const ofRoot = (key: string, same: readonly SelectedField[]): Amount => {
+    const [first] = same;
+    const field = first && schema.getField(root, first.node.name.value);
+    const isApart =
+      operation.operation === OperationTypeNode.MUTATION || (field && traitOf(field, 'readsApart'));
+    return ofField(root, same, { page: null, plan: planOf(isApart ? key : '') });
+  };
 
   function planOf(key: string): Map<string, Amount> {
     const plan = plans.get(key) ?? new Map<string, Amount>();
@@ -71,17 +81,22 @@ export function costOf(
     return plan;
   }
 
-  function ageLimitOf(root: GraphQLObjectType, from: readonly Selecting[]): Amount {
-    const limits = [...collect(root, from).values()].flat().flatMap(({ node, when }) => {
-      const field = schema.getField(root, node.name.value);
-      const names = new Set(
-        field?.args.filter((each) => hasTrait(each, 'isAgeLimit')).map(({ name }) => name),
-      );
-      return (node.arguments ?? [])
-        .filter(({ name }) => names.has(name.value))
-        .map(({ value }) => provided(when, limitIn(values.read(value)), Infinity));
-    });
-    return lowest(limits);
+  function ageLimitsOf({ node, when }: SelectedField): readonly Amount[] {
+    const args = schema.getField(root, node.name.value)?.args ?? [];
+    const limits = args.filter((each) => traitOf(each, 'isAgeLimit'));
+    return (node.arguments ?? [])
+      .filter(({ name }) => limits.some((each) => each.name === name.value))
+      .map(({ value }) => provided(when, limitIn(values.read(value)), Infinity));
+  }
+
+  function note(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, node: FieldNode) {
+    isAlwaysTraced ||= traitOf(field, 'isAlwaysTraced') === true;
+    if (traitOf(field, 'notInSubscriptions')) notInSubscriptions.add(node);
+    if (field.deprecationReason != null) deprecated.add(`${type.name}.${field.name}`);
+    if (field.name === '__typename') return;
+    const sharing = sharingOf(field);
+    if (sharing === null) isUnmarked = true;
+    else marks.add(sharing);
   }
 
   function collect(type: GraphQLObjectType, from: readonly Selecting[]) {
@@ -109,9 +124,9 @@ export function costOf(
     const [first] = same;
     const field = first && schema.getField(type, first.node.name.value);
     if (!first || !field) return 0;
-    isAlwaysTraced ||= hasTrait(field, 'isAlwaysTraced');
+    note(type, field, first.node);
     const conditions = same.map(({ when }) => when);
-    const read = readOf(field);
+    const read = traitOf(field, 'reads');
     if (read && plan) plan.set(read, sum([plan.get(read) ?? 0, whereAny(conditions, 1)]));
     const inner = getNamedType(field.type);
     if (!isCompositeType(inner)) return whereAny(conditions, 1);
@@ -126,9 +141,18 @@ export function costOf(
     return whereAny(conditions, sum([1, product(size, each)]));
   }
 
-  const from = [{ node: operation, when: true }];
-  const cost = ofRoot(root, from);
-  return { cost, plans, isAlwaysTraced, ageLimit: ageLimitOf(root, from) };
+  const fields = [...collect(root, [{ node: operation, when: true }])];
+  const cost = sum(fields.map(([key, same]) => ofRoot(key, same)));
+  return {
+    cost,
+    plans,
+    isAlwaysTraced,
+    ageLimit: lowest(fields.flatMap(([, same]) => same.flatMap(ageLimitsOf))),
+    marks: isUnmarked ? null : marks,
+    deprecated: [...deprecated].slice(0, MOST_DEPRECATED),
+    notInSubscriptions:
+      operation.operation === OperationTypeNode.SUBSCRIPTION ? [...notInSubscriptions] : [],
+  };
 }
 
 interface Place {
