@@ -117,7 +117,7 @@ async function openState(
         onWarn: (message, fields = {}) => log.warn(fields, message),
         onNearlyFull: () => metrics.store.nearlyFull.add(),
         onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
-        onRedisFailed: (kind) => metrics.store.redisErrors.add(kind),
+        onFailed: (kind) => metrics.store.redisErrors.add(kind),
       }),
     ),
     kept(

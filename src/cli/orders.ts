@@ -5,7 +5,7 @@ import { type Config, readConfig } from '../config.ts';
 import { keyApart } from '../domain/auth/viewer.ts';
 import { freeInRedis, readRedisOrderStatus } from '../store/redis/order-status.ts';
 import { machineClock } from '../store/sqlite/machine-clock.ts';
-import { OrderDatabase } from '../store/sqlite/order-database.ts';
+import { openOrderDatabase } from '../store/sqlite/order-database.ts';
 import { SqliteFileError } from '../store/sqlite/sqlite-errors.ts';
 import { StoreError } from '../store/store-error.ts';
 import { readArguments, UsageError } from './arguments.ts';
@@ -81,7 +81,7 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   const max = config.orderRecordsMax;
   using opened = new DisposableStack();
   const database = opened.adopt(
-    new OrderDatabase({ path, max, clock: machineClock, onWarn: terminal.err, mustExist: true }),
+    openOrderDatabase({ path, max, clock: machineClock, onWarn: terminal.err, mustExist: true }),
     (each) => each.close(),
   );
   if (word === 'free') return reportFreed(database.free(account), terminal);

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { LogicalClock } from '../../../lib/clock.ts';
 import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
-import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
-import { Prover } from '../../../src/domain/account/prover.ts';
+import { createAccountFreshness } from '../../../src/domain/account/account-freshness.ts';
+import { createProver } from '../../../src/domain/account/prover.ts';
 import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
 import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
@@ -29,7 +29,7 @@ export function openAccountWorld(
   const logicalClock = new LogicalClock();
   const ledger = createProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
   const accounts: AccountEvents = new EventEmitter();
-  const freshness = new AccountFreshness(accounts, logicalClock, null);
+  const freshness = createAccountFreshness(accounts, logicalClock, null);
   const board = new PositionsBoard(ledger, 1e8);
   const calls: OpenCall[] = [];
   const judged: string[] = [];
@@ -84,7 +84,7 @@ export function openAccountWorld(
     maxBytes: 1e8,
     ...options,
   });
-  const prover = new Prover({ ledger, sessions, logicalClock });
+  const prover = createProver({ ledger, sessions, logicalClock });
   return { accounts, clock, logicalClock, ledger, gateway, sessions, prover, calls, judged };
 }
 
