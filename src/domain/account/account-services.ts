@@ -3,7 +3,7 @@ import { GatewayError } from '../../gateway/errors.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { DomainParts } from '../domain-parts.ts';
-import { PositionsHub } from '../positions/hub.ts';
+import { createPositionsHub } from '../positions/hub.ts';
 import { createSettlePair } from '../positions/list-pairs.ts';
 import { createOpenPositions } from '../positions/open-positions.ts';
 import { createPollScheduler } from '../positions/poll-scheduler.ts';
@@ -40,7 +40,7 @@ export function createAccountServices(
   });
   const prover = createProver({ ledger, sessions, logicalClock });
   const scheduler = createPollScheduler(clock, settings.gatewayPollsPerSecond, Math.random);
-  const hub = new PositionsHub({
+  const hub = createPositionsHub({
     scheduler,
     gateway,
     sessions,

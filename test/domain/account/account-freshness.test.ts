@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { LogicalClock } from '../../../lib/clock.ts';
 import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
 import { createAccountFreshness } from '../../../src/domain/account/account-freshness.ts';
-import type { AccountVersion } from '../../../src/store/account-versions.ts';
+import type { AccountVersion } from '../../../src/store/redis/account-versions.ts';
 
 /** The answer of a store, or its failure. */
 type Stored = AccountVersion | Error;
