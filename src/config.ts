@@ -54,9 +54,8 @@ export function parseEnvironment(environment: Environment) {
   const values = Object.fromEntries(entries) as Values;
   for (const problem of contradictions(values)) {
     // A variable that is wrong by itself already has a line.
-    if (!problem.match(/[A-Z_]{4,}/g)?.some((name) => faulty.has(name as SettingName))) {
-      problems.push(problem);
-    }
+    const words = problem.split(/[^A-Z_]+/);
+    if (!words.some((word) => faulty.has(word as SettingName))) problems.push(problem);
   }
   return {
     /** Contains the default in place of each value that is wrong. */

@@ -1,6 +1,5 @@
 import { reasonOf } from '../../lib/reason-of.ts';
 import { createMemoryOrderRecords } from './memory/order-records.ts';
-import type { OrderRecords } from './order-records.ts';
 import type { RedisOrderRecordsOptions } from './redis/order-records.ts';
 import type { SharedLimitsOptions } from './redis/shared-limits.ts';
 import { checkFilePath } from './sqlite/check-file-path.ts';
@@ -21,11 +20,14 @@ export type Stores = Awaited<ReturnType<typeof openStores>>;
  * In Redis where replicas share; else this process's own, of which the order records may be a file.
  * Throws a StoreError where a named store cannot be used.
  */
-export async function openStores({ redisUrl: url, orderStore, ...given }: StoreOptions) {
+export async function openStores({ redisUrl: url, orderStore: path, ...given }: StoreOptions) {
   const options = { ...given, uptimeMs: () => performance.now() };
   try {
     if (url === null) {
-      const records = await openOwnRecords(orderStore, options);
+      if (path !== 'memory') await checkFilePath(path, options.onWarn);
+      const records = await (path === 'memory'
+        ? createMemoryOrderRecords(options)
+        : openSqliteOrderRecords({ ...options, path }));
       const none = { limits: null, versions: null, accountVersions: null, redisIsUp: null };
       return { records, ...none, close: () => records.close() };
     }
@@ -35,13 +37,4 @@ export async function openStores({ redisUrl: url, orderStore, ...given }: StoreO
   } catch (error) {
     throw new StoreError(reasonOf(error), { cause: error });
   }
-}
-
-async function openOwnRecords(
-  path: string,
-  options: Omit<RedisOrderRecordsOptions, 'url'>,
-): Promise<OrderRecords> {
-  if (path === 'memory') return createMemoryOrderRecords(options);
-  await checkFilePath(path, options.onWarn);
-  return openSqliteOrderRecords({ ...options, path });
 }

@@ -24,10 +24,7 @@ const DOUBTFUL = new Map([
 ]);
 
 /** Makes the folder of a store's file where it is missing, and refuses paths that can hold no store. */
-export async function checkFilePath(
-  path: string,
-  onWarn: (message: string) => void,
-): Promise<void> {
+export async function checkFilePath(path: string, onWarn: (message: string) => void) {
   const folder = dirname(resolve(path));
   await makeFolder(folder);
   const { type } = await statfs(folder);

@@ -11,7 +11,7 @@ import {
 } from './connection.ts';
 import { changesOf, isRewritten, MODE } from './file-changes.ts';
 import { type MachineClock, type MachineMoment, machineMoment } from './machine-clock.ts';
-import { forgetChange, isMarked, OrderMark } from './order-mark.ts';
+import { forgetChange, isMarked, openMark } from './order-mark.ts';
 import { SCHEMA } from './order-rows.ts';
 import { DAMAGED, MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 
@@ -83,7 +83,7 @@ function open({ path, mustExist, clock, onWarn }: OrderFileOptions) {
   if (found.isHot) forgetChange(path);
   const database = opened.adopt(connect(path, APPLICATION_ID), (each) => each.close());
   verify(database);
-  const mark = opened.adopt(new OrderMark(path), (each) => each.close());
+  const mark = opened.adopt(openMark(path), (each) => each.close());
   const get = database.prepare('SELECT * FROM state');
   const set = database.prepare(`UPDATE state SET writes = :writes, rows = :rows,
     file = :file, incompleteFrom = :incompleteFrom, digest = :digest`);
