@@ -8,6 +8,7 @@ import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { createGatewayClient } from '../../../src/gateway/client.ts';
+import { clientSettings } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestTrials } from '../../support/trials.ts';
 
@@ -49,17 +50,7 @@ export function openAccountWorld(
           }),
       });
     },
-    gatewayHeaders: {},
-    gatewayForwardClient: false,
-    gatewayForwardHeaders: [],
-    gatewayDirectionField: 'direction',
-    gatewayMobileWallet: 'mobile-wallet',
-    gatewayTimeUnit: 'auto',
-    gatewayTimeoutMs: 1_000,
-    orderTimeoutMs: 1_000,
-    catalogTimeoutMs: 1_000,
-    gatewayMaxBytes: 1_000_000,
-    catalogMaxBytes: 1_000_000,
+    ...clientSettings(1_000),
   });
   const gateway = createViewerGateway({
     client,
