@@ -39,8 +39,7 @@ export async function openResources(
   const sandbox = config.sandbox ? started.use(await startEmbeddedSandbox(config)) : null;
   const metrics = new Metrics();
   metrics.registry.countProcess();
-  const memory = watchMemory(log, steadyClock);
-  started.defer(() => memory.close());
+  const memory = started.adopt(watchMemory(log, steadyClock), (each) => each.close());
   // OpenTelemetry's packages, 30 MB in memory, are loaded only where it is on.
   const sdk = config.tracing ? await import('../../lib/tracing/sdk-tracing.ts') : null;
   const tracing =
@@ -117,7 +116,7 @@ async function openState(
         onWarn: (message, fields = {}) => log.warn(fields, message),
         onNearlyFull: () => metrics.store.nearlyFull.add(),
         onCounted: (ms) => metrics.store.counterSeconds.observe(ms / 1000),
-        onRedisFailed: (kind) => metrics.store.redisErrors.add(kind),
+        onFailed: (kind) => metrics.store.redisErrors.add(kind),
       }),
     ),
     kept(

@@ -51,10 +51,15 @@ function asProblems<E extends Error>(
 /** The stores that the configuration names; throws a ConfigError where they cannot be used. */
 export function openConfiguredStores(
   config: Config,
-  observer: Pick<StoreOptions, 'onWarn' | 'onNearlyFull' | 'onCounted' | 'onRedisFailed'>,
+  observer: Pick<StoreOptions, 'onWarn' | 'onNearlyFull' | 'onCounted' | 'onFailed'>,
 ): Promise<Stores> {
   const { redisUrl, orderStore } = config;
-  return openStores({ ...config, ...observer, clock: systemClock }).catch(
+  return openStores({
+    ...observer,
+    ...{ redisUrl, orderStore, clock: systemClock },
+    ...{ prefix: config.redisPrefix, durability: config.redisDurability },
+    ...{ max: config.orderRecordsMax, maxPerAccount: config.orderRecordsPerAccount },
+  }).catch(
     asProblems(StoreError, ({ message }) => [
       redisUrl === null
         ? settingProblem('ORDER_STORE', orderStore, message)

@@ -3,9 +3,13 @@ import { HeaderForwarding } from '../../engine/request/forwarded-headers.ts';
 import { withoutPassword } from '../config/setting.ts';
 import { type Config, readConfig } from '../config.ts';
 import { keyApart } from '../domain/auth/viewer.ts';
-import { freeInRedis, readRedisOrderStatus } from '../store/redis/order-status.ts';
+import {
+  freeInRedis,
+  type RedisAddress,
+  readRedisOrderStatus,
+} from '../store/redis/order-status.ts';
 import { machineClock } from '../store/sqlite/machine-clock.ts';
-import { OrderDatabase } from '../store/sqlite/order-database.ts';
+import { openOrderDatabase } from '../store/sqlite/order-database.ts';
 import { SqliteFileError } from '../store/sqlite/sqlite-errors.ts';
 import { StoreError } from '../store/store-error.ts';
 import { readArguments, UsageError } from './arguments.ts';
@@ -67,11 +71,9 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   const forwarding = new HeaderForwarding(config.gatewayForwardHeaders);
   const account = keyApart(login, forwarding.of(sent));
   if (config.redisUrl !== null && file === undefined) {
-    if (word === 'free') {
-      const given = { url: config.redisUrl, prefix: config.redisPrefix, onWarn: terminal.err };
-      return reportFreed(await freeInRedis(given, account), terminal);
-    }
-    return reportRedis(config, config.redisUrl, terminal, word === 'status' ? null : word);
+    const redis = { url: config.redisUrl, prefix: config.redisPrefix, onWarn: terminal.err };
+    if (word === 'free') return reportFreed(await freeInRedis(redis, account), terminal);
+    return reportRedis(config, redis, terminal, word === 'status' ? null : word);
   }
   const path = config.orderStore;
   if (path === 'memory') {
@@ -81,7 +83,7 @@ async function act({ word, login, file, headers }: Asked, terminal: Terminal): P
   const max = config.orderRecordsMax;
   using opened = new DisposableStack();
   const database = opened.adopt(
-    new OrderDatabase({ path, max, clock: machineClock, onWarn: terminal.err, mustExist: true }),
+    openOrderDatabase({ path, max, clock: machineClock, onWarn: terminal.err, mustExist: true }),
     (each) => each.close(),
   );
   if (word === 'free') return reportFreed(database.free(account), terminal);
@@ -105,19 +107,13 @@ const UNUSED = 'not in use, because REDIS_URL is set';
 
 async function reportRedis(
   config: Config,
-  url: string,
+  redis: RedisAddress,
   terminal: Terminal,
   declared: 'complete' | 'incomplete' | null,
 ): Promise<number> {
-  const status = await readRedisOrderStatus({
-    url,
-    prefix: config.redisPrefix,
-    max: config.orderRecordsMax,
-    durability: config.redisDurability,
-    declared,
-    onWarn: terminal.err,
-  });
-  const address = withoutPassword(url);
+  const { orderRecordsMax: max, redisDurability: durability } = config;
+  const status = await readRedisOrderStatus({ ...redis, max, durability, declared });
+  const address = withoutPassword(redis.url);
   if (status === null) {
     terminal.out(`${address}: nothing is known of the order records, and no order is taken`);
     return EXIT_FAILED;

@@ -1,83 +1,46 @@
 import { shown } from './setting.ts';
-import type { SettingName, Values } from './settings.ts';
+import type { Values } from './settings.ts';
 
-interface Contradiction {
-  readonly about: readonly SettingName[];
-  readonly problem: string;
-}
-
-/**
- * Finds settings that contradict each other, each with the variables involved, so that none is
- * reported twice.
- */
-export function contradictions(values: Values): readonly Contradiction[] {
-  const found: Contradiction[] = [];
-  const add = (about: readonly SettingName[], problem: string) => found.push({ about, problem });
-  if (values.gatewayUrl === null && values.nodeEnv === 'production' && values.sandbox !== true) {
-    add(
-      ['GATEWAY_URL', 'SANDBOX'],
+/** Finds settings that contradict each other. Each problem names all that it is about, so that none is reported twice. */
+export function contradictions(values: Values): readonly string[] {
+  const { gatewayUrl, nodeEnv, sandbox, port, host, adminPort, adminHost } = values;
+  const { shutdownGraceMs, orderTimeoutMs, positionsPollMs, positionsPollMaxMs } = values;
+  const { jwtJwksUrl, jwtSecret, jwtIssuer, jwtAudience } = values;
+  const { gatewayForwardHeaders, gatewayHeaders } = values;
+  const { persistedDocuments, persistedDocumentsOnly } = values;
+  const needsGateway = gatewayUrl === null && nodeEnv === 'production' && sandbox !== true;
+  const hasNoGateway = gatewayUrl === null && sandbox === false;
+  const isSamePort = adminPort === port && port !== 0 && overlap(adminHost, host);
+  // Without a key nothing would be verified, while the operator believes that it is.
+  const isUnverified = (expected: string | null) =>
+    expected !== null && jwtJwksUrl === null && jwtSecret === null;
+  const twice = gatewayForwardHeaders.find((name) => Object.hasOwn(gatewayHeaders, name));
+  const found = [
+    needsGateway &&
       'GATEWAY_URL is unset: with NODE_ENV=production it must be the address of a gateway, or SANDBOX must be on',
-    );
-  } else if (values.gatewayUrl === null && values.sandbox === false) {
-    add(
-      ['GATEWAY_URL', 'SANDBOX'],
+    hasNoGateway &&
+      !needsGateway &&
       'SANDBOX=off: must be on or unset where GATEWAY_URL is unset, or there is no gateway at all',
-    );
-  }
-  if (values.shutdownGraceMs <= values.orderTimeoutMs) {
-    add(
-      ['SHUTDOWN_GRACE_MS', 'ORDER_TIMEOUT_MS'],
-      `SHUTDOWN_GRACE_MS=${values.shutdownGraceMs}: must be more than ORDER_TIMEOUT_MS (${values.orderTimeoutMs})`,
-    );
-  }
-  if (values.positionsPollMaxMs < values.positionsPollMs) {
-    add(
-      ['POSITIONS_POLL_MAX_MS', 'POSITIONS_POLL_MS'],
-      `POSITIONS_POLL_MAX_MS=${values.positionsPollMaxMs}: must be at least POSITIONS_POLL_MS (${values.positionsPollMs})`,
-    );
-  }
-  const isSamePort = values.adminPort === values.port && values.port !== 0;
-  if (isSamePort && overlap(values.adminHost, values.host)) {
-    add(
-      ['ADMIN_PORT', 'PORT', 'ADMIN_HOST', 'HOST'],
-      `ADMIN_PORT=${values.adminPort}: must differ from PORT (${values.port})`,
-    );
-  }
-  if (values.jwtJwksUrl !== null && values.jwtSecret !== null) {
-    const given = shown(values.jwtJwksUrl);
-    add(
-      ['JWT_JWKS_URL', 'JWT_SECRET'],
-      `JWT_JWKS_URL=${given}: must be unset where JWT_SECRET is set`,
-    );
-  }
-  const hasKey = values.jwtJwksUrl !== null || values.jwtSecret !== null;
-  for (const [name, expected] of [
-    ['JWT_ISSUER', values.jwtIssuer],
-    ['JWT_AUDIENCE', values.jwtAudience],
-  ] as const) {
-    // Without a key nothing would be verified, while the operator believes that it is.
-    if (expected === null || hasKey) continue;
-    add(
-      [name, 'JWT_JWKS_URL', 'JWT_SECRET'],
-      `${name}=${shown(expected)}: must be unset without JWT_JWKS_URL or JWT_SECRET`,
-    );
-  }
-  const twice = values.gatewayForwardHeaders.find((name) =>
-    Object.hasOwn(values.gatewayHeaders, name),
-  );
-  if (twice !== undefined) {
-    add(
-      ['GATEWAY_FORWARD_HEADERS', 'GATEWAY_HEADERS'],
+    shutdownGraceMs <= orderTimeoutMs &&
+      `SHUTDOWN_GRACE_MS=${shutdownGraceMs}: must be more than ORDER_TIMEOUT_MS (${orderTimeoutMs})`,
+    positionsPollMaxMs < positionsPollMs &&
+      `POSITIONS_POLL_MAX_MS=${positionsPollMaxMs}: must be at least POSITIONS_POLL_MS (${positionsPollMs})`,
+    isSamePort &&
+      `ADMIN_PORT=${adminPort}: must differ from PORT (${port}), since HOST and ADMIN_HOST overlap`,
+    jwtJwksUrl !== null &&
+      jwtSecret !== null &&
+      `JWT_JWKS_URL=${shown(jwtJwksUrl)}: must be unset where JWT_SECRET is set`,
+    isUnverified(jwtIssuer) &&
+      `JWT_ISSUER=${shown(jwtIssuer ?? '')}: must be unset without JWT_JWKS_URL or JWT_SECRET`,
+    isUnverified(jwtAudience) &&
+      `JWT_AUDIENCE=${shown(jwtAudience ?? '')}: must be unset without JWT_JWKS_URL or JWT_SECRET`,
+    twice !== undefined &&
       `GATEWAY_FORWARD_HEADERS: must not name ${twice}, which GATEWAY_HEADERS fixes`,
-    );
-  }
-  if (values.persistedDocumentsOnly !== 'off' && values.persistedDocuments === null) {
-    add(
-      ['PERSISTED_DOCUMENTS_ONLY', 'PERSISTED_DOCUMENTS'],
-      `PERSISTED_DOCUMENTS_ONLY=${values.persistedDocumentsOnly}: must be off without PERSISTED_DOCUMENTS`,
-    );
-  }
-  return found;
+    persistedDocumentsOnly !== 'off' &&
+      persistedDocuments === null &&
+      `PERSISTED_DOCUMENTS_ONLY=${persistedDocumentsOnly}: must be off without PERSISTED_DOCUMENTS`,
+  ];
+  return found.filter((problem) => problem !== false);
 }
 
 function overlap(one: string, other: string): boolean {

@@ -20,21 +20,15 @@ export function warnOfUnknownNames(
 }
 
 function nearestName(name: string, known: ReadonlySet<string>): string | null {
-  let nearest: string | null = null;
-  let least = Number.POSITIVE_INFINITY;
-  for (const candidate of known) {
-    const edits = editDistance(name, candidate);
-    // A name that lacks only a candidate's last word counts as a single edit.
-    const distance = name === stemOf(candidate) ? 1 : edits;
-    if (distance >= least || !(isTypo(name, edits) || sharesStem(name, candidate))) continue;
-    nearest = candidate;
-    least = distance;
-  }
-  return nearest;
+  const near = [...known].filter((one) => isTypo(name, one) || sharesStem(name, one));
+  // A name that lacks only a candidate's last word counts as a single edit.
+  const distanceTo = (one: string) => (name === stemOf(one) ? 1 : editDistance(name, one));
+  return near.toSorted((a, b) => distanceTo(a) - distanceTo(b))[0] ?? null;
 }
 
-function isTypo(name: string, edits: number): boolean {
-  return name.length >= LEAST_LETTERS && edits <= Math.floor(name.length / LETTERS_PER_TYPO);
+function isTypo(name: string, candidate: string): boolean {
+  const most = Math.floor(name.length / LETTERS_PER_TYPO);
+  return name.length >= LEAST_LETTERS && editDistance(name, candidate) <= most;
 }
 
 /**

@@ -9,7 +9,7 @@ import type { FieldTraits } from '../../engine/field-traits.ts';
 import type { Context } from '../schema/context.ts';
 import type { FieldOptions, Kit } from './kit.ts';
 import { ResolverContext } from './resolver-context.ts';
-import { SharedValues } from './shared-values.ts';
+import { createSharedValues } from './shared-values.ts';
 
 type Field = GraphQLField<unknown, Context>;
 
@@ -41,7 +41,7 @@ export function fieldNames(schema: GraphQLSchema): ReadonlySet<string> {
  * they say, and no subscription may select them, since each would be resolved for each event and subscriber.
  */
 export function confine(schema: GraphQLSchema, own: ReadonlySet<string>): void {
-  const values = new SharedValues();
+  const sharedValue = createSharedValues();
   const ownTypes = new Set([...own].map((name) => name.slice(0, name.indexOf('.'))));
   for (const [name, field, typeName] of fieldsOf(schema)) {
     if (own.has(name)) continue;
@@ -69,7 +69,7 @@ export function confine(schema: GraphQLSchema, own: ReadonlySet<string>): void {
         resolve(source, args, new ResolverContext(context, seconds !== undefined) as never, info);
       // What is read for a write's result is read after it.
       if (typeName === 'Mutation') return context.write(async () => run(), String(info.path.key));
-      return seconds === undefined ? run() : values.get(name, source, args, seconds, run);
+      return seconds === undefined ? run() : sharedValue(name, source, args, seconds, run);
     };
   }
 }

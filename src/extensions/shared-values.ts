@@ -7,38 +7,38 @@ interface Resolved {
 }
 
 /** The values of shared fields, each resolved once for everybody as long as it lives. */
-export class SharedValues {
-  readonly #values = new LRUCache<string, Resolved, () => unknown>({
+export function createSharedValues() {
+  const values = new LRUCache<string, Resolved, () => unknown>({
     maxSize: MOST_BYTES,
     sizeCalculation: ({ value }, key) => key.length + (JSON.stringify(value)?.length ?? 1),
     fetchMethod: async (_key, _old, { context: resolve }) => ({ value: await resolve() }),
     // Whoever waits for a value gets it, even if there was no room for it meanwhile.
     ignoreFetchAbort: true,
   });
-  readonly #numbers = new WeakMap<object, number>();
-  #last = 0;
+  const numbers = new WeakMap<object, number>();
+  let last = 0;
+
+  function numberOf(source: unknown): number {
+    if (typeof source !== 'object' || source === null) return 0;
+    const known = numbers.get(source);
+    if (known !== undefined) return known;
+    last += 1;
+    numbers.set(source, last);
+    return last;
+  }
 
   /** `source`: the instrument of the viewer's own catalog, whose fields may differ between groups; else undefined. */
-  get(
+  return (
     field: string,
     source: unknown,
     args: unknown,
     seconds: number,
     resolve: () => unknown,
-  ): unknown {
-    const key = `${field} ${this.#numberOf(source)} ${JSON.stringify(args)}`;
-    const known = this.#values.get(key);
+  ): unknown => {
+    const key = `${field} ${numberOf(source)} ${JSON.stringify(args)}`;
+    const known = values.get(key);
     if (known !== undefined) return known.value;
-    const resolving = this.#values.fetch(key, { context: resolve, ttl: seconds * 1000 });
+    const resolving = values.fetch(key, { context: resolve, ttl: seconds * 1000 });
     return resolving.then((resolved) => resolved?.value);
-  }
-
-  #numberOf(source: unknown): number {
-    if (typeof source !== 'object' || source === null) return 0;
-    const known = this.#numbers.get(source);
-    if (known !== undefined) return known;
-    this.#last += 1;
-    this.#numbers.set(source, this.#last);
-    return this.#last;
-  }
+  };
 }

@@ -67,21 +67,16 @@ export class DeadlineError extends Error {
   }
 }
 
-const NAMES = {
-  circuit: 'CircuitOpenError',
-  busy: 'BulkheadFullError',
-  /** The moment before which a call was meant to be sent had passed when its head would have gone onto a socket. */
-  expired: 'SendExpiredError',
-} as const;
-
-/** The reason for which a call was not attempted: our own decision, which says nothing about the gateway. */
+/**
+ * A call was not attempted: our own decision, which says nothing about the gateway. `expired`: the moment before which it was
+ * meant to be sent had passed when its head would have gone onto a socket.
+ */
 export class NotAttemptedError extends StacklessError {
-  override readonly name: string;
-  readonly reason: keyof typeof NAMES;
+  override readonly name = 'NotAttemptedError';
+  readonly reason: 'circuit' | 'busy' | 'expired';
 
-  constructor(reason: keyof typeof NAMES, message: string) {
+  constructor(reason: NotAttemptedError['reason'], message: string) {
     super(message);
-    this.name = NAMES[reason];
     this.reason = reason;
   }
 }

@@ -1,4 +1,4 @@
-import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
+import { GraphQLError, GraphQLScalarType, valueFromASTUntyped, visit } from 'graphql';
 import { INEXACT } from '../../lib/exact-json.ts';
 import { momentText, parseMoment } from '../../lib/moment-text.ts';
 import { builder } from './builder.ts';
@@ -30,7 +30,15 @@ const JSONValue = new GraphQLScalarType<unknown, unknown>({
     return value;
   },
   // Variables inside a literal stay as they are: `coerceInputLiteral` would be given them as literals.
-  parseLiteral: literalValue,
+  parseLiteral(node, variables) {
+    visit(node, {
+      EnumValue(word) {
+        const message = `JSON has no words without quotes, as ${word.value}`;
+        throw new GraphQLError(message, { nodes: word });
+      },
+    });
+    return valueFromASTUntyped(node, variables);
+  },
 });
 
 builder.addScalarType('DateTime', DateTime);
@@ -40,30 +48,4 @@ builder.addScalarType('JSON', JSONValue);
 function refuseInexact(value: unknown): void {
   if (value === INEXACT) throw new GraphQLError(`JSON cannot represent ${INEXACT.description}`);
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(refuseInexact);
-}
-
-type Variables = Readonly<Record<string, unknown>> | null | undefined;
-
-/** Undefined for a variable without a value. */
-function literalValue(node: ValueNode, variables: Variables): unknown {
-  switch (node.kind) {
-    case Kind.STRING:
-    case Kind.BOOLEAN:
-      return node.value;
-    case Kind.INT:
-    case Kind.FLOAT:
-      return Number(node.value);
-    case Kind.NULL:
-      return null;
-    case Kind.LIST:
-      return node.values.map((each) => literalValue(each, variables));
-    case Kind.OBJECT:
-      return Object.fromEntries(
-        node.fields.map(({ name, value }) => [name.value, literalValue(value, variables)]),
-      );
-    case Kind.VARIABLE:
-      return variables?.[node.name.value];
-    case Kind.ENUM:
-      throw new GraphQLError(`JSON has no words without quotes, as ${node.value}`, { nodes: node });
-  }
 }

@@ -23,13 +23,11 @@ export function measuredOrderRecords(records: OrderRecords, metrics: StoreMetric
     };
   }
   return {
-    reserve: measured('reserve', (request) => records.reserve(request)),
-    settle: measured('settle', (reservation, outcome) => records.settle(reservation, outcome)),
-    release: measured('release', (reservation) => records.release(reservation)),
-    find: measured('find', (login, key) => records.find(login, key)),
-    voidKey: measured('void', (request) => records.voidKey(request)),
-    held: () => records.held(),
-    degradedReason: () => records.degradedReason(),
-    close: () => records.close(),
+    ...records,
+    reserve: measured('reserve', records.reserve),
+    settle: measured('settle', records.settle),
+    release: measured('release', records.release),
+    find: measured('find', records.find),
+    voidKey: measured('void', records.voidKey),
   };
 }

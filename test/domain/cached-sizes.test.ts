@@ -8,6 +8,7 @@ import { PositionsBoard } from '../../src/domain/positions/positions-board.ts';
 import { toPositions } from '../../src/gateway/wire/holding.ts';
 import { toInstruments } from '../../src/gateway/wire/instrument.ts';
 import { readingIn } from '../../src/gateway/wire/scalars.ts';
+import { positionRow, sessionRow } from '../gateway/wire/rows.ts';
 import { heldBytes } from '../support/heap.ts';
 import { openAccountWorld } from './account/account-world.ts';
 import { viewerOf } from './viewer.ts';
@@ -18,32 +19,18 @@ const [FIRST, ENTRIES] = [600, 1_200];
 
 let ids = 1_000_000_000;
 
+/** Each has numbers of its own, which no two share in memory. */
+function numbered(like: object, by: number): object {
+  const fields = Object.entries(like);
+  return Object.fromEntries(
+    fields.map(([name, value]) => [name, typeof value === 'number' ? value + by : value]),
+  );
+}
+
 function row(comment: string) {
   ids += 1;
-  return {
-    id: String(ids),
-    symbol: 'AAPL',
-    logo: `https://cdn.example.com/logos/${ids}.png`,
-    delayed: false,
-    sharia: true,
-    digits: 2,
-    friendlyName: `Company ${ids}`,
-    units: 1.5 + ids,
-    priceOpen: 100.25 + ids,
-    priceCurrent: 101.75 + ids,
-    timeCreate: 1.7e12 + ids,
-    timeUpdate: 1.7e12 + ids,
-    leverage: 5,
-    rateMargin: 1.1,
-    rateProfit: 1.01,
-    isBuy: true,
-    sl: 90.5,
-    tp: 120.5,
-    storage: -0.25,
-    comment,
-    profit: 2.25 + ids,
-    invested: 50.125 + ids,
-  };
+  const [logo, friendlyName] = [`https://cdn.example.com/logos/${ids}.png`, `Company ${ids}`];
+  return { ...numbered(positionRow, ids), id: String(ids), logo, friendlyName, comment };
 }
 
 const rows = (count: number, comment: string) => Array.from({ length: count }, () => row(comment));
@@ -97,34 +84,8 @@ test.each([
     const share = await weighed(entries, caches, async (at) => {
       const reader = viewerOf(`token ${at}`, { login: String(1_000 + at) });
       const read = world.sessions.read(reader, demand);
-      world.calls.pop()?.answer({
-        login: 1_000 + at,
-        balance: 1_000.5 + at,
-        credit: 5.5 + at,
-        storage: 0.1,
-        assets: 10.1 + at,
-        prevEquity: 1_000.1 + at,
-        prevBalance: 999.9 + at,
-        leverage: 100,
-        group: 'standard-usd',
-        server: 'live-1',
-        createdAt: 1.6e12 + at,
-        kyc_status: 'APPROVED',
-        equity: 1_100.25 + at,
-        Invested: 800.5 + at,
-        Profits: 25.25 + at,
-        access: {
-          id: '65f0c0ffee',
-          name: 'Standard account',
-          currency: 'USD',
-          currencyDigits: 2,
-          isHedged: true,
-          noPl: false,
-        },
-        positions: rows(positions, comment),
-        orders: rows(orders, comment),
-        currency: 'USD',
-      });
+      const lists = { positions: rows(positions, comment), orders: rows(orders, comment) };
+      world.calls.pop()?.answer({ ...numbered(sessionRow, at), login: 1_000 + at, ...lists });
       await read;
     });
     expect(share).toBeGreaterThan(0.8);

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { SharedValues } from '../../src/extensions/shared-values.ts';
+import { createSharedValues } from '../../src/extensions/shared-values.ts';
 
 const AAPL = { id: 'AAPL' };
 
 test('a value is resolved once for its field, its instrument and its arguments', async () => {
-  const values = new SharedValues();
+  const values = createSharedValues();
   let resolved = 0;
   const get = (field: string, source: unknown, args: unknown) =>
-    values.get(field, source, args, 60, () => (resolved += 1));
+    values(field, source, args, 60, () => (resolved += 1));
   const all = [
     get('Query.news', undefined, { symbol: 'A' }),
     get('Query.news', undefined, { symbol: 'B' }),
@@ -22,24 +22,24 @@ test('a value is resolved once for its field, its instrument and its arguments',
 });
 
 test('those who ask while it is resolved share it, and its failure is not kept', async () => {
-  const values = new SharedValues();
+  const values = createSharedValues();
   const { promise, reject } = Promise.withResolvers<string>();
-  const asked = [1, 2].map(() => values.get('f', undefined, {}, 60, () => promise));
+  const asked = [1, 2].map(() => values('f', undefined, {}, 60, () => promise));
   reject(new Error('down'));
   expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual([
     'rejected',
     'rejected',
   ]);
-  const thrown = values.get('f', undefined, {}, 60, () => {
+  const thrown = values('f', undefined, {}, 60, () => {
     throw new Error('at once');
   });
   await expect(thrown).rejects.toThrow('at once');
-  expect(await values.get('f', undefined, {}, 60, () => 'up')).toBe('up');
+  expect(await values('f', undefined, {}, 60, () => 'up')).toBe('up');
 });
 
 test('a value that is larger than all of them may be is passed on, and not kept', async () => {
-  const values = new SharedValues();
+  const values = createSharedValues();
   const large = 'x'.repeat(17 * 1024 * 1024);
-  expect(await values.get('f', undefined, {}, 60, () => large)).toBe(large);
-  expect(await values.get('f', undefined, {}, 60, () => 'small')).toBe('small');
+  expect(await values('f', undefined, {}, 60, () => large)).toBe(large);
+  expect(await values('f', undefined, {}, 60, () => 'small')).toBe('small');
 });

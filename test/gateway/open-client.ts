@@ -25,22 +25,23 @@ export function openClient(url: string, settings: ClientSettings = {}) {
   const pools =
     settings.pools ??
     createPools({ gatewayUrl: url, widths: gatewayWidths(connections), connectTimeoutMs });
-  const client = createGatewayClient({
-    send: createTransport(pools, observe, new LogicalClock()),
+  const send = createTransport(pools, observe, new LogicalClock());
+  const client = createGatewayClient({ send, ...clientSettings(FAR_MS), ...options });
+  return { client, pools, [Symbol.asyncDispose]: () => pools.close() };
+}
+
+/** Those of a client where nothing is configured, with one deadline for all calls. */
+export function clientSettings(timeoutMs: number) {
+  return {
     gatewayHeaders: {},
     gatewayForwardClient: false,
     gatewayForwardHeaders: [],
     gatewayDirectionField: 'direction',
     gatewayMobileWallet: 'mobile-wallet',
     gatewayTimeUnit: 'auto',
-    gatewayTimeoutMs: FAR_MS,
-    orderTimeoutMs: FAR_MS,
-    catalogTimeoutMs: FAR_MS,
-    gatewayMaxBytes: 8_388_608,
-    catalogMaxBytes: 134_217_728,
-    ...options,
-  });
-  return { client, pools, [Symbol.asyncDispose]: () => pools.close() };
+    ...{ gatewayTimeoutMs: timeoutMs, orderTimeoutMs: timeoutMs, catalogTimeoutMs: timeoutMs },
+    ...{ gatewayMaxBytes: 8_388_608, catalogMaxBytes: 134_217_728 },
+  } as const;
 }
 
 export const anyCaller: Caller = { token: toToken('e30.e30.x') };

@@ -2,17 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { REQUEST_CODES } from '../../engine/errors/codes.ts';
-import { errorsPage } from '../../scripts/errors-doc.ts';
 import { GatewayError, UnsafePathError } from '../../src/gateway/errors.ts';
 import { ERROR_CODES } from '../../src/schema/error-codes.ts';
 import { describe as describeError, publicExtensions } from '../../src/schema/public-error.ts';
 
 const extensionsOf = (error: unknown) => publicExtensions(describeError(error));
-
-test('docs/errors.md is what the code says (else: npm run docs)', () => {
-  const path = join(import.meta.dirname, '..', '..', 'docs', 'errors.md');
-  expect(readFileSync(path, 'utf8')).toBe(errorsPage());
-});
 
 test('docs/orders.md says of each word what is known of this request and of earlier ones', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'orders.md'), 'utf8');

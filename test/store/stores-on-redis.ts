@@ -4,19 +4,19 @@ import { openStores } from '../../src/store/open-stores.ts';
 /** All stores on one Redis, with the warnings that they gave. */
 export async function openOnRedis(
   redisUrl: string,
-  redisPrefix = 'trading-graph:',
+  prefix = 'trading-graph:',
   warnings: string[] = [],
   // A machine may be busy with something else.
   redisTimeoutMs = 30_000,
 ) {
   const stores = await openStores({
     redisUrl,
-    redisPrefix,
+    prefix,
     redisTimeoutMs,
-    redisDurability: 'wished',
+    durability: 'wished',
     orderStore: 'memory',
-    orderRecordsMax: 100,
-    orderRecordsPerAccount: 100,
+    max: 100,
+    maxPerAccount: 100,
     clock: systemClock,
     onWarn: (message) => void warnings.push(message),
   });

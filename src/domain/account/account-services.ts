@@ -3,15 +3,15 @@ import { GatewayError } from '../../gateway/errors.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { DomainParts } from '../domain-parts.ts';
-import { PositionsHub } from '../positions/hub.ts';
+import { createPositionsHub } from '../positions/hub.ts';
 import { createSettlePair } from '../positions/list-pairs.ts';
-import { OpenPositions } from '../positions/open-positions.ts';
+import { createOpenPositions } from '../positions/open-positions.ts';
 import { createPollScheduler } from '../positions/poll-scheduler.ts';
 import { PositionsBoard } from '../positions/positions-board.ts';
 import type { AccountEvents } from './account-events.ts';
-import { AccountFreshness } from './account-freshness.ts';
-import { ListAgreement } from './list-agreement.ts';
-import { Prover } from './prover.ts';
+import { createAccountFreshness } from './account-freshness.ts';
+import { createListAgreement } from './list-agreement.ts';
+import { createProver } from './prover.ts';
 import { Sessions } from './sessions.ts';
 
 /** Creates all that reads accounts and remembers what it read: each listens to the accounts from when it is made. */
@@ -22,10 +22,10 @@ export function createAccountServices(
   ledger: ProofLedger,
 ) {
   const clock = systemClock;
-  const lists = new ListAgreement(steadyClock);
+  const lists = createListAgreement(steadyClock);
   accounts.on('positionsAnswered', (viewer, answer) => lists.positionsAnswered(viewer, answer));
   accounts.on('snapshotAnswered', (viewer, answer) => lists.snapshotAnswered(viewer, answer));
-  const freshness = new AccountFreshness(accounts, logicalClock, stores.accountVersions);
+  const freshness = createAccountFreshness(accounts, logicalClock, stores.accountVersions);
   const board = new PositionsBoard(ledger, cacheBytes.positions);
   const sessions = new Sessions({
     freshness,
@@ -38,9 +38,9 @@ export function createAccountServices(
     maxBytes: cacheBytes.sessions,
     onRead: (source) => metrics.sessionReads.add(source),
   });
-  const prover = new Prover({ ledger, sessions, logicalClock });
+  const prover = createProver({ ledger, sessions, logicalClock });
   const scheduler = createPollScheduler(clock, settings.gatewayPollsPerSecond, Math.random);
-  const hub = new PositionsHub({
+  const hub = createPositionsHub({
     scheduler,
     gateway,
     sessions,
@@ -68,7 +68,7 @@ export function createAccountServices(
   });
   accounts.on('changed', (account) => hub.accountChanged(account));
   accounts.on('snapshotAnswered', (viewer, answer) => hub.snapshotAnswered(viewer, answer));
-  const openPositions = new OpenPositions({ gateway, board, clock, hub, freshness });
+  const openPositions = createOpenPositions({ gateway, board, clock, hub, freshness });
   const settlePair = createSettlePair(sessions, openPositions, clock, logicalClock);
   return {
     lists,

@@ -17,51 +17,48 @@ interface Account {
 const ACCOUNTS = { maxEntries: 20_000, entryBytes: 400 };
 const COUNTED_MS = 5 * 60_000;
 
+export type ListAgreement = ReturnType<typeof createListAgreement>;
+
 /**
  * Counts the accounts for which op 12 answers an empty list while op 10 lists positions. One pair of answers says nothing, since a
- * position may have been opened or closed in between; the account differs once the earlier of the two has been read again.
+ * position may have been opened or closed in between; the account differs once the earlier of the two has been read again. The clock
+ * is monotonic.
  */
-export class ListAgreement {
-  /** Monotonic. */
-  readonly #clock: Clock;
-  readonly #accounts = growingLru<string, Account>(ACCOUNTS);
+export function createListAgreement(clock: Clock) {
+  const accounts = growingLru<string, Account>(ACCOUNTS);
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  positionsAnswered({ account }: Viewer, { positions, logicalTime }: PositionsAnswer): void {
-    this.#saw(account, 'positions', positions.length === 0, logicalTime);
-  }
-
-  snapshotAnswered({ account }: Viewer, { session, logicalTime }: SessionAnswer): void {
-    if (session.positions === null) return;
-    this.#saw(account, 'session', session.positions.ids.length === 0, logicalTime);
-  }
-
-  /** The accounts whose two lists were read lately. */
-  counts(): Readonly<Record<'agree' | 'differ', number>> {
-    const counts = { agree: 0, differ: 0 };
-    const oldestMs = this.#clock.now() - COUNTED_MS;
-    for (const { lists, since, readAtMs } of this.#accounts.values()) {
-      const { session, positions } = lists;
-      if (readAtMs < oldestMs || !session || !positions) continue;
-      const earlier = Math.min(session.logicalTime, positions.logicalTime);
-      counts[since !== null && earlier >= since ? 'differ' : 'agree'] += 1;
-    }
-    return counts;
-  }
-
-  #saw(key: string, source: Source, isEmpty: boolean, logicalTime: number): void {
-    const known = this.#accounts.get(key);
+  function saw(key: string, source: Source, isEmpty: boolean, logicalTime: number): void {
+    const known = accounts.get(key);
     const account: Account = known ?? { lists: {}, since: null, readAtMs: 0 };
-    if (!known) this.#accounts.set(key, account);
+    if (!known) accounts.set(key, account);
     const { lists } = account;
     if (logicalTime < (lists[source]?.logicalTime ?? 0)) return;
     lists[source] = { isEmpty, logicalTime };
-    account.readAtMs = this.#clock.now();
+    account.readAtMs = clock.now();
     const { session, positions } = lists;
     if (session?.isEmpty !== false || positions?.isEmpty !== true) account.since = null;
     else account.since ??= Math.max(session.logicalTime, positions.logicalTime);
   }
+
+  return {
+    positionsAnswered({ account }: Viewer, { positions, logicalTime }: PositionsAnswer): void {
+      saw(account, 'positions', positions.length === 0, logicalTime);
+    },
+    snapshotAnswered({ account }: Viewer, { session, logicalTime }: SessionAnswer): void {
+      if (session.positions === null) return;
+      saw(account, 'session', session.positions.ids.length === 0, logicalTime);
+    },
+    /** The accounts whose two lists were read lately. */
+    counts(): Readonly<Record<'agree' | 'differ', number>> {
+      const counts = { agree: 0, differ: 0 };
+      const oldestMs = clock.now() - COUNTED_MS;
+      for (const { lists, since, readAtMs } of accounts.values()) {
+        const { session, positions } = lists;
+        if (readAtMs < oldestMs || !session || !positions) continue;
+        const earlier = Math.min(session.logicalTime, positions.logicalTime);
+        counts[since !== null && earlier >= since ? 'differ' : 'agree'] += 1;
+      }
+      return counts;
+    },
+  };
 }

@@ -10,21 +10,16 @@ export interface ProverParts {
   readonly logicalClock: LogicalClock;
 }
 
+export type Prover = ReturnType<typeof createProver>;
+
 /**
  * Gets proof of a token: synchronously where the gateway has accepted it recently, else from a call that
  * its document makes anyway, else from one call of op 10.
  */
-export class Prover {
-  readonly #parts: ProverParts;
-
-  constructor(parts: ProverParts) {
-    this.#parts = parts;
-  }
-
-  async account(viewer: Viewer): Promise<AccountProof> {
-    const { ledger, sessions, logicalClock } = this.#parts;
+export function createProver({ ledger, sessions, logicalClock }: ProverParts) {
+  async function account(viewer: Viewer): Promise<AccountProof> {
     const proof = () => ledger.account(viewer);
-    const known = proof() ?? (await this.#byOwnProofs(viewer));
+    const known = proof() ?? (await byOwnProofs(viewer));
     if (known) return known;
     const read = async () => viewer.own?.plannedSession() ?? sessions.read(viewer);
     const proved = await bySession(read, proof);
@@ -37,8 +32,7 @@ export class Prover {
   }
 
   /** Only op 10 names the group: a read of it that is under way is shared, one from before is too old. */
-  async group(viewer: Viewer): Promise<GroupProof | null> {
-    const { ledger, sessions } = this.#parts;
+  async function group(viewer: Viewer): Promise<GroupProof | null> {
     const proof = () => ledger.group(viewer);
     const known = proof();
     if (known) return known;
@@ -54,8 +48,7 @@ export class Prover {
    * A proof that has lapsed is renewed by whichever of the document's own reads is answered first. Reads of other requests
    * are not waited for, because they may hang; a snapshot is, because waiting for it elsewhere would read it twice.
    */
-  async #byOwnProofs(viewer: Viewer): Promise<AccountProof | null> {
-    const { ledger, sessions } = this.#parts;
+  async function byOwnProofs(viewer: Viewer): Promise<AccountProof | null> {
     const { own } = viewer;
     const hasSession = !own || sessions.isReading(viewer) || own.plannedSession();
     if (hasSession || !ledger.accountHasLapsed(viewer)) return null;
@@ -65,6 +58,7 @@ export class Prover {
     });
     return Promise.any(proofs).catch(() => null);
   }
+  return { account, group };
 }
 
 /** Reads op 10 for what its answer proves, which it does where its lists are broken as well. */

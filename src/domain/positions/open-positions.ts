@@ -20,61 +20,37 @@ export interface OpenPositionsOptions {
 // Each but the last was answered after a newer list that is forgotten already.
 const MOST_TRIES = 3;
 
+export type OpenPositions = ReturnType<typeof createOpenPositions>;
+
 /** The open positions for one answer: one call of op 12, or none where a feed has just made it. */
-export class OpenPositions {
-  readonly #options: OpenPositionsOptions;
+export function createOpenPositions(options: OpenPositionsOptions) {
+  const { gateway, board, clock, hub, freshness } = options;
 
-  constructor(options: OpenPositionsOptions) {
-    this.#options = options;
-  }
-
-  /** `live`: whether a running feed's list is acceptable; after a write it may be outdated. */
-  read(viewer: Viewer, { live }: { readonly live: boolean }): Eventually<PositionsAnswer> {
-    const running = live ? this.#running(viewer) : null;
-    return after(running, (list) => list ?? this.#fetch(viewer));
-  }
-
-  #fetch(viewer: Viewer, tries = 1): Promise<PositionsAnswer> {
-    const { gateway, board, hub } = this.#options;
-    return gateway.getOpenPositions(viewer, this.#newest(viewer)).then((answer) => {
-      const list = board.offer(viewer, newer(this.#newest(viewer), answer));
+  function fetch(viewer: Viewer, tries = 1): Promise<PositionsAnswer> {
+    return gateway.getOpenPositions(viewer, newestOf(viewer)).then((answer) => {
+      const list = board.offer(viewer, newer(newestOf(viewer), answer));
       if (list !== null) {
         hub.served(viewer, list);
         return list;
       }
-      if (tries < MOST_TRIES) return this.#fetch(viewer, tries + 1);
+      if (tries < MOST_TRIES) return fetch(viewer, tries + 1);
       const message = 'newer lists came and went meanwhile';
       throw new GatewayError('unavailable', 'getOpenPositions', message);
     });
   }
 
-  /**
-   * A snapshot's positions, unless the account was already served a newer list; null where it has no list.
-   * Undefined where no list that may be served is in memory.
-   */
-  newest(viewer: Viewer, answer: SessionAnswer): readonly Position[] | null | undefined {
-    const { positions } = answer.session;
-    if (positions === null) return null;
-    const newer = this.newerThan(viewer, answer);
-    if (newer !== null) return newer.positions;
-    const isForgotten = this.#options.board.hasNewer(viewer, answer.logicalTime);
-    return isForgotten ? undefined : (positions.rows ?? undefined);
-  }
-
-  /** The newest list that was served or polled for the viewer's account, where it is newer than this snapshot. */
-  newerThan(viewer: Viewer, { logicalTime }: SessionAnswer): PositionsAnswer | null {
-    const list = this.#newest(viewer);
-    return list !== null && list.logicalTime > logicalTime ? list : null;
-  }
-
   /** A running feed has its list even where the board has forgotten it. */
-  #newest(viewer: Viewer): PositionsAnswer | null {
-    const { board, hub } = this.#options;
+  function newestOf(viewer: Viewer): PositionsAnswer | null {
     return newer(board.newest(viewer), hub.shown(viewer)?.list ?? null);
   }
 
-  #running(viewer: Viewer): Eventually<PositionsAnswer | null> {
-    const { hub, freshness, clock } = this.#options;
+  /** The newest list that was served or polled for the viewer's account, where it is newer than this snapshot. */
+  function newerThan(viewer: Viewer, { logicalTime }: SessionAnswer): PositionsAnswer | null {
+    const list = newestOf(viewer);
+    return list !== null && list.logicalTime > logicalTime ? list : null;
+  }
+
+  function running(viewer: Viewer): Eventually<PositionsAnswer | null> {
     if (hub.current(viewer) === null) return null;
     const startedAtMs = clock.now();
     return after(freshness.catchUp(viewer.account), (isCertain) => {
@@ -85,4 +61,23 @@ export class OpenPositions {
       return list;
     });
   }
+
+  return {
+    /** `live`: whether a running feed's list is acceptable; after a write it may be outdated. */
+    read: (viewer: Viewer, { live }: { readonly live: boolean }): Eventually<PositionsAnswer> =>
+      after(live ? running(viewer) : null, (list) => list ?? fetch(viewer)),
+    /**
+     * A snapshot's positions, unless the account was already served a newer list; null where it has no list.
+     * Undefined where no list that may be served is in memory.
+     */
+    newest(viewer: Viewer, answer: SessionAnswer): readonly Position[] | null | undefined {
+      const { positions } = answer.session;
+      if (positions === null) return null;
+      const served = newerThan(viewer, answer);
+      if (served !== null) return served.positions;
+      const isForgotten = board.hasNewer(viewer, answer.logicalTime);
+      return isForgotten ? undefined : (positions.rows ?? undefined);
+    },
+    newerThan,
+  };
 }

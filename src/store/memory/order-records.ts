@@ -4,11 +4,11 @@ import {
   type OrderRecords,
   toReservation,
 } from '../order-records.ts';
-import { RecordTable, type RecordTableOptions } from './record-table.ts';
+import { createRecordTable, type RecordTableOptions } from './record-table.ts';
 
 /** Order records that live as long as the process: for the sandbox, or where a restart may forget orders. */
 export function createMemoryOrderRecords(options: RecordTableOptions): OrderRecords {
-  const table = new RecordTable(options);
+  const table = createRecordTable(options);
   return {
     async reserve(request) {
       const record = table.get(request.login, request.key);
@@ -31,8 +31,8 @@ export function createMemoryOrderRecords(options: RecordTableOptions): OrderReco
       table.addClosed(closedReservation(request), keyAgeMs);
       return { voided: true, record: table.get(login, key) as OrderRecord };
     },
-    held: () => table.size,
-    degradedReason: () => (table.size >= options.max ? 'all order records are in use' : null),
+    held: () => table.size(),
+    degradedReason: () => (table.size() >= options.max ? 'all order records are in use' : null),
     async close() {},
   };
 }

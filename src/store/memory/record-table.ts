@@ -44,99 +44,39 @@ interface Entry extends TableRecord {
 // Each takes about a microsecond: after an idle weekend all at once would hold up every client.
 const DROPPED_AT_ONCE = 200;
 
+export type RecordTable = ReturnType<typeof createRecordTable>;
+
 /**
  * The records of one process in memory: their TTL, their bound, and their transitions. A record
  * that is over is not answered any more; it is dropped by one of the calls that follow.
  */
-export class RecordTable {
-  readonly #options: RecordTableOptions;
-  readonly #beganAtMs: number;
-  readonly #records = new Map<string, Entry>();
-  #oldest: Entry | null = null;
-  #youngest: Entry | null = null;
+export function createRecordTable(options: RecordTableOptions) {
+  const { max, onNearlyFull, uptimeMs } = options;
+  const beganAtMs = uptimeMs();
+  const records = new Map<string, Entry>();
+  let oldest: Entry | null = null;
+  let youngest: Entry | null = null;
   /** The same records by account, in the order of reservation. */
-  readonly #accounts = new Map<string, Set<Entry>>();
-
-  constructor(options: RecordTableOptions) {
-    this.#options = options;
-    this.#beganAtMs = options.uptimeMs();
-  }
+  const accounts = new Map<string, Set<Entry>>();
 
   /**
    * Counts the records that are over and not dropped yet, too. They never fill the table: where there is one, this
    * drops at least one, and is below the maximum.
    */
-  get size(): number {
-    this.#dropOld(this.#oldestFirst());
-    return this.#records.size;
+  function size(): number {
+    dropOld(oldestFirst());
+    return records.size;
   }
 
-  get(login: string, key: string): OrderRecord | null {
-    this.#dropOld(this.#oldestFirst());
-    const record = this.find(login, key);
-    return record ? this.#view(record) : null;
-  }
-
-  /** Throws where it is full, for all or for this account. The caller has checked that the key is free. */
-  add(reservation: Reservation): void {
-    this.#checkRoom(reservation);
-    const now = this.#options.uptimeMs();
-    const pendingUntilMs = now + reservation.pendingMs;
-    this.#put({ reservation, bornAtMs: now, pendingUntilMs, outcome: null });
-  }
-
-  /** Throws as `add` does. */
-  addClosed(reservation: Reservation, keyAgeMs: number | null): void {
-    this.#checkRoom(reservation);
-    const now = this.#options.uptimeMs();
-    const outcome = closedBy(keyAgeMs, now - this.#beganAtMs);
-    this.#put({ reservation, bornAtMs: now, pendingUntilMs: now, outcome });
-  }
-
-  /** A record that an earlier process made `ageMs` ago; that process is dead, so nothing is pending. */
-  adopt(reservation: Reservation, outcome: RecordedOutcome | null, ageMs: number): void {
-    const now = this.#options.uptimeMs();
-    this.#put({ reservation, bornAtMs: now - ageMs, pendingUntilMs: now, outcome });
-  }
-
-  /** False where there is no such reservation any more. */
-  settle({ login, key, id }: Reservation, outcome: RecordedOutcome): boolean {
-    const record = this.find(login, key);
-    if (record?.reservation.id !== id) return false;
-    if (rank(outcome) > rank(record.outcome)) record.outcome = outcome;
-    return true;
-  }
-
-  /** Only a pending record can be freed: an outcome uses its key up, and past its time clients were told `unknown`. */
-  release({ login, key, id }: Reservation): boolean {
-    const record = this.find(login, key);
-    if (record?.reservation.id !== id || this.#view(record).pendingMs === 0) return false;
-    this.#drop(record);
-    return true;
-  }
-
-  /** Live: an entry that is added or dropped during the iteration is seen or skipped. */
-  *values(): Iterable<TableRecord> {
-    for (const record of this.#records.values()) {
-      if (!this.#isOver(record)) yield record;
-    }
-  }
-
-  ageMs(record: TableRecord): number {
-    return this.#options.uptimeMs() - record.bornAtMs;
-  }
-
-  #checkRoom({ login, id }: Reservation): void {
-    const { max, onNearlyFull } = this.#options;
-    if (this.size >= max) throw recordsFullError(max);
-    const own = this.#accounts.get(login) ?? new Set<Entry>();
+  function checkRoom({ login, id }: Reservation): void {
+    if (size() >= max) throw recordsFullError(max);
+    const own = accounts.get(login) ?? new Set<Entry>();
     // An account's own records that are over may be far from the oldest, and must not fill its share.
-    this.#dropOld(own);
-    const most = mostOf(this.#options, id);
+    dropOld(own);
+    const most = mostOf(options, id);
     if (own.size < NEARLY * most.token) return;
     const alike = [...own].filter(
-      (record) =>
-        isOfNeverSent(record.reservation.id) === isOfNeverSent(id) && !this.#isOver(record),
+      (record) => isOfNeverSent(record.reservation.id) === isOfNeverSent(id) && !isOver(record),
     );
     const held = {
       account: alike,
@@ -144,63 +84,114 @@ export class RecordTable {
     };
     if (isNearlyFull(most, alike.length, held.token.length)) onNearlyFull?.();
     for (const whose of ['account', 'token'] as const) {
-      const [oldest] = held[whose];
-      if (!oldest || held[whose].length < most[whose]) continue;
-      const freeInMs = RECORD_LIFE_MS - this.ageMs(oldest);
-      throw new AccountRecordsFullError(this.#options, id, whose, freeInMs);
+      const [first] = held[whose];
+      if (!first || held[whose].length < most[whose]) continue;
+      throw new AccountRecordsFullError(options, id, whose, RECORD_LIFE_MS - ageMs(first));
     }
   }
 
-  find(login: string, key: string): Entry | undefined {
-    const record = this.#records.get(recordId(login, key));
-    return record && !this.#isOver(record) ? record : undefined;
+  function find(login: string, key: string): Entry | undefined {
+    const record = records.get(recordId(login, key));
+    return record && !isOver(record) ? record : undefined;
   }
 
-  #isOver({ bornAtMs }: TableRecord): boolean {
-    return bornAtMs <= this.#options.uptimeMs() - RECORD_LIFE_MS;
+  function ageMs({ bornAtMs }: TableRecord): number {
+    return uptimeMs() - bornAtMs;
   }
 
-  #put(record: TableRecord): void {
+  function isOver(record: TableRecord): boolean {
+    return ageMs(record) >= RECORD_LIFE_MS;
+  }
+
+  function put(record: TableRecord): void {
     const { login, key } = record.reservation;
     const id = recordId(login, key);
-    const former = this.#records.get(id);
-    if (former) this.#drop(former);
-    const entry: Entry = { ...record, older: this.#youngest, younger: null };
+    const former = records.get(id);
+    if (former) drop(former);
+    const entry: Entry = { ...record, older: youngest, younger: null };
     if (entry.older) entry.older.younger = entry;
-    else this.#oldest = entry;
-    this.#youngest = entry;
-    this.#records.set(id, entry);
-    const own = this.#accounts.get(login) ?? new Set();
-    this.#accounts.set(login, own.add(entry));
+    else oldest = entry;
+    youngest = entry;
+    records.set(id, entry);
+    const own = accounts.get(login) ?? new Set();
+    accounts.set(login, own.add(entry));
   }
 
-  #drop(record: Entry): void {
+  function drop(record: Entry): void {
     const { older, younger } = record;
     if (older) older.younger = younger;
-    else this.#oldest = younger;
+    else oldest = younger;
     if (younger) younger.older = older;
-    else this.#youngest = older;
+    else youngest = older;
     const { login, key } = record.reservation;
-    const own = this.#accounts.get(login);
+    const own = accounts.get(login);
     own?.delete(record);
-    if (own?.size === 0) this.#accounts.delete(login);
-    this.#records.delete(recordId(login, key));
+    if (own?.size === 0) accounts.delete(login);
+    records.delete(recordId(login, key));
   }
 
-  #view({ reservation, outcome, pendingUntilMs }: TableRecord): OrderRecord {
-    return toOrderRecord(reservation, outcome, pendingUntilMs - this.#options.uptimeMs());
+  function view({ reservation, outcome, pendingUntilMs }: TableRecord): OrderRecord {
+    return toOrderRecord(reservation, outcome, pendingUntilMs - uptimeMs());
   }
 
-  *#oldestFirst(): Iterable<Entry> {
-    for (let record = this.#oldest; record; record = record.younger) yield record;
+  function* oldestFirst(): Iterable<Entry> {
+    for (let record = oldest; record; record = record.younger) yield record;
   }
 
-  #dropOld(oldestFirst: Iterable<Entry>): void {
+  function dropOld(inOrder: Iterable<Entry>): void {
     let left = DROPPED_AT_ONCE;
-    for (const record of oldestFirst) {
-      if (left === 0 || !this.#isOver(record)) return;
-      this.#drop(record);
+    for (const record of inOrder) {
+      if (left === 0 || !isOver(record)) return;
+      drop(record);
       left -= 1;
     }
   }
+
+  return {
+    size,
+    get(login: string, key: string): OrderRecord | null {
+      dropOld(oldestFirst());
+      const record = find(login, key);
+      return record ? view(record) : null;
+    },
+    /** Throws where it is full, for all or for this account. The caller has checked that the key is free. */
+    add(reservation: Reservation): void {
+      checkRoom(reservation);
+      const now = uptimeMs();
+      const pendingUntilMs = now + reservation.pendingMs;
+      put({ reservation, bornAtMs: now, pendingUntilMs, outcome: null });
+    },
+    /** Throws as `add` does. */
+    addClosed(reservation: Reservation, keyAgeMs: number | null): void {
+      checkRoom(reservation);
+      const now = uptimeMs();
+      const outcome = closedBy(keyAgeMs, now - beganAtMs);
+      put({ reservation, bornAtMs: now, pendingUntilMs: now, outcome });
+    },
+    /** A record that an earlier process made so long ago; that process is dead, so nothing is pending. */
+    adopt(reservation: Reservation, outcome: RecordedOutcome | null, madeMsAgo: number): void {
+      const now = uptimeMs();
+      put({ reservation, bornAtMs: now - madeMsAgo, pendingUntilMs: now, outcome });
+    },
+    /** False where there is no such reservation any more. */
+    settle({ login, key, id }: Reservation, outcome: RecordedOutcome): boolean {
+      const record = find(login, key);
+      if (record?.reservation.id !== id) return false;
+      if (rank(outcome) > rank(record.outcome)) record.outcome = outcome;
+      return true;
+    },
+    /** Only a pending record can be freed: an outcome uses its key up, and past its time clients were told `unknown`. */
+    release({ login, key, id }: Reservation): boolean {
+      const record = find(login, key);
+      if (record?.reservation.id !== id || view(record).pendingMs === 0) return false;
+      drop(record);
+      return true;
+    },
+    /** Live: an entry that is added or dropped during the iteration is seen or skipped. */
+    *values(): Iterable<TableRecord> {
+      for (const record of records.values()) if (!isOver(record)) yield record;
+    },
+    ageMs,
+    find,
+  };
 }

@@ -1,6 +1,10 @@
 import { type Clock, pause } from '../../../lib/clock.ts';
 import { reasonOf } from '../../../lib/reason-of.ts';
-import { RecordTable, type RecordTableOptions, type TableRecord } from '../memory/record-table.ts';
+import {
+  createRecordTable,
+  type RecordTableOptions,
+  type TableRecord,
+} from '../memory/record-table.ts';
 import {
   closedBy,
   closedReservation,
@@ -52,7 +56,7 @@ export async function openRedisOrderRecords(options: RedisOrderRecordsOptions) {
   const redis = await connectRedis(options);
   if (durability === 'required') await assertDurable(redis);
   const watchedDurability = watchDurability(durability, onWarn);
-  const ownTable = new RecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs });
+  const ownTable = createRecordTable({ max: Number.POSITIVE_INFINITY, uptimeMs });
   const scripts = orderScripts(redis, prefix);
   /** Reservations whose answer from Redis was lost: Redis may hold them, and their keys must come free. */
   const unanswered = new Map<string, Reservation>();

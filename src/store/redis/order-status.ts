@@ -1,13 +1,13 @@
 import { RecordsUnavailableError } from '../order-records.ts';
 import { connectRedis, type RedisConnectionOptions } from './connection.ts';
 import { type Durability, forgetfulness } from './durability.ts';
-import { DECLARE, FREE, STATUS } from './operator-scripts.ts';
 import { type OrderScripts, orderScripts } from './order-scripts.ts';
 import { INCOMPLETE } from './record-answers.ts';
+import { COMMON } from './scripts.ts';
 
-type Connection = RedisConnectionOptions & { readonly prefix: string };
+export type RedisAddress = RedisConnectionOptions & { readonly prefix: string };
 
-interface RedisOrderStatusOptions extends Connection {
+interface RedisOrderStatusOptions extends RedisAddress {
   readonly max: number;
   readonly durability: Durability;
   readonly declared?: 'complete' | 'incomplete' | null;
@@ -56,7 +56,7 @@ export function readRedisOrderStatus({
 }
 
 /** How many records count for the account no more; null where Redis does not answer. */
-export function freeInRedis(connection: Connection, login: string): Promise<number | null> {
+export function freeInRedis(connection: RedisAddress, login: string): Promise<number | null> {
   return asked(connection, async (scripts) => {
     const [, freed] = await scripts.run(FREE, [], Object.values(scripts.sharesOf(login)));
     return Number(freed);
@@ -64,7 +64,7 @@ export function freeInRedis(connection: Connection, login: string): Promise<numb
 }
 
 async function asked<T>(
-  connection: Connection,
+  connection: RedisAddress,
   ask: (scripts: OrderScripts) => Promise<T>,
 ): Promise<T | null> {
   const redis = await connectRedis(connection);
@@ -78,3 +78,29 @@ async function asked<T>(
     redis.close();
   }
 }
+
+/**
+ * KEYS 5: a probe, since a Redis that is full or read-only still answers reads. Answers the state of the epoch, records, replicas that
+ * have sent a heartbeat in the last seconds, the reason where Redis takes no writes, and how durable it is.
+ */
+const STATUS = `${COMMON}
+local state = current == '' and 'lost' or recovering() and 'recovering' or 'open'
+local probe = redis.pcall('SET', KEYS[5], '1')
+if not probe.err then redis.call('DEL', KEYS[5]) end
+return {state, redis.call('ZCOUNT', index, '(' .. now, '+inf'),
+  redis.call('ZCOUNT', members, now - 3000, '+inf'), probe.err or '', durable(), incomplete() and 1 or 0}
+`;
+
+/** ARGV: 2 where an operator says that records are missing, 0 where that none are. */
+export const DECLARE = `${COMMON}
+redis.call('HSET', marker, 'missing', ARGV[1], 'missingAt', now, 'late', 0)
+if ARGV[1] == '0' then redis.call('ZREMRANGEBYSCORE', index, '-inf', now) end
+return {'declared'}
+`;
+
+/** KEYS 5, 6: an account's records, which count for it no more; their keys stay used up. */
+const FREE = `
+local freed = redis.call('ZCARD', KEYS[5]) + redis.call('ZCARD', KEYS[6])
+redis.call('DEL', KEYS[5], KEYS[6])
+return {'freed', freed}
+`;

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-export type FileChanges = ReturnType<typeof changesOf>;
+type FileChanges = ReturnType<typeof changesOf>;
 
 /** The rights of every file of the store. */
 export const MODE = 0o600;

@@ -4,17 +4,16 @@ import {
   type OrderRecord,
   type RecordBounds,
   RecordsUnavailableError,
-  type Reservation,
   rank,
   recordId,
   toOrderRecord,
 } from '../order-records.ts';
 import { shareRefusal } from './account-share.ts';
-import { ageMs, type MachineClock, machineMoment } from './machine-clock.ts';
+import { ageMs, machineMoment } from './machine-clock.ts';
 import {
   incompleteSince,
-  OrderFile,
   type OrderFileOptions,
+  openOrderFile,
   rememberedSince,
 } from './order-file.ts';
 import * as rows from './order-rows.ts';
@@ -32,159 +31,142 @@ const FORGOTTEN_AT_ONCE = 10;
 const FREED = -1;
 const INCOMPLETE = 'the order records may be incomplete (trading-graph orders --help)';
 
-/** The order records in their file. A key whose state cannot be known is refused, never taken for new. */
-export class OrderDatabase {
-  readonly #options: OrderDatabaseOptions;
-  readonly #clock: MachineClock;
-  readonly #file: OrderFile;
-  readonly #statements: rows.Statements;
-  readonly #damagedRows: readonly number[];
-  readonly #unindexedKeys: Set<string>;
-  readonly #isDamaged: boolean;
-  #failure: SqliteFileError | null = null;
-  /** All rows up to this id are damaged, and stay. */
-  #keptUpTo = Number.NEGATIVE_INFINITY;
+export type OrderDatabase = ReturnType<typeof openOrderDatabase>;
 
-  /** Throws a SqliteFileError where the file is damaged, or is none. */
-  constructor(options: OrderDatabaseOptions) {
-    this.#options = options;
-    this.#clock = options.clock;
-    this.#file = new OrderFile(options);
-    this.#statements = rows.prepare(this.#file.database);
-    const { problems, damagedRows, unindexedKeys, ahead } = scanRows(
-      this.#file,
-      this.#statements,
-      options,
-    );
-    this.#damagedRows = damagedRows;
-    this.#unindexedKeys = unindexedKeys;
-    if (ahead.length > 0) this.#countFromNow(ahead);
-    this.#isDamaged = problems.length > 0;
-    if (this.#isDamaged) {
-      const some = problems.slice(0, 10).join(', ');
-      options.onWarn(`${options.path} has damaged records, whose keys are refused: ${some}`);
-      // Nobody can tell whose keys they were: that may be among what was damaged.
-      this.#file.change(() => this.#file.rememberFrom(machineMoment(this.#clock)));
-    }
+/**
+ * The order records in their file. A key whose state cannot be known is refused, never taken for new. Throws a
+ * SqliteFileError where the file is damaged, or is none.
+ */
+export function openOrderDatabase(options: OrderDatabaseOptions) {
+  const { path, clock, max, onWarn } = options;
+  const file = openOrderFile(options);
+  const statements = rows.prepare(file.database);
+  const { problems, damagedRows, unindexedKeys, ahead } = scanRows(file, statements, options);
+  const isDamaged = problems.length > 0;
+  let failure: SqliteFileError | null = null;
+  /** All rows up to this id are damaged, and stay. */
+  let keptUpTo = Number.NEGATIVE_INFINITY;
+  if (ahead.length > 0) countFromNow(ahead);
+  if (isDamaged) {
+    const some = problems.slice(0, 10).join(', ');
+    onWarn(`${path} has damaged records, whose keys are refused: ${some}`);
+    // Nobody can tell whose keys they were: that may be among what was damaged.
+    file.change(() => file.rememberFrom(machineMoment(clock)));
   }
 
   /** In one transaction: where that fails no answer counts. */
-  run(tasks: readonly Task[]) {
-    const { path, onWarn } = this.#options;
+  function run(tasks: readonly Task[]) {
     const mode = tasks.every((task) => task.do === 'find') ? 'DEFERRED' : 'IMMEDIATE';
     let answers: readonly TaskAnswer[];
     try {
-      if (this.#failure?.isDamage) throw this.#failure;
-      answers = this.#file.transact(mode, PATIENCE_MS, () => {
-        if (mode === 'IMMEDIATE') this.#forgetOld(tasks.length);
+      if (failure?.isDamage) throw failure;
+      answers = file.transact(mode, PATIENCE_MS, () => {
+        if (mode === 'IMMEDIATE') forgetOld(tasks.length);
         // Only a change shows whether the file can be written again.
-        if (mode === 'IMMEDIATE' && this.#failure) this.#file.state.writes += 1;
-        return tasks.map((task) => this.#answer(task));
+        if (mode === 'IMMEDIATE' && failure) file.state.writes += 1;
+        return tasks.map((task) => answer(task));
       });
-      if (mode === 'IMMEDIATE' && this.#failure) {
-        this.#failure = null;
+      if (mode === 'IMMEDIATE' && failure) {
+        failure = null;
         onWarn(`${path} can be used again`);
       }
     } catch (error) {
-      const failure = toFileError(error);
-      if (failure.message !== this.#failure?.message) onWarn(`${path} ${failure.message}`);
-      this.#failure = failure;
-      answers = this.#answersUnwritten(tasks, `the file of the order records ${failure.message}`);
+      const problem = toFileError(error);
+      if (problem.message !== failure?.message) onWarn(`${path} ${problem.message}`);
+      failure = problem;
+      answers = answersUnwritten(tasks, `the file of the order records ${problem.message}`);
     }
-    const { rows: held } = this.#file.state;
-    const degradedReason = this.#degradedReason();
-    return { answers, held, degradedReason };
+    return { answers, held: file.state.rows, degradedReason: degradedReason() };
   }
 
   /** Where nothing can be written, the records that can be read answer for their keys. */
-  #answersUnwritten(tasks: readonly Task[], refusal: string): readonly TaskAnswer[] {
+  function answersUnwritten(tasks: readonly Task[], refusal: string): readonly TaskAnswer[] {
     const answerOf = (task: Task): TaskAnswer => {
-      if (task.do === 'find') return this.#answer(task);
-      if (task.do === 'void') return this.#answer({ ...task.request, do: 'find' }) ?? refusal;
+      if (task.do === 'find') return answer(task);
+      if (task.do === 'void') return answer({ ...task.request, do: 'find' }) ?? refusal;
       if (task.do !== 'reserve') return refusal;
-      return this.#answer({ ...task.reservation, do: 'find' }) ?? { unused: refusal };
+      return answer({ ...task.reservation, do: 'find' }) ?? { unused: refusal };
     };
     try {
-      if (this.#failure?.isDamage) return tasks.map(() => refusal);
-      return this.#file.transact('DEFERRED', READ_PATIENCE_MS, () => tasks.map(answerOf));
+      if (failure?.isDamage) return tasks.map(() => refusal);
+      return file.transact('DEFERRED', READ_PATIENCE_MS, () => tasks.map(answerOf));
     } catch {
       return tasks.map(() => refusal);
     }
   }
 
   /** The operator's mark that records are missing. */
-  declareIncomplete(): void {
-    this.#file.change(() => {
-      this.#file.state.incompleteFrom = JSON.stringify(machineMoment(this.#clock));
-      this.#file.rememberFrom(machineMoment(this.#clock));
+  function declareIncomplete(): void {
+    file.change(() => {
+      file.state.incompleteFrom = JSON.stringify(machineMoment(clock));
+      file.rememberFrom(machineMoment(clock));
     });
   }
 
   /** The operator's mark that orders whose records are missing or damaged may be sent again. */
-  declareComplete(): void {
-    this.#file.change(() => {
+  function declareComplete(): void {
+    file.change(() => {
       // First: a row cannot be taken out of an index that does not have it.
-      this.#file.database.exec('REINDEX');
-      for (const id of this.#damagedRows) this.#delete(id);
-      this.#unindexedKeys.clear();
-      this.#keptUpTo = Number.NEGATIVE_INFINITY;
-      this.#file.state.incompleteFrom = null;
+      file.database.exec('REINDEX');
+      for (const id of damagedRows) drop(id);
+      unindexedKeys.clear();
+      keptUpTo = Number.NEGATIVE_INFINITY;
+      file.state.incompleteFrom = null;
     });
   }
 
   /** The operator's word that what an account has counts no more; its keys stay used up. What is pending goes on counting. */
-  free(login: string): number {
+  function free(login: string): number {
     let freed = 0;
-    this.#file.change(() => {
-      for (const { id } of this.#statements.ofAccount.all(login)) {
-        const row = this.#byId(id ?? null);
+    file.change(() => {
+      for (const { id } of statements.ofAccount.all(login)) {
+        const row = byId(id ?? null);
         if (!row?.isIndexed || !rows.isIntact(row) || row.outcome === null || row.pendingMs < 0)
           continue;
-        this.#update({ ...row, pendingMs: FREED });
+        update({ ...row, pendingMs: FREED });
         freed += 1;
       }
     });
     return freed;
   }
 
-  close(): void {
-    this.#file.close();
-  }
-
   /** A record dated far ahead would not expire, and would keep all younger ones from expiring. */
-  #countFromNow(ids: readonly number[]): void {
-    this.#file.change(() => {
+  function countFromNow(ids: readonly number[]): void {
+    file.change(() => {
       for (const id of ids) {
-        const row = this.#byId(id);
+        const row = byId(id);
         // Its date stays, since it may be the correct one.
-        if (row) this.#update({ ...row, ...machineMoment(this.#clock), at: row.at });
+        if (row) update({ ...row, ...machineMoment(clock), at: row.at });
       }
     });
   }
 
-  #degradedReason(): string | null {
-    if (this.#failure) return `the file of the order records ${this.#failure.message}`;
-    if (this.#isIncomplete()) return INCOMPLETE;
-    if (this.#file.state.rows >= this.#options.max) return 'all order records are in use';
-    return this.#isDamaged ? 'order records are damaged' : null;
+  function degradedReason(): string | null {
+    if (failure) return `the file of the order records ${failure.message}`;
+    if (isIncomplete()) return INCOMPLETE;
+    if (file.state.rows >= max) return 'all order records are in use';
+    return isDamaged ? 'order records are damaged' : null;
   }
 
-  #answer(task: Task): TaskAnswer {
+  function answer(task: Task): TaskAnswer {
     try {
       if (task.do === 'check') return null;
-      if (task.do === 'find') return this.#record(task);
-      if (task.do === 'void') return this.#void(task);
-      if (task.do === 'reserve') return this.#reserve(task.reservation);
-      const row = this.#row(task.reservation);
+      if (task.do === 'find') return recordOf(task);
+      if (task.do === 'void') return voidKey(task);
+      if (task.do === 'reserve') {
+        const { reservation } = task;
+        return recordOf(reservation) ?? insert(rows.toContent(reservation, clock));
+      }
+      const row = rowOf(task.reservation);
       if (row?.reservation !== task.reservation.id) return null;
-      const { outcome, pendingMs } = rows.toRecord(row, this.#clock);
+      const { outcome, pendingMs } = rows.toRecord(row, clock);
       if (task.do === 'settle') {
         if (rank(task.outcome) <= rank(outcome)) return null;
-        this.#update({ ...row, outcome: JSON.stringify(task.outcome) });
-        this.#file.state.writes += 1;
+        update({ ...row, outcome: JSON.stringify(task.outcome) });
+        file.state.writes += 1;
       } else if (pendingMs > 0) {
         // Past its time clients may have received `unknown` for it.
-        this.#delete(row.id);
+        drop(row.id);
       }
       return null;
     } catch (error) {
@@ -194,100 +176,95 @@ export class OrderDatabase {
     }
   }
 
-  #reserve(reservation: Reservation): TaskAnswer {
-    return this.#record(reservation) ?? this.#insert(rows.toContent(reservation, this.#clock));
-  }
-
   /** A key that the file may have lost is closed as well: the outcome tells how far the file remembers. */
-  #void({ reservation, request }: Extract<Task, { do: 'void' }>): TaskAnswer {
-    const found = this.#row(request);
-    if (found && !rows.isOver(found, this.#clock)) return rows.toRecord(found, this.#clock);
-    const content = rows.toContent(reservation, this.#clock);
-    const outcome = closedBy(request.keyAgeMs, this.#rememberedMs());
-    const refusal = this.#insert({ ...content, outcome: JSON.stringify(outcome) });
+  function voidKey({ reservation, request }: Extract<Task, { do: 'void' }>): TaskAnswer {
+    const found = rowOf(request);
+    if (found && !rows.isOver(found, clock)) return rows.toRecord(found, clock);
+    const content = rows.toContent(reservation, clock);
+    const outcome = closedBy(request.keyAgeMs, rememberedMs());
+    const refusal = insert({ ...content, outcome: JSON.stringify(outcome) });
     return refusal ?? toOrderRecord(reservation, outcome, 0);
   }
 
   /** Inserts a record whose key has none, or has one that is over. */
-  #insert(content: rows.OrderContent): TaskRefusal | null {
-    const { max } = this.#options;
-    const old = this.#row(content);
-    if (old) this.#delete(old.id);
-    const { state } = this.#file;
+  function insert(content: rows.OrderContent): TaskRefusal | null {
+    const old = rowOf(content);
+    if (old) drop(old.id);
+    const { state } = file;
     if (state.rows >= max) return { unused: `all ${max} order records are in use` };
-    const refusal = shareRefusal(content, {
-      ...{ statements: this.#statements, bounds: this.#options, clock: this.#clock },
-      forget: (id) => this.#delete(id),
-    });
+    const of = { statements, bounds: options, clock, forget: drop };
+    const refusal = shareRefusal(content, of);
     if (refusal !== null) return refusal;
-    this.#statements.insert.run({ ...content, digest: rows.rowDigest(content) });
+    statements.insert.run({ ...content, digest: rows.rowDigest(content) });
     state.rows += 1;
     state.writes += 1;
     return null;
   }
 
   /** Within a transaction that writes. */
-  #rememberedMs(): number {
-    const since = rememberedSince(this.#file.state) ?? machineMoment(this.#clock);
-    this.#file.rememberFrom(since);
-    return ageMs(since, this.#clock);
+  function rememberedMs(): number {
+    const since = rememberedSince(file.state) ?? machineMoment(clock);
+    file.rememberFrom(since);
+    return ageMs(since, clock);
   }
 
-  #record(of: { login: string; key: string }): OrderRecord | null {
-    const row = this.#row(of);
-    if (row && !rows.isOver(row, this.#clock)) return rows.toRecord(row, this.#clock);
-    if (!row && this.#isIncomplete()) throw new RecordsUnavailableError(INCOMPLETE);
+  function recordOf(of: { login: string; key: string }): OrderRecord | null {
+    const row = rowOf(of);
+    if (row && !rows.isOver(row, clock)) return rows.toRecord(row, clock);
+    if (!row && isIncomplete()) throw new RecordsUnavailableError(INCOMPLETE);
     return null;
   }
 
   /** Both indexes must lead to one row that fits: an entry alone is left of a record that was damaged. */
-  #row(of: { login: string; key: string }): rows.OrderRow | null {
+  function rowOf(of: { login: string; key: string }): rows.OrderRow | null {
     const [login, key] = rows.wellFormed(of);
-    if (this.#unindexedKeys.has(recordId(login, key))) throw new DamagedRecordError();
-    const { byKey, byHash } = this.#statements;
+    if (unindexedKeys.has(recordId(login, key))) throw new DamagedRecordError();
+    const { byKey, byHash } = statements;
     const found = byKey.get(login, key)?.id;
     if (found !== byHash.get(rows.keyHash(login, key))?.id) throw new DamagedRecordError();
     if (found === undefined) return null;
-    const row = this.#byId(found);
+    const row = byId(found);
     if (row?.login !== login || row.key !== key || !rows.isIntact(row)) {
       throw new DamagedRecordError();
     }
     return row;
   }
 
-  #byId(id: SQLOutputValue): rows.OrderRow | undefined {
-    return this.#statements.byId.get(id) as unknown as rows.OrderRow | undefined;
+  function byId(id: SQLOutputValue): rows.OrderRow | undefined {
+    return statements.byId.get(id) as unknown as rows.OrderRow | undefined;
   }
 
   /** The oldest have the lowest ids. Deletes at least as many as may be added, or expired rows would fill the bound. */
-  #forgetOld(coming: number): void {
+  function forgetOld(coming: number): void {
     for (let left = coming + FORGOTTEN_AT_ONCE; left > 0; left -= 1) {
-      const oldest = this.#statements.after.get(this.#keptUpTo, 1);
+      const oldest = statements.after.get(keptUpTo, 1);
       if (!oldest) return;
       const row = oldest as unknown as rows.OrderRow;
       // Its age cannot be known, and SQLite deletes no row that an index lacks.
-      if (!row.isIndexed || !rows.isIntact(row)) this.#keptUpTo = row.id;
-      else if (rows.isOver(row, this.#clock)) this.#delete(row.id);
+      if (!row.isIndexed || !rows.isIntact(row)) keptUpTo = row.id;
+      else if (rows.isOver(row, clock)) drop(row.id);
       else return;
     }
   }
 
-  #update(row: rows.OrderRow): void {
+  function update(row: rows.OrderRow): void {
     const { id, outcome, pendingMs, boot, uptimeMs } = row;
     const digest = rows.rowDigest(row);
-    this.#statements.update.run({ id, outcome, pendingMs, boot, uptimeMs, digest });
+    statements.update.run({ id, outcome, pendingMs, boot, uptimeMs, digest });
   }
 
-  #delete(id: number): void {
+  function drop(id: number): void {
     // Another process may have deleted it since it was read.
-    this.#file.state.rows -= Number(this.#statements.delete.run(id).changes);
-    this.#file.state.writes += 1;
+    file.state.rows -= Number(statements.delete.run(id).changes);
+    file.state.writes += 1;
   }
 
-  #isIncomplete(): boolean {
-    const since = incompleteSince(this.#file.state);
-    return since !== null && !rows.isOver(since, this.#clock);
+  function isIncomplete(): boolean {
+    const since = incompleteSince(file.state);
+    return since !== null && !rows.isOver(since, clock);
   }
+
+  return { run, declareIncomplete, declareComplete, free, close: file.close };
 }
 
 class DamagedRecordError extends RecordsUnavailableError {

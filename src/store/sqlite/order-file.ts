@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { chmodSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import {
   connect,
   makeFile,
@@ -10,10 +9,9 @@ import {
   transact,
   waitUntil,
 } from './connection.ts';
-import { changesOf, type FileChanges, isRewritten, MODE } from './file-changes.ts';
+import { changesOf, isRewritten, MODE } from './file-changes.ts';
 import { type MachineClock, type MachineMoment, machineMoment } from './machine-clock.ts';
-import { networkFileSystem } from './network-file-system.ts';
-import { forgetChange, isMarked, OrderMark } from './order-mark.ts';
+import { forgetChange, isMarked, openMark } from './order-mark.ts';
 import { SCHEMA } from './order-rows.ts';
 import { DAMAGED, MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 
@@ -54,118 +52,91 @@ CREATE TABLE state (
 const MAKER_PATIENCE_MS = 500;
 const BIG = { bigint: true } as const;
 
-/** The file of the order records, which detects lost data: an older copy of itself, or missing rows. */
-export class OrderFile {
-  readonly database: DatabaseSync;
-  /** The state as of the last transaction; within one, `work` may change it. */
-  state: FileState = { writes: 0, rows: 0, file: '', incompleteFrom: null };
-  readonly #path: string;
-  /** Changes when another file replaces this one at the path. */
-  readonly #inode: string;
-  /** The ctime that the mark names. */
-  #changedNs = 0n;
-  readonly #mark: OrderMark;
-  readonly #get: StatementSync;
-  readonly #set: StatementSync;
-  readonly #opened: DisposableStack;
+export type OrderFile = ReturnType<typeof open>;
 
-  /** Creates the file where there is none; throws a SqliteFileError where it cannot be used. */
-  constructor(options: OrderFileOptions) {
-    const { path, mustExist, onWarn } = options;
-    this.#path = path;
-    using opened = new DisposableStack();
-    try {
-      if (mustExist && inodeOf(path) === null) throw new SqliteFileError('does not exist');
-      prepareFolder(dirname(path), onWarn);
-      const isMaker = inodeOf(path) === null && makeFile(path, fill);
-      // Until then its maker removes the name of the draft, which changes the ctime, as a copy over the file does.
-      if (!isMaker) waitUntil(() => isMarked(path), MAKER_PATIENCE_MS);
-      // SQLite would treat an empty file as a new database.
-      if (statSync(path).size === 0) {
-        throw new SqliteFileError('is empty: restore it, or move it away');
-      }
-      this.#inode = inodeOf(path) ?? '';
-      // A hot journal is rolled back by whoever opens the file, which changes it before the commit that marks it.
-      const found = changesOf(path);
-      if (found.isHot) forgetChange(path);
-      this.database = opened.adopt(connect(path, APPLICATION_ID), (each) => each.close());
-      verify(this.database);
-      this.#mark = opened.adopt(new OrderMark(path), (each) => each.close());
-      this.#get = this.database.prepare('SELECT * FROM state');
-      this.#set = this.database.prepare(`UPDATE state SET writes = :writes, rows = :rows,
-        file = :file, incompleteFrom = :incompleteFrom, digest = :digest`);
-      this.change(() => this.#begin(options, found));
-    } catch (error) {
-      throw toFileError(error);
-    }
-    this.#opened = opened.move();
+/**
+ * The file of the order records, which detects lost data: an older copy of itself, or missing rows. It is created where there
+ * is none; throws a SqliteFileError where it cannot be used.
+ */
+export function openOrderFile(options: OrderFileOptions): OrderFile {
+  try {
+    return open(options);
+  } catch (error) {
+    throw toFileError(error);
   }
+}
+
+function open({ path, mustExist, clock, onWarn }: OrderFileOptions) {
+  using opened = new DisposableStack();
+  if (mustExist && inodeOf(path) === null) throw new SqliteFileError('does not exist');
+  const isMaker = inodeOf(path) === null && makeFile(path, fill);
+  // Until then its maker removes the name of the draft, which changes the ctime, as a copy over the file does.
+  if (!isMaker) waitUntil(() => isMarked(path), MAKER_PATIENCE_MS);
+  // SQLite would treat an empty file as a new database.
+  if (statSync(path).size === 0) {
+    throw new SqliteFileError('is empty: restore it, or move it away');
+  }
+  /** Changes when another file replaces this one at the path. */
+  const inode = inodeOf(path) ?? '';
+  // A hot journal is rolled back by whoever opens the file, which changes it before the commit that marks it.
+  const found = changesOf(path);
+  if (found.isHot) forgetChange(path);
+  const database = opened.adopt(connect(path, APPLICATION_ID), (each) => each.close());
+  verify(database);
+  const mark = opened.adopt(openMark(path), (each) => each.close());
+  const get = database.prepare('SELECT * FROM state');
+  const set = database.prepare(`UPDATE state SET writes = :writes, rows = :rows,
+    file = :file, incompleteFrom = :incompleteFrom, digest = :digest`);
+  /** As of the last transaction. */
+  let state: FileState = { writes: 0, rows: 0, file: '', incompleteFrom: null };
+  /** The ctime that the mark names. */
+  let markedNs = 0n;
 
   /** Throws a SqliteFileError. */
-  transact<T>(mode: 'DEFERRED' | 'IMMEDIATE', patienceMs: number, work: () => T): T {
-    const former = this.state;
+  function inTransaction<T>(mode: 'DEFERRED' | 'IMMEDIATE', patienceMs: number, work: () => T): T {
+    const former = state;
     try {
-      const result = transact(this.database, mode, patienceMs, () => {
-        const row = this.#get.get() as unknown as StoredState | undefined;
+      const result = transact(database, mode, patienceMs, () => {
+        const row = get.get() as unknown as StoredState | undefined;
         if (row?.digest !== digestOf(row)) throw new SqliteFileError(DAMAGED, { isDamage: true });
         if (row.writes < former.writes) {
           throw new SqliteFileError('was replaced by an older copy: restart', { isDamage: true });
         }
-        const { digest: _, ...state } = row;
-        this.state = state;
+        const { digest: _, ...present } = row;
+        state = present;
         const done = work();
-        if (state.writes > row.writes) this.#set.run({ ...state, digest: digestOf(state) });
+        if (present.writes > row.writes) set.run({ ...present, digest: digestOf(present) });
         return done;
       });
       // Checked after the commit: a process that opens the path from now on must not miss this commit.
-      const found = statSync(this.#path, { ...BIG, throwIfNoEntry: false });
-      if (String(found?.ino) !== this.#inode) throw new SqliteFileError(MOVED);
+      const now = statSync(path, { ...BIG, throwIfNoEntry: false });
+      if (String(now?.ino) !== inode) throw new SqliteFileError(MOVED);
       // A read changes the file too where it rolls back the commit in which another process was killed.
-      const isChanged = this.state.writes > former.writes || found?.ctimeNs !== this.#changedNs;
-      if (isChanged) this.#writeMark();
+      if (state.writes > former.writes || now?.ctimeNs !== markedNs) writeMark();
       return result;
     } catch (error) {
-      this.state = former;
+      state = former;
       // A commit that fails halfway and is rolled back has changed the file too. Not at the start, which judges that.
-      if (former.writes > 0) this.#writeMark();
-      throw toFileError(error);
-    }
-  }
-
-  /** Runs one statement outside of a transaction. */
-  read<T>(statement: () => T): T {
-    try {
-      return patiently(START_PATIENCE_MS, statement);
-    } catch (error) {
+      if (former.writes > 0) writeMark();
       throw toFileError(error);
     }
   }
 
   /** At the start, or for an operator. */
-  change(work: () => void): void {
-    this.transact('IMMEDIATE', START_PATIENCE_MS, () => {
-      this.state.writes += 1;
+  function change(work: () => void): void {
+    inTransaction('IMMEDIATE', START_PATIENCE_MS, () => {
+      state.writes += 1;
       work();
     });
   }
 
-  /** Within a transaction that counts a write: rows from before this moment may be missing. */
-  rememberFrom(moment: MachineMoment): void {
-    this.state.file = withMemory(this.state.file, moment);
-  }
-
-  close(): void {
-    this.#opened.dispose();
-  }
-
   /** A first change, which checks that the file is writable and that it is the original. */
-  #begin({ path, clock, onWarn }: OrderFileOptions, found: FileChanges): void {
-    const { state } = this;
-    const counted = this.database.prepare('SELECT count(*) AS rows FROM orders NOT INDEXED').get();
+  function begin(): void {
+    const counted = database.prepare('SELECT count(*) AS rows FROM orders NOT INDEXED').get();
     if (counted?.rows !== state.rows) {
       throw new SqliteFileError(`has ${counted?.rows} rows of ${state.rows}, so it ${DAMAGED}`);
     }
-    const marked = this.#mark.read();
+    const marked = mark.read();
     // The first commit of this start comes at once, so that a crash leaves no later ctime behind.
     if (found.mode !== MODE || found.isFresh) chmodSync(path, MODE);
     const file = identityOf(path);
@@ -182,15 +153,40 @@ export class OrderFile {
     state.writes = Math.max(marked.writes + 1, state.writes);
   }
 
-  #writeMark(): void {
+  function writeMark(): void {
     try {
-      const writes = Math.max(this.state.writes, this.#mark.read().writes);
-      this.#changedNs = statSync(this.#path, BIG).ctimeNs;
-      this.#mark.write(writes, this.#changedNs);
+      const writes = Math.max(state.writes, mark.read().writes);
+      markedNs = statSync(path, BIG).ctimeNs;
+      mark.write(writes, markedNs);
     } catch {
       // The commit itself is durable, and a mark that lags behind only detects less.
     }
   }
+
+  change(begin);
+  const resources = opened.move();
+  return {
+    database,
+    /** The state as of the last transaction; within one, `work` may change it. */
+    get state(): FileState {
+      return state;
+    },
+    transact: inTransaction,
+    change,
+    /** Runs one statement outside of a transaction. */
+    read<T>(statement: () => T): T {
+      try {
+        return patiently(START_PATIENCE_MS, statement);
+      } catch (error) {
+        throw toFileError(error);
+      }
+    },
+    /** Within a transaction that counts a write: rows from before this moment may be missing. */
+    rememberFrom(moment: MachineMoment): void {
+      state.file = withMemory(state.file, moment);
+    },
+    close: () => resources.dispose(),
+  };
 }
 
 export function incompleteSince({ incompleteFrom }: FileState): MachineMoment | null {
@@ -206,15 +202,6 @@ export function rememberedSince({ file }: FileState): MachineMoment | null {
 function withMemory(file: string, since: MachineMoment): string {
   const [inode, born = '0'] = file.split(' ');
   return `${inode} ${born} ${JSON.stringify(since)}`;
-}
-
-function prepareFolder(folder: string, onWarn: (message: string) => void): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const network = networkFileSystem(folder);
-  if (network?.isCertain) {
-    throw new SqliteFileError(`is on ${network.name}, a network: use a disk of this machine`);
-  }
-  if (network) onWarn(`${folder} is on ${network.name}: a network's locks cannot be relied on`);
 }
 
 function fill(database: DatabaseSync, draft: string): void {

@@ -12,31 +12,24 @@ const NO_CHANGE = ` ${'0'.repeat(DIGITS)} `;
  * fsync, so it may lag behind and is never ahead. Behind it the count again, since earlier versions overwrite the first
  * alone, and the ctime of the file at that commit.
  */
-export class OrderMark {
-  readonly #descriptor: number;
-
-  constructor(path: string) {
-    this.#descriptor = openSync(markOf(path), constants.O_RDWR | constants.O_CREAT, MODE);
-  }
-
-  /** Counts 0 where there is none; the ctime is null where it is not that of this count. */
-  read(): { readonly writes: number; readonly changedNs: bigint | null } {
-    const bytes = Buffer.alloc(BYTES);
-    readSync(this.#descriptor, bytes, 0, BYTES, 0);
-    const text = bytes.toString('latin1');
-    const writes = Number.parseInt(text.slice(0, DIGITS), 10) || 0;
-    const [, of, changedNs] = / (\d+) (\d+)\n/.exec(text) ?? [];
-    return { writes, changedNs: changedNs && Number(of) === writes ? BigInt(changedNs) : null };
-  }
-
-  write(writes: number, changedNs: bigint): void {
-    const count = String(writes).padStart(DIGITS, '0');
-    writeSync(this.#descriptor, `${count} ${count} ${changedNs}\n`, 0);
-  }
-
-  close(): void {
-    closeSync(this.#descriptor);
-  }
+export function openMark(path: string) {
+  const descriptor = openSync(markOf(path), constants.O_RDWR | constants.O_CREAT, MODE);
+  return {
+    /** Counts 0 where there is none; the ctime is null where it is not that of this count. */
+    read() {
+      const bytes = Buffer.alloc(BYTES);
+      readSync(descriptor, bytes, 0, BYTES, 0);
+      const text = bytes.toString('latin1');
+      const writes = Number.parseInt(text.slice(0, DIGITS), 10) || 0;
+      const [, of, changedNs] = / (\d+) (\d+)\n/.exec(text) ?? [];
+      return { writes, changedNs: changedNs && Number(of) === writes ? BigInt(changedNs) : null };
+    },
+    write(writes: number, changedNs: bigint): void {
+      const count = String(writes).padStart(DIGITS, '0');
+      writeSync(descriptor, `${count} ${count} ${changedNs}\n`, 0);
+    },
+    close: () => closeSync(descriptor),
+  };
 }
 
 export function isMarked(path: string): boolean {

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { machineClock } from './machine-clock.ts';
-import { OrderDatabase } from './order-database.ts';
+import { type OrderDatabase, openOrderDatabase } from './order-database.ts';
 import type { Task } from './order-task.ts';
 
 /** A batch's result, of which the first says that the thread is ready, or why it is not. */
@@ -18,7 +18,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const onNearlyFull = () => say({ isNearlyFull: true });
   let database: OrderDatabase;
   try {
-    database = new OrderDatabase({ ...workerData, clock: machineClock, onWarn, onNearlyFull });
+    database = openOrderDatabase({ ...workerData, clock: machineClock, onWarn, onNearlyFull });
   } catch (error) {
     say({ refusal: error instanceof Error ? error.message : String(error) });
     port.close();

@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import { LogicalClock } from '../../../lib/clock.ts';
 import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
-import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
-import type { AccountVersion } from '../../../src/store/account-versions.ts';
+import { createAccountFreshness } from '../../../src/domain/account/account-freshness.ts';
+import type { AccountVersion } from '../../../src/store/redis/account-versions.ts';
 
 /** The answer of a store, or its failure. */
 type Stored = AccountVersion | Error;
@@ -13,7 +13,7 @@ function follow() {
   const state: { stored: Stored } = { stored: new Error('not asked yet') };
   const accounts: AccountEvents = new EventEmitter();
   const logicalClock = new LogicalClock();
-  const freshness = new AccountFreshness(accounts, logicalClock, {
+  const freshness = createAccountFreshness(accounts, logicalClock, {
     async read() {
       if (state.stored instanceof Error) throw state.stored;
       return state.stored;

@@ -5,7 +5,7 @@ import type { AccountEvents } from '../../../src/domain/account/account-events.t
 import { createAccountServices } from '../../../src/domain/account/account-services.ts';
 import type { DomainParts } from '../../../src/domain/domain-parts.ts';
 import type { SessionAnswer } from '../../../src/gateway/answers.ts';
-import type { AccountVersion } from '../../../src/store/account-versions.ts';
+import type { AccountVersion } from '../../../src/store/redis/account-versions.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Follower } from '../positions/follower.ts';
 import { viewerOf } from '../viewer.ts';

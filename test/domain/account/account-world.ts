@@ -1,13 +1,14 @@
 import { EventEmitter } from 'node:events';
 import { LogicalClock } from '../../../lib/clock.ts';
 import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
-import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
-import { Prover } from '../../../src/domain/account/prover.ts';
+import { createAccountFreshness } from '../../../src/domain/account/account-freshness.ts';
+import { createProver } from '../../../src/domain/account/prover.ts';
 import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
 import { createProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import { createGatewayClient } from '../../../src/gateway/client.ts';
+import { clientSettings } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestTrials } from '../../support/trials.ts';
 
@@ -29,7 +30,7 @@ export function openAccountWorld(
   const logicalClock = new LogicalClock();
   const ledger = createProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
   const accounts: AccountEvents = new EventEmitter();
-  const freshness = new AccountFreshness(accounts, logicalClock, null);
+  const freshness = createAccountFreshness(accounts, logicalClock, null);
   const board = new PositionsBoard(ledger, 1e8);
   const calls: OpenCall[] = [];
   const judged: string[] = [];
@@ -49,17 +50,7 @@ export function openAccountWorld(
           }),
       });
     },
-    gatewayHeaders: {},
-    gatewayForwardClient: false,
-    gatewayForwardHeaders: [],
-    gatewayDirectionField: 'direction',
-    gatewayMobileWallet: 'mobile-wallet',
-    gatewayTimeUnit: 'auto',
-    gatewayTimeoutMs: 1_000,
-    orderTimeoutMs: 1_000,
-    catalogTimeoutMs: 1_000,
-    gatewayMaxBytes: 1_000_000,
-    catalogMaxBytes: 1_000_000,
+    ...clientSettings(1_000),
   });
   const gateway = createViewerGateway({
     client,
@@ -84,7 +75,7 @@ export function openAccountWorld(
     maxBytes: 1e8,
     ...options,
   });
-  const prover = new Prover({ ledger, sessions, logicalClock });
+  const prover = createProver({ ledger, sessions, logicalClock });
   return { accounts, clock, logicalClock, ledger, gateway, sessions, prover, calls, judged };
 }
 

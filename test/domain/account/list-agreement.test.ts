@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ListAgreement } from '../../../src/domain/account/list-agreement.ts';
+import { createListAgreement } from '../../../src/domain/account/list-agreement.ts';
 import type { PositionsAnswer, SessionAnswer } from '../../../src/gateway/answers.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
@@ -9,7 +9,7 @@ const FIVE_MINUTES_MS = 5 * 60_000;
 /** Reads by their letters: `s` and `p` for op 10 and op 12 with a position, `S` and `P` for empty ones, `-` for no list. */
 function stage() {
   const clock = createScriptedClock();
-  const agreement = new ListAgreement(clock);
+  const agreement = createListAgreement(clock);
   let logicalTime = 0;
   const read = (letter: string, viewer = viewerOf('token-1'), at = ++logicalTime) => {
     const ids = letter === letter.toUpperCase() ? [] : ['p-1'];

@@ -1,7 +1,7 @@
 import { LogicalClock } from '../../../lib/clock.ts';
 import { toToken } from '../../../lib/token.ts';
 import { startSandbox } from '../../../sandbox/start.ts';
-import { Prover } from '../../../src/domain/account/prover.ts';
+import { createProver } from '../../../src/domain/account/prover.ts';
 import { Sessions } from '../../../src/domain/account/sessions.ts';
 import { createIdentity } from '../../../src/domain/auth/identity.ts';
 import { createProofLedger } from '../../../src/domain/auth/proof.ts';
@@ -94,7 +94,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
       },
     },
     ledger,
-    prover: new Prover({ ledger, sessions, logicalClock }),
+    prover: createProver({ ledger, sessions, logicalClock }),
     clock,
     random: () => 0.5,
     log: { warn: write },

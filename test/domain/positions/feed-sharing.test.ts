@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OpenPositions } from '../../../src/domain/positions/open-positions.ts';
+import { createOpenPositions } from '../../../src/domain/positions/open-positions.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import type { SessionAnswer } from '../../../src/gateway/answers.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
@@ -143,7 +143,7 @@ test('no query is served an older list than a running feed shows, also where the
   followPositions(phone);
   await clock.advance(0);
   const older = answerOf([position('older')], { logicalTime: 0, atMs: 0 });
-  const openPositions = new OpenPositions({
+  const openPositions = createOpenPositions({
     gateway: { getOpenPositions: async () => older },
     board: new PositionsBoard(ledger, 1e8),
     clock,

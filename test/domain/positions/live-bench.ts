@@ -2,7 +2,8 @@ import { LogicalClock } from '../../../lib/clock.ts';
 import { type AccountProof, createProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import {
-  PositionsHub,
+  createPositionsHub,
+  type PositionsHub,
   type PositionsHubOptions,
   type WatchChangesOptions,
 } from '../../../src/domain/positions/hub.ts';
@@ -33,7 +34,7 @@ export function createLiveBench({
   const board = new PositionsBoard(ledger, 1e8);
   const gateway = new ScriptedGateway(clock, ledger, logicalClock);
   const random = createRandom(1);
-  const hub = new PositionsHub({
+  const hub = createPositionsHub({
     gateway,
     sessions: gateway,
     board,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { digestOf } from '../../../src/domain/account/relation.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import { OpenPositions } from '../../../src/domain/positions/open-positions.ts';
+import { createOpenPositions } from '../../../src/domain/positions/open-positions.ts';
 import { PositionsBoard } from '../../../src/domain/positions/positions-board.ts';
 import type { PositionsAnswer } from '../../../src/gateway/answers.ts';
 import { createLiveBench } from './live-bench.ts';
@@ -102,7 +102,7 @@ test('a list that is evicted brings no older one back, for its token nor for its
 test('a list is asked for three times at most while newer ones come and are forgotten', async () => {
   const board = new PositionsBoard(bench.ledger, 1);
   let asked = 0;
-  const openPositions = new OpenPositions({
+  const openPositions = createOpenPositions({
     gateway: {
       async getOpenPositions() {
         asked += 1;

@@ -72,7 +72,7 @@ test('a poll that timed out in line was never sent', async () => {
   await clock.advance(5_000);
   expect(await late).toEqual({
     sent: false,
-    cause: expect.objectContaining({ name: 'BulkheadFullError', reason: 'busy' }),
+    cause: expect.objectContaining({ name: 'NotAttemptedError', reason: 'busy' }),
   });
   expect(bulkhead).toMatchObject({ taken: 1, waiting: 0 });
   sent[0]?.answer();

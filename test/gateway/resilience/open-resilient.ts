@@ -8,6 +8,7 @@ import { createResilience } from '../../../src/gateway/resilience/resilience.ts'
 import { createTransport } from '../../../src/gateway/transport.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { stepUntil } from '../../support/steps.ts';
+import { clientSettings } from '../open-client.ts';
 
 const MOST_STEPS = 30_000;
 
@@ -46,20 +47,7 @@ export function openResilient(
       onRetry: ({ operation }) => retries.push(operation),
     },
   );
-  const client = createGatewayClient({
-    send: resilience.send,
-    gatewayHeaders: {},
-    gatewayForwardClient: false,
-    gatewayForwardHeaders: [],
-    gatewayDirectionField: 'direction',
-    gatewayMobileWallet: 'mobile-wallet',
-    gatewayTimeUnit: 'auto',
-    gatewayTimeoutMs: timeoutMs,
-    orderTimeoutMs: timeoutMs,
-    catalogTimeoutMs: timeoutMs,
-    gatewayMaxBytes: 1_000_000,
-    catalogMaxBytes: 1_000_000,
-  });
+  const client = createGatewayClient({ send: resilience.send, ...clientSettings(timeoutMs) });
   /** Advances the clock in small steps while a timer waits; without one it stands still while sockets take their time. */
   async function hurry<T>(work: Promise<T>): Promise<T> {
     let isSettled = false;

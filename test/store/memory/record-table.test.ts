@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RecordTable } from '../../../src/store/memory/record-table.ts';
+import { createRecordTable, type RecordTable } from '../../../src/store/memory/record-table.ts';
 import {
   AccountRecordsFullError,
   type OrderRecord,
@@ -17,7 +17,7 @@ const OUTCOMES = [accepted, rejected, unknown];
 
 function openTable(bounds: RecordBounds) {
   const clock = createScriptedClock();
-  const table = new RecordTable({ ...bounds, uptimeMs: () => clock.now() });
+  const table = createRecordTable({ ...bounds, uptimeMs: () => clock.now() });
   let made = 0;
   return {
     clock,
@@ -35,16 +35,16 @@ test('after an idle weekend a call drops a bounded number of records, and none i
   const { clock, table, reserve } = openTable({ max: 2_000 });
   for (let n = 0; n < 1_000; n += 1) reserve('1', `${n}`);
   await clock.advance(RECORD_LIFE_MS - 1);
-  expect(table.size).toBe(1_000);
+  expect(table.size()).toBe(1_000);
   await clock.advance(1);
   expect(table.get('1', '999')).toBe(null);
   expect([...table.values()]).toEqual([]);
-  expect([1, 2, 3, 4].map(() => table.size)).toEqual([600, 400, 200, 0]);
+  expect([1, 2, 3, 4].map(() => table.size())).toEqual([600, 400, 200, 0]);
 });
 
 /** Each call drops 200. */
 function dropOld(table: RecordTable, count: number): void {
-  for (let dropped = 0; dropped < count; dropped += 200) void table.size;
+  for (let dropped = 0; dropped < count; dropped += 200) void table.size();
 }
 
 interface Modelled {
@@ -173,6 +173,6 @@ test.for([
   if (!adopts) expect(Math.min(refused.all, refused.account)).toBeGreaterThan(0);
   await clock.advance(RECORD_LIFE_MS);
   dropOld(table, issued.length);
-  expect(table.size).toBe(0);
+  expect(table.size()).toBe(0);
   expect(issued.every((each) => table.find(each.login, each.key) === undefined)).toBe(true);
 });

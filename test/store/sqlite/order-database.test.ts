@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
+import { checkFilePath } from '../../../src/store/sqlite/check-file-path.ts';
 import { SQL } from '../../../src/store/sqlite/order-rows.ts';
 import {
   acceptedAs,
@@ -165,9 +166,10 @@ describe('a record', () => {
 });
 
 describe('the file', () => {
-  test('is for its owner alone, whatever it was', () => {
+  test('is for its owner alone, whatever it was', async () => {
     using folder = createFolder();
     const path = join(folder.folder, 'deep', 'orders.db');
+    await checkFilePath(path, () => {});
     fill(path, ['key']);
     chmodSync(path, 0o644);
     {
@@ -312,6 +314,7 @@ describe('a copy', () => {
   ])('of the whole folder that %s writes over it is noticed, its mark included', (_, command) => {
     using folder = createFolder();
     const path = join(folder.folder, 'data', 'orders.db');
+    mkdirSync(join(folder.folder, 'data'));
     const run = ([program = '', ...args]: readonly string[]) =>
       execFileSync(program, args, { cwd: folder.folder });
     fill(path, KEYS.slice(0, 1));

@@ -38,14 +38,21 @@ function flipped(bytes: Buffer, at: number, bit: number): Buffer {
   return copy;
 }
 
+/** Damages each of the first bytes, and then one in so many. */
+interface Places {
+  readonly length: number;
+  readonly whole: number;
+  readonly stride: number;
+}
+
 /** Each damage is survived without an order that would be sent again; returns how it was handled. */
-function meet(path: string, restores: Iterable<() => void>) {
+function meet(path: string, { length, whole, stride }: Places, damage: (at: number) => void) {
   const met = { stopped: 0, refused: 0, unharmed: 0 };
   const lost: string[] = [];
-  for (const [n, restore] of [...restores].entries()) {
-    restore();
+  for (let at = 0; at < length; at += at < whole ? 1 : stride) {
+    damage(at);
     const found = survey(path, KEYS);
-    if (found.lost.length > 0) lost.push(`${n}: ${found.lost}`);
+    if (found.lost.length > 0) lost.push(`${at}: ${found.lost}`);
     if (found.stopped) met.stopped += 1;
     else if (found.refused.length > 0) met.refused += 1;
     else met.unharmed += 1;
@@ -71,15 +78,11 @@ describe('a damaged file of order records', AMPLE, () => {
     using folder = createFilledFolder();
     const { image } = folder;
     const { length } = image.database;
-    const met = meet(
-      folder.path,
-      (function* () {
-        for (let at = 0; at < length; at += at < WHOLLY_DAMAGED_BYTES ? 1 : STRIDE) {
-          // Another bit in each byte, all eight of them in rotation.
-          yield () => image.restore({ '': flipped(image.database, at, at % 8) });
-        }
-      })(),
-    );
+    const places = { length, whole: WHOLLY_DAMAGED_BYTES, stride: STRIDE };
+    const met = meet(folder.path, places, (at) => {
+      // Another bit in each byte, all eight of them in rotation.
+      image.restore({ '': flipped(image.database, at, at % 8) });
+    });
     expect(met.stopped).toBeGreaterThan(80);
     expect(met.refused).toBeGreaterThan(20);
   });
@@ -88,14 +91,10 @@ describe('a damaged file of order records', AMPLE, () => {
     using folder = createFilledFolder();
     const { image } = folder;
     const { length } = image.database;
-    const met = meet(
-      folder.path,
-      (function* () {
-        for (let size = 0; size < length; size += size < WHOLLY_DAMAGED_BYTES ? 1 : CUT_STRIDE) {
-          yield () => image.restore({ '': image.database.subarray(0, size) });
-        }
-      })(),
-    );
+    const places = { length, whole: WHOLLY_DAMAGED_BYTES, stride: CUT_STRIDE };
+    const met = meet(folder.path, places, (size) => {
+      image.restore({ '': image.database.subarray(0, size) });
+    });
     expect(met.refused + met.unharmed).toBe(0);
   });
 
@@ -316,27 +315,15 @@ describe('a hot rollback journal', AMPLE, () => {
 
   test('forgets nothing by being cut', () => {
     using crash = crashed();
-    const met = meet(
-      crash.path,
-      (function* () {
-        for (let size = 0; size < crash.journal.length; size += size < 600 ? 1 : inFull(37, 149)) {
-          yield () => crash.restore(crash.journal.subarray(0, size));
-        }
-      })(),
-    );
+    const places = { length: crash.journal.length, whole: 600, stride: inFull(37, 149) };
+    const met = meet(crash.path, places, (size) => crash.restore(crash.journal.subarray(0, size)));
     expect(met.stopped + met.refused).toBeGreaterThan(100);
   });
 
   test('forgets nothing by a flipped bit', () => {
     using crash = crashed();
-    const met = meet(
-      crash.path,
-      (function* () {
-        for (let at = 0; at < crash.journal.length; at += at < 600 ? 1 : inFull(13, 61)) {
-          yield () => crash.restore(flipped(crash.journal, at, at % 8));
-        }
-      })(),
-    );
+    const places = { length: crash.journal.length, whole: 600, stride: inFull(13, 61) };
+    const met = meet(crash.path, places, (at) => crash.restore(flipped(crash.journal, at, at % 8)));
     expect(met.stopped + met.refused).toBeGreaterThan(100);
   });
 });

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { RecordedOutcome } from '../../../src/store/order-records.ts';
 import type { MachineClock } from '../../../src/store/sqlite/machine-clock.ts';
 import {
-  OrderDatabase,
+  type OrderDatabase,
   type OrderDatabaseOptions,
+  openOrderDatabase,
 } from '../../../src/store/sqlite/order-database.ts';
 import type { TaskAnswer } from '../../../src/store/sqlite/order-task.ts';
 
@@ -47,7 +48,7 @@ export function createFolder() {
 
 /** The store as its thread has it, without the thread. */
 export function openDatabase(path: string, change: Partial<OrderDatabaseOptions> = {}) {
-  const database = new OrderDatabase({
+  const database = openOrderDatabase({
     path,
     max: 1_000,
     clock: createMachineClock(),

@@ -1,6 +1,7 @@
+import { statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
-import { networkFileSystem } from '../../../src/store/sqlite/network-file-system.ts';
+import { networkFileSystem } from '../../../src/store/sqlite/check-file-path.ts';
 
 test.each([
   ['NFS', 0x6969, { name: 'NFS', isCertain: true }],
@@ -9,9 +10,9 @@ test.each([
   ['ext4', 0xef53, null],
   ['tmpfs', 0x01021994, null],
 ])('%s is recognized by its type', (_, type, expected) => {
-  expect(networkFileSystem('/', type)).toEqual(expected);
+  expect(networkFileSystem(type)).toEqual(expected);
 });
 
 test('a folder of this machine is on no network', () => {
-  expect(networkFileSystem(tmpdir())?.isCertain ?? false).toBe(false);
+  expect(networkFileSystem(statfsSync(tmpdir()).type)?.isCertain ?? false).toBe(false);
 });
