@@ -176,13 +176,14 @@ function graphOf(
   const scheduler = new FairScheduler();
   const pace = createEventPace(limiter, systemClock);
   const persisted = createPersistedDocuments({ ...options, registered, log });
+  const seesResults = plugins.hooks.length > 0;
   return createGraph({
     ...options,
     codes,
-    admission: { ...options, limits, scheduler, persisted },
+    admission: { ...options, limits, scheduler, persisted, keepsTree: seesResults },
     execution: createExecution({
       ...{ responses, limits, scheduler, codes, receipts },
-      confirms: plugins.hooks.length === 0,
+      confirms: !seesResults,
       events: createEventResults({ codes, scheduler, pace, maxCost, receipts }),
     }),
   });

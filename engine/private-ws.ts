@@ -1,4 +1,8 @@
-import type { WebSocket } from 'ws';
+import { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { LostField } from '../lib/private-node.ts';
 
 // All that is used of `ws` beside its public API, which offers none of it; engine/README.md has what rests on each.
 
@@ -46,4 +50,38 @@ export function stopAtBrokenFrame(socket: WebSocket): void {
 function writeUnlessBroken(this: FrameReceiver, ...written: Parameters<FrameReceiver['_write']>) {
   if (this._errored === true) written[2]();
   else (Object.getPrototypeOf(this) as FrameReceiver)._write.apply(this, written);
+}
+
+/** Those of the fields that this version of `ws` lacks. */
+export function lostOfWs(): readonly LostField[] {
+  const socket = openedSocket();
+  const { _extensions: extensions, _receiver: receiver } = privateOf(socket);
+  socket.terminate();
+  const unpacker = extensions?.[PACKED_MESSAGES];
+  const lost: LostField[] = [];
+  if (!unpacker?.decompress || !unpacker.cleanup) {
+    lost.push({ field: '_extensions of ws', off: 'packed messages take ten times the CPU' });
+  }
+  if (!receiver?._write || typeof receiver._errored !== 'boolean') {
+    lost.push({ field: '_receiver of ws', off: 'broken frames may end the process' });
+  }
+  return lost;
+}
+
+/** A socket to nobody, which accepts packed messages. */
+function openedSocket(): WebSocket {
+  const stream = new Duplex({ read() {}, write: (_bytes, _encoding, done) => done() });
+  const headers = {
+    upgrade: 'websocket',
+    'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+    'sec-websocket-version': '13',
+    'sec-websocket-extensions': PACKED_MESSAGES,
+  };
+  const server = new WebSocketServer({ noServer: true, perMessageDeflate: true });
+  let opened: WebSocket | undefined;
+  const request = Object.assign(new IncomingMessage(stream as Socket), { method: 'GET', headers });
+  server.handleUpgrade(request, stream, Buffer.alloc(0), (socket) => {
+    opened = socket;
+  });
+  return opened as WebSocket;
 }

@@ -11,18 +11,24 @@ export type Body = string | Buffer | readonly Buffer[];
 /** Below this the saving is less than the cost. */
 export const PACK_FROM_BYTES = 1024;
 
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
+/** For one reader; a body that many share is worth a higher one. */
+const BROTLI_QUALITY = 4;
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
 /** Compresses off the event loop, in the thread pool. */
-export function pack(body: Body, encoding: Encoding): Promise<Buffer> {
+export function pack(
+  body: Body,
+  encoding: Encoding,
+  brotliQuality = BROTLI_QUALITY,
+): Promise<Buffer> {
+  const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } };
   if (isChunks(body)) {
-    const packing = encoding === 'gzip' ? createGzip() : createBrotliCompress(BROTLI);
+    const packing = encoding === 'gzip' ? createGzip() : createBrotliCompress(brotli);
     return buffer(Readable.from(body).pipe(packing));
   }
-  return encoding === 'gzip' ? compressGzip(body) : compressBrotli(body, BROTLI);
+  return encoding === 'gzip' ? compressGzip(body) : compressBrotli(body, brotli);
 }
 
 export function bodyBytes(body: Body): number {

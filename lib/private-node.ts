@@ -1,14 +1,26 @@
-import type { Server as HttpServer } from 'node:http';
-import { Server, type Socket } from 'node:net';
+import { createServer, type Server as HttpServer } from 'node:http';
+import { connect, Server, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 
 // All that is used of Node beside its public API, which offers none of it; engine/README.md has what rests on each.
 
+/** A field that this version lacks, with what is off without it. */
+export interface LostField {
+  readonly field: string;
+  readonly off: string;
+}
+
+interface StreamHandle {
+  readonly bytesWritten?: number;
+  readonly writeQueueSize?: number;
+}
+
 interface PrivateSocket {
-  readonly _handle?: { readonly bytesWritten?: number; readonly writeQueueSize?: number } | null;
+  readonly _handle?: StreamHandle | null;
   readonly _paused?: boolean;
 }
 
-const privateOf = (socket: Socket) => socket as unknown as PrivateSocket;
+const privateOf = (socket: Duplex) => socket as unknown as PrivateSocket;
 
 /**
  * The bytes that the kernel has accepted; Node's own socket timeout reads the same counters. Without them it is
@@ -50,4 +62,27 @@ export function readOn(socket: Socket): void {
 /** Takes no new connections. `http.Server.close` would cut idle ones as well, on which a request may be on its way. */
 export function stopListening(server: HttpServer): Promise<void> {
   return new Promise((resolve) => Server.prototype.close.call(server, () => resolve()));
+}
+
+/** Those of the fields with a fallback that this version of Node lacks. */
+export function lostOfNode(): readonly LostField[] {
+  const lost: LostField[] = [];
+  // The handle is there before anything is sent, and nothing is.
+  const socket = connect({ host: '127.0.0.1', port: 1 });
+  const { bytesWritten, writeQueueSize } = privateOf(socket)._handle ?? {};
+  socket.destroy();
+  if (bytesWritten === undefined || writeQueueSize === undefined) {
+    const field = 'bytesWritten and writeQueueSize of a socket’s _handle';
+    lost.push({
+      field,
+      off: 'a client that reads a large answer slowly is cut like one that reads nothing',
+    });
+  }
+  const connection = new Duplex({ read() {}, write: (_bytes, _encoding, done) => done() });
+  createServer().emit('connection', connection);
+  if (typeof privateOf(connection)._paused !== 'boolean') {
+    lost.push({ field: '_paused of a socket', off: 'pipelined requests may end the process' });
+  }
+  connection.destroy();
+  return lost;
 }

@@ -14,6 +14,8 @@ export interface CostLimitOptions {
   readonly scheduler: FairScheduler;
   /** Returns the number of entries of a list whose size the schema names, as far as its client may learn it. */
   readonly sizeOf: (name: string, client: Client) => number;
+  /** Whether others see the result, as a tree, before it is serialized. */
+  readonly keepsTree: boolean;
 }
 
 export interface OperationPrice {
@@ -24,7 +26,7 @@ export interface OperationPrice {
 
 /** Refuses an operation whose answer could be too large, and makes the meter that counts the fields of all others. */
 export function priceOperation(
-  { maxCost, scheduler, sizeOf }: CostLimitOptions,
+  { maxCost, scheduler, sizeOf, keepsTree }: CostLimitOptions,
   { node, cost: amount }: PreparedOperation,
   { variables }: CoercedVariables,
   { client, caller }: Pick<PassedRequest, 'client' | 'caller'>,
@@ -37,6 +39,7 @@ export function priceOperation(
     scheduler,
     client: client.key,
     estimate: cost,
+    keepsTree,
     signal: node.operation === 'query' ? caller.signal : undefined,
   });
   return { inputs, cost, meter };

@@ -2,6 +2,7 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { requestError } from '../errors/request-error.ts';
 import { tooComplex } from '../limits/structure.ts';
+import { TextBlocks } from '../results/json-writer.ts';
 
 /**
  * Thrown where an answer exceeds its budget; the partial answer is discarded. A singleton: its stack would say nothing,
@@ -26,6 +27,8 @@ interface MeterOptions {
   readonly client: string;
   /** The number of fields estimated before the run. */
   readonly estimate: number;
+  /** Whether others see the result, as a tree, before it is serialized. */
+  readonly keepsTree?: boolean;
   /** Aborted once nobody waits for the answer. Left out for a mutation, whose writes are made whoever waits. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -35,7 +38,9 @@ export class Meter {
   readonly maxFields: number;
   readonly scheduler: FairScheduler;
   readonly client: string;
+  #blocks: TextBlocks | null = null;
   readonly #estimate: number;
+  readonly #keepsTree: boolean;
   readonly #signal: AbortSignal | undefined;
   /** The fields counted by finished compiled runs and by the reference executor. */
   fields = 0;
@@ -43,11 +48,12 @@ export class Meter {
   #counted = 0;
   #isOver = false;
 
-  constructor({ maxFields, scheduler, client, estimate, signal }: MeterOptions) {
+  constructor({ maxFields, scheduler, client, estimate, keepsTree = false, signal }: MeterOptions) {
     this.maxFields = maxFields;
     this.scheduler = scheduler;
     this.client = client;
     this.#estimate = estimate;
+    this.#keepsTree = keepsTree;
     this.#signal = signal;
   }
 
@@ -63,6 +69,20 @@ export class Meter {
 
   get isCostly(): boolean {
     return this.#estimate > COSTLY_FIELDS || this.fields > COSTLY_FIELDS;
+  }
+
+  /**
+   * True where complete items are serialized before the rest of the answer. Only the estimate
+   * decides: whether the result is a tree must not depend on what the run finds.
+   */
+  get writesEarly(): boolean {
+    return !this.#keepsTree && this.#estimate > COSTLY_FIELDS;
+  }
+
+  /** The memory that this answer is serialized into. */
+  get blocks(): TextBlocks {
+    this.#blocks ??= new TextBlocks();
+    return this.#blocks;
   }
 
   /** Called before the reference executor takes over: earlier counts are not of its answer. */

@@ -33,6 +33,9 @@ export function generate({ root }: OperationIr): GeneratedCode {
   };
 }
 
+// Enough for one call of JSON.stringify, and few enough to die young.
+const FIELDS_PER_CHUNK = 1_000;
+
 class Writer {
   readonly leaves: ReadLeaf[] = [];
   readonly resolvers: GraphQLFieldResolver<unknown, unknown>[] = [];
@@ -134,20 +137,32 @@ class Writer {
     return name;
   }
 
-  /** Completes as many items as fit into this turn of the event loop; the rest follows into the same array. */
+  /**
+   * Completes as many items as fit into this turn of the event loop; the rest follows into the same
+   * array. Items are complete where no task was added since the first of them.
+   */
   #listOfObjects(item: ValueIr): string {
     const read = this.#read(item, 'values[at]');
     const name = `list${this.#functions.length}`;
     const rest = `rest${this.#functions.length}`;
     this.#functions.push(`function ${rest}(run, values, items, at) {
   let value;
+  let from = items.length;
+  let pending = run.pending;
+  let writeAt = run.fields + ${FIELDS_PER_CHUNK};
   for (; at < values.length; at += 1) {
-    if (run.fields >= run.lookAt && run.isDue()) {
-      run.later(${rest}, values, items, at);
-      return items;
+    if (run.fields >= run.lookAt || run.fields >= writeAt) {
+      from = run.pending === pending ? run.written(items, from) : items.length;
+      pending = run.pending;
+      writeAt = run.fields + ${FIELDS_PER_CHUNK};
+      if (run.fields >= run.lookAt && run.isDue()) {
+        run.later(${rest}, values, items, at);
+        return items;
+      }
     }
     items.push(${read});
   }
+  if (from > 0 && run.pending === pending) run.written(items, from);
   return items;
 }
 function ${name}(run, values) {

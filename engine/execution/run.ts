@@ -8,6 +8,7 @@ import {
   OVER_BUDGET,
 } from '../cost/meter.ts';
 import { isPromiseLike } from '../cost/metering.ts';
+import { WrittenItems } from '../results/json-writer.ts';
 import type { NullableFields } from './operation-ir.ts';
 
 export type Complete = (run: Run, value: unknown) => unknown;
@@ -103,6 +104,17 @@ export class Run {
 
   get isCostly(): boolean {
     return this.meter.isCostly || this.fields > COSTLY_FIELDS;
+  }
+
+  /**
+   * Writes the items from an index on, all of which are complete, and returns the index behind
+   * them. An answer of 200,000 fields would otherwise grow old on the heap, where each minor
+   * collection copies it and only a major one frees it.
+   */
+  written(items: unknown[], from: number): number {
+    if (!this.meter.writesEarly || from === items.length) return from;
+    items.push(new WrittenItems(items.splice(from), this.meter.blocks));
+    return items.length;
   }
 
   later(rest: CompleteRest, values: readonly unknown[], items: unknown[], at: number): void {

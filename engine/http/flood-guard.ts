@@ -6,6 +6,8 @@ import type { Standing } from '../receive/message-budget.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import type { HttpReply } from './reply.ts';
 
+type FloodSettings = Pick<ServerSettings, 'addresses' | 'countMessage' | 'received' | 'refused'>;
+
 // No sign-in is larger.
 const SMALL_BODY = 4_096;
 // A client that signs in behind a flooded address may never read these refusals.
@@ -19,7 +21,7 @@ const MOST_REFUSALS = 5;
 export function countRequest(
   request: IncomingMessage,
   caller: RequestCaller,
-  { addresses, countMessage, received, refused }: ServerSettings,
+  { addresses, countMessage, received, refused }: FloodSettings,
   isCrossSite: boolean,
 ): 'within' | 'over' | null {
   const { method, socket } = request;
@@ -44,7 +46,7 @@ export function countRequest(
 /** Counts what a packed body has unpacked to: a few bytes on the wire may hold the largest one. */
 export function countUnpacked(
   { request, caller }: HttpReply,
-  { countMessage }: ServerSettings,
+  { countMessage }: FloodSettings,
   body: Buffer | null,
 ): Standing {
   if (body === null || request.headers['content-encoding'] === undefined) return 'within';
@@ -62,7 +64,7 @@ export function mayPass({ method, headers, url = '' }: IncomingMessage): boolean
   return !isPacked && Number(headers['content-length'] ?? Infinity) <= SMALL_BODY;
 }
 
-export function refuseFlood(reply: HttpReply, { refused }: ServerSettings): Eventually<void> {
+export function refuseFlood(reply: HttpReply, { refused }: FloodSettings): Eventually<void> {
   refused('messages');
   const { errors, headers } = tooManyMessages();
   reply.setAll(headers);

@@ -18,6 +18,7 @@ interface Entry {
 }
 
 const MAX_BYTES = 96 * 1024 * 1024;
+const SHARED_QUALITY = 5;
 // The measured overhead of an entry, so that a flood of tiny responses counts at its true size.
 const BYTES_PER_ENTRY = 700;
 
@@ -57,7 +58,7 @@ export function createResponseCache(maxBytes = MAX_BYTES, reads: CacheReads | nu
       const task = `${encoding} ${name}`;
       const known = underWay.get(task);
       if (known) return known;
-      const packing = pack(plain, encoding)
+      const packing = pack(plain, encoding, SHARED_QUALITY)
         .then((bytes) => keep(name, encoding, bytes))
         .finally(() => underWay.delete(task));
       underWay.set(task, packing);

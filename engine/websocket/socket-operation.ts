@@ -13,6 +13,8 @@ import type { ServerSettings } from '../server-settings.ts';
 import type { Connection } from './connection.ts';
 import { FrameWriter } from './frame-writer.ts';
 
+type OperationSettings = Pick<ServerSettings, 'accessLog' | 'graph' | 'tokenEndOf' | 'tracing'>;
+
 const RETRY_SECONDS = 5;
 
 /** The results of a subscription, as its transport iterates them: ours bypass the iterator. */
@@ -24,7 +26,7 @@ export class SocketOperation implements ResultSink {
   readonly summary: RequestSummary;
   readonly takesPacked: boolean;
   readonly #connection: Connection;
-  readonly #settings: ServerSettings;
+  readonly #settings: OperationSettings;
   /** Whether its client has unsubscribed, or has left. */
   #isLeft = false;
   #results: Results | null = null;
@@ -37,7 +39,7 @@ export class SocketOperation implements ResultSink {
     this.#taken?.();
   };
 
-  constructor(id: string, bytesIn: number, connection: Connection, settings: ServerSettings) {
+  constructor(id: string, bytesIn: number, connection: Connection, settings: OperationSettings) {
     this.id = id;
     this.summary = new RequestSummary({
       requestId: requestIdOf(connection.requestId),

@@ -1,5 +1,7 @@
 import { flushCompileCache } from 'node:module';
+import { lostOfWs } from '../../engine/private-ws.ts';
 import { isTriedNode } from '../../lib/heap-limit.ts';
+import { lostOfNode } from '../../lib/private-node.ts';
 import { DemoPage } from '../../sandbox/page/demo-page.ts';
 import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/setting.ts';
@@ -38,6 +40,9 @@ export async function runApp(
   const app = await startApp(config, { log, logOutput: output, plugins }).finally(() => {
     // The log begins with who serves HTTP, and a start that fails has its warnings as well.
     for (const warning of warnings) log.warn({}, warning);
+    for (const lost of [...lostOfNode(), ...lostOfWs()]) {
+      log.warn(lost, 'a field that a protection rests on is gone');
+    }
     if (!isTriedNode(node)) log.warn({ node }, 'this version of Node was not tried');
   });
 

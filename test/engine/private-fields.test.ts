@@ -2,11 +2,16 @@ import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import type * as ws from 'ws';
 import {
+  lostOfWs,
   type MessageUnpacker,
   replaceUnpacker,
   stopAtBrokenFrame,
 } from '../../engine/private-ws.ts';
-import { acceptedBytes, isPausedByNode } from '../../lib/private-node.ts';
+import { acceptedBytes, isPausedByNode, lostOfNode } from '../../lib/private-node.ts';
+import { startSandbox } from '../../sandbox/start.ts';
+import { eventually } from '../support/eventually.ts';
+import { startFacadeProcess } from '../support/facade-process.ts';
+import { SOURCES } from '../support/program.ts';
 
 test('a version without the fields loses no more than what each is for', () => {
   const bare = {} as Socket & ws.WebSocket;
@@ -23,4 +28,33 @@ test('a version without the fields loses no more than what each is for', () => {
   replaceUnpacker({ _extensions: {} } as unknown as ws.WebSocket, replacement);
   expect(replaced).toEqual([]);
   expect(() => stopAtBrokenFrame(bare)).not.toThrow();
+});
+
+test('these versions of Node and ws have every private field that a protection rests on', () => {
+  expect([...lostOfNode(), ...lostOfWs()]).toEqual([]);
+});
+
+/** Take the fields away before the program begins. */
+const WITHOUT_FIELDS = `data:text/javascript,import { Duplex } from 'node:stream';
+  import { createRequire } from 'node:module';
+  const { Receiver } = createRequire(process.cwd() + '/')('ws');
+  const absent = { get() {}, set() {} };
+  Object.defineProperty(Duplex.prototype, '_paused', absent);
+  Object.defineProperty(Receiver.prototype, '_errored', absent);`;
+
+test('a line at the start names each field that is gone, with what is off without it', async () => {
+  await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+  await using facade = await startFacadeProcess(
+    { GATEWAY_URL: gateway.url, ORDER_STORE: 'memory' },
+    ['--import', WITHOUT_FIELDS.replaceAll('\n', '')],
+    // The bundle has a copy of ws of its own.
+    SOURCES,
+  );
+  const fields = ['_paused of a socket', '_receiver of ws'];
+  await eventually(() => {
+    const lines = facade.logged.map((line) => JSON.parse(line)).filter(({ off }) => off);
+    expect(lines.map(({ level, field }) => [level, field])).toEqual(
+      fields.map((field) => ['warn', field]),
+    );
+  });
 });

@@ -14,6 +14,7 @@ import { Selections } from '../../../engine/documents/selections.ts';
 import { CompiledCodeCache } from '../../../engine/execution/compiled-code.ts';
 import { CompilingExecutor } from '../../../engine/execution/compiling-executor.ts';
 import { jsonBytes, jsonText } from '../../../engine/results/json-text.ts';
+import { WrittenItems } from '../../../engine/results/json-writer.ts';
 import { meterFor } from './both-executors.ts';
 
 const schema = buildSchema(`
@@ -99,6 +100,13 @@ test.each([
   const { result, written } = await run(text);
   expect(written).toBe(JSON.stringify(await expectedOf(text)));
   expect(result.errors).toBeUndefined();
+});
+
+test('a list of complete items is written before the answer is complete', async () => {
+  const { result } = await run('{ rows { id text children { id } } }', { sliceMs: 60_000 });
+  const rows = result.data?.rows as unknown[];
+  expect(rows.length).toBeLessThan(50);
+  expect(rows.filter((each) => each instanceof WrittenItems).length).toBeGreaterThan(3);
 });
 
 test.each([
