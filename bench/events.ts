@@ -2,14 +2,14 @@
  * The bytes of one event of `account`, as they come to a phone: with whole rows, and with five fields. `npm run bench -- events`
  * prints Markdown.
  */
-import { WebSocket } from 'ws';
 import { createClient } from '../client/src/create-client.ts';
 import type { TypedText } from '../client/src/operation.ts';
 import { type Sandbox, startSandbox } from '../sandbox/start.ts';
 import { eventually } from '../test/support/eventually.ts';
 import { startFacadeProcess } from '../test/support/facade-process.ts';
-import { startByteMeter } from './support/byte-meter.ts';
 import { table } from './support/markdown.ts';
+import { socketOf } from './support/packed-socket.ts';
+import { startRadio } from './support/radio.ts';
 
 /** Holds 25 positions. */
 const EMAIL = 'pro@example.com';
@@ -64,18 +64,13 @@ export async function measureEvents(service: string, sandbox: Sandbox) {
 
 /** An event in which one position has moved, and one in which all have. */
 async function measureCase(service: string, sandbox: Sandbox, name: Case, isPacked: boolean) {
-  using meter = await startByteMeter(service);
-  class Socket extends WebSocket {
-    constructor(url: string, protocols: string[]) {
-      super(url, protocols, { perMessageDeflate: isPacked });
-    }
-  }
+  using radio = await startRadio(service);
   const token = sandbox.token({ email: EMAIL });
   const client = createClient({
-    url: `${meter.url}/graphql`,
+    url: `${radio.url}/graphql`,
     token: () => token,
     ...CASES[name],
-    environment: { WebSocket: Socket as unknown as typeof globalThis.WebSocket },
+    environment: { WebSocket: socketOf(isPacked) },
   });
   const { state } = client[CASES[name].list];
   client[CASES[name].list](() => {});
@@ -87,14 +82,14 @@ async function measureCase(service: string, sandbox: Sandbox, name: Case, isPack
     const tries: { moved: number; bytes: number }[] = [];
     for (const points of MOVES) {
       const { positions } = state();
-      meter.reset();
+      radio.reset();
       for (const { id, priceCurrent, digits } of positions.slice(0, count)) {
         const price = (priceCurrent ?? 1) + points / 10 ** (digits ?? 0);
         sandbox.putPrice(symbols.get(id) ?? '', Number(price.toFixed(digits ?? 0)));
       }
       await eventually(() => state().positions !== positions);
       const moved = state().positions.filter((row) => !positions.includes(row)).length;
-      tries.push({ moved, bytes: meter.bytes() });
+      tries.push({ moved, bytes: radio.figures().bytes });
     }
     // A heartbeat or new figures may come beside one.
     found.push(tries.reduce((a, b) => (b.bytes < a.bytes ? b : a)));

@@ -22,13 +22,14 @@ const USAGE = `npm run bench -- [options] [what]
               setting as NAME=value
   or one of these, with options of its own:
     capacity  what each unit of work costs at planning load, for docs/scale.md; --rounds, --quick
+    cellular  a phone's cold start, the bytes of ten minutes of a moving market, and the radio's time; --seconds
     events    the bytes of one event, as they come to a phone
     hostile   the worst that one account can do to the others
     live      live positions: CPU of an event beside a bare loop's; --quick, --part
     memory    resident memory, idle, with sockets, and after many users' first screens; --users
     phones    the longest stops by a catalog of 5,000 instruments, on Hermes and on Node without its compilers`;
 
-const BENCHES = ['capacity', 'events', 'hostile', 'live', 'memory', 'phones'];
+const BENCHES = ['capacity', 'cellular', 'events', 'hostile', 'live', 'memory', 'phones'];
 const ROWS_OF_CLIENTS = ['home', 'positions', 'customer-id'];
 
 const given = process.argv.slice(2);
