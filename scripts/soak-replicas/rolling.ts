@@ -78,6 +78,7 @@ export async function rollingRestart(options: RollingOptions) {
   return {
     requests: load.counts.sent,
     skipped: load.counts.skipped,
+    repeated: load.counts.repeated,
     failures: load.counts.failures,
     sockets: crowd.viewers.length,
     /** Sockets whose list, once the market stands still, is not the gateway's. */
