@@ -4,9 +4,6 @@ import { type CountedEnvironment, countedEnvironment } from './counted-environme
 
 export interface TestCore extends OwnCore, Disposable {
   readonly countedEnvironment: CountedEnvironment;
-  /** The reasons for which it was signed out, and the logins that it was told of, where the test listens by no function of its own. */
-  readonly signedOut: readonly string[];
-  readonly accounts: readonly (string | null)[];
 }
 
 export type TestCoreOptions = Partial<Omit<CoreOptions, 'environment'>> & {
@@ -26,22 +23,17 @@ export function startCore(
   app: Service,
   { environment = countedEnvironment(), ...options }: TestCoreOptions = {},
 ): TestCore {
-  const signedOut: string[] = [];
-  const accounts: (string | null)[] = [];
   const core = createCore({
     ...signedIn(app),
     storage: null,
-    onSignedOut: ({ code }) => void signedOut.push(code),
+    onSignedOut: () => {},
     route: false,
     ...options,
     environment,
   });
-  core.onAccountChange((login) => void accounts.push(login));
   return Object.defineProperties({} as TestCore, {
     ...Object.getOwnPropertyDescriptors(core),
     countedEnvironment: { value: environment },
-    signedOut: { value: signedOut },
-    accounts: { value: accounts },
     [Symbol.dispose]: { value: () => core.dispose() },
   });
 }
