@@ -21,7 +21,7 @@ export function load(
 ): Promise<number> {
   const ask = contestant.replaysRecording ? () => known : next;
   return fire({
-    port: contestant.port,
+    port: contestant.process.port,
     connections,
     durationMs,
     next: (connection) => contestant.request(ask(), connection, accept),

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { median } from '../../bench/support/statistics.ts';
 import { startSandbox } from '../../sandbox/start.ts';
 import type { BuiltImage } from './build.ts';
 import { Container } from './container.ts';
@@ -24,6 +25,5 @@ export async function measure(image: BuiltImage) {
     }
     await container.stop();
   }
-  const startSeconds = starts.sort((a, b) => a - b)[Math.floor(STARTS / 2)] ?? Number.NaN;
-  return { startSeconds, idleMegabytes };
+  return { startSeconds: median(starts), idleMegabytes };
 }

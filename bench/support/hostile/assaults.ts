@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { headersOf, postBytes } from '../post.ts';
 import {
   type Account,
   bodyOf,
   HostileClient,
   type HostileDocument,
   type HostileReply,
-  headersOf,
 } from './hostile-client.ts';
 import { HostileSocket } from './hostile-socket.ts';
 
@@ -113,11 +113,7 @@ function askAndLeave({ account: { port, token }, write }: Target) {
   socket.on('error', () => {});
   socket.pause();
   for (let sent = 0; sent < PIPELINED; sent += 1) {
-    const body = bodyOf(write());
-    const length = String(Buffer.byteLength(body));
-    const headers = { host: 'facade', ...headersOf(token), 'content-length': length };
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.write(`POST /graphql HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+    socket.write(postBytes('/graphql', headersOf(token), bodyOf(write())));
   }
   return socket;
 }

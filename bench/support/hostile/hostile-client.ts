@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { headersOf } from '../post.ts';
 
 export interface HostileDocument {
   readonly text: string;
@@ -75,8 +76,4 @@ export class AnswerEnds {
 
 export function bodyOf({ text, variables }: HostileDocument): string {
   return JSON.stringify({ query: text, variables });
-}
-
-export function headersOf(token: string): Record<string, string> {
-  return { 'content-type': 'application/json', authorization: `Bearer ${token}` };
 }

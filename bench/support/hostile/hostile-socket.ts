@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { WebSocket } from 'ws';
+import { openSocket } from '../open-socket.ts';
 import {
   type Account,
   AnswerEnds,
@@ -33,12 +33,7 @@ export class HostileSocket implements Disposable {
   }
 
   static async open({ port, token }: Account): Promise<HostileSocket> {
-    const socket = new WebSocket(`ws://127.0.0.1:${port}/graphql`, 'graphql-transport-ws');
-    await once(socket, 'open');
-    const acknowledged = once(socket, 'message');
-    const payload = { authorization: `Bearer ${token}` };
-    socket.send(JSON.stringify({ type: 'connection_init', payload }));
-    await acknowledged;
+    const { socket } = await openSocket(port, token);
     return new HostileSocket(socket);
   }
 

@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CONTESTANT_CORE } from '../cores.ts';
 import { startLiveGateway } from '../live-gateway.ts';
 import { table } from '../markdown.ts';
 import { ALONE, OURS } from '../ours.ts';
 import { ProbedProcess } from '../probed-process.ts';
 import { ASSAULTS, ReplyTally } from './assaults.ts';
-import { Bystander, type BystanderFigures } from './bystander.ts';
+import { type BystanderFigures, startBystander } from './bystander.ts';
 import { HostileClient } from './hostile-client.ts';
 import { type Attack, NOBODY, writerOf } from './known-documents.ts';
-import { ResidentWatch } from './resident-watch.ts';
+import { watchResident } from './resident-watch.ts';
 
 export interface HostileOptions {
   readonly attacks: readonly Attack[];
@@ -70,7 +69,6 @@ async function startFacade(
 ): Promise<ProbedProcess> {
   const facade = await ProbedProcess.listening({
     script: OURS,
-    core: CONTESTANT_CORE,
     nodeFlags: ['--max-old-space-size=2048'],
     environment: { ...ALONE, LOG_LEVEL: 'error', ...settings },
   });
@@ -91,11 +89,10 @@ async function measureHarm(
   ms: number,
 ): Promise<Harm> {
   const { port } = facade;
-  using resident = new ResidentWatch(facade);
-  const before = resident.peakBytes;
+  using resident = watchResident(facade);
   await facade.ask({ ask: 'watch-holds' });
-  await using cheap = new Bystander(port, bystanders, '{ __typename }');
-  await using personal = new Bystander(port, bystanders, '{ positions { id } }');
+  await using cheap = startBystander(port, bystanders, '{ __typename }');
+  await using personal = startBystander(port, bystanders, '{ positions { id } }');
   const replies = new ReplyTally();
   const signal = AbortSignal.timeout(ms);
   const write = writerOf(document);
@@ -110,8 +107,8 @@ async function measureHarm(
   const holdMs = await within(COMES_BACK_WITHIN_MS, facade.ask({ ask: 'longest-hold' }));
   return {
     ...{ name, holdMs, ...figures, report },
-    grownBytes: resident.peakBytes - before,
-    end: resident.isOver ? 'took 4 GB' : facade.hasEnded ? 'ended' : 'alive',
+    grownBytes: resident.grownBytes(),
+    end: resident.isOver() ? 'took 4 GB' : facade.hasEnded ? 'ended' : 'alive',
   };
 }
 
