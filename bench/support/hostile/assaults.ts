@@ -5,9 +5,9 @@ import { headersOf, postBytes } from '../post.ts';
 import {
   type Account,
   bodyOf,
-  HostileClient,
   type HostileDocument,
   type HostileReply,
+  openHostileClient,
 } from './hostile-client.ts';
 import { HostileSocket } from './hostile-socket.ts';
 
@@ -59,7 +59,7 @@ export class ReplyTally {
 }
 
 async function oneByOne(target: Target): Promise<void> {
-  using client = new HostileClient(target.account);
+  using client = openHostileClient(target.account);
   await again(target, () => client.post(target.write(), target.signal));
 }
 
@@ -121,7 +121,7 @@ function askAndLeave({ account: { port, token }, write }: Target) {
 async function many(target: Target): Promise<void> {
   const { account, write, signal } = target;
   using opened = new DisposableStack();
-  const client = opened.use(new HostileClient(account));
+  const client = opened.use(openHostileClient(account));
   const asking: Promise<void>[] = Array.from({ length: CONNECTIONS }, () =>
     again(target, () => client.post(write(), signal)),
   );

@@ -5,7 +5,7 @@ import { ALONE, OURS } from '../ours.ts';
 import { ProbedProcess } from '../probed-process.ts';
 import { ASSAULTS, ReplyTally } from './assaults.ts';
 import { type BystanderFigures, startBystander } from './bystander.ts';
-import { HostileClient } from './hostile-client.ts';
+import { openHostileClient } from './hostile-client.ts';
 import { type Attack, NOBODY, writerOf } from './known-documents.ts';
 import { watchResident } from './resident-watch.ts';
 
@@ -20,16 +20,7 @@ export interface HostileOptions {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-export interface Harm {
-  readonly name: string;
-  /** The longest hold of the event loop; null where it did not come back. */
-  readonly holdMs: number | null;
-  readonly cheap: BystanderFigures;
-  readonly personal: BystanderFigures;
-  readonly grownBytes: number;
-  readonly end: 'alive' | 'ended' | 'took 4 GB';
-  readonly report: string;
-}
+type Harm = Awaited<ReturnType<typeof measureHarm>>;
 
 const BYSTANDERS = 4;
 const AT_ONCE = 20;
@@ -73,7 +64,7 @@ async function startFacade(
     environment: { ...ALONE, LOG_LEVEL: 'error', ...settings },
   });
   for (const token of tokens) {
-    using client = new HostileClient({ port: facade.port, token });
+    using client = openHostileClient({ port: facade.port, token });
     const warm = { text: WARM, variables: {} };
     const { status } = await client.post(warm, AbortSignal.timeout(30_000));
     if (status !== 200) throw new Error(`the facade answers ${WARM} with ${status}`);
@@ -87,7 +78,7 @@ async function measureHarm(
   [token = '', ...bystanders]: readonly string[],
   { name, kind, ...document }: Attack,
   ms: number,
-): Promise<Harm> {
+) {
   const { port } = facade;
   using resident = watchResident(facade);
   await facade.ask({ ask: 'watch-holds' });
@@ -104,6 +95,7 @@ async function measureHarm(
   );
   const report = isOver ? String(replies) : 'cut off';
   const figures = { cheap: cheap.stop(), personal: personal.stop() };
+  /** The longest hold of the event loop; null where it did not come back. */
   const holdMs = await within(COMES_BACK_WITHIN_MS, facade.ask({ ask: 'longest-hold' }));
   return {
     ...{ name, holdMs, ...figures, report },
