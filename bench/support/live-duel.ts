@@ -110,7 +110,7 @@ export async function openDuel(
     const crowds = processes.map(({ port }, at) => new LiveCrowd(port, opponents[at]?.isPacked));
     // Twice in an interval, so that each poll finds a change, whatever the market's own delays.
     using _ticking = setInterval(() => void gateway.tick(), pace.intervalMs / 2);
-    const rest = stayAwake();
+    using _awake = stayAwake();
     try {
       for (const at of order) {
         await crowds[at]?.connect(gateway.tokens(accounts, sockets / accounts));
@@ -118,7 +118,6 @@ export async function openDuel(
       }
       return await act(crowds);
     } finally {
-      rest();
       for (const crowd of crowds) crowd.close();
     }
   }

@@ -9,7 +9,7 @@ import {
   type HostileReply,
   openHostileClient,
 } from './hostile-client.ts';
-import { HostileSocket } from './hostile-socket.ts';
+import { openHostileSocket } from './hostile-socket.ts';
 
 export type Kind = 'nobody' | 'query' | 'event' | 'unread' | 'many';
 
@@ -65,9 +65,9 @@ async function oneByOne(target: Target): Promise<void> {
 
 async function subscribed({ account, write, signal, replies }: Target): Promise<void> {
   using sockets = new DisposableStack();
-  const open: HostileSocket[] = [];
+  const open: Awaited<ReturnType<typeof openHostileSocket>>[] = [];
   while (open.length < SOCKETS && !signal.aborted) {
-    const socket = sockets.use(await HostileSocket.open(account));
+    const socket = sockets.use(await openHostileSocket(account));
     open.push(socket);
     replies.add('subscriptions', SUBSCRIPTIONS_PER_SOCKET);
     for (let at = 0; at < SUBSCRIPTIONS_PER_SOCKET; at += 1) {
@@ -78,8 +78,7 @@ async function subscribed({ account, write, signal, replies }: Target): Promise<
     }
   }
   await over(signal);
-  const events = open.reduce((sum, socket) => sum + socket.events, 0);
-  replies.add('events', events);
+  for (const { events } of open) replies.add('events', events());
 }
 
 async function unread(target: Target): Promise<void> {
@@ -93,7 +92,7 @@ async function unreadSockets(
   opened: DisposableStack,
 ): Promise<void> {
   for (let at = 0; at < SOCKETS && !signal.aborted; at += 1) {
-    const socket = opened.use(await HostileSocket.open(account));
+    const socket = opened.use(await openHostileSocket(account));
     socket.pause();
     for (let sent = 0; sent < SUBSCRIPTIONS_PER_SOCKET; sent += 1) void socket.run(write());
     replies.add('unread on sockets', SUBSCRIPTIONS_PER_SOCKET);
@@ -126,7 +125,7 @@ async function many(target: Target): Promise<void> {
     again(target, () => client.post(write(), signal)),
   );
   for (let at = 0; at < SOCKETS && !signal.aborted; at += 1) {
-    const socket = opened.use(await HostileSocket.open(account));
+    const socket = opened.use(await openHostileSocket(account));
     signal.addEventListener('abort', () => socket.complete());
     for (let operation = 0; operation < OPERATIONS_PER_SOCKET; operation += 1) {
       asking.push(again(target, () => socket.run(write())));
