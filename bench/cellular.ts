@@ -55,7 +55,7 @@ async function measureColdStarts(service: string, sandbox: Sandbox): Promise<str
   ) => {
     const times: number[] = [];
     for (let start = 0; start < STARTS; start += 1) {
-      using line = await startSlowLine(service, LINE);
+      await using line = await startSlowLine(service, LINE);
       const client = clientOf(line.url, sandbox, environment, known);
       const startedMs = performance.now();
       await first(client);
@@ -80,7 +80,7 @@ async function measureCellular(service: string, sandbox: Sandbox): Promise<strin
   );
   return Promise.all(
     cases.map(async ({ intervalMs, transport: [over, environment] }) => {
-      using radio = await startRadio(service);
+      await using radio = await startRadio(service);
       const client = clientOf(radio.url, sandbox, environment);
       await isLive(client, intervalMs);
       radio.reset();

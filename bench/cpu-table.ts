@@ -1,8 +1,8 @@
 import type { Client } from './support/client-headers.ts';
 import type { Contestant } from './support/contestant.ts';
 import type { Field } from './support/field.ts';
+import { load, sample } from './support/load.ts';
 import { table } from './support/markdown.ts';
-import { load, sample } from './support/measure.ts';
 import { median } from './support/statistics.ts';
 import type { Workload } from './support/workloads.ts';
 
@@ -69,8 +69,8 @@ async function samplesOf(
       for (const turn of clients.keys()) {
         // Each header comes first in some round.
         const of = (round + turn) % clients.length;
-        const { cpu } = await sample(contestant, workload, sampleMs, clients[of]?.accept);
-        taken[at]?.[of]?.push(cpu);
+        const accept = clients[of]?.accept;
+        taken[at]?.[of]?.push(await sample(contestant, workload, sampleMs, accept));
       }
     }
   }

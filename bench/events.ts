@@ -64,7 +64,7 @@ export async function measureEvents(service: string, sandbox: Sandbox) {
 
 /** An event in which one position has moved, and one in which all have. */
 async function measureCase(service: string, sandbox: Sandbox, name: Case, isPacked: boolean) {
-  using radio = await startRadio(service);
+  await using radio = await startRadio(service);
   const token = sandbox.token({ email: EMAIL });
   const client = createClient({
     url: `${radio.url}/graphql`,

@@ -9,8 +9,8 @@ import {
   type CrowdSize,
   DUELS,
   type DuelFigures,
-  LiveDuel,
   type LivePace,
+  openDuel,
   perEvent,
   type WindowFigures,
 } from './support/live-duel.ts';
@@ -57,14 +57,18 @@ for (const [name, opponents] of Object.entries(DUELS)) {
   if (name === 'packed') {
     await Promise.all(gateway.tokens(SHARED.accounts, 1).map((token) => holdMore(gateway, token)));
   }
-  await using duel = new LiveDuel(gateway, pace, opponents);
-  await duel.start();
+  await using duel = await openDuel(gateway, pace, opponents);
+  const names = opponents.map((opponent) => opponent.name);
   for (const size of SIZES[name] ?? []) {
-    process.stdout.write(`${duelTable(size, await duel.measure(size))}\n\n`);
+    process.stdout.write(`${duelTable(size, names, await duel.measure(size))}\n\n`);
   }
 }
 
-function duelTable(size: CrowdSize, { names, eventBytes, windows, ratio }: DuelFigures) {
+function duelTable(
+  size: CrowdSize,
+  names: readonly string[],
+  { eventBytes, windows, ratio }: DuelFigures,
+) {
   const row = (title: string, read: (window: WindowFigures) => number, digits: number) => [
     title,
     ...windows.map((of) => median(of.map(read)).toFixed(digits)),

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { CONTESTANT_CORE, pinOwnProcess } from './support/cores.ts';
+import { pinOwnProcess } from './support/cores.ts';
 import { firstScreens } from './support/first-screens.ts';
 import { startGateway } from './support/gateway.ts';
 import { QUERY } from './support/live-contestants.ts';
@@ -44,14 +44,13 @@ execFileSync(process.execPath, ['image/bundle.ts', root, join(script, '..')], { 
 // The first start fills the compile cache, which is written at a graceful end only.
 await (await start()).end('SIGTERM');
 await using ours = await start();
-const url = `http://127.0.0.1:${ours.port}/graphql`;
 const row = [await settled()];
 // The catalog comes with the first screen.
-await firstScreens(url, tokens, 0, 1);
+await firstScreens(ours.port, tokens, 0, 1);
 row.push(await highestWithSockets());
 let served = 0;
 for (const users of crowds) {
-  await firstScreens(url, tokens, served, users);
+  await firstScreens(ours.port, tokens, served, users);
   served = users;
   row.push(await settled());
 }
@@ -70,7 +69,7 @@ function start(): Promise<ProbedProcess> {
     TRUSTED_PROXIES: '127.0.0.1',
     NODE_COMPILE_CACHE: join(folder.path, 'cache'),
   };
-  return ProbedProcess.listening({ script, environment, core: CONTESTANT_CORE, isBare: true });
+  return ProbedProcess.listening({ script, environment, isBare: true });
 }
 
 /** Once it has stayed level: V8 collects and gives pages back some seconds after the last request. */

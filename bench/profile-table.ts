@@ -2,8 +2,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Field } from './support/field.ts';
+import { load } from './support/load.ts';
 import { table } from './support/markdown.ts';
-import { load } from './support/measure.ts';
 import { allocationsIn, selfTimes } from './support/profile-report.ts';
 import type { Workload } from './support/workloads.ts';
 

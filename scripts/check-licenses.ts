@@ -2,6 +2,7 @@
 // folder as argument it checks the packages of that folder.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { productionPackages } from './locked-packages.ts';
 
 // Permissive ones: they ask for no more than to keep their text. A new one is a decision, not a detail.
 const ALLOWED = [
@@ -14,28 +15,18 @@ const ALLOWED = [
   'MIT',
 ];
 
-interface LockedPackage {
-  readonly dev?: boolean;
-  readonly optional?: boolean;
-  /** A workspace: its folder has an entry of its own. */
-  readonly link?: boolean;
-}
-
 const [folder = join(import.meta.dirname, '..')] = process.argv.slice(2);
-const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
-  readonly packages: Readonly<Record<string, LockedPackage>>;
-};
-const inProduction = Object.entries(packages).filter(
-  ([path, { dev, link }]) => path !== '' && !dev && !link,
+const inProduction = productionPackages(folder);
+const problems = inProduction.flatMap(
+  ([path, { optional }]) => problemOf(path, optional === true) ?? [],
 );
-const problems = inProduction.flatMap(([path, locked]) => problemOf(path, locked) ?? []);
 for (const problem of problems) console.error(problem);
 // An empty list would mean that the lock file is read wrongly.
 process.exitCode = problems.length > 0 || inProduction.length === 0 ? 1 : 0;
 
-function problemOf(path: string, { optional }: LockedPackage): string | null {
+function problemOf(path: string, isOptional: boolean): string | null {
   const manifest = join(folder, path, 'package.json');
-  if (!existsSync(manifest)) return optional ? null : `${path}: not installed`;
+  if (!existsSync(manifest)) return isOptional ? null : `${path}: not installed`;
   const { license } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly license?: unknown };
   if (typeof license !== 'string') return `${path}: no licence is named in its package.json`;
   return isAllowed(license) ? null : `${path}: the licence ${license} is not allowed`;

@@ -1,10 +1,8 @@
 // Packs `trading-graph-client` from this checkout, and says how an app installs it. Plain JavaScript
 // without dependencies, since a fresh clone has neither packages nor the Node that strips types.
 import { spawnSync } from 'node:child_process';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
+import { join } from 'node:path';
+import { root } from './hand-over.mjs';
 
 // npm's prepack compiles the sources; what that prints is shown only where it fails. It needs nothing but TypeScript:
 // the compiler writes each declaration from its own file, and types are left to `npm run check`.

@@ -16,7 +16,8 @@ const changed: string[] = [];
 
 const former: string = JSON.parse(read('package.json')).version;
 if (!VERSION.test(version)) fail(`usage: npm run release -- <version>, and this is ${former}`);
-if (compare(version, former) < 0) fail(`${version} is before ${former}, which package.json has`);
+if (version.localeCompare(former, 'en', { numeric: true }) < 0)
+  fail(`${version} is before ${former}, which package.json has`);
 if (git('status', '--porcelain') !== '') fail('there are changes that are not committed');
 if (git('tag', '--list', `v${version}`) !== '') fail(`there is a tag v${version}`);
 
@@ -63,11 +64,6 @@ function write(path: string, text: string): void {
 
 function git(...args: readonly string[]): string {
   return execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
-}
-
-function compare(one: string, other: string): number {
-  const [a, b] = [one, other].map((each) => each.split('.').map(Number));
-  return (a ?? []).reduce((sum, part, at) => sum || part - (b?.[at] ?? 0), 0);
 }
 
 function fail(message: string): never {

@@ -4,26 +4,13 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { productionPackages } from './locked-packages.ts';
 
 interface Component {
   readonly 'bom-ref': string;
   name: string;
   readonly version: string;
   properties: { readonly name: string; readonly value: string }[];
-}
-
-interface LockFile {
-  readonly packages: Readonly<
-    Record<
-      string,
-      {
-        readonly version: string;
-        readonly dev?: boolean;
-        readonly optional?: boolean;
-        readonly link?: boolean;
-      }
-    >
-  >;
 }
 
 interface Dependency {
@@ -67,11 +54,10 @@ function billOf(folder: string): Bill {
       { cwd: folder, encoding: 'utf8', maxBuffer: 100_000_000 },
     ),
   ) as Bill;
-  const lockFile = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as LockFile;
   const inProduction = new Set(
-    Object.entries(lockFile.packages)
+    productionPackages(folder)
       // The one optional package is Node, which a container has of its own.
-      .filter(([path, { dev, optional, link }]) => path !== '' && !dev && !optional && !link)
+      .filter(([, { optional }]) => !optional)
       .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`),
   );
   bill.components = bill.components.filter(({ name, version }) =>

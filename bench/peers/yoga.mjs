@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import SchemaBuilder from '@pothos/core';
 import DataLoader from 'dataloader';
 import { createYoga } from 'graphql-yoga';
-import { search } from '../contestants/by-hand/search.ts';
 import { reads } from './reads.mjs';
+import { queryResolvers } from './schema.mjs';
 
 const builder = new SchemaBuilder({});
 
@@ -59,28 +59,24 @@ const InstrumentConnection = builder.objectRef('InstrumentConnection').implement
   fields: (t) => ({ nodes: t.expose('nodes', { type: [Instrument] }) }),
 });
 
+const resolvers = queryResolvers(() => reads);
+
 builder.queryType({
   fields: (t) => ({
-    session: t.field({ type: Session, resolve: (_, _args, { token }) => reads.session(token) }),
-    positions: t.field({
-      type: [Position],
-      resolve: (_, _args, { token }) => reads.positions(token),
-    }),
+    session: t.field({ type: Session, resolve: resolvers.session }),
+    positions: t.field({ type: [Position], resolve: resolvers.positions }),
     withdrawalMethods: t.field({
       type: [WithdrawalMethod],
-      resolve: (_, _args, { token }) => reads.withdrawalMethods(token),
+      resolve: resolvers.withdrawalMethods,
     }),
-    customerId: t.string({ resolve: (_, _args, { token }) => reads.customerId(token) }),
+    customerId: t.string({ resolve: resolvers.customerId }),
     instruments: t.field({
       type: InstrumentConnection,
       args: {
         first: t.arg.int({ required: true }),
         filter: t.arg({ type: InstrumentFilter, required: true }),
       },
-      resolve: async (_, { first, filter }, { token }) => {
-        const { list } = await reads.catalog(token);
-        return { nodes: search(list, filter.search, first) };
-      },
+      resolve: resolvers.instruments,
     }),
   }),
 });

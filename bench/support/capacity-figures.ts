@@ -29,6 +29,8 @@ const AS_DEPLOYED = {
   LOGIN_LIMIT_PER_MINUTE: '1000000',
 };
 
+type Capacity = Awaited<ReturnType<typeof measureCapacity>>;
+
 /** The marginal cost of each unit: what the windows that have it take more than those without, for each time that it came. */
 export async function measureCapacity(gateway: LiveGateway, pace: CapacityPace) {
   const { rounds, warmRounds, windowMs, settleMs, intervalMs } = pace;
@@ -40,8 +42,7 @@ export async function measureCapacity(gateway: LiveGateway, pace: CapacityPace) 
   await using haproxy = await startHaproxy(haproxyPath, CONFIGURATION, addresses);
   await using mix = await startUnits(Number(new URL(haproxy.url).port), gateway, pace);
   const { units } = mix;
-  const ticking = setInterval(() => void gateway.tick(), intervalMs);
-  using _ticking = { [Symbol.dispose]: () => clearInterval(ticking) };
+  using _ticking = setInterval(() => void gateway.tick(), intervalMs);
   // Microseconds, and calls of the gateway, of one; by round.
   const figures = units.map(({ name }) => ({ name, cpu: [] as number[], calls: [] as number[] }));
   const shares: number[] = [];
@@ -92,10 +93,7 @@ export async function measureCapacity(gateway: LiveGateway, pace: CapacityPace) 
   return { coreShare: median(shares), units: figures };
 }
 
-export function capacityTable({
-  coreShare,
-  units,
-}: Awaited<ReturnType<typeof measureCapacity>>): string {
+export function capacityTable({ coreShare, units }: Capacity): string {
   const rows = units.map(({ name, cpu, calls }) => [
     name,
     median(cpu).toFixed(0),

@@ -6,6 +6,7 @@ import { HOME, POSITIONS, SEARCH } from './documents.ts';
 import { QUERY } from './live-contestants.ts';
 import { LiveCrowd } from './live-crowd.ts';
 import type { LiveGateway } from './live-gateway.ts';
+import { post } from './post.ts';
 import { createTerms } from './terms.ts';
 
 /** Work that comes in some windows and is counted there. */
@@ -48,16 +49,7 @@ export async function startUnits(port: number, gateway: LiveGateway, sizes: Crow
   );
   const some = <T>(values: readonly T[]) => values[randomInt(values.length)] as T;
   const ask = async (token: string | null, query: string, variables = {}, expected = '') => {
-    const answer = await some(clients).request({
-      method: 'POST',
-      path: '/graphql',
-      headers: {
-        'content-type': 'application/json',
-        ...(token && { authorization: `Bearer ${token}` }),
-      },
-      body: JSON.stringify({ query, variables }),
-    });
-    const text = await answer.body.text();
+    const { text } = await post(some(clients), token, { query, variables });
     if (!text.startsWith('{"data"') || text.includes('"errors"') || !text.includes(expected)) {
       throw new Error(text.slice(0, 500));
     }

@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { headersOf, postBytes } from './post.ts';
 import type { ProbedProcess } from './probed-process.ts';
 
 const PLAIN_JSON = 'application/json';
@@ -21,71 +22,53 @@ export interface ContestantOptions {
   readonly tokens: readonly string[];
 }
 
+export type Contestant = ReturnType<typeof createContestant>;
+
 /** A server that is measured, and its way of taking requests. */
-export class Contestant {
-  readonly name: string;
-  readonly port: number;
-  readonly process: ProbedProcess;
-  readonly replaysRecording: boolean;
-  readonly #endpoint: string | null;
-  readonly #tokens: readonly string[];
-  readonly #prepared = new WeakMap<Question, Map<string, Buffer>>();
+export function createContestant({
+  name,
+  process,
+  endpoint,
+  replaysRecording = false,
+  tokens,
+}: ContestantOptions) {
+  const prepared = new WeakMap<Question, Map<string, Buffer>>();
+  const bodyOf = ({ document, variables }: Question) =>
+    JSON.stringify(endpoint === null ? variables : { query: document, variables });
+  const headersFor = (connection: number, accept: string) => ({
+    ...headersOf(tokens[connection % tokens.length] ?? null),
+    accept,
+    'user-agent': 'bench',
+  });
 
-  constructor({ name, process, endpoint, replaysRecording, tokens }: ContestantOptions) {
-    this.name = name;
-    this.port = process.port;
-    this.process = process;
-    this.replaysRecording = replaysRecording ?? false;
-    this.#endpoint = endpoint;
-    this.#tokens = tokens;
-  }
+  return {
+    name,
+    process,
+    replaysRecording,
 
-  /** The whole request as bytes; memoized for a question that repeats. */
-  request(question: Question, connection: number, accept: string = PLAIN_JSON): Buffer {
-    const prepared = this.#prepared.get(question) ?? new Map<string, Buffer>();
-    this.#prepared.set(question, prepared);
-    const name = `${connection} ${accept}`;
-    const bytes = prepared.get(name) ?? this.#write(question, connection, accept);
-    prepared.set(name, bytes);
-    return bytes;
-  }
+    /** The whole request as bytes; memoized for a question that repeats. */
+    request(question: Question, connection: number, accept: string = PLAIN_JSON): Buffer {
+      const known = prepared.get(question) ?? new Map<string, Buffer>();
+      prepared.set(question, known);
+      const of = `${connection} ${accept}`;
+      const bytes =
+        known.get(of) ??
+        postBytes(endpoint ?? question.path, headersFor(connection, accept), bodyOf(question));
+      known.set(of, bytes);
+      return bytes;
+    },
 
-  /** The text of an answer without errors, and its data. */
-  async ask(question: Question) {
-    const { statusCode, body } = await request(
-      `http://127.0.0.1:${this.port}${this.#endpoint ?? question.path}`,
-      { method: 'POST', headers: this.#headers(0, PLAIN_JSON), body: this.#body(question) },
-    );
-    const text = await body.text();
-    if (statusCode !== 200) throw new Error(`${this.name}: status ${statusCode} ${text}`);
-    const { data, errors } = JSON.parse(text) as { data: unknown; errors?: unknown };
-    if (errors) throw new Error(`${this.name}: ${JSON.stringify(errors).slice(0, 500)}`);
-    return { text, data };
-  }
-
-  #write(question: Question, connection: number, accept: string): Buffer {
-    const body = this.#body(question);
-    const headers = {
-      host: `127.0.0.1:${this.port}`,
-      ...this.#headers(connection, accept),
-      'content-length': String(Buffer.byteLength(body)),
-    };
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    return Buffer.from(
-      `POST ${this.#endpoint ?? question.path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`,
-    );
-  }
-
-  #headers(connection: number, accept: string): Record<string, string> {
-    return {
-      'content-type': 'application/json',
-      accept,
-      'user-agent': 'bench',
-      authorization: `Bearer ${this.#tokens[connection % this.#tokens.length]}`,
-    };
-  }
-
-  #body({ document, variables }: Question): string {
-    return JSON.stringify(this.#endpoint === null ? variables : { query: document, variables });
-  }
+    /** The text of an answer without errors, and its data. */
+    async ask(question: Question) {
+      const { statusCode, body } = await request(
+        `http://127.0.0.1:${process.port}${endpoint ?? question.path}`,
+        { method: 'POST', headers: headersFor(0, PLAIN_JSON), body: bodyOf(question) },
+      );
+      const text = await body.text();
+      if (statusCode !== 200) throw new Error(`${name}: status ${statusCode} ${text}`);
+      const { data, errors } = JSON.parse(text) as { data: unknown; errors?: unknown };
+      if (errors) throw new Error(`${name}: ${JSON.stringify(errors).slice(0, 500)}`);
+      return { text, data };
+    },
+  };
 }

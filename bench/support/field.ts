@@ -1,18 +1,12 @@
 import { resolve } from 'node:path';
 import { compareAnswers } from './compare.ts';
 import type { Contestant } from './contestant.ts';
-import { type Gateway, startGateway } from './gateway.ts';
+import { startGateway } from './gateway.ts';
 import { startByHand, startOurs, startWire, type Variant } from './start-contestants.ts';
 import { startPeers } from './start-peers.ts';
-import { createWorkloads, type Workload } from './workloads.ts';
+import { createWorkloads } from './workloads.ts';
 
-export interface Field extends AsyncDisposable {
-  readonly gateway: Gateway;
-  readonly workloads: readonly Workload[];
-  /** The wire first: it is the baseline of the others. */
-  readonly contestants: readonly Contestant[];
-  readonly ours: Contestant;
-}
+export type Field = Awaited<ReturnType<typeof openField>>;
 
 const INSTRUMENTS = 5_000;
 const CLIENTS = 16;
@@ -26,7 +20,7 @@ export interface Guests {
 }
 
 /** All contestants started, and checked to answer alike. */
-export async function openField({ besides, peers }: Guests): Promise<Field> {
+export async function openField({ besides, peers }: Guests) {
   await using opened = new AsyncDisposableStack();
   const gateway = opened.use(await startGateway(INSTRUMENTS, CLIENTS));
   const join = async (starting: Promise<Contestant>) => {
@@ -41,6 +35,7 @@ export async function openField({ besides, peers }: Guests): Promise<Field> {
   await using _compared = model.process;
   const { data } = await model.ask({ path: '', document: SYMBOLS, variables: {} });
   const workloads = createWorkloads(Object(data).catalog.instruments);
+  // The wire first: it is the baseline of the others.
   const contestants = [
     await join(startWire(gateway, model, workloads)),
     await join(startByHand(gateway)),

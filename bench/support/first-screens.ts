@@ -1,33 +1,23 @@
 import { Pool } from 'undici';
 import { HOME } from './documents.ts';
+import { post } from './post.ts';
 
 const CONNECTIONS = 16;
 
 /** A home screen of each of some users, who have an address of their own behind a proxy. */
 export async function firstScreens(
-  url: string,
+  port: number,
   tokens: readonly string[],
   from: number,
   to: number,
 ): Promise<void> {
-  const { origin, pathname } = new URL(url);
-  const pool = new Pool(origin, { connections: CONNECTIONS });
-  const body = JSON.stringify({ query: HOME });
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS });
   const waiting = [...tokens.entries()].slice(from, to).values();
   const askInTurn = async () => {
     for (const [at, token] of waiting) {
-      const answer = await pool.request({
-        method: 'POST',
-        path: pathname,
-        headers: {
-          'content-type': 'application/json',
-          authorization: `Bearer ${token}`,
-          'x-forwarded-for': `10.0.${at >> 8}.${at & 255}`,
-        },
-        body,
-      });
-      const text = await answer.body.text();
-      if (answer.statusCode !== 200 || !text.startsWith('{"data"')) throw new Error(text);
+      const address = { 'x-forwarded-for': `10.0.${at >> 8}.${at & 255}` };
+      const { status, text } = await post(pool, token, { query: HOME }, address);
+      if (status !== 200 || !text.startsWith('{"data"')) throw new Error(text);
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, askInTurn));

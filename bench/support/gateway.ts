@@ -3,20 +3,12 @@ import { GATEWAY_CORE } from './cores.ts';
 import type { Market } from './gateway-process.ts';
 import { ProbedProcess } from './probed-process.ts';
 
-export interface Gateway extends AsyncDisposable {
-  readonly url: string;
-  readonly tokens: readonly string[];
-  setMarket(market: Market): Promise<void>;
-}
+export type Gateway = Awaited<ReturnType<typeof startGateway>>;
 
 const SCRIPT = fileURLToPath(new URL('gateway-process.ts', import.meta.url));
 
 /** Where it is personal each login has positions with ids of its own, so that no two users' answers are alike. */
-export async function startGateway(
-  instruments: number,
-  tokens: number,
-  isPersonal = false,
-): Promise<Gateway> {
+export async function startGateway(instruments: number, tokens: number, isPersonal = false) {
   const child = await ProbedProcess.listening({
     script: SCRIPT,
     core: GATEWAY_CORE,
@@ -30,7 +22,7 @@ export async function startGateway(
   return {
     url: `http://127.0.0.1:${child.port}`,
     tokens: (await setMarket('still')) as string[],
-    setMarket: async (market) => void (await setMarket(market)),
+    setMarket,
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }

@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url';
-import { CONTESTANT_CORE } from './cores.ts';
 import type { LiveGateway } from './live-gateway.ts';
 import { ALONE, OURS, UNLIMITED } from './ours.ts';
 import { ProbedProcess } from './probed-process.ts';
@@ -28,7 +27,6 @@ export function startLive(
   const loop = fileURLToPath(new URL('../contestants/bare-live.ts', import.meta.url));
   return ProbedProcess.listening({
     script: loopMessage === null ? OURS : loop,
-    core: CONTESTANT_CORE,
     environment: {
       ...ALONE,
       ...UNLIMITED,

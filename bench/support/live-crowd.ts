@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
+import { openSocket } from './open-socket.ts';
 
 interface Watcher {
   readonly socket: WebSocket;
@@ -80,19 +81,10 @@ export class LiveCrowd {
 
   async #connect(token: string, at: number): Promise<void> {
     const home = Math.floor(at / SOCKETS_PER_ADDRESS);
-    const socket = new WebSocket(`ws://127.0.0.1:${this.#port}/graphql`, 'graphql-transport-ws', {
+    const { socket, stream } = await openSocket(this.#port, token, {
       localAddress: `127.1.${home >> 8}.${home & 255 || 1}`,
       perMessageDeflate: this.#isPacked,
     });
-    const connected = once(socket, 'upgrade').then(([request]) => request.socket as Socket);
-    // Where it fails, the wait for `open` says so.
-    connected.catch(() => {});
-    await once(socket, 'open');
-    const acknowledged = once(socket, 'message');
-    const payload = { authorization: `Bearer ${token}` };
-    socket.send(JSON.stringify({ type: 'connection_init', payload }));
-    await acknowledged;
-    const stream = await connected;
     socket.on('close', (code, reason) => {
       if (code !== 1006) throw new Error(`a socket was closed: ${code} ${reason}`);
     });

@@ -1,4 +1,3 @@
-import { setInterval } from 'node:timers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ACCOUNT_QUERY, QUERY, startLive } from './live-contestants.ts';
 import { type CrowdFigures, LiveCrowd } from './live-crowd.ts';
@@ -31,14 +30,7 @@ export interface WindowFigures extends CrowdFigures {
   readonly holdMs: number;
 }
 
-/** The cost of one crowd for each of the two, window by window. */
-export interface DuelFigures {
-  readonly names: readonly string[];
-  readonly eventBytes: number;
-  readonly windows: readonly [ours: WindowFigures[], beside: WindowFigures[]];
-  /** The median of each window's ratio, as the geometric mean over both orders. */
-  readonly ratio: number;
-}
+export type DuelFigures = Awaited<ReturnType<Awaited<ReturnType<typeof openDuel>>['measure']>>;
 
 /** A server, and what its subscribers ask for. */
 interface Opponent {
@@ -61,39 +53,30 @@ const LONGEST_WARM_MS = 120_000;
 
 /**
  * Two servers under the same crowd at the same time, on the same core: what else the machine does meets both alike. Each
- * process's CPU is its own.
+ * process's CPU is its own. Node compiles what has run often: both send as many events before they are measured.
  */
-export class LiveDuel implements AsyncDisposable {
-  readonly #gateway: LiveGateway;
-  readonly #pace: LivePace;
-  readonly #opponents: readonly [Opponent, Opponent];
-  readonly #processes: ProbedProcess[] = [];
-  #eventBytes = 0;
-
-  constructor(gateway: LiveGateway, pace: LivePace, opponents: readonly [Opponent, Opponent]) {
-    this.#gateway = gateway;
-    this.#pace = pace;
-    this.#opponents = opponents;
+export async function openDuel(
+  gateway: LiveGateway,
+  pace: LivePace,
+  opponents: readonly [Opponent, Opponent],
+) {
+  await using opened = new AsyncDisposableStack();
+  const processes: ProbedProcess[] = [];
+  let message = '';
+  for (const { isBare, query } of opponents) {
+    const process = opened.use(await startLive(gateway, pace, isBare ? message : null));
+    processes.push(process);
+    message ||= await sampleOf(process, query);
   }
+  await under(pace.warmCrowd, [0, 1], async (crowds) => {
+    for (const crowd of crowds) crowd.begin();
+    const until = performance.now() + LONGEST_WARM_MS;
+    const isCold = () => crowds.some((crowd) => crowd.figures().events < pace.warmEvents);
+    while (isCold() && performance.now() < until) await delay(100);
+  });
 
-  /** Node compiles what has run often: both send as many events before they are measured. */
-  async start(): Promise<void> {
-    let message = '';
-    for (const { isBare } of this.#opponents) {
-      const process = await startLive(this.#gateway, this.#pace, isBare ? message : null);
-      this.#processes.push(process);
-      message ||= await this.#sample(process);
-    }
-    this.#eventBytes = message.length;
-    await this.#under(this.#pace.warmCrowd, [0, 1], async (crowds) => {
-      for (const crowd of crowds) crowd.begin();
-      const until = performance.now() + LONGEST_WARM_MS;
-      const isCold = () => crowds.some((crowd) => crowd.figures().events < this.#pace.warmEvents);
-      while (isCold() && performance.now() < until) await delay(100);
-    });
-  }
-
-  async measure(size: CrowdSize): Promise<DuelFigures> {
+  /** The cost of one crowd for each of the two, window by window. */
+  async function measure(size: CrowdSize) {
     const windows: [WindowFigures[], WindowFigures[]] = [[], []];
     const ratios: number[] = [];
     // The events of the crowd that connects first cost up to a fifth more, whoever serves it.
@@ -101,59 +84,51 @@ export class LiveDuel implements AsyncDisposable {
       [0, 1],
       [1, 0],
     ]) {
-      const taken = await this.#under(size, order, (crowds) => this.#windows(crowds));
+      const taken = await under(size, order, windowsOf);
       ratios.push(median(taken.map(([ours, beside]) => perEvent(ours) / perEvent(beside))));
       for (const pair of taken) pair.forEach((window, at) => void windows[at]?.push(window));
     }
-    const names = this.#opponents.map(({ name }) => name);
-    return { names, eventBytes: this.#eventBytes, windows, ratio: geometricMean(ratios) };
+    // The median of each window's ratio, as the geometric mean over both orders.
+    return { eventBytes: message.length, windows, ratio: geometricMean(ratios) };
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const process of this.#processes) await process[Symbol.asyncDispose]();
-  }
-
-  async #windows(crowds: readonly LiveCrowd[]) {
-    await delay(this.#pace.settleMs);
+  async function windowsOf(crowds: readonly LiveCrowd[]) {
+    await delay(pace.settleMs);
     const taken: (readonly [WindowFigures, WindowFigures])[] = [];
-    for (let window = 0; window < this.#pace.windows; window += 1) {
-      const [ours, beside] = await Promise.all(crowds.map((crowd, at) => this.#window(crowd, at)));
+    for (let window = 0; window < pace.windows; window += 1) {
+      const [ours, beside] = await Promise.all(crowds.map(windowOf));
       if (ours && beside) taken.push([ours, beside]);
     }
     return taken;
   }
 
-  async #under<T>(
+  async function under<T>(
     { sockets, accounts }: CrowdSize,
     order: readonly number[],
     act: (crowds: readonly LiveCrowd[]) => Promise<T>,
   ): Promise<T> {
-    const crowds = this.#processes.map(
-      ({ port }, at) => new LiveCrowd(port, this.#opponents[at]?.isPacked),
-    );
+    const crowds = processes.map(({ port }, at) => new LiveCrowd(port, opponents[at]?.isPacked));
     // Twice in an interval, so that each poll finds a change, whatever the market's own delays.
-    const ticking = setInterval(() => void this.#gateway.tick(), this.#pace.intervalMs / 2);
-    const rest = stayAwake();
+    using _ticking = setInterval(() => void gateway.tick(), pace.intervalMs / 2);
+    using _awake = stayAwake();
     try {
       for (const at of order) {
-        await crowds[at]?.connect(this.#gateway.tokens(accounts, sockets / accounts));
-        await crowds[at]?.subscribe(this.#opponents[at]?.query ?? QUERY);
+        await crowds[at]?.connect(gateway.tokens(accounts, sockets / accounts));
+        await crowds[at]?.subscribe(opponents[at]?.query ?? QUERY);
       }
       return await act(crowds);
     } finally {
-      rest();
-      clearInterval(ticking);
       for (const crowd of crowds) crowd.close();
     }
   }
 
-  async #window(crowd: LiveCrowd, at: number): Promise<WindowFigures> {
-    const process = this.#processes[at] as ProbedProcess;
+  async function windowOf(crowd: LiveCrowd, at: number): Promise<WindowFigures> {
+    const process = processes[at] as ProbedProcess;
     const beganAtMs = performance.now();
     const cpuBefore = await process.ask({ ask: 'cpu' });
     await process.ask({ ask: 'watch-holds' });
     crowd.begin();
-    await delay(this.#pace.windowMs);
+    await delay(pace.windowMs);
     const figures = crowd.figures();
     const cpu = (await process.ask({ ask: 'cpu' })) - cpuBefore;
     const seconds = (performance.now() - beganAtMs) / 1000;
@@ -161,17 +136,20 @@ export class LiveDuel implements AsyncDisposable {
     return { ...figures, seconds, cpu, holdMs };
   }
 
-  /** An event of the first of them, which the loop sends on. */
-  async #sample({ port }: ProbedProcess): Promise<string> {
+  /** An event, which the loop sends on. */
+  async function sampleOf({ port }: ProbedProcess, query = QUERY): Promise<string> {
     const crowd = new LiveCrowd(port);
-    await crowd.connect(this.#gateway.tokens(1, 1));
-    await crowd.subscribe(this.#opponents[0].query ?? QUERY);
+    await crowd.connect(gateway.tokens(1, 1));
+    await crowd.subscribe(query);
     const sample = crowd.sample();
-    await this.#gateway.tick();
-    const message = await sample;
+    await gateway.tick();
+    const event = await sample;
     crowd.close();
-    return message;
+    return event;
   }
+
+  const resources = opened.move();
+  return { measure, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
 export function perEvent({ cpu, events }: WindowFigures): number {

@@ -12,26 +12,12 @@ export interface Order {
   readonly price?: number;
 }
 
-export interface LiveGateway extends AsyncDisposable {
-  readonly url: string;
-  /** A new one of the account `user-<n>@example.com`. */
-  token(account: number): string;
-  /** As many tokens for each of so many accounts, the accounts in turn. */
-  tokens(accounts: number, each: number): string[];
-  /** Buys, past any contestant. */
-  buy(token: string, order: Order): Promise<void>;
-  /** How often each operation was called so far. */
-  calls(): Promise<Readonly<Record<string, number>>>;
-  tick(): Promise<void>;
-}
+export type LiveGateway = Awaited<ReturnType<typeof startLiveGateway>>;
 
 const SECRET = 'bench';
 
 /** The sandbox gateway in a process of its own. Its market moves on demand, or at an interval too. */
-export async function startLiveGateway({
-  instruments = 500,
-  tickMs = 0,
-} = {}): Promise<LiveGateway> {
+export async function startLiveGateway({ instruments = 500, tickMs = 0 } = {}) {
   const child = await ProbedProcess.listening({
     script: fileURLToPath(new URL('sandbox-process.ts', import.meta.url)),
     core: GATEWAY_CORE,
@@ -49,14 +35,19 @@ export async function startLiveGateway({
   return {
     url,
     token,
-    tokens: (accounts, each) =>
+    /** As many tokens for each of so many accounts, the accounts in turn. */
+    tokens: (accounts: number, each: number) =>
       Array.from({ length: accounts * each }, (_, at) => token(1 + (at % accounts))),
-    async buy(token, order) {
+    /** Buys, past any contestant. */
+    async buy(token: string, order: Order) {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
       const reply = await ask('/trading/positions', { ...order, direction: 'buy' }, headers);
       if (!Object(reply).success) throw new Error(`refused: ${JSON.stringify(reply)}`);
     },
-    calls: async () => Object(await ask('/sandbox/calls')).operations,
+    /** How often each operation was called so far. */
+    async calls(): Promise<Readonly<Record<string, number>>> {
+      return Object(await ask('/sandbox/calls')).operations;
+    },
     tick: async () => void (await ask('/sandbox/tick', {})),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
@@ -70,6 +61,7 @@ const MINT = createTokens({
   clock: systemClock,
 });
 
+/** A new one of the account `user-<n>@example.com`. */
 function token(account: number): string {
   const user = findUserByEmail(`user-${account}@example.com`);
   if (user === null) throw new Error(`there is no account ${account}`);

@@ -1,37 +1,51 @@
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { AnswerReader } from './answer-reader.ts';
+import type { Contestant } from './contestant.ts';
 import { stayAwake } from './stay-awake.ts';
+import type { Workload } from './workloads.ts';
 
-export interface Load {
-  readonly port: number;
-  readonly connections: number;
-  readonly durationMs: number;
-  /** The bytes of the next request on a connection. */
-  readonly next: (connection: number) => Buffer;
-}
+// Work that the last sample began is over by then.
+const SETTLING_MS = 30;
 
 /**
- * Each connection sends again once it is answered. It writes prepared bytes and counts what
- * comes back: a full HTTP client would need more of its core than the contestants of theirs.
+ * Requests of one kind for a while, with the headers of one client: each connection sends again once it is answered. It writes
+ * prepared bytes and counts what comes back: a full HTTP client would need more of its core than the contestants of theirs.
  * Resolves with the number of answers.
  */
-export async function fire(load: Load): Promise<number> {
-  const deadlineMs = performance.now() + load.durationMs;
-  const rest = stayAwake();
-  const connections = Array.from({ length: load.connections }, (_, at) =>
-    ask(load, at, deadlineMs),
+export async function load(
+  contestant: Contestant,
+  { connections, next, samples: [known] }: Workload,
+  durationMs: number,
+  accept?: string,
+): Promise<number> {
+  const deadlineMs = performance.now() + durationMs;
+  const question = contestant.replaysRecording ? () => known : next;
+  using _awake = stayAwake();
+  const answered = await Promise.all(
+    Array.from({ length: connections }, (_, at) =>
+      ask(contestant.process.port, () => contestant.request(question(), at, accept), deadlineMs),
+    ),
   );
-  const answered = await Promise.all(connections);
-  rest();
   return answered.reduce((sum, count) => sum + count, 0);
 }
 
-function ask({ port, next }: Load, connection: number, deadlineMs: number): Promise<number> {
+/** The microseconds of CPU for one request. */
+export async function sample(...given: Parameters<typeof load>): Promise<number> {
+  const [{ process }] = given;
+  const before = await process.ask({ ask: 'cpu' });
+  const answered = await load(...given);
+  await delay(SETTLING_MS);
+  const after = await process.ask({ ask: 'cpu' });
+  return (after - before) / answered;
+}
+
+function ask(port: number, next: () => Buffer, deadlineMs: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     const reader = new AnswerReader();
     let answered = 0;
-    const send = () => socket.write(next(connection));
+    const send = () => socket.write(next());
     const fail = (reason: unknown) => {
       socket.destroy();
       reject(reason instanceof Error ? reason : new Error(String(reason)));

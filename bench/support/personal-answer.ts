@@ -1,4 +1,7 @@
+import { withClaims } from '../../test/support/tokens.ts';
+
 const HEAD_END = '\r\n\r\n';
+const FIRST_LOGIN = 900_001;
 
 /** A recorded answer as another login's, whose positions and orders have ids of their own. */
 export function personalAnswer(recorded: Buffer, login: string): Buffer {
@@ -22,12 +25,5 @@ export function loginIn(head: string): string {
 
 /** Tokens like this one, each of a login of its own. */
 export function tokensLike(token: string, count: number): string[] {
-  const [header, payload = '', signature] = token.split('.');
-  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
-  return Array.from({ length: count }, (_, at) => {
-    const own = Buffer.from(JSON.stringify({ ...claims, login: FIRST_LOGIN + at }));
-    return `${header}.${own.toString('base64url')}.${signature}`;
-  });
+  return Array.from({ length: count }, (_, at) => withClaims(token, { login: FIRST_LOGIN + at }));
 }
-
-const FIRST_LOGIN = 900_001;

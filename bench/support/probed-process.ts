@@ -5,12 +5,13 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../test/support/free-ports.ts';
-import { onCore } from './cores.ts';
+import { CONTESTANT_CORE, onCore } from './cores.ts';
 import type { ProbeAnswers, ProbeQuestion } from './probe.ts';
 
 export interface ProcessOptions {
   readonly script: string;
-  readonly core: number;
+  /** A contestant's own, unless it is said. */
+  readonly core?: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeFlags?: readonly string[];
   /** Without the probe, whose modules would be a part of the memory that is measured. */
@@ -32,7 +33,13 @@ export class ProbedProcess implements AsyncDisposable {
   #asking: Promise<unknown> = Promise.resolve();
 
   constructor(
-    { script, core, environment = {}, nodeFlags = [], isBare = false }: ProcessOptions,
+    {
+      script,
+      core = CONTESTANT_CORE,
+      environment = {},
+      nodeFlags = [],
+      isBare = false,
+    }: ProcessOptions,
     port = 0,
   ) {
     const probe = isBare ? [] : ['--import', PROBE];

@@ -1,18 +1,11 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { listenLocally } from '../../test/support/local-server.ts';
 
 /** A phone's radio stays on for some ten seconds after the last packet, and wakes for the next one. */
 const ON_AFTER_MS = 10_000;
 
-export interface Radio extends Disposable {
-  readonly url: string;
-  /** The share of the time that it was on, and the bytes that came to the phone, since the last call of `reset`. */
-  figures(): { readonly onShare: number; readonly bytes: number };
-  reset(): void;
-}
-
 /** Stands between a phone and the service, and notes when something passes, in either direction, the end of a connection too. */
-export async function startRadio(target: string): Promise<Radio> {
+export async function startRadio(target: string) {
   const { hostname, port } = new URL(target);
   let times: number[] = [];
   let bytes = 0;
@@ -36,10 +29,9 @@ export async function startRadio(target: string): Promise<Radio> {
       from.pipe(to);
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...(await listenLocally(server)),
+    /** The share of the time that it was on, and the bytes that came to the phone, since the last call of `reset`. */
     figures() {
       const now = performance.now();
       const onMs = times.map((at, index) => Math.min((times[index + 1] ?? now) - at, ON_AFTER_MS));
@@ -50,6 +42,5 @@ export async function startRadio(target: string): Promise<Radio> {
       bytes = 0;
       since = performance.now();
     },
-    [Symbol.dispose]: () => void server.close(),
   };
 }

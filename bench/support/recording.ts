@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose';
 import { request } from 'undici';
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
 
@@ -15,7 +16,7 @@ export async function record(instruments: number, tokens: number) {
     tickMs: 0,
   });
   const token = sandbox.token({ email: EMAIL });
-  const { login, group } = claimsOf(token);
+  const { login, group } = decodeJwt<{ login: string; group: string }>(token);
   const get = (path: string, encoding?: string) => answerOf(sandbox, path, token, encoding);
   const catalog = `/trading/tickers/${encodeURIComponent(group)}`;
   return {
@@ -55,8 +56,4 @@ async function answerOf(sandbox: Sandbox, path: string, token: string, encoding 
   );
   const head = `HTTP/1.1 200 OK\r\n${kept.join('')}content-length: ${bytes.length}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), bytes]);
-}
-
-function claimsOf(token: string): { login: string; group: string } {
-  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 }

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { listenLocally } from '../../test/support/local-server.ts';
 
 export interface SlowLineOptions {
   readonly roundTripMs: number;
@@ -18,12 +18,7 @@ export async function startSlowLine(target: string, { roundTripMs, bytesPerMs }:
     carry(phone, service, up, openAtMs);
     carry(service, phone, down, openAtMs);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.dispose]: () => void server.close(),
-  };
+  return listenLocally(server);
 
   function carry(from: Socket, to: Socket, direction: { freeAtMs: number }, openAtMs: number) {
     let carried = Promise.resolve();

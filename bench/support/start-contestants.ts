@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PreparedAnswers } from '../contestants/wire.ts';
-import { Contestant, type ContestantOptions } from './contestant.ts';
-import { CONTESTANT_CORE } from './cores.ts';
+import { type Contestant, type ContestantOptions, createContestant } from './contestant.ts';
 import type { Gateway } from './gateway.ts';
 import { ALONE, OURS, UNLIMITED } from './ours.ts';
 import { ProbedProcess, type ProcessOptions } from './probed-process.ts';
@@ -74,9 +73,8 @@ export async function start(
   { url, tokens }: Surroundings,
   { script, environment, nodeFlags = [], ...entry }: Entry,
 ): Promise<Contestant> {
-  const given = { GATEWAY_URL: url, ...environment };
-  const options = { script, core: CONTESTANT_CORE, nodeFlags, environment: given };
-  return new Contestant({ ...entry, process: await ProbedProcess.listening(options), tokens });
+  const given = { script, nodeFlags, environment: { GATEWAY_URL: url, ...environment } };
+  return createContestant({ ...entry, process: await ProbedProcess.listening(given), tokens });
 }
 
 function pathOf(relative: string): string {

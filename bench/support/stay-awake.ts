@@ -1,14 +1,16 @@
 /**
- * Busy-polls the event loop until it is stopped. To wake a sleeping core costs the
+ * Busy-polls the event loop until the end of its scope. To wake a sleeping core costs the
  * sender some microseconds, and the slower of two contestants would find it asleep more often.
  */
-export function stayAwake(): () => void {
+export function stayAwake(): Disposable {
   let isAwake = true;
   const look = () => {
     if (isAwake) setImmediate(look);
   };
   look();
-  return () => {
-    isAwake = false;
+  return {
+    [Symbol.dispose]() {
+      isAwake = false;
+    },
   };
 }

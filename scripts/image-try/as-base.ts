@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuiltImage } from './build.ts';
 import type { Buildah } from './buildah.ts';
-import { Container } from './container.ts';
+import { startContainer } from './container.ts';
 import { expectEqual } from './expect.ts';
 
 const DERIVED = 'localhost/image-try-derived';
@@ -28,7 +28,7 @@ export async function tryAsBase(buildah: Buildah, image: BuiltImage): Promise<vo
   buildah.build(DERIVED, folder);
   const config = buildah.config(DERIVED);
   const derived = { ...image, config, rootFolder: buildah.from(DERIVED).folder };
-  await using container = await Container.start(derived, { SANDBOX: 'on' });
+  await using container = await startContainer(derived, { SANDBOX: 'on' });
   await container.serving;
   const url = `${container.url}/graphql?query=${encodeURIComponent('{ greeting }')}`;
   const { data } = (await (await fetch(url)).json()) as { data?: unknown };

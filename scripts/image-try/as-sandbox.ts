@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import type { BuiltImage } from './build.ts';
-import { Container } from './container.ts';
+import { type Container, startContainer } from './container.ts';
 import { expect, expectEqual } from './expect.ts';
 
 /** What the README offers for a first look: it serves, as nobody, and writes to its volume alone. */
 export async function tryAsSandbox(image: BuiltImage): Promise<void> {
-  await using container = await Container.start(image, {
+  await using container = await startContainer(image, {
     SANDBOX: 'on',
     // As with a gateway; the sandbox alone would record orders in memory.
     ORDER_STORE: 'data/orders.db',

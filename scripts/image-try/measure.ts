@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { median } from '../../bench/support/statistics.ts';
 import { startSandbox } from '../../sandbox/start.ts';
 import type { BuiltImage } from './build.ts';
-import { Container } from './container.ts';
+import { startContainer } from './container.ts';
 
 export const STARTS = 3;
 /** What it holds changes no more after that: there is no load. */
@@ -13,7 +14,7 @@ export async function measure(image: BuiltImage) {
   const starts: number[] = [];
   let idleMegabytes = 0;
   for (let at = 1; at <= STARTS; at += 1) {
-    await using container = await Container.start(image, {
+    await using container = await startContainer(image, {
       GATEWAY_URL: sandbox.url,
       NODE_OPTIONS: '--max-old-space-size=1024',
     });
@@ -24,6 +25,5 @@ export async function measure(image: BuiltImage) {
     }
     await container.stop();
   }
-  const startSeconds = starts.sort((a, b) => a - b)[Math.floor(STARTS / 2)] ?? Number.NaN;
-  return { startSeconds, idleMegabytes };
+  return { startSeconds: median(starts), idleMegabytes };
 }

@@ -1,10 +1,10 @@
 import type { BuiltImage } from './build.ts';
-import { Container } from './container.ts';
+import { startContainer } from './container.ts';
 import { expect, expectEqual } from './expect.ts';
 
 /** It does not start, and says in one line of its log which setting it misses. */
 export async function tryWithoutGateway(image: BuiltImage): Promise<void> {
-  await using container = await Container.start(image, {});
+  await using container = await startContainer(image, {});
   const code = await container.ended;
   expect(code !== null && code > 0, 'it does not start without a gateway');
   expectEqual(container.errors, [], 'it writes nothing but its log');

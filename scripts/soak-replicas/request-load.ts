@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Agent, request } from 'undici';
+import { Pool } from 'undici';
+import { post } from '../../bench/support/post.ts';
 import { loopbackAddress } from '../../test/support/loopback-address.ts';
 
 const BATCH_MS = 50;
@@ -24,8 +25,8 @@ const KINDS = [ORDER, ...Array.from({ length: 19 }, (_, at) => (at % 2 ? FIELDS 
 export function startRequestLoad(url: string, tokens: readonly string[], perSecond: number) {
   // An account's requests come from an address of its own.
   const accounts = tokens.map((token, at) => ({
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    dispatcher: new Agent({ localAddress: loopbackAddress(at) }),
+    token,
+    pool: new Pool(url, { localAddress: loopbackAddress(at) }),
   }));
   const inFlight = new Set<Promise<void>>();
   /** `skipped` were due while too many were in flight; `repeated` were told to wait for a moment. */
@@ -37,16 +38,18 @@ export function startRequestLoad(url: string, tokens: readonly string[], perSeco
     // Each account sends every kind.
     const account = accounts[Math.floor(counts.sent / KINDS.length) % accounts.length];
     counts.sent += 1;
+    if (!account) return;
     const variables = query === ORDER ? { key: randomUUID() } : {};
-    const sent = { method: 'POST', body: JSON.stringify({ query, variables }) } as const;
     try {
       for (let repeats = 0; ; repeats += 1) {
-        const { statusCode, body } = await request(`${url}/graphql`, { ...sent, ...account });
-        const answer = await body.text();
-        const isFine = statusCode === 200 && !answer.includes('"errors"');
+        const { status, text: answer } = await post(account.pool, account.token, {
+          query,
+          variables,
+        });
+        const isFine = status === 200 && !answer.includes('"errors"');
         if (isFine && (query !== ORDER || answer.includes('OrderAccepted'))) return;
         if (repeats === MOST_REPEATS || !answer.includes('"RATE_LIMITED"')) {
-          return void counts.failures.push(`${statusCode} ${answer.slice(0, 300)}`);
+          return void counts.failures.push(`${status} ${answer.slice(0, 300)}`);
         }
         counts.repeated += 1;
         await delay(REPEAT_MS);
@@ -81,7 +84,7 @@ export function startRequestLoad(url: string, tokens: readonly string[], perSeco
       isOn = false;
       await sending;
       await Promise.all(inFlight);
-      await Promise.all(accounts.map(({ dispatcher }) => dispatcher.close()));
+      await Promise.all(accounts.map(({ pool }) => pool.close()));
     },
   };
 }

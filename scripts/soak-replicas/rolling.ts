@@ -33,8 +33,7 @@ export async function rollingRestart(options: RollingOptions) {
   const { accounts, socketsPerAccount, pollMs, requestsPerSecond, delayMs, aroundMs } = options;
   const onStep = options.onStep ?? (() => {});
   await using sandbox = await startSandbox({ seed: 'rolling', instruments: 100, tickMs: 0 });
-  const ticking = setInterval(() => sandbox.tick(), TICK_MS);
-  using _ticking = { [Symbol.dispose]: () => clearInterval(ticking) };
+  using ticking = setInterval(() => sandbox.tick(), TICK_MS);
   await using replicas = await startReplicas(options.haproxyPath, {
     NODE_ENV: 'production',
     GATEWAY_URL: sandbox.url,

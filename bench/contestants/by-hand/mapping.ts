@@ -1,4 +1,5 @@
 import type { WirePosition, WireSession } from '../../../sandbox/wire-types.ts';
+import type { WithdrawalMethod } from '../../../sandbox/withdrawal-methods.ts';
 import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
 
 /** From the gateway's names to the screens', field by field and without a check. */
@@ -61,13 +62,7 @@ export function toSession(wire: WireSession) {
   };
 }
 
-export function toMethod(wire: {
-  id: number;
-  title: string;
-  type: string;
-  status: string;
-  subtitle: string;
-}) {
+export function toMethod(wire: WithdrawalMethod) {
   return {
     id: String(wire.id),
     title: wire.title,

@@ -1,4 +1,5 @@
 import type { WirePosition, WireSession } from '../../../sandbox/wire-types.ts';
+import type { WithdrawalMethod } from '../../../sandbox/withdrawal-methods.ts';
 import type { WireInstrument } from '../../../src/gateway/wire/instrument.ts';
 import { toInstrument, toMethod, toPosition, toSession } from './mapping.ts';
 
@@ -40,7 +41,7 @@ export const reads = {
 
   async withdrawalMethods(token: string, get: Get) {
     const groups = await get('/payments/client/withdrawal-methods', token);
-    return (groups as Parameters<typeof toMethod>[0][][]).flat().map(toMethod);
+    return (groups as WithdrawalMethod[][]).flat().map(toMethod);
   },
 
   async customerId(token: string, get: Get) {

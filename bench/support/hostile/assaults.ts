@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { headersOf, postBytes } from '../post.ts';
 import {
   type Account,
   bodyOf,
-  HostileClient,
   type HostileDocument,
   type HostileReply,
-  headersOf,
+  openHostileClient,
 } from './hostile-client.ts';
-import { HostileSocket } from './hostile-socket.ts';
+import { openHostileSocket } from './hostile-socket.ts';
 
 export type Kind = 'nobody' | 'query' | 'event' | 'unread' | 'many';
 
@@ -59,15 +59,15 @@ export class ReplyTally {
 }
 
 async function oneByOne(target: Target): Promise<void> {
-  using client = new HostileClient(target.account);
+  using client = openHostileClient(target.account);
   await again(target, () => client.post(target.write(), target.signal));
 }
 
 async function subscribed({ account, write, signal, replies }: Target): Promise<void> {
   using sockets = new DisposableStack();
-  const open: HostileSocket[] = [];
+  const open: Awaited<ReturnType<typeof openHostileSocket>>[] = [];
   while (open.length < SOCKETS && !signal.aborted) {
-    const socket = sockets.use(await HostileSocket.open(account));
+    const socket = sockets.use(await openHostileSocket(account));
     open.push(socket);
     replies.add('subscriptions', SUBSCRIPTIONS_PER_SOCKET);
     for (let at = 0; at < SUBSCRIPTIONS_PER_SOCKET; at += 1) {
@@ -78,8 +78,7 @@ async function subscribed({ account, write, signal, replies }: Target): Promise<
     }
   }
   await over(signal);
-  const events = open.reduce((sum, socket) => sum + socket.events, 0);
-  replies.add('events', events);
+  for (const { events } of open) replies.add('events', events());
 }
 
 async function unread(target: Target): Promise<void> {
@@ -93,7 +92,7 @@ async function unreadSockets(
   opened: DisposableStack,
 ): Promise<void> {
   for (let at = 0; at < SOCKETS && !signal.aborted; at += 1) {
-    const socket = opened.use(await HostileSocket.open(account));
+    const socket = opened.use(await openHostileSocket(account));
     socket.pause();
     for (let sent = 0; sent < SUBSCRIPTIONS_PER_SOCKET; sent += 1) void socket.run(write());
     replies.add('unread on sockets', SUBSCRIPTIONS_PER_SOCKET);
@@ -113,11 +112,7 @@ function askAndLeave({ account: { port, token }, write }: Target) {
   socket.on('error', () => {});
   socket.pause();
   for (let sent = 0; sent < PIPELINED; sent += 1) {
-    const body = bodyOf(write());
-    const length = String(Buffer.byteLength(body));
-    const headers = { host: 'facade', ...headersOf(token), 'content-length': length };
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.write(`POST /graphql HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+    socket.write(postBytes('/graphql', headersOf(token), bodyOf(write())));
   }
   return socket;
 }
@@ -125,12 +120,12 @@ function askAndLeave({ account: { port, token }, write }: Target) {
 async function many(target: Target): Promise<void> {
   const { account, write, signal } = target;
   using opened = new DisposableStack();
-  const client = opened.use(new HostileClient(account));
+  const client = opened.use(openHostileClient(account));
   const asking: Promise<void>[] = Array.from({ length: CONNECTIONS }, () =>
     again(target, () => client.post(write(), signal)),
   );
   for (let at = 0; at < SOCKETS && !signal.aborted; at += 1) {
-    const socket = opened.use(await HostileSocket.open(account));
+    const socket = opened.use(await openHostileSocket(account));
     signal.addEventListener('abort', () => socket.complete());
     for (let operation = 0; operation < OPERATIONS_PER_SOCKET; operation += 1) {
       asking.push(again(target, () => socket.run(write())));

@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { headersOf } from '../post.ts';
 
 export interface HostileDocument {
   readonly text: string;
@@ -22,36 +23,28 @@ export const NO_REPLY: HostileReply = { status: 0, codes: [] };
 const KEPT_CHARACTERS = 4_096;
 
 /** Sends requests over HTTP as one account, on as many connections as it likes. */
-export class HostileClient implements Disposable {
-  readonly #token: string;
-  readonly #pool: Pool;
-
-  constructor({ port, token }: Account) {
-    this.#token = token;
-    this.#pool = new Pool(`http://127.0.0.1:${port}`);
-  }
-
-  /** Never rejects: a connection that the server closes is an answer too. */
-  async post(document: HostileDocument, signal: AbortSignal): Promise<HostileReply> {
-    try {
-      const { statusCode, body } = await this.#pool.request({
-        path: '/graphql',
-        method: 'POST',
-        headers: headersOf(this.#token),
-        body: bodyOf(document),
-        signal,
-      });
-      const ends = new AnswerEnds();
-      for await (const chunk of body) ends.take(chunk as Buffer);
-      return { status: statusCode, codes: ends.codes };
-    } catch {
-      return NO_REPLY;
-    }
-  }
-
-  [Symbol.dispose](): void {
-    void this.#pool.destroy();
-  }
+export function openHostileClient({ port, token }: Account) {
+  const pool = new Pool(`http://127.0.0.1:${port}`);
+  return {
+    /** Never rejects: a connection that the server closes is an answer too. */
+    async post(document: HostileDocument, signal: AbortSignal): Promise<HostileReply> {
+      try {
+        const { statusCode, body } = await pool.request({
+          path: '/graphql',
+          method: 'POST',
+          headers: headersOf(token),
+          body: bodyOf(document),
+          signal,
+        });
+        const ends = new AnswerEnds();
+        for await (const chunk of body) ends.take(chunk as Buffer);
+        return { status: statusCode, codes: ends.codes };
+      } catch {
+        return NO_REPLY;
+      }
+    },
+    [Symbol.dispose]: () => void pool.destroy(),
+  };
 }
 
 /** Keeps the two ends of an answer, where errors are: the rest may have tens of megabytes. */
@@ -75,8 +68,4 @@ export class AnswerEnds {
 
 export function bodyOf({ text, variables }: HostileDocument): string {
   return JSON.stringify({ query: text, variables });
-}
-
-export function headersOf(token: string): Record<string, string> {
-  return { 'content-type': 'application/json', authorization: `Bearer ${token}` };
 }

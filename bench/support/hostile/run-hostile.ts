@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CONTESTANT_CORE } from '../cores.ts';
 import { startLiveGateway } from '../live-gateway.ts';
 import { table } from '../markdown.ts';
 import { ALONE, OURS } from '../ours.ts';
 import { ProbedProcess } from '../probed-process.ts';
 import { ASSAULTS, ReplyTally } from './assaults.ts';
-import { Bystander, type BystanderFigures } from './bystander.ts';
-import { HostileClient } from './hostile-client.ts';
+import { type BystanderFigures, startBystander } from './bystander.ts';
+import { openHostileClient } from './hostile-client.ts';
 import { type Attack, NOBODY, writerOf } from './known-documents.ts';
-import { ResidentWatch } from './resident-watch.ts';
+import { watchResident } from './resident-watch.ts';
 
 export interface HostileOptions {
   readonly attacks: readonly Attack[];
@@ -21,16 +20,7 @@ export interface HostileOptions {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-export interface Harm {
-  readonly name: string;
-  /** The longest hold of the event loop; null where it did not come back. */
-  readonly holdMs: number | null;
-  readonly cheap: BystanderFigures;
-  readonly personal: BystanderFigures;
-  readonly grownBytes: number;
-  readonly end: 'alive' | 'ended' | 'took 4 GB';
-  readonly report: string;
-}
+type Harm = Awaited<ReturnType<typeof measureHarm>>;
 
 const BYSTANDERS = 4;
 const AT_ONCE = 20;
@@ -70,12 +60,11 @@ async function startFacade(
 ): Promise<ProbedProcess> {
   const facade = await ProbedProcess.listening({
     script: OURS,
-    core: CONTESTANT_CORE,
     nodeFlags: ['--max-old-space-size=2048'],
     environment: { ...ALONE, LOG_LEVEL: 'error', ...settings },
   });
   for (const token of tokens) {
-    using client = new HostileClient({ port: facade.port, token });
+    using client = openHostileClient({ port: facade.port, token });
     const warm = { text: WARM, variables: {} };
     const { status } = await client.post(warm, AbortSignal.timeout(30_000));
     if (status !== 200) throw new Error(`the facade answers ${WARM} with ${status}`);
@@ -89,13 +78,12 @@ async function measureHarm(
   [token = '', ...bystanders]: readonly string[],
   { name, kind, ...document }: Attack,
   ms: number,
-): Promise<Harm> {
+) {
   const { port } = facade;
-  using resident = new ResidentWatch(facade);
-  const before = resident.peakBytes;
+  using resident = watchResident(facade);
   await facade.ask({ ask: 'watch-holds' });
-  await using cheap = new Bystander(port, bystanders, '{ __typename }');
-  await using personal = new Bystander(port, bystanders, '{ positions { id } }');
+  await using cheap = startBystander(port, bystanders, '{ __typename }');
+  await using personal = startBystander(port, bystanders, '{ positions { id } }');
   const replies = new ReplyTally();
   const signal = AbortSignal.timeout(ms);
   const write = writerOf(document);
@@ -107,11 +95,12 @@ async function measureHarm(
   );
   const report = isOver ? String(replies) : 'cut off';
   const figures = { cheap: cheap.stop(), personal: personal.stop() };
+  /** The longest hold of the event loop; null where it did not come back. */
   const holdMs = await within(COMES_BACK_WITHIN_MS, facade.ask({ ask: 'longest-hold' }));
   return {
     ...{ name, holdMs, ...figures, report },
-    grownBytes: resident.peakBytes - before,
-    end: resident.isOver ? 'took 4 GB' : facade.hasEnded ? 'ended' : 'alive',
+    grownBytes: resident.grownBytes(),
+    end: resident.isOver() ? 'took 4 GB' : facade.hasEnded ? 'ended' : 'alive',
   };
 }
 

@@ -16,37 +16,21 @@ interface Part {
   readonly ahead: number;
 }
 
-/** The least of the rounds, in milliseconds, because what else the machine does only adds to it. */
-export interface CatalogStops {
-  readonly firstLoad: number;
-  readonly firstLoadInParts: number;
-  readonly restart: number;
-  readonly save: number;
-  readonly search: number;
-  readonly savedKb: number;
-  /** How many were found for each text, by a copy that was read from the store. */
-  readonly found: readonly number[];
-}
+export type CatalogStops = Awaited<ReturnType<typeof catalogStops>>;
 
 /** How long an app stops for a catalog: its first load, in one answer and in parts, a restart, a save of some that have changed, a search. */
-export async function catalogStops(
-  phone: Phone,
-  rows: readonly Instrument[],
-  rounds: number,
-): Promise<CatalogStops> {
+export async function catalogStops(phone: Phone, rows: readonly Instrument[], rounds: number) {
   const most = Number.POSITIVE_INFINITY;
-  const least = {
-    firstLoad: most,
-    firstLoadInParts: most,
-    restart: most,
-    save: most,
-    search: most,
+  /** The least of the rounds, in milliseconds, because what else the machine does only adds to it. */
+  const stops = {
+    ...{ firstLoad: most, firstLoadInParts: most, restart: most, save: most, search: most },
+    savedKb: 0,
+    /** How many were found for each text, by a copy that was read from the store. */
+    found: [] as readonly number[],
   };
-  const note = (what: keyof typeof least, ms: number) => {
-    least[what] = Math.min(least[what], ms);
+  const note = (what: Exclude<keyof typeof stops, 'found'>, ms: number) => {
+    stops[what] = Math.min(stops[what], ms);
   };
-  let found: readonly number[] = [];
-  let saved = 0;
   for (let round = 0; round < rounds; round += 1) {
     const entries = new Map<string, string>();
     let written = 0;
@@ -102,14 +86,14 @@ export async function catalogStops(
     answers.set('0', answer('1', changed, false));
     written = 0;
     note('save', await phone.longestStop(() => client.catalog.sync()));
-    saved = written;
+    stops.savedKb = written / 1_000;
     const searches = TEXTS.map((text) => {
       const startedMs = phone.nowMs();
       for (let time = 0; time < SEARCHES; time += 1) client.catalog.search(text);
       return (phone.nowMs() - startedMs) / SEARCHES;
     });
     note('search', Math.max(...searches));
-    found = TEXTS.map((text) => client.catalog.search(text).length);
+    stops.found = TEXTS.map((text) => client.catalog.search(text).length);
   }
-  return { ...least, savedKb: saved / 1_000, found };
+  return stops;
 }
