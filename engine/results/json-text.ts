@@ -20,7 +20,7 @@ async function chunksInSlices(
   { scheduler, client, blocks }: Meter,
 ): Promise<readonly Buffer[]> {
   const writer = new JsonWriter(blocks);
-  for (const _full of writer.write(result)) {
+  for (const _piece of writer.write(result)) {
     if (scheduler.isSliceOver()) await scheduler.turn(client);
   }
   return writer.end();

@@ -1,6 +1,6 @@
 // JSON.stringify writes this many nodes within some tens of microseconds.
 const NODES_AT_ONCE = 256;
-// So much text is written within a millisecond or two.
+const PIECES_BETWEEN_LOOKS = 32;
 const BLOCK_BYTES = 65_536;
 const encoder = new TextEncoder();
 
@@ -22,12 +22,13 @@ export class JsonWriter {
   readonly #chunks: Buffer[] = [];
   readonly #blocks: TextBlocks;
   #text = '';
+  #pieces = 0;
 
   constructor(blocks: TextBlocks) {
     this.#blocks = blocks;
   }
 
-  /** Yields whenever a block is full, so that others can have their turn. */
+  /** Yields after some pieces, so that others can have their turn: the text of as many can be short. */
   *write(value: unknown): Generator<undefined> {
     if (value instanceof WrittenItems) {
       this.#flush();
@@ -48,9 +49,9 @@ export class JsonWriter {
       }
       this.#text += '}';
     }
-    if (this.#text.length < BLOCK_BYTES) return;
-    this.#flush();
-    yield;
+    if (this.#text.length >= BLOCK_BYTES) this.#flush();
+    this.#pieces += 1;
+    if (this.#pieces % PIECES_BETWEEN_LOOKS === 0) yield;
   }
 
   /** Writes items without the brackets of their list. */

@@ -46,7 +46,8 @@ export class FrameWriter {
     if (isLarge) {
       socket.cork();
       socket.write(frame);
-      for (const part of parts) socket.write(part);
+      // A text that waits in a socket would count its characters, not its bytes.
+      for (const part of parts) socket.write(typeof part === 'string' ? Buffer.from(part) : part);
       socket.uncork();
     } else {
       for (const part of parts) {

@@ -37,7 +37,9 @@ test('errors are written as errors, undefined is left out', async () => {
 test('writing and joining a large answer yields to other tasks', async () => {
   const rows = Array.from({ length: 200_000 }, (_, id) => ({ id, name: `row ${id}`, ids: [id] }));
   expect(await turnsDuring(async () => jsonText({ data: { rows } }, costly()))).toBeGreaterThan(3);
+  const slices = meterFor(1_000_000, COSTLY_FIELDS + 1, 0);
+  const short = { data: { list: Array(20_000).fill(0) } };
+  expect(await turnsDuring(async () => jsonText(short, slices))).toBeGreaterThan(100);
   const chunks = Array.from({ length: 10 }, () => Buffer.from('x'));
-  const slices = meterFor(1, 0, 0);
   expect(await turnsDuring(async () => jsonBytes(chunks, slices))).toBeGreaterThan(3);
 });

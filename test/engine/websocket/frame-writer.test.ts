@@ -26,7 +26,7 @@ async function connect() {
   const [request, stream, head] = (await upgraded) as [never, Duplex, Buffer];
   sockets.handleUpgrade(request, stream, head, () => {});
   await once(socket, 'open');
-  return { socket, messages, frames: new FrameWriter(stream, HEAD) };
+  return { socket, stream, messages, frames: new FrameWriter(stream, HEAD) };
 }
 
 function whole(values: readonly string[]): string[] {
@@ -66,6 +66,16 @@ test('what a stalled reader has not taken is not overwritten by what is written 
   stalled.socket.resume();
   await eventually(() => hasLeft && stalled.messages.length === values.length);
   expect(stalled.messages).toEqual(whole(values));
+});
+
+test('what a stalled reader has not taken counts its bytes, whatever its characters', async () => {
+  const { socket, stream, frames } = await connect();
+  socket.pause();
+  const value = `"${'漢'.repeat(10_000)}"`;
+  while (stream.writableLength === 0) frames.write(value, () => {});
+  const before = stream.writableLength;
+  expect(frames.write(value, () => {})).toBeGreaterThan(30_000);
+  expect(stream.writableLength - before).toBeGreaterThan(30_000);
 });
 
 test('chunks are one message, at every length encoding', async () => {
