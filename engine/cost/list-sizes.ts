@@ -1,4 +1,12 @@
-import { type FieldNode, type GraphQLField, type GraphQLSchema, getNamedType } from 'graphql';
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+} from 'graphql';
 import type { DocumentValues } from '../documents/document-values.ts';
 import { traitOf } from '../field-traits.ts';
 import type { Amount, CostInputs } from './amount.ts';
@@ -16,7 +24,7 @@ export function createListSizes(schema: GraphQLSchema) {
   return (typeName: string, field: GraphQLField<unknown, unknown>, page: Amount | null): Amount => {
     const own = traitOf(field, 'listSize');
     if (own !== undefined) return sizeOf(own);
-    const known = ofIntrospection.get(typeName) ?? page;
+    const known = ofIntrospection.get(`${typeName}.${field.name}`) ?? page;
     if (known !== null) return known;
     const ofType = traitOf(getNamedType(field.type), 'listSize');
     return ofType === undefined ? USUAL_SIZE : sizeOf(ofType);
@@ -81,16 +89,26 @@ const NO_INPUTS: CostInputs = {
   sizeOf: () => 0,
 };
 
-/** By the type whose lists they are: an average over this schema, each of whose types is introspected about equally often. */
+/** Averages over this schema, since each of its types is introspected about equally often. */
 function introspectionSizes(schema: GraphQLSchema): [string, Amount][] {
   const types = Object.values(schema.getTypeMap());
   const fields = types.flatMap((type) =>
-    'getFields' in type ? Object.values(type.getFields()) : [],
+    isObjectType(type) || isInterfaceType(type) ? Object.values(type.getFields()) : [],
   );
+  const inputs = types.flatMap((type) =>
+    isInputObjectType(type) ? Object.values(type.getFields()) : [],
+  );
+  const per = (count: number, among: number) => Math.max(1, Math.ceil(count / Math.max(1, among)));
+  const args = fields.reduce((count, field) => count + field.args.length, 0);
   return [
-    ['__Schema', types.length],
-    ['__Type', Math.ceil(fields.length / types.length)],
-    ['__Field', 2],
-    ['__Directive', 2],
+    ['__Schema.types', types.length],
+    ['__Schema.directives', schema.getDirectives().length],
+    ['__Type.fields', per(fields.length, types.length)],
+    ['__Type.inputFields', per(inputs.length, types.length)],
+    ['__Type.enumValues', 2],
+    ['__Type.interfaces', 1],
+    ['__Type.possibleTypes', 1],
+    ['__Field.args', per(args, fields.length)],
+    ['__Directive.args', 2],
   ];
 }
