@@ -348,6 +348,17 @@ describe('a copy', () => {
     expect(reserve(database, 'first')).toEqual(INCOMPLETE);
   });
 
+  test('is none that an earlier version wrote last, which counts its commits in the mark without their moment', () => {
+    using folder = createFolder();
+    fill(folder.path, KEYS);
+    const mark = `${folder.path}.mark`;
+    const count = readFileSync(mark, 'latin1').slice(0, 16);
+    writeFileSync(mark, `${count} ${String(Number(count) - 1).padStart(16, '0')} 1\n`);
+    const warnings: string[] = [];
+    using _ = openDatabase(folder.path, { onWarn: (message) => warnings.push(message) });
+    expect(warnings).toEqual([]);
+  });
+
   test('that was not left behind by any commit is no older one', () => {
     using folder = createFolder();
     for (const key of KEYS) fill(folder.path, [key]);
