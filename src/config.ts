@@ -53,8 +53,8 @@ export function parseEnvironment(environment: Environment) {
   });
   const values = Object.fromEntries(entries) as Values;
   for (const problem of contradictions(values)) {
-    // A variable that is wrong by itself already has a line.
-    const words = problem.split(/[^A-Z_]+/);
+    // A variable that is wrong by itself already has a line. A value may contain any word.
+    const words = problem.replace(/=".*":/s, '').split(/[^A-Z_]+/);
     if (!words.some((word) => faulty.has(word as SettingName))) problems.push(problem);
   }
   return {

@@ -184,6 +184,10 @@ describe('values that contradict each other are refused', () => {
     expect(problemsOf({ SHUTDOWN_GRACE_MS: '10s', ORDER_TIMEOUT_MS: '30000' })).toHaveLength(1);
   });
 
+  test('whatever words their values contain', () => {
+    expect(problemsOf({ JWT_AUDIENCE: 'PORT', PORT: 'none' })).toHaveLength(2);
+  });
+
   test('but an issuer and an audience that one kind of key checks do not', () => {
     const expected = { JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' };
     expect(problemsOf({ ...expected, JWT_SECRET: 'canary'.repeat(6) })).toEqual([]);

@@ -24,7 +24,7 @@ export async function openStores({ redisUrl: url, orderStore: path, ...given }: 
   const options = { ...given, uptimeMs: () => performance.now() };
   try {
     if (url === null) {
-      if (path !== 'memory') await checkFilePath(path, options.onWarn);
+      if (path !== 'memory') await checkFilePath(path);
       const records = await (path === 'memory'
         ? createMemoryOrderRecords(options)
         : openSqliteOrderRecords({ ...options, path }));

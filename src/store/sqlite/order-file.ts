@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { chmodSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
   connect,
@@ -11,6 +12,7 @@ import {
 } from './connection.ts';
 import { changesOf, isRewritten, MODE } from './file-changes.ts';
 import { type MachineClock, type MachineMoment, machineMoment } from './machine-clock.ts';
+import { networkFileSystem } from './network-file-system.ts';
 import { forgetChange, isMarked, openMark } from './order-mark.ts';
 import { SCHEMA } from './order-rows.ts';
 import { DAMAGED, MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
@@ -69,6 +71,7 @@ export function openOrderFile(options: OrderFileOptions): OrderFile {
 function open({ path, mustExist, clock, onWarn }: OrderFileOptions) {
   using opened = new DisposableStack();
   if (mustExist && inodeOf(path) === null) throw new SqliteFileError('does not exist');
+  checkDisk(dirname(path), onWarn);
   const isMaker = inodeOf(path) === null && makeFile(path, fill);
   // Until then its maker removes the name of the draft, which changes the ctime, as a copy over the file does.
   if (!isMaker) waitUntil(() => isMarked(path), MAKER_PATIENCE_MS);
@@ -202,6 +205,15 @@ export function rememberedSince({ file }: FileState): MachineMoment | null {
 function withMemory(file: string, since: MachineMoment): string {
   const [inode, born = '0'] = file.split(' ');
   return `${inode} ${born} ${JSON.stringify(since)}`;
+}
+
+/** For whoever opens the file, an operator on another machine too. */
+function checkDisk(folder: string, onWarn: (message: string) => void): void {
+  const network = networkFileSystem(folder);
+  if (network?.isCertain) {
+    throw new SqliteFileError(`is on ${network.name}, a network: use a disk of this machine`);
+  }
+  if (network) onWarn(`${folder} is on ${network.name}: a network's locks cannot be relied on`);
 }
 
 function fill(database: DatabaseSync, draft: string): void {

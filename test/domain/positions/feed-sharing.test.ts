@@ -136,15 +136,15 @@ test('a list that a query was served is shown at once, unless it is older or its
   expect(follower.events).toEqual([[], [position('newer')]]);
 });
 
-test('no query is served an older list than a running feed shows, also where the board has forgotten it', async () => {
+test('no query is served an older list than a running feed shows, also where the board has forgotten it, nor the feed an older one than a query', async () => {
   const { clock, gateway, ledger, viewer, followPositions, hub } = createLiveBench();
   gateway.set(LOGIN, [position('shown')]);
   const phone = viewer('phone');
-  followPositions(phone);
+  const follower = followPositions(phone);
   await clock.advance(0);
-  const older = answerOf([position('older')], { logicalTime: 0, atMs: 0 });
+  let answer = answerOf([position('older')], { logicalTime: 0, atMs: 0 });
   const openPositions = createOpenPositions({
-    gateway: { getOpenPositions: async () => older },
+    gateway: { getOpenPositions: async () => answer },
     board: new PositionsBoard(ledger, 1e8),
     clock,
     hub,
@@ -155,6 +155,11 @@ test('no query is served an older list than a running feed shows, also where the
   const snapshot = { logicalTime: 0 } as SessionAnswer;
   expect(openPositions.newerThan(phone, snapshot)).toBe(read);
   expect(openPositions.newerThan(viewer('forged'), snapshot)).toBeNull();
+  // The feed shows what the query was served.
+  answer = answerOf([position('newer')], { logicalTime: 1_000, atMs: clock.now() });
+  await openPositions.read(phone, { live: false });
+  await clock.advance(0);
+  expect(follower.events).toEqual([[position('shown')], [position('newer')]]);
 });
 
 test('closing ends every subscription without an error and leaves no timer', async () => {

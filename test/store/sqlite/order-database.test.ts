@@ -169,7 +169,7 @@ describe('the file', () => {
   test('is for its owner alone, whatever it was', async () => {
     using folder = createFolder();
     const path = join(folder.folder, 'deep', 'orders.db');
-    await checkFilePath(path, () => {});
+    await checkFilePath(path);
     fill(path, ['key']);
     chmodSync(path, 0o644);
     {
@@ -346,6 +346,17 @@ describe('a copy', () => {
     rmSync(folder.path);
     using database = openDatabase(folder.path);
     expect(reserve(database, 'first')).toEqual(INCOMPLETE);
+  });
+
+  test('is none that an earlier version wrote last, which counts its commits in the mark without their moment', () => {
+    using folder = createFolder();
+    fill(folder.path, KEYS);
+    const mark = `${folder.path}.mark`;
+    const count = readFileSync(mark, 'latin1').slice(0, 16);
+    writeFileSync(mark, `${count} ${String(Number(count) - 1).padStart(16, '0')} 1\n`);
+    const warnings: string[] = [];
+    using _ = openDatabase(folder.path, { onWarn: (message) => warnings.push(message) });
+    expect(warnings).toEqual([]);
   });
 
   test('that was not left behind by any commit is no older one', () => {
