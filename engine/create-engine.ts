@@ -105,14 +105,16 @@ interface Optional
 
 export interface EngineOptions extends Required, Partial<Optional> {}
 
-export type Engine = ReturnType<typeof createEngine>;
-
 /** Serves a schema over HTTP, event streams and WebSockets. Nothing listens yet. */
 export function createEngine(given: EngineOptions) {
   const options = {
     ...DEFAULTS,
     plugins: given.plugins ?? openPlugins(given.schema, [], given.log),
-    metrics: given.metrics ?? unread(),
+    // Metrics that nobody reads.
+    metrics: given.metrics ?? {
+      server: createServerMetrics(new Registry()),
+      graph: { error() {}, refusal() {} },
+    },
     readiness: given.readiness ?? new Readiness({}),
     ...given,
   };
@@ -160,11 +162,6 @@ const DEFAULTS: Omit<Optional, 'plugins' | 'metrics' | 'readiness'> = {
   cachedResponsesBytes: MAX_BYTES / 4,
   receipts: false,
 };
-
-/** Metrics that nobody reads. */
-function unread(): Metrics {
-  return { server: createServerMetrics(new Registry()), graph: { error() {}, refusal() {} } };
-}
 
 function graphOf(
   options: Required & Optional,
@@ -217,6 +214,6 @@ function settingsOf(options: Required & Optional, graph: Graph): ServerSettings 
     tokens: new BearerTokens(options.authCookie && new AuthCookie(options.authCookie)),
     forwarding: new HeaderForwarding(options.forwardHeaders),
     clientNames: createClientNames(options.clientNames),
-    accessLog: createAccessLog({ ...options, clock: bounds.clock, random: Math.random, metrics }),
+    accessLog: createAccessLog({ ...options, clock: bounds.clock, metrics }),
   };
 }

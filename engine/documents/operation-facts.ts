@@ -12,7 +12,7 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
-import { type Amount, largest, lowest, product, provided, sum, whereAny } from '../cost/amount.ts';
+import { type Amount, extreme, product, sum, whereAny } from '../cost/amount.ts';
 import { type ListSizes, pageSize, requestedSize } from '../cost/list-sizes.ts';
 import { type Sharing, sharingOf, traitOf } from '../field-traits.ts';
 import { DocumentValues } from './document-values.ts';
@@ -86,7 +86,7 @@ export function factsOf(
     const limits = args.filter((each) => traitOf(each, 'isAgeLimit'));
     return (node.arguments ?? [])
       .filter(({ name }) => limits.some((each) => each.name === name.value))
-      .map(({ value }) => provided(when, limitIn(values.read(value)), Infinity));
+      .map(({ value }) => whereAny([when], limitIn(values.read(value)), Infinity));
   }
 
   function note(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, node: FieldNode) {
@@ -110,7 +110,8 @@ export function factsOf(
   ): Amount {
     if (!isObjectType(type)) {
       // An abstract type costs as much as the most expensive of its possible types.
-      return largest(schema.getPossibleTypes(type).map((each) => ofComposite(each, from, place)));
+      const possible = schema.getPossibleTypes(type);
+      return extreme(Math.max, [0, ...possible.map((each) => ofComposite(each, from, place))]);
     }
     const fields = [...collect(type, from).values()];
     return sum(fields.map((same) => ofField(type, same, place)));
@@ -147,7 +148,10 @@ export function factsOf(
     cost,
     plans,
     isAlwaysTraced,
-    ageLimit: lowest(fields.flatMap(([, same]) => same.flatMap(ageLimitsOf))),
+    ageLimit: extreme(
+      Math.min,
+      fields.flatMap(([, same]) => same.flatMap(ageLimitsOf)),
+    ),
     marks: isUnmarked ? null : marks,
     deprecated: [...deprecated].slice(0, MOST_DEPRECATED),
     notInSubscriptions:
