@@ -34,8 +34,8 @@ import { createServerMetrics, type ServerMetrics } from './server-metrics.ts';
 import type { ServerSettings } from './server-settings.ts';
 import {
   createPersistedDocuments,
+  type PersistedDocuments,
   type PersistedDocumentsOptions,
-  PersistedTexts,
 } from './trusted-documents/persisted-documents.ts';
 import { createWebSocketEndpoint } from './websocket/websocket-endpoint.ts';
 
@@ -124,7 +124,7 @@ export function createEngine(given: EngineOptions) {
       options.cachedResponsesBytes,
       options.metrics.graph.cacheReads?.response,
     ),
-    registered: new PersistedTexts(),
+    persisted: createPersistedDocuments(options),
   };
   const graph = graphOf(options, caches);
   // Loaded with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
@@ -165,14 +165,13 @@ const DEFAULTS: Omit<Optional, 'plugins' | 'metrics' | 'readiness'> = {
 
 function graphOf(
   options: Required & Optional,
-  { responses, registered }: { responses: ResponseCache; registered: PersistedTexts },
+  { responses, persisted }: { responses: ResponseCache; persisted: PersistedDocuments },
 ): Graph {
-  const { log, limiter, metrics, plugins, maxCost, receipts } = options;
+  const { limiter, metrics, plugins, maxCost, receipts } = options;
   const limits = createClientLimits(options);
   const codes = new ErrorCodes({ ...options, metrics: metrics.graph });
   const scheduler = new FairScheduler();
   const pace = createEventPace(limiter, systemClock);
-  const persisted = createPersistedDocuments({ ...options, registered, log });
   const seesResults = plugins.hooks.length > 0;
   return createGraph({
     ...options,

@@ -3,11 +3,10 @@ import {
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLObjectType,
-  type GraphQLOutputType,
   getNamedType,
+  getNullableType,
   isCompositeType,
   isListType,
-  isNonNullType,
   isObjectType,
   type OperationDefinitionNode,
   OperationTypeNode,
@@ -131,7 +130,7 @@ export function factsOf(
     if (read && plan) plan.set(read, sum([plan.get(read) ?? 0, whereAny(conditions, 1)]));
     const inner = getNamedType(field.type);
     if (!isCompositeType(inner)) return whereAny(conditions, 1);
-    const isOfMany = isList(field.type);
+    const isOfMany = isListType(getNullableType(field.type));
     const size = isOfMany
       ? (requestedSize(field, first.node, values) ?? sizes(type.name, field, page))
       : 1;
@@ -164,10 +163,6 @@ interface Place {
   readonly page: Amount | null;
   /** The plan that has the reads of this place; null where none has. */
   readonly plan: Map<string, Amount> | null;
-}
-
-function isList(type: GraphQLOutputType): boolean {
-  return isListType(isNonNullType(type) ? type.ofType : type);
 }
 
 function limitIn(value: ReturnType<DocumentValues['read']>): Amount {
