@@ -34,8 +34,8 @@ import { createServerMetrics, type ServerMetrics } from './server-metrics.ts';
 import type { ServerSettings } from './server-settings.ts';
 import {
   createPersistedDocuments,
+  type PersistedDocuments,
   type PersistedDocumentsOptions,
-  PersistedTexts,
 } from './trusted-documents/persisted-documents.ts';
 import { createWebSocketEndpoint } from './websocket/websocket-endpoint.ts';
 
@@ -105,14 +105,16 @@ interface Optional
 
 export interface EngineOptions extends Required, Partial<Optional> {}
 
-export type Engine = ReturnType<typeof createEngine>;
-
 /** Serves a schema over HTTP, event streams and WebSockets. Nothing listens yet. */
 export function createEngine(given: EngineOptions) {
   const options = {
     ...DEFAULTS,
     plugins: given.plugins ?? openPlugins(given.schema, [], given.log),
-    metrics: given.metrics ?? unread(),
+    // Metrics that nobody reads.
+    metrics: given.metrics ?? {
+      server: createServerMetrics(new Registry()),
+      graph: { error() {}, refusal() {} },
+    },
     readiness: given.readiness ?? new Readiness({}),
     ...given,
   };
@@ -122,7 +124,7 @@ export function createEngine(given: EngineOptions) {
       options.cachedResponsesBytes,
       options.metrics.graph.cacheReads?.response,
     ),
-    registered: new PersistedTexts(),
+    persisted: createPersistedDocuments(options),
   };
   const graph = graphOf(options, caches);
   // Loaded with its first request, which few clients send: it is a quarter of a start. That holds the event loop once, from
@@ -161,21 +163,15 @@ const DEFAULTS: Omit<Optional, 'plugins' | 'metrics' | 'readiness'> = {
   receipts: false,
 };
 
-/** Metrics that nobody reads. */
-function unread(): Metrics {
-  return { server: createServerMetrics(new Registry()), graph: { error() {}, refusal() {} } };
-}
-
 function graphOf(
   options: Required & Optional,
-  { responses, registered }: { responses: ResponseCache; registered: PersistedTexts },
+  { responses, persisted }: { responses: ResponseCache; persisted: PersistedDocuments },
 ): Graph {
-  const { log, limiter, metrics, plugins, maxCost, receipts } = options;
+  const { limiter, metrics, plugins, maxCost, receipts } = options;
   const limits = createClientLimits(options);
   const codes = new ErrorCodes({ ...options, metrics: metrics.graph });
   const scheduler = new FairScheduler();
   const pace = createEventPace(limiter, systemClock);
-  const persisted = createPersistedDocuments({ ...options, registered, log });
   const seesResults = plugins.hooks.length > 0;
   return createGraph({
     ...options,
@@ -217,6 +213,6 @@ function settingsOf(options: Required & Optional, graph: Graph): ServerSettings 
     tokens: new BearerTokens(options.authCookie && new AuthCookie(options.authCookie)),
     forwarding: new HeaderForwarding(options.forwardHeaders),
     clientNames: createClientNames(options.clientNames),
-    accessLog: createAccessLog({ ...options, clock: bounds.clock, random: Math.random, metrics }),
+    accessLog: createAccessLog({ ...options, clock: bounds.clock, metrics }),
   };
 }

@@ -127,7 +127,7 @@ export function createServerMetrics(registry: Registry) {
 
   /** Versions are the clients' own words: only those sent with an accepted token become labels. */
   function countClient({ client, deprecated }: RequestSummary, isAccepted: boolean): void {
-    const versions = client?.label ? versionsOf.get(client.label) : undefined;
+    const versions = client === null ? undefined : versionsOf.get(client.name);
     if (client === null || versions === undefined) {
       unlistedClients.add();
       return;

@@ -34,10 +34,6 @@ export class ByteCollector {
     this.#freePieces = freePieces;
   }
 
-  get length(): number {
-    return this.#length;
-  }
-
   /** A piece that is not kept leaves the collector as it was. */
   add(piece: Buffer): Collected {
     const length = this.#length + piece.length;

@@ -24,7 +24,6 @@ export class FairScheduler {
   readonly #shares = new Map<string, Share>();
   readonly #sliceMs: number;
   #turnBeganAtMs: number | null = null;
-  #isScheduled = false;
 
   constructor(sliceMs = SLICE_MS) {
     this.#sliceMs = sliceMs;
@@ -35,7 +34,7 @@ export class FairScheduler {
     const nowMs = performance.now();
     if (this.#turnBeganAtMs === null) {
       this.#turnBeganAtMs = nowMs;
-      if (!this.#isScheduled) setImmediate(() => this.#endTurn());
+      if (this.#queues.size === 0) setImmediate(() => this.#endTurn());
       return false;
     }
     return nowMs - this.#turnBeganAtMs >= this.#sliceMs;
@@ -43,10 +42,11 @@ export class FairScheduler {
 
   /** Runs the task in a turn of its own, after those of other clients that have waited longer. */
   later(client: string, task: Task): void {
+    // The next turn is planned for as long as anybody waits.
+    if (this.#queues.size === 0) setImmediate(() => this.#runNext());
     const queue = this.#queues.get(client);
     if (queue) queue.push(task);
     else this.#queues.set(client, [task]);
-    this.#schedule();
   }
 
   /** Resolves in a turn in which the caller may work for one slice. */
@@ -84,21 +84,13 @@ export class FairScheduler {
     if (share.running === 0) this.#shares.delete(client);
   }
 
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    setImmediate(() => this.#runNext());
-  }
-
   #runNext(): void {
-    this.#isScheduled = false;
     const [next] = this.#queues;
-    if (!next) return;
-    const [client, queue] = next;
+    const [client, queue] = next as [string, Task[]];
     const task = queue.shift() as Task;
     this.#queues.delete(client);
     if (queue.length > 0) this.#queues.set(client, queue);
-    if (this.#queues.size > 0) this.#schedule();
+    if (this.#queues.size > 0) setImmediate(() => this.#runNext());
     this.#turnBeganAtMs = performance.now();
     setImmediate(() => this.#endTurn());
     task();

@@ -1,7 +1,6 @@
 import pino from 'pino';
 import { type LogOutput, standardOutput } from './log-output.ts';
 import { momentText } from './moment-text.ts';
-import { redactTokens } from './redact.ts';
 import { redactRecord } from './redact-record.ts';
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
@@ -18,16 +17,12 @@ export interface Log extends Pick<pino.Logger, Level | 'isLevelEnabled'> {
 export interface LogOptions {
   readonly level: pino.LevelWithSilent;
   readonly format: LogFormat;
-  readonly destination: LogDestination;
+  /** Takes one line or several at a time. */
+  readonly destination: { write(lines: string): void };
 }
 
 /** `json`: one object per line, for machines. `compact`: one short line, for a console. */
 export type LogFormat = 'json' | 'compact';
-
-export interface LogDestination {
-  /** Takes one line or several. */
-  write(lines: string): void;
-}
 
 /**
  * A log that redacts secrets at any depth, in records, texts, errors and child loggers, so that no
@@ -90,10 +85,7 @@ function redactArguments([first, ...rest]: readonly unknown[]): unknown[] {
 }
 
 function redactArgument(argument: unknown): unknown {
-  if (typeof argument === 'string') return redactTokens(argument);
-  return typeof argument === 'object' && argument !== null
-    ? redactRecord({ argument }).argument
-    : argument;
+  return redactRecord({ argument }).argument;
 }
 
 /** Shortens a line of the JSON log for the console: `08:14:02 warn  message name=value`. */

@@ -10,13 +10,8 @@ export interface LostField {
   readonly off: string;
 }
 
-interface StreamHandle {
-  readonly bytesWritten?: number;
-  readonly writeQueueSize?: number;
-}
-
 interface PrivateSocket {
-  readonly _handle?: StreamHandle | null;
+  readonly _handle?: { readonly bytesWritten?: number; readonly writeQueueSize?: number } | null;
   readonly _paused?: boolean;
 }
 

@@ -35,10 +35,6 @@ export class PullStream<T> implements AsyncIterable<T, undefined> {
     return this.#ending.signal;
   }
 
-  get isEnded(): boolean {
-    return this.#state === 'ended';
-  }
-
   /** The listener is woken, the first time immediately, whenever it may `take`. */
   listen(listener: StreamListener): void {
     if (this.#state === 'new') {
@@ -46,7 +42,7 @@ export class PullStream<T> implements AsyncIterable<T, undefined> {
       this.#options.open();
     }
     this.#listener = listener;
-    if (this.isEnded) listener.ended(this.#error);
+    if (this.#state === 'ended') listener.ended(this.#error);
     else listener.woken();
   }
 
@@ -62,7 +58,7 @@ export class PullStream<T> implements AsyncIterable<T, undefined> {
 
   /** Ends the stream; an error is delivered last. */
   end(error: Error | null = null): void {
-    if (this.isEnded) return;
+    if (this.#state === 'ended') return;
     const wasOpen = this.#state === 'open';
     this.#state = 'ended';
     this.#error = error;

@@ -10,8 +10,8 @@ const OPAQUE = /[\w-]{24,}/g;
 const DIALLED = /\+\p{Nd}[\p{Nd} ().-]{5,24}\p{Nd}/gu;
 const GROUPED = /\b\p{Nd}{2,5}([ -])\p{Nd}{2,5}(?:\1\p{Nd}{2,5}){1,6}\b/gu;
 const DIGITS = /\p{Nd}{6,}/gu;
-// A telephone number has at least this many digits, a date has fewer.
-const LEAST_GROUPED_DIGITS = 9;
+// A telephone number has at least nine digits, a date has fewer.
+const LONG_NUMBER = /(?:\p{Nd}[ -]?){9}/u;
 
 /** Redacts bearer tokens and JWTs. */
 export function redactTokens(text: string): string {
@@ -27,10 +27,6 @@ export function redact(text: string): string {
     .replace(EMAIL, REDACTED)
     .replace(OPAQUE, (run) => (/\d/.test(run) && /[a-z]/i.test(run) ? REDACTED : run))
     .replace(DIALLED, REDACTED)
-    .replace(GROUPED, (run) => (countDigits(run) >= LEAST_GROUPED_DIGITS ? REDACTED : run))
+    .replace(GROUPED, (run) => (LONG_NUMBER.test(run) ? REDACTED : run))
     .replace(DIGITS, REDACTED);
-}
-
-function countDigits(text: string): number {
-  return text.match(/\p{Nd}/gu)?.length ?? 0;
 }

@@ -42,7 +42,7 @@ export async function startApp(config: Config, given: AppOptions = {}) {
     admin.closeAllConnections();
   });
   const port = await atAddress(config, 'public', (port, host) => wired.server.listen(port, host));
-  wired.readiness.serving();
+  wired.readiness.phase = 'serving';
 
   return {
     build,

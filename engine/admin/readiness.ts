@@ -6,27 +6,11 @@ type Checks = Readonly<Record<string, () => string | null>>;
 
 /** The state that health checks report: whether to send traffic here, and the reasons for `degraded`. */
 export class Readiness {
-  #phase: 'starting' | 'serving' | 'draining' = 'starting';
+  phase: 'starting' | 'serving' | 'draining' = 'starting';
   readonly #checks: Checks;
 
   constructor(checks: Checks) {
     this.#checks = checks;
-  }
-
-  serving(): void {
-    this.#phase = 'serving';
-  }
-
-  draining(): void {
-    this.#phase = 'draining';
-  }
-
-  get isServing(): boolean {
-    return this.#phase === 'serving';
-  }
-
-  get isDraining(): boolean {
-    return this.#phase === 'draining';
   }
 
   /** Whether each part is degraded, by its code. */
@@ -39,7 +23,7 @@ export class Readiness {
    * details are for operators alone: they name hosts and settings.
    */
   report() {
-    if (!this.isServing) return { status: 503, body: { status: this.#phase } };
+    if (this.phase !== 'serving') return { status: 503, body: { status: this.phase } };
     const details = Object.entries(this.#checks).flatMap(([code, check]) => {
       const detail = check();
       return detail === null ? [] : [{ code, detail }];

@@ -59,13 +59,13 @@ function judge(
   document: PreparedDocument,
 ): Operation | Refusal {
   const { limits, isMemoryShort } = parts;
-  const selected = selectOperation(document, requested.operationName, transport);
-  if ('errors' in selected) return selected;
-  const coerced = coerceVariables(selected, requested.variables);
+  const prepared = selectOperation(document, requested.operationName, transport);
+  if ('errors' in prepared) return prepared;
+  const coerced = coerceVariables(prepared, document, requested.variables);
   if ('errors' in coerced) return coerced;
-  const price = priceOperation(parts, selected.prepared, coerced, passed);
+  const price = priceOperation(parts, prepared, coerced, passed);
   if ('errors' in price) return price;
-  const refusal = isMemoryShort() ? overMemory(selected.prepared, price.cost) : null;
+  const refusal = isMemoryShort() ? overMemory(prepared, price.cost) : null;
   if (refusal !== null) return refusal;
   const { caller, client, headers, overLimit } = passed;
   return {
@@ -75,7 +75,7 @@ function judge(
     isReserved: overLimit !== null,
     params: requested,
     document,
-    prepared: selected.prepared,
+    prepared,
     values: coerced.values,
     inputs: price.inputs,
     cost: price.cost,

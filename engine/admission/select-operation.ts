@@ -3,11 +3,6 @@ import { requestError } from '../errors/request-error.ts';
 import type { TransportContext } from './operation.ts';
 import { type Refusal, refused } from './refusal.ts';
 
-export interface SelectedOperation {
-  readonly document: PreparedDocument;
-  readonly prepared: PreparedOperation;
-}
-
 /**
  * Finds the operation of a document that is meant. Refuses a mutation by GET, which caches and links may repeat, and
  * events that are not accepted.
@@ -16,7 +11,7 @@ export function selectOperation(
   document: PreparedDocument,
   name: string | null,
   { record, mayMutate, takesEvents }: TransportContext,
-): SelectedOperation | Refusal {
+): PreparedOperation | Refusal {
   const prepared = operationOf(document, name);
   if (prepared === null) {
     const message =
@@ -38,7 +33,7 @@ export function selectOperation(
       'A subscription needs text/event-stream, or multipart/mixed with subscriptionSpec="1.0".';
     return refused([requestError('NOT_ACCEPTABLE', message)], 406);
   }
-  return { document, prepared };
+  return prepared;
 }
 
 function operationOf(

@@ -33,31 +33,21 @@ export function product(one: Amount, other: Amount): Amount {
   return (inputs) => evaluate(one, inputs) * evaluate(other, inputs);
 }
 
-export function largest(amounts: readonly Amount[]): Amount {
-  const [only = 0, ...others] = amounts;
-  if (others.length === 0) return only;
-  if (amounts.every((one) => typeof one === 'number')) return Math.max(...amounts);
-  return (inputs) => Math.max(...amounts.map((one) => evaluate(one, inputs)));
+/** The largest of the amounts by `Math.max`, the lowest by `Math.min`. */
+export function extreme(
+  of: (...values: readonly number[]) => number,
+  amounts: readonly Amount[],
+): Amount {
+  if (amounts.every((one) => typeof one === 'number')) return of(...amounts);
+  return (inputs) => of(...amounts.map((one) => evaluate(one, inputs)));
 }
 
-/** Infinity where there are none. */
-export function lowest(amounts: readonly Amount[]): Amount {
-  if (amounts.every((one) => typeof one === 'number')) return Math.min(...amounts);
-  return (inputs) => Math.min(...amounts.map((one) => evaluate(one, inputs)));
-}
-
-/** The amount where the condition is true, else another. */
-export function provided(condition: Condition, amount: Amount, otherwise: number): Amount {
-  if (typeof condition === 'boolean') return condition ? amount : otherwise;
-  return (inputs) => (condition(inputs) ? evaluate(amount, inputs) : otherwise);
-}
-
-/** The amount where any of the conditions is true, else 0. */
-export function whereAny(conditions: readonly Condition[], amount: Amount): Amount {
-  if (amount === 0 || conditions.includes(true)) return amount;
+/** The amount where any of the conditions is true, else another. */
+export function whereAny(conditions: readonly Condition[], amount: Amount, otherwise = 0): Amount {
+  if (amount === otherwise || conditions.includes(true)) return amount;
   const open = conditions.filter((one) => typeof one === 'function');
-  if (open.length === 0) return 0;
-  return (inputs) => (open.some((holds) => holds(inputs)) ? evaluate(amount, inputs) : 0);
+  if (open.length === 0) return otherwise;
+  return (inputs) => (open.some((holds) => holds(inputs)) ? evaluate(amount, inputs) : otherwise);
 }
 
 export function both(one: Condition, other: Condition): Condition {

@@ -1,5 +1,6 @@
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
+import type { Operation } from '../admission/operation.ts';
 import { type Refusal, refused } from '../admission/refusal.ts';
 import type { CoercedVariables } from '../documents/coerce-variables.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
@@ -18,19 +19,13 @@ export interface CostLimitOptions {
   readonly keepsTree: boolean;
 }
 
-export interface OperationPrice {
-  readonly inputs: CostInputs;
-  readonly cost: number;
-  readonly meter: Meter;
-}
-
 /** Refuses an operation whose answer could be too large, and makes the meter that counts the fields of all others. */
 export function priceOperation(
   { maxCost, scheduler, sizeOf, keepsTree }: CostLimitOptions,
   { node, cost: amount }: PreparedOperation,
   { variables }: CoercedVariables,
   { client, caller }: Pick<PassedRequest, 'client' | 'caller'>,
-): OperationPrice | Refusal {
+): Pick<Operation, 'inputs' | 'cost' | 'meter'> | Refusal {
   const inputs: CostInputs = { variables, sizeOf: (name) => sizeOf(name, client) };
   const cost = evaluate(amount, inputs);
   if (cost > maxCost) return refused([tooComplex('MAX_COST', cost, maxCost)]);

@@ -9,10 +9,10 @@ import {
   type GraphQLSchema,
   GraphQLString,
   getNamedType,
+  getNullableType,
   isCompositeType,
   isLeafType,
   isListType,
-  isNonNullType,
   isObjectType,
 } from 'graphql';
 import { isPostponable } from '../field-traits.ts';
@@ -82,7 +82,8 @@ function outcomeTypes(schema: GraphQLSchema): Set<string> {
 function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
   const { resolve = defaultFieldResolver } = field;
   const extraOf = extraFor(field.type);
-  const isObjects = isListOfObjects(field.type);
+  const isList = isListType(getNullableType(field.type));
+  const isObjects = isList && isCompositeType(getNamedType(field.type));
   const isSlow = isPostponable(field);
 
   function countExtra(value: unknown): boolean {
@@ -135,7 +136,7 @@ function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
 
 /** A function that counts what a value adds beyond its field; null where that is always nothing. */
 function extraFor(type: GraphQLOutputType): ((value: unknown) => number) | null {
-  const inner = isNonNullType(type) ? type.ofType : type;
+  const inner = getNullableType(type);
   if (inner === GraphQLString || inner === GraphQLID) {
     return (value) => (typeof value === 'string' ? extraForText(value.length) : 0);
   }
@@ -148,12 +149,6 @@ function extraFor(type: GraphQLOutputType): ((value: unknown) => number) | null 
     const own = extraForList(value.length);
     return extraOf ? value.reduce((sum: number, each) => sum + extraOf(each), own) : own;
   };
-}
-
-function isListOfObjects(type: GraphQLOutputType): boolean {
-  return (
-    isListType(isNonNullType(type) ? type.ofType : type) && isCompositeType(getNamedType(type))
-  );
 }
 
 /** Returns a list as it is, or as an async iterable where completing it takes long. */

@@ -1,8 +1,8 @@
 import type { DocumentNode, GraphQLError, VariableValues } from 'graphql';
 import { INEXACT } from '../../lib/exact-json.ts';
 import { type Refusal, refused } from '../admission/refusal.ts';
-import type { SelectedOperation } from '../admission/select-operation.ts';
 import { requestError } from '../errors/request-error.ts';
+import type { PreparedDocument, PreparedOperation } from './documents.ts';
 import { redactTexts, textsIn } from './redact-literals.ts';
 import { blamedArgument, isAboutNullMember, nullMemberError } from './refused-literals.ts';
 
@@ -15,11 +15,12 @@ export interface CoercedVariables {
 
 /** Coerces the variables once, for the cost and for the executors. */
 export function coerceVariables(
-  { document, prepared }: SelectedOperation,
+  { args }: PreparedOperation,
+  { document }: PreparedDocument,
   variables: Variables,
 ): CoercedVariables | Refusal {
-  const read = prepared.args.read(variables);
-  if ('errors' in read) return refused(read.errors.map(blaming(document.document, variables)));
+  const read = args.read(variables);
+  if ('errors' in read) return refused(read.errors.map(blaming(document, variables)));
   return { variables, values: read.values };
 }
 

@@ -24,7 +24,7 @@ import { CompilingExecutor } from '../execution/compiling-executor.ts';
 import { type StructureLimits, structureErrors } from '../limits/structure.ts';
 import { documentArguments, OperationArguments } from './operation-arguments.ts';
 import { factsOf, type OperationFacts } from './operation-facts.ts';
-import { freeTokens, parseDocument, sizeOfText, type TextSize } from './parse-document.ts';
+import { freeTokens, parseDocument } from './parse-document.ts';
 import { literalsOf, redactTexts } from './redact-literals.ts';
 import { inexactLiteralError, nullMemberLiteralError } from './refused-literals.ts';
 import { Selections } from './selections.ts';
@@ -116,16 +116,17 @@ export class Documents {
     const known = this.#prepared.get(text);
     this.#options.reads?.[known ? 'hit' : 'miss'].add();
     if (known) return known;
-    const size = sizeOfText(text, this.#options.limits.maxTokens);
-    const result = { ...this.#check(text, size), tokens: size.tokens };
+    const parsed = parseDocument(text, this.#options.limits.maxTokens);
+    const result =
+      'errors' in parsed
+        ? parsed
+        : { ...this.#check(parsed.document, text), tokens: parsed.tokens };
     this.#prepared.set(text, result);
     return result;
   }
 
-  #check(text: string, size: TextSize): Omit<PreparedDocument, 'tokens'> | Refused {
+  #check(document: DocumentNode, text: string): Omit<PreparedDocument, 'tokens'> | Refused {
     const { schema, limits } = this.#options;
-    const document = parseDocument(text, size, limits.maxTokens);
-    if ('errors' in document) return document;
     const tooLarge = structureErrors(document, limits, schema);
     if (tooLarge.length > 0) return { errors: tooLarge };
     // Each of thousands of unknown fields would cost more than a known one, to find all else that is wrong.

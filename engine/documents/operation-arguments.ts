@@ -13,7 +13,10 @@ import {
 
 // Each error prints the value that it is about.
 const MAX_VARIABLE_ERRORS = 3;
-const NO_VARIABLES: VariableValues = { sources: Object.create(null), coerced: Object.create(null) };
+export const NO_VARIABLES: VariableValues = {
+  sources: Object.create(null),
+  coerced: Object.create(null),
+};
 const ANY_OPERATION: OperationDefinitionNode = {
   kind: Kind.OPERATION_DEFINITION,
   operation: OperationTypeNode.QUERY,

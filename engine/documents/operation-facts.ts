@@ -3,16 +3,15 @@ import {
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLObjectType,
-  type GraphQLOutputType,
   getNamedType,
+  getNullableType,
   isCompositeType,
   isListType,
-  isNonNullType,
   isObjectType,
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
-import { type Amount, largest, lowest, product, provided, sum, whereAny } from '../cost/amount.ts';
+import { type Amount, extreme, product, sum, whereAny } from '../cost/amount.ts';
 import { type ListSizes, pageSize, requestedSize } from '../cost/list-sizes.ts';
 import { type Sharing, sharingOf, traitOf } from '../field-traits.ts';
 import { DocumentValues } from './document-values.ts';
@@ -86,7 +85,7 @@ export function factsOf(
     const limits = args.filter((each) => traitOf(each, 'isAgeLimit'));
     return (node.arguments ?? [])
       .filter(({ name }) => limits.some((each) => each.name === name.value))
-      .map(({ value }) => provided(when, limitIn(values.read(value)), Infinity));
+      .map(({ value }) => whereAny([when], limitIn(values.read(value)), Infinity));
   }
 
   function note(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, node: FieldNode) {
@@ -110,7 +109,8 @@ export function factsOf(
   ): Amount {
     if (!isObjectType(type)) {
       // An abstract type costs as much as the most expensive of its possible types.
-      return largest(schema.getPossibleTypes(type).map((each) => ofComposite(each, from, place)));
+      const possible = schema.getPossibleTypes(type);
+      return extreme(Math.max, [0, ...possible.map((each) => ofComposite(each, from, place))]);
     }
     const fields = [...collect(type, from).values()];
     return sum(fields.map((same) => ofField(type, same, place)));
@@ -130,7 +130,7 @@ export function factsOf(
     if (read && plan) plan.set(read, sum([plan.get(read) ?? 0, whereAny(conditions, 1)]));
     const inner = getNamedType(field.type);
     if (!isCompositeType(inner)) return whereAny(conditions, 1);
-    const isOfMany = isList(field.type);
+    const isOfMany = isListType(getNullableType(field.type));
     const size = isOfMany
       ? (requestedSize(field, first.node, values) ?? sizes(type.name, field, page))
       : 1;
@@ -147,7 +147,10 @@ export function factsOf(
     cost,
     plans,
     isAlwaysTraced,
-    ageLimit: lowest(fields.flatMap(([, same]) => same.flatMap(ageLimitsOf))),
+    ageLimit: extreme(
+      Math.min,
+      fields.flatMap(([, same]) => same.flatMap(ageLimitsOf)),
+    ),
     marks: isUnmarked ? null : marks,
     deprecated: [...deprecated].slice(0, MOST_DEPRECATED),
     notInSubscriptions:
@@ -160,10 +163,6 @@ interface Place {
   readonly page: Amount | null;
   /** The plan that has the reads of this place; null where none has. */
   readonly plan: Map<string, Amount> | null;
-}
-
-function isList(type: GraphQLOutputType): boolean {
-  return isListType(isNonNullType(type) ? type.ofType : type);
 }
 
 function limitIn(value: ReturnType<DocumentValues['read']>): Amount {

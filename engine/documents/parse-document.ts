@@ -1,6 +1,5 @@
 import {
   type ASTNode,
-  type DocumentNode,
   GraphQLError,
   Lexer,
   type Location,
@@ -27,26 +26,19 @@ const CLOSING: ReadonlySet<string> = new Set([
   TokenKind.PAREN_R,
 ]);
 
-/** Parses a text of so many tokens within the limits; otherwise returns why not. */
-export function parseDocument(
-  text: string,
-  { tokens, nesting }: TextSize,
-  maxTokens: number,
-): DocumentNode | { errors: readonly GraphQLError[] } {
-  if (tokens > maxTokens) return { errors: [tooComplex('MAX_TOKENS', tokens, maxTokens)] };
-  if (nesting > MAX_NESTING) return { errors: [tooComplex('nesting', nesting, MAX_NESTING)] };
+/** Parses a text within the limits, or returns why not; in any case how many tokens were read. */
+export function parseDocument(text: string, maxTokens: number) {
+  const { tokens, nesting } = sizeOf(text, maxTokens);
+  const refused = (error: GraphQLError) => ({ tokens, errors: [error] });
+  if (tokens > maxTokens) return refused(tooComplex('MAX_TOKENS', tokens, maxTokens));
+  if (nesting > MAX_NESTING) return refused(tooComplex('nesting', nesting, MAX_NESTING));
   try {
-    return withoutStack(() => parse(text));
+    return { tokens, document: withoutStack(() => parse(text)) };
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     const message = redactSyntax(error.message);
-    return { errors: [located(requestError('GRAPHQL_PARSE_FAILED', message), error)] };
+    return refused(located(requestError('GRAPHQL_PARSE_FAILED', message), error));
   }
-}
-
-export interface TextSize {
-  readonly tokens: number;
-  readonly nesting: number;
 }
 
 /**
@@ -55,7 +47,7 @@ export interface TextSize {
  * tokens are counted up to one more than the limit. Lines count where there are more of them, because the library
  * reads the lines before its place for every error, of execution too.
  */
-export function sizeOfText(text: string, maxTokens: number): TextSize {
+function sizeOf(text: string, maxTokens: number) {
   const lexer = new Lexer(new Source(text));
   let tokens = 0;
   let depth = 0;

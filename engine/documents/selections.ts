@@ -18,8 +18,6 @@ import { both, type Condition, type CostInputs } from '../cost/amount.ts';
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-type FragmentSelection = FragmentSpreadNode | InlineFragmentNode;
-
 /** An operation or a field, whose selections count where the condition is true. */
 export interface Selecting {
   readonly node: OperationDefinitionNode | FieldNode;
@@ -73,12 +71,6 @@ export class Selections {
     this.#fragments = fragmentsOf(document);
   }
 
-  fragmentOf(
-    selection: FragmentSelection,
-  ): FragmentDefinitionNode | InlineFragmentNode | undefined {
-    return resolved(selection, this.#fragments);
-  }
-
   /**
    * Collects the fields by response key, in the reference executor's order, which is the order of
    * the answer.
@@ -102,7 +94,7 @@ export class Selections {
           else fields.set(key, [{ node: selection, when }]);
           continue;
         }
-        const fragment = this.fragmentOf(selection);
+        const fragment = resolved(selection, this.#fragments);
         if (!fragment || !this.#applies(type, fragment.typeCondition?.name.value)) continue;
         if (selection.kind === Kind.FRAGMENT_SPREAD) {
           if (visited.has(selection.name.value)) continue;
@@ -122,7 +114,7 @@ export class Selections {
   }
 }
 
-function resolved(selection: FragmentSelection, fragments: Fragments) {
+function resolved(selection: FragmentSpreadNode | InlineFragmentNode, fragments: Fragments) {
   return selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
 }
 

@@ -1,4 +1,6 @@
 import {
+  type ASTNode,
+  BREAK,
   type DocumentNode,
   Kind,
   type OperationDefinitionNode,
@@ -46,10 +48,16 @@ function usesVariablesInEvents(
 ): boolean {
   const roots = selectionSet.selections.map((root) => ({ ...root, arguments: [] }));
   const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
+  return [...roots, ...fragments].some(usesVariables);
+}
+
+/** Whether a node of a document uses any variable. */
+export function usesVariables(node: ASTNode): boolean {
   let uses = false;
   const found = () => {
     uses = true;
+    return BREAK;
   };
-  for (const part of [...roots, ...fragments]) visit(part, { [Kind.VARIABLE]: found });
+  visit(node, { [Kind.VARIABLE]: found });
   return uses;
 }

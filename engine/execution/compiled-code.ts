@@ -2,12 +2,13 @@ import { setFlagsFromString } from 'node:v8';
 import type { OperationDefinitionNode, VariableValues } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Selections } from '../documents/selections.ts';
-import { type GeneratedCode, generate } from './generated-code.ts';
+import { generate } from './generated-code.ts';
 import { type Flags, irOf, type NullableFields } from './operation-ir.ts';
+import type { RunRoot } from './run.ts';
 
 /** One operation with its conditions decided, as a function. */
 export interface CompiledCode {
-  readonly root: GeneratedCode['root'];
+  readonly root: RunRoot;
   readonly nullable: NullableFields;
   readonly size: number;
   /** Throws where a field's arguments cannot be coerced. */
@@ -52,9 +53,9 @@ const BYTES_PER_FIELD = 1_024;
 
 /** All compiled code of the process, each with what is called once it is dropped. */
 export class CompiledCodeCache extends LRUCache<CompiledCode, () => void> {
-  constructor(maxFields = MAX_FIELDS) {
+  constructor() {
     super({
-      maxSize: maxFields,
+      maxSize: MAX_FIELDS,
       sizeCalculation: (_dropped, { size }) => 1 + size,
       dispose: (dropped) => dropped(),
     });

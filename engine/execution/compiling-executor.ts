@@ -76,8 +76,13 @@ export class CompilingExecutor {
     args: ValidatedExecutionArgs,
     meter: Meter,
   ): Eventually<ExecutionResult> {
-    const run = begin(code, args, meter);
-    if (run === null) return this.#reference(args, meter);
+    let run: Run;
+    try {
+      run = new Run(args.contextValue, code.argsFor(args.variableValues), code.nullable, meter);
+    } catch {
+      // An argument cannot be coerced.
+      return this.#reference(args, meter);
+    }
     return after(run.answer(code.root, args.rootValue), (answer) =>
       answer === null ? this.#reference(args, meter) : withFailures(answer, run, code.nullable),
     );
@@ -123,19 +128,6 @@ export class CompilingExecutor {
     const result = executeRootSelectionSet({ ...args, schema });
     const isMutation = this.#operation.operation === 'mutation';
     return after(result, (settled) => withinBudget(settled, meter, isMutation));
-  }
-}
-
-/** Null where an argument cannot be coerced. */
-function begin(
-  code: CompiledCode,
-  { contextValue, variableValues }: ValidatedExecutionArgs,
-  meter: Meter,
-): Run | null {
-  try {
-    return new Run(contextValue, code.argsFor(variableValues), code.nullable, meter);
-  } catch {
-    return null;
   }
 }
 

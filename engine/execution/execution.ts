@@ -95,7 +95,11 @@ export function createExecution(parts: ExecutionParts) {
   function charged(context: OperationContext): Eventually<ExecutionResult> {
     const { operation } = context;
     const refusal = limits.overFields(operation);
-    const result = refusal === null ? executed(context) : { errors: refusal.errors };
+    const { prepared, params, values, meter } = operation;
+    const result =
+      refusal === null
+        ? prepared.executor.execute(prepared.args.of(context, values, params.variables), meter)
+        : { errors: refusal.errors };
     return after<ExecutionResult, ExecutionResult>(result, (settled) => {
       limits.chargeFields(operation);
       return settled;
@@ -107,9 +111,4 @@ export function createExecution(parts: ExecutionParts) {
 
 function isSubscription({ operation }: OperationContext): boolean {
   return operation.prepared.node.operation === 'subscription';
-}
-
-function executed(context: OperationContext): Eventually<ExecutionResult> {
-  const { prepared, params, values, meter } = context.operation;
-  return prepared.executor.execute(prepared.args.of(context, values, params.variables), meter);
 }

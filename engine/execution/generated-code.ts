@@ -11,19 +11,13 @@ import { extraForText } from '../cost/meter.ts';
 import type { FieldIr, ObjectIr, OperationIr, ResolverIr, ValueIr } from './operation-ir.ts';
 import type { Run, RunRoot } from './run.ts';
 
-export interface GeneratedCode {
-  readonly root: RunRoot;
-  /** The arguments of the fields that have a resolver, by the number of the field. */
-  readonly args: readonly ResolverIr['args'][];
-}
-
 /**
  * Generates a function per selection set that writes its object as one literal: all objects of a
  * list then have one hidden class, which keeps the hot path fast. The only client input in the code
  * is names, which GraphQL restricts to letters, digits and underscores; values are passed as
  * values.
  */
-export function generate({ root }: OperationIr): GeneratedCode {
+export function generate({ root }: OperationIr) {
   const writer = new Writer();
   const entry = writer.object(root, true);
   const make = new Function('leaves', 'resolvers', 'NOT_WHOLE', writer.text(entry));
@@ -39,6 +33,7 @@ const FIELDS_PER_CHUNK = 1_000;
 class Writer {
   readonly leaves: ReadLeaf[] = [];
   readonly resolvers: GraphQLFieldResolver<unknown, unknown>[] = [];
+  /** The arguments of the fields that have a resolver, by the number of the field. */
   readonly args: ResolverIr['args'][] = [];
   readonly #leafNames = new Map<GraphQLLeafType, string>();
   readonly #functions: string[] = [];

@@ -13,11 +13,12 @@ import {
   Kind,
   type OperationDefinitionNode,
   type VariableValues,
-  visit,
 } from 'graphql';
 import { weightOfKey } from '../cost/meter.ts';
 import { literalOf } from '../documents/document-values.ts';
+import { NO_VARIABLES } from '../documents/operation-arguments.ts';
 import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
+import { usesVariables } from '../documents/sharing-marks.ts';
 import { isPostponable } from '../field-traits.ts';
 
 /**
@@ -137,11 +138,8 @@ export function irOf(
   }
 }
 
-class NotCompilableError extends Error {
-  override readonly name = 'NotCompilableError';
-}
-
-const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
+/** It never leaves this file. */
+class NotCompilableError extends Error {}
 
 function resolverOf(field: GraphQLField<unknown, unknown>, node: FieldNode): ResolverIr | null {
   const { resolve } = field;
@@ -153,21 +151,9 @@ function resolverOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Res
   if (resolve.length > 3) throw new NotCompilableError('a resolver that looks at the document');
   const read: ReadArguments = (variables) => getArgumentValues(field, node, variables);
   try {
-    const args = namesVariable(node) ? read : read(NO_VARIABLES);
+    const args = node.arguments?.some(usesVariables) ? read : read(NO_VARIABLES);
     return { resolve, args, isPostponable: isPostponable(field) };
   } catch (error) {
     throw new NotCompilableError('arguments that cannot be read', { cause: error });
   }
-}
-
-function namesVariable({ arguments: args = [] }: FieldNode): boolean {
-  let names = false;
-  for (const { value } of args) {
-    visit(value, {
-      [Kind.VARIABLE]() {
-        names = true;
-      },
-    });
-  }
-  return names;
 }

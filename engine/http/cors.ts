@@ -43,7 +43,6 @@ export function isCrossSite(
   request: IncomingMessage,
   allowed: AllowedOrigins,
   cookie: AuthCookie | null,
-  apart?: string,
 ): boolean {
   const { origin, 'sec-fetch-site': site, 'content-type': type } = request.headers;
   // What the browser says of itself comes first: a proxy may have rewritten `Host`.
@@ -55,7 +54,7 @@ export function isCrossSite(
   if (!isForeign || (type && !SIMPLE_TYPE.test(type))) return false;
   const { authorization: _, ...others } = request.headers;
   // A proxy may have made it of the visitor's cookie, which any page can have sent.
-  const sent = cookie?.tokenOf(request, apart) ? others : request.headers;
+  const sent = cookie?.textIn(request.headers.cookie ?? '') ? others : request.headers;
   return !Object.keys(sent).some((name) => PREFLIGHTED_HEADER.test(name));
 }
 

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { RequestCaller } from '../../lib/caller.ts';
 import type { Eventually } from '../../lib/eventually.ts';
 import { tooManyMessages } from '../limits/over-limit-error.ts';
-import type { Standing } from '../receive/message-budget.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import type { HttpReply } from './reply.ts';
 
@@ -41,16 +40,6 @@ export function countRequest(
   refused('messages');
   received.cut(buffer, 'rate');
   return null;
-}
-
-/** Counts what a packed body has unpacked to: a few bytes on the wire may hold the largest one. */
-export function countUnpacked(
-  { request, caller }: HttpReply,
-  { countMessage }: FloodSettings,
-  body: Buffer | null,
-): Standing {
-  if (body === null || request.headers['content-encoding'] === undefined) return 'within';
-  return countMessage(caller, body.length);
 }
 
 /**

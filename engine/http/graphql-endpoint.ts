@@ -13,7 +13,7 @@ import { type BodyFault, takeBody } from './body.ts';
 import { readOrdinary, sendAnswer, sendRefusal } from './direct-path.ts';
 import { EventStream } from './event-stream.ts';
 import { toFetchRequest } from './fetch-request.ts';
-import { countUnpacked, refuseFlood } from './flood-guard.ts';
+import { refuseFlood } from './flood-guard.ts';
 import { isStream } from './framings.ts';
 import {
   type Accepted,
@@ -41,7 +41,8 @@ export interface EndpointSettings extends ServerSettings {
 export function createGraphQLEndpoint(
   settings: EndpointSettings,
 ): (reply: HttpReply) => Eventually<void> {
-  const { graph, addresses, maxBodyBytes, directPath, yoga, pingMs, metrics } = settings;
+  const { graph, addresses, countMessage, maxBodyBytes, directPath, yoga, pingMs, metrics } =
+    settings;
   const { accessLog, clientNames, forwarding, lasting, received, tokens, tracing } = settings;
   // Elsewhere the token that was refused here may be good.
   const clearsCookie = forwarding.names.length === 0;
@@ -52,7 +53,11 @@ export function createGraphQLEndpoint(
     body: Buffer | null,
   ): Eventually<void> {
     if (body !== null) summary.bytesIn = body.length;
-    if (countUnpacked(reply, settings, body) !== 'within') return refuseFlood(reply, settings);
+    const isPacked = body !== null && reply.request.headers['content-encoding'] !== undefined;
+    // What it has unpacked to counts: a few bytes on the wire may hold the largest body.
+    if (isPacked && countMessage(reply.caller, body.length) !== 'within') {
+      return refuseFlood(reply, settings);
+    }
     return reply.whenRoom(() => answerRequest(reply, summary, body));
   }
 

@@ -89,7 +89,7 @@ export function createHttpServer(settings: HttpServerSettings) {
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     const forwarded = forwarding.of(request.headers);
-    const isForeign = isCrossSite(request, origins, cookie, forwarded?.digest);
+    const isForeign = isCrossSite(request, origins, cookie);
     const sender = {
       token: tokens.of(request, forwarded?.digest),
       client: { address: addresses.of(request), userAgent: request.headers['user-agent'] ?? null },
@@ -99,7 +99,7 @@ export function createHttpServer(settings: HttpServerSettings) {
     const standing = countRequest(request, sender, settings, isForeign);
     if (standing === null) return;
     const reply = new HttpReply(request, response, sender, watcher, standing === 'over');
-    if (readiness.isDraining) reply.set('connection', 'close');
+    if (readiness.phase === 'draining') reply.set('connection', 'close');
     setCorsHeaders(reply, origins, cookie !== null);
     if (vary !== VARY) reply.set('vary', vary);
     inFlight += 1;

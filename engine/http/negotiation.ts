@@ -6,9 +6,8 @@ export const EVENT_STREAM = 'text/event-stream';
 /** Apollo's protocol for subscriptions over HTTP. */
 export const MULTIPART = 'multipart/mixed;subscriptionSpec="1.0"';
 
-export type JsonType = typeof PLAIN_JSON | typeof RESPONSE_JSON;
 export type StreamType = typeof EVENT_STREAM | typeof MULTIPART;
-export type MediaType = JsonType | StreamType;
+export type MediaType = typeof PLAIN_JSON | typeof RESPONSE_JSON | StreamType;
 
 /** The media types that an `Accept` header allows for a response. */
 export interface Accepted {

@@ -122,12 +122,17 @@ export class HttpReply implements Recipient {
   /** Null for a body that is sent as it is. */
   encodingFor(bytes: number): Encoding | null {
     if (bytes <= PACK_FROM_BYTES) return null;
-    return preferredEncoding(this.request.headers['accept-encoding']);
+    if (BROTLI.test(this.#accepted)) return 'br';
+    return this.takesGzip ? 'gzip' : null;
   }
 
   /** Whether a stream may be sent as gzip: browsers unpack no other encoding piece by piece alike. */
   get takesGzip(): boolean {
-    return GZIP.test(String(this.request.headers['accept-encoding'] ?? ''));
+    return GZIP.test(this.#accepted);
+  }
+
+  get #accepted(): string {
+    return String(this.request.headers['accept-encoding'] ?? '');
   }
 
   sendJson(status: number, value: unknown): Eventually<void> {
@@ -189,12 +194,4 @@ export class HttpReply implements Recipient {
     for (let at = 0; at < this.#head.length; at += 2) if (this.#head[at] === name) return at;
     return -1;
   }
-}
-
-/** The better compression of the two that an `Accept-Encoding` allows. */
-function preferredEncoding(accepted: string | string[] | undefined): Encoding | null {
-  if (accepted === undefined) return null;
-  const text = String(accepted);
-  if (BROTLI.test(text)) return 'br';
-  return GZIP.test(text) ? 'gzip' : null;
 }

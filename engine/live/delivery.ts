@@ -27,7 +27,7 @@ interface ResultSource {
 
 type Over = IteratorReturnResult<void>;
 
-const OVER: Over = { done: true, value: undefined };
+export const OVER: Over = { done: true, value: undefined };
 
 /** Events that a transport follows to their end; they themselves go to its sink. */
 interface Delivery extends AsyncIterableIterator<never, void> {

@@ -63,12 +63,14 @@ export function createEventResults(options: EventResultsOptions) {
   const shared = createSharedResults();
 
   function follow(events: PullStream<unknown>, live: LiveOperation): FollowedEvents {
-    const { signal, reportsEnd, ended } = live;
+    const { signal, reportsEnd, ended, record, newContext } = live;
     const stream = new FollowedEvents(events, {
       text: (event, isPacked) => paced(event as object, live, events, isPacked ? packedOf : textOf),
       failure: (error) => {
-        const result = finalResult(error, live);
-        return reportsEnd(error) ? null : result;
+        const result = { errors: [asGraphQLError(error)] };
+        // It is counted even where it is not sent.
+        const shown = published(result, record, newContext(), NOTHING_RUN);
+        return reportsEnd(error) ? null : shown;
       },
       ended: () => {
         signal?.removeEventListener('abort', leave);
@@ -82,11 +84,6 @@ export function createEventResults(options: EventResultsOptions) {
     return stream;
   }
 
-  function finalResult(error: unknown, { record, newContext }: LiveOperation): ExecutionResult {
-    const result = { errors: [asGraphQLError(error)] };
-    return published(result, record, newContext(), NOTHING_RUN);
-  }
-
   /** Masks an event's errors, and adds its receipt, as plugins do for all other results. */
   function published(
     result: ExecutionResult,
@@ -94,12 +91,8 @@ export function createEventResults(options: EventResultsOptions) {
     context: ReadingContext,
     run: RunCost,
   ): ExecutionResult {
-    if (!result.errors && !receipts) return result;
-    return {
-      ...result,
-      ...(result.errors && { errors: codes.masked(result.errors, record) }),
-      ...(receipts && { extensions: context.receipt(run) }),
-    };
+    const masked = codes.maskedResult(result, record);
+    return receipts ? { ...masked, extensions: context.receipt(run) } : masked;
   }
 
   /** The event's result: synchronously, or once the account's token bucket allows it. */
@@ -116,7 +109,7 @@ export function createEventResults(options: EventResultsOptions) {
     if (wait === null) return resultOf(event, live, form);
     return wait.then((waitedMs) => {
       // The wait can be long: whose token was refused meanwhile is sent nothing but why, which the delivery knows.
-      if (events.isEnded) throw new Error('the subscription has ended');
+      if (events.ending.aborted) throw new Error('the subscription has ended');
       live.waitedMs = waitedMs;
       return resultOf(event, live, form);
     });

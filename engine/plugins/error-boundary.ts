@@ -9,7 +9,7 @@ import type { ErrorCodes } from '../errors/error-codes.ts';
 import { requestError } from '../errors/request-error.ts';
 import { traitOf } from '../field-traits.ts';
 import type { Subscribed } from '../live/begin-events.ts';
-import type { FollowedEvents } from '../live/delivery.ts';
+import { type FollowedEvents, OVER } from '../live/delivery.ts';
 import { GRAPH, type PluginContext } from './plugin-view.ts';
 import { unknownOutcome, type WrappableSchema } from './wrappable-schema.ts';
 
@@ -180,8 +180,6 @@ function scalarOrNull(value: unknown): unknown {
 function isOurs({ extensions }: GraphQLError): boolean {
   return typeof extensions?.retryable === 'boolean' && extensions.http === undefined;
 }
-
-const OVER: IteratorReturnResult<void> = { done: true, value: undefined };
 
 /**
  * The events of a subscription as other plugins hand them on. Whatever their iterator throws ends this subscription

@@ -76,7 +76,9 @@ export function openPlugins(
   }
   return {
     hooks: all.length === 0 ? [] : [handling(handlers), ...all.map((each) => hooksOf(each, log))],
-    http: [...new Set(http.map(({ plugin }) => plugin))].map(httpPartOf),
+    http: [...new Set(http.map(({ plugin }) => plugin))].map((plugin) =>
+      Object.fromEntries(picked(plugin, [...OF_HTTP, 'instrumentation'])),
+    ),
     wrappable,
     because: http[0] ? `${http[0].name} has ${http[0].hook}` : null,
     dispose: () => disposed(all, log),
@@ -153,10 +155,6 @@ function httpHooksOf({ plugin }: Named): string[] {
       (span) => `instrumentation.${span}`,
     ),
   ];
-}
-
-function httpPartOf(plugin: Hooks): Plugin {
-  return Object.fromEntries(picked(plugin, [...OF_HTTP, 'instrumentation']));
 }
 
 function picked(plugin: Hooks, names: readonly string[]): [string, unknown][] {

@@ -1,6 +1,5 @@
 import type { RequestCaller } from '../../lib/caller.ts';
-import type { ClientOf } from '../../lib/limits/client.ts';
-import { regarding } from '../../lib/limits/client.ts';
+import { type ClientOf, regarding } from '../../lib/limits/client.ts';
 import type { Limiter } from '../../lib/limits/limiter.ts';
 
 /** `over`: is answered that it sends too much. `far over`: has gone on after so many of these answers. */

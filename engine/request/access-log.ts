@@ -19,8 +19,6 @@ export interface AccessLogOptions {
   readonly accountKey: string | null;
   /** Whether a backend has accepted the caller's token. */
   readonly isAccepted: (caller: RequestCaller) => boolean;
-  /** A number from 0 up to 1. */
-  readonly random: () => number;
   /** The member of a line that has the time with a backend's call under way. */
   readonly callsMember: string;
   /** Counts each request that has ended, logged or not. */
@@ -35,7 +33,7 @@ export type AccessLog = ReturnType<typeof createAccessLog>;
 
 /** Writes a line for each request when it has ended, and for a subscription also when it has begun. */
 export function createAccessLog(options: AccessLogOptions) {
-  const { log, clock, sample, isAccepted, random, callsMember, metrics } = options;
+  const { log, clock, sample, isAccepted, callsMember, metrics } = options;
   const key = options.accountKey ?? randomBytes(32);
   // LOG_LEVEL does not change while the process runs.
   const isLogged = log.isLevelEnabled('info');
@@ -45,7 +43,7 @@ export function createAccessLog(options: AccessLogOptions) {
   const sampleMember = sample < 1 ? `,"sample":${sample}` : '';
 
   function isSampled(summary: RequestSummary): boolean {
-    summary.isSampled ??= sample === 1 || random() < sample;
+    summary.isSampled ??= sample === 1 || Math.random() < sample;
     return summary.isSampled;
   }
 

@@ -1,6 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
-import { type Token, toToken } from '../../lib/token.ts';
 
 export interface AuthCookieOptions {
   readonly name: string;
@@ -18,26 +16,17 @@ const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i;
 export class AuthCookie {
   readonly refusedBy: string;
   readonly #options: AuthCookieOptions;
-  /** A browser sends the same header with each request on its connection. */
-  readonly #lastSent = new WeakMap<
-    Socket,
-    { readonly header: string; readonly apart: string; readonly token: Token | null }
-  >();
 
   constructor(options: AuthCookieOptions) {
     this.refusedBy = options.refusedBy;
     this.#options = options;
   }
 
-  tokenOf({ headers: { cookie: header }, socket }: IncomingMessage, apart = ''): Token | null {
-    if (header === undefined) return null;
-    let last = this.#lastSent.get(socket);
-    if (last?.header !== header || last.apart !== apart) {
-      const text = valueIn(header, this.#options.name);
-      last = { header, apart, token: text ? toToken(text, apart) : null };
-      this.#lastSent.set(socket, last);
-    }
-    return last.token;
+  /** The text of the token in a `Cookie` header. Of several the first counts: it is the one with the most specific path. */
+  textIn(header: string): string | undefined {
+    const pairs = header.split(';').map((pair) => pair.trim());
+    const { name } = this.#options;
+    return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
   }
 
   /** The value of `Set-Cookie` for a token that was just issued; null where a cookie cannot carry it. */
@@ -57,10 +46,4 @@ export class AuthCookie {
 function attributesFor({ headers: { host = '' } }: IncomingMessage): string {
   const secure = LOOPBACK.test(host) ? '' : '; Secure';
   return `; Path=/graphql; HttpOnly${secure}; SameSite=Lax`;
-}
-
-/** Of several the first counts: it is the one with the most specific path. */
-function valueIn(header: string, name: string): string | undefined {
-  const pairs = header.split(';').map((pair) => pair.trim());
-  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
 }

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net';
 import { type Token, toToken } from '../../lib/token.ts';
 import type { AuthCookie } from './auth-cookie.ts';
 
-/** The token of an `Authorization` value; null where there is none of the scheme. */
-export function bearerToken(authorization: string, apart?: string): Token | null {
-  const text = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
-  return text === undefined ? null : toToken(text, apart);
+/** The text of the token in an `Authorization` value; undefined where there is none of the scheme. */
+export function bearerText(authorization: string): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
 interface LastSent {
-  readonly authorization: string;
+  readonly header: string;
+  readonly isCookie: boolean;
   readonly apart: string;
   readonly token: Token | null;
 }
@@ -24,14 +24,15 @@ export class BearerTokens {
     this.cookie = cookie;
   }
 
-  of(request: IncomingMessage, apart = ''): Token | null {
-    const { authorization } = request.headers;
-    const { socket } = request;
-    if (authorization === undefined) return this.cookie?.tokenOf(request, apart) ?? null;
+  of({ headers, socket }: IncomingMessage, apart = ''): Token | null {
+    const isCookie = headers.authorization === undefined;
+    const header = isCookie ? headers.cookie : headers.authorization;
+    if (header === undefined || (isCookie && this.cookie === null)) return null;
     let last = this.#lastSent.get(socket);
     // The whole header is compared: behind a proxy the next request is another client's.
-    if (last?.authorization !== authorization || last.apart !== apart) {
-      last = { authorization, apart, token: bearerToken(authorization, apart) };
+    if (last?.header !== header || last.isCookie !== isCookie || last.apart !== apart) {
+      const text = isCookie ? this.cookie?.textIn(header) : bearerText(header);
+      last = { header, isCookie, apart, token: text ? toToken(text, apart) : null };
       this.#lastSent.set(socket, last);
     }
     return last.token;

@@ -25,11 +25,9 @@ export function createClientNames(names: readonly string[]) {
     const key = `${name}\n${accepted ?? ''}`;
     const before = known.get(key);
     if (before !== undefined) return before;
-    const isListed = listed.has(name);
     const naming: ClientNaming = {
-      name: isListed ? name : redact(name),
+      name: listed.has(name) ? name : redact(name),
       version: accepted && redact(accepted),
-      label: isListed ? name : null,
     };
     known.set(key, naming);
     return naming;

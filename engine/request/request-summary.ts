@@ -37,8 +37,6 @@ export interface RequestEnd {
 export interface ClientNaming {
   readonly name: string;
   readonly version: string | null;
-  /** Null for a name that the operator has not listed. */
-  readonly label: string | null;
 }
 
 const NONE: readonly never[] = [];

@@ -35,13 +35,10 @@ export function requestTrace(
 
 /** Null stands for a client that left before it was answered, which is no failure. */
 export function endRequestTrace(trace: RequestTrace, status: number | null): void {
-  if (status === null) trace.end({ errorType: null });
-  else {
-    trace.end({
-      errorType: status >= FIRST_SERVER_ERROR ? String(status) : null,
-      attributes: { 'http.response.status_code': status },
-    });
-  }
+  trace.end({
+    errorType: status !== null && status >= FIRST_SERVER_ERROR ? String(status) : null,
+    attributes: status === null ? {} : { 'http.response.status_code': status },
+  });
 }
 
 /** The part of a request's trace that is sent on to backends where tracing is off. */

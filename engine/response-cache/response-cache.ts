@@ -17,7 +17,6 @@ interface Entry {
   readonly gzip?: Buffer;
 }
 
-const MAX_BYTES = 96 * 1024 * 1024;
 const SHARED_QUALITY = 5;
 // The measured overhead of an entry, so that a flood of tiny responses counts at its true size.
 const BYTES_PER_ENTRY = 700;
@@ -29,7 +28,7 @@ export type ResponseCache = ReturnType<typeof createResponseCache>;
  * variables. The viewer is proved before anything is sent, and an entry belongs to no viewer, as
  * the marks of its fields promised and its run confirmed.
  */
-export function createResponseCache(maxBytes = MAX_BYTES, reads: CacheReads | null = null) {
+export function createResponseCache(maxBytes: number, reads: CacheReads | null = null) {
   const underWay = new Map<string, Promise<Buffer>>();
   const entries = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: sizeOf });
 
@@ -101,7 +100,9 @@ export class CachedResult implements ExecutionResult {
   static readonly #DATA: PropertyDescriptor = {
     enumerable: true,
     get(this: CachedResult) {
-      return this.#parsed();
+      const { bytes } = this.#sent;
+      this.#data ??= bytes === null ? null : JSON.parse(bytes.toString()).data;
+      return this.#data ?? null;
     },
   };
   readonly #sent: ResultBytes;
@@ -123,11 +124,5 @@ export class CachedResult implements ExecutionResult {
     const end = Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`);
     const bytes = Buffer.concat([this.#sent.bytes.subarray(0, -1), end]);
     return new CachedResult({ ...this.#sent, bytes, packed: null }, extensions);
-  }
-
-  #parsed(): Record<string, unknown> | null {
-    const { bytes } = this.#sent;
-    this.#data ??= bytes === null ? null : JSON.parse(bytes.toString()).data;
-    return this.#data ?? null;
   }
 }

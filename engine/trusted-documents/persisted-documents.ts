@@ -10,7 +10,6 @@ import type { TrustedDocuments } from './trusted-documents.ts';
 
 export interface PersistedDocumentsOptions {
   readonly trusted: TrustedDocuments | null;
-  readonly registered: PersistedTexts;
   /**
    * `on` refuses what is not trusted; `log` executes and logs it; `off` executes it, and allows automatic persisted
    * queries.
@@ -20,16 +19,20 @@ export interface PersistedDocumentsOptions {
 }
 
 const MAX_LOGGED = 10_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+// The measured overhead of an entry, so that a flood of tiny texts counts at its true size.
+const BYTES_PER_TEXT = 150;
 
 export type PersistedDocuments = ReturnType<typeof createPersistedDocuments>;
 
 /** Finds the document that is executed by what a client sent: an id, a text or both. */
-export function createPersistedDocuments({
-  trusted,
-  registered,
-  trustedOnly,
-  log,
-}: PersistedDocumentsOptions) {
+export function createPersistedDocuments(options: PersistedDocumentsOptions) {
+  const { trusted, trustedOnly, log } = options;
+  /** Automatic persisted queries: texts that clients have registered under their hashes. */
+  const registered = new LRUCache<string, string>({
+    maxSize: MAX_BYTES,
+    sizeCalculation: (text, id) => BYTES_PER_TEXT + 2 * text.length + id.length,
+  });
   const logged = growingLru<string, true>({ maxEntries: MAX_LOGGED, entryBytes: 160 });
 
   /** Logs each document once, without its text, which may contain a password. */
@@ -42,6 +45,9 @@ export function createPersistedDocuments({
   }
 
   return {
+    get byteSize(): number {
+      return registered.calculatedSize;
+    },
     find(params: Params, record: OperationRecord): RequestedDocument | Refusal {
       const { query, documentId } = params;
       const named = documentId === null ? undefined : trusted?.byId(documentId);
@@ -76,18 +82,4 @@ function hashOf(text: string): string {
 
 function refusing(...about: Parameters<typeof requestError>): Refusal {
   return refused([requestError(...about)]);
-}
-
-const MAX_BYTES = 16 * 1024 * 1024;
-// The measured overhead of an entry, so that a flood of tiny texts counts at its true size.
-const BYTES_PER_TEXT = 150;
-
-/** Automatic persisted queries: texts that clients have registered under their hashes. */
-export class PersistedTexts extends LRUCache<string, string> {
-  constructor() {
-    super({
-      maxSize: MAX_BYTES,
-      sizeCalculation: (text, id) => BYTES_PER_TEXT + 2 * text.length + id.length,
-    });
-  }
 }

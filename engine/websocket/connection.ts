@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { RequestCaller } from '../../lib/caller.ts';
 import type { Slot } from '../../lib/limits/slot.ts';
-import { type Token, toToken } from '../../lib/token.ts';
+import { toToken } from '../../lib/token.ts';
 import type { Trace, TraceHeaders } from '../../lib/tracing/tracing.ts';
 import type { Recipient, SendBuffer } from '../back-pressure/send-buffer.ts';
-import { bearerToken } from '../request/bearer.ts';
+import { bearerText } from '../request/bearer.ts';
 import type { HeaderForwarding } from '../request/forwarded-headers.ts';
 import type { ClientNaming } from '../request/request-summary.ts';
 import { forwardedFrom } from '../request/request-trace.ts';
@@ -44,7 +44,7 @@ export class Connection implements Recipient, PingTarget {
   /** Those that `connectionParams` give, in place of a request's. */
   headers: Readonly<Record<string, string>> = NO_HEADERS;
   /** The token of its page's visitor, for a client that sends none. */
-  readonly cookieToken: Token | null;
+  readonly #cookieText: string | undefined;
   client: ClientNaming | null;
   lastReceivedAtMs: number;
   unansweredPings = 0;
@@ -77,8 +77,8 @@ export class Connection implements Recipient, PingTarget {
     this.#forwarding = forwarding;
     this.#upgraded = forwarding.in(headers);
     // A browser says which page it is for, and others were refused: without it nobody knows whose cookie it is.
-    this.cookieToken =
-      headers.origin === undefined ? null : (tokens.cookie?.tokenOf(request) ?? null);
+    const cookie = headers.origin === undefined ? '' : (headers.cookie ?? '');
+    this.#cookieText = tokens.cookie?.textIn(cookie);
     this.client = clientNames.fromHeaders(headers);
     this.lastReceivedAtMs = clock.now();
     this.unread = buffers.open(this.stream, this);
@@ -89,9 +89,8 @@ export class Connection implements Recipient, PingTarget {
     const { signal, client } = this.caller;
     const headers = { ...given, ...this.#upgraded };
     const forwarded = this.#forwarding.of(headers);
-    const apart = forwarded?.digest;
-    const ofPage = this.cookieToken && toToken(this.cookieToken.text, apart);
-    const token = authorization === '' ? ofPage : bearerToken(authorization, apart);
+    const text = authorization === '' ? this.#cookieText : bearerText(authorization);
+    const token = text ? toToken(text, forwarded?.digest) : null;
     this.caller = { token, signal, client, forwarded };
     this.headers = headers;
   }

@@ -286,7 +286,6 @@ function headersIn(
 
 /** A text of `connectionParams`, or an empty one. Client libraries differ in the case of the key. */
 function textIn(params: unknown, name: string): string {
-  if (typeof params !== 'object' || params === null) return '';
-  const entry = Object.entries(params).find(([key]) => key.toLowerCase() === name);
+  const entry = Object.entries(params ?? {}).find(([key]) => key.toLowerCase() === name);
   return typeof entry?.[1] === 'string' ? entry[1] : '';
 }

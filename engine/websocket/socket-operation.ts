@@ -79,11 +79,7 @@ export class SocketOperation implements ResultSink {
     const outcome = await opened.start();
     // It may have proved its token, so the socket's account is known now.
     connection.claim();
-    if ('isWellFormed' in outcome) {
-      this.#fail(outcome.errors);
-      return null;
-    }
-    if (this.#tokenEnd !== null && 'errors' in outcome) {
+    if ('isWellFormed' in outcome || (this.#tokenEnd !== null && 'errors' in outcome)) {
       this.#fail(outcome.errors ?? []);
       return null;
     }

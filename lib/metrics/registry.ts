@@ -39,9 +39,6 @@ interface Family<Series> {
 
 export type Histogram = Family<Distribution>;
 
-/** Values that are read from their sources at each scrape. Without a source it has no series. */
-export type Gauge = ReturnType<Registry['gauge']>;
-
 /** Whether a cache had what was looked up. */
 export interface CacheReads {
   readonly hit: Count;
@@ -96,7 +93,8 @@ export class Registry {
   ): Histogram {
     const names = Object.keys(labels);
     const series: (() => readonly Sample[])[] = [];
-    const whole = this.#add('histogram', name, help, names, () => series.flatMap((each) => each()));
+    const whole = PREFIX + name;
+    this.#add('histogram', name, help, names, () => series.flatMap((each) => each()));
     return family(labels, (values): Distribution => {
       const shown = labelled(names, values);
       // The last is of what exceeds every bound.
@@ -123,6 +121,7 @@ export class Registry {
     });
   }
 
+  /** Values that are read from their sources at each scrape. Without a source it has no series. */
   gauge(name: string, help: string, ...labelNames: readonly string[]) {
     return this.#read('gauge', name, help, labelNames);
   }
@@ -150,45 +149,41 @@ export class Registry {
   }
 
   #read(type: 'counter' | 'gauge', name: string, help: string, labelNames: readonly string[]) {
-    const sample = (value: number, values: readonly string[]): Sample => {
-      return { value, labels: labelled(labelNames, values) };
-    };
-    const single: (() => readonly Sample[])[] = [];
-    let each: () => Iterable<readonly [value: number, ...labels: string[]]> = () => [];
+    const sources: (() => Iterable<readonly [value: number, ...labels: string[]]>)[] = [];
     // Such a counter is there from the start, whether something counts or not.
     const isAlone = type === 'counter' && labelNames.length === 0;
-    this.#add(type, name, help, labelNames, () => [
-      ...Array.from(each(), ([value, ...values]) => sample(value, values)),
-      ...(isAlone && single.length === 0 ? [sample(0, [])] : single.flatMap((read) => read())),
-    ]);
+    this.#add(type, name, help, labelNames, () => {
+      const read =
+        sources.length === 0 && isAlone ? [[0] as const] : sources.flatMap((each) => [...each()]);
+      return read.map(([value, ...values]) => ({ value, labels: labelled(labelNames, values) }));
+    });
     return {
       /** Null at a scrape: there is nothing to measure now. */
       from(read: () => number | null, ...values: readonly string[]): void {
-        single.push(() => {
+        sources.push(() => {
           const value = read();
-          return value === null ? [] : [sample(value, values)];
+          return value === null ? [] : [[value, ...values]];
         });
       },
       /** Series that come and go, whose source bounds their number. */
-      fromEach(read: typeof each): void {
-        each = read;
+      fromEach(read: (typeof sources)[0]): void {
+        sources.push(read);
       },
     };
   }
 
-  /** Returns the whole name. The library's own metrics look a series up by its labels each time. */
+  /** The library's own metrics look a series up by its labels each time. */
   #add(
     type: Metric['type'],
     name: string,
     help: string,
     labelNames: readonly string[],
     read: () => readonly Sample[],
-  ): string {
+  ): void {
     const metric = { name: PREFIX + name, help, type, labelNames: [...labelNames] };
     this.#metrics.push(metric);
     const get = async () => ({ ...metric, values: read() });
     this.#prom.registerMetric({ name: metric.name, get } as unknown as PromMetric);
-    return metric.name;
   }
 }
 

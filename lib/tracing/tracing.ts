@@ -27,11 +27,6 @@ export interface SpanStart {
   readonly attributes: SpanAttributes;
 }
 
-export interface OperationStart extends SpanStart {
-  /** True for what is kept whatever the share of the traces that are. */
-  readonly isAlwaysSampled: boolean;
-}
-
 /**
  * One request. Its span begins with `operation`, or with the first look at its trace id, and counts
  * from when the request came: whether it is sampled depends on what it asks for.
@@ -39,7 +34,8 @@ export interface OperationStart extends SpanStart {
 export interface RequestTrace {
   /** For log lines; null where nothing has a span, as for a socket's operation that is refused. */
   readonly traceId: string | null;
-  operation(start: OperationStart): TraceSpan;
+  /** `isAlwaysSampled`: it is kept whatever the share of the traces that are. */
+  operation(start: SpanStart & { readonly isAlwaysSampled: boolean }): TraceSpan;
   end(end: SpanEnd): void;
 }
 

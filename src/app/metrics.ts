@@ -48,6 +48,6 @@ export class Metrics {
     for (const [code, isDegraded] of readiness.parts) {
       this.degraded.from(() => Number(isDegraded()), code);
     }
-    this.ready.from(() => (readiness.isServing ? 1 : 0));
+    this.ready.from(() => (readiness.phase === 'serving' ? 1 : 0));
   }
 }

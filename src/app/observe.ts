@@ -8,7 +8,7 @@ export function watchGauges(
   config: Config,
   { logOutput }: StartOptions,
   resources: Resources,
-  { server, webSockets, buffers, received, readiness, responses, registered }: WiredServer,
+  { server, webSockets, buffers, received, readiness, responses, persisted }: WiredServer,
 ): void {
   const { metrics, domain, documents, trusted, limiter, memory } = resources;
   const { records, redisIsUp } = resources.stores;
@@ -23,7 +23,7 @@ export function watchGauges(
     response: () => responses.byteSize,
     document: () => documents.byteSize,
     compiled_code: () => documents.compiledCode.byteSize,
-    persisted_query: () => registered.calculatedSize,
+    persisted_query: () => persisted.byteSize,
     quota: () => limiter.byteSize,
   };
   for (const [name, byteSize] of Object.entries(caches)) {

@@ -24,7 +24,7 @@ export function createShutdown(
   }
 
   return async () => {
-    readiness.draining();
+    readiness.phase = 'draining';
     if (delayMs > 0) {
       await closeInSlices(lasting, { clock: steadyClock, overMs: delayMs, endsEarly: false });
     }

@@ -13,7 +13,7 @@ const example = startedOnce(async () => {
   const log = createLog({ level: 'fatal', format: 'json', destination: { write() {} } });
   const engine = serveExample(log);
   const port = await engine.server.listen(0, '127.0.0.1');
-  engine.readiness.serving();
+  engine.readiness.phase = 'serving';
   return {
     engine,
     url: `http://127.0.0.1:${port}`,

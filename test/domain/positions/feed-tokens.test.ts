@@ -20,7 +20,7 @@ test('a subscription that is not being read ends the moment its token is refused
   await first;
   gateway.fault = refusing('phone', 'unauthenticated');
   await clock.advance(2_000);
-  expect(stream.isEnded).toBe(true);
+  expect(stream.ending.aborted).toBe(true);
   await expect(stalled.next()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   expect(hub).toMatchObject({ feeds: 0, subscriptions: 0 });
   prove(tablet);

@@ -46,9 +46,9 @@ function swapped(parts: AdmissionParts, transport: TransportContext, results: Re
     // @ts-expect-error: its document is not prepared yet
     selectOperation(requested, params.operationName, transport),
     // @ts-expect-error: its operation is not selected yet
-    coerceVariables(document, params.variables),
+    coerceVariables(document, document, params.variables),
     // @ts-expect-error: its variables are not coerced yet
-    priceOperation(parts, selected.prepared, params, passed),
+    priceOperation(parts, selected, params, passed),
     // @ts-expect-error: its cost is not known yet
     overMemory(selected),
   ];

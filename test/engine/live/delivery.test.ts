@@ -117,7 +117,7 @@ test('a result that cannot be made ends the subscription with the reason', async
     expect(sent[0]).toContain('broken');
     taken();
     await over;
-    expect(events.isEnded).toBe(true);
+    expect(events.ending.aborted).toBe(true);
   }
 });
 
@@ -131,7 +131,7 @@ test('a client that has disconnected is sent nothing more, even if a result is i
   await new Promise(setImmediate);
   emit(2);
   expect(sent).toEqual([]);
-  expect(events.isEnded).toBe(true);
+  expect(events.ending.aborted).toBe(true);
 });
 
 test('a client whose token is refused while a result is in flight is sent the reason alone', async () => {

@@ -44,13 +44,13 @@ describe('what is held', () => {
 
 describe('a packed answer', () => {
   test('of which nothing else is held has no tag', async () => {
-    const cache = createResponseCache();
+    const cache = createResponseCache(MEGABYTE);
     await cache.packed('key', Buffer.alloc(5_000, 'abc'), 'gzip');
     expect(cache.get('key')).toBeUndefined();
   });
 
   test('is made once for all who ask meanwhile', async () => {
-    const cache = createResponseCache();
+    const cache = createResponseCache(MEGABYTE);
     const bytes = Buffer.alloc(200_000, 'abc');
     const all = await Promise.all([1, 2, 3].map(() => cache.packed('key', bytes, 'br')));
     expect(all[1]).toBe(all[0]);
@@ -59,7 +59,7 @@ describe('a packed answer', () => {
   });
 
   test('is held beside the other packings of it', async () => {
-    const cache = createResponseCache();
+    const cache = createResponseCache(MEGABYTE);
     const bytes = Buffer.alloc(200_000, 'abc');
     const gzipped = await cache.packed('key', bytes, 'gzip');
     expect(gunzipSync(gzipped)).toEqual(bytes);
