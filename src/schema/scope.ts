@@ -267,9 +267,7 @@ interface SnapshotAlone {
   readonly list: null;
 }
 
-interface Holding {
-  readonly symbol: string;
-}
+type Holding = Pick<Position | Order, 'symbol'>;
 
 // A list is immutable, so its grouping is memoized; the WeakMap drops it with the list.
 const groups = new WeakMap<readonly Holding[], ReadonlyMap<string, readonly Holding[]>>();

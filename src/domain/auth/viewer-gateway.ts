@@ -63,8 +63,7 @@ export function createViewerGateway({
       // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
       if (!wasAccepted && ledger.isAccepted(viewer)) trials.accepted(viewer);
     };
-    const begin = () => send(prove);
-    const sent = wasAccepted ? begin() : trials.guard(viewer, operation, begin);
+    const sent = wasAccepted ? send(prove) : trials.guard(viewer, operation, () => send(prove));
     return sent.then(
       (answer) => {
         refusals.accepted(operation, viewer.login);
