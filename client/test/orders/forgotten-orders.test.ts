@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
@@ -18,11 +19,15 @@ test('an order that a store has forgotten is unknown, though its repeat came too
   const storage = createMemoryStorage();
   const { core, orders } = openOrderCore({ url: line.url, token: () => token, storage });
   await core.account();
-  line.next.push('answer-lost', 'lost', 'lost', 'lost');
+  line.next.push('answer-lost', ...Array(1_000).fill('lost'));
   const ticket = orders.ticket();
   const placing = ticket.place(buying('forgotten'));
   await eventually(() => line.answered === 1);
   current = next;
+  // The order was meant to be sent within five seconds, of which its server is 3.7 behind.
+  const tooLateMs = systemClock.now() + 1_500;
+  await eventually(() => systemClock.now() > tooLateMs);
+  line.next.length = 0;
   const forgotten = unknown('IDEMPOTENCY_UNAVAILABLE', { retryable: false });
   expect(await placing).toMatchObject(forgotten);
   expect(await ticket.place(buying('forgotten'))).toMatchObject(forgotten);
