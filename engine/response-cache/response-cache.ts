@@ -6,7 +6,7 @@ import { type Encoding, pack } from '../../lib/pack.ts';
 
 interface CachedResponse {
   readonly etag: string;
-  /** Null where the bytes are not cached: they are too large, or differ for each request. */
+  /** Null where the bytes are not cached, since they differ for each request. */
   readonly plain: Buffer | null;
 }
 

@@ -27,7 +27,7 @@ const untilLeft = (signal: AbortSignal) =>
 
 interface SlowOptions extends PhoneOptions {
   readonly of?: TestApp;
-  /** What becomes of a part, by its number from 1 on. */
+  /** Says how a part is answered, by its number from 1 on. */
   readonly part?: (
     own: number,
     send: () => Promise<Response>,

@@ -8,7 +8,7 @@ const DEMO = 700_001;
 const KEPT = 'app:trading-graph:entry:trading-graph:account';
 
 declare global {
-  /** What the stand-ins for React Native's modules leave to the test. */
+  /** The parts that the stand-ins for React Native's modules leave to the test. */
   interface Window {
     prompts: number;
     showApp(state: 'active' | 'background'): void;

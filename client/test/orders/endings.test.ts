@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000;
 const PATIENT = { maxWaitMs: 60_000 };
 const phone = startedForEach(startPhone);
 
-/** What an order tells of itself, with the option by which it does. */
+/** Collects the progress that an order reports, beside the option by which it does. */
 function listening() {
   const told: OrderProgress[] = [];
   return { told, onProgress: (progress: OrderProgress) => void told.push(progress) };

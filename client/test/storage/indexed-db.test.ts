@@ -18,7 +18,7 @@ const PAGE = `<!doctype html><script type="module">
 </script>`;
 
 declare global {
-  /** What the page and the tests leave in it. */
+  /** The values that the page and the tests leave in it. */
   interface Window {
     storage: Record<string, (...args: string[]) => Promise<unknown>>;
     opened: number;

@@ -7,7 +7,7 @@ export interface MemoryStorage extends ClientStorage {
   /** Steps that fail, or never end. */
   readonly failing: Set<StorageStep>;
   readonly hanging: Set<StorageStep>;
-  /** What happens before and after each step, which is waited for. */
+  /** Called before and after each step, which waits for it. */
   before: StorageHook;
   after: StorageHook;
 }
