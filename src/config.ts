@@ -52,10 +52,9 @@ export function parseEnvironment(environment: Environment) {
     return [camelCase(name), setting.fallback];
   });
   const values = Object.fromEntries(entries) as Values;
-  for (const problem of contradictions(values)) {
-    // A variable that is wrong by itself already has a line. A value may contain any word.
-    const words = problem.replace(/=".*":/s, '').split(/[^A-Z_]+/);
-    if (!words.some((word) => faulty.has(word as SettingName))) problems.push(problem);
+  for (const { about, problem } of contradictions(values)) {
+    // A variable that is wrong by itself already has a line.
+    if (!about.some((name) => faulty.has(name))) problems.push(problem);
   }
   return {
     /** Contains the default in place of each value that is wrong. */

@@ -1,8 +1,13 @@
 import { shown } from './setting.ts';
-import type { Values } from './settings.ts';
+import type { SettingName, Values } from './settings.ts';
 
-/** Finds settings that contradict each other. Each problem names all that it is about, so that none is reported twice. */
-export function contradictions(values: Values): readonly string[] {
+interface Contradiction {
+  readonly about: readonly SettingName[];
+  readonly problem: string;
+}
+
+/** Finds settings that contradict each other. */
+export function contradictions(values: Values): readonly Contradiction[] {
   const { gatewayUrl, nodeEnv, sandbox, port, host, adminPort, adminHost } = values;
   const { shutdownGraceMs, orderTimeoutMs, positionsPollMs, positionsPollMaxMs } = values;
   const { jwtJwksUrl, jwtSecret, jwtIssuer, jwtAudience } = values;
@@ -11,36 +16,63 @@ export function contradictions(values: Values): readonly string[] {
   const needsGateway = gatewayUrl === null && nodeEnv === 'production' && sandbox !== true;
   const hasNoGateway = gatewayUrl === null && sandbox === false;
   const isSamePort = adminPort === port && port !== 0 && overlap(adminHost, host);
-  // Without a key nothing would be verified, while the operator believes that it is.
-  const isUnverified = (expected: string | null) =>
-    expected !== null && jwtJwksUrl === null && jwtSecret === null;
   const twice = gatewayForwardHeaders.find((name) => Object.hasOwn(gatewayHeaders, name));
-  const found = [
-    needsGateway &&
-      'GATEWAY_URL is unset: with NODE_ENV=production it must be the address of a gateway, or SANDBOX must be on',
-    hasNoGateway &&
-      !needsGateway &&
-      'SANDBOX=off: must be on or unset where GATEWAY_URL is unset, or there is no gateway at all',
-    shutdownGraceMs <= orderTimeoutMs &&
-      `SHUTDOWN_GRACE_MS=${shutdownGraceMs}: must be more than ORDER_TIMEOUT_MS (${orderTimeoutMs})`,
-    positionsPollMaxMs < positionsPollMs &&
-      `POSITIONS_POLL_MAX_MS=${positionsPollMaxMs}: must be at least POSITIONS_POLL_MS (${positionsPollMs})`,
-    isSamePort &&
-      `ADMIN_PORT=${adminPort}: must differ from PORT (${port}), since HOST and ADMIN_HOST overlap`,
-    jwtJwksUrl !== null &&
-      jwtSecret !== null &&
-      `JWT_JWKS_URL=${shown(jwtJwksUrl)}: must be unset where JWT_SECRET is set`,
-    isUnverified(jwtIssuer) &&
-      `JWT_ISSUER=${shown(jwtIssuer ?? '')}: must be unset without JWT_JWKS_URL or JWT_SECRET`,
-    isUnverified(jwtAudience) &&
-      `JWT_AUDIENCE=${shown(jwtAudience ?? '')}: must be unset without JWT_JWKS_URL or JWT_SECRET`,
-    twice !== undefined &&
-      `GATEWAY_FORWARD_HEADERS: must not name ${twice}, which GATEWAY_HEADERS fixes`,
-    persistedDocumentsOnly !== 'off' &&
-      persistedDocuments === null &&
-      `PERSISTED_DOCUMENTS_ONLY=${persistedDocumentsOnly}: must be off without PERSISTED_DOCUMENTS`,
-  ];
-  return found.filter((problem) => problem !== false);
+  const found: Contradiction[] = [];
+  const add = (isSo: boolean, about: Contradiction['about'], problem: string) => {
+    if (isSo) found.push({ about, problem });
+  };
+  add(
+    needsGateway,
+    ['GATEWAY_URL', 'NODE_ENV', 'SANDBOX'],
+    'GATEWAY_URL is unset: with NODE_ENV=production it must be the address of a gateway, or SANDBOX must be on',
+  );
+  add(
+    hasNoGateway && !needsGateway,
+    ['GATEWAY_URL', 'SANDBOX'],
+    'SANDBOX=off: must be on or unset where GATEWAY_URL is unset, or there is no gateway at all',
+  );
+  add(
+    shutdownGraceMs <= orderTimeoutMs,
+    ['SHUTDOWN_GRACE_MS', 'ORDER_TIMEOUT_MS'],
+    `SHUTDOWN_GRACE_MS=${shutdownGraceMs}: must be more than ORDER_TIMEOUT_MS (${orderTimeoutMs})`,
+  );
+  add(
+    positionsPollMaxMs < positionsPollMs,
+    ['POSITIONS_POLL_MAX_MS', 'POSITIONS_POLL_MS'],
+    `POSITIONS_POLL_MAX_MS=${positionsPollMaxMs}: must be at least POSITIONS_POLL_MS (${positionsPollMs})`,
+  );
+  add(
+    isSamePort,
+    ['ADMIN_PORT', 'PORT', 'HOST', 'ADMIN_HOST'],
+    `ADMIN_PORT=${adminPort}: must differ from PORT (${port}), since HOST and ADMIN_HOST overlap`,
+  );
+  add(
+    jwtJwksUrl !== null && jwtSecret !== null,
+    ['JWT_JWKS_URL', 'JWT_SECRET'],
+    `JWT_JWKS_URL=${shown(jwtJwksUrl ?? '')}: must be unset where JWT_SECRET is set`,
+  );
+  for (const [name, expected] of [
+    ['JWT_ISSUER', jwtIssuer],
+    ['JWT_AUDIENCE', jwtAudience],
+  ] as const) {
+    add(
+      // Without a key nothing would be verified, while the operator believes that it is.
+      expected !== null && jwtJwksUrl === null && jwtSecret === null,
+      [name, 'JWT_JWKS_URL', 'JWT_SECRET'],
+      `${name}=${shown(expected ?? '')}: must be unset without JWT_JWKS_URL or JWT_SECRET`,
+    );
+  }
+  add(
+    twice !== undefined,
+    ['GATEWAY_FORWARD_HEADERS', 'GATEWAY_HEADERS'],
+    `GATEWAY_FORWARD_HEADERS: must not name ${twice}, which GATEWAY_HEADERS fixes`,
+  );
+  add(
+    persistedDocumentsOnly !== 'off' && persistedDocuments === null,
+    ['PERSISTED_DOCUMENTS_ONLY', 'PERSISTED_DOCUMENTS'],
+    `PERSISTED_DOCUMENTS_ONLY=${persistedDocumentsOnly}: must be off without PERSISTED_DOCUMENTS`,
+  );
+  return found;
 }
 
 function overlap(one: string, other: string): boolean {
