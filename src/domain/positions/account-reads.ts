@@ -7,15 +7,13 @@ import {
   relate,
 } from '../account/relation.ts';
 import type { Viewer } from '../auth/viewer.ts';
+import { EventHold } from './event-hold.ts';
 import type { FeedOptions } from './feed-options.ts';
 import type { FeedState } from './feed-state.ts';
 import type { PollTurn } from './poll-scheduler.ts';
 import type { Poller } from './poller.ts';
 import { Rest } from './rest.ts';
 import type { RingMember, TokenRing } from './token-ring.ts';
-
-// However often the members change meanwhile, an event is withheld no longer than so many intervals.
-const MOST_INTERVALS = 4;
 
 /**
  * Decides when a feed reads op 10, and which snapshot it shows beside its list: one that was taken while the
@@ -28,10 +26,7 @@ export class AccountReads {
   readonly #poller: Poller;
   readonly #turn: PollTurn;
   readonly #rest: Rest;
-  /** The events are withheld, since then at most until the timer fires. */
-  #held: { readonly sinceMs: number; readonly cancel: () => void } | null = null;
-  /** The members whose event waits no longer. */
-  #releasedTime = -1;
+  readonly #hold: EventHold;
   #followers = 0;
   #isReading = false;
   /** Set while a read is wanted: the snapshot must have been requested after this logical time. */
@@ -51,6 +46,7 @@ export class AccountReads {
     this.#poller = poller;
     this.#turn = options.scheduler.join(() => this.#start());
     this.#rest = new Rest(options);
+    this.#hold = new EventHold(options, state, () => this.#wake());
   }
 
   /** `isLate` where a client resumes from before the snapshot that is shown. */
@@ -62,8 +58,8 @@ export class AccountReads {
     if (cached !== null) this.#received(cached);
     // Where all that is known is too old, the first event waits for the one read.
     const isFresh = this.#isYoung && this.#after === null && !this.#isReading;
-    if (!isFresh && !this.#rest.hasFailed && this.#held === null) {
-      this.#withhold(isFirst ? gatewayTimeoutMs : pollMs);
+    if (!isFresh && !this.#rest.hasFailed && !this.#hold.isOn) {
+      this.#hold.withhold(isFirst ? gatewayTimeoutMs : pollMs);
     }
     // Many clients that reconnect together share one read.
     if (isLate && clock.now() - this.#startedAtMs >= pollMs) this.#want();
@@ -75,7 +71,7 @@ export class AccountReads {
     if (this.#followers > 0) return;
     this.#turn.leave();
     this.#candidate = null;
-    this.#release();
+    this.#hold.release();
   }
 
   /** The account has surely changed, as after an order: a snapshot requested before does not show it. */
@@ -89,7 +85,7 @@ export class AccountReads {
     if (this.#followers === 0) return;
     if (this.#candidate !== null) this.#judge(this.#candidate);
     const isUnsettled = this.#isUnsettled();
-    if (isUnsettled && this.#rest.isOver && this.#held === null) this.#withholdMembers();
+    if (isUnsettled && this.#rest.isOver && !this.#hold.isOn) this.#hold.withholdMembers();
     const isDue =
       isUnsettled || !this.#isYoung || this.#options.clock.now() >= this.#dispute.retryAtMs;
     if (isDue && !this.#isReading && this.#candidate === null) this.#want();
@@ -128,7 +124,7 @@ export class AccountReads {
     this.#after ??= after;
     if (this.#ring.isRefused(member, error)) return;
     this.#rest.failed(error);
-    this.#release();
+    this.#hold.release();
   }
 
   #received(answer: SessionAnswer): void {
@@ -136,7 +132,7 @@ export class AccountReads {
     this.#left = ordersLeft(this.#left, this.#state.orders, answer, sessionMaxAgeMs);
     this.#judge(answer);
     // The read was answered in time; what it shows beyond the list has an interval of its own.
-    if (this.#candidate !== null && this.#held !== null) this.#withholdMembers();
+    if (this.#candidate !== null && this.#hold.isOn) this.#hold.withholdMembers();
   }
 
   /** Shows a snapshot unless a list still to come decides on it, and drops one that a change has made outdated. */
@@ -152,7 +148,7 @@ export class AccountReads {
       return;
     }
     // Once the first event has waited long enough, any snapshot is better than none.
-    const isDropped = relation === 'snapshot-outdated' && (session !== null || this.#held !== null);
+    const isDropped = relation === 'snapshot-outdated' && (session !== null || this.#hold.isOn);
     if (!isDropped) this.#show(answer, relation === 'differ' && answer.session.positions !== null);
   }
 
@@ -163,37 +159,8 @@ export class AccountReads {
     const retryMs = Math.min(sessionMaxAgeMs, pollMs * 2 ** (times - 1));
     this.#dispute = isDisputed ? { times, retryAtMs: clock.now() + retryMs } : UNDISPUTED;
     const isNews = this.#state.takeSession(answer);
-    this.#release();
+    this.#hold.release();
     if (isNews) this.#wake();
-  }
-
-  /**
-   * Withholds the events of the account while its orders and positions do not belong together, or an order that has become a
-   * position would be seen twice, or not at all.
-   */
-  #withhold(ms: number): void {
-    const { clock } = this.#options;
-    const sinceMs = this.#held?.sinceMs ?? clock.now();
-    this.#held?.cancel();
-    this.#held = { sinceMs, cancel: clock.after(ms, () => this.#release()) };
-    this.#state.accountChanges.isWithheld = true;
-  }
-
-  /** Withholds the event of the present members for an interval, once. */
-  #withholdMembers(): void {
-    if (this.#releasedTime === this.#state.membersTime) return;
-    const { clock, pollMs } = this.#options;
-    const sinceMs = this.#held?.sinceMs ?? clock.now();
-    this.#withhold(Math.min(pollMs, sinceMs + MOST_INTERVALS * pollMs - clock.now()));
-  }
-
-  #release(): void {
-    if (this.#held === null) return;
-    this.#held.cancel();
-    this.#held = null;
-    this.#releasedTime = this.#state.membersTime;
-    this.#state.accountChanges.isWithheld = false;
-    this.#wake();
   }
 
   #wake(): void {
