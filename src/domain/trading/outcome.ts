@@ -1,5 +1,5 @@
 import { parseLongIntegers } from '../../../lib/exact-json.ts';
-import { classify, isSuccess } from '../../gateway/classify.ts';
+import { isSuccess } from '../../gateway/classify.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import type { Answer, Exchange } from '../../gateway/exchange.ts';
 import { commonRefusal } from '../../gateway/judge.ts';
@@ -40,7 +40,6 @@ const LONGEST_ORDER_ID = 255;
  */
 export function judgeOrder(operation: OrderOperation, exchange: Exchange): Submission {
   if (!exchange.sent) {
-    if (classify(exchange).outcome === 'expired') return EXPIRED;
     throw new GatewayError('unavailable', operation, 'never sent', { cause: exchange.cause });
   }
   if (!exchange.answered) return unknownSince(exchange.sentAtMs);
