@@ -22,6 +22,12 @@ const RETRY_FIRST_MS = 200;
 // Short, because a process that is killed before the write leaves a known outcome unknown.
 const RETRY_MAX_MS = 1_000;
 
+/** What the store is told of a reservation; null: its key comes free. */
+interface Write {
+  readonly reservation: Reservation;
+  readonly outcome: OrderRecord | null;
+}
+
 export type Recorder = ReturnType<typeof createRecorder>;
 
 /**
@@ -30,10 +36,8 @@ export type Recorder = ReturnType<typeof createRecorder>;
  */
 export function createRecorder({ records, clock, log }: RecorderOptions) {
   const unwritten = new Set<Promise<void>>();
-  /** The outcomes that the store does not have yet, by the id of their record; null where the key comes free. */
-  const waiting = new Map<string, OrderRecord | null>();
-  /** The ids of records that are only there until their key comes free. */
-  const freeing = new Set<string>();
+  /** The latest writes that the store has not taken yet, by account and key. */
+  const waiting = new Map<string, Write>();
 
   /** Resolves when the outcome is written, or when retries continue in the background. */
   async function write(
@@ -42,8 +46,9 @@ export function createRecorder({ records, clock, log }: RecorderOptions) {
     attempt: () => Promise<void>,
   ): Promise<void> {
     const id = recordId(reservation.login, reservation.key);
+    const latest: Write = { reservation, outcome };
     // A late answer takes the place of an unknown that waits as well.
-    waiting.set(id, outcome);
+    waiting.set(id, latest);
     const first = attempt();
     const written = first
       .catch((error: unknown) => {
@@ -52,8 +57,7 @@ export function createRecorder({ records, clock, log }: RecorderOptions) {
       })
       .finally(() => {
         unwritten.delete(written);
-        freeing.delete(reservation.id);
-        if (waiting.get(id) === outcome) waiting.delete(id);
+        if (waiting.get(id) === latest) waiting.delete(id);
       });
     unwritten.add(written);
     await within(clock, PATIENCE_MS, first).catch(() => {});
@@ -78,20 +82,21 @@ export function createRecorder({ records, clock, log }: RecorderOptions) {
       return write(reservation, record, () => records.settle(reservation, outcome));
     },
     release(reservation: Reservation): Promise<void> {
-      freeing.add(reservation.id);
       return write(reservation, null, () => records.release(reservation));
     },
     /**
      * The outcome that waits to be written, and precedes the record that is still pending in the store; null where
      * its order was never sent and the key comes free.
      */
-    waiting: (account: string, key: string) => waiting.get(recordId(account, key)),
+    waiting: (account: string, key: string) => waiting.get(recordId(account, key))?.outcome,
     async find(account: string, key: string): Promise<OrderRecord | null> {
-      const outcome = waiting.get(recordId(account, key));
+      const id = recordId(account, key);
+      const outcome = waiting.get(id)?.outcome;
       if (outcome) return outcome;
-      // A key that comes free may be free already, and another process's order have it.
       const record = await records.find(account, key);
-      return record !== null && freeing.has(record.id) ? null : record;
+      // A key that comes free may be free already, and another process's order have it.
+      const latest = waiting.get(id);
+      return latest?.outcome === null && latest.reservation.id === record?.id ? null : record;
     },
     unwritten: unwritten as Iterable<Promise<void>>,
   };
