@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sharedApp } from '../../support/shared-app.ts';
 
 // Completing these takes several slices, so that fields behind them are resolved in a later turn.
@@ -66,35 +66,22 @@ const CACHED: Readonly<Record<string, Asked>> = {
 
 describe.each(Object.entries(EXECUTIONS))('executed %s', (_name, { before, behind, runs }) => {
   const app = sharedApp({ SANDBOX_INSTRUMENTS: '2500', RATE_LIMIT_PER_MINUTE: '100000' });
-  let token: string;
-  beforeAll(() => {
-    token = app.sandbox.token({ email: 'demo@example.com' });
-  });
-  beforeEach(async () => {
+
+  test.each([
+    ['of 0 counts for all', FRESH, 1],
+    ['that is none, or not asked for, forces nothing', CACHED, 0],
+  ])('an age %s', async (_what, cases, calls) => {
+    const token = app.sandbox.token({ email: 'demo@example.com' });
     await app.query('{ session { login } }', { token });
-    app.sandbox.clearCalls();
-  });
-
-  /** The calls of op 10 that each run of the document costs. */
-  async function callsOfEachRun([fields, definitions = '', variables = {}, fragments = '']: Asked) {
-    const text = `query Asked${definitions} { loose: session { fetchedAt } ${before} ${behind} ${fields} } ${fragments}`;
-    const counts: number[] = [];
-    for (let run = 0; run < runs; run += 1) {
-      app.sandbox.clearCalls();
-      const { data } = await app.query(text, { token, variables });
-      if (data.strict) expect(data.strict).toEqual(data.loose);
-      counts.push(app.sandbox.calls('getSession'));
+    for (const [name, asked] of Object.entries(cases)) {
+      const [fields, definitions = '', variables = {}, fragments = ''] = asked;
+      const text = `query Asked${definitions} { loose: session { fetchedAt } ${before} ${behind} ${fields} } ${fragments}`;
+      for (let run = 0; run < runs; run += 1) {
+        app.sandbox.clearCalls();
+        const { data } = await app.query(text, { token, variables });
+        if (data.strict) expect(data.strict).toEqual(data.loose);
+        expect(app.sandbox.calls('getSession'), name).toBe(calls);
+      }
     }
-    return counts;
-  }
-
-  test.each(Object.entries(FRESH))('an age of 0 %s counts for all', async (_case, asked) => {
-    const counts = await callsOfEachRun(asked);
-    expect(counts).toEqual(counts.map(() => 1));
-  });
-
-  test.each(Object.entries(CACHED))('an age %s forces nothing', async (_case, asked) => {
-    const counts = await callsOfEachRun(asked);
-    expect(counts).toEqual(counts.map(() => 0));
   });
 });

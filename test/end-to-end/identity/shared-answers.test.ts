@@ -7,7 +7,8 @@ import type { TestApp } from '../../support/app.ts';
 import { type AddedField, extendedSchema, KINDS, selected } from '../../support/extended-schema.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
-import { TRANSPORTS } from '../limits/every-transport.ts';
+import { withClaims } from '../../support/tokens.ts';
+import { codesOf, TRANSPORTS } from '../limits/every-transport.ts';
 
 /** The number of resolver calls, by the name of the field. */
 const runs = { group: 0, copy: 0 };
@@ -93,16 +94,30 @@ beforeAll(async () => {
   users = [await signIn('user-1@example.com'), await signIn('user-2@example.com')];
 });
 
+interface Asked {
+  readonly query: string;
+  readonly operationName?: string;
+  readonly variables?: object;
+}
+
 async function get(
   path: Path,
   token: string,
-  query: string,
+  asked: string | Asked,
   headers: Readonly<Record<string, string>> = {},
-  variables: object = {},
+  method: 'GET' | 'POST' = 'GET',
 ) {
-  const search = new URLSearchParams({ query, variables: JSON.stringify(variables) });
-  const response = await fetch(`${apps[path].url}/graphql?${search}`, {
-    headers: { authorization: `Bearer ${token}`, accept: 'application/json', ...headers },
+  const { variables = {}, ...texts } = typeof asked === 'string' ? { query: asked } : asked;
+  const search = new URLSearchParams({ ...texts, variables: JSON.stringify(variables) });
+  const response = await fetch(`${apps[path].url}/graphql${method === 'GET' ? `?${search}` : ''}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      accept: 'application/json',
+      'content-type': 'application/json',
+      ...headers,
+    },
+    ...(method === 'POST' && { body: JSON.stringify({ ...texts, variables }) }),
   });
   const text = await response.text();
   return {
@@ -143,57 +158,38 @@ describe.each(PATHS)('by GET, by the path %s', (path) => {
     }
   });
 
-  test.each(KINDS)('nothing is cached of a plain property without a mark: %s', async (kind) => {
-    const [theirs, own] = users;
-    for (const token of [theirs, theirs, own]) {
-      const answer = await get(path, token, OF_ONE(selected('property', kind)), {
-        'if-none-match': '*',
-      });
-      expect(answer).toMatchObject(UNSHARED);
-    }
-  });
-
-  test.each(KINDS)('an answer of the group is made once: %s', async (kind) => {
-    const [theirs, own] = users;
-    const document = OF_MANY(selected('group', kind));
-    const { etag, type, body } = await get(path, theirs, document);
-    expect(etag).not.toBeNull();
-    expect(type).toBe('application/json; charset=utf-8');
-    const before = runs.group;
-    for (const encoding of ['identity', 'br', 'gzip']) {
-      const again = await get(path, own, document, { 'accept-encoding': encoding });
-      expect(again).toMatchObject({ etag, type, body });
-    }
-    const known = await get(path, own, document, { 'if-none-match': String(etag) });
-    expect(known).toMatchObject({ status: 304, etag });
-    expect(runs.group).toBe(before);
-  });
-
-  test.each(KINDS)(
-    'an answer that contains its time has an ETag, and is made anew: %s',
-    async (kind) => {
+  test.each(kinds(Object.keys(SHARED)))(
+    'an answer of the group has an ETag, and is made once, or anew where it contains its time: %s%s',
+    async (name, kind) => {
       const [theirs, own] = users;
-      const document = OF_ONE(selected('copy', kind));
-      const { etag } = await get(path, theirs, document);
-      const before = runs.copy;
-      expect(await get(path, own, document)).toMatchObject({ status: 200, etag });
-      expect(runs.copy).toBe(before + 1);
+      const sharing = name as keyof typeof runs;
+      const document = OF_MANY(selected(name, kind));
+      const { etag, type, body } = await get(path, theirs, document);
+      expect(etag).not.toBeNull();
+      expect(type).toBe('application/json; charset=utf-8');
+      const before = runs[sharing];
+      for (const encoding of ['identity', 'br', 'gzip']) {
+        const again = await get(path, own, document, { 'accept-encoding': encoding });
+        expect(again).toMatchObject({ etag, type, body });
+      }
+      const times = sharing === 'copy' ? 3 * body.data.catalog.instruments.length : 0;
+      expect(runs[sharing]).toBe(before + times);
       const known = await get(path, own, document, { 'if-none-match': String(etag) });
       expect(known).toMatchObject({ status: 304, etag });
     },
   );
 
-  test.each(Object.keys(PERSONAL_READS))(
-    'what a marked field reads beside the catalog is detected: %s',
-    async (name) => {
-      const [theirs, own] = users;
-      for (const token of [theirs, theirs, own]) {
-        const answer = await get(path, token, OF_ONE(`${name}Text`), { 'if-none-match': '*' });
-        expect(answer).toMatchObject(UNSHARED);
-        expect(answer.body.errors).toBeUndefined();
-      }
-    },
-  );
+  test.each([
+    ...Object.keys(PERSONAL_READS).map((name) => `${name}Text`),
+    ...KINDS.map((kind) => selected('property', kind)),
+  ])('what reads beside the catalog, or has no mark, is not cached: %s', async (field) => {
+    const [theirs, own] = users;
+    for (const token of [theirs, theirs, own]) {
+      const answer = await get(path, token, OF_ONE(field), { 'if-none-match': '*' });
+      expect(answer).toMatchObject(UNSHARED);
+      expect(answer.body.errors).toBeUndefined();
+    }
+  });
 
   test('an ETag is confirmed only once the answer has been made', async () => {
     const [, own] = users;
@@ -208,8 +204,8 @@ describe.each(PATHS)('by GET, by the path %s', (path) => {
   });
 
   test('an operation that has read the viewer’s data once is no longer shared', async () => {
-    const text = `query ($id: ID!) { instrument(id: $id) { a${path.length}: sometimesText } }`;
-    const ask = (token: string, id: string) => get(path, token, text, {}, { id });
+    const query = `query ($id: ID!) { instrument(id: $id) { a${path.length}: sometimesText } }`;
+    const ask = (token: string, id: string) => get(path, token, { query, variables: { id } });
     readsViewer = false;
     expect((await ask(users[0], 'AAPL')).etag).not.toBeNull();
     expect((await ask(users[1], 'AAPL')).etag).not.toBeNull();
@@ -220,6 +216,68 @@ describe.each(PATHS)('by GET, by the path %s', (path) => {
       expect(answer).toMatchObject(UNSHARED);
       expect(tokensIn(answer.body)).toEqual([token]);
     }
+  });
+});
+
+describe.each(PATHS)('cached bytes of the catalog, by the path %s', (path) => {
+  const query = `query First($n: Int = 2) { instruments(first: $n) { nodes { id access } } catalog { group } }
+    query Second($n: Int = 2) { instruments(last: $n) { nodes { id access } } catalog { group } }`;
+  const asked = (variables: object = {}, operationName = 'First') => ({
+    ...{ query, operationName, variables },
+  });
+  let token: string;
+  beforeAll(async () => {
+    token = await apps[path].signIn();
+    for (const name of ['First', 'Second']) {
+      for (let i = 0; i < 2; i += 1) await get(path, token, asked({}, name));
+    }
+  });
+
+  describe.each(['GET', 'POST'] as const)('requested by %s', (method) => {
+    const ask = (from: string, what = asked(), headers = {}) =>
+      get(path, from, what, headers, method);
+
+    test('are not sent for an unproved token, even with their ETag, nor for one whose proof has ended', async () => {
+      const { etag } = await get(path, token, asked());
+      const forged = withClaims(token, { exp: 9_999_999_999 });
+      const answer = await ask(forged, asked(), { 'if-none-match': `${etag}, *` });
+      expect(answer).toMatchObject({ status: 200, etag: null });
+      const ended = await apps[path].signIn();
+      expect((await ask(ended)).body.data.instruments.nodes).toHaveLength(2);
+      gateway.revoke({ token: ended });
+      // The next call of the gateway reveals the revocation.
+      await apps[path].query('{ customerId }', { token: ended });
+      for (const { body } of [answer, await ask(ended)]) {
+        expect(body.data).toEqual({ instruments: null, catalog: null });
+        expect(codesOf(body)).toContain('UNAUTHENTICATED');
+      }
+    });
+
+    test('are not sent to another group, also not to one that claims theirs', async () => {
+      const pro = gateway.token({ email: 'pro@example.com' });
+      const claiming = gateway.token({ email: 'pro@example.com', group: 'standard-usd' });
+      for (const theirs of [pro, claiming]) {
+        const { data, errors } = (await ask(theirs)).body;
+        expect(data.catalog?.group ?? null).not.toBe('standard-usd');
+        if (data.catalog === null) expect(errors[0].extensions.code).toBe('FORBIDDEN');
+      }
+    });
+
+    test('are those of this operation and these variables', async () => {
+      const second = await ask(token, asked({}, 'Second'));
+      expect(second.body.data.instruments).not.toEqual((await ask(token)).body.data.instruments);
+      for (const n of [0, 1, 3]) {
+        const { body } = await ask(token, asked({ n }));
+        expect(body.data.instruments.nodes).toHaveLength(n);
+      }
+      const wrong = await ask(token, asked({ n: '2' }));
+      expect(wrong.body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+      // Variables that are not declared make no difference.
+      const { etag } = await ask(token, asked({ n: 2 }));
+      for (const variables of [{}, { n: 2, unknown: 'x'.repeat(1_000) }]) {
+        expect(await ask(token, asked(variables))).toMatchObject({ etag });
+      }
+    });
   });
 });
 

@@ -13,12 +13,17 @@ const OUTCOME = `{
 }`;
 const LOGIN = `mutation ($input: LoginInput!) { login(input: $input) {
   __typename
-  ... on LoginSuccess { accessToken refreshToken passkey session { login } catalog { group } }
   ... on LoginRejected { error message email details }
 } }`;
 
 const NO_WORDS = { error: null, message: null, email: null, details: null };
 const REJECTED = { __typename: 'LoginRejected', ...NO_WORDS };
+const UNKNOWN = { error: 'USER_NOT_FOUND', email: 'nobody@example.com' };
+const UNVERIFIED = {
+  error: 'EMAIL_NOT_VERIFIED',
+  message: expect.any(String),
+  details: { resend: true },
+};
 
 describe('login', () => {
   const login = async (email: string, password = 'demo') => {
@@ -27,95 +32,50 @@ describe('login', () => {
     return data.login;
   };
 
-  test('gives a token for the next request, and reads with it in the same one', async () => {
-    const granted = await login('demo@example.com');
-    expect(granted).toEqual({
-      __typename: 'LoginSuccess',
-      accessToken: expect.stringMatching(/^eyJ/),
-      refreshToken: 'refresh-700001',
-      passkey: false,
-      session: { login: '700001' },
-      catalog: { group: 'standard-usd' },
-    });
-    const { data } = await app.query('{ customerId }', { token: granted.accessToken });
-    expect(data).toEqual({ customerId: 'cus_700001' });
-  });
-
-  test('shows the whole start screen in the same round-trip, read with the new token', async () => {
-    app.sandbox.clearCalls();
-    const { data, errors } = await app.query(
-      `mutation { login(input: { email: "demo@example.com", password: "demo" }) {
-        ... on LoginSuccess {
-          session { login }
-          catalog { group }
-          positions { symbol instrument { name } }
-          orders { symbol }
-          withdrawalMethods { title }
-          customerId
-        }
-      } }`,
-      { token: app.sandbox.token({ email: 'pro@example.com' }) },
-    );
-    expect(errors).toEqual([]);
-    const { login } = data;
-    expect(login).toMatchObject({
-      session: { login: '700001' },
-      catalog: { group: 'standard-usd' },
-      customerId: 'cus_700001',
-    });
-    const token = app.sandbox.token({ email: 'demo@example.com' });
-    const calls = app.sandbox.callCounts();
-    const later = await app.query(
-      '{ positions { symbol instrument { name } } orders { symbol } withdrawalMethods { title } }',
-      { token },
-    );
-    expect(later.data.positions.length).toBeGreaterThan(0);
-    expect(login).toMatchObject(later.data);
-    expect(calls.logins).not.toHaveProperty('700002');
-    expect(calls.operations).toMatchObject({
-      login: 1,
-      getSession: 1,
-      getOpenPositions: 1,
-      getWithdrawalMethods: 1,
-      getCustomerId: 1,
-    });
-  });
-
-  test.each([
-    ['a wrong password (401)', 'demo@example.com', 'wrong', { error: 'INVALID_CREDENTIALS' }],
-    ['a locked account (403)', 'locked@example.com', 'demo', { error: 'ACCOUNT_LOCKED' }],
-    [
-      'an unknown address (404)',
-      'nobody@example.com',
-      'demo',
-      { error: 'USER_NOT_FOUND', email: 'nobody@example.com' },
-    ],
-    [
-      'details (403)',
-      'unverified@example.com',
-      'demo',
-      { error: 'EMAIL_NOT_VERIFIED', message: expect.any(String), details: { resend: true } },
-    ],
-    [
-      'a 200 without a token',
-      'password-expired@example.com',
-      'demo',
-      { error: 'PASSWORD_EXPIRED' },
-    ],
-  ])('is rejected in the gateway’s words: %s', async (_what, email, password, words: object) => {
-    expect(await login(email, password)).toEqual({ ...REJECTED, ...words });
-  });
-
-  test('ignores the request’s own token', async () => {
-    for (const odd of ['garbage', app.sandbox.token({ login: 700001, expiresInSeconds: -3600 })]) {
+  test('gives a token, and shows the whole start screen in the same round-trip, whatever the request’s own', async () => {
+    const screen =
+      'positions { symbol instrument { name } } orders { symbol } withdrawalMethods { title } customerId';
+    const old = { login: 700002, expiresInSeconds: -3_600 };
+    const sent = [app.sandbox.token({ email: 'pro@example.com' }), 'garbage'];
+    for (const token of [null, ...sent, app.sandbox.token(old)]) {
       app.sandbox.clearCalls();
-      const { data } = await app.query(LOGIN, {
-        token: odd,
-        variables: { input: { email: 'pro@example.com', password: 'demo' } },
-      });
-      expect(data.login.session).toEqual({ login: '700002' });
+      const { data, errors } = await app.query(
+        `mutation { login(input: { email: "demo@example.com", password: "demo" }) {
+          ... on LoginSuccess {
+            accessToken refreshToken passkey session { login } catalog { group } ${screen}
+          }
+        } }`,
+        { token },
+      );
+      expect(errors).toEqual([]);
+      const { login } = data;
+      const calls = app.sandbox.callCounts();
+      const read = { getSession: 1, getOpenPositions: 1, getWithdrawalMethods: 1 };
+      expect(calls.operations).toMatchObject({ login: 1, getCustomerId: 1, ...read });
+      expect(calls.logins).not.toHaveProperty('700002');
       expect(app.sandbox.requests('login')[0]?.headers).not.toHaveProperty('authorization');
+      const later = await app.query(`{ ${screen} }`, { token: login.accessToken });
+      expect(later.data.positions.length).toBeGreaterThan(0);
+      expect(login).toEqual({
+        accessToken: expect.stringMatching(/^eyJ/),
+        refreshToken: 'refresh-700001',
+        passkey: false,
+        session: { login: '700001' },
+        catalog: { group: 'standard-usd' },
+        ...later.data,
+        customerId: 'cus_700001',
+      });
     }
+  });
+
+  test.each<[string, string, string, object]>([
+    ['a wrong password (401)', 'demo', 'wrong', { error: 'INVALID_CREDENTIALS' }],
+    ['a locked account (403)', 'locked', 'demo', { error: 'ACCOUNT_LOCKED' }],
+    ['an unknown address (404)', 'nobody', 'demo', UNKNOWN],
+    ['details (403)', 'unverified', 'demo', UNVERIFIED],
+    ['a 200 without a token', 'password-expired', 'demo', { error: 'PASSWORD_EXPIRED' }],
+  ])('is rejected in the gateway’s words: %s', async (_what, name, password, words) => {
+    expect(await login(`${name}@example.com`, password)).toEqual({ ...REJECTED, ...words });
   });
 
   test('with the token of an earlier one is refused for no neighbour’s guesses', async () => {
@@ -147,8 +107,6 @@ describe('login', () => {
       message: 'The gateway gave no token: this account signs in with a passkey.',
       details: { passkey: true },
     });
-    answering({ passkey: true, message: 'Use your key.' });
-    expect(await login('demo@example.com')).toMatchObject({ message: 'Use your key.' });
     answering({ passkey: false });
     const { errors } = await app.query(LOGIN, {
       variables: { input: { email: 'demo@example.com', password: 'demo' } },
@@ -157,25 +115,20 @@ describe('login', () => {
   });
 });
 
-describe('forgotPassword', () => {
-  const forgot = async (email: string) => {
-    const { data, errors } = await app.query(
-      `mutation ($email: String!) { forgotPassword(input: { email: $email }) ${OUTCOME} }`,
-      { token: 'not even a token', variables: { email } },
-    );
-    expect(errors).toEqual([]);
-    return data.forgotPassword;
-  };
-
-  test('is acknowledged with any token', async () => {
-    expect(await forgot('demo@example.com')).toEqual({ __typename: 'Acknowledged', success: true });
-  });
-
-  test.each([
-    ['404', 'nobody@example.com', 'USER_NOT_FOUND'],
-    ['403', 'locked@example.com', 'ACCOUNT_LOCKED'],
-    ['400', 'no address', 'VALIDATION_FAILED'],
-  ])('a %s is a rejection', async (_status, email, error) => {
-    expect(await forgot(email)).toMatchObject({ __typename: 'Rejected', error });
-  });
+test.each([
+  [
+    'acknowledged with any token',
+    'demo@example.com',
+    { __typename: 'Acknowledged', success: true },
+  ],
+  ['rejected by 404', 'nobody@example.com', { __typename: 'Rejected', error: 'USER_NOT_FOUND' }],
+  ['rejected by 403', 'locked@example.com', { __typename: 'Rejected', error: 'ACCOUNT_LOCKED' }],
+  ['rejected by 400', 'no address', { __typename: 'Rejected', error: 'VALIDATION_FAILED' }],
+])('forgotPassword is %s', async (_how, email, outcome) => {
+  const { data, errors } = await app.query(
+    `mutation ($email: String!) { forgotPassword(input: { email: $email }) ${OUTCOME} }`,
+    { token: 'not even a token', variables: { email } },
+  );
+  expect(errors).toEqual([]);
+  expect(data.forgotPassword).toMatchObject(outcome);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { orderElsewhere } from '../../support/order-elsewhere.ts';
 import { ownApp } from '../../support/shared-app.ts';
@@ -27,7 +27,7 @@ async function expectTheGateways(watcher: Watcher): Promise<void> {
   });
 }
 
-test('the snapshot has everything, for the one read that also proves the token', async () => {
+test('the snapshot has everything; an order that the market triggers leaves in the event in which its position appears', async () => {
   const watcher = watch();
   await eventually(() => watcher.accountEvents.length > 0);
   const [first] = watcher.accountEvents;
@@ -40,12 +40,6 @@ test('the snapshot has everything, for the one read that also proves the token',
     status: 'LIVE',
   });
   expect([watcher.rows.size, watcher.orders.size]).toEqual([6, 3]);
-  await expectTheGateways(watcher);
-});
-
-test('an order that the market triggers leaves in the event in which its position appears', async () => {
-  const watcher = watch();
-  await eventually(() => watcher.orders.size === 3);
   const before = reads();
   const [order] = [...watcher.orders.values()];
   if (!order) throw new Error('no order');
@@ -58,7 +52,7 @@ test('an order that the market triggers leaves in the event in which its positio
   await expectTheGateways(watcher);
 });
 
-test('an order of one’s own appears at once, and a market order’s position with the figures', async () => {
+test('an order of one’s own appears at once, a market order’s position with the figures; a refusal by op 10 ends it', async () => {
   const token = app.sandbox.token(DEMO);
   const watcher = watch(ACCOUNT, DEMO.email, token);
   await eventually(() => watcher.orders.size === 3);
@@ -74,51 +68,40 @@ test('an order of one’s own appears at once, and a market order’s position w
   const market = await place({ idempotencyKey: 'market' });
   await eventually(() => watcher.rows.has(market));
   await expectTheGateways(watcher);
-});
-
-test('a token that op 10 refuses ends its subscriptions with 4403', async () => {
-  const watcher = watch();
-  await eventually(() => watcher.orders.size === 3);
   app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 401 });
   await orderElsewhere(app.sandbox, DEMO.email);
   await eventually(() => watcher.ended !== null);
   expect(watcher.ended).toMatchObject({ code: 4403, reason: 'UNAUTHENTICATED' });
 });
 
-describe('what is not selected is not read:', () => {
-  const POSITIONS = 'accountChanges { cursor snapshot positions { upserted { id } closed opened }';
+const POSITIONS = 'accountChanges { cursor snapshot positions { upserted { id } closed opened }';
+const REST = 'fragment Rest on AccountChanges';
 
-  test.each([
-    ['the positions alone', `subscription { ${POSITIONS} status } }`],
-    [
-      'what variables leave out',
-      `subscription ($on: Boolean = false) { ${POSITIONS} ...Rest @include(if: $on) session @skip(if: true) { id } } }
-       fragment Rest on AccountChanges { orders { closed } }`,
-    ],
-  ])('%s', async (_what, document) => {
+test.each([
+  ['the positions alone', 0, `subscription { ${POSITIONS} status } }`],
+  [
+    'what variables leave out',
+    0,
+    `subscription ($on: Boolean = false) { ${POSITIONS} ...Rest @include(if: $on) session @skip(if: true) { id } } }
+     ${REST} { orders { closed } }`,
+  ],
+  [
+    'a fragment',
+    1,
+    `subscription { ${POSITIONS} ...Rest } } ${REST} { ... { session { balance } } }`,
+  ],
+  ['an alias', 1, `subscription { ${POSITIONS} pending: orders { closed } } }`],
+])(
+  'a change has op 10 read where it is selected: by %s %i times',
+  async (_what, times, document) => {
     const watcher = watch(document);
     await eventually(() => watcher.rows.size === 6);
     const before = reads();
     const id = await orderElsewhere(app.sandbox, DEMO.email);
     await eventually(() => watcher.rows.has(String(id)));
-    expect(reads()).toBe(before);
-  });
-
-  test.each([
-    [
-      'in a fragment',
-      '...Rest } } fragment Rest on AccountChanges { ... { session { balance } } }',
-    ],
-    ['by an alias', 'pending: orders { closed } } }'],
-  ])('but %s it is', async (_where, rest) => {
-    const watcher = watch(`subscription { ${POSITIONS} ${rest}`);
-    await eventually(() => watcher.rows.size === 6);
-    const before = reads();
-    const id = await orderElsewhere(app.sandbox, DEMO.email);
-    await eventually(() => watcher.rows.has(String(id)));
-    await eventually(() => reads() === before + 1);
-  });
-});
+    await eventually(() => expect(reads()).toBe(before + times));
+  },
+);
 
 test('what an event reads of the account comes from the feed, or is refused: it never costs a call', async () => {
   const held = 'instrument { positions { id } orders { id } }';

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient as createWebSocketClient } from 'graphql-ws';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { readUntil } from '../../support/read-until.ts';
 import { ownApp } from '../../support/shared-app.ts';
-import { sseClient, type Watcher, webSocketClient } from './watcher.ts';
+import { closedClients } from './closed-clients.ts';
+import { type LiveClient, sseClient, type Watcher, webSocketClient } from './watcher.ts';
 
 const page = await readFile(new URL('../../../docs/live.md', import.meta.url), 'utf8');
 
@@ -17,22 +17,11 @@ function examples(language: string): string[] {
 
 const [LIVE_QUERY = '', ACCOUNT_QUERY = ''] = examples('graphql');
 const [FOLD = '', FOLD_ACCOUNT = '', WEB_SOCKET = '', SSE = ''] = examples('js');
-const [CURL = ''] = examples('sh');
 
 const app = ownApp({ POSITIONS_POLL_MS: '100' });
-let witness: Watcher;
-const disposals: (() => unknown)[] = [];
-
-beforeEach(async () => {
-  const client = sseClient(app, app.sandbox.token({ email: 'demo@example.com' }));
-  disposals.push(() => client.dispose());
-  witness = client.watch();
-  await eventually(() => witness.last !== undefined);
-});
-afterEach(async () => {
-  // A client that is connecting while the server closes would fail to be disposed of.
-  await Promise.all(disposals.splice(0).map((dispose) => dispose()));
-});
+const opened = closedClients();
+const tokenOf = (expiresInSeconds = 3_600) =>
+  app.sandbox.token({ email: 'demo@example.com', expiresInSeconds });
 
 /** Runs an example of the page with another address; `names` are the variables it leaves to its reader. */
 function run(code: string, names: Record<string, unknown>, last: string): unknown {
@@ -46,65 +35,37 @@ function run(code: string, names: Record<string, unknown>, last: string): unknow
   return new Function(...Object.keys(names), body)(...Object.values(names));
 }
 
-function freshTokens() {
-  let asked = 0;
-  return {
-    asked: () => asked,
-    freshToken: async () => {
-      asked += 1;
-      const expiresInSeconds = asked === 1 ? 2 : 3_600;
-      return app.sandbox.token({ email: 'demo@example.com', expiresInSeconds });
-    },
-  };
-}
-
 type Rows = Map<string, { id: string; profit: number }>;
 
-async function followsTheMarket(rows: () => Rows): Promise<void> {
-  await eventually(() => rows().size === 6);
-  app.sandbox.tick();
-  await eventually(() => {
-    const profits = [...witness.rows.values()].map(({ id, profit }) => [id, profit]);
-    expect([...rows().values()].map(({ id, profit }) => [id, profit])).toEqual(profits);
-  });
-}
-
-test('the WebSocket example follows the market, through the end of its token', async () => {
-  const { freshToken, asked } = freshTokens();
+test('the examples of a WebSocket and of an event stream follow the market, through the end of their tokens', async () => {
+  const asked = { socket: 0, stream: 0 };
+  const freshToken = (of: keyof typeof asked) => async () => {
+    asked[of] += 1;
+    return tokenOf(asked[of] === 1 ? 2 : undefined);
+  };
+  const witness = opened(sseClient(app, tokenOf())).watch();
   const statuses: string[] = [];
   const failures: unknown[] = [];
-  const { rows, variables, client } = run(
+  const socket = run(
     WEB_SOCKET,
     {
       createClient: (options: { url: string }) =>
         createWebSocketClient({ ...options, retryWait: () => delay(20) }),
       LIVE_QUERY,
-      freshToken,
+      freshToken: freshToken('socket'),
       draw: (_rows: unknown, _totals: unknown, status: string) => statuses.push(status),
       showError: (failure: unknown) => failures.push(failure),
     },
     'return { rows, variables, client };',
-  ) as { rows: Rows; variables: { after: string | null }; client: { dispose(): void } };
-  disposals.push(() => client.dispose());
-  await followsTheMarket(() => rows);
-  await eventually(() => asked() === 2);
-  await followsTheMarket(() => rows);
-  expect(variables.after).toBe(witness.variables.after);
-  expect(statuses.at(-1)).toBe('LIVE');
-  expect(failures).toEqual([]);
-});
-
-test('the event-stream example follows the market, through the end of its token', async () => {
-  const { freshToken, asked } = freshTokens();
-  const rows: Rows = new Map();
-  const variables = { after: null };
+  ) as { rows: Rows; variables: { after: string | null }; client: LiveClient };
+  opened(socket.client);
   let left = false;
-  const { follow, client } = run(
+  const stream = run(
     SSE,
     {
       createClient: createSseClient,
       LIVE_QUERY,
-      freshToken,
+      freshToken: freshToken('stream'),
       showError: () => {},
       pause: async () => {
         if (left) throw new Error('left');
@@ -112,17 +73,26 @@ test('the event-stream example follows the market, through the end of its token'
       },
     },
     'return { follow, client };',
-  ) as {
-    follow: (rows: Rows, variables: unknown) => Promise<void>;
-    client: { dispose(): void };
+  ) as { follow: (rows: Rows, variables: object) => Promise<void>; client: LiveClient };
+  const rows: Rows = new Map();
+  const following = stream.follow(rows, { after: null }).catch(() => {});
+
+  const follow = async () => {
+    await eventually(() => witness.rows.size === 6);
+    app.sandbox.tick();
+    const profits = (of: Watcher['rows'] | Rows) => [...of].map(([id, row]) => [id, row.profit]);
+    for (const shown of [socket.rows, rows]) {
+      await eventually(() => expect(profits(shown)).toEqual(profits(witness.rows)));
+    }
   };
-  const following = follow(rows, variables).catch(() => {});
-  disposals.push(() => client.dispose());
-  await followsTheMarket(() => rows);
-  await eventually(() => asked() >= 2);
-  await followsTheMarket(() => rows);
+  await follow();
+  await eventually(() => asked.socket === 2 && asked.stream >= 2);
+  await follow();
+  expect(socket.variables.after).toBe(witness.variables.after);
+  expect(statuses.at(-1)).toBe('LIVE');
+  expect(failures).toEqual([]);
   left = true;
-  client.dispose();
+  stream.client.dispose();
   await following;
 });
 
@@ -133,10 +103,7 @@ test('the account that is folded follows the gateway', async () => {
     session: null as { balance: number } | null,
   };
   const foldAccount = new Function(`${FOLD}\n${FOLD_ACCOUNT}\nreturn foldAccount;`)();
-  const token = app.sandbox.token({ email: 'demo@example.com' });
-  const client = webSocketClient(app, token);
-  disposals.push(() => client.dispose());
-  const watcher = client.watch({}, ACCOUNT_QUERY);
+  const watcher = opened(webSocketClient(app, tokenOf())).watch({}, ACCOUNT_QUERY);
   watcher.sink.next = ({ data }) => {
     foldAccount(account, (data as { accountChanges: object }).accountChanges);
   };
@@ -146,25 +113,10 @@ test('the account that is folded follows the gateway', async () => {
   await eventually(() => account.positions.has(order.id) && !account.orders.has(order.id));
   const { data } = await app.query(
     '{ session(maxAge: 0) { balance } orders { id } positions { id } }',
-    { token },
+    { token: tokenOf() },
   );
   const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).sort();
   expect([...account.orders.keys()].sort()).toEqual(ids(data.orders));
   expect([...account.positions.keys()].sort()).toEqual(ids(data.positions));
   expect(account.session?.balance).toBe(data.session.balance);
-});
-
-test('the request of the command line is answered with events', async () => {
-  const [, body] = /-d '(.*)'/.exec(CURL) ?? [];
-  const headers = [...CURL.matchAll(/-H ["'](.+?): (.+?)["']/g)].map(([, name, value]) => [
-    name,
-    value?.replace('$TOKEN', app.sandbox.token({ email: 'demo@example.com' })),
-  ]);
-  const response = await fetch(`${app.url}/graphql`, {
-    method: 'POST',
-    headers: headers as [string, string][],
-    body: body ?? null,
-  });
-  const text = await readUntil(response.body, (read) => /event: next\ndata: .*\n\n/.test(read));
-  expect(text).toContain('"snapshot":true');
 });

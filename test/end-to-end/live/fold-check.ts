@@ -8,8 +8,8 @@ import {
   startLaggingGateway,
 } from '../../support/lagging-gateway.ts';
 import { createSeededRandom, type SeededRandom } from '../orders/seeded-random.ts';
-import { FoldedLists, ShownOrders, StateHistory } from './state-history.ts';
-import { ACCOUNT, CHANGES, webSocketClient } from './watcher.ts';
+import { ShownLists, StateHistory } from './state-history.ts';
+import { ACCOUNT, CHANGES, type Watcher, webSocketClient } from './watcher.ts';
 
 export interface FoldCheck {
   readonly seed: number;
@@ -18,13 +18,6 @@ export interface FoldCheck {
   readonly lagMs?: Partial<Record<LaggingRead, number>>;
   readonly delayMs?: Partial<Record<LaggingRead, number>>;
   readonly failEvery?: Partial<Record<LaggingRead, number>>;
-}
-
-export interface FoldReport {
-  readonly problems: readonly string[];
-  readonly events: number;
-  readonly queries: number;
-  readonly states: number;
 }
 
 const LOGIN = '700001';
@@ -45,11 +38,7 @@ const QUERIES = [
  * Folds the events of an account as its clients do, while the account changes at random and other devices read it, and
  * compares each list that is shown with the gateway's own states.
  */
-export async function checkFolding({
-  seed,
-  steps,
-  ...gatewaySays
-}: FoldCheck): Promise<FoldReport> {
+export async function checkFolding({ seed, steps, ...gatewaySays }: FoldCheck) {
   const random = createSeededRandom(seed);
   await using sandbox = await startSandbox({ tickMs: 0, instruments: 10 });
   await using gateway = await startLaggingGateway(LOGIN);
@@ -66,17 +55,10 @@ export async function checkFolding({
   const clients = [ACCOUNT, ACCOUNT, CHANGES].map((document) => {
     const client = webSocketClient(app, sandbox.token(DEMO));
     const watcher = client.watch({}, document);
-    const lists = new FoldedLists(history);
-    const { next } = watcher.sink;
-    watcher.sink.next = (result) => {
-      next(result);
-      if (result.data) lists.check(watcher);
-    };
-    return { client, watcher, lists };
+    return { client, watcher, lists: checkEvents(watcher, history) };
   });
-  const devices = [sandbox.token(DEMO), sandbox.token(DEMO)].map(
-    (token) => new Device(app, token, history, gatewaySays.failEvery !== undefined),
-  );
+  const mayFail = gatewaySays.failEvery !== undefined;
+  const devices = [1, 2].map(() => openDevice(app, history, mayFail));
   const watchers = clients.map(({ watcher }) => watcher);
   await eventually(() => watchers.every(({ last }) => last !== undefined));
   // A subscription whose token was never proved would end by a failure, as it should.
@@ -88,7 +70,7 @@ export async function checkFolding({
       await delay(random.below(POLL_MS));
     }
   });
-  const asked = () => devices.reduce((sum, device) => sum + device.asked, 0);
+  const asked = () => devices.reduce((sum, device) => sum + device.asked(), 0);
   // A busy machine needs more steps for as many queries.
   for (let step = 0; step < steps || (asked() < steps / 4 && step < 50 * steps); step += 1) {
     change(gateway, history, random);
@@ -99,64 +81,57 @@ export async function checkFolding({
   await eventually(() => watchers.every((watcher) => history.isNewest(watcher)));
   await Promise.all(clients.map(({ client }) => client.dispose()));
   return {
-    problems: [...clients.map(({ lists }) => lists), ...devices].flatMap(
-      ({ problems }) => problems,
-    ),
+    problems: [...clients, ...devices].flatMap(({ lists }) => lists.problems),
     events: watchers.reduce((sum, { events }) => sum + events.length, 0),
     queries: asked(),
     states: gateway.states.length,
   };
 }
 
+/** Checks the lists of a subscriber as it folds them. */
+function checkEvents(watcher: Watcher, history: StateHistory): ShownLists {
+  const lists = new ShownLists(history);
+  const { next } = watcher.sink;
+  let state = 0;
+  watcher.sink.next = (result) => {
+    next(result);
+    if (!result.data) return;
+    const { last, rows, orders, accountEvents } = watcher;
+    const { asOf = '' } = last ?? {};
+    state = lists.check(rows, Math.max(state, history.atLeast(Date.parse(asOf))), asOf);
+    history.serve(state);
+    if (accountEvents.at(-1)?.orders) lists.checkOrders([...orders.keys()], [...rows.keys()], asOf);
+  };
+  return lists;
+}
+
 /** A device that asks now and then, and is shown whole lists. */
-class Device {
-  readonly problems: string[] = [];
-  asked = 0;
-  readonly #app: TestApp;
-  readonly #token: string;
-  readonly #history: StateHistory;
-  readonly #mayFail: boolean;
-  readonly #shown: ShownOrders;
-
-  constructor(app: TestApp, token: string, history: StateHistory, mayFail: boolean) {
-    this.#app = app;
-    this.#token = token;
-    this.#history = history;
-    this.#shown = new ShownOrders(history);
-    this.#mayFail = mayFail;
-  }
-
-  async ask(document: string): Promise<void> {
-    const servedBefore = this.#history.served;
-    const { data, errors } = await this.#app.query(document, { token: this.#token });
-    this.asked += 1;
+function openDevice(app: TestApp, history: StateHistory, mayFail: boolean) {
+  const token = app.sandbox.token(DEMO);
+  const lists = new ShownLists(history);
+  let asked = 0;
+  async function ask(document: string): Promise<void> {
+    const servedBefore = history.served;
+    const { data, errors } = await app.query(document, { token });
+    asked += 1;
     if (errors.length > 0) {
-      if (!this.#mayFail) this.problems.push(`${document}: ${errors[0]?.message}`);
+      if (!mayFail) lists.problems.push(`${document}: ${errors[0]?.message}`);
       return;
     }
     const { session, positions, positionTotals, orders } = data;
     // A snapshot's rows are as old as the snapshot, which may lag.
-    if (session) this.#match(document, session.positions, null);
+    if (session) lists.check(rowsOf(session.positions), 0, document);
     if (!positions) return;
-    this.#match(document, positions, servedBefore);
+    history.serve(lists.check(rowsOf(positions), servedBefore, document));
     if (positionTotals && positionTotals.count !== positions.length) {
-      this.problems.push(`${document}: counts ${positionTotals.count} of ${positions.length}`);
+      lists.problems.push(`${document}: counts ${positionTotals.count} of ${positions.length}`);
     }
-    if (!orders) return;
-    for (const id of this.#shown.lost(idsOf(orders), idsOf(positions), this.asked)) {
-      this.problems.push(`${document}: order ${id} is nowhere`);
-    }
+    if (orders) lists.checkOrders(idsOf(orders), idsOf(positions), `${document} ${asked}`);
   }
-
-  /** `from` is null where the list may be older than others that were shown. */
-  #match(document: string, rows: readonly Row[], from: number | null): void {
-    const list = rows.map((row) => [row.id, row] as const);
-    const state = this.#history.match(list, from ?? 0);
-    if (typeof state === 'string') this.problems.push(`${document}: ${state}`);
-    else if (from !== null) this.#history.serve(state);
-  }
+  return { lists, ask, asked: () => asked };
 }
 
+const rowsOf = (rows: readonly Row[]) => rows.map((row) => [row.id, row] as const);
 const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id);
 
 interface Row {

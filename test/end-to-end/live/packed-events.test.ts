@@ -69,7 +69,7 @@ describe('packed messages of a client', () => {
   const sayPacked = (raw: RawSocket, text: string) => raw.stream.write(packedFrame(pack(text)));
   const pongs = ({ messages }: RawSocket) => messages.filter(({ type }) => type === 'pong').length;
 
-  test('are unpacked each by itself', async () => {
+  test('are unpacked each by itself, in fragments, and thousands at a time', async () => {
     const { raw } = await connect();
     const query = `{ customerId } #${'comment '.repeat(200)}`;
     for (const id of ['1', '2', '3']) {
@@ -78,13 +78,7 @@ describe('packed messages of a client', () => {
     for (const id of ['1', '2', '3']) {
       expect((await raw.until(id, 'next')).payload.data).toEqual({ customerId: 'cus_700002' });
     }
-    raw.socket.terminate();
-  });
-
-  test('may come in fragments, and thousands at a time', async () => {
-    const { raw } = await connect();
-    const text = '{"type":"ping","payload":{"text":"Привет, 世界 🐟"}}';
-    const packed = pack(text);
+    const packed = pack('{"type":"ping","payload":{"text":"Привет, 世界 🐟"}}');
     const count = 2_000;
     const twice = Buffer.concat([
       packedFrame(packed.subarray(0, 9), false),
@@ -94,8 +88,7 @@ describe('packed messages of a client', () => {
     ]);
     raw.stream.write(Buffer.concat(Array(count).fill(twice)));
     await eventually(() => pongs(raw) === 2 * count);
-    const { payload } = raw.messages.at(-1) ?? {};
-    expect(payload).toEqual({ text: 'Привет, 世界 🐟' });
+    expect(raw.messages.at(-1)?.payload).toEqual({ text: 'Привет, 世界 🐟' });
     raw.socket.terminate();
   });
 
@@ -109,25 +102,19 @@ describe('packed messages of a client', () => {
     expect(grown).toBeLessThan(8_000);
   });
 
-  test('close the socket where they unpack to more than a body may have', async () => {
-    const { raw } = await connect();
-    sayPacked(raw, `{"type":"ping"} ${' '.repeat(50_000_000)}`);
-    expect(await raw.close()).toMatchObject({ code: 1009 });
-  });
-
-  test('close the socket where a few bytes unpack to many, again and again', async () => {
-    const { raw } = await connect();
+  test('close the socket where a few bytes unpack to many, or to none', async () => {
     const ping = `{"type":"ping"} ${' '.repeat(200_000)}`;
-    sayPacked(raw, ping);
-    await eventually(() => pongs(raw) === 1);
-    sayPacked(raw, ping);
-    expect(await raw.close()).toEqual({ code: 1009, reason: 'Messages unpack to too much' });
-    expect(pongs(raw)).toBe(1);
-  });
-
-  test('close the socket where they cannot be unpacked', async () => {
-    const { raw } = await connect();
-    raw.stream.write(packedFrame(Buffer.from('no deflate')));
-    expect(await raw.close()).toMatchObject({ code: 1007 });
+    const [large, repeated, broken] = [await connect(), await connect(), await connect()];
+    // More than a body may have.
+    sayPacked(large.raw, ping + ' '.repeat(50_000_000));
+    expect(await large.raw.close()).toMatchObject({ code: 1009 });
+    sayPacked(repeated.raw, ping);
+    await eventually(() => pongs(repeated.raw) === 1);
+    sayPacked(repeated.raw, ping);
+    const reason = 'Messages unpack to too much';
+    expect(await repeated.raw.close()).toEqual({ code: 1009, reason });
+    expect(pongs(repeated.raw)).toBe(1);
+    broken.raw.stream.write(packedFrame(Buffer.from('no deflate')));
+    expect(await broken.raw.close()).toMatchObject({ code: 1007 });
   });
 });

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
 import { constants, gunzipSync } from 'node:zlib';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { rawResponse } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import type { ChangesEvent } from './watcher.ts';
 
@@ -12,46 +11,34 @@ const QUERY = `subscription { positionChanges {
 } }`;
 
 const app = sharedApp({ POSITIONS_POLL_MS: '100' });
-let token: string;
+const tokenOf = (email: string) => app.sandbox.token({ email });
 
-beforeAll(() => {
-  // An account of 25 positions.
-  token = app.sandbox.token({ email: 'pro@example.com' });
-});
-
-interface RawStream extends Disposable {
-  readonly response: IncomingMessage;
-  /** All that has come, as it came. */
-  bytes(): Buffer;
-}
-
-async function openStream(encodings: string, of = token): Promise<RawStream> {
-  const outgoing = request(`${app.url}/graphql`, {
+async function openStream(encodings: string, token: string) {
+  const response = await rawResponse(`${app.url}/graphql`, {
     method: 'POST',
     headers: {
       accept: 'text/event-stream',
       'accept-encoding': encodings,
       'content-type': 'application/json',
-      authorization: `Bearer ${of}`,
+      authorization: `Bearer ${token}`,
     },
+    body: JSON.stringify({ query: QUERY }),
   });
-  outgoing.on('error', () => {});
-  outgoing.end(JSON.stringify({ query: QUERY }));
-  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   response.on('error', () => {});
   const chunks: Buffer[] = [];
   response.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const bytes = () => Buffer.concat(chunks);
   return {
     response,
-    bytes: () => Buffer.concat(chunks),
-    [Symbol.dispose]: () => outgoing.destroy(),
+    /** All that has come, as it came. */
+    bytes,
+    /** What a stream that goes on has brought so far. */
+    text: () =>
+      response.headers['content-encoding'] === undefined
+        ? bytes().toString()
+        : gunzipSync(bytes(), { finishFlush: constants.Z_SYNC_FLUSH }).toString(),
+    [Symbol.dispose]: () => void response.destroy(),
   };
-}
-
-/** What a stream that goes on has brought so far. */
-function textOf({ response, bytes }: RawStream): string {
-  if (response.headers['content-encoding'] === undefined) return bytes().toString();
-  return gunzipSync(bytes(), { finishFlush: constants.Z_SYNC_FLUSH }).toString();
 }
 
 function eventsIn(text: string): ChangesEvent[] {
@@ -67,30 +54,27 @@ function steps(events: readonly ChangesEvent[]): Map<string, ChangesEvent> {
   );
 }
 
-test('an event stream is packed for a client that takes gzip, and says the same in a third of the bytes', async () => {
-  using packed = await openStream('gzip, deflate, br');
-  using plain = await openStream('br, gzip;q=0');
+test('an event stream is packed for a client that takes gzip, says the same in a third of the bytes, and ends whole', async () => {
+  // An account of 25 positions.
+  const ending = tokenOf('pro@example.com');
+  using packed = await openStream('gzip, deflate, br', ending);
+  using plain = await openStream('br, gzip;q=0', tokenOf('pro@example.com'));
   const streams = [packed, plain];
   const encodings = streams.map(({ response }) => response.headers['content-encoding']);
   expect(encodings).toEqual(['gzip', undefined]);
   for (let count = 1; count <= 4; count += 1) {
-    await eventually(() => streams.every((each) => eventsIn(textOf(each)).length >= count));
+    await eventually(() => streams.every((each) => eventsIn(each.text()).length >= count));
     app.sandbox.tick();
   }
-  const known = steps(eventsIn(textOf(plain)));
-  const shared = [...steps(eventsIn(textOf(packed)))].filter(([step]) => known.has(step));
+  const known = steps(eventsIn(plain.text()));
+  const shared = [...steps(eventsIn(packed.text()))].filter(([step]) => known.has(step));
   expect(shared.length).toBeGreaterThan(1);
   for (const [step, event] of shared) expect(known.get(step)).toEqual(event);
   expect(packed.bytes().length / plain.bytes().length).toBeLessThan(0.36);
-});
-
-test('a packed stream that ends is whole, checksum included', async () => {
-  const ending = app.sandbox.token({ email: 'demo@example.com' });
-  using stream = await openStream('gzip', ending);
-  await eventually(() => eventsIn(textOf(stream)).length === 1);
   app.sandbox.revoke({ token: ending });
-  await eventually(() => stream.response.complete);
-  const text = gunzipSync(stream.bytes()).toString();
+  await eventually(() => packed.response.complete);
+  // Its checksum included.
+  const text = gunzipSync(packed.bytes()).toString();
   expect(text).toContain('"code":"UNAUTHENTICATED"');
   expect(text).toMatch(/event: complete\ndata:\n\n$/);
 });
@@ -103,7 +87,7 @@ test.each([
   async (taken, used) => {
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'hang' });
     onTestFinished(() => app.sandbox.clearFaults());
-    using stream = await openStream(taken, app.sandbox.token({ email: 'fresh@example.com' }));
+    using stream = await openStream(taken, tokenOf('fresh@example.com'));
     expect(stream.response.statusCode).toBe(200);
     expect(stream.response.headers).toMatchObject({
       'content-type': expect.stringMatching(/^text\/event-stream/),

@@ -3,8 +3,6 @@ import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { frame, OPCODES } from '../../support/websocket-frames.ts';
-import { openSocket } from './raw-socket.ts';
 
 const app = sharedApp({ POSITIONS_POLL_MS: '100' });
 const EVENTS = 'subscription { positionChanges(intervalMs: 100) { cursor } }';
@@ -61,28 +59,4 @@ test('graphql-ws’s own client gets every message of the protocol, and ends eac
   expect([...types].sort()).toEqual(['complete', 'connection_ack', 'error', 'next', 'pong']);
   await client.dispose();
   expect(await closed).toMatchObject({ code: 1000 });
-  const cut = clientOf({});
-  await new Promise((connected) => cut.client.on('connected', connected));
-  cut.client.terminate();
-  expect(await cut.closed).toMatchObject({ code: 4499 });
-});
-
-test('a subscribe in one flight with connection_init is judged by its token', async () => {
-  const inOneFlight = async (token: string) => {
-    const raw = await openSocket(app);
-    const messages = [
-      { type: 'connection_init', payload: { authorization: `Bearer ${token}` } },
-      { type: 'subscribe', id: '1', payload: { query: EVENTS } },
-    ];
-    raw.stream.write(
-      Buffer.concat(messages.map((each) => frame(OPCODES.text, Buffer.from(JSON.stringify(each))))),
-    );
-    return raw;
-  };
-  using raw = await inOneFlight(await app.signIn());
-  const { payload } = await raw.until('1', 'next');
-  expect(payload.data.positionChanges).toEqual({ cursor: expect.any(String) });
-  expect(raw.messages.map(({ type }) => type).slice(0, 2)).toEqual(['connection_ack', 'next']);
-  using refused = await inOneFlight('nobody');
-  expect(await refused.close()).toMatchObject({ code: 4403 });
 });

@@ -37,13 +37,8 @@ beforeAll(async () => {
   tokens = [await app.signIn(), await app.signIn()];
 });
 
-interface Received {
-  readonly token: string;
-  readonly events: readonly object[];
-}
-
 /** Collects the events that two tokens of one account receive over each transport, while the market moves. */
-async function receivedEvents(query: string): Promise<Received[]> {
+async function receivedEvents(query: string) {
   const clients = tokens.flatMap((token) =>
     [webSocketClient, webSocketClient, sseClient].map((createClient) => {
       const client = createClient(app, token);
@@ -71,31 +66,20 @@ function eventsOf({ events, lists }: Watcher): readonly object[] {
   return events.length > 0 ? events : lists;
 }
 
-function ofAccount(ofEvent: string, ofOrder: string, ofSession: string): string {
-  return `subscription { accountChanges {
-    snapshot positions { upserted { id } closed } ${ofEvent}
-    orders { upserted { id ${ofOrder} } closed } session { id ${ofSession} }
-  } }`;
-}
+const POSITIONS = 'snapshot positions { upserted { id } closed }';
 
 describe.each([
-  [
-    'of the event',
-    (field: string) =>
-      `subscription { positionChanges { snapshot upserted { id } closed ${field} } }`,
-  ],
-  [
-    'of its positions',
-    (field: string) =>
-      `subscription { positionChanges { snapshot upserted { id ${field} } closed } }`,
-  ],
-  ['of the account’s event', (field: string) => ofAccount(field, '', '')],
-  ['of its orders', (field: string) => ofAccount('', field, '')],
-  ['of its session', (field: string) => ofAccount('', '', field)],
-  ['of the positions of the list', (field: string) => `subscription { positions { id ${field} } }`],
-])('a field %s', (_where, documentOf) => {
+  ['of the event', 'positionChanges { snapshot upserted { id } closed FIELD }'],
+  ['of its positions', 'positionChanges { snapshot upserted { id FIELD } closed }'],
+  ['of the account’s event', `accountChanges { ${POSITIONS} FIELD }`],
+  ['of its orders', `accountChanges { ${POSITIONS} orders { upserted { id FIELD } closed } }`],
+  ['of its session', `accountChanges { ${POSITIONS} session { id FIELD } }`],
+  ['of the positions of the list', 'positions { id FIELD }'],
+])('a field %s', (_where, events) => {
   test.each(Object.keys(PERSONAL))('shows each watcher its own: %s', async (name) => {
-    const received = KINDS.map((kind) => receivedEvents(documentOf(selected(name, kind))));
+    const received = KINDS.map((kind) =>
+      receivedEvents(`subscription { ${events.replace('FIELD', selected(name, kind))} }`),
+    );
     for (const { token, events } of (await Promise.all(received)).flat()) {
       const shown = JSON.stringify(events);
       expect(tokens.filter((each) => shown.includes(each.slice(-12)))).toEqual([token]);

@@ -1,32 +1,24 @@
 import { expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { seriesValue } from '../operations/scraped.ts';
-import { LIST, sseClient, type Watcher, webSocketClient } from './watcher.ts';
+import { LIST, sseClient, webSocketClient } from './watcher.ts';
 
 const POLL_MS = 200;
 const INTERVALS = 6;
 
-/** Opens five sockets with six subscriptions each and ten event streams: both views, three devices. */
-function fortyWatchers(app: TestApp) {
-  const tokens = [1, 2, 3].map(() => app.sandbox.token({ email: 'demo@example.com' }));
-  const token = (at: number) => tokens[at % tokens.length] as string;
-  const sockets = Array.from({ length: 5 }, (_, at) => webSocketClient(app, token(at)));
-  const streams = Array.from({ length: 10 }, (_, at) => sseClient(app, token(at)));
-  const watchers: Watcher[] = [
-    ...sockets.flatMap((client) => [1, 2, 3].map(() => client.watch())),
-    ...sockets.flatMap((client) => [1, 2, 3].map(() => client.watch({}, LIST))),
-    ...streams.map((client, at) => client.watch({}, at % 2 === 0 ? LIST : undefined)),
-  ];
-  const disposeAll = () => Promise.all([...sockets, ...streams].map((client) => client.dispose()));
-  return { watchers, disposeAll };
-}
-
-test('forty watchers of one account, on both transports, share one poll and see the same', async () => {
+test('all watchers of one account, on both transports and three devices, share one poll and see the same', async () => {
   await using app = await startTestApp({ POSITIONS_POLL_MS: String(POLL_MS) });
   const { sandbox } = app;
   const polls = () => sandbox.calls('getOpenPositions');
-  const { watchers, disposeAll } = fortyWatchers(app);
+  const clients = [1, 2, 3].flatMap(() => {
+    const token = sandbox.token({ email: 'demo@example.com' });
+    return [webSocketClient(app, token), webSocketClient(app, token), sseClient(app, token)];
+  });
+  const watchers = clients.flatMap((client) => [
+    ...[client.watch(), client.watch()],
+    ...[client.watch({}, LIST), client.watch({}, LIST)],
+  ]);
   await eventually(() => watchers.every(({ list }) => list.length === 6));
 
   const pollsBefore = polls();
@@ -48,6 +40,26 @@ test('forty watchers of one account, on both transports, share one poll and see 
   // The first snapshot, then one event for each change, however many sockets there are.
   for (const { events } of watchers) expect(events.length).toBeLessThanOrEqual(INTERVALS + 1);
 
-  await disposeAll();
+  await Promise.all(clients.map((client) => client.dispose()));
   await eventually(async () => (await seriesValue(app, 'subscriptions')) === 0);
+});
+
+test('queries read the running feed while it is younger than a poll, by a proved token', async () => {
+  // So long that no poll falls due.
+  const times = { POSITIONS_POLL_MS: '86400000', POSITIONS_POLL_MAX_MS: '86400000' };
+  await using app = await startTestApp(times);
+  const tokenOf = () => app.sandbox.token({ email: 'demo@example.com' });
+  const token = tokenOf();
+  await using client = webSocketClient(app, token);
+  const watcher = client.watch();
+  await eventually(() => watcher.last !== undefined);
+  app.sandbox.clearCalls();
+  app.sandbox.tick();
+  const { data, extensions } = await app.query('{ positions { id profit } }', { token });
+  expect(data.positions).toHaveLength(6);
+  for (const { id, profit } of data.positions) expect(profit).toBe(watcher.rows.get(id)?.profit);
+  expect(extensions.gateway).toMatchObject([{ operation: 'getOpenPositions', source: 'shared' }]);
+  expect(app.sandbox.calls('getOpenPositions')).toBe(0);
+  await app.query('{ positions { id } }', { token: tokenOf() });
+  expect(app.sandbox.calls('getOpenPositions')).toBe(1);
 });

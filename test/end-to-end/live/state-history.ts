@@ -58,10 +58,11 @@ export class StateHistory {
   }
 }
 
-/** The orders that somebody was shown, none of which may be nowhere for long. */
-export class ShownOrders {
+/** What one reader is shown, held to the gateway's states. */
+export class ShownLists {
+  readonly problems: string[] = [];
   readonly #history: StateHistory;
-  readonly #shown = new Set<string>();
+  readonly #orders = new Set<string>();
   /** The reads by whose lists an order was nowhere, without a break. */
   readonly #nowhere = new Map<string, Set<unknown>>();
 
@@ -69,45 +70,26 @@ export class ShownOrders {
     this.#history = history;
   }
 
-  /** Those that were nowhere by more than two reads on end. */
-  lost(orders: readonly string[], positions: readonly string[], read: unknown): string[] {
-    for (const id of orders) this.#shown.add(id);
-    return [...this.#shown].filter((id) => {
+  /** Returns the state that the list is of, from this one on. */
+  check(rows: Rows, from: number, read: string): number {
+    const state = this.#history.match(rows, from);
+    if (typeof state === 'number') return state;
+    this.problems.push(`${read}: ${state}`);
+    return from;
+  }
+
+  /** None of the orders that were shown may be nowhere by more than two reads on end. */
+  checkOrders(orders: readonly string[], positions: readonly string[], read: unknown): void {
+    for (const id of orders) this.#orders.add(id);
+    for (const id of this.#orders) {
       if (orders.includes(id) || positions.includes(id) || this.#history.gone.has(id)) {
         this.#nowhere.delete(id);
-        return false;
+        continue;
       }
       const reads = (this.#nowhere.get(id) ?? new Set()).add(read);
       this.#nowhere.set(id, reads);
-      return reads.size > 2;
-    });
-  }
-}
-
-/** Holds each list that a subscriber folds to the gateway's states. */
-export class FoldedLists {
-  readonly problems: string[] = [];
-  readonly #history: StateHistory;
-  readonly #shown: ShownOrders;
-  #state = 0;
-
-  constructor(history: StateHistory) {
-    this.#history = history;
-    this.#shown = new ShownOrders(history);
-  }
-
-  check({ last, rows, orders, accountEvents }: Watcher): void {
-    const { asOf = '' } = last ?? {};
-    const from = Math.max(this.#state, this.#history.atLeast(Date.parse(asOf)));
-    const state = this.#history.match(rows, from);
-    if (typeof state === 'string') this.problems.push(`as of ${asOf}: ${state}`);
-    else {
-      this.#state = state;
-      this.#history.serve(state);
+      if (reads.size > 2) this.problems.push(`${read}: order ${id} is nowhere`);
     }
-    if (!accountEvents.at(-1)?.orders) return;
-    const lost = this.#shown.lost([...orders.keys()], [...rows.keys()], asOf);
-    for (const id of lost) this.problems.push(`as of ${asOf}: order ${id} is nowhere`);
   }
 }
 

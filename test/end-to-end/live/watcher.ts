@@ -1,7 +1,7 @@
 import { createClient as createSseClient } from 'graphql-sse';
 import { type ClientOptions, createClient as createWebSocketClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import type { TestApp } from '../../support/app.ts';
+import type { PublicError, TestApp } from '../../support/app.ts';
 
 export interface ChangesEvent {
   readonly cursor: string;
@@ -42,11 +42,6 @@ export interface WatchOptions {
   readonly after?: string | null;
   readonly intervalMs?: number;
   readonly heartbeatSeconds?: number;
-}
-
-export interface PublicError {
-  readonly message: string;
-  readonly extensions: Readonly<Record<string, unknown>>;
 }
 
 const ROW = '{ id symbol profit priceCurrent }';

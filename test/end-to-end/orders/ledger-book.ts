@@ -27,14 +27,12 @@ export interface Page {
 
 /** The clients' ledger: every request of every account with its reply. */
 export class LedgerBook {
-  readonly #pages = new Map<string, Page>();
   readonly #byLogin = new Map<number, Page[]>();
   #instant = 0;
 
   open(login: number, request: OrderRequest): Page {
     const key = request.input.idempotencyKey;
     const page: Page = { login, key, request, since: new Date(), exchanges: [] };
-    this.#pages.set(pageId(login, key), page);
     const own = this.#byLogin.get(login) ?? [];
     this.#byLogin.set(login, own);
     own.push(page);
@@ -42,7 +40,7 @@ export class LedgerBook {
   }
 
   get pages(): readonly Page[] {
-    return [...this.#pages.values()];
+    return [...this.#byLogin.values()].flat();
   }
 
   of(login: number): readonly Page[] {

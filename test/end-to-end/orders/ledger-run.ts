@@ -2,12 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Sandbox } from '../../../sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { FacadeProcess } from '../../support/facade-process.ts';
-import { type Account, FaultInjector, LATE_MS } from './fault-injector.ts';
+import { FaultInjector, LATE_MS } from './fault-injector.ts';
 import { LedgerBook, type Page, pageId } from './ledger-book.ts';
 import { type Trader, Traffic } from './ledger-traffic.ts';
-import { OrderCallCounter } from './order-call-counter.ts';
 import { OrderClient } from './order-client.ts';
-import { type BodyError, OUTCOME, type Reply, replyOf } from './order-request.ts';
+import type { Reply } from './order-request.ts';
 import { contradictionsIn, type Story } from './reconcile.ts';
 import { createSeededRandom } from './seeded-random.ts';
 
@@ -43,9 +42,12 @@ export interface LedgerReport {
 const WORKERS = 40;
 const ACCOUNTS = 20;
 const DEVICES = 2;
-const ALIASES = 20;
 /** A run takes no more than so many times its steps, varied or not: while the orders' breaker is open they are all alike. */
 const MOST_TIMES = 30;
+
+// The sandbox records the last thousand requests.
+const READ_AFTER = 300;
+const REMEMBERED = 1_000;
 
 /** Places random orders while everything around fails, then compares the clients' ledger with the gateway's. */
 export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport> {
@@ -58,7 +60,7 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
   const traffic = new Traffic({ random, book, faults });
   const serving = new Set(facades);
   const traders = Array.from({ length: ACCOUNTS }, (_, n) =>
-    createTrader(accountOf(n + 1), sandbox, facades, serving),
+    createTrader(n + 1, sandbox, facades, serving),
   );
 
   let done = 0;
@@ -104,15 +106,13 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
   const applied = Map.groupBy(sandbox.orders(), ({ login, comment }) => pageId(login, comment));
   const stories: Story[] = [];
   for (const trader of traders) {
-    const pages = book.of(trader.account.login);
-    const finals = await askForAll(trader, pages);
-    for (const [n, page] of pages.entries()) {
+    for (const page of book.of(trader.account.login)) {
       const id = pageId(page.login, page.key);
       stories.push({
         page,
         applied: applied.get(id) ?? [],
         calls: callCounter.calls.get(id) ?? 0,
-        final: finals[n] ?? { kind: 'cut' },
+        final: await finalOf(trader, page),
         isRefused: trader.account.isRefused,
         mayForget,
       });
@@ -135,16 +135,13 @@ export async function runLedger(options: LedgerRunOptions): Promise<LedgerReport
   };
 }
 
-interface ClosableTrader extends Trader {
-  close(): void;
-}
-
 function createTrader(
-  account: Account,
+  n: number,
   sandbox: Sandbox,
   facades: readonly FacadeProcess[],
   serving: ReadonlySet<FacadeProcess>,
-): ClosableTrader {
+) {
+  const account = { login: 800_000 + n, email: `user-${n}@example.com`, isRefused: n % 4 === 0 };
   const tokens = Array.from({ length: DEVICES }, () => sandbox.token({ login: account.login }));
   const clients = new Map(
     facades.map((facade) => [facade, tokens.map((token) => new OrderClient(facade, token))]),
@@ -163,39 +160,22 @@ function createTrader(
   };
 }
 
-function accountOf(n: number): Account {
-  return { login: 800_000 + n, email: `user-${n}@example.com`, isRefused: n % 4 === 0 };
-}
-
-/** Reads `placedOrder` of each key, several to a request. */
-async function askForAll(trader: Trader, pages: readonly Page[]): Promise<Reply[]> {
-  const replies: Reply[] = [];
-  for (let from = 0; from < pages.length; from += ALIASES) {
-    const batch = pages.slice(from, from + ALIASES);
-    const fields = batch.map(
-      ({ key }, n) => `a${n}: placedOrder(idempotencyKey: ${JSON.stringify(key)}) ${OUTCOME}`,
-    );
-    const [client] = trader.clients();
-    // A store that has just recovered may still refuse with an error that is worth a retry.
-    const body = await eventually(async () => {
-      const body = await client?.send({ query: `{ ${fields.join(' ')} }`, variables: {} });
-      const isRead = body !== undefined && body !== 'cut' && body.data;
-      if (!isRead || !(body.errors ?? []).every(isForgotten)) {
-        throw new Error(`the records cannot be read: ${JSON.stringify(body)}`);
-      }
-      return body;
-    });
-    for (const n of batch.keys()) {
-      const errors = (body.errors ?? []).filter(({ path }) => path?.[0] === `a${n}`);
-      replies.push(replyOf({ data: { answer: body.data?.[`a${n}`] }, errors }));
+/** The final reply about a key. A store that has just recovered may still refuse with an error that is worth a retry. */
+async function finalOf(trader: Trader, { key }: Page): Promise<Reply> {
+  const [client] = trader.clients();
+  if (!client) return { kind: 'cut' };
+  return eventually(async () => {
+    const reply = await client.placed(key);
+    if (reply.kind === 'cut' || (reply.kind === 'error' && !isForgotten(reply))) {
+      throw new Error(`the records cannot be read: ${JSON.stringify(reply)}`);
     }
-  }
-  return replies;
+    return reply;
+  });
 }
 
 /** A key that was closed while the store could not say what became of it stays so. */
-function isForgotten({ extensions }: BodyError): boolean {
-  return extensions.code === 'IDEMPOTENCY_UNAVAILABLE' && extensions.retryable === false;
+function isForgotten({ code, isRetryable }: Extract<Reply, { kind: 'error' }>): boolean {
+  return code === 'IDEMPOTENCY_UNAVAILABLE' && !isRetryable;
 }
 
 function countReplies(pages: readonly Page[]): ReplyCounts {
@@ -212,4 +192,29 @@ function nameOf(reply: Reply): string {
   if (reply.kind === 'error') return reply.code;
   if (reply.kind !== 'outcome') return reply.kind;
   return reply.sent === false ? `${reply.error}` : reply.type;
+}
+
+/** Counts the gateway's order calls by account and key. */
+class OrderCallCounter {
+  readonly calls = new Map<string, number>();
+  readonly #sandbox: Sandbox;
+  #read = 0;
+
+  constructor(sandbox: Sandbox) {
+    this.#sandbox = sandbox;
+  }
+
+  /** Has to be called often: a request that the sandbox has dropped cannot be counted any more. */
+  read(isLast = false): void {
+    const unread = this.#sandbox.calls() - this.#read;
+    if (unread < READ_AFTER && !isLast) return;
+    if (unread > REMEMBERED) throw new Error('requests were forgotten before they were counted');
+    this.#read += unread;
+    for (const { operation, login, body } of this.#sandbox.requests().slice(-unread || Infinity)) {
+      if (operation !== 'openPosition' && operation !== 'placeLimitOrder') continue;
+      // The gateway never sees a key, so the comment carries it.
+      const id = pageId(login, String(JSON.parse(body).comment));
+      this.calls.set(id, (this.calls.get(id) ?? 0) + 1);
+    }
+  }
 }

@@ -36,11 +36,7 @@ export class Traffic {
     const pages = book.of(trader.account.login);
     if (random.happens(0.3)) faults.injectNext(trader.account);
     if (pages.length === 0 || random.happens(0.55)) return this.#placeNew(trader, pages.length);
-    const page = random.pick(pages);
-    if (random.happens(0.25)) return this.#ask(trader, page);
-    if (random.happens(0.12)) return this.#void(trader, page);
-    const other = random.happens(0.2);
-    return this.#place(trader, page, other ? this.#other(page.request) : restated(page.request));
+    return this.#comeAgain(trader, random.pick(pages));
   }
 
   async #placeNew(trader: Trader, count: number): Promise<void> {
@@ -48,19 +44,18 @@ export class Traffic {
     const page = book.open(trader.account.login, this.#request(`order ${count}`));
     const all = [this.#place(trader, page, page.request)];
     if (random.happens(0.2)) {
-      for (let more = random.below(4); more >= 0; more -= 1) {
-        const isOther = random.happens(0.1);
-        const request = isOther ? this.#other(page.request) : restated(page.request);
-        all.push(
-          random.happens(0.2)
-            ? this.#ask(trader, page)
-            : random.happens(0.15)
-              ? this.#void(trader, page)
-              : this.#place(trader, page, request),
-        );
-      }
+      for (let more = random.below(4); more >= 0; more -= 1)
+        all.push(this.#comeAgain(trader, page));
     }
     await Promise.all(all);
+  }
+
+  #comeAgain(trader: Trader, page: Page): Promise<void> {
+    const { random } = this.#options;
+    if (random.happens(0.25)) return this.#ask(trader, page);
+    if (random.happens(0.12)) return this.#void(trader, page);
+    const other = random.happens(0.2);
+    return this.#place(trader, page, other ? this.#other(page.request) : restated(page.request));
   }
 
   #place(trader: Trader, page: Page, request: OrderRequest): Promise<void> {

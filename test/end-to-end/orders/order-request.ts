@@ -21,6 +21,7 @@ export interface Outcome {
 interface ErrorDetails {
   readonly argument: string | null;
   readonly message: string;
+  readonly isRetryable: boolean;
   /** Whether an earlier request with the key may have been sent, for all the server knows. */
   readonly earlierUnknown: boolean;
 }
@@ -42,13 +43,12 @@ export interface GraphQLBody {
   readonly errors?: readonly BodyError[] | undefined;
 }
 
-export interface BodyError {
+interface BodyError {
   readonly message: string;
-  readonly path?: readonly (string | number)[];
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
-export const OUTCOME =
+const OUTCOME =
   '{ __typename ... on OrderOutcome { replayed } ... on OrderAccepted { orderId } ... on OrderRejected { error sent } }';
 const INPUT_TYPES = { placeOrder: 'PlaceOrderInput!', placeLimitOrder: 'PlaceLimitOrderInput!' };
 
@@ -75,21 +75,19 @@ export function voiding(key: string, since?: string): GraphQLMessage {
 }
 
 export function replyOf({ data, errors = [] }: GraphQLBody): Reply {
-  const [error] = errors;
-  if (error) {
-    const { code, argument, earlierUnknown } = error.extensions;
+  const [failure] = errors;
+  if (failure) {
+    const { code, argument, retryable, earlierUnknown } = failure.extensions;
     return {
       kind: 'error',
       code: String(code),
       argument: argument ? String(argument) : null,
-      message: error.message,
+      message: failure.message,
+      isRetryable: retryable === true,
       earlierUnknown: earlierUnknown === true,
     };
   }
-  return outcomeIn(data?.answer);
-}
-
-export function outcomeIn(answer: unknown): Reply {
+  const answer = data?.answer;
   if (answer === null || answer === undefined) return { kind: 'nothing' };
   const { __typename, orderId, replayed, error, sent } = answer as Record<string, unknown>;
   return {

@@ -6,7 +6,6 @@ import { startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { type OrderFacade, startOrderFacade } from './order-facade.ts';
 import { buying } from './order-request.ts';
 
-const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'everysec'];
 const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true };
 
 /** In production, where a warm-up would only take time. */
@@ -36,7 +35,7 @@ async function taken(facade: OrderFacade, name: string): Promise<unknown> {
 }
 
 describeWithRedis('in production a Redis', (serverPath) => {
-  test.concurrent('without appendonly stops the start, with a line that says what would happen', async () => {
+  test.concurrent('without appendonly, or that cannot tell, stops the start, with a line that says what would happen', async () => {
     await using redis = await startTestRedis(serverPath);
     // A Redis that is slow to answer on a busy machine is judged after the start.
     await eventually(async () => {
@@ -46,6 +45,11 @@ describeWithRedis('in production a Redis', (serverPath) => {
       );
       expect(line).not.toContain('\n');
     });
+    await redis.command('ACL', 'SETUSER', 'mute', 'on', '>pw', '~*', '+@all', '-info');
+    const url = redis.url.replace(/\/\/.*@/, '//mute:pw@');
+    await eventually(async () =>
+      expect(await refusalOf(startOn(redis, {}, url))).toContain('does not tell'),
+    );
   });
 
   test.concurrent('without it starts where REDIS_DURABILITY=none accepts that, or outside of production with a warning', async () => {
@@ -63,16 +67,7 @@ describeWithRedis('in production a Redis', (serverPath) => {
     }
   });
 
-  test.concurrent('that cannot tell stops the start too', async () => {
-    await using redis = await startTestRedis(serverPath, { args: DURABLE });
-    await redis.command('ACL', 'SETUSER', 'mute', 'on', '>pw', '~*', '+@all', '-info');
-    const url = redis.url.replace(/\/\/.*@/, '//mute:pw@');
-    await eventually(async () =>
-      expect(await refusalOf(startOn(redis, {}, url))).toContain('does not tell'),
-    );
-  });
-
-  test.concurrent('that comes after the start is judged then: its orders are refused, all else goes on', async () => {
+  test.concurrent('that comes after the start, or loses it later, is judged then: the very next order is refused, all else goes on', async () => {
     await using redis = await startTestRedis(serverPath);
     await redis.kill();
     await using facade = await startOn(redis);
@@ -86,16 +81,9 @@ describeWithRedis('in production a Redis', (serverPath) => {
     await redis.command('CONFIG', 'SET', 'appendonly', 'yes');
     await taken(facade, 'one');
     await eventually(async () => expect(await reasons(facade)).toEqual([]));
-  });
-
-  test.concurrent('that loses it later refuses the very next order, and still answers for those it has', async () => {
-    await using redis = await startTestRedis(serverPath, { args: DURABLE });
-    await using facade = await startOn(redis);
-    await taken(facade, 'before');
-    const client = facade.client();
     await redis.command('CONFIG', 'SET', 'appendonly', 'no');
     expect(await client.place(buying('after'))).toMatchObject(UNAVAILABLE);
-    expect(await client.place(buying('before'))).toMatchObject({ replayed: true });
+    expect(await client.place(buying('one'))).toMatchObject({ replayed: true });
     expect(await reasons(facade)).toEqual(['order-store']);
     expect(facade.sandbox.calls('openPosition')).toBe(1);
     await facade[Symbol.asyncDispose]();

@@ -1,19 +1,35 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
 import type { Environment } from '../../../src/config.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { FacadeProcess } from '../../support/facade-process.ts';
+import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
-import { startOrderProcess } from './order-process.ts';
+import { OrderClient } from './order-client.ts';
 import { buying } from './order-request.ts';
 
 const SLOW = buying('slow', 'TEST.SLOW');
 const SLOW_MS = 1_000;
 
-/** The gateway answers a slow order when the test says so. */
+/** The program in a process of its own, with a file of order records; the gateway answers a slow order when the test says so. */
 async function startStage(environment: Environment = {}) {
+  await using opened = new AsyncDisposableStack();
   const clock = createScriptedClock(Date.now());
-  const stage = await startOrderProcess({ clock, slowMs: SLOW_MS }, environment);
-  return { ...stage, answer: () => clock.advance(SLOW_MS) };
+  const folder = opened.use(await mkdtempDisposable(join(tmpdir(), 'trading-graph-')));
+  const gateway = { tickMs: 0, instruments: 40, clock, slowMs: SLOW_MS };
+  const sandbox = opened.use(await startSandbox(gateway));
+  const store = { ORDER_STORE: join(folder.path, 'orders.db') };
+  const facade = opened.use(
+    await startFacadeProcess({ GATEWAY_URL: sandbox.url, ...store, ...environment }),
+  );
+  const token = sandbox.token({ email: 'user-1@example.com' });
+  const client = opened.adopt(new OrderClient(facade, token), (each) => each.close());
+  const parts = opened.move();
+  const answer = () => clock.advance(SLOW_MS);
+  return { sandbox, facade, client, answer, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
 async function drain(facade: FacadeProcess): Promise<void> {
@@ -21,22 +37,18 @@ async function drain(facade: FacadeProcess): Promise<void> {
   await eventually(() => facade.logged.some((line) => line.includes('"msg":"draining"')));
 }
 
-test.concurrent('orders in flight at SIGTERM are answered, and recorded where the client has disconnected', async () => {
+test.concurrent('orders in flight at SIGTERM are answered and recorded', async () => {
   await using stage = await startStage();
   const { sandbox, facade, client, answer } = stage;
-  const inFlight = eventually(() => sandbox.calls('openPosition') === 3);
-  const left = client.place(buying('left', 'TEST.SLOW'), { disconnectsAfter: inFlight });
-  const connected = (['http', 'socket'] as const).map((transport) =>
+  const orders = (['http', 'socket'] as const).map((transport) =>
     client.place(buying(transport, 'TEST.SLOW'), { transport }),
   );
-  expect(await left).toEqual({ kind: 'cut' });
+  await eventually(() => sandbox.calls('openPosition') === 2);
   await drain(facade);
   await answer();
-  for (const order of connected) {
-    expect(await order).toMatchObject({ type: 'OrderAccepted', replayed: false });
-  }
+  const answers = await Promise.all(orders);
+  expect(answers).toMatchObject(answers.map(() => ({ type: 'OrderAccepted', replayed: false })));
   expect(await facade.ended()).toBe(0);
-  expect(sandbox.orders()).toHaveLength(3);
   await facade.start();
   for (const { comment, orderId } of sandbox.orders()) {
     const outcome = { kind: 'outcome', type: 'OrderAccepted', orderId, replayed: true };
@@ -57,8 +69,26 @@ test.concurrent('an order whose client has left is waited for, though nothing is
   expect(await client.placed('slow')).toMatchObject({ type: 'OrderAccepted', replayed: true });
 });
 
+test.concurrent('orders that were answered while the process was frozen beyond their deadline have their outcome', async () => {
+  // Longer than a busy machine takes to freeze a process that has sent its orders.
+  const timeoutMs = 10_000;
+  await using stage = await startStage({ ORDER_TIMEOUT_MS: String(timeoutMs) });
+  const { sandbox, facade, client, answer } = stage;
+  const placed = [1, 2, 3].map((order) => client.place(buying(`${order}`, 'TEST.SLOW')));
+  await eventually(() => sandbox.calls('openPosition') === 3);
+  facade.signal('SIGSTOP');
+  // The gateway answers, and the deadlines of all orders pass.
+  await answer();
+  await delay(timeoutMs);
+  facade.signal('SIGCONT');
+  expect(sandbox.orders()).toHaveLength(3);
+  for (const order of placed) {
+    expect(await order).toMatchObject({ type: 'OrderAccepted', replayed: false });
+  }
+});
+
 test.concurrent('an order the gateway never answers keeps the process for its own deadline only', async () => {
-  await using stage = await startOrderProcess({ slowMs: 60_000 }, { ORDER_TIMEOUT_MS: '1000' });
+  await using stage = await startStage({ ORDER_TIMEOUT_MS: '1000' });
   const { sandbox, facade, client } = stage;
   const order = client.place(SLOW);
   await eventually(() => sandbox.calls('openPosition') === 1);

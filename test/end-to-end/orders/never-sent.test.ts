@@ -1,0 +1,203 @@
+import { expect, test } from 'vitest';
+import type { Fault } from '../../../sandbox/faults.ts';
+import { eventually } from '../../support/eventually.ts';
+import { readMetrics } from '../../support/leaks.ts';
+import { readinessOf } from '../../support/readiness.ts';
+import { justNow } from './order-client.ts';
+import { startOrderFacade } from './order-facade.ts';
+import { asking, buying, placing, TOO_LATE_MS, voiding, waiting, within } from './order-request.ts';
+
+const VOIDED = { type: 'OrderRejected', error: 'VOIDED', sent: false };
+const EXPIRED = { type: 'OrderRejected', error: 'EXPIRED', sent: false };
+
+const AWAY = { code: 'GATEWAY_UNAVAILABLE', earlierUnknown: true };
+/** What keeps a token from being proved, and what its client hears. */
+const UNPROVED: readonly (readonly [Omit<Fault, 'operation'>, object])[] = [
+  [{ kind: 'status', status: 404 }, AWAY],
+  [{ kind: 'reset-before' }, AWAY],
+  [{ kind: 'hang' }, AWAY],
+  [{ kind: 'garbage' }, AWAY],
+  [{ kind: 'status', status: 429 }, { code: 'RATE_LIMITED' }],
+];
+
+test.each(['http', 'socket'] as const)(
+  'voidOrder closes an unused key for whatever it orders, and answers what became of a used one (%s)',
+  async (transport) => {
+    await using facade = await startOrderFacade();
+    const { sandbox } = facade;
+    const [phone, desk] = [facade.client(), facade.client()];
+    expect(await phone.void('k', { transport })).toMatchObject({ ...VOIDED, replayed: false });
+    const again = { ...VOIDED, replayed: true };
+    for (const order of [buying('k'), buying('k', 'MSFT'), waiting('k')]) {
+      expect(await desk.place(order, { transport })).toMatchObject(again);
+    }
+    expect(await desk.placed('k', { transport })).toMatchObject(again);
+    expect(await desk.void('k', { transport })).toMatchObject(again);
+    expect(sandbox.orders()).toEqual([]);
+    const theirs = facade.client({ email: 'user-2@example.com' });
+    expect(await theirs.place(buying('k'), { transport })).toMatchObject({ replayed: false });
+    for (const symbol of ['AAPL', 'TEST.REJECT', 'TEST.UNKNOWN']) {
+      const placed = await phone.place(buying(symbol, symbol), { transport });
+      expect(placed).toMatchObject({ replayed: false });
+      expect(await phone.void(symbol, { transport })).toEqual({ ...placed, replayed: true });
+    }
+    const query = `mutation { voidOrder(idempotencyKey: "AAPL") { ... on OrderAccepted { positions { id } } } }`;
+    const id = sandbox.orders()[1]?.orderId;
+    expect(await phone.send({ query, variables: {} }, { transport })).toMatchObject({
+      data: { voidOrder: { positions: expect.arrayContaining([{ id }]) } },
+    });
+    expect(sandbox.calls('openPosition')).toBe(4);
+  },
+);
+
+test('a key that is older than the records is closed, and nothing is said of it', async () => {
+  await using facade = await startOrderFacade();
+  const client = facade.client();
+  for (const made of [new Date(Date.now() - 3_600_000), null, new Date(Date.now() + 3_600_000)]) {
+    const key = `made ${made?.toISOString()}`;
+    expect(await client.send(voiding(key, made?.toISOString()))).toMatchObject({
+      data: { answer: null },
+      errors: [
+        {
+          message: expect.stringContaining('The key is closed'),
+          extensions: { code: 'IDEMPOTENCY_UNAVAILABLE', retryable: false },
+        },
+      ],
+    });
+    expect(await client.placed(key)).toMatchObject({ code: 'IDEMPOTENCY_UNAVAILABLE' });
+    expect(await client.place(buying(key))).toMatchObject(VOIDED);
+  }
+  expect(facade.sandbox.calls('openPosition')).toBe(0);
+});
+
+test('what is no key or no moment is refused before it is asked who that is; without a proof no key is closed and no order sent', async () => {
+  await using facade = await startOrderFacade({ GATEWAY_TIMEOUT_MS: '300' });
+  const { sandbox } = facade;
+  const nobody = facade.client({ token: null });
+  for (const key of ['', 'k'.repeat(256), '\ud83d']) {
+    const refused = { code: 'BAD_USER_INPUT', argument: 'idempotencyKey' };
+    expect(await nobody.void(key)).toMatchObject(refused);
+  }
+  for (const since of ['', 'yesterday', '2026-02-30T00:00:00Z', '2026-11-20T09:30:00']) {
+    expect(await nobody.send(voiding('k', since)), since).toMatchObject({
+      errors: [{ extensions: { code: 'BAD_USER_INPUT', argument: 'since' } }],
+    });
+  }
+  expect(sandbox.calls()).toBe(0);
+  const forged = sandbox.token({ email: 'user-1@example.com', signature: 'forged' });
+  for (const client of [facade.client({ token: forged }), nobody]) {
+    expect(await client.void('k')).toMatchObject({ kind: 'error', code: 'UNAUTHENTICATED' });
+  }
+  const [proved, owner] = [facade.client(), facade.client()];
+  await proved.placed('none');
+  for (const [fault, told] of UNPROVED) {
+    sandbox.clearFaults();
+    sandbox.fail({ operation: 'getSession', ...fault });
+    const since = justNow().toISOString();
+    for (const message of [
+      ...[voiding('k', since), asking('k')],
+      ...[placing(buying('k')), placing(waiting('k'))],
+    ]) {
+      const transport = message.query.includes('place') ? 'socket' : 'http';
+      expect(await owner.send(message, { transport })).toMatchObject({
+        errors: [{ extensions: { ...told, retryable: true } }],
+      });
+    }
+  }
+  expect(sandbox.orders()).toEqual([]);
+  // A token that has its proof can still trade.
+  expect(await proved.place(buying('k'))).toMatchObject({ replayed: false });
+});
+
+test('closed keys and orders that come too late share half of a tenth of the account’s records, and are counted apart', async () => {
+  await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '40' });
+  const client = facade.client();
+  expect(await client.void('k1')).toMatchObject(VOIDED);
+  const late = (key: string) => client.place(within(buying(key), TOO_LATE_MS));
+  expect(await late('k2')).toMatchObject(EXPIRED);
+  expect(await late('k3')).toMatchObject({ code: 'IDEMPOTENCY_UNAVAILABLE' });
+  expect(await client.send(voiding('k3', justNow().toISOString()))).toMatchObject({
+    errors: [
+      {
+        message: 'It cannot be said that the key is closed.',
+        extensions: {
+          code: 'IDEMPOTENCY_UNAVAILABLE',
+          retryable: true,
+          limit: 'ORDER_RECORDS_PER_ACCOUNT',
+          retryAfter: expect.any(Number),
+        },
+      },
+    ],
+  });
+  expect(await client.place(buying('k1'))).toMatchObject({ ...VOIDED, replayed: true });
+  expect(await client.place(buying('k3'))).toMatchObject({ replayed: false });
+  expect(await readinessOf(facade.url)).toEqual({ status: 'ok' });
+  const text = await readMetrics(facade.adminUrl);
+  expect(text).toContain('trading_graph_order_keys_voided_total 1\n');
+  expect(text).toContain('trading_graph_orders_total{outcome="expired"} 1\n');
+  expect(text).toContain('trading_graph_orders_total{outcome="rejected"} 0\n');
+  expect(text).toContain('trading_graph_order_replays_total 1\n');
+});
+
+test.each([
+  ['http', buying('k')],
+  ['socket', waiting('k')],
+] as const)(
+  'an order that comes too late is rejected unsent, and its key is used up (%s)',
+  async (transport, order) => {
+    await using facade = await startOrderFacade();
+    const { sandbox } = facade;
+    const client = facade.client();
+    const late = await client.place(within(order, TOO_LATE_MS), { transport });
+    expect(late).toMatchObject({ ...EXPIRED, replayed: false });
+    const again = await client.place(order, { transport });
+    expect(again).toMatchObject({ ...EXPIRED, replayed: true });
+    expect(sandbox.orders()).toEqual([]);
+    const timely = { ...order, input: { ...order.input, idempotencyKey: 'timely' } };
+    const sent = await client.place(within(timely, 60_000), { transport });
+    expect(sent).toMatchObject({ type: 'OrderAccepted', replayed: false });
+    // The gateway knows nothing of it.
+    expect(sandbox.requests().at(-1)?.body).not.toContain('sendBefore');
+    expect(await readinessOf(facade.url)).toEqual({ status: 'ok' });
+  },
+);
+
+test('an order that waits for a connection is not sent after its moment', async () => {
+  // An order has one connection.
+  await using facade = await startOrderFacade(
+    { GATEWAY_CONNECTIONS: '4', ORDER_TIMEOUT_MS: '5000' },
+    { slowMs: 400 },
+  );
+  const { sandbox } = facade;
+  const client = facade.client();
+  await client.placed('none');
+  const slow = client.place(buying('slow', 'TEST.SLOW'));
+  await eventually(() => sandbox.calls('openPosition') === 1);
+  const late = client.place(within(buying('late'), 50));
+  const timely = client.place(within(buying('timely'), 60_000));
+  expect(await slow).toMatchObject({ type: 'OrderAccepted' });
+  expect(await late).toMatchObject({ ...EXPIRED, replayed: false });
+  expect(await timely).toMatchObject({ type: 'OrderAccepted' });
+  expect(sandbox.orders().map(({ comment }) => comment)).toEqual(['slow', 'timely']);
+});
+
+test.each([
+  ['behind', 600, EXPIRED],
+  ['ahead of', -600, { type: 'OrderAccepted' }],
+  // As far as a date of whole seconds tells.
+  ['not', 0, { type: 'OrderAccepted' }],
+])(
+  'where this clock is %s the gateway’s, the later of the two dates decides',
+  async (_, shiftSeconds, outcome) => {
+    await using facade = await startOrderFacade();
+    const { sandbox } = facade;
+    sandbox.fail({ operation: '*', kind: 'clock', shiftSeconds });
+    const token = sandbox.token({ email: 'user-1@example.com' });
+    for (let call = 0; call < 10; call += 1) await facade.query('{ customerId }', { token });
+    const client = facade.client({ token });
+    expect(await client.place(within(buying('k'), 300_000))).toMatchObject(outcome);
+    expect(sandbox.orders()).toHaveLength(shiftSeconds > 0 ? 0 : 1);
+    const ready = await readinessOf(facade.adminUrl);
+    expect(ready.reasons).toEqual(shiftSeconds === 0 ? undefined : ['gateway']);
+  },
+);
