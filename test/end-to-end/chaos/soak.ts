@@ -1,9 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Fault } from '../../../sandbox/faults.ts';
+import { type SandboxOptions, startSandbox } from '../../../sandbox/start.ts';
+import {
+  OPERATION_NAMES,
+  OPERATIONS,
+  type OperationName,
+} from '../../../src/gateway/operations.ts';
+import { OPERATION_CASES } from '../../operations/all.ts';
 import { eventually } from '../../support/eventually.ts';
+import { readinessOf } from '../../support/readiness.ts';
 import { sseClient, webSocketClient } from '../live/watcher.ts';
+import { EMAILS } from '../operations/accounts.ts';
 import { seriesValue } from '../operations/scraped.ts';
-import { ASKS, askFor } from './asks.ts';
-import { type Storm, startStormyGateway } from './stormy-gateway.ts';
 import { startWeighedFacade, type WeighedFacade } from './weighed-facade.ts';
 
 export interface SoakOptions {
@@ -17,13 +25,18 @@ export interface SoakOptions {
 export interface SoakResult {
   readonly beforeBytes: number;
   readonly afterBytes: number;
-  /** Counts the answers by outcome. */
+  /** Counts the answers by operation and outcome. */
   readonly said: ReadonlyMap<string, number>;
   readonly answers: number;
+  /** Lines of the log that say that the facade itself has failed. */
+  readonly errorLines: readonly string[];
 }
 
 const STORM_MS = 1_000;
 const MOST_ROUNDS = 1_000;
+
+/** What a network does to every operation at once: a fault, or a port at which nothing listens. */
+type Storm = Omit<Fault, 'operation'> | { readonly kind: 'refuse' };
 
 /** Null: a calm. */
 const STORMS: readonly (Storm | null)[] = [
@@ -37,8 +50,9 @@ const STORMS: readonly (Storm | null)[] = [
   { kind: 'hang' },
   { kind: 'refuse' },
 ];
-const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
 const ASKING = 6;
+/** Past its limits a small write is refused, and no breaker refuses it any more. */
+const WELL = /^(data|Acknowledged|Rejected|LoginSuccess|Order(Accepted|Rejected)|RATE_LIMITED)$/;
 
 /**
  * Runs storms of every kind, one after the other, over all operations and the live feeds of three
@@ -79,7 +93,8 @@ export async function soak({ forMs, leastAnswers = 0, onRound }: SoakOptions): P
     afterBytes = await weighed(world, tokens);
     onRound?.(round, afterBytes);
   }
-  return { beforeBytes, afterBytes, said, answers };
+  const errorLines = facade.logged.filter((line) => /"level":"(error|fatal)"/.test(line));
+  return { beforeBytes, afterBytes, said, answers, errorLines };
 }
 
 interface World {
@@ -126,29 +141,72 @@ async function askAround(
   const endsAt = performance.now() + STORM_MS;
   const asking = Array.from({ length: ASKING }, async (_, worker) => {
     for (let at = worker; performance.now() < endsAt; at += 1) {
-      const ask = ASKS[at % ASKS.length];
-      if (!ask) continue;
+      const operation = OPERATION_NAMES[at % OPERATION_NAMES.length] as OperationName;
       // Order records are kept for a day, which is no leak, so only few are made.
-      if (ask.field.startsWith('place') && at % 4 !== 0) continue;
-      record(await askFor(facade, ask, tokens[at % tokens.length] as string));
+      if (OPERATIONS[operation].effect === 'order' && at % 4 !== 0) continue;
+      const token = tokens[at % tokens.length] as string;
+      record(`${operation}: ${await askFor(facade, operation, token)}`);
       await delay(5);
     }
   });
   await Promise.all(asking);
 }
 
-/** Waits until everything is served again and no subscription is left. */
+/** Waits until each operation is served again, by itself, and no subscription is left. */
 async function weighed({ facade }: World, tokens: readonly string[]): Promise<number> {
   const calm = async () => {
-    for (const token of tokens) {
-      const { errors } = await facade.query(
-        '{ session(maxAge: 0) { login } catalog { size } customerId }',
-        { token },
-      );
-      if (errors.length > 0) return false;
+    for (const operation of OPERATION_NAMES) {
+      if (!WELL.test(await askFor(facade, operation, tokens[1] as string))) return false;
     }
-    return (await seriesValue(facade, 'subscriptions')) === 0;
+    const { status } = await readinessOf(facade.adminUrl);
+    return status === 'ok' && (await seriesValue(facade, 'subscriptions')) === 0;
   };
   await eventually(calm);
   return (await facade.weigh()).heldBytes;
+}
+
+let asked = 0;
+
+/** Returns the error code, else the type of the answer, or `data`. */
+async function askFor(
+  { query }: WeighedFacade,
+  operation: OperationName,
+  token: string,
+): Promise<string> {
+  asked += 1;
+  const { document, field } = OPERATION_CASES[operation];
+  const { status, data, errors } = await query(document, {
+    ...{ token, variables: { key: `key ${asked}` } },
+  });
+  const [error, ...others] = errors;
+  const value = data?.[field] ?? null;
+  // An answer with both an error and data for one field contradicts itself.
+  if (status !== 200 || others.length > 0 || (error === undefined) === (value === null)) {
+    return `status ${status}, ${JSON.stringify({ data, errors })}`;
+  }
+  return error?.extensions.code ?? value.__typename ?? 'data';
+}
+
+/** A gateway behind a network that fails. After a storm that refused connections it begins anew, with the same tokens. */
+async function startStormyGateway(options: SandboxOptions) {
+  let sandbox = await startSandbox({ ...options, tickMs: 0 });
+  let isAway = false;
+  const { url, port } = sandbox;
+  return {
+    url,
+    get sandbox() {
+      return sandbox;
+    },
+    async begin(storm: Storm): Promise<void> {
+      isAway = storm.kind === 'refuse';
+      if (storm.kind === 'refuse') await sandbox.close();
+      else sandbox.fail({ ...storm, operation: '*' });
+    },
+    async end(): Promise<void> {
+      sandbox.clearFaults();
+      if (isAway) sandbox = await startSandbox({ ...options, tickMs: 0, port });
+      isAway = false;
+    },
+    [Symbol.asyncDispose]: () => sandbox.close(),
+  };
 }

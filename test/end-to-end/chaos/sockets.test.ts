@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import { beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { heldBytes } from '../../support/heap.ts';
@@ -69,14 +68,22 @@ test('subscriptions that come and go leave nothing behind', async () => {
   const before = heldBytes();
   await churn(1_500);
   expect((heldBytes() - before) / MEGABYTE).toBeLessThan(5);
-  raw.subscribe('last', 'subscription { positionChanges { cursor } }');
-  await raw.until('last', 'next');
+  await raw.watch('last');
 });
 
 test('event streams whose clients disconnect while the feed is quiet release the memory of their requests', async () => {
+  const query = 'subscription ($after: String) { positionChanges(after: $after) { cursor } }';
+  const headers = {
+    ...{ accept: 'text/event-stream', 'content-type': 'application/json' },
+    authorization: `Bearer ${token}`,
+  };
   const comeAndGo = async () => {
     for (let at = 0; at < 40; at += 1) {
-      const stream = await openStream({ after: `${at} ${'x'.repeat(240_000)}` });
+      const variables = { after: `${at} ${'x'.repeat(240_000)}` };
+      const body = JSON.stringify({ query, variables });
+      const stream = await rawResponse(`${app.url}/graphql`, { method: 'POST', headers, body });
+      stream.on('error', () => {});
+      await once(stream, 'data');
       stream.destroy();
     }
     await eventually(async () => (await seriesValue(app, 'subscriptions')) === 0);
@@ -86,20 +93,3 @@ test('event streams whose clients disconnect while the feed is quiet release the
   for (let round = 0; round < 4; round += 1) await comeAndGo();
   expect((heldBytes() - before) / MEGABYTE).toBeLessThan(10);
 });
-
-/** An event stream that has begun. */
-async function openStream(variables: object = {}): Promise<IncomingMessage> {
-  const query = 'subscription ($after: String) { positionChanges(after: $after) { cursor } }';
-  const response = await rawResponse(`${app.url}/graphql`, {
-    method: 'POST',
-    headers: {
-      accept: 'text/event-stream',
-      'content-type': 'application/json',
-      authorization: `Bearer ${token}`,
-    },
-    body: JSON.stringify({ query, variables }),
-  });
-  response.on('error', () => {});
-  await once(response, 'data');
-  return response;
-}

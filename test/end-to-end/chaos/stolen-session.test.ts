@@ -1,10 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
 import { startTestApp } from '../../support/app.ts';
+import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
+import { closedClients } from '../live/closed-clients.ts';
 import { initializedSocket, type RawSocket } from '../live/raw-socket.ts';
-import { type LiveClient, sseClient, webSocketClient } from '../live/watcher.ts';
+import { sseClient, webSocketClient } from '../live/watcher.ts';
 
 const PROOF_SECONDS = 2;
 // The last proof is at most one request older than the revocation.
@@ -28,7 +30,7 @@ let other: string;
 /** One token per document, since the first 401 of a token ends all its access; revoked a proof's TTL ago. */
 let stolen: ReadonlyMap<string, string>;
 let ordersBefore: number;
-let clients: LiveClient[] = [];
+const closed = closedClients();
 
 beforeAll(async () => {
   other = await provedToken();
@@ -37,11 +39,6 @@ beforeAll(async () => {
     await Promise.all(names.map(async (name) => [name, await provedToken()] as const)),
   );
 });
-afterEach(() => {
-  for (const client of clients) client.dispose();
-  clients = [];
-});
-
 /** Returns a token that has sent every document, so that its caches are warm. */
 async function provedToken(): Promise<string> {
   const token = app.sandbox.token(DEMO);
@@ -50,11 +47,7 @@ async function provedToken(): Promise<string> {
   return token;
 }
 
-function order(key: string): string {
-  return `mutation { placeOrder(input: {
-    symbol: "AAPL", side: BUY, size: { amount: 20 }, idempotencyKey: "${key}"
-  }) { __typename ... on OrderOutcome { replayed } } }`;
-}
+const order = (key: string) => buying(key, '__typename ... on OrderOutcome { replayed }');
 
 const DOCUMENTS: Readonly<Record<string, string>> = {
   'the cached session': '{ session { balance } }',
@@ -118,8 +111,12 @@ describe('a session that was stolen and revoked loses, in the time that a proof 
 
   test('the live feed, by socket and by event stream, while the other device goes on', async () => {
     const token = await provedToken();
-    clients = [webSocketClient(app, token), sseClient(app, token), webSocketClient(app, other)];
-    const [socket, stream, owner] = clients.map((client) => client.watch());
+    const clients = [
+      webSocketClient(app, token),
+      sseClient(app, token),
+      webSocketClient(app, other),
+    ];
+    const [socket, stream, owner] = clients.map((client) => closed(client).watch());
     await eventually(() => [socket, stream, owner].every((each) => each?.last !== undefined));
     app.sandbox.revoke({ token });
     await eventually(() => socket?.ended !== null && stream?.ended !== null);
@@ -140,8 +137,8 @@ test('a feed with a long poll interval sends a revoked token nothing past its pr
   });
   const token = slow.sandbox.token(DEMO);
   const owner = slow.sandbox.token(DEMO);
-  clients = [webSocketClient(slow, token), webSocketClient(slow, owner)];
-  const [thief, own] = clients.map((client) => client.watch());
+  const clients = [webSocketClient(slow, token), webSocketClient(slow, owner)];
+  const [thief, own] = clients.map((client) => closed(client).watch());
   await eventually(() => thief?.last !== undefined && own?.last !== undefined);
   slow.sandbox.revoke({ token });
   const revokedAtMs = systemClock.now();

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { Agent } from 'node:http';
+import { beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { inFull } from '../../support/in-full.ts';
-import { rawPost } from '../../support/raw-request.ts';
+import { type RawAnswer, rawPost, rawRequest } from '../../support/raw-request.ts';
 import { startedOnce } from '../../support/started.ts';
-import { signedToken } from '../../support/tokens.ts';
+import { forgedToken } from '../../support/tokens.ts';
 import { startWeighedFacade } from './weighed-facade.ts';
 
 const MEGABYTE = 1_048_576;
@@ -42,48 +43,111 @@ const persisted = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha25
 const SIGN_IN =
   'mutation ($e: String!) { login(input: { email: $e, password: "x" }) { __typename } }';
 
-interface Unauthenticated {
-  readonly ask: (at: number) => Promise<unknown>;
-  readonly times: number;
-  /** As many as are cached would be twenty-five times this. */
-  readonly mostMegabytes: number;
-}
+type Ask = (at: number) => Promise<unknown>;
 
-const ASKED: Readonly<Record<string, Unauthenticated>> = {
-  'forged tokens that name a login': {
-    ask: (at) => {
-      const claims = { login: 700001, group: 'standard-usd', exp: 4_000_000_000, at };
-      const token = signedToken({ claims, secret: 'a guess' });
-      return facade.query('{ session { login } catalog { size } }', { token });
-    },
-    times: inFull(4_000, 2_000),
-    mostMegabytes: 10,
-  },
-  'documents that are stored under their hashes': {
-    ask: (at) => {
+/** As many megabytes as are cached would be twenty-five times as many as these. */
+const ASKED: readonly (readonly [what: string, times: number, megabytes: number, ask: Ask])[] = [
+  [
+    'forged tokens that name a login',
+    inFull(4_000, 2_000),
+    10,
+    (at) => facade.query('{ session { login } catalog { size } }', { token: forgedToken(at) }),
+  ],
+  [
+    'documents that are stored under their hashes',
+    300,
+    10,
+    (at) => {
       const query = `{ a${at}: __typename } # ${'x'.repeat(100_000)}`;
       return post({ query, extensions: persisted(hashOf(query)) });
     },
-    times: 300,
-    mostMegabytes: 10,
-  },
-  'unknown hashes': {
-    ask: (at) => post({ extensions: persisted(hashOf(`${at}`)) }),
-    times: inFull(3_000, 1_500),
-    mostMegabytes: 5,
-  },
-  'e-mails that sign in': {
-    ask: (at) => post({ query: SIGN_IN, variables: { e: `${at}@example.com` } }),
-    times: inFull(3_000, 1_500),
-    mostMegabytes: 10,
-  },
-};
+  ],
+  [
+    'unknown hashes',
+    inFull(3_000, 1_500),
+    5,
+    (at) => post({ extensions: persisted(hashOf(`${at}`)) }),
+  ],
+  [
+    'e-mails that sign in',
+    inFull(3_000, 1_500),
+    10,
+    (at) => post({ query: SIGN_IN, variables: { e: `${at}@example.com` } }),
+  ],
+];
 
-test.each(Object.entries(ASKED))(
+test.each(ASKED)(
   'unauthenticated requests leave little memory behind: %s',
-  async (_what, { ask, times, mostMegabytes }) => {
+  async (_what, times, megabytes, ask) => {
     await growth(500, ask);
-    expect(await growth(times, ask)).toBeLessThan(mostMegabytes);
+    expect(await growth(times, ask)).toBeLessThan(megabytes);
   },
   300_000,
+);
+
+/** Measured: ten. What is not bounded by the length of its text costs thousands. */
+const MOST_TIMES_PLAIN = 60;
+const TIMES = 20;
+
+let usual: number;
+beforeAll(async () => {
+  const check = ({ text }: RawAnswer) => expect(text).toContain('"data":{"a');
+  // The first requests are compiled and fill caches.
+  await cpuOf(plain, check);
+  usual = await cpuOf(plain, check);
+});
+
+const body = (query: string, variables: unknown = {}) => JSON.stringify({ query, variables });
+const inBrackets = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+
+/**
+ * The most expensive requests that fit in one body, by their errors and their variables; each differs, so that none is memoized.
+ * Documents of every shape are in test/engine/documents/work.test.ts.
+ */
+const HEAVY: Readonly<Record<string, (at: number) => string>> = {
+  'variables of another type': (at) =>
+    body('query ($s: [Float!]) { instruments(filter: { sectors: $s }) { totalCount } }', {
+      s: Array.from({ length: 60_000 - at }, () => 'x'),
+    }),
+  'a variable with unknown fields': (at) =>
+    body('mutation ($i: LoginInput!) { login(input: $i) { __typename } }', {
+      i: Object.fromEntries(
+        Array.from({ length: 2_000 }, (_, n) => [`k${at}x${n}`, 'x'.repeat(90)]),
+      ),
+    }),
+  'variables of a hundred thousand levels': (at) =>
+    `{"query":"query ($v: JSON) { a${at}: __typename }","variables":{"v":${inBrackets(100_000)}}}`,
+  'what is longer than a body may be': (at) => body(`{ ${'x'.repeat(400_000)}${at} }`),
+};
+
+/** A request of a body's length that is no work. */
+const plain = (at: number) => body(`{ a${at}: __typename } # ${'x'.repeat(95_000)}`);
+
+/** The CPU of one of these requests, in microseconds. */
+async function cpuOf(make: (at: number) => string, check: (answer: RawAnswer) => void) {
+  const agent = new Agent({ keepAlive: true });
+  const headers = { 'content-type': 'application/json' };
+  const post = { method: 'POST', agent, headers };
+  const { cpuMicros } = await facade.weigh();
+  for (let at = 0; at < TIMES; at += 1) {
+    check(await rawRequest(`${facade.url}/graphql`, { ...post, body: make(at) }));
+  }
+  agent.destroy();
+  return ((await facade.weigh()).cpuMicros - cpuMicros) / TIMES;
+}
+
+// Whatever one request costs, all other clients wait for: there is one event loop.
+test.each(Object.entries(HEAVY))(
+  'an expensive request is refused for the CPU of some plain ones: %s',
+  async (_name, make) => {
+    sandbox.clearCalls();
+    const heavy = await cpuOf(make, ({ status, text }) => {
+      expect(status, text.slice(0, 200)).toBeGreaterThanOrEqual(200);
+      expect(text).toMatch(/QUERY_TOO_COMPLEX|GRAPHQL_|BAD_USER_INPUT|PAYLOAD_TOO_LARGE/);
+      // No message echoes the request.
+      expect(text.length).toBeLessThan(20_000);
+    });
+    expect(heavy / usual).toBeLessThan(MOST_TIMES_PLAIN);
+    expect(sandbox.calls()).toBe(0);
+  },
 );

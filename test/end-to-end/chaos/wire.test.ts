@@ -1,7 +1,13 @@
 import { once } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
+import { rawPost, rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
+import { startedOnce } from '../../support/started.ts';
+import { unsignedToken } from '../../support/tokens.ts';
+import { UPGRADE } from '../../support/websocket-frames.ts';
+import { TRANSPORTS } from '../limits/every-transport.ts';
 import { openRaw, statusesOf } from './raw-connection.ts';
 
 const app = sharedApp();
@@ -9,10 +15,6 @@ const app = sharedApp();
 const QUERY = '{"query":"{ __typename }"}';
 const POST = 'POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n';
 const ALIVE = 'GET /health/live HTTP/1.1\r\nhost: a\r\n\r\n';
-
-async function isServing(): Promise<boolean> {
-  return (await app.query('{ __typename }')).data?.__typename === 'Query';
-}
 
 describe('an upgrade to another protocol', () => {
   test('is ignored, as from clients that try HTTP/2 first', async () => {
@@ -37,7 +39,7 @@ describe('an upgrade to another protocol', () => {
         await closed;
       }
     }
-    expect(await isServing()).toBe(true);
+    expect((await app.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
   });
 });
 
@@ -72,23 +74,21 @@ describe('a single-valued header that comes twice', () => {
     ['Authorization', 'authorization: Bearer a\r\nAuthorization: Bearer a\r\n'],
   ] as const;
 
-  test.each(DOUBLED)('is refused, and nothing behind it is answered: %s', async (_what, lines) => {
-    const head = 'POST /graphql HTTP/1.1\r\nhost: a\r\n';
-    const type = lines.includes('content-type') ? '' : 'content-type: application/json\r\n';
-    const post = `${head}${type}${lines}content-length: ${QUERY.length}\r\n\r\n${QUERY}`;
-    expect(await statusesOf(app.url, post + ALIVE)).toEqual(['400']);
-    const get = `GET /health/live HTTP/1.1\r\nhost: a\r\n${lines}\r\n`;
-    expect(await statusesOf(app.url, get + ALIVE)).toEqual(['400']);
-  });
-
-  test.each(DOUBLED)('opens no WebSocket: %s', async (_what, lines) => {
-    using raw = await openRaw(app.url);
-    const upgrade =
-      'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-protocol: graphql-transport-ws\r\n';
-    raw.socket.write(`GET /graphql HTTP/1.1\r\nhost: a\r\n${upgrade}${lines}\r\n`);
-    await eventually(() => raw.received.includes('\r\n'));
-    expect(raw.received).toMatch(/^HTTP\/1\.1 400 /);
-  });
+  test.each(DOUBLED)(
+    'is refused, opens no WebSocket, and nothing behind it is answered: %s',
+    async (_what, lines) => {
+      const head = 'POST /graphql HTTP/1.1\r\nhost: a\r\n';
+      const type = lines.includes('content-type') ? '' : 'content-type: application/json\r\n';
+      const post = `${head}${type}${lines}content-length: ${QUERY.length}\r\n\r\n${QUERY}`;
+      expect(await statusesOf(app.url, post + ALIVE)).toEqual(['400']);
+      const get = `GET /health/live HTTP/1.1\r\nhost: a\r\n${lines}\r\n`;
+      expect(await statusesOf(app.url, get + ALIVE)).toEqual(['400']);
+      using raw = await openRaw(app.url);
+      raw.socket.write(UPGRADE.replace('localhost\r\n', `a\r\n${lines}`));
+      await eventually(() => raw.received.includes('\r\n'));
+      expect(raw.received).toMatch(/^HTTP\/1\.1 400 /);
+    },
+  );
 
   test('is distinguished from headers that may come twice', async () => {
     const lines =
@@ -99,11 +99,14 @@ describe('a single-valued header that comes twice', () => {
   });
 });
 
-test('pipelined requests are answered in their order', async () => {
-  const requests = ['/health/live', '/nowhere', '/health/live', '/graphql'].map(
+test('pipelined requests are answered in their order, and metrics are not on the public port', async () => {
+  const ofMetrics = ['/metrics', '/../metrics', '//metrics', '/%6detrics', '/graphql/../metrics'];
+  const requests = ['/health/live', ...ofMetrics, '/health/live', '/graphql'].map(
     (path) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`,
   );
-  expect(await statusesOf(app.url, requests.join(''))).toEqual(['200', '404', '200', '400', '200']);
+  const notFound = Array(5).fill('404');
+  const expected = ['200', ...notFound, '200', '400', '200'];
+  expect(await statusesOf(app.url, requests.join(''))).toEqual(expected);
 });
 
 test.each([
@@ -117,12 +120,158 @@ test.each([
   expect(raw.received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
 });
 
-test.each(['/metrics', '/../metrics', '//metrics', '/%6detrics', '/graphql/../metrics'])(
-  'metrics are not on the public port: %s',
-  async (path) => {
-    expect(await statusesOf(app.url, `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`)).toEqual([
-      '404',
-      '200',
+const sandbox = startedOnce(() => startSandbox({ seed: 'production', instruments: 20, tickMs: 0 }));
+const inProduction = sharedApp({ NODE_ENV: 'production' }, { gateway: sandbox });
+
+/** Words of the program, its files, its gateway and its schema that must not leak. */
+function expectNothingShown(text: string): void {
+  for (const word of ['Did you mean', ' at ', '.ts:', 'node_modules', '127.0.0.1', 'stack']) {
+    expect(text).not.toContain(word);
+  }
+  expect(text).not.toContain(String(sandbox.port));
+}
+
+test.each(TRANSPORTS)(
+  'in production, by %s, an error of the gateway has its code and the operation, and no address',
+  async (_transport, ask) => {
+    sandbox.fail({ operation: 'getCustomerId', kind: 'reset-before' });
+    const answer = await ask(
+      inProduction,
+      { query: '{ customerId }' },
+      sandbox.token({ email: 'demo@example.com' }),
+    );
+    sandbox.clearFaults();
+    expectNothingShown(JSON.stringify(answer));
+    expect(answer.extensions).toBeUndefined();
+    expect(answer.errors?.map(({ extensions }) => extensions)).toEqual([
+      { code: 'GATEWAY_UNAVAILABLE', retryable: true, operation: 'getCustomerId' },
     ]);
+  },
+);
+
+test('in production neither pages nor files nor the sandbox are there, and none is shown at the endpoint', async () => {
+  const graphiql = ['/graphiql', '/graphiql/0123456789abcdef/graphiql.js'];
+  const others = ['/', '/schema.graphql', '/metrics', '/sandbox/calls', '/.env', '/src/main.ts'];
+  const headers = { accept: 'text/html' };
+  for (const path of [...graphiql, ...others]) {
+    for (const method of ['GET', 'POST']) {
+      const answer = await rawRequest(`${inProduction.url}${path}`, { method, headers });
+      expect([answer.status, answer.text], path).toEqual([404, '{"error":"not found"}']);
+      expect(answer.headers).not.toHaveProperty('server');
+      expect(answer.headers).not.toHaveProperty('x-powered-by');
+    }
+  }
+  const answer = await rawRequest(`${inProduction.url}/graphql`, { headers });
+  expect(answer.headers['content-type']).not.toContain('html');
+  expectNothingShown(answer.text);
+});
+
+let token: string;
+beforeAll(() => {
+  token = app.sandbox.token({ email: 'demo@example.com' });
+});
+
+/** Sends the variables as text, because JSON can express what an object of JavaScript cannot. */
+async function send(query: string, variables = '{}') {
+  const body = `{"query":${JSON.stringify(query)},"variables":${variables}}`;
+  const { text } = await rawPost(`${app.url}/graphql`, body, { authorization: `Bearer ${token}` });
+  return { text, ...JSON.parse(text) };
+}
+
+describe('names of Object.prototype', () => {
+  test('are valid variables, aliases, operations and fragments, and find no instrument, position, order or document', async () => {
+    const byName = 'query ($__proto__: ID!) { instrument(id: $__proto__) { id } }';
+    expect((await send(byName, '{"__proto__":"AAPL"}')).data).toEqual({
+      instrument: { id: 'AAPL' },
+    });
+    const missing = await send(byName.replaceAll('__proto__', 'constructor'));
+    expect(missing.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+    const { text } = await send(
+      'query toString { __proto__: __typename constructor: __typename ...hasOwnProperty } fragment hasOwnProperty on Query { valueOf: __typename }',
+    );
+    expect(text).toContain('"data":{"__proto__":"Query","constructor":"Query","valueOf":"Query"}');
+    const { data } = await send(
+      '{ a: instrument(id: "__proto__") { id } b: position(id: "constructor") { id } c: order(id: "toString") { id } }',
+    );
+    expect(data).toEqual({ a: null, b: null, c: null });
+    for (const documentId of ['__proto__', 'constructor']) {
+      const answer = await rawPost(`${app.url}/graphql`, JSON.stringify({ documentId }));
+      expect(answer.text).toContain('PERSISTED_DOCUMENT_NOT_FOUND');
+    }
+  });
+
+  test('reach the gateway as plain values, without prototype pollution', async () => {
+    app.sandbox.clearCalls();
+    const value = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
+    const { data } = await send(
+      'mutation ($v: JSON) { setValue(input: { key: "k", value: $v }) { __typename } }',
+      `{"v":${value}}`,
+    );
+    expect(data.setValue.__typename).toBe('Acknowledged');
+    expect(String(app.sandbox.requests('setValue')[0]?.body)).toContain(value);
+    expect('polluted' in {}).toBe(false);
+    const login = await send(
+      'mutation ($i: LoginInput!) { login(input: $i) { __typename } }',
+      '{"i":{"__proto__":{"email":"demo@example.com","password":"demo"}}}',
+    );
+    expect(login.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+  });
+});
+
+test('idempotency keys are equal only where their code points are', async () => {
+  const place = async (key: string) => {
+    const { data, errors } = await send(
+      `mutation ($key: String!) { placeOrder(input: {
+        symbol: "AAPL", side: BUY, size: { amount: 20 }, idempotencyKey: $key
+      }) { ... on OrderOutcome { idempotencyKey replayed } } }`,
+      JSON.stringify({ key }),
+    );
+    return errors?.[0].extensions.code ?? data.placeOrder;
+  };
+  const alike = [
+    'caf\u00e9',
+    'cafe\u0301',
+    'K',
+    '\u212a',
+    'k',
+    'fi',
+    '\ufb01',
+    'a',
+    'a ',
+    'a\u200b',
+  ];
+  const odd = ['a\u0000', '__proto__', 'a:b', 'a\nb', '\u202ea', '\u{1f600}'.repeat(255)];
+  const keys = [...alike, ...odd];
+  for (const key of keys) {
+    expect(await place(key)).toEqual({ idempotencyKey: key, replayed: false });
+  }
+  for (const key of keys) {
+    expect(await place(key)).toEqual({ idempotencyKey: key, replayed: true });
+  }
+  for (const key of ['', '\ud800', 'a\udc00', 'x'.repeat(256)]) {
+    expect(await place(key)).toBe('BAD_USER_INPUT');
+  }
+});
+
+// What else a path segment may be made of is in test/gateway/path.test.ts.
+test.each([
+  'a/../../b',
+  'a\r\nx: y',
+  '%2e%2e%2f',
+  '?x=1',
+  '{"group":"standard-usd"}',
+  'standard-usd ',
+])(
+  'a group that a token claims is one path segment, and opens no other group’s catalog: %j',
+  async (group) => {
+    await app.query('{ catalog { size } }', { token });
+    app.sandbox.clearCalls();
+    const forged = unsignedToken({ login: 700_001, group, exp: 4_000_000_000 });
+    const { data, errors } = await app.query('{ catalog { size } }', { token: forged });
+    expect(data).toEqual({ catalog: null });
+    expect(errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
+    for (const { path } of app.sandbox.requests()) {
+      expect(path).toMatch(/^\/trading\/(tickers|session)\/[^/?#]+$/);
+    }
   },
 );

@@ -1,7 +1,17 @@
 import { getIntrospectionQuery } from 'graphql';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
+import { extendedSchema } from '../../support/extended-schema.ts';
+import { orderElsewhere } from '../../support/order-elsewhere.ts';
 import { sharedApp } from '../../support/shared-app.ts';
+import { inSeconds, unsignedToken } from '../../support/tokens.ts';
+import { turnsDuring } from '../../support/turns.ts';
+import { openRaw } from '../chaos/raw-connection.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
+import { sseClient, webSocketClient } from '../live/watcher.ts';
 import { type Asked, codesOf, TRANSPORTS } from './every-transport.ts';
+import { postOf } from './slow-reader.ts';
 
 const app = sharedApp();
 let token: string;
@@ -17,28 +27,17 @@ const repeat = (times: number, make: (at: number) => string) =>
 const nested = (levels: number) =>
   `${'positions { instrument { '.repeat(levels)}id${' } }'.repeat(levels)}`;
 
-/** Each fragment spreads the next one twice: expanded, the last occurs 2^20 times. */
-const fanOut = (type: string, leaf: string) =>
-  repeat(
-    21,
-    (at) => `fragment F${at} on ${type} { ${at < 20 ? `...F${at + 1} ...F${at + 1}` : leaf} }`,
-  );
+const keys = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]));
 
 const deepJson = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-const LOGIN = (password: string) =>
-  `login(input: { email: "a@b.c", password: "${password}" }) { __typename }`;
-
+// Its other limits are in test/engine/documents/documents.test.ts and test/engine/limits/structure.test.ts.
 test.each<[string, string, Asked]>([
   [
     'thirty-one aliases',
     'MAX_ALIASES',
     { query: `{ ${repeat(31, (at) => `a${at}: __typename`)} }` },
-  ],
-  [
-    'twenty-one directives',
-    'MAX_DIRECTIVES',
-    { query: `{ __typename ${repeat(21, () => '@include(if: true)')} }` },
   ],
   ['four thousand and one tokens', 'MAX_TOKENS', { query: `{ ${'a '.repeat(3_999)} }` }],
   ['sixteen levels', 'MAX_DEPTH', { query: `{ ${nested(8)} }` }],
@@ -52,19 +51,9 @@ test.each<[string, string, Asked]>([
     },
   ],
   [
-    'a million fragments of introspection',
-    'selections',
-    { query: `{ __schema { types { ...F0 } } } ${fanOut('__Type', 'name')}` },
-  ],
-  [
     'fifty-one operations',
     'operations',
     { query: repeat(51, (at) => `query Q${at} { __typename }`), operationName: 'Q7' },
-  ],
-  [
-    'two logins',
-    'login fields',
-    { query: `mutation { a: ${LOGIN('x')} ...F } fragment F on Mutation { ${LOGIN('y')} }` },
   ],
   [
     'variables of a thousand levels',
@@ -74,9 +63,17 @@ test.each<[string, string, Asked]>([
       variables: { id: JSON.parse(deepJson(1_000)) },
     },
   ],
+  [
+    'ten thousand and one keys, wherever they stand',
+    'keys of variables',
+    // They are measured before the document says which of them it declares.
+    { query: '{ __typename }', variables: { a: [keys(5_000), { in: keys(4_998) }], b: 1 } },
+  ],
 ])('%s is refused by the limit of %s', async (_what, limit, asked) => {
   const named = { limit, value: expect.any(Number), maximum: expect.any(Number) };
   for (const [transport, ask] of TRANSPORTS) {
+    // A URL has no room for them.
+    if (transport === 'GET' && limit === 'keys of variables') continue;
     const answer = await ask(app, asked, token);
     expect(answer.errors, transport).toContainEqual({
       message: expect.any(String),
@@ -90,44 +87,213 @@ test.each<[string, string, Asked]>([
   expect(app.sandbox.calls()).toBe(0);
 });
 
-describe.each(TRANSPORTS)('by %s', (_transport, ask) => {
-  test('introspection in a circle is refused', async () => {
-    const query = `{ __schema { types { ${'fields { type { '.repeat(6)}name${' } }'.repeat(6)} } } }`;
-    expect(codesOf(await ask(app, { query }, token))).toContain('GRAPHQL_VALIDATION_FAILED');
-  });
-
-  test('what costs just as much as is allowed is answered', async () => {
-    const query = `{ instruments(first: 500) { nodes { ${'id '.repeat(40)} positions { id } } } }`;
-    const answer = await ask(app, { query }, token);
-    expect(answer.errors).toBeUndefined();
-    expect(answer.extensions?.cost).toBe(1 + 1 + 500 * (1 + 1 + 50));
-    expect(answer.extensions?.fields).toBeGreaterThan(500);
-  });
-
-  test('the introspection of tools is answered', async () => {
-    const query = getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true });
+test.each(TRANSPORTS)(
+  'by %s what costs just as much as is allowed and the introspection of tools are answered, one in a circle is not',
+  async (_transport, ask) => {
+    const circle = `{ __schema { types { ${'fields { type { '.repeat(6)}name${' } }'.repeat(6)} } } }`;
+    expect(codesOf(await ask(app, { query: circle }, token))).toContain(
+      'GRAPHQL_VALIDATION_FAILED',
+    );
+    const costly = `{ instruments(first: 500) { nodes { ${'id '.repeat(40)} positions { id } } } }`;
+    const { errors, extensions } = await ask(app, { query: costly }, token);
+    expect(errors).toBeUndefined();
+    expect(extensions?.cost).toBe(1 + 1 + 500 * (1 + 1 + 50));
+    expect(extensions?.fields).toBeGreaterThan(500);
+    const tools = getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true });
     // With its line breaks it would be too long for a URL.
-    const answer = await ask(app, { query: query.replace(/\s+/g, ' ') });
-    expect(answer.errors).toBeUndefined();
-    expect(answer.data.__schema.types.length).toBeGreaterThan(20);
+    const { data } = await ask(app, { query: tools.replace(/\s+/g, ' ') });
+    expect(data.__schema.types.length).toBeGreaterThan(20);
+  },
+);
+
+test('new documents that a client sends in one burst are opened in turns', async () => {
+  using raw = await initializedSocket(app, token);
+  const fields = Array.from({ length: 25 }, (_, at) => `a${at}: session { login balance equity }`);
+  const burst = 40;
+  for (let at = 0; at < burst; at += 1) {
+    raw.subscribe(`burst ${at}`, `query Burst${at} { ${fields.join(' ')} }`);
+  }
+  const count = (type: string) => raw.messages.filter((message) => message.type === type).length;
+  const turns = await turnsDuring(() => eventually(() => count('complete') === burst));
+  // Each takes some milliseconds to validate: without turns all of them take one or two.
+  expect(count('next')).toBe(burst);
+  expect(turns).toBeGreaterThan(20);
+});
+
+const HOLDER = 'demo@example.com';
+const HELD = 70;
+
+const place = (key: string, reads: string) =>
+  `placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: "${key}" }) {
+    __typename ... on OrderAccepted { orderId replayed ${reads} }
+  }`;
+
+describe('an answer that turns out larger than estimated', () => {
+  // The estimate of fifty positions with four fields each, and a little more.
+  const app = sharedApp({ MAX_COST: '240', POSITIONS_POLL_MS: '100' });
+  /** More positions in one symbol than the cost estimate assumes. */
+  beforeAll(async () => {
+    for (let at = 0; at < HELD; at += 1) {
+      expect(await orderElsewhere(app.sandbox, HOLDER)).not.toBeNull();
+    }
+  });
+
+  const fresh = () => app.sandbox.token({ email: HOLDER });
+  const LARGE = '{ positions { id symbol side units } }';
+
+  test.each(['first', 'compiled'])('ends with an error and nothing else: the %s run', async () => {
+    const { status, data, errors } = await app.query(LARGE, { token: fresh() });
+    expect(status).toBe(200);
+    expect(data).toBeNull();
+    const message = 'The answer can have 241 fields; the limit is 240 (MAX_COST).';
+    const limit = { limit: 'MAX_COST', value: 241, maximum: 240 };
+    const extensions = { code: 'QUERY_TOO_COMPLEX', retryable: false, ...limit };
+    expect(errors).toEqual([{ message, extensions }]);
+  });
+
+  test('keeps the outcomes and the errors of a mutation, and drops its reads', async () => {
+    const token = fresh();
+    const reads = 'positions { id symbol side units }';
+    const { data, errors } = await app.query(
+      `mutation {
+        a: ${place('budget-a', reads)}
+        b: ${place('budget-b', 'message')}
+        c: ${place('', 'message')}
+      }`,
+      { token },
+    );
+    expect(data.a).toMatchObject({ __typename: 'OrderAccepted', replayed: false, positions: null });
+    expect(data.a.orderId).toEqual(expect.any(String));
+    expect(data.b).toMatchObject({ __typename: 'OrderAccepted', orderId: expect.any(String) });
+    expect(data.c).toBeNull();
+    expect(errors).toMatchObject([
+      { path: ['c'], extensions: { code: 'BAD_USER_INPUT' } },
+      { path: ['a', 'positions'], extensions: { code: 'QUERY_TOO_COMPLEX' } },
+    ]);
+  });
+
+  test.each([
+    ['over WebSocket', webSocketClient],
+    ['as an event stream', sseClient],
+  ] as const)('ends a subscription %s', async (_how, clientFor) => {
+    const token = fresh();
+    await using client = clientFor(app, token);
+    const watcher = client.watch({}, 'subscription { positions { id symbol side units } }');
+    await eventually(() => watcher.ended !== null);
+    expect(watcher.ended).toBe('complete');
+    expect(codesOf(watcher)).toEqual(['QUERY_TOO_COMPLEX']);
+    expect(watcher.lists).toEqual([]);
+  });
+
+  test('is refused before any call once the account is known to have so many, which nobody else learns', async () => {
+    const token = fresh();
+    await app.query('{ session { login } positions { id } }', { token });
+    app.sandbox.clearCalls();
+    const { status, errors } = await app.query(LARGE, { token });
+    expect(status).toBe(200);
+    expect(errors[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COMPLEX', maximum: 240 });
+    // The estimate of the answer: it was never begun.
+    expect(errors[0]?.extensions.value).toBeGreaterThan(241);
+    expect(app.sandbox.calls('getOpenPositions')).toBe(0);
+    const forged = { login: 700001, group: 'standard-usd', exp: inSeconds(600) };
+    const answer = await app.query(LARGE, { token: unsignedToken(forged) });
+    expect(codesOf(answer)).toEqual(['UNAUTHENTICATED']);
   });
 });
 
-test('variables of more than ten thousand keys are refused, wherever the keys stand', async () => {
-  // They are measured before the document says which of them it declares.
-  const query = '{ __typename }';
-  const keys = (count: number) =>
-    Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]));
-  for (const [transport, ask] of TRANSPORTS) {
-    // A URL has no room for them.
-    if (transport === 'GET') continue;
-    const variables = { a: [keys(5_000), { in: keys(4_998) }], b: 1 };
-    const { errors } = await ask(app, { query, variables }, token);
-    const limit = { limit: 'keys of variables', value: 10_001, maximum: 10_000 };
-    expect(errors, transport).toMatchObject([{ extensions: limit }]);
-    const most = { a: keys(9_998), b: Array.from({ length: 20_000 }, () => 1) };
-    const { data } = await ask(app, { query, variables: most }, token);
-    expect(data, transport).toEqual({ __typename: 'Query' });
-  }
-  expect(app.sandbox.calls()).toBe(0);
+describe('in a minute', () => {
+  test('the fields resolved for an account are limited, from memory too, and unchanged answers cost nothing', async () => {
+    const limits = { COST_LIMIT_PER_MINUTE: '10000' };
+    await using app = await startTestApp(limits, { refills: false });
+    const token = await app.signIn();
+    const other = await app.signIn('pro@example.com');
+    for (const each of [token, other]) await app.query('{ session { login } }', { token: each });
+    const text = '{ instruments(first: 500) { nodes { id } } }';
+    const url = `${app.url}/graphql?query=${encodeURIComponent(text)}`;
+    const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
+    const etag = (await fetch(url, { headers })).headers.get('etag') ?? '';
+    for (let at = 0; at < 50; at += 1) {
+      const { status } = await fetch(url, { headers: { ...headers, 'if-none-match': etag } });
+      expect(status).toBe(304);
+    }
+    const statuses: number[] = [];
+    for (let at = 0; at < 12; at += 1) statuses.push((await fetch(url, { headers })).status);
+    expect(statuses.slice(0, 8).every((status) => status === 200)).toBe(true);
+    expect(statuses.at(-1)).toBe(429);
+    const refused = await app.query('{ __typename }', { token });
+    expect([refused.status, refused.errors[0]?.extensions.code]).toEqual([429, 'RATE_LIMITED']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await app.query(text, { token: other })).errors).toEqual([]);
+  });
+
+  test('events beyond their account’s share are merged and delayed, and say so', async () => {
+    const query =
+      'subscription { positionChanges { cursor upserted { id symbol side units profit name } } }';
+    await using app = await startTestApp({ MAX_COST: '640', POSITIONS_POLL_MS: '100' });
+    const token = app.sandbox.token({ email: 'pro@example.com' });
+    using raw = await initializedSocket(app, token);
+    for (let at = 0; at < 6; at += 1) raw.subscribe(`${at}`, query);
+    // Each event has some 150 fields of 1,600 a minute: the eleventh has to wait.
+    await eventually(() => {
+      app.sandbox.tick();
+      return raw.messages.some(({ payload }) => payload?.extensions?.waitedMs > 0);
+    });
+    const bystander = await app.signIn();
+    expect((await app.query('{ session { login } }', { token: bystander })).errors).toEqual([]);
+  });
 });
+
+const TIMES = 20;
+let reads = 0;
+let onRead = () => {};
+const read = () => {
+  reads += 1;
+  onRead();
+  return 'x';
+};
+const counting = sharedApp(
+  { SANDBOX_INSTRUMENTS: '500' },
+  { schema: extendedSchema(['Instrument'], { counted: { sharing: null, read } }) },
+);
+
+const catalogs = Array.from({ length: TIMES }, (_, at) => {
+  return `c${at}: catalog { instruments { countedText id name description calc delayed } }`;
+}).join(' ');
+const QUERY = `query Left { ${catalogs} }`;
+const MUTATION = `mutation Left { login(input: { email: "demo@example.com", password: "demo" }) {
+  ... on LoginSuccess { ${catalogs} }
+} }`;
+
+async function sendRaw(text: string, token: string) {
+  const { socket } = await openRaw(counting.url);
+  onRead = () => void socket.destroy();
+  socket.write(postOf(text, { token }));
+}
+
+async function subscribe(text: string, token: string) {
+  const raw = await initializedSocket(counting, token);
+  onRead = () => raw.stream.destroy();
+  raw.subscribe('1', text);
+}
+
+test.each([
+  ['a query', QUERY, false, sendRaw],
+  ['a mutation', MUTATION, true, sendRaw],
+  ['a query of a WebSocket', QUERY, false, subscribe],
+])(
+  'of %s no more is made for a client that has left than has to be',
+  async (_what, text, isMade, begin) => {
+    const token = await counting.signIn();
+    reads = 0;
+    await begin(text, token);
+    await eventually(() => reads > 0);
+    // The log tells at once that a client has left, and not when its answer has ended.
+    let [seen, times] = [0, 0];
+    await eventually(() => {
+      times = reads === seen ? times + 1 : 0;
+      seen = reads;
+      return times === 20;
+    });
+    expect(reads === TIMES * 500).toBe(isMade);
+  },
+);

@@ -1,24 +1,62 @@
 import { describe, expect, test } from 'vitest';
-import { startTestApp } from '../../support/app.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import { limited } from '../../support/limits.ts';
 import { type RawAnswer, rawPost, rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { moved } from '../operations/scraped.ts';
+import { openSocket } from '../live/raw-socket.ts';
+import { moved, seriesValue } from '../operations/scraped.ts';
 import { codesOf } from './every-transport.ts';
+
+const OURS = 'https://app.example.com';
+const NOT_OURS = [
+  'https://app.example.com.evil.example',
+  'https://evil-app.example.com',
+  'https://sub.app.example.com',
+  'http://app.example.com',
+  'https://app.example.com:8443',
+  'https://APP.example.com',
+  'http://localhost:3000',
+  'null',
+  'https://evil.example',
+  '*',
+];
+
+const USUAL = [
+  'authorization',
+  'content-type',
+  'x-request-id',
+  'apollographql-client-name',
+  'apollographql-client-version',
+  'traceparent',
+  'tracestate',
+  'baggage',
+  'sentry-trace',
+  'apollo-require-preflight',
+  'x-apollo-operation-name',
+  'x-apollo-operation-id',
+];
 
 const STRANGER = 'https://evil.example';
 const WRITE = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
 
 const app = sharedApp({
-  CORS_ORIGINS: 'https://app.example.com,capacitor://localhost',
+  CORS_ORIGINS: `${OURS},capacitor://localhost`,
+  CORS_HEADERS: 'X-Tenant, traceparent',
   TRUSTED_PROXIES: '127.0.0.1',
   GRAPHIQL: 'off',
 });
+const local = sharedApp();
 
 const QUERY = `/graphql?query=${encodeURIComponent('{ positions { id } }')}`;
 const EXPOSED = { authorization: 'Bearer x' };
 const CROSS_SITE = { 'sec-fetch-site': 'cross-site' };
+const OF_PROXIES = {
+  'x-forwarded-for': '192.0.2.1',
+  'x-request-id': 'of-a-proxy',
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  'x-apollo-operation': 'not-one-of-apollos',
+};
 
 const get = (headers: Record<string, string>, path = QUERY, method = 'GET') =>
   rawRequest(`${app.url}${path}`, { method, headers });
@@ -48,16 +86,7 @@ describe('what a page of another site makes a browser send without a preflight i
     ['an older browser’s foreign origin', { origin: STRANGER }],
     ['an opaque origin', { origin: 'null' }],
     ['a page of another subdomain', { origin: STRANGER, 'sec-fetch-site': 'same-site' }],
-    [
-      'headers that proxies add to any request',
-      {
-        ...CROSS_SITE,
-        'x-forwarded-for': '192.0.2.1',
-        'x-request-id': 'of-a-proxy',
-        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-        'x-apollo-operation': 'not-one-of-apollos',
-      },
-    ],
+    ['headers that proxies add to any request', { ...CROSS_SITE, ...OF_PROXIES }],
   ])('a GET, %s', async (_what, headers) => {
     await expectRefused(() => get(headers));
     await expectRefused(() => get(headers, QUERY, 'HEAD'));
@@ -93,7 +122,7 @@ describe('answered is', () => {
       { 'sec-fetch-site': 'same-origin', origin: 'https://trade.example.com' },
     ],
     ['a page of a sibling, which has sent no origin', { 'sec-fetch-site': 'same-site' }],
-    ['an origin of CORS_ORIGINS', { ...CROSS_SITE, origin: 'https://app.example.com' }],
+    ['an origin of CORS_ORIGINS', { ...CROSS_SITE, origin: OURS }],
     ['a web view of CORS_ORIGINS', { ...CROSS_SITE, origin: 'capacitor://localhost' }],
     ...['apollo-require-preflight', 'x-apollo-operation-name', 'apollographql-client-name'].map(
       (name): [string, Record<string, string>] => [
@@ -110,14 +139,6 @@ describe('answered is', () => {
     const answer = await get(headers, '/graphql?query={__typename}');
     expect(answer.status).toBe(200);
     expect(answer.headers['x-content-type-options']).toBe('nosniff');
-  });
-
-  test('JSON by POST, which a browser asks leave for', async () => {
-    const answer = await rawPost(`${app.url}/graphql`, '{"query":"{ __typename }"}', {
-      origin: STRANGER,
-    });
-    expect(answer.status).toBe(200);
-    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });
 });
 
@@ -139,4 +160,110 @@ test('a page of another site uses up nothing of its visitor’s address', async 
   // Beyond a budget of their own they are told that there are too many.
   const others = answers.filter(({ status }) => status !== 429);
   expect(new Set(others.map(({ status }) => status))).toEqual(new Set([403]));
+});
+
+const BODY = JSON.stringify({ query: '{ __typename }' });
+
+async function allowedOrigin(app: TestApp, origin: string): Promise<string | undefined> {
+  const { headers, status } = await rawPost(`${app.url}/graphql`, BODY, { origin });
+  expect(status).toBe(200);
+  return headers['access-control-allow-origin'];
+}
+
+describe('an answer', () => {
+  test('may be read by the origins of the list, exactly, with the headers that pages need and no cookies', async () => {
+    const { headers } = await rawPost(`${app.url}/graphql`, BODY, { origin: OURS });
+    expect(headers['access-control-allow-origin']).toBe(OURS);
+    const exposed = 'date, x-request-id, retry-after, ratelimit';
+    expect(headers['access-control-expose-headers']).toBe(exposed);
+    expect(headers).not.toHaveProperty('access-control-allow-credentials');
+    for (const origin of NOT_OURS) expect(await allowedOrigin(app, origin), origin).toBeUndefined();
+  });
+
+  test('may be read by any page of this machine where there is a sandbox and no list', async () => {
+    for (const origin of ['http://localhost:3000', 'http://127.0.0.1', 'http://[::1]:5173']) {
+      expect(await allowedOrigin(local, origin)).toBe(origin);
+    }
+    for (const origin of ['https://evil.example', 'null', 'http://localhost.evil.example']) {
+      expect(await allowedOrigin(local, origin), origin).toBeUndefined();
+    }
+  });
+});
+
+describe('a preflight', () => {
+  const asked = {
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization,content-type',
+  };
+  const ask = (origin: string) =>
+    rawRequest(`${app.url}/graphql`, { method: 'OPTIONS', headers: { origin, ...asked } });
+
+  test('of a listed origin is answered with what may be sent', async () => {
+    const { status, headers, text } = await ask(OURS);
+    expect([status, text]).toEqual([204, '']);
+    expect(headers['access-control-allow-origin']).toBe(OURS);
+    expect(headers['access-control-allow-methods']).toBe('GET, POST, OPTIONS');
+    expect(headers['access-control-allow-headers']?.split(', ')).toEqual([...USUAL, 'x-tenant']);
+    expect(headers['access-control-max-age']).toBe('600');
+    expect(headers.vary).toContain('Origin');
+  });
+
+  test('of any other origin is answered with nothing', async () => {
+    for (const origin of NOT_OURS) {
+      const { headers } = await ask(origin);
+      const learned = Object.keys(headers).filter((name) => name.startsWith('access-control-'));
+      expect(learned, origin).toEqual([]);
+    }
+  });
+});
+
+describe('a WebSocket', () => {
+  const connect = async (app: Pick<TestApp, 'webSocketUrl'>, headers: Record<string, string>) => {
+    try {
+      using _socket = await openSocket(app, undefined, { headers });
+      return 101;
+    } catch (error) {
+      return Number(/\d{3}/.exec(String(error)));
+    }
+  };
+
+  test('opens at one path, to the origins of the list, to this host’s own pages and to apps without one', async () => {
+    expect(await connect(app, { origin: OURS })).toBe(101);
+    expect(await connect(app, { origin: app.url })).toBe(101);
+    expect(await connect(app, {})).toBe(101);
+    expect(await connect(local, { origin: 'http://localhost:3000' })).toBe(101);
+    const nowhere = { webSocketUrl: app.webSocketUrl.replace('/graphql', '/nope') };
+    expect(await connect(nowhere, {})).toBe(404);
+  });
+
+  test('is refused to all others, counted, and told of once in a while with both names', async () => {
+    const counted = () => seriesValue(app, 'cross_site_refused_total');
+    const before = await counted();
+    for (const origin of NOT_OURS) expect(await connect(app, { origin }), origin).toBe(403);
+    expect(await counted()).toBe(before + NOT_OURS.length);
+    const lines = app.logged.map((line) => JSON.parse(line));
+    expect(lines.filter(({ msg }) => msg.startsWith('a WebSocket for a page'))).toMatchObject([
+      { level: 'warn', origin: NOT_OURS[0], host: new URL(app.url).host },
+    ]);
+    expect(await connect(local, { origin: 'https://evil.example' })).toBe(403);
+  });
+
+  test('that is malformed, as behind a proxy that passes on half of its headers, is counted and told of once in a while', async () => {
+    const half = { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+    const refused = async () => {
+      const { status } = await rawRequest(`${app.url}/graphql`, { headers: half });
+      expect(status).toBe(400);
+    };
+    await moved(app, 'upgrades_refused_total{status="400"}', 2, async () => {
+      await refused();
+      await refused();
+    });
+    const lines = app.logged.map((line) => JSON.parse(line));
+    expect(lines.filter(({ msg }) => msg.startsWith('a malformed request'))).toMatchObject([
+      { level: 'warn', reason: 'Missing or invalid Sec-WebSocket-Key header' },
+    ]);
+    await moved(app, 'upgrades_refused_total{status="403"}', 1, () =>
+      connect(app, { origin: 'https://evil.example' }),
+    );
+  });
 });

@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { startTestApp } from '../../support/app.ts';
+import { systemClock } from '../../../lib/clock.ts';
+import { startSandbox } from '../../../sandbox/start.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import { DEFAULT_LIMITS } from '../../support/limits.ts';
+import { startTestRedis } from '../../support/redis.ts';
 import { forgedToken } from '../../support/tokens.ts';
-import { CHANGES, sseClient, webSocketClient } from '../live/watcher.ts';
+import { initializedSocket, isServed } from '../live/raw-socket.ts';
+import { CHANGES, webSocketClient } from '../live/watcher.ts';
+import { provedToken } from '../operations/accounts.ts';
 import { codesOf, TRANSPORTS } from './every-transport.ts';
 
 const HOME =
@@ -23,7 +29,7 @@ const startStill = (environment: Readonly<Record<string, string>>) =>
   startTestApp(environment, { refills: false });
 
 describe('operations of an address', () => {
-  test.each(TRANSPORTS)('are counted by %s', async (_transport, ask) => {
+  test.each(TRANSPORTS)('are counted by %s, subscriptions too', async (transport, ask) => {
     await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '3' });
     for (let at = 0; at < 3; at += 1) {
       expect((await ask(app, TYPENAME)).data).toEqual({ __typename: 'Query' });
@@ -33,6 +39,10 @@ describe('operations of an address', () => {
     const extensions = { code: 'RATE_LIMITED', retryable: true, retryAfter: expect.any(Number) };
     expect(errors).toEqual([{ message: expect.any(String), extensions }]);
     expect(errors?.[0]?.extensions.retryAfter).toBeLessThanOrEqual(60);
+    if (transport === 'POST' || transport === 'GET') return;
+    const subscribed = await ask(app, { query: CHANGES }, app.sandbox.token(DEMO));
+    expect(codesOf(subscribed)).toEqual(['RATE_LIMITED']);
+    expect(app.sandbox.calls()).toBe(0);
   });
 
   test('are answered with the remaining quota, and refused with Retry-After', async () => {
@@ -51,61 +61,18 @@ describe('operations of an address', () => {
   });
 });
 
-describe('a proved account', () => {
-  test('has a limit of its own, whatever its address has used up', async () => {
-    await using app = await startStill({ RATE_LIMIT_PER_MINUTE: '10' });
-    const token = app.sandbox.token(DEMO);
-    await app.query('{ session { login } }', { token });
-    for (let at = 0; at < 10; at += 1) {
-      expect((await app.query('{ __typename }')).status).toBe(200);
-    }
-    expect((await app.query('{ __typename }')).status).toBe(429);
-    // The operation that proved it is its own as well.
-    for (let at = 0; at < 4; at += 1) {
-      expect((await app.query('{ __typename }', { token })).status).toBe(200);
-    }
-    expect((await app.query('{ __typename }', { token })).status).toBe(429);
-  });
-
-  test('counts a subscription once, when it starts', async () => {
-    const limits = { RATE_LIMIT_PER_MINUTE: '100', POSITIONS_POLL_MS: '100' };
-    await using app = await startStill(limits);
-    const token = app.sandbox.token(DEMO);
-    await app.query('{ session { login } }', { token });
-    await using client = webSocketClient(app, token);
-    const watcher = client.watch();
-    for (const events of [1, 2, 3]) {
-      await eventually(() => watcher.events.length >= events);
-      app.sandbox.tick();
-    }
-    expect(remaining((await app.query('{ __typename }', { token })).headers)).toBe(47);
-  });
-});
-
-describe('a token that the gateway accepts, and whose login is not proved,', () => {
-  test('counts for its address, until op 10 has answered it', async () => {
-    await using app = await startStill({ RATE_LIMIT_PER_MINUTE: '5' });
-    const token = app.sandbox.token(DEMO);
-    const ask = async (query: string) => remaining((await app.query(query, { token })).headers);
-    expect(await ask('{ customerId }')).toBe(4);
-    expect(remaining((await app.query('{ __typename }')).headers)).toBe(3);
-    expect(await ask('{ session { login } }')).toBe(2);
-    // Two are what one token has of five, and the one that proved it is its own.
-    expect(await ask('{ customerId }')).toBe(0);
-    expect(remaining((await app.query('{ __typename }')).headers)).toBe(2);
-    expect(app.sandbox.calls('getSession')).toBe(1);
-  });
-
-  test('counts for its address again once the gateway refuses it', async () => {
-    await using app = await startStill({ RATE_LIMIT_PER_MINUTE: '10' });
-    const token = app.sandbox.token({ email: 'pro@example.com' });
-    const ask = async (query: string) => remaining((await app.query(query, { token })).headers);
-    await ask('{ session { login } }');
-    expect(await ask('{ customerId }')).toBe(3);
-    app.sandbox.fail({ operation: 'getCustomerId', kind: 'revoke', times: 1 });
-    await ask('{ customerId }');
-    expect(await ask('{ __typename }')).toBe(9);
-  });
+test('a token whose login is not proved counts for its address, until op 10 has answered it and again once it is refused', async () => {
+  await using app = await startStill({ RATE_LIMIT_PER_MINUTE: '5' });
+  const token = app.sandbox.token(DEMO);
+  const ask = async (query: string) => remaining((await app.query(query, { token })).headers);
+  expect(await ask('{ customerId }')).toBe(4);
+  expect(remaining((await app.query('{ __typename }')).headers)).toBe(3);
+  expect(await ask('{ session { login } }')).toBe(2);
+  // Two are what one token has of five, and the one that proved it is its own.
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'revoke', times: 1 });
+  expect(await ask('{ customerId }')).toBe(0);
+  expect(await ask('{ __typename }')).toBe(2);
+  expect(app.sandbox.calls('getSession')).toBe(1);
 });
 
 test('thousands of tokens that the gateway refuses reach neither the gateway nor the limits of the login they name', async () => {
@@ -154,17 +121,6 @@ test.each(TRANSPORTS.filter(([transport]) => transport !== 'GET'))(
   },
 );
 
-test('subscriptions are refused like queries', async () => {
-  await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1' });
-  const token = app.sandbox.token(DEMO);
-  await app.query('{ __typename }');
-  for (const [transport, ask] of TRANSPORTS) {
-    if (transport === 'POST' || transport === 'GET') continue;
-    expect(codesOf(await ask(app, { query: CHANGES }, token))).toEqual(['RATE_LIMITED']);
-  }
-  expect(app.sandbox.calls()).toBe(0);
-});
-
 test('people behind one address, none of whom is known after a restart, all get their screens, more of them than an address may start operations or try tokens', async () => {
   await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: inFull('300', '100') });
   app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 30 });
@@ -175,36 +131,198 @@ test('people behind one address, none of whom is known after a restart, all get 
   expect(new Set(answers.map(({ data }) => data.session.login)).size).toBe(CROWD);
 }, 300_000);
 
-test('one account that subscribes by many unproved ways has no more than its limit', async () => {
-  const most = 32;
-  const subscriptions = { ...DEFAULT_LIMITS.subscriptions, most: { account: most, address: most } };
-  await using app = await startTestApp({}, { limits: { subscriptions } });
-  const subscribe = async () => {
-    const client = sseClient(app, app.sandbox.token(DEMO));
-    const watcher = client.watch();
-    await eventually(() => watcher.last !== undefined || watcher.ended !== null);
-    return { client, watcher };
-  };
-  const begun = await inParallel(most + 8, 40, subscribe);
-  const refused = begun.filter(({ watcher }) => watcher.last === undefined);
-  expect(begun.length - refused.length).toBe(most);
-  for (const { watcher } of refused) expect(codesOf(watcher)).toEqual(['RATE_LIMITED']);
-  for (const { client } of begun) client.dispose();
-  // What was refused holds nothing, and what has ended gives its slot back.
-  await eventually(async () => {
-    const { client, watcher } = await subscribe();
-    client.dispose();
-    return watcher.last !== undefined;
-  });
-}, 300_000);
+const PROXIED = { TRUSTED_PROXIES: '127.0.0.1' };
+/** Few, since each is proportionate to what it takes to use it up. */
+const FEW_REQUESTS = { RATE_LIMIT_PER_MINUTE: '40' };
+const SOCKETS = 16;
+const FEW_SOCKETS = {
+  connections: { ...DEFAULT_LIMITS.connections, most: { account: SOCKETS, address: 5_000 } },
+};
 
-test('an account that is at its limit takes what it does by new tokens from its address', async () => {
-  await using app = await startStill({ RATE_LIMIT_PER_MINUTE: '5' });
-  const statuses = [];
-  for (let at = 0; at < 11; at += 1) {
-    const { status } = await app.query('{ session { login } }', { token: app.sandbox.token(DEMO) });
-    statuses.push(status);
+/** The header of a proxy in front of the facade. */
+const from = (address: string) => ({ 'x-forwarded-for': address });
+
+let keys = 0;
+
+/** What becomes of an order: its type, or the code of its error. */
+async function sell(app: TestApp, token: string, headers = {}): Promise<string> {
+  keys += 1;
+  const { data, errors } = await app.query(
+    `mutation { placeOrder(input: {
+      symbol: "AAPL", side: SELL, size: { amount: 20 }, idempotencyKey: "innocent-${keys}"
+    }) { __typename } }`,
+    { token, headers },
+  );
+  return data?.placeOrder?.__typename ?? errors[0]?.extensions.code;
+}
+
+/** The token of a sign-in, or the code of its error. */
+async function signIn(app: TestApp, password = 'demo'): Promise<string> {
+  const { data, errors } = await app.query(`mutation {
+    login(input: { email: "demo@example.com", password: "${password}" }) {
+      __typename ... on LoginSuccess { accessToken }
+    }
+  }`);
+  const { accessToken, __typename } = data?.login ?? {};
+  return accessToken ?? __typename ?? errors[0]?.extensions.code;
+}
+
+/** How often each answer came: `ok`, or the code of its error. */
+async function tally(times: number, ask: (at: number) => Promise<Parameters<typeof codesOf>[0]>) {
+  const counts: Record<string, number> = {};
+  for (const answer of await inParallel(times, 20, ask)) {
+    const [code = 'ok'] = codesOf(answer);
+    counts[code] = (counts[code] ?? 0) + 1;
   }
-  // Five of the account's, and then five of the address's.
-  expect(statuses).toEqual([...Array(10).fill(200), 429]);
+  return counts;
+}
+
+const floodTokens = (app: TestApp) =>
+  tally(200, (at) => app.query('{ session { login } }', { token: forgedToken(at) }));
+
+test('mails that reset a password cannot be ordered by the thousand for a victim, nor a small write repeated; others get theirs', async () => {
+  await using app = await startTestApp(PROXIED, { refills: false });
+  const mail = (email: string) => `forgotPassword(input: { email: "${email}" }) { __typename }`;
+  const forgot = (email: string, at: number) =>
+    app.query(`mutation { ${mail(email)} }`, { headers: from(`192.0.2.${at}`) });
+  const { errors } = await app.query(`mutation { a: ${mail('a@b.c')} b: ${mail('d@e.f')} }`);
+  expect(errors[0]?.extensions.code).toBe('QUERY_TOO_COMPLEX');
+  const counts = await tally(40, (at) => forgot('victim@example.com', at));
+  expect(counts).toEqual({ ok: 3, RATE_LIMITED: 37 });
+  expect(app.sandbox.calls('forgotPassword')).toBe(3);
+  expect((await forgot('other@example.com', 1)).errors).toEqual([]);
+  const token = await provedToken(app);
+  const write = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
+  const device = 'mutation { registerDevice(input: { deviceId: "d" }) { __typename } }';
+  const writes = await tally(60, () => app.query(write, { token }));
+  expect(writes.RATE_LIMITED).toBeGreaterThan(0);
+  expect((await app.query(device, { token })).errors).toEqual([]);
+  expect(await sell(app, token)).toBe('OrderAccepted');
+});
+
+describe('the owner of an account sells, whatever is done', () => {
+  /** A token that the gateway accepted, and that has ended since. */
+  async function ended(app: TestApp, how: 'expired' | 'revoked'): Promise<string> {
+    const expiresInSeconds = how === 'expired' ? 4 : 3_600;
+    const token = app.sandbox.token({ ...DEMO, expiresInSeconds });
+    expect((await app.query('{ session { login } }', { token })).errors).toEqual([]);
+    const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    if (how === 'expired') await eventually(() => Date.now() > exp * 1_000);
+    else app.sandbox.revoke({ token });
+    return token;
+  }
+
+  test.each(['expired', 'revoked'] as const)(
+    'with all requests of a minute by a token that is %s',
+    async (how) => {
+      await using app = await startTestApp({ ...PROXIED, ...FEW_REQUESTS }, { refills: false });
+      const token = await ended(app, how);
+      const headers = from('203.0.113.1');
+      const counts = await tally(60, () => app.query(TYPENAME.query, { token, headers }));
+      expect(counts.RATE_LIMITED).toBeGreaterThan(0);
+      const own = app.sandbox.token(DEMO);
+      expect(await sell(app, own, from('192.0.2.1'))).toBe('OrderAccepted');
+      expect(await sell(app, own, from('192.0.2.1'))).toBe('OrderAccepted');
+    },
+  );
+
+  test('with sockets whose token expires while they are open', async () => {
+    await using app = await startTestApp({}, { limits: FEW_SOCKETS, connections: { pingMs: 240 } });
+    using sockets = new DisposableStack();
+    const tokens = [1, 2].map(() => app.sandbox.token({ ...DEMO, expiresInSeconds: 4 }));
+    for (let at = 0; at < SOCKETS; at += 1) {
+      const raw = sockets.use(await initializedSocket(app, tokens[at % 2]));
+      raw.subscribe('1', '{ session { login } }');
+      await raw.until('1', 'complete');
+    }
+    await eventually(() => isServed(app, app.sandbox.token(DEMO)));
+  });
+});
+
+test('where forged tokens are tried, from the same address, whoever signs in sells; who was never seen does at another one', async () => {
+  await using app = await startTestApp(PROXIED, { refills: false });
+  // More than an address may try, so that nothing is left for others.
+  expect((await floodTokens(app)).RATE_LIMITED).toBeGreaterThan(0);
+  const token = await signIn(app);
+  expect((await app.query('{ session { login } }', { token })).errors).toEqual([]);
+  expect(await sell(app, token)).toBe('OrderAccepted');
+  expect(await sell(app, await signIn(app))).toBe('OrderAccepted');
+  expect(await sell(app, app.sandbox.token(DEMO))).toBe('RATE_LIMITED');
+  expect(await sell(app, app.sandbox.token(DEMO), from('192.0.2.1'))).toBe('OrderAccepted');
+});
+
+describeWithRedis('on the next replica', (serverPath) => {
+  test('a token is known that was accepted or returned by another, until it is refused', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using gateway = await startSandbox({ instruments: 40, tickMs: 0 });
+    const environment = { REDIS_URL: redis.url };
+    await using one = await startTestApp(environment, { gateway });
+    await using other = await startTestApp(environment, { gateway, refills: false });
+    const [accepted, returned] = [gateway.token(DEMO), await signIn(one)];
+    const revoked = gateway.token(DEMO);
+    for (const token of [accepted, revoked]) {
+      expect((await one.query('{ session { login } }', { token })).errors).toEqual([]);
+    }
+    gateway.revoke({ token: revoked });
+    await one.query('{ session(maxAge: 0) { login } }', { token: revoked });
+    await floodTokens(other);
+    expect(await sell(other, accepted)).toBe('OrderAccepted');
+    expect(await sell(other, returned)).toBe('OrderAccepted');
+    expect(await sell(other, revoked)).toBe('RATE_LIMITED');
+  });
+});
+
+test('sign-ins that were never sent use up nothing of their address: whoever tried in an outage signs in after it', async () => {
+  await using first = await startSandbox({ instruments: 40, tickMs: 0 });
+  const { port } = first;
+  await first.close();
+  const limits = { RATE_LIMIT_PER_MINUTE: '10' };
+  await using app = await startTestApp(limits, { gateway: first, refills: false });
+  // As many as the address may send in a minute, and as the reserve has, and more.
+  for (let at = 0; at < 80; at += 1) expect(await signIn(app)).toBe('GATEWAY_UNAVAILABLE');
+  await using _back = await startSandbox({ instruments: 40, tickMs: 0, port });
+  for (let at = 0; at < 9; at += 1) expect(await signIn(app, 'wrong')).toBe('LoginRejected');
+  // One that went out is charged, and other requests are.
+  expect((await tally(3, () => app.query(TYPENAME.query))).RATE_LIMITED).toBe(2);
+});
+
+test('at an address that has used up its requests whoever signs in sells, and whoever was proved before, and what is not known does not', async () => {
+  const limits = { AUTH_PROOF_SECONDS: '1', RATE_LIMIT_PER_MINUTE: '20' };
+  await using app = await startTestApp(limits, { refills: false });
+  const token = app.sandbox.token(DEMO);
+  expect(await sell(app, token)).toBe('OrderAccepted');
+  const provedAtMs = systemClock.now();
+  await eventually(() => systemClock.now() - provedAtMs > 1_100);
+  expect((await tally(60, () => app.query(TYPENAME.query))).RATE_LIMITED).toBeGreaterThan(0);
+  expect(await sell(app, token)).toBe('OrderAccepted');
+  expect(await sell(app, await signIn(app))).toBe('OrderAccepted');
+  const strangers = await tally(20, () =>
+    app.query(TYPENAME.query, { token: app.sandbox.token({ email: 'pro@example.com' }) }),
+  );
+  expect(strangers.RATE_LIMITED).toBeGreaterThan(10);
+});
+
+test('sign-ins that hang leave payments their connections', async () => {
+  // A quarter of the connections is for all but reads and orders.
+  await using app = await startTestApp({
+    ...PROXIED,
+    GATEWAY_CONNECTIONS: '16',
+    GATEWAY_TIMEOUT_MS: '10000',
+  });
+  const token = await provedToken(app);
+  app.sandbox.fail({ operation: 'login', kind: 'hang' });
+  const hanging = Array.from({ length: 20 }, (_, at) =>
+    app.query(
+      `mutation { login(input: { email: "${at}@example.com", password: "demo" }) { __typename } }`,
+      { headers: from(`2001:db8:1:${at}::1`) },
+    ),
+  );
+  await eventually(() => app.sandbox.calls('login') > 0);
+  const payments = Array.from({ length: 10 }, () =>
+    app.query('{ withdrawalMethods { id } customerId }', { token }),
+  );
+  for (const answer of await Promise.all(payments)) expect(answer.errors).toEqual([]);
+  // They go on hanging meanwhile, as many as may.
+  expect(app.sandbox.calls('login')).toBe(2);
+  for (const answer of await Promise.all(hanging)) expect(answer.errors).toHaveLength(1);
 });

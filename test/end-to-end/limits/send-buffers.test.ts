@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { provedToken } from '../operations/accounts.ts';
 import {
   askAndStall,
   LONG_QUESTIONS,
@@ -23,16 +24,9 @@ function startPatiently() {
   return startTestApp(LONG_QUESTIONS, { connections });
 }
 
-/** The account is proved, so its answers count for the account, no longer for the address. */
-async function provedToken(app: TestApp, email: string): Promise<string> {
-  const token = app.sandbox.token({ email });
-  expect((await app.query('{ session { login } }', { token })).errors).toEqual([]);
-  return token;
-}
-
 test('the next answer to an account that reads none is not begun; other accounts get theirs', async () => {
   await using app = await startPatiently();
-  const token = await provedToken(app, 'demo@example.com');
+  const token = await provedToken(app);
   const other = await provedToken(app, 'pro@example.com');
   using stalled = await askAndStall(app, LONG, { token });
   await eventually(async () => (await unreadBytes(app)) > UNTAKEN_BYTES);
@@ -58,7 +52,7 @@ test('the next answer to an account that reads none is not begun; other accounts
 
 test('a pipelined request is begun when the answers before it are taken', async () => {
   await using app = await startPatiently();
-  const token = await provedToken(app, 'demo@example.com');
+  const token = await provedToken(app);
   app.sandbox.clearCalls();
   using reader = await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { token });
   reader.socket.write(postOf('{ customerId }', { token }).repeat(3));
@@ -77,7 +71,7 @@ test('while a pipelined request waits no further ones are read, and all are answ
   const clock = createScriptedClock(Date.now());
   await using gateway = await startSandbox({ clock, tickMs: 0 });
   await using app = await startTestApp({}, { gateway, connections: { clock } });
-  const token = await provedToken(app, 'demo@example.com');
+  const token = await provedToken(app);
   gateway.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 1_000 });
   using reader = await askAndStall(app, '{ customerId }', { token });
   reader.socket.resume();
@@ -104,7 +98,7 @@ test('pipelined requests of a connection that closes are dropped, and nothing wa
   const clock = createScriptedClock(Date.now());
   await using gateway = await startSandbox({ clock, tickMs: 0 });
   const app = await startTestApp({}, { gateway });
-  const token = await provedToken(app, 'demo@example.com');
+  const token = await provedToken(app);
   gateway.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 1_000 });
   const reader = await askAndStall(app, '{ customerId }', { token });
   reader.socket.write(postOf('{ customerId }', { token }).repeat(9));

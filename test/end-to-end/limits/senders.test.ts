@@ -1,12 +1,18 @@
-import { describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { limited, withoutRefills } from '../../support/limits.ts';
+import { rawPost, rawRequest } from '../../support/raw-request.ts';
 import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { stepUntil } from '../../support/steps.ts';
 import { frame, OPCODES } from '../../support/websocket-frames.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
-import { initializedSocket, type RawSocket } from '../live/raw-socket.ts';
+import { initializedSocket, openSocket, type RawSocket } from '../live/raw-socket.ts';
 import { seriesValue } from '../operations/scraped.ts';
 import { postOf, statusesIn } from './slow-reader.ts';
 
@@ -113,25 +119,6 @@ test('a body that has not arrived whole counts, also behind a request that is an
 describe('requests that are refused', () => {
   const NOT_FOUND = 'GET /nothing HTTP/1.1\r\nhost: facade\r\n\r\n';
 
-  test('count: what is not found is answered 429 beyond the budget, and then not at all', async () => {
-    await using app = await startTestApp({}, { refills: false });
-    using raw = await openRaw(app.url);
-    for (let sent = 40; sent <= 2 * BURST; sent += 40) {
-      raw.socket.write(NOT_FOUND.repeat(40));
-      await eventually(() => statusesIn(raw).length === sent);
-    }
-    expect(statusesIn(raw).filter((status) => status === '429')).toHaveLength(BURST);
-    expect(raw.received).toMatch(/retry-after: \d+/);
-    raw.socket.write(NOT_FOUND);
-    await eventually(() => raw.isClosed);
-    const requests = 'http_requests_total{status="4xx"}';
-    expect(await seriesValue(app, requests)).toBe(statusesIn(raw).length);
-    expect(await cuts(app, 'rate')).toBe(1);
-    using probe = await openRaw(app.url);
-    probe.socket.write('GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n');
-    await eventually(() => probe.isClosed || probe.received.includes('"status":"ok"'));
-  });
-
   test('that nobody reads the chunks of leave others their turns', async () => {
     await using app = await startTestApp();
     const floods = await Promise.all(Array.from({ length: 8 }, () => openRaw(app.url)));
@@ -150,11 +137,11 @@ describe('requests that are refused', () => {
     expect(before).toBeLessThanOrEqual(8);
   });
 
-  test("behind a proxy they count against their own client, and the proxy's connection stays open", async () => {
+  test("behind a proxy they count against their own client, chunks too, and the proxy's connection stays open", async () => {
     await using app = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' }, { refills: false });
     using raw = await openRaw(app.url);
-    const from = (address: string) =>
-      NOT_FOUND.replace('host', `x-forwarded-for: ${address}\r\nhost`);
+    const from = (address: string, request = NOT_FOUND) =>
+      request.replace('host', `x-forwarded-for: ${address}\r\nhost`);
     const found = () => statusesIn(raw).filter((status) => status === '404').length;
     for (let sent = 40; sent <= 3_200; sent += 40) {
       raw.socket.write(from('192.0.2.1').repeat(40));
@@ -163,22 +150,200 @@ describe('requests that are refused', () => {
     expect(found()).toBe(BURST);
     raw.socket.write(from('192.0.2.2'));
     await eventually(() => found() === BURST + 1);
-    expect(raw.isClosed).toBe(false);
-  });
 
-  test('behind a proxy count by what came where their bodies are in chunks, and their connection stays open', async () => {
-    await using app = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' }, { refills: false });
-    using raw = await openRaw(app.url);
-    const chunked = `${HEAD}x-forwarded-for: 192.0.2.1\r\ntransfer-encoding: chunked\r\n\r\n`;
-    const body = `${`4000\r\n${'x'.repeat(0x4000)}\r\n`.repeat(15)}0\r\n\r\n`;
+    using other = await openRaw(app.url);
+    const chunks = `${`4000\r\n${'x'.repeat(0x4000)}\r\n`.repeat(15)}0\r\n\r\n`;
+    const chunked = `${HEAD}transfer-encoding: chunked\r\n\r\n${chunks}`;
     let sent = 0;
     const send = () => {
       sent += 1;
-      raw.socket.write(chunked + body);
-      return eventually(() => statusesIn(raw).length === sent || raw.isClosed);
+      other.socket.write(from('192.0.2.3', chunked));
+      return eventually(() => statusesIn(other).length === sent || other.isClosed);
     };
-    await stepUntil(() => raw.received.includes('HTTP/1.1 429 '), send, 500);
+    await stepUntil(() => other.received.includes('HTTP/1.1 429 '), send, 500);
     expect(sent).toBeGreaterThan(100);
-    expect(raw.isClosed).toBe(false);
+    expect([raw.isClosed, other.isClosed]).toEqual([false, false]);
   });
+});
+
+const FEW = 20;
+const LARGEST = 262_144;
+
+const startWithFew = () => startTestApp({}, { limits: withoutRefills(limited('messages', FEW)) });
+
+const refusals = (app: TestApp) => seriesValue(app, 'refusals_total{limit="messages"}');
+
+/** Empties the budget of the address of all that is sent here, and goes on for nearly as much again. */
+async function flood(app: TestApp): Promise<number[]> {
+  const statuses = [];
+  for (let sent = 0; sent < 2 * FEW - 2; sent += 1) {
+    statuses.push((await rawRequest(`${app.url}/nothing`)).status);
+  }
+  return statuses;
+}
+
+test('a body that is announced and never sent is charged as its head, and one that is sent by its size', async () => {
+  await using app = await startWithFew();
+  const head = `${HEAD}content-length: ${LARGEST}\r\n\r\n`;
+  const idle = await Promise.all(Array.from({ length: 6 }, () => openRaw(app.url)));
+  for (const { socket } of idle) await new Promise((resolve) => socket.write(head, resolve));
+  for (let at = 1; at <= 10; at += 1) {
+    expect(await app.signIn(`user-${at}@example.com`)).toMatch(/^ey/);
+  }
+  for (const { socket } of idle) socket.destroy();
+  expect(await refusals(app)).toBe(0);
+  // Four are left, and this one takes seventeen.
+  expect((await rawPost(`${app.url}/nothing`, ' '.repeat(LARGEST))).status).toBe(404);
+  expect((await rawRequest(`${app.url}/nothing`)).status).toBe(429);
+});
+
+test('behind an address that has sent too much, or far too much, sign-ins, known tokens and their sockets pass, and preflights', async () => {
+  await using app = await startWithFew();
+  const known = await app.signIn('pro@example.com');
+  expect((await flood(app)).filter((status) => status === 429)).toHaveLength(FEW - 1);
+  using socket = await initializedSocket(app, known);
+  await socket.watch('1', '{ __typename }');
+  for (const email of ['demo@example.com', 'fresh@example.com']) {
+    const token = await app.signIn(email);
+    const { data } = await app.query('{ session { login } }', { token });
+    expect(data.session.login).toEqual(expect.anything());
+  }
+  expect((await app.query('{ session { login } }', { token: known })).errors).toEqual([]);
+  const graphql = `${app.url}/graphql`;
+  expect((await rawRequest(graphql, { method: 'OPTIONS' })).status).toBe(204);
+  const stranger = app.sandbox.token({ email: 'demo@example.com' });
+  const refused = await app.query('{ session { login } }', { token: stranger });
+  expect([refused.status, refused.errors[0]?.extensions.code]).toEqual([429, 'RATE_LIMITED']);
+  // A sign-in that is padded is read no further.
+  const login =
+    'mutation { login(input: { email: "demo@example.com", password: "demo" }) { __typename } }';
+  const padded = JSON.stringify({ query: login.padEnd(5_000) });
+  await expect(rawPost(graphql, padded)).rejects.toThrow();
+  await expect(rawRequest(`${app.url}/nothing`)).rejects.toThrow();
+});
+
+test('what goes on behind an address that has sent far too much is answered a few times on a connection, and cut', async () => {
+  await using app = await startWithFew();
+  await flood(app);
+  using raw = await openRaw(app.url);
+  const answers = () => statusesIn(raw).filter((status) => status === '429').length;
+  for (let sent = 1; sent <= 10 && !raw.isClosed; sent += 1) {
+    raw.socket.write(postOf('{ __typename }'));
+    await eventually(() => raw.isClosed || answers() === sent);
+  }
+  expect(raw.isClosed).toBe(true);
+  // Up to two of them before it was far too much.
+  expect(answers()).toBeGreaterThanOrEqual(5);
+  expect(answers()).toBeLessThanOrEqual(2 + 5);
+  expect(raw.received).toMatch(/retry-after: \d+/);
+  expect(await cuts(app, 'rate')).toBeGreaterThan(0);
+  // Probes are answered all the same.
+  using probe = await openRaw(app.url);
+  probe.socket.write('GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n');
+  await eventually(() => probe.isClosed || probe.received.includes('"status":"ok"'));
+});
+
+test('messages of all sockets of an address count together, however few each of them sends', async () => {
+  await using app = await startWithFew();
+  const sockets = await Promise.all(Array.from({ length: 8 }, () => initializedSocket(app)));
+  for (const { socket } of sockets) {
+    for (let sent = 0; sent < 10; sent += 1) socket.send('{"type":"complete","id":"none"}');
+  }
+  await eventually(() => sockets.some(({ closed }) => closed?.code === 1013));
+  expect(await refusals(app)).toBeGreaterThan(0);
+  for (const socket of sockets) socket[Symbol.dispose]();
+});
+
+const FIVE_MEGABYTES = Buffer.alloc(5 * 1024 * 1024, ' ');
+
+const CHUNKED_HEAD = `${HEAD}transfer-encoding: chunked\r\n\r\n`;
+
+// What comes of a refused body is charged as well.
+const roomy = sharedApp({ RATE_LIMIT_PER_MINUTE: '1000000' });
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+afterAll(() => agent.destroy());
+
+async function post(body: Buffer, encoding = 'identity', { url } = roomy) {
+  const outgoing = request(`${url}/graphql`, {
+    method: 'POST',
+    agent,
+    headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+  });
+  // In pieces, so that the refusal comes while the client still sends.
+  for (let at = 0; at < body.length; at += 65_536) outgoing.write(body.subarray(at, at + 65_536));
+  outgoing.end();
+  const [response] = await once(outgoing, 'response');
+  const chunks: Buffer[] = await response.toArray();
+  return { status: response.statusCode, text: String(Buffer.concat(chunks)) };
+}
+
+test.each([
+  ['uncompressed', FIVE_MEGABYTES, 'identity'],
+  ['packed', gzipSync(FIVE_MEGABYTES), 'gzip'],
+  [
+    'compressed, with more behind it',
+    Buffer.concat([gzipSync(FIVE_MEGABYTES), FIVE_MEGABYTES]),
+    'gzip',
+  ],
+])(
+  'a body that is too large, %s, is refused with a complete response, and the connection stays open',
+  async (_how, body, encoding) => {
+    for (let i = 0; i < 5; i += 1) {
+      const { status, text } = await post(body, encoding);
+      expect(status).toBe(413);
+      expect(text).toContain('PAYLOAD_TOO_LARGE');
+      const next = await post(Buffer.from('{"query":"{ __typename }"}'));
+      expect(next.status).toBe(200);
+    }
+  },
+);
+
+test('what is packed is charged as what it unpacks to, a body or a message of a socket', async () => {
+  const padding = ' '.repeat(200_000);
+  await using first = await startWithFew();
+  const body = brotliCompressSync(`{"query":"{ __typename }"}${padding}`);
+  const ask = () => post(body, 'br', first);
+  expect((await ask()).status).toBe(200);
+  expect((await ask()).status).toBe(429);
+  await using second = await startWithFew();
+  const opened = async () => {
+    const raw = await openSocket(second, undefined, { perMessageDeflate: true });
+    raw.say(`{"type":"connection_init"}${padding}`);
+    return raw;
+  };
+  using taken = await opened();
+  await eventually(() => taken.messages.length === 1);
+  using refused = await opened();
+  expect(await refused.close()).toEqual({ code: 1013, reason: 'Too many messages' });
+});
+
+test('a body that does not end is cut off, and one in more pieces than its size explains is refused', async () => {
+  using raw = await openRaw(roomy.url);
+  raw.socket.write(`${HEAD}content-length: 99999999999\r\n\r\n`);
+  await eventually(() => raw.received.startsWith('HTTP/1.1 413'));
+  await eventually(() => {
+    if (!raw.isClosed) raw.socket.write('x'.repeat(1000));
+    return raw.isClosed;
+  });
+  using other = await openRaw(roomy.url);
+  other.socket.write(CHUNKED_HEAD + '1\r\n \r\n'.repeat(5_000));
+  await eventually(() => other.received.includes('The body comes in too many pieces.'));
+  expect(other.received).toMatch(/^HTTP\/1\.1 413 /);
+});
+
+test('a body of 200 kB is read in segments of a slow network, announced or chunked', async () => {
+  const body = JSON.stringify({ query: '{ __typename }', padding: 'x'.repeat(200_000) });
+  const pieces = body.match(/.{1,1400}/gs) as string[];
+  const announced = [`${HEAD}content-length: ${body.length}\r\n\r\n`, ...pieces];
+  const chunks = pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`);
+  for (const segments of [announced, [CHUNKED_HEAD, ...chunks, '0\r\n\r\n']]) {
+    using raw = await openRaw(roomy.url);
+    raw.socket.setNoDelay(true);
+    for (const segment of segments) {
+      await new Promise((resolve) => raw.socket.write(segment, resolve));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await eventually(() => raw.received.includes('"__typename":"Query"'));
+  }
 });

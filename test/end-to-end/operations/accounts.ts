@@ -12,3 +12,9 @@ export async function provedTokens(app: TestApp, emails = EMAILS): Promise<strin
   }
   return tokens;
 }
+
+/** A token that the gateway has accepted: what it does counts for its account. */
+export async function provedToken(app: TestApp, email = 'demo@example.com'): Promise<string> {
+  const [token = ''] = await provedTokens(app, [email]);
+  return token;
+}

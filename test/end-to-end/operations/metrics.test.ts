@@ -3,9 +3,12 @@ import { readFileSync } from 'node:fs';
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { GraphQLObjectType } from 'graphql';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Metrics } from '../../../src/app/metrics.ts';
+import { buildSchema } from '../../../src/schema/schema.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
 import { rawPost } from '../../support/raw-request.ts';
 import { readinessOf } from '../../support/readiness.ts';
@@ -13,6 +16,7 @@ import { startedOnce } from '../../support/started.ts';
 import { inSeconds, unsignedToken } from '../../support/tokens.ts';
 import { TRANSPORTS } from '../limits/every-transport.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
+import { EMAILS } from './accounts.ts';
 import { linesOf } from './request-lines.ts';
 import { moved, scrape, seriesValue } from './scraped.ts';
 
@@ -30,9 +34,6 @@ const CACHES =
 const ONCE_MEASURED =
   /_(redis_up|clock_skew_seconds|catalog_left_seconds|catalog_(skipped|(offered_)?instruments))$/;
 
-const order = (key: string, symbol = 'AAPL') =>
-  `mutation { placeOrder(input: { symbol: "${symbol}", side: BUY, size: { units: 1 }, idempotencyKey: "${key}" }) { __typename } }`;
-
 let app: TestApp;
 let token: string;
 const folder = startedOnce(() => mkdtempDisposable(join(tmpdir(), 'trading-graph-metrics-')));
@@ -47,7 +48,10 @@ beforeAll(async () => {
     MAX_BODY_BYTES: '10000',
     LOGIN_LIMIT_PER_MINUTE: '5',
   };
-  app = await startTestApp(settings, { refills: false });
+  const schema = buildSchema();
+  const position = (schema.getType('Position') as GraphQLObjectType).getFields();
+  Object.assign(position.rateProfit ?? {}, { deprecationReason: 'Ask for another.' });
+  app = await startTestApp(settings, { refills: false, schema });
   token = await app.signIn();
 });
 afterEach(() => app.sandbox.clearFaults());
@@ -116,10 +120,10 @@ describe('requests', () => {
     expect(await seriesValue(app, 'http_requests_total{status="2xx"}')).toBeGreaterThan(1);
   });
 
-  test('are counted by the client that is listed, and its version', async () => {
-    const ask = (name: string, version: string, sent: string | null = token) =>
-      app.query('{ __typename }', {
-        token: sent,
+  test('are counted by the client that is listed, and its version, deprecated fields too', async () => {
+    const ask = (name: string, version: string, query = '{ __typename }', sent?: null) =>
+      app.query(query, {
+        token: sent === null ? null : token,
         headers: { 'apollographql-client-name': name, 'apollographql-client-version': version },
       });
     const series = (client: string, version: string) =>
@@ -127,9 +131,23 @@ describe('requests', () => {
     await app.query(HOME, { token });
     await ask('web', '3.14.159');
     await moved(app, series('web', '3.14'), 1, () => ask('web', '3.14.2'));
-    await moved(app, series('ios', 'other'), 1, () => ask('ios', '9.9', null));
+    await moved(app, series('ios', 'other'), 1, () => ask('ios', '9.9', undefined, null));
     await moved(app, series('ios', 'other'), 1, () => ask('ios', 'nightly'));
     await moved(app, series('other', 'other'), 1, () => ask('stranger', '1.0'));
+    const old = '{ positions { ...rates } } fragment rates on Position { id rateProfit }';
+    for (const [name, version] of [
+      ['web', '3.14.1'],
+      ['web', '3.14.2'],
+      ['android', '1.0.0'],
+    ] as const) {
+      await ask(name, version, old);
+    }
+    const deprecated = [...(await scrape(app)).series].filter(
+      ([name, count]) => name.includes('_deprecated_fields_total{') && count > 0,
+    );
+    const field =
+      'deprecated_fields_total{field="Position.rateProfit",client="web",version="3.14"}';
+    expect(deprecated).toEqual([[`trading_graph_${field}`, 2]]);
     // Strangers and floods of versions make no series.
     for (let minor = 0; minor < 40; minor += 1) await ask('ios', `1.${minor}`);
     const { text } = await scrape(app);
@@ -138,47 +156,35 @@ describe('requests', () => {
   });
 });
 
-describe('errors and refusals', () => {
-  test('are counted by code and operation, ours and the gateway’s rate limits apart', async () => {
-    const errors = (code: string, operation: string) =>
-      `errors_total{code="${code}",operation="${operation}"}`;
-    failing('getCustomerId', 429);
-    await counted(errors('RATE_LIMITED', 'getCustomerId'), '{ customerId }');
-    await counted(errors('UNAUTHENTICATED', 'none'), '{ customerId }', null);
-    await moved(app, errors('PAYLOAD_TOO_LARGE', 'none'), 1, () =>
-      rawPost(`${app.url}/graphql`, 'x'.repeat(20_000), {}),
-    );
-  });
-
-  test('are counted by limit', async () => {
-    const refusals = (limit: string) => `refusals_total{limit="${limit}"}`;
-    await moved(app, refusals('MAX_BODY_BYTES'), 1, () =>
-      rawPost(`${app.url}/graphql`, 'x'.repeat(20_000), {}),
-    );
-    const deep = `{ instruments { nodes ${'{ positions { instrument '.repeat(10)}{ id }${' } }'.repeat(10)} } }`;
-    await counted(refusals('MAX_DEPTH'), deep);
-    const login =
-      'mutation { login(input: { email: "limited@example.com", password: "x" }) { __typename } }';
-    for (let at = 0; at < 5; at += 1) await app.query(login);
-    await counted(refusals('LOGIN_LIMIT_PER_MINUTE'), login, null);
-    await using limited = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1' });
-    await limited.query('{ __typename }');
-    await moved(limited, refusals('RATE_LIMIT_PER_MINUTE'), 1, () =>
-      limited.query('{ __typename }'),
-    );
-    const errors = 'errors_total{code="RATE_LIMITED",operation="none"}';
-    expect(await seriesValue(limited, errors)).toBe(1);
-  });
+test('errors are counted by code and operation, ours and the gateway’s rate limits apart, and refusals by limit', async () => {
+  const errors = (code: string, operation: string) =>
+    `errors_total{code="${code}",operation="${operation}"}`;
+  const refusals = (limit: string) => `refusals_total{limit="${limit}"}`;
+  failing('getCustomerId', 429);
+  await counted(errors('RATE_LIMITED', 'getCustomerId'), '{ customerId }');
+  await counted(errors('UNAUTHENTICATED', 'none'), '{ customerId }', null);
+  for (const series of [errors('PAYLOAD_TOO_LARGE', 'none'), refusals('MAX_BODY_BYTES')]) {
+    await moved(app, series, 1, () => rawPost(`${app.url}/graphql`, 'x'.repeat(20_000), {}));
+  }
+  const deep = `{ instruments { nodes ${'{ positions { instrument '.repeat(10)}{ id }${' } }'.repeat(10)} } }`;
+  await counted(refusals('MAX_DEPTH'), deep);
+  await using limited = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1' });
+  await limited.query('{ __typename }');
+  await moved(limited, refusals('RATE_LIMIT_PER_MINUTE'), 1, () => limited.query('{ __typename }'));
+  expect(await seriesValue(limited, errors('RATE_LIMITED', 'none'))).toBe(1);
 });
 
 describe('the gateway', () => {
   const calls = (operation: string, outcome: string, origin = 'request') =>
     `gateway_calls_total{operation="${operation}",origin="${origin}",outcome="${outcome}"}`;
 
-  test('its calls by outcome, and its retries', async () => {
+  test('its calls by outcome, its connections, and its retries', async () => {
     await counted(calls('getCustomerId', 'ok'), '{ customerId }');
     const timed = 'gateway_call_seconds_count{operation="getCustomerId",origin="request"}';
     expect(await seriesValue(app, timed)).toBeGreaterThan(0);
+    const connections = 'gateway_connections{area="rest",state=';
+    expect(await seriesValue(app, `${connections}"open"}`)).toBeGreaterThan(0);
+    expect(await seriesValue(app, `${connections}"max"}`)).toBe(32);
     failing('getCustomerId', 500);
     await moved(app, 'gateway_retries_total{operation="getCustomerId"}', 2, () =>
       app.query('{ customerId }', { token }),
@@ -214,56 +220,55 @@ describe('the gateway', () => {
     await eventually(async () => (await seriesValue(app, 'feed_oldest_seconds')) > 0.2);
     expect(await seriesValue(app, 'feed_polls_total{outcome="failed"}')).toBeGreaterThan(0);
   });
-
-  test('its breakers and its connections', async () => {
-    await using other = await startTestApp();
-    expect(await seriesValue(other, 'circuit_open{backend="payments"}')).toBe(0);
-    other.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503 });
-    const tokens = ['demo', 'pro', 'fresh'].map((name) =>
-      other.sandbox.token({ email: `${name}@example.com` }),
-    );
-    for (const each of tokens) await other.query('{ session { login } }', { token: each });
-    await eventually(async () => {
-      await Promise.all(tokens.map((each) => other.query('{ customerId }', { token: each })));
-      return (await seriesValue(other, 'circuit_open{backend="payments"}')) === 1;
-    });
-    expect(await seriesValue(other, 'degraded{reason="gateway"}')).toBe(1);
-    await other.query('{ customerId }', { token: tokens[0] as string });
-    expect(await seriesValue(other, calls('getCustomerId', 'circuit'))).toBeGreaterThan(0);
-    const connections = 'gateway_connections{area="rest",state=';
-    expect(await seriesValue(other, `${connections}"open"}`)).toBeGreaterThan(0);
-    expect(await seriesValue(other, `${connections}"max"}`)).toBe(32);
-    expect(await seriesValue(other, 'gateway_calls_waiting{area="rest"}')).toBe(0);
-  });
 });
 
 describe('what is cached', () => {
-  test('the catalog, its age and its reads', async () => {
-    await using other = await startTestApp();
+  test('the catalog: its reads, its age, that it is stale, and that one token may not read it', async () => {
+    await using other = await startTestApp({ CATALOG_MAX_AGE_SECONDS: '3600' });
     const own = await other.signIn();
-    expect(await seriesValue(other, 'catalogs')).toBe(0);
-    expect(await seriesValue(other, 'catalog_left_seconds')).toBeNaN();
-    await moved(other, 'catalog_fetches_total{outcome="modified"}', 1, () =>
-      other.query(SYMBOLS, { token: own }),
-    );
-    expect(await seriesValue(other, 'catalog_reads_total{source="wait"}')).toBeGreaterThan(0);
-    await moved(other, 'cache_reads_total{cache="response",result="hit"}', 1, () =>
-      other.query(SYMBOLS, { token: own }),
-    );
+    const of = (name: string) => seriesValue(other, name);
+    const ofGroup = (name: string) => of(`${name}{group="standard-usd"}`);
+    const fetches = (outcome: string) => `catalog_fetches_total{outcome="${outcome}"}`;
+    const read = (token = own) => other.query(SYMBOLS, { token });
+    expect([await of('catalogs'), await of('catalog_left_seconds')]).toEqual([0, Number.NaN]);
+    // Two seconds from its end, by the gateway's own account.
+    other.sandbox.changeCatalog({ broken: 3, ageSeconds: 3_598 });
+    await moved(other, fetches('modified'), 1, read);
+    expect([await of('catalogs'), await ofGroup('catalog_skipped')]).toEqual([1, 3]);
+    expect(await of('catalog_reads_total{source="wait"}')).toBeGreaterThan(0);
+    expect(await of('catalog_age_seconds')).toBeGreaterThanOrEqual(3_598);
+    // It is served for an hour beyond them.
+    expect(Math.round((await of('catalog_left_seconds')) / 100)).toBe(36);
+    expect(await ofGroup('catalog_instruments')).toBeGreaterThan(400);
+    expect(await ofGroup('catalog_offered_instruments')).toBe(await ofGroup('catalog_instruments'));
+    other.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
+    await eventually(async () => {
+      await read();
+      expect(await of('stale_catalogs')).toBe(1);
+      expect(await of(fetches('failed'))).toBeGreaterThan(0);
+    });
+    other.sandbox.clearFaults();
+    other.sandbox.changeCatalog({ ageSeconds: 0 });
+    await eventually(async () => {
+      await read();
+      expect(await of(fetches('unmodified'))).toBe(1);
+    });
+    expect(await of('stale_catalogs')).toBe(0);
+    expect(await of('catalog_age_seconds')).toBeLessThan(60);
+    expect(await of('catalog_reads_total{source="memory"}')).toBeGreaterThan(0);
+    const hits = 'cache_reads_total{cache="response",result="hit"}';
+    await moved(other, hits, 1, () => read());
+    expect(await of('cache_bytes{cache="response"}')).toBeGreaterThan(100);
     const asked = `${other.url}/graphql?query=${encodeURIComponent(SYMBOLS)}`;
     const authorization = `Bearer ${own}`;
     const etag = (await fetch(asked, { headers: { authorization } })).headers.get('etag') ?? '';
-    await moved(other, 'cache_reads_total{cache="response",result="hit"}', 1, () =>
+    await moved(other, hits, 1, () =>
       fetch(asked, { headers: { authorization, 'if-none-match': etag } }),
     );
-    expect(await seriesValue(other, 'catalog_reads_total{source="memory"}')).toBeGreaterThan(0);
-    expect(await seriesValue(other, 'catalogs')).toBe(1);
-    const ofGroup = (name: string) => seriesValue(other, `${name}{group="standard-usd"}`);
-    expect(await ofGroup('catalog_instruments')).toBeGreaterThan(400);
-    expect(await ofGroup('catalog_offered_instruments')).toBe(await ofGroup('catalog_instruments'));
-    expect(await seriesValue(other, 'catalog_left_seconds')).toBeGreaterThan(3_600);
-    expect(await ofGroup('catalog_skipped')).toBe(0);
-    expect(await seriesValue(other, 'cache_bytes{cache="response"}')).toBeGreaterThan(100);
+    other.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 403, times: 1 });
+    await moved(other, fetches('personal'), 1, () =>
+      read(other.sandbox.token({ email: 'pro@example.com' })),
+    );
   });
 
   test('documents and sessions', async () => {
@@ -298,6 +303,47 @@ describe('what is cached', () => {
 });
 
 describe('live', () => {
+  test('polls that wait for their ceiling, which stretches all intervals, and calls that wait for a connection', async () => {
+    await using other = await startTestApp({
+      ...{ GATEWAY_POLLS_PER_SECOND: '1', GATEWAY_CONNECTIONS: '3', POSITIONS_POLL_MS: '100' },
+    });
+    expect(await seriesValue(other, 'feed_poll_stretch')).toBe(1);
+    using sockets = new DisposableStack();
+    for (const email of EMAILS) {
+      const own = other.sandbox.token({ email });
+      sockets.use(await initializedSocket(other, own)).subscribe('1', LIVE);
+    }
+    await eventually(async () => {
+      expect(await seriesValue(other, 'feed_poll_stretch')).toBeGreaterThan(2);
+      expect(await seriesValue(other, 'feed_polls_waiting')).toBeGreaterThan(0);
+    });
+    other.sandbox.fail({ operation: '*', kind: 'delay', delayMs: 1_500 });
+    const own = other.sandbox.token({ email: 'user-1@example.com' });
+    const answers = Array.from({ length: 4 }, (_, at) =>
+      other.query(`{ a${at}: session(maxAge: 0) { login } customerId }`, { token: own }),
+    );
+    const waiting = 'gateway_calls_waiting{area="rest"}';
+    for (const series of ['gateway_polls_waiting', waiting]) {
+      await eventually(async () => (await seriesValue(other, series)) > 0);
+    }
+    other.sandbox.clearFaults();
+    await Promise.all(answers);
+    await eventually(async () => (await seriesValue(other, waiting)) === 0);
+  });
+
+  test('accounts whose positions are empty in op 12 alone', async () => {
+    const own = app.sandbox.token({ email: 'user-9@example.com' });
+    const screen = '{ positions { id } session(maxAge: 0) { positions { id } } }';
+    const read = async () => (await app.query(screen, { token: own })).data.positions.length;
+    const accounts = (verdict: string) => `account_lists{verdict="${verdict}"}`;
+    await moved(app, accounts('agree'), 1, async () => expect(await read()).toBeGreaterThan(0));
+    const body = { positions: [] };
+    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 200, body });
+    await moved(app, accounts('differ'), 1, async () =>
+      expect([await read(), await read()]).toEqual([0, 0]),
+    );
+  });
+
   test('events, and those that were merged', async () => {
     using socket = await initializedSocket(app, token);
     await moved(app, 'events_delivered_total', 1, async () => {
@@ -314,16 +360,17 @@ describe('live', () => {
     }
   });
 
-  test('sockets by close code', async () => {
+  test('sockets by close code, and the line of a subscription whose token is refused', async () => {
     const socket = await initializedSocket(app, token);
     await moved(app, 'sockets_closed_total{code="1000"}', 1, async () => socket.socket.close(1000));
     using unauthorized = await initializedSocket(app, token);
-    unauthorized.subscribe('1', LIVE);
-    await unauthorized.until('1', 'next');
+    await unauthorized.watch('1', LIVE);
     await moved(app, 'sockets_closed_total{code="4403"}', 1, async () => {
       app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 401, times: 1 });
       await unauthorized.close();
     });
+    const ended = linesOf(app, 'subscription ended').at(-1);
+    expect(ended).toMatchObject({ outcome: 'caller', codes: ['UNAUTHENTICATED'] });
   });
 });
 
@@ -331,7 +378,10 @@ describe('orders', () => {
   test('by outcome, and repeats', async () => {
     await using other = await startTestApp();
     const own = await other.signIn();
-    const place = (key: string, symbol?: string) => other.query(order(key, symbol), { token: own });
+    const order = (key: string, symbol: string) =>
+      buying(key, '__typename').replace('AAPL', symbol);
+    const place = (key: string, symbol = 'AAPL', token: string | null = own) =>
+      other.query(order(key, symbol), { token });
     await moved(other, 'orders_total{outcome="accepted"}', 1, () => place('a'));
     await moved(other, 'order_replays_total', 1, () => place('a'));
     await moved(other, 'orders_total{outcome="rejected"}', 1, () => place('b', 'TEST.REJECT'));
@@ -341,7 +391,7 @@ describe('orders', () => {
     other.sandbox.clearFaults();
     // Strangers place orders with forged tokens, callers with old ones: nothing of ours has failed.
     const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp: inSeconds(600) });
-    for (const token of [forged, 'nonsense', null]) await other.query(order('x'), { token });
+    for (const token of [forged, 'nonsense', null]) await place('x', 'AAPL', token);
     other.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 403 });
     expect((await place('d')).errors[0]?.extensions.code).toBe('FORBIDDEN');
     other.sandbox.clearFaults();
@@ -363,61 +413,61 @@ describe('orders', () => {
     expect(await seriesValue(other, 'order_oldest_under_way_seconds')).toBe(0);
   });
 
-  test('refused for their account alone are no failures of the store', async () => {
-    await using app = await startTestApp({ ORDER_RECORDS_PER_ACCOUNT: '4' });
-    const own = await app.signIn();
-    for (const key of ['a', 'b']) await app.query(order(key), { token: own });
-    await moved(app, 'refusals_total{limit="ORDER_RECORDS_PER_ACCOUNT"}', 1, () =>
-      app.query(order('c'), { token: own }),
-    );
-    expect(await seriesValue(app, 'order_store_failures_total{action="reserve"}')).toBe(0);
-    expect(await seriesValue(app, 'orders_total{outcome="unsent"}')).toBe(0);
-    expect(await seriesValue(app, 'degraded{reason="order-store"}')).toBe(0);
-    expect(await seriesValue(app, 'order_records_account_max')).toBe(4);
-    expect(await seriesValue(app, 'order_records_nearly_full_total')).toBe(1);
-    expect(await seriesValue(app, 'order_records_max')).toBe(200_000);
-  });
-
-  test('refused for want of room in the store', async () => {
+  test('refused for their account alone are no failures of the store, and for want of room are', async () => {
+    await using small = await startTestApp({ ORDER_RECORDS_PER_ACCOUNT: '4' });
     await using full = await startTestApp({ ORDER_RECORDS_MAX: '1' });
-    const own = await full.signIn();
-    await full.query(order('a'), { token: own });
-    await moved(full, 'order_store_failures_total{action="reserve"}', 1, () =>
-      full.query(order('b'), { token: own }),
-    );
-    expect(await seriesValue(full, 'degraded{reason="order-store"}')).toBe(1);
+    const [own, other] = [await small.signIn(), await full.signIn()];
+    const place = (app: TestApp, key: string) =>
+      app.query(buying(key, '__typename'), { token: app === small ? own : other });
+    for (const key of ['a', 'b']) await place(small, key);
+    const refused = 'refusals_total{limit="ORDER_RECORDS_PER_ACCOUNT"}';
+    await moved(small, refused, 1, () => place(small, 'c'));
+    const failures = 'order_store_failures_total{action="reserve"}';
+    const degraded = 'degraded{reason="order-store"}';
+    for (const [series, value] of [
+      [failures, 0],
+      [degraded, 0],
+      ['orders_total{outcome="unsent"}', 0],
+      ['order_records_account_max', 4],
+      ['order_records_nearly_full_total', 1],
+      ['order_records_max', 200_000],
+    ] as const) {
+      expect(await seriesValue(small, series), series).toBe(value);
+    }
+    await place(full, 'a');
+    await moved(full, failures, 1, () => place(full, 'b'));
+    expect(await seriesValue(full, degraded)).toBe(1);
   });
 });
 
-describe('tokens and sign-ins', () => {
-  test('are counted by their end', async () => {
-    const signIn = (password: string) =>
-      `mutation { login(input: { email: "pro@example.com", password: "${password}" }) { __typename } }`;
-    const signIns = (outcome: string, password: string) =>
-      counted(`sign_ins_total{outcome="${outcome}"}`, signIn(password), null);
-    await signIns('granted', 'demo');
-    await signIns('rejected', 'wrong');
-    app.sandbox.fail({ operation: 'login', kind: 'status', status: 500 });
-    await signIns('failed', 'demo');
-    app.sandbox.clearFaults();
-    // An e-mail that has signed in has five of its own from then on.
-    for (let at = 0; at < 3; at += 1) await app.query(signIn('wrong'));
-    await signIns('limited', 'demo');
-    const tokens = (result: string, sent: string, document = '{ customerId }') =>
-      counted(`tokens_total{result="${result}"}`, document, sent);
-    const fresh = app.sandbox.token({ email: 'user-7@example.com' });
-    await tokens('accepted', fresh, '{ customerId session { balance } }');
-    const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp: inSeconds(600) });
-    await tokens('refused', forged);
-    await tokens('login', unsignedToken({ sub: '700001', exp: inSeconds(600) }));
-    await tokens('other', 'nonsense');
-    await using keyed = await startTestApp({
-      JWT_SECRET: 'that of another installation, not of this',
-    });
-    await moved(keyed, 'tokens_total{result="key"}', 1, () =>
-      keyed.query('{ customerId }', { token: forged }),
-    );
+test('tokens and sign-ins are counted by their end', async () => {
+  const signIn = (password: string) =>
+    `mutation { login(input: { email: "pro@example.com", password: "${password}" }) { __typename } }`;
+  const signIns = (outcome: string, password: string) =>
+    counted(`sign_ins_total{outcome="${outcome}"}`, signIn(password), null);
+  await signIns('granted', 'demo');
+  await signIns('rejected', 'wrong');
+  app.sandbox.fail({ operation: 'login', kind: 'status', status: 500 });
+  await signIns('failed', 'demo');
+  app.sandbox.clearFaults();
+  // An e-mail that has signed in has five of its own from then on.
+  for (let at = 0; at < 3; at += 1) await app.query(signIn('wrong'));
+  await signIns('limited', 'demo');
+  await counted('refusals_total{limit="LOGIN_LIMIT_PER_MINUTE"}', signIn('demo'), null);
+  const tokens = (result: string, sent: string, document = '{ customerId }') =>
+    counted(`tokens_total{result="${result}"}`, document, sent);
+  const fresh = app.sandbox.token({ email: 'user-7@example.com' });
+  await tokens('accepted', fresh, '{ customerId session { balance } }');
+  const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp: inSeconds(600) });
+  await tokens('refused', forged);
+  await tokens('login', unsignedToken({ sub: '700001', exp: inSeconds(600) }));
+  await tokens('other', 'nonsense');
+  await using keyed = await startTestApp({
+    JWT_SECRET: 'that of another installation, not of this',
   });
+  await moved(keyed, 'tokens_total{result="key"}', 1, () =>
+    keyed.query('{ customerId }', { token: forged }),
+  );
 });
 
 test('what runs, and whether it takes traffic', async () => {

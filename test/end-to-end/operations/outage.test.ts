@@ -1,83 +1,89 @@
-import { describe, expect, test } from 'vitest';
-import { startTestApp } from '../../support/app.ts';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/free-ports.ts';
+import { readinessOf } from '../../support/readiness.ts';
+import { codesOf } from '../limits/every-transport.ts';
 import { provedTokens } from './accounts.ts';
 import { lineOf, linesOf } from './request-lines.ts';
 import { seriesValue } from './scraped.ts';
 
 const HOME =
   'query Home { session(maxAge: 0) { balance } positions { id } orders { id } customerId }';
+const LOGIN =
+  'mutation { login(input: { email: "demo@example.com", password: "demo" }) { __typename } }';
 
-describe('a gateway that is down', () => {
-  test('costs a line for each request, one for each breaker, and no stack', async () => {
-    await using app = await startTestApp();
-    const tokens = await provedTokens(app);
-    const before = app.logged.length;
-    app.sandbox.fail({ operation: '*', kind: 'reset-before' });
-    for (let round = 0; round < 20; round += 1) {
-      await Promise.all(tokens.map((token) => app.query(HOME, { token })));
-    }
-    await eventually(() => linesOf(app, 'request').length === 63);
-    const lines = app.logged.slice(before).map((line) => JSON.parse(line));
-    expect(lines.filter(({ level }) => level === 'warn' || level === 'error')).toHaveLength(4);
-    const opened = linesOf(app, 'circuit breaker');
-    expect(opened.map(({ circuit }) => circuit).sort()).toEqual([
-      'getCustomerId',
-      'getOpenPositions',
-      'getSession',
-      'reads',
-    ]);
-    for (const each of opened) expect(each).toMatchObject({ state: 'open', cause: 'ECONNRESET' });
-    expect(app.logged.join('')).not.toContain('stack');
-    const last = linesOf(app, 'request').at(-1);
-    expect(last).toMatchObject({
-      outcome: 'fault',
-      codes: ['GATEWAY_UNAVAILABLE'],
-      reason: 'circuit_open',
-    });
-    expect(last?.calls).toContainEqual('getSession circuit 0ms');
-    expect(JSON.stringify(last).length).toBeLessThan(700);
-    // Nothing for each field, behind an open breaker.
-    const ofLast = lines.filter(({ requestId }) => requestId === last?.requestId);
-    expect(ofLast).toHaveLength(1);
-  });
+const lost = (cause: string) => `gateway_connections_lost_total{cause="${cause}"}`;
 
-  test('is told by its receipt as what was called, without the calls that were held back', async () => {
-    await using app = await startTestApp();
-    const tokens = await provedTokens(app);
-    app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503 });
-    for (let round = 0; round < 10; round += 1) {
-      await Promise.all(tokens.map((token) => app.query('{ customerId }', { token })));
-    }
-    const calls = app.sandbox.calls('getCustomerId');
-    const { extensions } = await app.query('{ customerId }', { token: tokens[0] as string });
-    expect(app.sandbox.calls('getCustomerId')).toBe(calls);
-    expect(extensions.gateway).toEqual([]);
+test('a gateway that is down costs a line for each request, one for each breaker, which readiness and metrics name, and no stack', async () => {
+  await using app = await startTestApp();
+  const tokens = await provedTokens(app);
+  const before = app.logged.length;
+  expect(await seriesValue(app, 'circuit_open{backend="reads"}')).toBe(0);
+  app.sandbox.fail({ operation: '*', kind: 'reset-before' });
+  for (let round = 0; round < 20; round += 1) {
+    await Promise.all(tokens.map((token) => app.query(HOME, { token })));
+  }
+  // A receipt has what was called, without the calls that were held back.
+  const calls = app.sandbox.calls();
+  const { extensions } = await app.query('{ customerId }', { token: tokens[0] as string });
+  expect([app.sandbox.calls(), extensions.gateway]).toEqual([calls, []]);
+  await eventually(() => linesOf(app, 'request').length === 64);
+  const lines = app.logged.slice(before).map((line) => JSON.parse(line));
+  expect(lines.filter(({ level }) => level === 'warn' || level === 'error')).toHaveLength(4);
+  const opened = linesOf(app, 'circuit breaker');
+  expect(opened.map(({ circuit }) => circuit).sort()).toEqual([
+    'getCustomerId',
+    'getOpenPositions',
+    'getSession',
+    'reads',
+  ]);
+  const cause = 'ECONNRESET';
+  for (const each of opened) expect(each).toMatchObject({ state: 'open', cause });
+  const { details } = await readinessOf(app.adminUrl);
+  expect(details[0].detail).toMatch(/^gateway failing: .*reads \(ECONNRESET\)/);
+  for (const series of ['circuit_open{backend="reads"}', 'degraded{reason="gateway"}']) {
+    expect(await seriesValue(app, series)).toBe(1);
+  }
+  const held = 'gateway_calls_total{operation="getSession",origin="request",outcome="circuit"}';
+  for (const series of [lost(cause), held]) {
+    expect(await seriesValue(app, series)).toBeGreaterThan(0);
+  }
+  expect(app.logged.join('')).not.toContain('stack');
+  const last = linesOf(app, 'request').findLast((line) => line.operationName === 'Home');
+  expect(last).toMatchObject({
+    outcome: 'fault',
+    codes: ['GATEWAY_UNAVAILABLE'],
+    reason: 'circuit_open',
   });
+  expect(last?.calls).toContainEqual('getSession circuit 0ms');
+  expect(JSON.stringify(last).length).toBeLessThan(700);
+  // Nothing for each field, behind an open breaker.
+  const ofLast = lines.filter(({ requestId }) => requestId === last?.requestId);
+  expect(ofLast).toHaveLength(1);
 });
 
-describe('an answer with status 200 that breaks the interface', () => {
-  const LOGIN =
-    'mutation { login(input: { email: "demo@example.com", password: "demo" }) { __typename } }';
-  test.each([
+test('an answer with status 200 that breaks the interface is counted for its operation', async () => {
+  await using app = await startTestApp();
+  for (const [operation, query, kind] of [
     ['getSession', '{ session(maxAge: 0) { balance } }', 'garbage'],
     ['getOpenPositions', '{ positions { id } }', 'garbage'],
     ['getAllTickers', '{ catalog { version } }', 'garbage'],
-    ['getCustomerId', '{ customerId }', 'garbage'],
     ['getCustomerId', '{ customerId }', 'html'],
     ['login', LOGIN, 'garbage'],
-  ] as const)('is counted for its operation: %s', async (operation, query, kind) => {
-    await using app = await startTestApp();
-    const token = app.sandbox.token({ email: 'demo@example.com' });
+  ] as const) {
     const broken = () => seriesValue(app, `gateway_answers_broken_total{operation="${operation}"}`);
-    await app.query(query, { token });
     expect(await broken()).toBe(0);
+    app.sandbox.clearCalls();
     app.sandbox.fail({ operation, kind });
-    const other = app.sandbox.token({ email: 'pro@example.com' });
-    const { errors } = await app.query(query, { token: other });
-    expect(errors[0]?.extensions.code).toBe('GATEWAY_CONTRACT');
-    expect(await broken()).toBe(app.sandbox.calls(operation) - 1);
-  });
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    const { errors } = await app.query(query, { token });
+    expect(errors[0]?.extensions.code, operation).toBe('GATEWAY_CONTRACT');
+    expect(await broken()).toBe(app.sandbox.calls(operation));
+    app.sandbox.clearFaults();
+  }
 });
 
 test('what the gateway says with a 500 is in the line of its breaker, redacted, and not in the answer', async () => {
@@ -96,4 +102,145 @@ test('what the gateway says with a 500 is in the line of its breaker, redacted, 
     cause: '5xx',
     gatewayError: { error: 'SQLSTATE 08006', message: 'db-7.internal refused […]' },
   });
+});
+
+test('a name that does not resolve and a port at which nothing listens are named', async () => {
+  await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+  for (const [GATEWAY_URL, ...causes] of [
+    ['http://gateway.invalid', 'ENOTFOUND', 'EAI_AGAIN'],
+    [`http://127.0.0.1:${await freePort()}`, 'ECONNREFUSED'],
+  ] as const) {
+    await using app = await startTestApp({ GATEWAY_URL }, { gateway });
+    await app.query('{ customerId }', { token: gateway.token({ email: 'demo@example.com' }) });
+    const counts = await Promise.all(causes.map((cause) => seriesValue(app, lost(cause))));
+    expect(Math.max(...counts)).toBeGreaterThan(0);
+    // It goes on taking traffic.
+    expect((await fetch(`${app.url}/health/ready`)).status).toBe(200);
+  }
+});
+
+const SESSION = '{ session(maxAge: 0) { balance } }';
+const POSITIONS = '{ positions { id } }';
+const WRITE = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
+
+const FIVE = [1, 2, 3, 4, 5].map((user) => `user-${user}@example.com`);
+async function expectAccounts(
+  app: TestApp,
+  operation: string,
+  expected: { readonly accepted: number; readonly refused: number },
+): Promise<void> {
+  const of = (verdict: string) =>
+    seriesValue(app, `token_accounts{operation="${operation}",verdict="${verdict}"}`);
+  expect({ accepted: await of('accepted'), refused: await of('refused') }).toEqual(expected);
+}
+
+test('an operation that refuses everybody shows in the accounts that it refuses, while clients hear what they always hear', async () => {
+  await using app = await startTestApp();
+  const tokens = await provedTokens(app, FIVE);
+  app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 401 });
+  for (const token of tokens) {
+    expect(codesOf(await app.query(POSITIONS, { token }))).toEqual(['UNAUTHENTICATED']);
+  }
+  await expectAccounts(app, 'getOpenPositions', { accepted: 0, refused: 5 });
+  await expectAccounts(app, 'getSession', { accepted: 5, refused: 0 });
+  // The proof is over: without one the snapshot of a moment ago is not served.
+  const calls = app.sandbox.calls('getSession');
+  await app.query('{ session { balance } }', { token: tokens[0] as string });
+  expect(app.sandbox.calls('getSession')).toBe(calls + 1);
+
+  app.sandbox.clearFaults();
+  for (const email of FIVE) {
+    await app.query(POSITIONS, { token: app.sandbox.token({ email }) });
+  }
+  await expectAccounts(app, 'getOpenPositions', { accepted: 5, refused: 0 });
+
+  for (const [at, token] of (await provedTokens(app, FIVE)).entries()) {
+    const status = [500, 422][at] ?? 401;
+    app.sandbox.fail({ operation: 'openPosition', kind: 'status', status, times: 1 });
+    await app.query(buying('a-key-of-each-account', '__typename'), { token });
+  }
+  // A failure says nothing of a token, and a rejection that it was accepted.
+  await expectAccounts(app, 'openPosition', { accepted: 1, refused: 3 });
+  app.sandbox.fail({ operation: 'setValue', kind: 'status', status: 401 });
+  for (const token of await provedTokens(app, FIVE)) {
+    await app.query(WRITE, { token });
+  }
+  await expectAccounts(app, 'setValue', { accepted: 0, refused: 5 });
+});
+
+test('a key here that is not the issuer’s any more is told by tokens that `login` has just returned', async () => {
+  const secret = 'the key that the service knows, and knew before';
+  await using first = await startSandbox({ tickMs: 0, instruments: 10, secret });
+  const { port } = first;
+  await using app = await startTestApp(
+    { JWT_SECRET: secret, GATEWAY_URL: first.url },
+    { gateway: first },
+  );
+  await provedTokens(app, FIVE.slice(0, 2));
+  await first.close();
+  await using _second = await startSandbox({
+    tickMs: 0,
+    instruments: 10,
+    port,
+    secret: 'the key that came after it',
+  });
+  for (const email of FIVE) {
+    const token = await app.signIn(email);
+    expect(codesOf(await app.query(SESSION, { token }))).toEqual(['UNAUTHENTICATED']);
+  }
+  await expectAccounts(app, 'verification', { accepted: 0, refused: 5 });
+});
+
+const DEMO = { email: 'demo@example.com' };
+const HOUR = 3_600;
+
+const ask = async (app: TestApp, token: string) =>
+  codesOf(await app.query('{ customerId }', { token }));
+
+const tokens = (app: TestApp, result: string) =>
+  seriesValue(app, `tokens_total{result="${result}"}`);
+
+test('a clock that is ahead of the gateway’s or behind it is measured, and which tokens are refused for it, here and there', async () => {
+  await using app = await startTestApp();
+  app.sandbox.fail({ operation: '*', kind: 'clock', shiftSeconds: -2 * HOUR });
+  const token = app.sandbox.token(DEMO);
+  for (let call = 0; call < 10; call += 1) expect(await ask(app, token)).toEqual([]);
+  const skew = await seriesValue(app, 'gateway_clock_skew_seconds');
+  expect(skew).toBeGreaterThan(-2 * HOUR - 5);
+  expect(skew).toBeLessThan(-2 * HOUR + 5);
+  const detail = expect.stringMatching(
+    /^the gateway's clock is (719\d|720\d) s behind this machine's$/,
+  );
+  const details = [{ code: 'gateway', detail }];
+  expect(await readinessOf(app.adminUrl)).toMatchObject({ status: 'degraded', details });
+
+  // By the gateway's clock it has an hour left; the answer is what it was.
+  const calls = app.sandbox.calls();
+  const late = app.sandbox.token({ ...DEMO, expiresInSeconds: -HOUR });
+  expect(await ask(app, late)).toEqual(['UNAUTHENTICATED']);
+  expect([await tokens(app, 'refused_by_clock'), await tokens(app, 'other')]).toEqual([1, 0]);
+  const ended = app.sandbox.token({ ...DEMO, expiresInSeconds: -3 * HOUR });
+  expect(await ask(app, ended)).toEqual(['UNAUTHENTICATED']);
+  expect([await tokens(app, 'refused_by_clock'), await tokens(app, 'other')]).toEqual([1, 1]);
+  expect(app.sandbox.calls()).toBe(calls);
+
+  app.sandbox.clearFaults();
+  await eventually(async () => {
+    await ask(app, token);
+    expect(Math.abs(await seriesValue(app, 'gateway_clock_skew_seconds'))).toBeLessThan(5);
+  });
+  expect(await ask(app, app.sandbox.token({ ...DEMO, expiresInSeconds: -HOUR }))).toHaveLength(1);
+  expect([await tokens(app, 'refused_by_clock'), await tokens(app, 'other')]).toEqual([1, 2]);
+
+  const over = app.sandbox.token({ ...DEMO, expiresInSeconds: HOUR / 2 });
+  expect(await ask(app, over)).toEqual([]);
+  app.sandbox.fail({ operation: '*', kind: 'clock', shiftSeconds: HOUR });
+  await eventually(async () => {
+    await ask(app, app.sandbox.token(DEMO));
+    expect(await seriesValue(app, 'gateway_clock_skew_seconds')).toBeGreaterThan(HOUR - 5);
+  });
+  app.sandbox.clearFaults();
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 401 });
+  expect(await ask(app, over)).toEqual(['UNAUTHENTICATED']);
+  expect(await tokens(app, 'refused_by_clock')).toBe(2);
 });

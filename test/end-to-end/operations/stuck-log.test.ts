@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../../lib/log.ts';
 import { createLogOutput } from '../../../lib/log-output.ts';
 import { startApp } from '../../../src/app.ts';
@@ -54,32 +54,23 @@ async function startWith(stdout: 'pipe' | number, onSpawn = (_child: ChildProces
   };
 }
 
-describe('a log that nobody reads', () => {
-  test('stops nothing; what is read later is whole and in order', async () => {
-    const { child, exited, logMuch } = await startWith('pipe', ({ stdout }) => stdout?.pause());
-    await logMuch();
-    let read = '';
-    child.stdout?.on('data', (piece) => {
-      read += piece;
-    });
-    child.stdout?.resume();
-    const requests = () => read.match(/"msg":"request"/g) ?? [];
-    await eventually(() => expect(requests()).toHaveLength(ROUNDS * 50));
-    child.kill('SIGTERM');
-    expect(await exited).toEqual([0, null]);
-    const lines = read.trimEnd().split('\n');
-    const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(records.at(-1)).toMatchObject({ msg: 'draining' });
-    const times = records.map(({ time }) => String(time));
-    expect(times.toSorted()).toEqual(times);
+test('a log that nobody reads stops nothing; what is read later is whole and in order', async () => {
+  const { child, exited, logMuch } = await startWith('pipe', ({ stdout }) => stdout?.pause());
+  await logMuch();
+  let read = '';
+  child.stdout?.on('data', (piece) => {
+    read += piece;
   });
-
-  test('does not keep the process from ending', async () => {
-    const { child, exited, logMuch } = await startWith('pipe', ({ stdout }) => stdout?.pause());
-    await logMuch();
-    child.kill('SIGTERM');
-    expect(await exited).toEqual([0, null]);
-  });
+  child.stdout?.resume();
+  const requests = () => read.match(/"msg":"request"/g) ?? [];
+  await eventually(() => expect(requests()).toHaveLength(ROUNDS * 50));
+  child.kill('SIGTERM');
+  expect(await exited).toEqual([0, null]);
+  const lines = read.trimEnd().split('\n');
+  const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(records.at(-1)).toMatchObject({ msg: 'draining' });
+  const times = records.map(({ time }) => String(time));
+  expect(times.toSorted()).toEqual(times);
 });
 
 test('lines that are dropped are counted, and degrade nothing', async () => {
@@ -101,6 +92,7 @@ test('lines that are dropped are counted, and degrade nothing', async () => {
 });
 
 test.each<[string, 'pipe' | number, (child: ChildProcess) => void]>([
+  ['that nobody reads', 'pipe', ({ stdout }) => stdout?.pause()],
   ['whose reader has left', 'pipe', ({ stdout }) => stdout?.destroy()],
   ['on a full disk', openSync('/dev/full', 'w'), () => {}],
 ])('a log %s stops neither the start nor the service nor the end', async (_, stdout, leave) => {

@@ -2,10 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { GivenPlugin } from '../../../engine/plugins/open-plugins.ts';
 import type { Environment } from '../../../src/config.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
+import { rawRequest } from '../../support/raw-request.ts';
+import { sharedApp } from '../../support/shared-app.ts';
 import { type CollectedSpan, startSpanCollector } from '../../support/span-collector.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 import { CHANGES, sseClient, webSocketClient } from '../live/watcher.ts';
+import { lineOf } from './request-lines.ts';
 import { seriesValue } from './scraped.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -27,10 +31,6 @@ const HOME_CALLS = [
   'GET /trading/session/{login}',
   'GET /trading/tickers/{group}',
 ];
-const ORDER = `mutation ($key: String!) {
-  placeOrder(input: { symbol: "AAPL", side: BUY, size: { units: 1 }, idempotencyKey: $key }) { __typename }
-}`;
-
 interface TracedOptions {
   readonly directPath?: boolean;
   readonly plugins?: readonly GivenPlugin[];
@@ -60,11 +60,22 @@ async function traced(
 const isRequest = ({ name }: CollectedSpan) => name === 'POST /graphql';
 const namesOf = (spans: readonly CollectedSpan[]) => spans.map(({ name }) => name).toSorted();
 
+const ALL = {
+  traceparent: SAMPLED,
+  tracestate: 'rojo=1,congo=2',
+  baggage: 'tenant=blue,release=7;canary',
+  'x-request-id': 'request-1',
+};
+const NAMES = Object.keys(ALL) as (keyof typeof ALL)[];
+
+type Forwarded = Partial<Record<keyof typeof ALL, string>>;
+
 /** The headers that the last gateway call forwarded from the request behind it. */
-function carried(app: TestApp, operation: 'getCustomerId' | 'getOpenPositions' = 'getCustomerId') {
-  const { traceparent, tracestate, baggage, ...headers } =
-    app.sandbox.requests(operation).at(-1)?.headers ?? {};
-  return { traceparent, tracestate, baggage, requestId: headers['x-request-id'] };
+function forwarded(app: TestApp): Forwarded {
+  const headers = app.sandbox.requests('getCustomerId').at(-1)?.headers ?? {};
+  return Object.fromEntries(
+    NAMES.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])),
+  );
 }
 
 describe.each([
@@ -120,7 +131,7 @@ describe.each([
     expect(operation.endNs).toBeLessThanOrEqual(request.endNs);
     // The gateway continues the trace below the span of its own call.
     const call = calls.find(({ name }) => name.endsWith('/customer-id'));
-    expect(carried(app).traceparent).toBe(`00-${call?.traceId}-${call?.spanId}-01`);
+    expect(forwarded(app).traceparent).toBe(`00-${call?.traceId}-${call?.spanId}-01`);
     const lines = app.logged.filter((line) => line.includes(`"traceId":"${request.traceId}"`));
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['request']);
 
@@ -134,53 +145,54 @@ describe.each([
     }
   });
 
-  test('continues the trace of a trusted proxy', async () => {
-    await using place = await traced(TRUSTED, { directPath });
-    const { collector, app, token } = place;
-    const headers = { traceparent: SAMPLED, tracestate: 'congo=1', baggage: 'tenant=blue' };
-    await app.query('{ customerId }', { token, headers });
-    const request = await collector.find(isRequest);
-    expect(request).toMatchObject({ traceId: TRACE_ID, parentSpanId: PARENT_ID, links: [] });
-    expect(request.traceState).toBe('congo=1');
-    const call = await collector.find(({ kind }) => kind === 'client');
-    expect(carried(app)).toMatchObject({
-      traceparent: `00-${TRACE_ID}-${call.spanId}-01`,
-      tracestate: 'congo=1',
-      baggage: 'tenant=blue',
+  test('continues the trace of a trusted proxy, and links that of anybody else, which decides nothing', async () => {
+    const baggage = 'tenant=blue';
+    const ofOthers = { tracestate: 'congo=1', baggage };
+    await using trusting = await traced(TRUSTED, { directPath });
+    const ask = ({ app, token }: typeof trusting, traceparent: string) =>
+      app.query('{ customerId }', { token, headers: { traceparent, ...ofOthers } });
+    const found = async ({ collector }: typeof trusting) => ({
+      request: await collector.find(isRequest),
+      call: await collector.find(({ kind }) => kind === 'client'),
+    });
+    await ask(trusting, SAMPLED);
+    const continued = await found(trusting);
+    expect(continued.request).toMatchObject({
+      ...{ traceId: TRACE_ID, parentSpanId: PARENT_ID, traceState: 'congo=1', links: [] },
+    });
+    expect(forwarded(trusting.app)).toMatchObject({
+      traceparent: `00-${TRACE_ID}-${continued.call.spanId}-01`,
+      ...ofOthers,
     });
     // Its decision not to sample counts as well.
-    await app.query('{ customerId }', { token, headers: { traceparent: UNSAMPLED } });
-    expect(carried(app).traceparent).toMatch(
+    await ask(trusting, UNSAMPLED);
+    expect(forwarded(trusting.app).traceparent).toMatch(
       new RegExp(`^00-${TRACE_ID}-(?!${PARENT_ID}).{16}-00$`),
     );
-    await app.query('{ __typename }');
-    await eventually(() => collector.spans.filter(isRequest).length === 2);
-    expect(collector.spans.filter(({ traceId }) => traceId === TRACE_ID)).toHaveLength(3);
-  });
+    const { spans } = trusting.collector;
+    await trusting.app.query('{ __typename }');
+    await eventually(() => spans.filter(isRequest).length === 2);
+    expect(spans.filter(({ traceId }) => traceId === TRACE_ID)).toHaveLength(3);
 
-  test('links the trace of anybody else, which decides nothing', async () => {
     await using place = await traced({}, { directPath });
-    const { collector, app, token } = place;
     // It cannot keep its request from being sampled.
-    const headers = { traceparent: UNSAMPLED, tracestate: 'congo=1', baggage: 'tenant=blue' };
-    await app.query('{ customerId }', { token, headers });
-    const request = await collector.find(isRequest);
+    await ask(place, UNSAMPLED);
+    const { request, call } = await found(place);
     expect(request.traceId).not.toBe(TRACE_ID);
     expect(request).toMatchObject({
-      parentSpanId: null,
-      traceState: '',
+      ...{ parentSpanId: null, traceState: '' },
       links: [{ traceId: TRACE_ID, spanId: PARENT_ID }],
     });
-    const call = await collector.find(({ kind }) => kind === 'client');
-    expect(carried(app)).toMatchObject({
-      traceparent: `00-${request.traceId}-${call.spanId}-01`,
-      tracestate: undefined,
-      baggage: 'tenant=blue',
-    });
+    const traceparent = `00-${request.traceId}-${call.spanId}-01`;
+    expect(forwarded(place.app)).toMatchObject({ traceparent, baggage });
+    expect(forwarded(place.app)).not.toHaveProperty('tracestate');
   });
 
-  test('is a failure by its code where gateway or facade fail, and not where its client does', async () => {
-    await using place = await traced({}, { directPath });
+  test('is a failure by its code or its status where gateway, facade or a plugin fail, and not where its client does', async () => {
+    const onParse = ({ params }: { readonly params: { readonly source?: unknown } }) => {
+      if (String(params.source).includes('inVain')) throw new TypeError('in vain');
+    };
+    await using place = await traced({}, { directPath, plugins: [{ onParse }] });
     const { collector, app, token } = place;
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503, times: 1 });
     await app.query('{ customerId }', { token });
@@ -219,128 +231,91 @@ describe.each([
     expect(later.map(({ isError }) => isError)).toEqual([false, false, false]);
     expect(later.map(({ attributes }) => attributes['http.response.status_code'])).toContain(415);
     const refused = later.flatMap((request) => collector.childrenOf(request));
-    expect(refused).toHaveLength(1);
-    expect(refused[0]).toMatchObject({ isError: false });
+    expect(refused).toMatchObject([{ isError: false }]);
+
+    await app.query('{ inVain: customerId }');
+    const failed = await collector.find(({ attributes }) => attributes['error.type'] === '500');
+    expect(failed.attributes['http.response.status_code']).toBe(500);
   });
 
-  test('is a failure by its status where a plugin fails', async () => {
-    const onParse = () => {
-      throw new TypeError('in vain');
-    };
-    await using place = await traced({}, { directPath, plugins: [{ onParse }] });
-    await place.app.query('{ customerId }');
-    const { attributes } = await place.collector.find(isRequest);
-    expect(attributes).toMatchObject({ 'error.type': '500', 'http.response.status_code': 500 });
-  });
-
-  test('is no failure where its client leaves before the answer, and neither is its call', async () => {
+  test('is no failure where its client leaves before the answer, and neither is its call; its line says so', async () => {
     await using place = await traced({}, { directPath });
     const { collector, app, token } = place;
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
     const client = new AbortController();
-    const asked = fetch(`${app.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      body: JSON.stringify({ query: '{ customerId }' }),
-      signal: client.signal,
-    });
+    const url = `${app.url}/graphql?query={customerId}`;
+    const headers = { authorization: `Bearer ${token}` };
+    const asked = fetch(url, { headers, signal: client.signal });
     await eventually(() => app.sandbox.calls('getCustomerId') === 1);
     client.abort();
     await expect(asked).rejects.toThrow();
-    const request = await collector.find(isRequest);
-    expect(request.isError).toBe(false);
-    expect(request.attributes).not.toHaveProperty('http.response.status_code');
+    const request = await collector.find(({ name }) => name === 'GET /graphql');
     const call = await collector.find(({ kind }) => kind === 'client');
-    expect(call).toMatchObject({ traceId: request.traceId, isError: false });
-    expect(call.attributes).not.toHaveProperty('http.response.status_code');
+    expect(call.traceId).toBe(request.traceId);
+    for (const span of [request, call]) {
+      expect(span.isError).toBe(false);
+      expect(span.attributes).not.toHaveProperty('http.response.status_code');
+    }
+    expect((await lineOf(app, 'request')).outcome).toBe('gone');
   });
 });
 
-describe('what is sampled', () => {
-  const NONE_ELSE = {
+test('orders are sampled whatever the share of the others, and whatever a trusted proxy decided', async () => {
+  await using place = await traced({
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
     OTEL_TRACES_SAMPLER_ARG: '0',
-  };
-
-  test('orders are, whatever the share of the others', async () => {
-    await using place = await traced(NONE_ELSE);
-    const { collector, app, token } = place;
-    const headers = { traceparent: SAMPLED };
-    await app.query('{ customerId }', { token, headers });
-    expect(carried(app).traceparent).toMatch(/-00$/);
-    await fetch(`${app.url}/graphql`, { method: 'POST', body: 'x' });
-    await app.query('mutation { setValue(input: { key: "k", value: 1 }) { __typename } }', {
-      token,
-    });
-    const { data } = await app.query(ORDER, { token, variables: { key: 'key-1' } });
-    expect(data.placeOrder.__typename).toBe('OrderAccepted');
-    const inFragment = ORDER.replace(
-      'placeOrder',
-      '... on Mutation { ...F } }\nfragment F on Mutation { placeOrder',
-    );
-    await app.query(inFragment, { token, variables: { key: 'key-2' } });
-    await eventually(() => collector.spans.filter(isRequest).length === 2);
-    const operations = collector.spans.filter(({ kind }) => kind === 'internal');
-    expect(namesOf(operations)).toEqual(['mutation', 'mutation']);
-    const orders = collector.spans.filter(({ name }) => name === 'POST /trading/positions');
-    expect(orders.map(({ parentSpanId }) => parentSpanId)).toEqual(
-      operations.map(({ spanId }) => spanId),
-    );
+    ...TRUSTED,
   });
-
-  test('orders are where a trusted proxy decided otherwise, and nothing is with always_off', async () => {
-    await using some = await traced({ ...NONE_ELSE, ...TRUSTED });
-    await using off = await traced({ OTEL_TRACES_SAMPLER: 'always_off', ...TRUSTED });
-    for (const [{ app, token }, traceparent] of [
-      [off, SAMPLED],
-      [some, UNSAMPLED],
-    ] as const) {
-      await app.query(ORDER, { token, variables: { key: 'key-1' }, headers: { traceparent } });
-    }
-    expect((await some.collector.find(isRequest)).traceId).toBe(TRACE_ID);
-    await off.app.close();
-    expect(off.collector.spans).toEqual([]);
-  });
+  const { collector, app, token } = place;
+  await app.query('{ customerId }', { token });
+  expect(forwarded(app).traceparent).toMatch(/-00$/);
+  await app.query('mutation { setValue(input: { key: "k", value: 1 }) { __typename } }', { token });
+  const headers = { traceparent: UNSAMPLED };
+  const { data } = await app.query(buying('key-1', '__typename'), { token, headers });
+  expect(data.placeOrder.__typename).toBe('OrderAccepted');
+  const inFragment = buying('key-2', '__typename').replace(
+    'placeOrder',
+    '... on Mutation { ...F } }\nfragment F on Mutation { placeOrder',
+  );
+  await app.query(inFragment, { token });
+  await eventually(() => collector.spans.filter(isRequest).length === 2);
+  expect((await collector.find(isRequest)).traceId).toBe(TRACE_ID);
+  const operations = collector.spans.filter(({ kind }) => kind === 'internal');
+  expect(namesOf(operations)).toEqual(['mutation', 'mutation']);
+  const orders = collector.spans.filter(({ name }) => name === 'POST /trading/positions');
+  expect(orders.map(({ parentSpanId }) => parentSpanId)).toEqual(
+    operations.map(({ spanId }) => spanId),
+  );
 });
 
 describe('a subscription', () => {
-  const TRANSPORTS = [
+  test.each([
     ['WebSocket', webSocketClient],
     ['an event stream', sseClient],
-  ] as const;
-
-  test.each(TRANSPORTS)('over %s is one span, of its start', async (transport, connect) => {
+  ] as const)('over %s is one span, of its start', async (transport, connect) => {
     await using place = await traced({ POSITIONS_POLL_MS: '100' });
     const { collector, app, token } = place;
-    const client = connect(app, token);
-    try {
-      const watcher = client.watch({}, CHANGES);
-      await eventually(() => watcher.events.length > 0);
-      const operation = await collector.find(({ name }) => name === 'subscription');
-      const root = transport === 'WebSocket' ? operation : await collector.find(isRequest);
-      expect(root).toMatchObject({ kind: 'server', parentSpanId: null });
-      if (root !== operation) expect(collector.childrenOf(root)).toEqual([operation]);
-      await eventually(() => app.sandbox.calls('getOpenPositions') > 4);
-      // The polls are traces of their own, linked to nobody.
-      const polls = await eventually(() => {
-        const found = collector.spans.filter(({ attributes }) => attributes['trading_graph.poll']);
-        expect(found.length).toBeGreaterThan(3);
-        return found;
-      });
-      for (const poll of polls) {
-        expect(poll).toMatchObject({
-          name: 'GET /trading/positions',
-          parentSpanId: null,
-          links: [],
-        });
-        expect(poll.traceId).not.toBe(root.traceId);
-      }
-      expect(new Set(polls.map(({ traceId }) => traceId)).size).toBe(polls.length);
-      expect(carried(app, 'getOpenPositions').requestId).toBeUndefined();
-      expect(collector.spans.filter(({ name }) => name === 'subscription')).toHaveLength(1);
-    } finally {
-      await client.dispose();
+    await using client = connect(app, token);
+    client.watch({}, CHANGES);
+    const operation = await collector.find(({ name }) => name === 'subscription');
+    const root = transport === 'WebSocket' ? operation : await collector.find(isRequest);
+    expect(root).toMatchObject({ kind: 'server', parentSpanId: null });
+    if (root !== operation) expect(collector.childrenOf(root)).toEqual([operation]);
+    // The polls are traces of their own, linked to nobody.
+    const polls = await eventually(() => {
+      const found = collector.spans.filter(({ attributes }) => attributes['trading_graph.poll']);
+      expect(found.length).toBeGreaterThan(3);
+      return found;
+    });
+    const alone = { name: 'GET /trading/positions', parentSpanId: null, links: [] };
+    for (const poll of polls) expect(poll).toMatchObject(alone);
+    const traces = [root, ...polls].map(({ traceId }) => traceId);
+    expect(new Set(traces).size).toBe(1 + polls.length);
+    for (const { headers } of app.sandbox.requests('getOpenPositions').slice(-3)) {
+      for (const name of NAMES)
+        if (name !== 'traceparent') expect(headers).not.toHaveProperty(name);
     }
+    expect(collector.spans.filter(({ name }) => name === 'subscription')).toHaveLength(1);
   });
 
   test('and a query over one socket are traces of their own, linked to the upgrade', async () => {
@@ -367,7 +342,7 @@ describe('a subscription', () => {
       await eventually(() => app.logged.some((line) => line.includes(root.traceId)));
     }
     expect(roots[0]?.traceId).not.toBe(roots[1]?.traceId);
-    expect(carried(app).requestId).toBe('socket-1');
+    expect(forwarded(app)['x-request-id']).toBe('socket-1');
   });
 });
 
@@ -379,7 +354,7 @@ test('nothing personal is in a span', async () => {
   const headers = { baggage: 'user=canary-baggage', 'user-agent': 'canary-agent' };
   const { data } = await app.query('{ session { login balance } }', { token, headers });
   await app.query('query Canary700001 { customerId canaryField }', { token });
-  await app.query(ORDER, { token, variables: { key: 'canary-key' } });
+  await app.query(buying('canary-key', '__typename'), { token });
   await app.query(
     'mutation { setValue(input: { key: "canary-setting", value: "canary-value" }) { __typename } }',
     { token },
@@ -414,35 +389,32 @@ test('nothing personal is in a span', async () => {
   }
 });
 
-describe('a collector that', () => {
+test('a collector that never answers delays neither requests nor the shutdown; the queue is bounded', async () => {
   // Longer than the test may take: a request or a shutdown that waited for an export would not end in time.
-  const PATIENT = { OTEL_EXPORTER_OTLP_TIMEOUT: '120000', OTEL_BSP_EXPORT_TIMEOUT: '120000' };
+  const patient = { OTEL_EXPORTER_OTLP_TIMEOUT: '120000', OTEL_BSP_EXPORT_TIMEOUT: '120000' };
+  const small = { OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2' };
+  await using place = await traced({ ...patient, ...small }, { status: () => null });
+  const { app, token } = place;
+  for (let sent = 0; sent < 20; sent += 1) {
+    expect((await app.query('{ customerId }', { token })).errors).toEqual([]);
+  }
+  const dropped = () => seriesValue(app, 'spans_dropped_total{reason="queue_full"}');
+  // Three spans for each of the twenty, of which two are under way and four wait.
+  await eventually(async () => (await dropped()) === 60 - 6);
+  await app.close();
+});
 
-  test('never answers delays neither requests nor the shutdown; the queue is bounded', async () => {
-    const small = { OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2' };
-    await using place = await traced({ ...PATIENT, ...small }, { status: () => null });
-    const { app, token } = place;
-    for (let sent = 0; sent < 20; sent += 1) {
-      expect((await app.query('{ customerId }', { token })).errors).toEqual([]);
-    }
-    const dropped = () => seriesValue(app, 'spans_dropped_total{reason="queue_full"}');
-    // Three spans for each of the twenty, of which two are under way and four wait.
-    await eventually(async () => (await dropped()) === 60 - 6);
-    await app.close();
-  });
-
-  test('fails and comes back has the spans that follow', async () => {
-    let status = 400;
-    await using place = await traced({}, { status: () => status });
-    const { collector, app } = place;
-    await app.query('{ __typename }');
-    await eventually(() => app.logged.some((line) => line.includes('spans cannot be exported')));
-    expect(await seriesValue(app, 'spans_dropped_total{reason="export"}')).toBe(2);
-    status = 200;
-    await app.query('{ __typename }');
-    await collector.find(isRequest);
-    await eventually(() => app.logged.some((line) => line.includes('spans are exported again')));
-  });
+test('a collector that fails and comes back has the spans that follow', async () => {
+  let status = 400;
+  await using place = await traced({}, { status: () => status });
+  const { collector, app } = place;
+  await app.query('{ __typename }');
+  await eventually(() => app.logged.some((line) => line.includes('spans cannot be exported')));
+  expect(await seriesValue(app, 'spans_dropped_total{reason="export"}')).toBe(2);
+  status = 200;
+  await app.query('{ __typename }');
+  await collector.find(isRequest);
+  await eventually(() => app.logged.some((line) => line.includes('spans are exported again')));
 });
 
 test('a shutdown exports what is left, as OTLP in JSON, with the headers and the names of the environment', async () => {
@@ -466,4 +438,105 @@ test('a shutdown exports what is left, as OTLP in JSON, with the headers and the
     'deployment.environment.name': 'test',
     'telemetry.sdk.language': 'nodejs',
   });
+});
+
+async function sent(app: TestApp, headers: Readonly<Record<string, string>>): Promise<Forwarded> {
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  const { errors } = await app.query('{ customerId }', { token, headers });
+  expect(errors).toEqual([]);
+  return forwarded(app);
+}
+
+describe.each([
+  ['the direct path', true],
+  ['yoga', false],
+])('without tracing, by %s,', (_, directPath) => {
+  const app = sharedApp(TRUSTED, { directPath });
+
+  test('the trace of a trusted proxy is sent on to the gateway as it is, else the id alone', async () => {
+    expect(await sent(app, ALL)).toEqual(ALL);
+    const { traceparent, baggage, ...rest } = ALL;
+    expect(await sent(app, { traceparent, 'x-request-id': 'r' })).toEqual({
+      traceparent,
+      'x-request-id': 'r',
+    });
+    // A baggage needs no trace, and a tracestate is nothing without one.
+    expect(await sent(app, { baggage, ...rest })).toEqual({ baggage, 'x-request-id': 'request-1' });
+    expect(await sent(app, {})).toEqual({
+      'x-request-id': expect.stringMatching(/^[\da-f-]{36}$/),
+    });
+  });
+
+  test('that of anybody else keeps its id, and makes nobody record it', async () => {
+    await using own = await startTestApp({}, { directPath });
+    const { traceparent, ...rest } = await sent(own, ALL);
+    expect(traceparent).toMatch(new RegExp(`^00-${TRACE_ID}-[\\da-f]{16}-00$`));
+    expect(traceparent).not.toContain(PARENT_ID);
+    expect(rest).toEqual({ baggage: ALL.baggage, 'x-request-id': 'request-1' });
+    const again = await sent(own, ALL);
+    expect(again.traceparent).not.toBe(traceparent);
+  });
+
+  test.each([
+    ['traceparent', SAMPLED.toUpperCase()],
+    ['traceparent', SAMPLED.replace(TRACE_ID, '0'.repeat(32))],
+    ['traceparent', SAMPLED.replace(PARENT_ID, '0'.repeat(16))],
+    ['traceparent', [SAMPLED, SAMPLED]],
+    ['traceparent', `${SAMPLED}-${'x'.repeat(8_000)}`],
+    ['tracestate', `a=${'\u00e9'}`],
+    ['tracestate', `a=${'x'.repeat(8_000)}`],
+    ['baggage', `a=${'\u00e9'}`],
+    ['traceparent', `${SAMPLED}-more`],
+    ['traceparent', SAMPLED.replace('00-', 'ff-')],
+    ['traceparent', SAMPLED.slice(0, -1)],
+    ['baggage', `a=${'x'.repeat(1_023)}`],
+    ['baggage', ['a=1', `b=${'x'.repeat(1_020)}`]],
+    ['x-request-id', 'two words'],
+    ['x-request-id', 'x'.repeat(129)],
+  ])('a %s that is malformed or too long is not sent on (%#)', async (name, value) => {
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    const { status } = await rawRequest(`${app.url}/graphql?query={customerId}`, {
+      headers: { authorization: `Bearer ${token}`, ...ALL, [name]: value },
+    });
+    expect(status).toBe(200);
+    const arrived = forwarded(app);
+    const { [name as keyof typeof ALL]: _dropped, ...others } = ALL;
+    if (name === 'x-request-id') {
+      expect(arrived['x-request-id']).toMatch(/^[\da-f-]{36}$/);
+      expect(arrived).toMatchObject(others);
+    } else {
+      // Nothing is left of a state without its trace.
+      const { tracestate: _state, ...traceless } = others as typeof ALL;
+      expect(arrived).toEqual(name === 'traceparent' ? traceless : others);
+    }
+  });
+});
+
+test('the operations of a socket send on what its upgrade brought, an order what its request did, and polls nothing', async () => {
+  await using app = await startTestApp({ ...TRUSTED, POSITIONS_POLL_MS: '100' });
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  using socket = await initializedSocket(app, token, { headers: ALL });
+  socket.subscribe('query', '{ customerId }');
+  await socket.until('query', 'next');
+  expect(forwarded(app)).toEqual(ALL);
+  const headers = { ...ALL, 'x-request-id': 'order-1' };
+  const { data } = await app.query(buying('k', '__typename'), { token, headers });
+  expect(data.placeOrder.__typename).toBe('OrderAccepted');
+  expect(app.sandbox.requests('openPosition')[0]?.headers).toMatchObject(headers);
+  await socket.watch('live', 'subscription { positionChanges { cursor } }');
+  app.sandbox.clearCalls();
+  await eventually(() => app.sandbox.calls('getOpenPositions') > 2);
+  for (const { headers } of app.sandbox.requests('getOpenPositions')) {
+    for (const name of NAMES) expect(headers).not.toHaveProperty(name);
+  }
+});
+
+test.each([
+  ['without tracing', {}],
+  ['with tracing', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', ...TRUSTED }],
+])('%s fixed headers of the gateway win over those of a request', async (_, environment) => {
+  const fixed = { traceparent: SAMPLED.replace('-01', '-00'), 'x-request-id': 'fixed' };
+  const GATEWAY_HEADERS = JSON.stringify(fixed);
+  await using app = await startTestApp({ GATEWAY_HEADERS, ...environment });
+  expect(await sent(app, ALL)).toEqual(fixed);
 });

@@ -81,34 +81,19 @@ const OPENED_AT_ONCE = 25;
 export class Crowd implements Disposable {
   readonly viewers: Viewer[] = [];
 
-  static async open(options: CrowdOptions): Promise<Crowd> {
+  static async open({ url, sandbox, accounts, socketsPerAccount, route = true }: CrowdOptions) {
     const crowd = new Crowd();
-    await crowd.add(options);
-    return crowd;
-  }
-
-  async add({ url, sandbox, accounts, socketsPerAccount, route = true }: CrowdOptions) {
     for (let n = 0; n < accounts * socketsPerAccount; n += 1) {
       const email = `user-${1 + (n % accounts)}@example.com`;
-      this.viewers.push(new Viewer({ email, url, sandbox, route, address: loopbackAddress(n) }));
-      if (n % OPENED_AT_ONCE === 0) await this.allLive();
+      crowd.viewers.push(new Viewer({ email, url, sandbox, route, address: loopbackAddress(n) }));
+      if (n % OPENED_AT_ONCE === 0) await crowd.allLive();
     }
-    await this.allLive();
+    await crowd.allLive();
+    return crowd;
   }
 
   async allLive(): Promise<void> {
     await eventually(() => this.viewers.every(({ state }) => state?.status === 'LIVE'));
-  }
-
-  /** The viewers whose list is not the one of the others of their account. */
-  disagreeing(): readonly Viewer[] {
-    const lists = new Map<string, string>();
-    return this.viewers.filter(({ email, state }) => {
-      const list = JSON.stringify(state?.positions);
-      const first = lists.get(email) ?? list;
-      lists.set(email, first);
-      return list !== first;
-    });
   }
 
   [Symbol.dispose](): void {

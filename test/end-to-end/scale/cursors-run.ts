@@ -4,15 +4,14 @@ import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
 import { orderElsewhere } from '../../support/order-elsewhere.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
-import { webSocketClient } from '../live/watcher.ts';
+import { type ChangesEvent, webSocketClient } from '../live/watcher.ts';
 import { createSeededRandom, type SeededRandom } from '../orders/seeded-random.ts';
 import { type Recovery, Viewer } from './crowd.ts';
-import { foldsOf } from './strict-fold.ts';
 
 export interface CursorRun {
   readonly seed: number;
   readonly faults: number;
-  readonly onFault?: (done: number, fault: string) => void;
+  readonly onFault?: (done: number) => void;
 }
 
 export interface CursorReport {
@@ -49,7 +48,7 @@ export async function runCursors({ seed, faults, onFault }: CursorRun): Promise<
     await settles(world).catch((error: Error) => {
       differences.push(`after fault ${done}, ${fault}: ${error.message}`);
     });
-    onFault?.(done, fault);
+    onFault?.(done);
   }
   const folds = world.watchers.map(({ events }) => foldsOf(events));
   const sum = (key: 'continued' | 'snapshots') => folds.reduce((all, one) => all + one[key], 0);
@@ -189,4 +188,38 @@ function printOf(rows: readonly Row[]): string {
     .map(({ id, profit }) => `${id}:${profit}`)
     .sort()
     .join();
+}
+
+interface Folds {
+  /** Events that do not fit the list before them: a gap, or a row too many. */
+  readonly misfits: readonly string[];
+  /** Events on a new line that go on from the last cursor, and those that are the whole list. */
+  readonly continued: number;
+  readonly snapshots: number;
+}
+
+/** Folds a subscriber's events, and holds each to what the documentation says of it. */
+function foldsOf(events: readonly ChangesEvent[]): Folds {
+  const rows = new Set<string>();
+  const misfits: string[] = [];
+  let snapshots = 0;
+  for (const [at, event] of events.entries()) {
+    const { snapshot, upserted, opened, closed, totals } = event;
+    const misfit = (words: string) => misfits.push(`event ${at}: ${words}`);
+    if (snapshot) {
+      snapshots += 1;
+      rows.clear();
+    } else {
+      const unknown = closed.filter((id) => !rows.has(id));
+      if (unknown.length > 0) misfit(`closes ${unknown}, which the list does not have`);
+      const news = upserted.filter(({ id }) => !rows.has(id)).map(({ id }) => id);
+      if (news.toSorted().join() !== opened.toSorted().join()) {
+        misfit(`opens ${opened}, while ${news} are new`);
+      }
+    }
+    for (const id of closed) rows.delete(id);
+    for (const { id } of upserted) rows.add(id);
+    if (rows.size !== totals.count) misfit(`leaves ${rows.size} rows of ${totals.count}`);
+  }
+  return { misfits, continued: events.length - snapshots, snapshots };
 }

@@ -1,6 +1,7 @@
+import { serverAudits } from 'graphql-http';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp } from '../../support/app.ts';
 import { CLIENT_REQUESTS, type ClientRequest } from '../../support/client-requests.ts';
+import { eventually } from '../../support/eventually.ts';
 import { generalPathCount } from '../../support/general-path-count.ts';
 import { rawPost, rawResponse } from '../../support/raw-request.ts';
 import { readUntil } from '../../support/read-until.ts';
@@ -16,7 +17,7 @@ describe.each([
   ['by the direct path', true],
   ['by yoga', false],
 ])('clients as they are, %s', (_path, directPath) => {
-  const app = sharedApp({}, { directPath });
+  const app = sharedApp({}, { directPath, connections: { pingMs: 50 } });
   let token: string;
   beforeAll(() => {
     token = app.sandbox.token({ email: 'demo@example.com' });
@@ -87,41 +88,89 @@ describe.each([
     });
   });
 
-  test('a subscription that its client cannot read is refused by name', async () => {
-    const { status, text } = await send({ ...POST, accept: 'application/json' }, WATCH);
-    expect(status).toBe(406);
-    expect(JSON.parse(text).errors).toEqual([
-      {
-        message: expect.stringContaining('text/event-stream'),
-        extensions: { code: 'NOT_ACCEPTABLE', retryable: false },
-      },
-    ]);
-  });
-
-  test('what allows none of the types is refused before anything is carried out', async () => {
+  test('what allows none of the types, or not those of a subscription, is refused by name before anything is carried out', async () => {
     app.sandbox.clearCalls();
     const before = await generalPathCount(app);
-    for (const accept of ['image/png', 'application/json;q=0, multipart/mixed', 'text/html']) {
-      const document = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
+    const write = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
+    for (const [accept, document] of [
+      ['image/png', write],
+      ['application/json;q=0, multipart/mixed', write],
+      ['text/html', write],
+      ['application/json', WATCH],
+    ] as const) {
       const { status, text } = await send({ ...POST, accept }, document);
       expect(status).toBe(406);
-      expect(JSON.parse(text).errors[0].extensions.code).toBe('NOT_ACCEPTABLE');
+      expect(JSON.parse(text).errors).toEqual([
+        {
+          message: expect.stringContaining('text/event-stream'),
+          extensions: { code: 'NOT_ACCEPTABLE', retryable: false },
+        },
+      ]);
     }
-    expect(app.sandbox.calls()).toBe(0);
-    expect(await generalPathCount(app)).toBe(before);
+    expect(app.sandbox.calls('setValue')).toBe(0);
+    expect((await generalPathCount(app)) - before).toBe(directPath ? 0 : 1);
   });
-});
 
-test('other methods and malformed query strings are counted, and malformed bodies need no yoga', async () => {
-  await using app = await startTestApp({}, { directPath: true });
-  const post = (body: string) => rawPost(`${app.url}/graphql`, body);
-  const answers = await Promise.all([
-    fetch(`${app.url}/graphql?query={__typename}`, { method: 'PUT' }),
-    fetch(`${app.url}/graphql?query={__typename}&variables={`),
-    post('{'),
-    post('[]'),
-    post('null'),
-  ]);
-  expect(answers.map(({ status }) => status)).toEqual([405, 400, 400, 400, 400]);
-  expect(await generalPathCount(app)).toBe(2);
+  const headersOf = (token: string | null) => ({
+    ...{ accept: 'text/event-stream', 'content-type': 'application/json' },
+    ...(token !== null && { authorization: `Bearer ${token}` }),
+  });
+
+  test('an event stream begins with a ping, goes on with them while it is quiet, and says that it is complete', async () => {
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    const response = await rawResponse(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: headersOf(token),
+      body: '{"query":"subscription { positions { id } }"}',
+    });
+    let text = '';
+    response.on('data', (chunk) => {
+      text += chunk;
+    });
+    expect(response.headers).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    });
+    await eventually(() => text.split(':\n\n').length > 4);
+    app.sandbox.revoke({ token });
+    await eventually(() => response.complete);
+    const [first, last, rest] = text
+      .replaceAll(/^:\n\n/gm, '')
+      .split(/(?<=^event: next\ndata: .*\n\n)/m);
+    expect(text).toMatch(/^(:\n\n)+event: next\ndata: \{"data":\{"positions":\[\{"id":/);
+    expect(first).toMatch(/^event: next\ndata: \{"data":.*\}\n\n$/);
+    expect(last).toMatch(/^event: next\ndata: \{"errors":\[\{.*"code":"UNAUTHENTICATED".*\}\n\n$/);
+    expect(rest).toBe('event: complete\ndata:\n\n');
+  });
+
+  test('an event stream of a query, or of what is refused, is its only event', async () => {
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    const ask = async (query: string, as: string | null = token) => {
+      const body = JSON.stringify({ query });
+      const answer = await rawPost(`${app.url}/graphql`, body, headersOf(as));
+      expect(answer.status).toBe(200);
+      expect(answer.headers).toMatchObject({
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-store',
+      });
+      const json = /^event: next\ndata: (.*)\n\nevent: complete\ndata:\n\n$/.exec(answer.text)?.[1];
+      return json?.replace(/"extensions":\{"gateway":.*?\}\}$/, '"extensions":{}}');
+    };
+    expect(await ask('{ __typename }')).toBe('{"data":{"__typename":"Query"},"extensions":{}}');
+    // Made of the catalog alone, whose bytes are cached.
+    const ofCatalog = '{ instrument(id: "AAPL") { id } }';
+    for (let count = 0; count < 2; count += 1) {
+      expect(await ask(ofCatalog)).toBe('{"data":{"instrument":{"id":"AAPL"}},"extensions":{}}');
+    }
+    expect(await ask('{ nope }')).toBe(
+      '{"errors":[{"message":"Cannot query field \\"nope\\" on type \\"Query\\".","locations":[{"line":1,"column":3}],"extensions":{"code":"GRAPHQL_VALIDATION_FAILED","retryable":false}}]}',
+    );
+    expect(await ask('subscription { positions { id } }', null)).toContain('UNAUTHENTICATED');
+  });
+
+  // The public suite, the optional ones too.
+  test.each(serverAudits({ url: () => `${app.url}/graphql` }))('$name ($id)', async (audit) => {
+    expect(await audit.fn()).toMatchObject({ status: 'ok' });
+  });
 });

@@ -1,9 +1,10 @@
-import { Agent, request as httpRequest } from 'node:http';
+import { execFileSync } from 'node:child_process';
+import { Agent } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
-import { rawPost, rawRequest } from '../../support/raw-request.ts';
+import { rawRequest } from '../../support/raw-request.ts';
 import { startedOnce } from '../../support/started.ts';
 import { stepUntil } from '../../support/steps.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
@@ -35,19 +36,20 @@ describe('SIGTERM', () => {
     sandbox.clearCalls();
     // Long enough that some are always in flight.
     sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 20 });
-    const clients = [
-      ...Array.from({ length: 12 }, () => askOverHttp(facade.url)),
-      ...Array.from({ length: 4 }, () => askOverWebSocket(facade.webSocketUrl)),
-    ];
-    await eventually(() => clients.every(({ answered }) => answered >= 3));
+    const ways = [...Array(12).fill(askOverHttp), ...Array(4).fill(askOverWebSocket)];
+    const clients = ways.map((ask) => {
+      const tally: Tally = { answered: 0, lost: [] };
+      return { tally, done: ask(facade, tally) as Promise<void> };
+    });
+    await eventually(() => clients.every(({ tally }) => tally.answered >= 3));
     facade.signal('SIGTERM');
     expect(await facade.ended()).toBe(0);
     // A request that never ends would use it up.
     expect(facade.logged.join()).not.toContain('the time to drain is over');
     await Promise.all(clients.map(({ done }) => done));
-    expect(clients.flatMap(({ lost }) => lost)).toEqual([]);
+    expect(clients.flatMap(({ tally }) => tally.lost)).toEqual([]);
     // Whatever was executed was answered.
-    const answered = clients.reduce((sum, client) => sum + client.answered, 0);
+    const answered = clients.reduce((sum, { tally }) => sum + tally.answered, 0);
     expect(sandbox.calls('getCustomerId')).toBe(answered);
   });
 
@@ -73,86 +75,85 @@ describe('SIGTERM', () => {
   });
 });
 
-function post(url: string, query: string) {
-  return rawPost(`${url}/graphql`, JSON.stringify({ query }), { authorization: `Bearer ${token}` });
+test.runIf(process.platform === 'linux')(
+  'a module that cannot be loaded with its first request is loaded with a later one',
+  async () => {
+    await using facade = await startFacade();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const status = async (method: string, path: string) =>
+      (await rawRequest(`${facade.url}${path}`, { method, agent })).status;
+    try {
+      expect(await status('GET', '/health/live')).toBe(200);
+      // The connection is there already, and nothing more can be opened.
+      limitFiles(facade, '1:');
+      // Yoga says which methods are allowed.
+      expect(await status('PUT', '/graphql')).toBe(500);
+      limitFiles(facade, '1024:');
+      expect(await status('PUT', '/graphql')).toBe(405);
+    } finally {
+      agent.destroy();
+    }
+  },
+);
+
+function post(url: string, query: string, agent?: Agent) {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  const body = JSON.stringify({ query });
+  return rawRequest(`${url}/graphql`, { method: 'POST', headers, body, ...(agent && { agent }) });
 }
 
-interface Asking {
-  readonly answered: number;
-  /** Counts requests that were sent and received no answer, or a wrong one. */
-  readonly lost: readonly string[];
-  /** Resolves when the server accepts no more. */
-  readonly done: Promise<void>;
+interface Tally {
+  answered: number;
+  /** Answers that are wrong, and what became of requests that were sent and have none. */
+  readonly lost: string[];
 }
 
-/** Asks again for as long as there are answers. */
-async function untilLeft(ask: () => Promise<string>): Promise<void> {
-  let last = 'answered';
+/** Asks again for as long as there are answers; null is none any more. */
+async function untilLeft(tally: Tally, ask: () => Promise<string | null>): Promise<void> {
+  let answer: string | null = '';
   const again = async () => {
-    last = await ask();
+    answer = await ask();
+    if (answer === null) return;
+    tally.answered += 1;
+    if (!answer.includes('"cus_700001"')) tally.lost.push(answer);
   };
-  await stepUntil(() => last !== 'answered', again, MOST_REQUESTS);
+  await stepUntil(() => answer === null, again, MOST_REQUESTS);
 }
 
 /** Sends one request after the other on a keep-alive connection, as an app's HTTP client does. */
-function askOverHttp(url: string): Asking {
+async function askOverHttp({ url }: FacadeProcess, tally: Tally): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const asking = { answered: 0, lost: [] as string[] };
-  const ask = () =>
-    new Promise<'refused' | 'answered'>((resolve) => {
-      const outgoing = httpRequest(`${url}/graphql`, {
-        agent,
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      });
-      outgoing.on('response', async (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        try {
-          for await (const chunk of response) text += chunk;
-        } catch (error) {
-          asking.lost.push(`cut: ${error}`);
-        }
-        if (!text.includes('"cus_700001"')) asking.lost.push(`${response.statusCode} ${text}`);
-        asking.answered += 1;
-        resolve('answered');
-      });
-      outgoing.on('error', (error: NodeJS.ErrnoException) => {
-        // The port is closed; or the connection was, since a machine that is busy sent nothing on it for a while: HTTP
-        // clients send again what found a kept connection closed.
-        const isUnsent = outgoing.reusedSocket && error.code === 'ECONNRESET';
-        if (error.code !== 'ECONNREFUSED' && !isUnsent)
-          asking.lost.push(String(error.code ?? error));
-        resolve('refused');
-      });
-      outgoing.end(JSON.stringify({ query: '{ customerId }' }));
-    });
-  const run = async () => {
-    await untilLeft(ask);
-    agent.destroy();
-  };
-  return Object.assign(asking, { done: run() });
+  await untilLeft(tally, async () => {
+    try {
+      return (await post(url, '{ customerId }', agent)).text;
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      // The port is closed; or the connection was, since a machine that is busy sent nothing on it for a while: HTTP
+      // clients send again what found a kept connection closed.
+      const isUnsent = code === 'ECONNREFUSED' || (code === 'ECONNRESET' && message !== 'aborted');
+      if (!isUnsent) tally.lost.push(String(error));
+      return null;
+    }
+  });
+  agent.destroy();
 }
 
 /** One operation after the other on a socket, until the server has closed it. */
-function askOverWebSocket(webSocketUrl: string): Asking {
-  const asking = { answered: 0, lost: [] as string[] };
-  const run = async () => {
-    using raw = await initializedSocket({ webSocketUrl }, token);
-    let id = 0;
-    await untilLeft(async () => {
-      id += 1;
-      raw.subscribe(`${id}`, '{ customerId }');
-      const messages = () => raw.of(`${id}`);
-      const isComplete = () => messages().some(({ type }) => type === 'complete');
-      await eventually(() => isComplete() || raw.closed !== null);
-      if (!isComplete()) return 'closed';
-      if (messages()[0]?.payload?.data?.customerId !== 'cus_700001') asking.lost.push('no answer');
-      asking.answered += 1;
-      return 'answered';
-    });
-    const { code } = await raw.close();
-    if (code !== 1012 && code !== 1001) asking.lost.push(`closed with ${code}`);
-  };
-  return Object.assign(asking, { done: run() });
+async function askOverWebSocket(facade: FacadeProcess, tally: Tally): Promise<void> {
+  using raw = await initializedSocket(facade, token);
+  let id = 0;
+  await untilLeft(tally, async () => {
+    id += 1;
+    raw.subscribe(`${id}`, '{ customerId }');
+    const isComplete = () => raw.of(`${id}`).some(({ type }) => type === 'complete');
+    await eventually(() => isComplete() || raw.closed !== null);
+    return isComplete() ? JSON.stringify(raw.of(`${id}`)[0]) : null;
+  });
+  const { code } = await raw.close();
+  if (code !== 1012 && code !== 1001) tally.lost.push(`closed with ${code}`);
+}
+
+/** Sets the soft limit of open files; those that are open stay open. */
+function limitFiles({ pid }: FacadeProcess, limit: string): void {
+  execFileSync('prlimit', ['--pid', String(pid), `--nofile=${limit}`]);
 }

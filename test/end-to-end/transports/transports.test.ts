@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest';
+import { startSandbox } from '../../../sandbox/start.ts';
+import { startTestApp } from '../../support/app.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { unsignedToken } from '../../support/tokens.ts';
 import { codesOf, TRANSPORTS } from '../limits/every-transport.ts';
 
-const app = sharedApp({ INTROSPECTION: 'off' });
+const app = sharedApp();
+const MOST_BYTES = 4_000;
 
-describe.each(TRANSPORTS)('%s', (_name, ask) => {
+const WITH_PLACES = {
+  'an argument that is repeated': `{ instruments(${'first: 1 '.repeat(200)}) { totalCount } }`,
+  'fields that conflict': `{ ${'a: __typename '.repeat(20)} a: customerId }`,
+  'fields that fail': `{ ${'customerId '.repeat(140)} }`,
+  'a subscription that does not start': `subscription { ${'positions { id } '.repeat(100)} }`,
+};
+
+describe.each(TRANSPORTS)('%s', (transport, ask) => {
   const demo = () => app.sandbox.token({ email: 'demo@example.com' });
-
-  test('answers', async () => {
-    const operation = {
-      query: 'query ($id: ID!) { customerId instrument(id: $id) { name } }',
-      variables: { id: 'AAPL' },
-    };
-    const { data, errors } = await ask(app, operation, demo());
-    expect(errors).toBeUndefined();
-    expect(data).toEqual({ customerId: 'cus_700001', instrument: { name: 'Apple Inc.' } });
-  });
 
   test('refuses requests without a token, or with a forged one', async () => {
     await ask(app, { query: '{ catalog { group } }' }, demo());
@@ -33,27 +33,6 @@ describe.each(TRANSPORTS)('%s', (_name, ask) => {
       });
       expect(new Set(codesOf(result))).toEqual(new Set(['UNAUTHENTICATED']));
     }
-  });
-
-  test.each([
-    ['a typo', { query: '{ nope }' }, 'GRAPHQL_VALIDATION_FAILED'],
-    ['a half document', { query: '{' }, 'GRAPHQL_PARSE_FAILED'],
-    [
-      'introspection',
-      { query: '{ __schema { queryType { name } } }' },
-      'GRAPHQL_VALIDATION_FAILED',
-    ],
-    [
-      'a wrong variable',
-      { query: 'query ($a: Int!) { session(maxAge: $a) { id } }' },
-      'BAD_USER_INPUT',
-    ],
-  ])('refuses %s with its code', async (_what, operation, code) => {
-    app.sandbox.clearCalls();
-    const result = await ask(app, operation, demo());
-    expect(result.data ?? null).toBeNull();
-    expect(new Set(codesOf(result))).toEqual(new Set([code]));
-    expect(app.sandbox.calls()).toBe(0);
   });
 
   test('answers the fields that succeed beside the same error of one that fails', async () => {
@@ -74,22 +53,66 @@ describe.each(TRANSPORTS)('%s', (_name, ask) => {
       },
     ]);
   });
+
+  test('gives an error three locations at most, and all of them few bytes', async () => {
+    const placesOf = async (query: string, operationName?: string) => {
+      const answer = await ask(app, { query, ...(operationName && { operationName }) });
+      expect(JSON.stringify(answer).length).toBeLessThan(MOST_BYTES);
+      const errors = (answer.errors ?? []) as readonly { locations?: readonly unknown[] }[];
+      return errors.map(({ locations = [] }) => locations.length);
+    };
+    const hasEvents = transport === 'event stream' || transport === 'WebSocket';
+    for (const [what, query] of Object.entries(WITH_PLACES)) {
+      if (query.startsWith('subscription') && !hasEvents) continue;
+      const places = await placesOf(query);
+      expect(Math.min(...places), what).toBeGreaterThan(0);
+      expect(Math.max(...places), what).toBeLessThanOrEqual(3);
+    }
+    const operations = Array.from({ length: 50 }, (_, at) => `query Q${at} { nope${at} }`);
+    expect(await placesOf(operations.join(' '), 'Q7')).toEqual(Array.from({ length: 10 }, () => 1));
+  });
 });
 
-test.each(['GET', 'POST'])(
-  '%s with a slash at the end is sent to /graphql, as it is',
-  async (method) => {
-    const query = '?query=%7B__typename%7D';
+test('a request with a slash at the end is sent to /graphql, as it is', async () => {
+  const query = '?query=%7B__typename%7D';
+  for (const method of ['GET', 'POST']) {
     const { status, headers } = await rawRequest(`${app.url}/graphql/${query}`, { method });
-    expect({ status, location: headers.location }).toEqual({
-      status: 308,
-      location: `/graphql${query}`,
-    });
-    const followed = await fetch(`${app.url}/graphql/`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"query":"{ __typename }"}',
-    });
-    expect(await followed.json()).toMatchObject({ data: { __typename: 'Query' } });
+    expect([status, headers.location]).toEqual([308, `/graphql${query}`]);
+  }
+  const followed = await fetch(`${app.url}/graphql/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"query":"{ __typename }"}',
+  });
+  expect(await followed.json()).toMatchObject({ data: { __typename: 'Query' } });
+});
+
+const NEARLY_A_FIELD = { query: '{ positons { id } }' };
+const NEARLY_A_VALUE = {
+  query: 'query ($by: InstrumentOrderBy!) { instruments(orderBy: { by: $by }) { totalCount } }',
+  variables: { by: 'SYMBOLL' },
+};
+
+test.each([
+  ['the sandbox', {}, true],
+  ['the sandbox', { INTROSPECTION: 'off' }, false],
+  ['the sandbox', { NODE_ENV: 'production', SANDBOX: 'on', INTROSPECTION: 'on' }, true],
+  ['a real gateway', {}, false],
+  ['a real gateway', { NODE_ENV: 'development' }, false],
+] as const)(
+  'with %s and %j suggestions are made and introspection is answered: %s',
+  async (which, environment, expected) => {
+    await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+    const options = which === 'the sandbox' ? {} : { gateway };
+    await using app = await startTestApp(environment, options);
+    for (const [transport, ask] of TRANSPORTS) {
+      for (const asked of [NEARLY_A_FIELD, NEARLY_A_VALUE]) {
+        const { errors = [] } = await ask(app, asked);
+        expect(errors, transport).toHaveLength(1);
+        expect(errors[0]?.message.includes('Did you mean'), transport).toBe(expected);
+      }
+      const { data } = await ask(app, { query: '{ __schema { queryType { name } } }' });
+      expect(data !== undefined, transport).toBe(expected);
+    }
   },
 );

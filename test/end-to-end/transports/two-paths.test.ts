@@ -1,4 +1,4 @@
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
 import { createRandom, pick } from '../../../sandbox/random.ts';
@@ -7,6 +7,7 @@ import { buildSchema } from '../../../src/schema/schema.ts';
 import type { TestApp } from '../../support/app.ts';
 import { inFull } from '../../support/in-full.ts';
 import { randomDocument } from '../../support/random-documents.ts';
+import { type RawRequest, rawResponse } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
 import { inSeconds, withClaims } from '../../support/tokens.ts';
@@ -69,32 +70,19 @@ const agent = new Agent({ keepAlive: true, maxSockets: AT_A_TIME });
 afterAll(() => agent.destroy());
 
 async function send(app: TestApp, asked: RandomRequest): Promise<Answer> {
+  const url = `${app.url}/graphql${asked.search}`;
+  const over = async (request: RawRequest) =>
+    answerOf(await rawResponse(url, request), asked.isEndless);
   // A refusal may close its connection, on which the next request can be on its way already.
-  const answer = await sendOver(agent, app, asked).catch(() => null);
+  const answer = await over({ ...asked, agent }).catch(() => null);
   if (answer) return answer;
   // A connection of its own is asked for like the agent's, or the server would say that it closes it.
   const alone = { ...asked, headers: { ...asked.headers, connection: 'keep-alive' } };
   for (let tries = 0; tries < 2; tries += 1) {
-    const repeated = await sendOver(false, app, alone).catch(() => null);
+    const repeated = await over(alone).catch(() => null);
     if (repeated) return repeated;
   }
   return { status: 0, headers: {}, body: 'reset' };
-}
-
-function sendOver(
-  by: Agent | false,
-  app: TestApp,
-  { method = 'GET', headers = {}, body, search, isEndless }: RandomRequest,
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(app.url);
-    const options = { hostname, port, path: `/graphql${search}`, agent: by, method, headers };
-    const outgoing = request(options, (response) => {
-      answerOf(response, isEndless).then(resolve, reject);
-    });
-    outgoing.on('error', reject);
-    outgoing.end(body);
-  });
 }
 
 function begun({ statusCode = 0, headers }: IncomingMessage): Answer {
