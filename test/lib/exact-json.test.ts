@@ -63,15 +63,10 @@ test.each([
   '{"sha256Hash":"ecf4edb46db40b5132295c0291d62fb65d6759a9eedfa4d5d612dd5ca54a6b38"}',
   '{"id":"12345678901234567890","at":"2026-11-20T09:30:00.000Z","price":101.25}',
   '{"units":123456789012345,"query":"{ a1e2 b }"}',
-])('a body without such a number is what it is to JSON.parse: %s', (text) => {
-  expect(parseExactJson(text)).toEqual(JSON.parse(text));
-});
-
-test.each([
   '{"a":"1e400","b\\"1e400":[1e400,"\\\\",1e400,"\\\\\\"12345678901234567890,"],"c":{"":[-1e400]}}',
   '{"__proto__":1e400,"a":1e400,"a":1}',
   ' [ 1e400 , {} , null , true , [] , "", { "1" : 1e400 , "0" : -0.5e-400 } ] ',
-])('it differs from JSON.parse in these numbers alone: %s', (text) => {
+])('a body differs from what it is to JSON.parse in these numbers alone: %s', (text) => {
   const revive = (_key: string, value: unknown) =>
     typeof value === 'number' && Math.abs(value) > 1e308 ? INEXACT : value;
   const expected = JSON.parse(text.replaceAll('-0.5e-400', '1e400'), revive);

@@ -6,13 +6,10 @@ test.each([
   ['26.10.0', '', 4192, 4096],
   ['24.21.0', '', 4288, 4096],
   ['26.10.0', '--max-old-space-size=96', 192, 96],
-  ['24.21.0', '--max-old-space-size=96', 288, 96],
   ['26.10.0', '--max-old-space-size=96 --max-semi-space-size=64', 288, 96],
-  ['26.10.0', '--max-old-space-size=512 --max-old-space-size=96', 192, 96],
-  ['26.10.0', '--max_old_space_size=96', 192, 96],
+  ['26.10.0', '--max-old-space-size=512 --max_old_space_size=96', 192, 96],
   ['26.10.0', '--max-old-space-size-percentage=10', 2506, 2410],
   ['26.10.0', '--max-semi-space-size=64', 4288, 4096],
-  ['24.21.0', '--max-semi-space-size=64', 4288, 4096],
   ['26.10.0', '--max-semi-space-size=5', 4120, 4096],
   ['26.10.0', '--max-semi-space-size=0', 4192, 4096],
   ['26.10.0', '--max-heap-size=300 --max-semi-space-size=64', 300, 108],
@@ -26,10 +23,6 @@ test.each([
 );
 
 test('the versions that were tried are known by their major', () => {
-  expect(['v24.21.0', 'v26.10.0', 'v25.0.0', 'v260.0.0'].map(isTriedNode)).toEqual([
-    true,
-    true,
-    false,
-    false,
-  ]);
+  const versions = ['v24.21.0', 'v26.10.0', 'v25.0.0', 'v260.0.0'];
+  expect(versions.filter(isTriedNode)).toEqual(['v24.21.0', 'v26.10.0']);
 });

@@ -29,17 +29,13 @@ test('a line is one JSON object with time, level and message', () => {
 
 describe('a secret never reaches the output', () => {
   test.each([
-    'authorization',
     'Authorization',
-    'token',
     'access_token',
     'refreshToken',
     'password',
-    'phone',
     'phone_number',
     'address',
     'passkey',
-    'cookie',
     'set-cookie',
     'x-api-key',
     'JWT_SECRET',
@@ -58,10 +54,7 @@ describe('a secret never reaches the output', () => {
     expect(lines.slice(0, 5).every((line) => line.includes('kept'))).toBe(true);
   });
 
-  test.each([
-    ['in a message', `refused ${jwt}`],
-    ['after Bearer', 'refused Bearer Y2FuYXJ5'],
-  ])('as a token %s', (_, text) => {
+  test.each([`refused ${jwt}`, 'refused Bearer Y2FuYXJ5'])('as a token: %s', (text) => {
     const { log, lines } = openLog();
     log.info(text);
     log.info('refused: %s', text);
@@ -95,27 +88,13 @@ describe('a secret never reaches the output', () => {
     });
     expect(JSON.parse(lines[1] ?? '')).toMatchObject({ msg: 'gateway failed' });
   });
-
-  test('in an address or in bytes', () => {
-    const { log, lines } = openLog();
-    log.info({
-      url: new URL('https://user:canary@gateway.example.com/path?key=canary'),
-      bytes: Buffer.from('canary'),
-    });
-    expect(recordOf(lines)).toMatchObject({
-      url: 'https://gateway.example.com/path',
-      bytes: '[6 bytes]',
-    });
-  });
 });
 
-test('a record that is circular, or refers to half the process, is cut', () => {
+test('a record that is circular, or refers to half the process, is cut, and what JSON lacks is text', () => {
   const { log, lines } = openLog();
   const circle: Record<string, unknown> = {};
   circle.again = circle;
-  const wide = Array.from({ length: 100 }, () =>
-    Array.from({ length: 100 }, () => ({ deep: [1n] })),
-  );
+  const wide = Array(10_000).fill([1n]);
   let deep: object = {};
   for (let level = 0; level < 20; level += 1) deep = { deep };
   log.info({ circle, wide, process });
@@ -126,10 +105,16 @@ test('a record that is circular, or refers to half the process, is cut', () => {
   for (const line of lines.slice(1)) expect(line).toContain('[left out]');
   // The same object twice is no circle.
   const one = { name: 'one' };
+  const url = new URL('https://user:canary@gateway.example.com/path?key=canary');
   // As a number a reader would round it.
-  log.info({ first: one, second: one, large: 2n ** 60n });
-  const shown = { first: one, second: one, large: '1152921504606846976' };
-  expect(JSON.parse(lines[3] ?? '')).toMatchObject(shown);
+  log.info({ first: one, second: one, large: 2n ** 60n, url, bytes: Buffer.from('canary') });
+  expect(JSON.parse(lines[3] ?? '')).toMatchObject({
+    first: one,
+    second: one,
+    large: '1152921504606846976',
+    url: 'https://gateway.example.com/path',
+    bytes: '[6 bytes]',
+  });
 });
 
 test('at a console a line is short, with the stack of an error below it', () => {

@@ -3,33 +3,20 @@ import { momentText, parseMoment } from '../../lib/moment-text.ts';
 
 const DAY_MS = 86_400_000;
 
-test('each day of the calendar is written as toISOString writes it', () => {
+test('each day of the calendar, second of a day and millisecond of a second is written as toISOString does', () => {
+  const moments: number[] = [];
   for (let ms = Date.UTC(1969, 11, 30); ms < Date.UTC(2200, 0, 3); ms += DAY_MS) {
-    for (const moment of [ms, ms + DAY_MS - 1]) {
-      if (momentText(moment) !== isoText(moment)) expect(momentText(moment)).toBe(isoText(moment));
-    }
+    moments.push(ms, ms + DAY_MS - 1);
   }
-});
-
-test('each second of a day, and each millisecond of a second, too', () => {
   const startMs = Date.UTC(2026, 10, 20);
-  const moments = [
-    ...Array.from({ length: 86_400 }, (_, second) => startMs + second * 1_000),
-    ...Array.from({ length: 1_000 }, (_, ms) => startMs + ms),
-  ];
+  for (let at = 0; at < 86_400; at += 1) moments.push(startMs + at * 1_000 + (at % 1_000));
   expect(moments.filter((moment) => momentText(moment) !== isoText(moment))).toEqual([]);
 });
 
 test.each([
-  [0],
-  [-1],
-  [8.64e15],
-  [-8.64e15],
-  [Date.UTC(2200)],
-  [Date.UTC(10_000)],
-  [Date.UTC(-1, 0)],
-  [1_763_630_400_000.5],
-])('also %i milliseconds from 1970', (ms) => {
+  ...[0, -1, 8.64e15, -8.64e15, 1_763_630_400_000.5],
+  ...[Date.UTC(2200), Date.UTC(10_000), Date.UTC(-1, 0)],
+])('also %d milliseconds from 1970', (ms) => {
   expect(momentText(ms)).toBe(isoText(ms));
 });
 

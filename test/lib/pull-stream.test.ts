@@ -30,24 +30,20 @@ test('a stream without a reader is never opened, so it has nothing to close', ()
   expect([ends, stream.take()]).toEqual([[null], undefined]);
 });
 
-test('an error is told once, to a reader that comes later too', () => {
+test('the end is told once, with its error, to a reader that comes later too, but not to one that left', () => {
+  const over = new Error('over');
   const reading = createNumbers();
   reading.listen();
-  reading.stream.end(new Error('over'));
+  reading.stream.end(over);
   reading.stream.end(new Error('over again'));
-  expect([reading.ends, reading.seen.closed]).toEqual([[new Error('over')], 1]);
+  expect([reading.ends, reading.seen.closed]).toEqual([[over], 1]);
   const late = createNumbers(1);
-  late.stream.end(new Error('over'));
+  late.stream.end(over);
   late.listen();
-  expect([late.ends, late.taken, late.seen.opened]).toEqual([[new Error('over')], [], 0]);
-});
-
-test('whoever leaves is told of no error', () => {
-  const { ends, stream, listen } = createNumbers();
-  stream.end(new Error('over'));
-  stream.leave();
-  listen();
-  expect(ends).toEqual([null]);
+  expect([late.ends, late.taken, late.seen.opened]).toEqual([[over], [], 0]);
+  late.stream.leave();
+  late.listen();
+  expect(late.ends).toEqual([over, null]);
 });
 
 test('a listener is woken immediately, whenever there may be something, and told once of the end', () => {
@@ -65,11 +61,4 @@ test('a listener is woken immediately, whenever there may be something, and told
   stream.wake();
   expect(stream.take()).toBeUndefined();
   expect([taken.length, ends, seen.closed]).toEqual([3, [over], 1]);
-});
-
-test('a stream that ended before it had a listener notifies a late one', () => {
-  const { ends, stream, listen } = createNumbers();
-  stream.end();
-  listen();
-  expect(ends).toEqual([null]);
 });

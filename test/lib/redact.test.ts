@@ -10,7 +10,6 @@ test.each([
   ['/reset?mail=jane%40example.com&x=1', '/reset?mail=[…]&x=1'],
   ['root@localhost', '[…]'],
   ['login 7000012 not found', 'login […] not found'],
-  ['account 123456', 'account […]'],
   ['call +44 (20) 7946-0018 now', 'call […] now'],
   ['call 0791-112-3456 now', 'call […] now'],
   ['card 4111 1111 1111 1111', 'card […]'],

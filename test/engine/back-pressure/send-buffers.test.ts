@@ -1,16 +1,18 @@
-import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { SendBuffer } from '../../../engine/back-pressure/send-buffer.ts';
 import { createSendBuffers } from '../../../engine/back-pressure/send-buffers.ts';
-import { type Clock, systemClock } from '../../../lib/clock.ts';
+import { systemClock } from '../../../lib/clock.ts';
 import { addressClient } from '../../../lib/limits/client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { listenLocally } from '../../support/local-server.ts';
+import { createScriptedClock, type ScriptedClock } from '../../support/scripted-clock.ts';
 
 // A connection's share is 1 kB, a client's 8 kB, half of the maximum 64 kB.
 const MAX_BYTES = 128_000;
+const MEGABYTE = 1_048_576;
 
 /** A connection whose peer reads when it is told to. */
 class Peer extends Writable {
@@ -32,24 +34,27 @@ class Peer extends Writable {
   }
 }
 
-function open() {
-  const clock = createScriptedClock();
-  return { clock, ...openBy({ clock }) };
+interface Bounds {
+  readonly maxBytes?: number;
+  readonly clock?: ScriptedClock;
+  readonly unreadMs?: number;
 }
 
-function openBy(times: { readonly clock: Clock; readonly unreadMs?: number }) {
+function open({ maxBytes = MAX_BYTES, clock = createScriptedClock(), ...times }: Bounds = {}) {
   const cuts: string[] = [];
   const buffers = createSendBuffers({
-    maxBytes: MAX_BYTES,
+    maxBytes,
     clientOf: ({ client }) => addressClient(client?.address),
+    clock,
     ...times,
     onCut: (reason) => cuts.push(reason),
   });
   return {
+    clock,
     cuts,
     buffers,
-    /** A connection of the client at an address. */
-    connect(address: string, signal?: AbortSignal) {
+    /** A connection of the client at an address, with so many bytes that it has not read. */
+    connect(address: string, unread = 0, signal?: AbortSignal) {
       const peer = new Peer();
       let drained = 0;
       const caller = {
@@ -57,21 +62,23 @@ function openBy(times: { readonly clock: Clock; readonly unreadMs?: number }) {
         client: { address, userAgent: null },
         ...(signal && { signal }),
       };
-      const buffer: SendBuffer = buffers.open(peer as unknown as Socket, {
+      const buffer = buffers.open(peer as unknown as Socket, {
         caller,
         drained: () => {
           drained += 1;
         },
       });
+      const write = (bytes: number) => {
+        peer.write(Buffer.alloc(bytes));
+        buffer.measure();
+      };
+      if (unread > 0) write(unread);
       return {
         peer,
         buffer,
         caller,
         drained: () => drained,
-        write(bytes: number) {
-          peer.write(Buffer.alloc(bytes));
-          buffer.measure();
-        },
+        write,
         read() {
           peer.read();
           buffer.measure();
@@ -94,8 +101,7 @@ async function isOver(wait: Promise<void>): Promise<boolean> {
 
 test('an answer waits for the bytes before it on its connection, and begins when they are read', async () => {
   const { connect, buffers, clock } = open();
-  const reader = connect('192.0.2.1');
-  reader.write(1_000);
+  const reader = connect('192.0.2.1', 1_000);
   expect(reader.buffer.hasRoom()).toBe(true);
   reader.write(1);
   expect(reader.buffer.hasRoom()).toBe(false);
@@ -117,8 +123,7 @@ test('an answer waits for the bytes before it on its connection, and begins when
 test('a wait ends with its request, and leaves nothing', async () => {
   const { connect } = open();
   const disconnected = new AbortController();
-  const reader = connect('192.0.2.1', disconnected.signal);
-  reader.write(1_001);
+  const reader = connect('192.0.2.1', 1_001, disconnected.signal);
   const room = reader.buffer.room();
   expect(await isOver(room)).toBe(false);
   disconnected.abort();
@@ -129,11 +134,9 @@ test('a wait ends with its request, and leaves nothing', async () => {
 
 test('beyond its share a client waits, others do not; after 5 s its slowest reader is cut', async () => {
   const { connect, clock, cuts, buffers } = open();
-  const slow = connect('192.0.2.1');
-  slow.write(5_000);
+  const slow = connect('192.0.2.1', 5_000);
   await clock.advance(10);
-  const quicker = connect('192.0.2.1');
-  quicker.write(3_000);
+  const quicker = connect('192.0.2.1', 3_000);
   expect(buffers.hasRoom(slow.caller)).toBe(true);
   quicker.write(1);
   expect(buffers.hasRoom(slow.caller)).toBe(false);
@@ -153,14 +156,11 @@ test('beyond its share a client waits, others do not; after 5 s its slowest read
 
 test('answers in flight may take twice the share; then the slowest reader makes room', async () => {
   const { connect, clock, cuts } = open();
-  const first = connect('192.0.2.1');
-  first.write(8_000);
+  const first = connect('192.0.2.1', 8_000);
   await clock.advance(10);
-  const second = connect('192.0.2.1');
-  second.write(8_000);
+  connect('192.0.2.1', 8_000);
   // What is just written is not counted.
-  const third = connect('192.0.2.1');
-  third.write(1);
+  const third = connect('192.0.2.1', 1);
   expect(cuts).toEqual([]);
   third.write(1);
   expect(cuts).toEqual(['client']);
@@ -171,9 +171,7 @@ test('beyond half of the maximum whoever has unread bytes waits; beyond all of i
   const { connect, clock, cuts, buffers } = open();
   const readers = [];
   for (let at = 0; at < 8; at += 1) {
-    const reader = connect(`192.0.2.${at}`);
-    reader.write(8_000);
-    readers.push(reader);
+    readers.push(connect(`192.0.2.${at}`, 8_000));
     await clock.advance(10);
   }
   const late = connect('192.0.2.8');
@@ -183,18 +181,20 @@ test('beyond half of the maximum whoever has unread bytes waits; beyond all of i
   expect(buffers.hasRoom({ token: null, client: { address: '192.0.2.9', userAgent: null } })).toBe(
     true,
   );
-  for (let at = 9; at < 17; at += 1) connect(`192.0.2.${at}`).write(8_000);
+  for (let at = 9; at < 17; at += 1) connect(`192.0.2.${at}`, 8_000);
   expect(cuts).toEqual([]);
-  connect('192.0.2.17').write(1);
+  connect('192.0.2.17', 1);
   expect(cuts).toEqual(['process']);
   expect(readers[0]?.peer.destroyed).toBe(true);
   expect(buffers.bytes).toBe(7 * 8_000 + 1 + 8 * 8_000 + 1);
 });
 
 test('a reader that read while the process was paused is not cut', async () => {
-  const { cuts, connect } = openBy({ clock: systemClock, unreadMs: 300 });
-  const reader = connect('10.0.0.1');
-  reader.write(100);
+  const { cuts, connect } = open({
+    clock: { ...createScriptedClock(), ...systemClock },
+    unreadMs: 300,
+  });
+  const reader = connect('10.0.0.1', 100);
   reader.write(100);
   await turn();
   // Both are due in the next turn of the event loop: the timer of the look, and then what the sockets have received.
@@ -204,4 +204,31 @@ test('a reader that read while the process was paused is not cut', async () => {
   await turn();
   expect(cuts).toEqual([]);
   await eventually(() => expect(cuts).toEqual(['idle']));
+});
+
+test('a reader has 30 s for its next byte, however large the write is', async () => {
+  const { clock, cuts, buffers } = open({ maxBytes: 1_000 * MEGABYTE });
+  const server = createServer();
+  await using listener = await listenLocally(server);
+  const connected = once(server, 'connection');
+  const client = connect(listener.port, '127.0.0.1').on('error', () => {});
+  const [socket] = (await connected) as [Socket];
+  socket.write(Buffer.alloc(96 * MEGABYTE));
+  buffers.open(socket, { caller: { token: null } }).measure();
+  for (let step = 1; step <= 3; step += 1) {
+    await clock.advance(29_000);
+    expect(cuts).toEqual([]);
+    // Far more than the kernel buffers: it must have accepted bytes of the write.
+    const total = step * 24 * MEGABYTE;
+    client.removeAllListeners('data');
+    client.on('data', () => client.bytesRead >= total && client.pause());
+    client.resume();
+    await eventually(() => client.bytesRead >= total);
+  }
+  await clock.advance(29_000);
+  expect(cuts).toEqual([]);
+  expect(buffers.bytes).toBe(96 * MEGABYTE);
+  await clock.advance(3_000);
+  expect(cuts).toEqual(['idle']);
+  expect(buffers.bytes).toBe(0);
 });

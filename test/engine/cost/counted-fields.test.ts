@@ -1,65 +1,30 @@
-import {
-  buildSchema,
-  type DocumentNode,
-  executeRootSelectionSet,
-  type GraphQLObjectType,
-  type OperationDefinitionNode,
-  parse,
-  type ValidatedExecutionArgs,
-  validateExecutionArgs,
-} from 'graphql';
+import { executeRootSelectionSet } from 'graphql';
 import { expect, test } from 'vitest';
 import { COSTLY_FIELDS } from '../../../engine/cost/meter.ts';
 import { createMetering } from '../../../engine/cost/metering.ts';
-import { Selections } from '../../../engine/documents/selections.ts';
-import { CompiledCodeCache } from '../../../engine/execution/compiled-code.ts';
-import { CompilingExecutor } from '../../../engine/execution/compiling-executor.ts';
 import { turnsDuring } from '../../support/turns.ts';
-import { meterFor } from '../execution/both-executors.ts';
+import { argsOf, executorOf, meterFor } from '../execution/both-executors.ts';
+import { schemaOf } from '../schema-of.ts';
 
-const schema = buildSchema(`
-  type Query { row: Row rows: [Row!]! }
+// Compiled code needs resolvers at the root.
+const ofRoot = (name: string) => ({ resolve: (root: Record<string, unknown>) => root[name] });
+
+const schema = schemaOf(
+  `type Query { row: Row rows: [Row!]! }
   type Row { text: String texts: [String!]! numbers: [Float!]! id: ID }
   type Mutation { buy: Outcome }
-  type Outcome { id: ID read: [Row] other: Row }
-`);
-const metering = createMetering(schema);
+  type Outcome { id: ID read: [Row] other: Row }`,
+  { 'Query.row': ofRoot('row'), 'Query.rows': ofRoot('rows'), 'Mutation.buy': ofRoot('buy') },
+);
 const LONG = 'x'.repeat(640);
 const ROW = { text: LONG, texts: Array(16).fill('a'), numbers: Array(80).fill(1), id: LONG };
 
-// Compiled code needs resolvers at the root.
-for (const [type, names] of [
-  [schema.getQueryType(), ['row', 'rows']],
-  [schema.getMutationType(), ['buy']],
-] as const) {
-  for (const name of names) {
-    const field = type?.getFields()[name];
-    if (field) field.resolve = (root: Record<string, unknown>) => root[name];
-  }
-}
-
-function operationOf(document: DocumentNode): CompilingExecutor {
-  const [node] = document.definitions as readonly OperationDefinitionNode[];
-  return new CompilingExecutor(
-    metering,
-    new Selections(schema, document),
-    node as OperationDefinitionNode,
-    new CompiledCodeCache(),
-  );
-}
-
-function argsFor(text: string, rootValue: unknown): ValidatedExecutionArgs {
-  const args = validateExecutionArgs({ schema, document: parse(text), rootValue });
-  if (!('schema' in args)) throw args[0];
-  return args;
-}
-
 /** The count of both executors, which is the same. */
 async function fieldsOf(text: string, rootValue: unknown): Promise<number> {
+  const args = argsOf(schema, text, { rootValue });
   const counted = await Promise.all(
     [true, false].map(async (isCompiled) => {
-      const args = argsFor(text, rootValue);
-      const operation = operationOf(args.document);
+      const operation = executorOf(args);
       if (isCompiled) operation.compile();
       const meter = meterFor();
       expect((await operation.execute(args, meter)).errors).toBeUndefined();
@@ -86,12 +51,6 @@ test.each([
   expect(await fieldsOf(text, { row: ROW, rows: [ROW, ROW, ROW] })).toBe(expected);
 });
 
-test('the resolver that counts a field is made once for all rows of an answer', () => {
-  const counting = metering(meterFor());
-  const field = () => counting.getField(schema.getType('Row') as GraphQLObjectType, 'text');
-  expect(field()).toBe(field());
-});
-
 test.each([
   [25, COSTLY_FIELDS + 1, false],
   [26, COSTLY_FIELDS + 1, true],
@@ -100,8 +59,10 @@ test.each([
 ])(
   '%i objects, with %i fields estimated, are completed in slices: %s',
   async (count, estimate, isSliced) => {
-    const args = argsFor('{ rows { __typename } }', { rows: Array(count).fill(ROW) });
-    const counting = metering(meterFor(1_000_000, estimate, 0));
+    const args = argsOf(schema, '{ rows { __typename } }', {
+      rootValue: { rows: Array(count).fill(ROW) },
+    });
+    const counting = createMetering(schema)(meterFor(1_000_000, estimate, 0));
     const turns = await turnsDuring(async () =>
       executeRootSelectionSet({ ...args, schema: counting }),
     );
@@ -112,9 +73,9 @@ test.each([
 test('a read of a mutation that passes the budget is null as a whole, in one error', async () => {
   const text = 'mutation { buy { id read { numbers } other { id } } }';
   const rootValue = { buy: { id: '7', read: [ROW, ROW, null], other: null } };
-  const args = argsFor(text, rootValue);
+  const args = argsOf(schema, text, { rootValue });
   // It ends within the second row, of which something nullable would be left otherwise.
-  const result = await operationOf(args.document).execute(args, meterFor(20));
+  const result = await executorOf(args).execute(args, meterFor(20));
   expect(JSON.parse(JSON.stringify(result.data))).toEqual({
     buy: { id: '7', read: null, other: null },
   });
@@ -124,22 +85,22 @@ test('a read of a mutation that passes the budget is null as a whole, in one err
   ]);
 });
 
-test.each([
-  ['at once', () => fail()],
-  ['as a promise', async () => fail()],
-])('an error counts as much as it takes to make and to send: %s', async (_how, read) => {
-  const count = 100;
-  const rows = Array.from({ length: count }, () => ({ text: read }));
-  const args = argsFor('{ rows { text } }', { rows });
-  const meter = meterFor(1_000);
-  const { data, errors } = await operationOf(args.document).execute(args, meter);
-  expect(data).toBeNull();
-  expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
-  const enough = meterFor(2_000);
-  const whole = await operationOf(args.document).execute(args, enough);
-  expect(whole.errors).toHaveLength(count);
-  expect(enough.fields).toBe(1 + count * 17);
-});
+test.each([fail, async () => fail()])(
+  'an error counts as much as it takes to make and to send: %s',
+  async (read) => {
+    const count = 100;
+    const rows = Array.from({ length: count }, () => ({ text: read }));
+    const args = argsOf(schema, '{ rows { text } }', { rootValue: { rows } });
+    const meter = meterFor(1_000);
+    const { data, errors } = await executorOf(args).execute(args, meter);
+    expect(data).toBeNull();
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
+    const enough = meterFor(2_000);
+    const whole = await executorOf(args).execute(args, enough);
+    expect(whole.errors).toHaveLength(count);
+    expect(enough.fields).toBe(1 + count * 17);
+  },
+);
 
 function fail(): never {
   throw new Error('this one fails');

@@ -1,12 +1,125 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { Lexer, Source, TokenKind } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Documents } from '../../../engine/documents/documents.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { inFull } from '../../support/in-full.ts';
-import { largestOf, PLAIN, SHAPES, tokensOf } from './largest-documents.ts';
 import type { WorkQuestion } from './work-counter.ts';
+
+/** A document that consists, as far as it can, of so many of one thing of the grammar that can be counted. */
+type Write = (count: number) => string;
+
+const FIELDS =
+  'session { balance equity login } positions { id symbol side } instruments { totalCount }';
+
+const INSTRUMENT =
+  'id symbol name description logo access calc delayed digits industry leverage limit mCurrency mFx max min mode pCurrency pFx pdt quotes sector session step';
+
+/** Nothing of it repeats much: as clients write their operations, all in one text. */
+const plainOperations: Write = (n) => times(n, (at) => `query Q${at} { ${FIELDS} }`);
+
+const inQuery = (selections: string) => `query Q { ${selections} }`;
+const fragment = (name: string, selections: string) =>
+  `fragment ${name} on Query { ${selections} }`;
+const ids = (values: string) => inQuery(`instrumentsByIds(ids: [${values}]) { id }`);
+const value = (literal: string) =>
+  `mutation Q { setValue(input: { key: "k", value: ${literal} }) { __typename } }`;
+const withVariables = (definitions: string, selections = '__typename') =>
+  `query Q(${definitions}) { ${selections} }`;
+
+/** Each countable thing, in each place where it may be more to somebody who reads it. */
+const WRITERS: Readonly<Record<string, Write>> = {
+  fields: (n) => inQuery(times(n, (at) => `f${at}`)),
+  'fields, one again and again': (n) => inQuery(times(n, () => '__typename')),
+  'fields, nested': (n) => inQuery(nested(n, 'positions { instrument {', 'id', '} }')),
+  'fields of an operation each': plainOperations,
+  'fields of a subscription': (n) => `subscription Q { ${times(n, (at) => `f${at}`)} }`,
+  'fields of introspection': (n) =>
+    times(
+      n,
+      (at) => `query Q${at} { __schema { types { name fields { name type { name kind } } } } }`,
+    ),
+  'variables, unused': (n) => withVariables(times(n, (at) => `$v${at}: Int`)),
+  'variables, of a default that is refused': (n) =>
+    withVariables(times(n, (at) => `$v${at}: Float = 0.10000000000000000001`)),
+  'variables, of lists in lists': (n) => withVariables(`$v: ${nested(n, '[', 'Int', ']')}`),
+  'variables, undefined': (n) => ids(times(n, (at) => `$v${at}`)),
+  'variables, one again and again': (n) =>
+    withVariables('$v: ID!', `instrumentsByIds(ids: [${times(n, () => '$v')}]) { id }`),
+  'variables, used by each operation': (n) =>
+    `${times(Math.min(n, 50), (at) => `query Q${at}($v: ID!) { ...F }`)} ${fragment('F', `instrumentsByIds(ids: [${times(n * 6, () => '$v')}]) { id }`)}`,
+  arguments: (n) => inQuery(`session(${times(n, (at) => `a${at}: 1`)}) { login }`),
+  'arguments of repeated fields': (n) =>
+    inQuery(
+      times(
+        100,
+        () => `instruments(filter: { symbols: [${times(n, () => '"a"')}] }) { totalCount }`,
+      ),
+    ),
+  'arguments of repeated fields, long': (n) =>
+    inQuery(times(100, () => `instruments(filter: { search: "${'a'.repeat(n)}" }) { totalCount }`)),
+  aliases: (n) => inQuery(times(n, (at) => `a${at}: __typename`)),
+  'fragments, unused': (n) => `${inQuery('__typename')} ${fragments(n, () => '__typename')}`,
+  'fragments, spread': (n) =>
+    `${inQuery(times(n, (at) => `...F${at}`))} ${fragments(n, () => '__typename')}`,
+  'fragments, spread by each operation': (n) =>
+    `${times(20, (at) => `query Q${at} { ${times(n, (of) => `...F${of}`)} }`)} ${fragments(n, () => '__typename')}`,
+  'fragments, chained': (n) =>
+    `${inQuery('...F0')} ${fragments(n, (at) => (at < n - 1 ? `...F${at + 1}` : '__typename'))}`,
+  'fragments, in a circle': (n) =>
+    `${inQuery('...F0')} ${fragments(n, (at) => `...F${(at + 1) % n}`)}`,
+  'fragments, doubled': (n) =>
+    `${inQuery('...F0')} ${fragments(n, (at) => (at < n - 1 ? `...F${at + 1} ...F${at + 1}` : '__typename'))}`,
+  'fragments, spread by subscriptions': (n) =>
+    `${times(Math.min(n, 50), (at) => `subscription Q${at} { ...F0 }`)} ${times(n, (at) => `fragment F${at} on Subscription { ${at < n - 1 ? `...F${at + 1}` : '__typename'} }`)}`,
+  'fragments, one again and again': (n) =>
+    `${inQuery(times(n, () => '...F'))} ${fragment('F', '__typename')}`,
+  'fragments, in many places': (n) =>
+    `${times(Math.ceil(n / 30), (at) => `query Q${at} { ${times(30, (of) => `a${of}: instrumentsByIds(ids: []) { ...F }`)} }`)} fragment F on Instrument { ${INSTRUMENT} }`,
+  'fragments, doubled by a variable': (n) =>
+    `query Q($v: Boolean!) { ...F0 @include(if: $v) } ${fragments(n, (at) => (at < n - 1 ? `...F${at + 1} ${at < 18 ? '@skip(if: $v)' : ''} ...F${at + 1}` : '__typename'))}`,
+  'fragments that are not there': (n) => inQuery(times(n, (at) => `...F${at}`)),
+  'inline fragments': (n) => inQuery(times(n, () => '... { __typename }')),
+  directives: (n) => inQuery(times(n, () => '__typename @include(if: true)')),
+  'directives of one field': (n) => inQuery(`__typename ${times(n, () => '@include(if: true)')}`),
+  'directives of the operation': (n) => `query Q ${times(n, (at) => `@d${at}`)} { __typename }`,
+  'directives by a variable': (n) =>
+    withVariables(
+      '$v: Boolean!',
+      times(n, () => '__typename @include(if: $v)'),
+    ),
+  'lists, nested': (n) => value(nested(n, '[', '', ']')),
+  'lists of numbers': (n) => value(`[${times(n, () => '1')}]`),
+  'lists of the wrong type': (n) =>
+    inQuery(`session(maxAge: [${times(n, () => '"a"')}]) { login }`),
+  'objects, nested': (n) => value(nested(n, '{ a:', '1', '}')),
+  'objects, of many fields': (n) => value(`{ ${times(n, (at) => `a${at}: 1`)} }`),
+  'objects, of unknown fields': (n) =>
+    inQuery(`instruments(filter: { ${times(n, (at) => `a${at}: 1`)} }) { totalCount }`),
+  'objects, of one field again and again': (n) =>
+    inQuery(`instruments(filter: { ${times(n, () => 'search: "a"')} }) { totalCount }`),
+  operations: (n) => times(n, (at) => `query Q${at} { __typename }`),
+  'operations of one name': (n) => times(n, () => inQuery('__typename')),
+  'a description': (n) => `"""${'d\n'.repeat(n)}""" ${inQuery('__typename')}`,
+  comments: (n) => `${'#\n'.repeat(n)} ${inQuery('__typename')}`,
+  'a comment': (n) => `#${'c'.repeat(n)}\n${inQuery('__typename')}`,
+  'lines before errors': (n) => `${'\n'.repeat(n)} ${inQuery(times(100, (at) => `f${at}`))}`,
+  'lines before fields that fail': (n) =>
+    `${'\n'.repeat(n)} ${inQuery(times(30, (at) => `a${at}: session(maxAge: -1) { login }`))}`,
+  'lines between errors': (n) => inQuery(times(1_000, (at) => `f${at}${'\n'.repeat(n)}`)),
+  strings: (n) => ids(times(n, (at) => `"${at}"`)),
+  'a string of escapes': (n) => ids(`"${'\\n'.repeat(n)}"`),
+  'a string of lines': (n) => ids(`"""${' \n'.repeat(n)}"""`),
+  'a string of the wrong type': (n) => inQuery(`session(maxAge: "${'1@'.repeat(n)}") { login }`),
+  'strings of the wrong type': (n) =>
+    inQuery(`session(maxAge: [${times(n, (at) => `"${at}${'1@'.repeat(20)}"`)}]) { login }`),
+  'a name': (n) => inQuery('x'.repeat(n)),
+  'a number': (n) => inQuery(`session(maxAge: ${'1'.repeat(n)}) { login }`),
+  'a number of digits that are lost': (n) => value(`0.${'1'.repeat(n)}`),
+  'text that is no language': (n) => '"'.repeat(n),
+};
 
 const ROOM = inFull(
   { maxTokens: 4_000, maxBytes: 262_144 },
@@ -25,7 +138,7 @@ const plain = { token: 0, character: 0 };
 
 beforeAll(async () => {
   await once(counter, 'message');
-  const [few, many] = [PLAIN.write(20), PLAIN.write(40)];
+  const [few, many] = [plainOperations(20), plainOperations(40)];
   plain.token = ((await workOf(many)) - (await workOf(few))) / (size(many) - size(few));
   const comment = (length: number) => `#${'c'.repeat(length)}\n${few}`;
   plain.character = ((await workOf(comment(40_000))) - (await workOf(comment(20_000)))) / 20_000;
@@ -35,14 +148,14 @@ afterAll(async () => {
   await once(counter, 'exit');
 });
 
-test.each(SHAPES)(
-  'the work of $name grows as a document does',
+test.each(Object.entries(WRITERS))(
+  'the work of %s grows as a document does',
   { timeout: 60_000 },
-  async (shape) => {
-    const largest = largestOf(shape, ROOM);
-    const ofThose = isAdmitted(largest.text) ? [] : [largestOf(shape, ROOM, isAdmitted)];
+  async (_name, write) => {
+    const largest = mostThatFit(write);
+    const ofThose = isAdmitted(write(largest)) ? [] : [mostThatFit(write, isAdmitted)];
     for (const most of [largest, ...ofThose]) {
-      const [whole, half] = [most.text, shape.write(Math.ceil(most.count / 2))];
+      const [whole, half] = [write(most), write(Math.ceil(most / 2))];
       const [work, halfOfIt] = [await workOf(whole), await workOf(half)];
       expect(work / halfOfIt).toBeLessThan((whole.length / half.length) * GROWTH);
       const plainWork = plain.token * size(whole) + plain.character * whole.length;
@@ -67,12 +180,53 @@ async function workOf(text: string): Promise<number> {
   return work;
 }
 
-function size(text: string): number {
-  return tokensOf(text, ROOM.maxTokens);
-}
-
 function isAdmitted(text: string): boolean {
   const prepared = new Documents({ schema, limits: LIMITS, introspection: true }).prepare(text);
   if (!('errors' in prepared)) return true;
   return prepared.errors.every(({ extensions }) => extensions.code !== 'QUERY_TOO_COMPLEX');
+}
+
+/** The largest count of which the document fits, or of those that fit the largest that `isAllowed`. */
+function mostThatFit(write: Write, isAllowed: (text: string) => boolean = () => true): number {
+  const isFitting = (count: number) => fits(write(count)) && isAllowed(write(count));
+  let beyond = 2;
+  while (isFitting(beyond)) beyond *= 2;
+  let fitting = beyond / 2;
+  while (beyond - fitting > 1) {
+    const middle = Math.floor((fitting + beyond) / 2);
+    if (isFitting(middle)) fitting = middle;
+    else beyond = middle;
+  }
+  return fitting;
+}
+
+function fits(text: string): boolean {
+  return (
+    Buffer.byteLength(JSON.stringify({ query: text })) <= ROOM.maxBytes &&
+    size(text) <= ROOM.maxTokens
+  );
+}
+
+/** The tokens of a text, counted up to one more than there is room for. */
+function size(text: string): number {
+  const lexer = new Lexer(new Source(text));
+  let tokens = 0;
+  try {
+    while (tokens <= ROOM.maxTokens && lexer.advance().kind !== TokenKind.EOF) tokens += 1;
+  } catch {
+    // What is no token ends the text.
+  }
+  return tokens;
+}
+
+function fragments(count: number, selections: (at: number) => string): string {
+  return times(count, (at) => fragment(`F${at}`, selections(at)));
+}
+
+function times(count: number, write: (at: number) => string): string {
+  return Array.from({ length: count }, (_, at) => write(at)).join(' ');
+}
+
+function nested(count: number, open: string, inside: string, close: string): string {
+  return `${`${open} `.repeat(count)}${inside}${` ${close}`.repeat(count)}`;
 }

@@ -1,13 +1,14 @@
 import { syncBuiltinESMExports } from 'node:module';
 import v8 from 'node:v8';
-import { executeRootSelectionSet, type ValidatedExecutionArgs } from 'graphql';
+import { executeRootSelectionSet } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { CompiledCodeCache } from '../../../engine/execution/compiled-code.ts';
-import { argsOf, askValid, compiledFrom, meterFor, shown } from './both-executors.ts';
+import { schemaOf } from '../schema-of.ts';
+import { argsOf, askValid, calm, executorOf, meterFor, shown } from './both-executors.ts';
+import { hostileSchema } from './hostile-schema.ts';
 
 describe('what a client writes', () => {
   test.each([
-    '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74dglobalThis.wasRun=1',
     '"); globalThis.wasRun = 1; ("',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: what would happen if it were one
     '${globalThis.wasRun = 1}',
@@ -15,9 +16,9 @@ describe('what a client writes', () => {
     '*/ globalThis.wasRun = 1 /*',
   ])('is a text to it, never a program: %j', async (text) => {
     const must = JSON.stringify(text);
-    const { found, isCompiled } = await askValid({
-      text: `{ echo(must: ${must}, text: ${must}, ids: [${must}], filter: { text: ${must}, must: 1 }) }`,
-    });
+    const { found, isCompiled } = await askValid(
+      `{ echo(must: ${must}, text: ${must}, ids: [${must}], filter: { text: ${must}, must: 1 }) }`,
+    );
     expect(isCompiled).toBe(true);
     expect(found.data).toMatchObject({ echo: { must: text, ids: [text], filter: { text } } });
     expect(globalThis).not.toHaveProperty('wasRun');
@@ -26,14 +27,14 @@ describe('what a client writes', () => {
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'run', 'NOT_WHOLE'])(
     'may be called %s',
     async (name) => {
-      const { found, isCompiled } = await askValid({
-        text: `query ${name}($${name}: ID!) {
+      const { found, isCompiled } = await askValid(
+        `query ${name}($${name}: ID!) {
           ${name}: echo(must: $${name}) ...${name} x: nodeMustRead { ...b }
         }
         fragment ${name} on Query { other: echo(must: $${name}) }
         fragment b on Node { ${name}: __typename }`,
-        variables: JSON.parse(`{"${name}":"given"}`),
-      });
+        { variableValues: JSON.parse(`{"${name}":"given"}`) },
+      );
       expect(isCompiled).toBe(true);
       expect(JSON.stringify(found.data)).toContain(`{"${name}":{"must":"given"`);
       expect(JSON.stringify(found.data)).toContain(`{"${name}":"Node"}`);
@@ -41,63 +42,35 @@ describe('what a client writes', () => {
   );
 });
 
-describe('conditions', () => {
-  const shared = `
-    query One($yes: Boolean!) { nodeMustRead { ...F @include(if: $yes) id } }
-    query Two { nodeMustRead { ...F id } }
-    fragment F on Node { text }`;
-
-  test.each([
-    ['One', { yes: true }, ['text', 'id']],
-    ['One', { yes: false }, ['id']],
-    ['Two', {}, ['text', 'id']],
-  ])(
-    'of one operation leave the others alone: %s with %j',
-    async (operationName, variables, keys) => {
-      const { found, isCompiled } = await askValid({ text: shared, operationName, variables });
-      expect(isCompiled).toBe(true);
-      expect(Object.keys(Object(found.data?.nodeMustRead))).toEqual(keys);
-    },
-  );
-
-  test('decide the order of the keys', async () => {
-    const text = `query ($skip: Boolean!) {
-      nodeMustRead { id @skip(if: $skip) text id ...F @skip(if: $skip) flag ...F }
-    }
-    fragment F on Node { count }`;
-    for (const skip of [true, false]) {
-      const args = argsOf({ text, variables: { skip } }) as ValidatedExecutionArgs;
-      const compiled = compiledFrom(args.document, undefined, new CompiledCodeCache());
-      const expected = shown(await executeRootSelectionSet(args));
-      for (let i = 0; i < 4; i += 1)
-        expect(shown(await compiled.execute(args, meterFor()))).toBe(expected);
-      const keys = skip ? ['text', 'id', 'flag', 'count'] : ['id', 'text', 'count', 'flag'];
-      const { data } = await executeRootSelectionSet(args);
-      expect(Object.keys(Object(data?.nodeMustRead))).toEqual(keys);
-    }
-  });
-});
-
 test.each([
-  ['an error', new Error('given'), true],
-  ['a text', 'given', false],
+  ['One', { skip: true }, ['text', 'id', 'flag', 'count']],
+  ['One', { skip: false }, ['id', 'text', 'count', 'flag']],
+  ['Two', {}, ['count', 'id']],
 ])(
-  '%s in place of an object is what it is to the reference executor',
-  async (_what, rootValue, isRefused) => {
-    const { found } = await askValid({ text: 'subscription { node { length } }', rootValue });
-    expect(found.errors !== undefined).toBe(isRefused);
+  'conditions decide the order of the keys, and those of another operation do not: %s with %j',
+  async (operationName, variableValues, keys) => {
+    const { found, isCompiled } = await askValid(
+      `query One($skip: Boolean!) {
+        nodeMustRead { id @skip(if: $skip) text id ...F @skip(if: $skip) flag ...F }
+      }
+      query Two { nodeMustRead { ...F id } }
+      fragment F on Node { count }`,
+      { operationName, variableValues },
+    );
+    expect(isCompiled).toBe(true);
+    expect(Object.keys(Object(found.data?.nodeMustRead))).toEqual(keys);
   },
 );
 
 test('each alias has its own arguments, defaults and enum values', async () => {
-  const { found, isCompiled } = await askValid({
-    text: `query ($side: Side = SELL, $left: Int, $null: Int) {
+  const { found, isCompiled } = await askValid(
+    `query ($side: Side = SELL, $left: Int, $null: Int) {
       a: echo(must: 1) b: echo(must: "2", side: BUY, count: null)
       c: echo(must: 3, side: $side, sides: [$side, NONE], count: $left)
       d: echo(must: 4, count: $null, filter: { must: 2, deep: { must: 3, side: $side } })
     }`,
-    variables: { null: null },
-  });
+    { variableValues: { null: null } },
+  );
   expect(isCompiled).toBe(true);
   expect(found.data).toEqual({
     a: { must: '1', count: 5, sides: ['b', 'NONE'] },
@@ -112,32 +85,47 @@ test('each alias has its own arguments, defaults and enum values', async () => {
   });
 });
 
-describe('a document', () => {
-  test('that is very large is not, however often it comes', async () => {
-    const many = Array.from({ length: 1_200 }, (_, i) => `a${i}: id`).join(' ');
-    const { isCompiled } = await askValid({ text: `{ nodeMustRead { ${many} } }` });
-    expect(isCompiled).toBe(false);
+test('the fields of a mutation run one after the other, however often it is sent', async () => {
+  const diary: string[] = [];
+  const schema = schemaOf('type Query { one: Int } type Mutation { step(at: Int): Int! }', {
+    'Mutation.step': {
+      async resolve(_root: unknown, { at }: { at: number }) {
+        diary.push(`begins ${at}`);
+        await new Promise(setImmediate);
+        diary.push(`ends ${at}`);
+        return at;
+      },
+    },
   });
+  const args = argsOf(schema, 'mutation { a: step(at: 1) b: step(at: 2) c: step(at: 3) }');
+  const executor = executorOf(args);
+  for (let time = 0; time < 5; time += 1) {
+    expect(await executor.execute(args, meterFor())).toEqual({ data: { a: 1, b: 2, c: 3 } });
+    expect(diary.splice(0)).toEqual([1, 2, 3].flatMap((at) => [`begins ${at}`, `ends ${at}`]));
+  }
+});
 
-  test('is compiled for so many of its combinations of conditions only', async () => {
+describe('a document', () => {
+  const manyIds = (count: number) =>
+    `{ nodeMustRead { ${Array.from({ length: count }, (_, at) => `a${at}: id`).join(' ')} } }`;
+
+  test('is compiled for so many of its combinations of conditions only, and not at all where it is very large', async () => {
+    expect((await askValid(manyIds(1_200))).isCompiled).toBe(false);
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     const head = names.map((name) => `$${name}: Boolean!`).join(', ');
     const fields = names.map((name) => `${name}: id @include(if: $${name})`).join(' ');
     const args = (bits: number) => {
-      const variables = Object.fromEntries(names.map((name, at) => [name, (bits & (1 << at)) > 0]));
-      return argsOf({ text: `query (${head}) { nodeMustRead { ${fields} } }`, variables });
+      const values = Object.fromEntries(names.map((name, at) => [name, (bits & (1 << at)) > 0]));
+      const text = `query (${head}) { nodeMustRead { ${fields} } }`;
+      return argsOf(hostileSchema, text, { variableValues: values, contextValue: calm() });
     };
     const codeCache = new CompiledCodeCache();
-    const compiled = compiledFrom(
-      (args(0) as ValidatedExecutionArgs).document,
-      undefined,
-      codeCache,
-    );
+    const compiled = executorOf(args(0), codeCache);
     compiled.compile();
     for (let bits = 0; bits < 128; bits += 1) {
-      const validated = args(bits) as ValidatedExecutionArgs;
-      expect(shown(await compiled.execute(validated, meterFor()))).toBe(
-        shown(await executeRootSelectionSet(validated)),
+      const given = args(bits);
+      expect(shown(await compiled.execute(given, meterFor()))).toBe(
+        shown(await executeRootSelectionSet(given)),
       );
     }
     // The first sixteen have none to all of four of the fields, beside the root's own; each counts one more.
@@ -150,13 +138,9 @@ describe('a document', () => {
     v8.setFlagsFromString = (flag) => void given.push(flag);
     syncBuiltinESMExports();
     try {
-      const askFor = (fields: number) => {
-        const many = Array.from({ length: fields }, (_, at) => `a${at}: id`).join(' ');
-        return askValid({ text: `{ nodeMustRead { ${many} } }` });
-      };
-      await askFor(149);
+      await askValid(manyIds(149));
       expect(given).toEqual([]);
-      for (const fields of [150, 150]) await askFor(fields);
+      for (const fields of [150, 150]) await askValid(manyIds(fields));
       expect(given).toEqual(['--no-maglev']);
     } finally {
       v8.setFlagsFromString = setFlagsFromString;

@@ -1,19 +1,7 @@
 import {
-  GraphQLBoolean,
-  GraphQLEnumType,
-  type GraphQLFieldConfig,
-  GraphQLFloat,
-  GraphQLID,
-  GraphQLInputObjectType,
-  GraphQLInt,
-  GraphQLInterfaceType,
-  GraphQLList,
-  GraphQLNonNull,
-  GraphQLObjectType,
+  buildSchema,
+  type GraphQLObjectType,
   type GraphQLOutputType,
-  GraphQLScalarType,
-  GraphQLSchema,
-  GraphQLString,
   getNamedType,
   isEnumType,
   isListType,
@@ -35,138 +23,84 @@ export function createStage(random: Random, hostility: number): Stage {
   return { random, hostility, known: new WeakMap() };
 }
 
-const Side = new GraphQLEnumType({
-  name: 'Side',
-  // The names differ from those in the schema.
-  values: { BUY: { value: 'b' }, SELL: { value: 2 }, NONE: {} },
+const LEAVES = ['id: ID', 'text: String', 'count: Int', 'ratio: Float', 'flag: Boolean'];
+const OWN_LEAVES = ['side: Side', 'at: DateTime', 'fussy: Fussy'];
+const NODES = [
+  'node: Node',
+  'nodeMust: Node!',
+  'nodes: [Node]',
+  'nodesMust: [Node!]!',
+  'grid: [[Node]]',
+];
+
+const leaves = [...LEAVES, ...OWN_LEAVES].map((leaf) => {
+  const [name, type] = leaf.split(': ');
+  return `${leaf} ${name}Must: ${type}! ${name}List: [${type}!] ${name}Read: ${type}`;
 });
-/** What it returns is an object with a `toJSON`. */
-const DateTime = new GraphQLScalarType({
-  name: 'DateTime',
-  coerceOutputValue(value) {
+const READS = `
+  ${NODES.map((node) => node.replace(':', 'Read:')).join(' ')}
+  thing: Thing
+  echo(
+    text: String, must: ID!, count: Int = 5, side: Side, sides: [Side] = [BUY, NONE],
+    filter: Filter, ids: [ID!]
+  ): JSON`;
+
+export const hostileSchema = buildSchema(`
+  enum Side { BUY SELL NONE }
+  scalar DateTime
+  scalar JSON
+  scalar Fussy
+  input Size @oneOf { units: Float amount: Float }
+  input Filter { text: String ids: [ID!] side: Side = BUY size: Size deep: Filter must: Int! }
+  interface Thing { id: ID }
+  type Apple implements Thing { id: ID text: String }
+  type Pear implements Thing { id: ID text: String }
+  type Node { ${leaves.join(' ')} ${NODES.join(' ')} ${READS} length: Int }
+  type Query { ${READS} }
+  type Subscription { node: Node! nodes: [Node] bare: Node }
+`);
+
+function give(name: string, options: object): void {
+  Object.assign(hostileSchema.getType(name) as object, options);
+}
+
+const Side = hostileSchema.getType('Side');
+if (isEnumType(Side)) {
+  // The names differ from those in the schema.
+  Object.assign(Side.getValue('BUY') as object, { value: 'b' });
+  Object.assign(Side.getValue('SELL') as object, { value: 2 });
+}
+give('Thing', { resolveType: () => 'Apple' });
+give('DateTime', {
+  /** What it returns is an object with a `toJSON`. */
+  coerceOutputValue(value: unknown) {
     if (typeof value === 'number') return new Date(value);
     const date = new Date(value instanceof Date || typeof value === 'string' ? value : Number.NaN);
     if (Number.isNaN(date.getTime())) throw new Error('DateTime refuses it');
     return date;
   },
 });
-const AnyJson = new GraphQLScalarType({ name: 'JSON' });
-const Fussy = new GraphQLScalarType({
-  name: 'Fussy',
-  coerceOutputValue(value) {
+give('Fussy', {
+  coerceOutputValue(value: unknown) {
     if (value === 'refused') throw new Error('Fussy refuses it');
     return value === 'nothing' ? undefined : value;
   },
 });
-const Size = new GraphQLInputObjectType({
-  name: 'Size',
-  isOneOf: true,
-  fields: { units: { type: GraphQLFloat }, amount: { type: GraphQLFloat } },
-});
-const Filter: GraphQLInputObjectType = new GraphQLInputObjectType({
-  name: 'Filter',
-  fields: () => ({
-    text: { type: GraphQLString },
-    ids: { type: new GraphQLList(new GraphQLNonNull(GraphQLID)) },
-    side: { type: Side, default: { value: 'BUY' } },
-    size: { type: Size },
-    deep: { type: Filter },
-    must: { type: new GraphQLNonNull(GraphQLInt) },
-  }),
-});
 
-type Fields = Record<string, GraphQLFieldConfig<unknown, Stage>>;
+const fieldsOf = (name: string) => (hostileSchema.getType(name) as GraphQLObjectType).getFields();
+const Apple = hostileSchema.getType('Apple') as GraphQLObjectType;
 
-const leaves = {
-  id: GraphQLID,
-  text: GraphQLString,
-  count: GraphQLInt,
-  ratio: GraphQLFloat,
-  flag: GraphQLBoolean,
-  side: Side,
-  at: DateTime,
-  fussy: Fussy,
-};
-
-function leafFields(): Fields {
-  const fields: Fields = {};
-  for (const [name, type] of Object.entries(leaves)) {
-    fields[name] = { type };
-    fields[`${name}Must`] = { type: new GraphQLNonNull(type) };
-    fields[`${name}List`] = { type: new GraphQLList(new GraphQLNonNull(type)) };
-    fields[`${name}Read`] = { type, resolve: read(`${name}Read`, type) };
-  }
-  return fields;
+for (const field of ['Query', 'Node'].flatMap((name) => Object.values(fieldsOf(name)))) {
+  const { name, type } = field;
+  if (name.endsWith('Read')) field.resolve = read(name, type);
+  if (name === 'thing') field.resolve = read(name, Apple);
+  // Returns its arguments as they were received, and is postponed where the answer is made in slices.
+  if (name === 'echo')
+    Object.assign(field, perGroup, { resolve: (_: unknown, args: object) => args });
 }
-
-const Node: GraphQLObjectType = new GraphQLObjectType<unknown, Stage>({
-  name: 'Node',
-  fields: () => ({ ...leafFields(), ...nodeFields(true), ...echo(), length: { type: GraphQLInt } }),
-});
-const Thing = new GraphQLInterfaceType({
-  name: 'Thing',
-  fields: { id: { type: GraphQLID } },
-  resolveType: () => 'Apple',
-});
-const Apple = new GraphQLObjectType<unknown, Stage>({
-  name: 'Apple',
-  interfaces: [Thing],
-  fields: { id: { type: GraphQLID }, text: { type: GraphQLString } },
-});
-const Pear = new GraphQLObjectType({ ...Apple.toConfig(), name: 'Pear' });
-
-function nodeFields(withProperties: boolean): Fields {
-  const types: Record<string, GraphQLOutputType> = {
-    node: Node,
-    nodeMust: new GraphQLNonNull(Node),
-    nodes: new GraphQLList(Node),
-    nodesMust: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(Node))),
-    grid: new GraphQLList(new GraphQLList(Node)),
-  };
-  const fields: Fields = {};
-  for (const [name, type] of Object.entries(types)) {
-    if (withProperties) fields[name] = { type };
-    fields[`${name}Read`] = { type, resolve: read(`${name}Read`, type) };
-  }
-  fields.thing = { type: Thing, resolve: read('thing', Apple) };
-  return fields;
-}
-
-/** Returns the arguments as they were received. */
-function echo(): Fields {
-  return {
-    echo: {
-      // Postponed where the answer is made in slices.
-      ...perGroup,
-      type: AnyJson,
-      args: {
-        text: { type: GraphQLString },
-        must: { type: new GraphQLNonNull(GraphQLID) },
-        count: { type: GraphQLInt, default: { value: 5 } },
-        side: { type: Side },
-        sides: { type: new GraphQLList(Side), default: { value: ['BUY', 'NONE'] } },
-        filter: { type: Filter },
-        ids: { type: new GraphQLList(new GraphQLNonNull(GraphQLID)) },
-      },
-      resolve: (_source, args) => args,
-    },
-  };
-}
-
-export const hostileSchema = new GraphQLSchema({
-  query: new GraphQLObjectType<unknown, Stage>({
-    name: 'Query',
-    fields: () => ({ ...nodeFields(false), ...echo() }),
-  }),
-  subscription: new GraphQLObjectType<unknown, Stage>({
-    name: 'Subscription',
-    fields: () => ({
-      node: { type: new GraphQLNonNull(Node), resolve: (event) => event },
-      nodes: { type: new GraphQLList(Node), resolve: (event) => [event, event] },
-      bare: { type: Node },
-    }),
-  }),
-  types: [Apple, Pear],
+Object.assign(fieldsOf('Subscription').node as object, { resolve: (event: unknown) => event });
+Object.assign(fieldsOf('Subscription').nodes as object, {
+  resolve: (event: unknown) => [event, event],
 });
 
 function read(name: string, type: GraphQLOutputType) {
@@ -209,6 +143,14 @@ function anyValue(stage: Stage, type: GraphQLOutputType, depth = 0): unknown {
   return presentValue(stage, type.ofType, depth);
 }
 
+const TEXTS = ['', 'a', '"', '\u2028', '\ud800', '__proto__'];
+const LEAF_VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  Int: [0, -0, 1, 2147483647, -2147483648],
+  Float: [0, -0, 1.5, 1e308, 5e-324, Number.MAX_SAFE_INTEGER],
+  Boolean: [true, false],
+  DateTime: [new Date(1_700_000_000_000)],
+};
+
 function presentValue(stage: Stage, type: GraphQLOutputType, depth: number): unknown {
   const { random } = stage;
   if (isListType(type)) {
@@ -217,22 +159,7 @@ function presentValue(stage: Stage, type: GraphQLOutputType, depth: number): unk
   }
   if (isObjectType(type)) return nodeOf(stage, type, depth + 1);
   if (isEnumType(type)) return pick(random, ['b', 2, 'NONE']);
-  return leafValue(getNamedType(type).name, random);
-}
-
-function leafValue(name: string, random: Random): unknown {
-  switch (name) {
-    case 'Int':
-      return pick(random, [0, -0, 1, 2147483647, -2147483648]);
-    case 'Float':
-      return pick(random, [0, -0, 1.5, 1e308, 5e-324, Number.MAX_SAFE_INTEGER]);
-    case 'Boolean':
-      return random() < 0.5;
-    case 'DateTime':
-      return new Date(1_700_000_000_000);
-    default:
-      return pick(random, ['', 'a', '"', '\u2028', '\ud800', '__proto__']);
-  }
+  return pick(random, LEAF_VALUES[getNamedType(type).name] ?? TEXTS);
 }
 
 /** Its properties are made when they are first looked at, and stay. */

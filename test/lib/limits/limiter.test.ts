@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { accountClient, addressClient, singleClient } from '../../../lib/limits/client.ts';
-import { Limiter } from '../../../lib/limits/limiter.ts';
+import { Limiter, type Share } from '../../../lib/limits/limiter.ts';
 import type { LimitTable } from '../../../lib/limits/table.ts';
 import { createTestLimiter, DEFAULT_LIMITS, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -15,18 +15,13 @@ function stage(limits: Partial<LimitTable>) {
 }
 
 describe('a limit', () => {
-  test('is taken from down to nothing, and each client has its own', () => {
-    const { limiter } = stage(limited('requests', 2));
-    expect(limiter.take('requests', A)).toMatchObject({ isOver: false, left: 1, most: 2 });
-    expect(limiter.take('requests', A)).toMatchObject({ isOver: false, left: 0 });
-    expect(limiter.take('requests', A)).toMatchObject({ isOver: true, left: 0, waitMs: 30_000 });
-    expect(limiter.take('requests', B)).toMatchObject({ isOver: false, left: 1 });
-    expect(limiter.take('fields', A)).toMatchObject({ isOver: false });
-  });
-
-  test('refills evenly within a minute, and holds no more than a minute’s', async () => {
+  test('is taken from down to nothing, each client has its own, and it refills evenly within a minute', async () => {
     const { clock, limiter } = stage(limited('requests', 3));
-    expect(limiter.take('requests', A, 3)).toMatchObject({ left: 0, waitMs: 60_000 });
+    expect(limiter.take('requests', A, 2)).toMatchObject({ isOver: false, left: 1, most: 3 });
+    expect(limiter.take('requests', A)).toMatchObject({ isOver: false, left: 0, waitMs: 60_000 });
+    expect(limiter.take('requests', A)).toMatchObject({ isOver: true, left: 0, waitMs: 20_000 });
+    expect(limiter.take('requests', B)).toMatchObject({ isOver: false, left: 2 });
+    expect(limiter.take('fields', A)).toMatchObject({ isOver: false });
     await clock.advance(19_999);
     expect(limiter.take('requests', A)).toMatchObject({ isOver: true });
     await clock.advance(1);
@@ -45,32 +40,22 @@ describe('a limit', () => {
     expect(limiter.take('fields', A, 0)).toMatchObject({ isOver: false, left: 0 });
   });
 
-  test('has what is given back, and never more than there was', () => {
-    const { limiter } = stage(limited('requests', 2));
-    limiter.take('requests', A, 2);
-    limiter.giveBack('requests', A);
-    expect(limiter.take('requests', A)).toMatchObject({ isOver: false });
+  test('has what is given back, never more than there was, or moves to another that has some left', async () => {
+    const { clock, limiter } = stage({ ...limited('requests', 1), ...limited('subscriptions', 1) });
+    limiter.take('subscriptions', A);
+    // One that counts what there is at a time has nothing else, however long it takes.
+    await clock.advance(3_600_000);
+    expect(limiter.take('subscriptions', A)).toMatchObject({ isOver: true });
+    limiter.giveBack('subscriptions', A);
+    expect(limiter.take('subscriptions', A)).toMatchObject({ isOver: false });
     limiter.giveBack('requests', B);
-    expect(limiter.take('requests', B)).toMatchObject({ left: 1 });
-  });
-
-  test('moves to another client, unless that has nothing left', () => {
-    const { limiter } = stage(limited('requests', 1));
+    expect(limiter.take('requests', B, 0)).toMatchObject({ left: 1 });
     limiter.take('requests', A);
     limiter.move('requests', A, B);
     expect(limiter.take('requests', B)).toMatchObject({ isOver: true });
     expect(limiter.take('requests', A)).toMatchObject({ isOver: false });
     limiter.move('requests', A, B);
     expect(limiter.take('requests', A)).toMatchObject({ isOver: true });
-  });
-
-  test('at a time has only what is given back, however long it takes', async () => {
-    const { clock, limiter } = stage(limited('subscriptions', 1));
-    limiter.take('subscriptions', A);
-    await clock.advance(3_600_000);
-    expect(limiter.take('subscriptions', A)).toMatchObject({ isOver: true });
-    limiter.giveBack('subscriptions', A);
-    expect(limiter.take('subscriptions', A)).toMatchObject({ isOver: false });
   });
 });
 
@@ -116,37 +101,31 @@ test('a flood of clients costs no more memory, and is the first to be forgotten'
 });
 
 describe('replicas that share', () => {
-  /** A store that sums up what it is told. */
+  /** A store that sums up what it is told of one bucket. */
   function sharedStore(most: number) {
-    const levels = new Map<string, number>();
+    let level = most;
     const told: string[][] = [];
-    return {
-      told,
-      share: async (keys: string[], figures: number[]) => {
-        told.push(keys);
-        return keys.map((key, at) => {
-          const level = (levels.get(key) ?? most) - (figures[3 * at + 2] as number);
-          levels.set(key, level);
-          return level;
-        });
-      },
+    const share: Share = async (keys, [, , taken = 0]) => {
+      told.push(keys);
+      level -= taken;
+      return [level];
     };
+    return { told, share };
   }
 
-  function replicasOf(limits: Partial<LimitTable>, store: ReturnType<typeof sharedStore>) {
+  function replicasOf(limits: Partial<LimitTable>, share: Share) {
     const clock = createScriptedClock();
-    const table = { ...DEFAULT_LIMITS, ...limits };
-    const open = () => new Limiter(table, clock, store.share);
+    const open = () => new Limiter({ ...DEFAULT_LIMITS, ...limits }, clock, share);
     return { clock, one: open(), other: open() };
   }
 
   test('learn within a tenth of a second what others have let through', async () => {
-    const store = sharedStore(10);
-    const { clock, one, other } = replicasOf(limited('requests', 10), store);
+    const { told, share } = sharedStore(10);
+    const { clock, one, other } = replicasOf(limited('requests', 10), share);
     for (let at = 0; at < 8; at += 1) one.take('requests', A);
     other.take('requests', A);
     await clock.advance(100);
-    expect(store.told).toEqual([['requests address a'], ['requests address a']]);
+    expect(told).toEqual([['requests address a'], ['requests address a']]);
     other.take('requests', A);
     await clock.advance(100);
     expect(other.take('requests', A)).toMatchObject({ isOver: true });
@@ -154,22 +133,18 @@ describe('replicas that share', () => {
   });
 
   test('owe together what they have let through beyond the limit', async () => {
-    const { clock, one, other } = replicasOf(limited('login', 4), sharedStore(4));
+    const { clock, one, other } = replicasOf(limited('login', 4), sharedStore(4).share);
     const pair = singleClient('pair', 'x');
-    for (const replica of [one, other])
-      for (let at = 0; at < 4; at += 1) replica.take('login', pair);
+    for (const replica of [one, other]) replica.take('login', pair, 4);
     await clock.advance(100);
     expect(other.take('login', pair, 0).left).toBeCloseTo(-4);
   });
 
   test('count what is taken while the store answers', async () => {
     const store = sharedStore(10);
-    const { clock, one } = replicasOf(limited('requests', 10), {
-      ...store,
-      share: async (keys, figures) => {
-        one.take('requests', A, 3);
-        return store.share(keys, figures);
-      },
+    const { clock, one } = replicasOf(limited('requests', 10), async (...taken) => {
+      one.take('requests', A, 3);
+      return store.share(...taken);
     });
     one.take('requests', A, 2);
     await clock.advance(100);
@@ -177,17 +152,14 @@ describe('replicas that share', () => {
   });
 
   test('count for themselves while the store is away, and what costs them alone always', async () => {
-    const { clock, one } = replicasOf(limited('requests', 2), {
-      told: [],
-      share: async () => null as never,
-    });
+    const { clock, one } = replicasOf(limited('requests', 2), async () => null);
     one.take('requests', A, 2);
     await clock.advance(100);
     expect(one.take('requests', A)).toMatchObject({ isOver: true });
-    const store = sharedStore(5);
-    const replicas = replicasOf(limited('messages', 5), store);
-    replicas.one.spend('messages', A, 1);
-    await replicas.clock.advance(1_000);
-    expect(store.told).toEqual([]);
+    const { told, share } = sharedStore(5);
+    const alone = replicasOf(limited('messages', 5), share);
+    alone.one.spend('messages', A, 1);
+    await alone.clock.advance(1_000);
+    expect(told).toEqual([]);
   });
 });

@@ -10,14 +10,12 @@ const ACCOUNT = accountClient('1', 'x');
 function stage() {
   const connections = { ...DEFAULT_LIMITS.connections, most: { account: 4, address: 2 } };
   const limiter = createTestLimiter({ connections });
-  let client: Client = ADDRESS;
+  const owner: { is: Client } = { is: ADDRESS };
   return {
-    take: (of: Client = ADDRESS) => takeSlot(limiter, 'connections', () => of),
-    /** One whose owner is whoever `proved` says. */
-    takeOpen: () => takeSlot(limiter, 'connections', () => client),
-    proved: (as: Client) => {
-      client = as;
-    },
+    owner,
+    take: () => takeSlot(limiter, 'connections', () => ADDRESS),
+    /** A slot of whoever is the owner by then. */
+    takeOpen: () => takeSlot(limiter, 'connections', () => owner.is),
     left: (of: Client) => limiter.take('connections', of, 0).left,
   };
 }
@@ -33,9 +31,9 @@ test('a client takes as many as it may, until one is released, once', () => {
 });
 
 test('a slot settles with the account that is proved, and is released there', () => {
-  const { takeOpen, proved, left } = stage();
+  const { takeOpen, owner, left } = stage();
   const slot = takeOpen();
-  proved(ACCOUNT);
+  owner.is = ACCOUNT;
   expect(slot?.settle()).toBe(true);
   expect([left(ADDRESS), left(ACCOUNT)]).toEqual([2, 1]);
   expect(slot?.settle()).toBe(true);
@@ -46,12 +44,12 @@ test('a slot settles with the account that is proved, and is released there', ()
 });
 
 test('a slot leaves its account when its token is over, even for an address that has none left', () => {
-  const { take, takeOpen, proved, left } = stage();
-  proved(ACCOUNT);
+  const { take, takeOpen, owner, left } = stage();
+  owner.is = ACCOUNT;
   const slots = [takeOpen(), takeOpen()];
   take();
   take();
-  proved(ADDRESS);
+  owner.is = ADDRESS;
   for (const slot of slots) slot?.settle();
   expect([left(ADDRESS), left(ACCOUNT)]).toEqual([-2, 2]);
   for (const slot of slots) slot?.release();

@@ -1,0 +1,31 @@
+import {
+  buildSchema,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getOperationAST,
+  type OperationDefinitionNode,
+  parse,
+} from 'graphql';
+import { createListSizes } from '../../engine/cost/list-sizes.ts';
+import { factsOf } from '../../engine/documents/operation-facts.ts';
+import { Selections } from '../../engine/documents/selections.ts';
+import { sharedUseOf } from '../../engine/documents/sharing-marks.ts';
+
+/** A schema of which fields, by `Type.field`, are given resolvers and traits. */
+export function schemaOf(text: string, fields: Readonly<Record<string, object>>): GraphQLSchema {
+  const schema = buildSchema(text);
+  for (const [name, given] of Object.entries(fields)) {
+    const [type = '', field = ''] = name.split('.');
+    const owner = schema.getType(type) as GraphQLObjectType;
+    Object.assign(owner.getFields()[field] as object, given);
+  }
+  return schema;
+}
+
+/** A text's only operation, and what is known of it once it is prepared. */
+export function factsIn(schema: GraphQLSchema, text: string) {
+  const document = parse(text);
+  const node = getOperationAST(document) as OperationDefinitionNode;
+  const facts = factsOf(new Selections(schema, document), node, createListSizes(schema));
+  return { ...facts, document, node, sharedUse: sharedUseOf(facts.marks, document, node) };
+}
