@@ -50,7 +50,7 @@ if (import.meta.main) {
 }
 
 /** The bytes of events, and how many positions moved in each. The market stands still but for what is moved here. */
-export async function measureEvents(service: string, sandbox: Sandbox) {
+async function measureEvents(service: string, sandbox: Sandbox) {
   const sizes: { name: Case; moved: number; plain: number; packed: number }[] = [];
   for (const name of Object.keys(CASES) as Case[]) {
     const plain = await measureCase(service, sandbox, name, false);

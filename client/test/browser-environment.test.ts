@@ -54,7 +54,7 @@ test('without a page the app is always visible, and online unless the platform s
   expect(lifecycle.isOnline).toBe(false);
 });
 
-test('ids are random, also on a page that is not of a secure origin', () => {
+test('ids are random, also on a page that is not of a secure origin, and a platform without `crypto` is told what to give', () => {
   const { getRandomValues } = crypto;
   const ids = () => [1, 2].map(() => browserEnvironment().randomId());
   for (const id of ids()) expect(id).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
@@ -62,9 +62,19 @@ test('ids are random, also on a page that is not of a secure origin', () => {
   const [first, second] = ids();
   expect(first).toMatch(/^[\da-f]{32}$/);
   expect(second).not.toBe(first);
-});
-
-test('a platform without `crypto` is told what to give', () => {
   vi.stubGlobal('crypto', undefined);
   expect(() => browserEnvironment().randomId()).toThrow('environment: { randomId }');
+});
+
+test('no wait is cut short by being too long', async () => {
+  const { after } = browserEnvironment();
+  let ran = false;
+  const cancels = [Number.POSITIVE_INFINITY, 2 ** 31, 1e12].map((ms) =>
+    after(ms, () => {
+      ran = true;
+    }),
+  );
+  await new Promise<void>((resolve) => after(50, resolve));
+  expect(ran).toBe(false);
+  for (const cancel of cancels) cancel();
 });

@@ -1,13 +1,7 @@
-import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { startTestApp } from '../../test/support/app.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { ownApp } from '../../test/support/shared-app.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
-import { createCore } from '../src/create-core.ts';
-import type { ERROR_CODES } from '../src/generated/error-codes.ts';
 import type { PositionsState } from '../src/live/states.ts';
 import type { TypedText } from '../src/operation.ts';
 import { createRequests } from '../src/requests.ts';
@@ -35,7 +29,8 @@ function start(options: Partial<ClientOptions> = {}) {
   return { client, environment };
 }
 
-test.each([15, 30, 60])('asks both lists for a heartbeat of %i s', async (heartbeatSeconds) => {
+test('asks both lists for the heartbeat that it is given', async () => {
+  const heartbeatSeconds = 30;
   token = app.sandbox.token({ email: 'demo@example.com' });
   const sent: unknown[] = [];
   const { client } = start({
@@ -85,39 +80,6 @@ test('signs in, follows positions, places an order once, signs out', async () =>
   expect(environment.listeners.size).toBe(0);
 });
 
-test('sends trusted documents by their id, queries by GET', async () => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), 'trusted-'));
-  const file = join(folder.path, 'manifest.json');
-  writeFileSync(
-    file,
-    JSON.stringify({
-      home: 'query ($s: String) { instruments(filter: { search: $s }, first: 1) { nodes { id } } }',
-    }),
-  );
-  await using strict = await startTestApp({
-    PERSISTED_DOCUMENTS: file,
-    PERSISTED_DOCUMENTS_ONLY: 'on',
-  });
-  token = strict.sandbox.token({ email: 'demo@example.com' });
-  const methods: unknown[] = [];
-  const { client } = start({
-    url: `${strict.url}/graphql`,
-    environment: {
-      fetch: (input, init) => {
-        methods.push(init?.method ?? 'GET');
-        return fetch(input, init);
-      },
-    },
-  });
-  const answer = await client.query({ documentId: 'home' }, { s: 'AAPL' });
-  expect(answer).toEqual({ data: { instruments: { nodes: [{ id: 'AAPL' }] } }, errors: [] });
-  expect(methods).toEqual(['GET']);
-  const refused = await client.query('{ session { balance } }');
-  const [error] = refused.errors;
-  expect(error?.code).toBe('PERSISTED_DOCUMENT_REQUIRED' satisfies keyof typeof ERROR_CODES);
-  client.dispose();
-});
-
 test('names the account that is signed in, and says when it is another one or none', async () => {
   const forced = new Set<boolean>();
   const { client } = start({
@@ -134,9 +96,15 @@ test('names the account that is signed in, and says when it is another one or no
   expect(ticket.account).toBeNull();
   await ticket.place({ symbol: 'AAPL', side: 'BUY', size: { units: 1 } });
   expect([client.login, ticket.account]).toEqual(['700001', '700001']);
+  // A new token of the same account is no change.
+  token = await app.signIn('demo@example.com');
+  await client.tokenChanged();
+  expect(client.login).toBe('700001');
   token = await app.signIn('pro@example.com');
   await client.tokenChanged();
   await eventually(() => client.login === '700002');
+  const other = await client.query('{ session { login } }', undefined, { account: '700001' });
+  expect(other.errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
   token = null;
   await client.tokenChanged();
   expect(client.login).toBeNull();
@@ -176,33 +144,4 @@ test('a client for requests alone signs in, renews its token, and leaves nothing
   expect(given).toHaveLength(2);
   client.dispose();
   expect([environment.timers.size, environment.listeners.size]).toEqual([0, 0]);
-});
-
-test('a core that is disposed ends what hangs on it, once, whatever of that throws', async () => {
-  const thrown: unknown[] = [];
-  const ended: string[] = [];
-  const core = createCore({
-    url: 'http://127.0.0.1:9/graphql',
-    token: () => null,
-    storage: null,
-    onSignedOut: () => {},
-    route: false,
-    environment: countedEnvironment({ thrown, hurry: () => 0 }),
-  });
-  const broken = new Error('of the first one');
-  core.onDispose(() => {
-    throw broken;
-  });
-  core.onDispose(() => {
-    ended.push('second');
-    // As a part does that begins nothing any more.
-    ended.push(String(core.isDisposed));
-  });
-  expect(core.isDisposed).toBe(false);
-  core.dispose();
-  core.dispose();
-  expect(ended).toEqual(['second', 'true']);
-  await eventually(() => expect(thrown).toEqual([broken]));
-  core.onDispose(() => ended.push('late'));
-  expect(ended.at(-1)).toBe('late');
 });

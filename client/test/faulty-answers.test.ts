@@ -1,10 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createScriptedClock } from '../../test/support/scripted-clock.ts';
 import { stepUntil } from '../../test/support/steps.ts';
-import { browserEnvironment } from '../src/browser-environment.ts';
 import { type Client, type ClientOptions, createClient } from '../src/create-client.ts';
 import type { Environment } from '../src/environment.ts';
-import { backoffMs } from '../src/request/backoff.ts';
 
 /** Answers that a server gives seldom, so that they are scripted at the platform's `fetch`. */
 type Answer = (body: string, token: string) => unknown;
@@ -51,25 +49,21 @@ const ACCEPTED = {
   errors: [refused('placeOrder', 'positions')],
 };
 
-test('an outcome is kept where a read beside it was refused and the token cannot be renewed', async () => {
-  const client = open(
-    () => ACCEPTED,
-    ({ force }) => (force ? null : 'first'),
-  );
-  const { data, errors } = await client.mutate(PLACE);
-  expect(data).toEqual(ACCEPTED.data);
-  expect(errors.map(({ code }) => code)).toEqual(['UNAUTHENTICATED']);
-});
-
-test('an outcome is kept where the renewed token was refused for a read alone', async () => {
-  const client = open(
+test.each<[string, Answer, string | null]>([
+  ['a read beside it was refused and the token cannot be renewed', () => ACCEPTED, null],
+  [
+    'the renewed token was refused for a read alone',
     (_body, token) =>
       token === 'first'
         ? { data: { placeOrder: null }, errors: [refused('placeOrder')] }
         : ACCEPTED,
-    ({ force }) => (force ? 'second' : 'first'),
-  );
-  expect((await client.mutate(PLACE)).data).toEqual(ACCEPTED.data);
+    'second',
+  ],
+])('an outcome is kept where %s', async (_where, answer, renewed) => {
+  const client = open(answer, ({ force }) => (force ? renewed : 'first'));
+  const { data, errors } = await client.mutate(PLACE);
+  expect(data).toEqual(ACCEPTED.data);
+  expect(errors.map(({ code }) => code)).toEqual(['UNAUTHENTICATED']);
 });
 
 test('an order that the server did not take is unsent, though the session cannot be renewed', async () => {
@@ -158,18 +152,4 @@ test('a mutation is sent once, also by way of `query`', async () => {
   });
   await client.query('mutation { a }');
   expect(sent).toBe(1);
-});
-
-test('no wait is cut short by being too long, or negative', async () => {
-  const { after } = browserEnvironment();
-  let ran = false;
-  const cancels = [Number.POSITIVE_INFINITY, 2 ** 31, 1e12].map((ms) =>
-    after(ms, () => {
-      ran = true;
-    }),
-  );
-  await new Promise<void>((resolve) => after(50, resolve));
-  expect(ran).toBe(false);
-  for (const cancel of cancels) cancel();
-  expect(backoffMs(0, () => 0.5, -100)).toBeGreaterThan(0);
 });

@@ -16,11 +16,9 @@ import { signedIn } from './support/client.ts';
 
 const app = sharedApp({ POSITIONS_POLL_MS: '100' });
 
-const options = () => signedIn(app);
-
 test('a client has the features that it is made with, over one line', async () => {
   const client = createClientWith(
-    options(),
+    signedIn(app),
     live({ positionFields: ['symbol'] }),
     catalog(['digits']),
   );
@@ -38,17 +36,12 @@ test('a client has the features that it is made with, over one line', async () =
   client.dispose();
 });
 
-test('a client without features queries', async () => {
-  const client = createClientWith(options());
-  const { data } = await client.query('{ session { login } }');
-  expect(data).toEqual({ session: { login: '700001' } });
-  client.dispose();
-});
-
-test('a client of orders alone places one', async () => {
-  const client = createClientWith(options(), orders());
+test('a client of orders alone places one, and queries', async () => {
+  const client = createClientWith(signedIn(app), orders());
   const input = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
   expect(await client.orders.ticket().place(input)).toMatchObject({ status: 'accepted' });
+  const { data } = await client.query('{ session { login } }');
+  expect(data).toEqual({ session: { login: '700001' } });
   client.dispose();
 });
 
@@ -63,8 +56,8 @@ test.each(Object.entries(HOOKS))(
   'a hook for %s renders with that feature alone, and says without it what is missing',
   (name, hook) => {
     const features = { positions: live(), account: live(), orders: orders(), catalog: catalog() };
-    const own = createClientWith(options(), features[name as keyof typeof features]);
-    const bare = createClientWith(options());
+    const own = createClientWith(signedIn(app), features[name as keyof typeof features]);
+    const bare = createClientWith(signedIn(app));
     const Shown: FunctionComponent = () => createElement('p', null, hook().status);
     const html = (client: AnyClient) =>
       renderToString(createElement(TradingGraphProvider, { client }, createElement(Shown)));

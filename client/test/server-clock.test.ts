@@ -19,12 +19,6 @@ function clockAt() {
   return { device, clock, hear };
 }
 
-test('before any answer there is no time, and nothing is doubted early', () => {
-  const { clock } = clockAt();
-  expect(clock.now()).toBeNull();
-  expect(clock.doubtMs).toBe(5_000);
-});
-
 test('it is never ahead of the server’s clock, and less than a second and a round trip behind', () => {
   const answer = fc.record({
     pauseMs: fc.integer({ min: 0, max: 60_000 }),
@@ -61,6 +55,7 @@ test('after a sleep, and where the server’s clock was set back, the next answe
 
 test('a request is doubted after four round trips and two seconds, five seconds at most', () => {
   const { clock, hear } = clockAt();
+  expect([clock.now(), clock.doubtMs]).toEqual([null, 5_000]);
   hear(START_MS, 100, 100);
   expect(clock.doubtMs).toBe(2_800);
   // The gateway was slow for one answer.
@@ -91,36 +86,22 @@ const OURS = { date: DATE, 'x-request-id': 'one' };
 
 test.each([
   ['an answer of the server', '{"data":{}}', OURS, true],
+  ['an answer to a GET, which a cache may have given', '{"data":{}}', OURS, false],
   ['an answer from a cache', '{"data":{}}', { ...OURS, age: '3' }, false],
   ['an answer without a name', '{"data":{}}', { date: DATE }, false],
   ['a page of somebody else’s', '<html>Welcome</html>', OURS, false],
   ['JSON of somebody else’s', '{"ok":true}', OURS, false],
   ['an answer without a date', '{"data":{}}', { 'x-request-id': 'one' }, false],
-])('%s: %s', async (_what, text, headers, isHeard) => {
-  const core = coreOn(new Response(text, { headers }));
-  await core.request('{ __typename }', {}, { anonymous: true, repeats: false });
-  expect(core.serverClock.now() !== null).toBe(isHeard);
-});
-
-test('an answer to a GET tells no time: a cache may have given it', async () => {
-  const core = coreOn(new Response('{"data":{}}', { headers: OURS }));
-  const { errors } = await core.request(
-    { documentId: 'trusted' },
-    {},
-    { anonymous: true, repeats: true },
-  );
-  expect(errors).toEqual([]);
-  expect(core.serverClock.now()).toBeNull();
-});
-
-/** A core whose requests have this answer. */
-function coreOn(answer: Response) {
-  return createCore({
+])('%s: %s', async (what, text, headers, isHeard) => {
+  const core = createCore({
     url: 'http://127.0.0.1:9/graphql',
     token: () => null,
     onSignedOut: () => {},
     route: false,
     storage: null,
-    environment: countedEnvironment({ fetch: async () => answer }),
+    environment: countedEnvironment({ fetch: async () => new Response(text, { headers }) }),
   });
-}
+  const document = what.includes('GET') ? { documentId: 'trusted' } : '{ __typename }';
+  await core.request(document, {}, { anonymous: true, repeats: what.includes('GET') });
+  expect(core.serverClock.now() !== null).toBe(isHeard);
+});

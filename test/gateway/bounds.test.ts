@@ -1,67 +1,42 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { FaultKind } from '../../sandbox/faults.ts';
-import { OPERATION_CASES } from '../operations/all.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
-import { eventually } from '../support/eventually.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { turnsDuring } from '../support/turns.ts';
-import { anyCaller, marketOrder, openClient } from './open-client.ts';
-import { wordFor } from './word-for.ts';
+import { anyCaller, marketOrder, openClient, wordFor } from './open-client.ts';
 
 const MEGABYTE = 1_048_576;
 
-describe('an answer in chunks of one byte', () => {
+test('an answer in chunks of one byte is read in the memory of its bytes, and in turns with everything else', async () => {
   const whole = JSON.stringify({ positions: [], padding: ' '.repeat(MEGABYTE) });
   const inChunks = Buffer.concat([
     Buffer.from('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'),
     ...Array.from(whole, (character) => Buffer.from(`1\r\n${character}\r\n`)),
     Buffer.from('0\r\n\r\n'),
   ]);
-
-  test('is read in the memory of its bytes, and in turns with everything else', async () => {
-    await using gateway = await startScriptedGateway((socket) => void socket.write(inChunks));
-    await using open = openClient(gateway.url);
-    const peak = watchMemory();
-    const turns = await turnsDuring(async () => {
-      const answered = await OPERATION_CASES.getOpenPositions.call(open.client, anyCaller);
-      expect(answered).toMatchObject({ positions: [] });
-    });
-    expect(turns).toBeGreaterThan(whole.length / 2_000);
-    expect(peak()).toBeLessThan(100 * MEGABYTE);
+  await using gateway = await startScriptedGateway((socket) => void socket.write(inChunks));
+  await using open = openClient(gateway.url);
+  const peak = watchMemory();
+  const turns = await turnsDuring(async () => {
+    expect(await open.client.getOpenPositions(anyCaller, null)).toMatchObject({ positions: [] });
   });
-
-  test('is read no further than its bound', async () => {
-    await using gateway = await startScriptedGateway((socket) => void socket.write(inChunks));
-    await using open = openClient(gateway.url, { gatewayMaxBytes: 10_000 });
-    expect(await wordFor(OPERATION_CASES.getOpenPositions.call(open.client, anyCaller))).toBe(
-      'contract',
-    );
-    await eventually(() => gateway.openConnections === 0);
-  });
+  expect(turns).toBeGreaterThan(whole.length / 2_000);
+  expect(peak()).toBeLessThan(100 * MEGABYTE);
 });
 
-describe('a catalog', () => {
-  const catalog = OPERATION_CASES.getAllTickers.call;
-
-  test.each<[FaultKind, string, number | undefined]>([
-    ['oversize', 'contract', 1024 * MEGABYTE],
-    ['gzip-bomb', 'contract', 1024 * MEGABYTE],
-    ['drip', 'timeout', undefined],
-  ])('under "%s" ends as %s, in bounded memory', async (kind, word, bytes) => {
+test.each<FaultKind>(['oversize', 'gzip-bomb'])(
+  'a catalog under "%s" is refused in bounded memory',
+  async (kind) => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url, { catalogMaxBytes: 16 * MEGABYTE });
-    const caller = place.caller();
-    // On its connection the next call is sent at once, so that no deadline is over before.
-    expect(await wordFor(catalog(open.client, caller))).toBe('answer');
-    const hasty = openClient(place.sandbox.url, { pools: open.pools, catalogTimeoutMs: 300 });
-    place.sandbox.fail({ operation: 'getAllTickers', kind, bytes });
+    place.sandbox.fail({ operation: 'getAllTickers', kind, bytes: 1024 * MEGABYTE });
     const peak = watchMemory();
-    const { client } = word === 'timeout' ? hasty : open;
-    expect(await wordFor(catalog(client, caller))).toBe(word);
+    const catalog = open.client.getAllTickers(place.caller(), 'standard-usd', null);
+    expect(await wordFor(catalog)).toBe('contract');
     // The sandbox's own part is in it: both live in this process.
     expect(peak()).toBeLessThan(200 * MEGABYTE);
-  });
-});
+  },
+);
 
 const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
 const row = (at: number) => `{"id":"${at}","symbol":"A","profit":1}`;
@@ -103,9 +78,7 @@ test('a catalog with an item of megabytes is not parsed', async () => {
     (socket) => void socket.write(answer(200, items)),
   );
   await using open = openClient(gateway.url);
-  expect(await wordFor(OPERATION_CASES.getAllTickers.call(open.client, anyCaller))).toBe(
-    'contract',
-  );
+  expect(await wordFor(open.client.getAllTickers(anyCaller, 'g', null))).toBe('contract');
 });
 
 /** The peak of the heap above its present size. */

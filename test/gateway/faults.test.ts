@@ -6,8 +6,7 @@ import type { GatewayClient } from '../../src/gateway/client.ts';
 import { OPERATION_CASES } from '../operations/all.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
-import { anyCaller, type ClientSettings, openClient } from './open-client.ts';
-import { wordFor } from './word-for.ts';
+import { anyCaller, type ClientSettings, openClient, wordFor } from './open-client.ts';
 
 /** Of calls that end by their deadline. */
 const HASTY = { gatewayTimeoutMs: 400, orderTimeoutMs: 400 };
@@ -48,14 +47,6 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
         answer(200, `${whole}${' '.repeat(MAX_BYTES - whole.length)}`),
       ),
       'a known encoding that was not requested': raw(packed(gzipSync(whole))),
-    },
-  ],
-  [
-    ['rate-limited', 'rate-limited', 'rate-limited'],
-    {
-      'a refusal that says twice how long to wait': raw(
-        answer(429, '', { 'retry-after': '1\r\nretry-after: 2' }),
-      ),
     },
   ],
   [
@@ -150,13 +141,6 @@ test.each(CASES)('%s', async (_, script, words) => {
 });
 
 describe('before the head went onto a socket', () => {
-  test('a connection that is refused', async () => {
-    const gateway = await startScriptedGateway(() => {});
-    await gateway[Symbol.asyncDispose]();
-    await using open = openSmallClient(gateway.url);
-    expect(await allThree(open.client)).toEqual(NEVER_SENT);
-  });
-
   test('a host that has no address', async () => {
     await using open = openSmallClient('http://gateway.invalid', HASTY);
     expect(await allThree(open.client)).toEqual(NEVER_SENT);
@@ -190,22 +174,6 @@ describe('before the head went onto a socket', () => {
     expect(await allThree(open.client, forger)).toEqual(NEVER_SENT);
     expect(gateway.requests).toEqual([]);
   });
-});
-
-test('a connection that is reset as soon as it is made leaves an order unsent or unknown, by whether it was received', async () => {
-  const heads: string[] = [];
-  await using gateway = await startScriptedGateway(() => {}, {
-    onConnection: (socket) => socket.resetAndDestroy(),
-    onHead: (_, head) => heads.push(head),
-  });
-  await using open = openSmallClient(gateway.url);
-  for (let round = 0; round < 50; round += 1) {
-    const [read, write, order] = await allThree(open.client);
-    expect(read).toBe('unavailable');
-    expect(['unavailable', 'unknown']).toContain(write);
-    expect(['unavailable', 'unknown']).toContain(order);
-  }
-  expect(heads).toEqual([]);
 });
 
 function openSmallClient(url: string, settings: ClientSettings = {}) {

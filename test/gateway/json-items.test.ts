@@ -39,10 +39,3 @@ test.each(OTHERS)('%j is no array, whatever the pieces', (text) => {
     expect(() => [...jsonItems(Buffer.from(text), piece)]).toThrow(SyntaxError);
   }
 });
-
-test('what is broken in the middle does not keep the items before it from being read', () => {
-  const items = jsonItems(Buffer.from('[{"id":1},{"id":2},{"id":}]'), 1);
-  expect(items.next().value).toEqual({ id: 1 });
-  expect(items.next().value).toEqual({ id: 2 });
-  expect(() => items.next()).toThrow(SyntaxError);
-});

@@ -4,31 +4,42 @@ import type { WireCall } from '../../src/gateway/exchange.ts';
 import { createLastFailures } from '../../src/gateway/last-failures.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 
-const CALL: WireCall = {
-  ...{
-    operation: 'getSession',
-    row: OPERATIONS.getSession,
-    path: '/',
-    headers: [],
-    body: null,
-    deadlineMs: 1,
-    maxBytes: 1,
-  },
-  caller: { token: null },
-};
+const call = { row: OPERATIONS.getSession } as Partial<WireCall> as WireCall;
+const error = (code: unknown, cause?: unknown) => Object.assign(new Error('', { cause }), { code });
+
+/** Its innermost error is so many causes away. */
+function nested(depth: number, innermost: unknown): unknown {
+  return depth === 0 ? innermost : error('UND_ERR', nested(depth - 1, innermost));
+}
+
+const circle = error('UNHEARD_OF');
+circle.cause = circle;
+
+test.each([
+  ['the first code of the set', error('UND_ERR_SOCKET', error('ECONNRESET')), 'UND_ERR_SOCKET'],
+  ['one word for all of OpenSSL', error(undefined, error('EPROTO')), 'ERR_SSL'],
+  ['a code three causes away', nested(3, error('CERT_HAS_EXPIRED')), 'CERT_HAS_EXPIRED'],
+  ['nothing that is deeper', nested(4, error('CERT_HAS_EXPIRED')), 'other'],
+  ['nothing of a circle', circle, 'other'],
+  ['nothing of what is no error', { code: 'EPIPE' }, 'other'],
+])('a connection that was lost is told by %s', (_, cause, told) => {
+  const failures = createLastFailures('https://gateway.example.com/api');
+  failures.saw(call, 'connect', { sent: false, cause });
+  expect(failures.of('reads')).toEqual({ cause: told, tried: 'gateway.example.com' });
+});
 
 test('the newest failure of a backend is remembered, with the address that was tried, and nothing that is none', () => {
   const failures = createLastFailures('https://gateway.example.com/api');
-  const end = (outcome: CallOutcome, code: string, tried = {}) =>
-    failures.saw(CALL, outcome, {
-      ...{ sent: false, cause: Object.assign(new Error(code), { code, ...tried }) },
+  const end = (outcome: CallOutcome, tried = {}) =>
+    failures.saw(call, outcome, {
+      ...{ sent: false, cause: Object.assign(error('ECONNREFUSED'), tried) },
     });
-  end('ok', 'ECONNREFUSED');
+  end('ok');
   expect(failures.of('reads')).toBeUndefined();
-  end('connect', 'EMFILE');
-  expect(failures.of('reads')).toEqual({ cause: 'EMFILE', tried: 'gateway.example.com' });
-  end('connect', 'ECONNREFUSED', { address: '10.0.0.7', port: 443 });
-  end('401', 'EMFILE');
+  end('timeout');
+  expect(failures.of('reads')).toEqual({ cause: 'timeout' });
+  end('connect', { address: '10.0.0.7', port: 443 });
+  end('401');
   expect(failures.of('reads')).toEqual({ cause: 'ECONNREFUSED', tried: '10.0.0.7:443' });
   expect(failures.of('payments')).toBeUndefined();
 });

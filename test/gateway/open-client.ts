@@ -2,6 +2,7 @@ import { LogicalClock } from '../../lib/clock.ts';
 import { toToken } from '../../lib/token.ts';
 import type { Caller } from '../../src/gateway/caller.ts';
 import { createGatewayClient, type GatewayClientOptions } from '../../src/gateway/client.ts';
+import { GatewayError } from '../../src/gateway/errors.ts';
 import type { ObserveCall } from '../../src/gateway/exchange.ts';
 import type { LimitOrder, MarketOrder } from '../../src/gateway/model.ts';
 import { createPools, gatewayWidths, type Pools } from '../../src/gateway/pools.ts';
@@ -10,7 +11,6 @@ import { createTransport } from '../../src/gateway/transport.ts';
 export interface ClientSettings extends Partial<Omit<GatewayClientOptions, 'send'>> {
   /** The bound over all areas; each has one at least. */
   readonly connections?: number;
-  readonly connectTimeoutMs?: number;
   /** Replaces the pools made for `url`. */
   readonly pools?: Pools;
   readonly observe?: ObserveCall;
@@ -21,10 +21,14 @@ const FAR_MS = 30_000;
 
 /** The client as the program wires it, on connections of its own. */
 export function openClient(url: string, settings: ClientSettings = {}) {
-  const { connections = 128, connectTimeoutMs = FAR_MS, observe = () => {}, ...options } = settings;
+  const { connections = 128, observe = () => {}, ...options } = settings;
   const pools =
     settings.pools ??
-    createPools({ gatewayUrl: url, widths: gatewayWidths(connections), connectTimeoutMs });
+    createPools({
+      gatewayUrl: url,
+      widths: gatewayWidths(connections),
+      connectTimeoutMs: FAR_MS,
+    });
   const send = createTransport(pools, observe, new LogicalClock());
   const client = createGatewayClient({ send, ...clientSettings(FAR_MS), ...options });
   return { client, pools, [Symbol.asyncDispose]: () => pools.close() };
@@ -65,3 +69,17 @@ export const limitOrder: LimitOrder = {
   takeProfit: null,
   comment: null,
 };
+
+/** The outcome of a call in one word: an error's kind, an outcome, or `answer`. */
+export async function wordFor(call: Promise<unknown>): Promise<string> {
+  try {
+    const result = await call;
+    if (typeof result !== 'object' || result === null) return 'answer';
+    if ('outcome' in result) return String(result.outcome);
+    if ('kind' in result) return String(result.kind);
+    return 'details' in result ? 'rejected' : 'answer';
+  } catch (error) {
+    if (error instanceof GatewayError) return error.kind;
+    throw error;
+  }
+}

@@ -1,5 +1,9 @@
+import type { Socket } from 'node:net';
 import { type Dispatcher, Pool } from 'undici';
 import { describe, expect, test } from 'vitest';
+import type { GatewayClient } from '../../src/gateway/client.ts';
+import type { Exchange, ObserveCall } from '../../src/gateway/exchange.ts';
+import type { LimitOrder, MarketOrder } from '../../src/gateway/model.ts';
 import type { Pools } from '../../src/gateway/pools.ts';
 import { READS } from '../../src/gateway/wire/reads.ts';
 import { eventually } from '../support/eventually.ts';
@@ -13,18 +17,6 @@ const silence: Script = () => {};
 const NARROW = { connections: 3 };
 
 describe('an order that waits for a connection', () => {
-  test('was never sent when its deadline passes', async () => {
-    await using gateway = await startScriptedGateway(silence);
-    await using patient = openClient(gateway.url, NARROW);
-    await using hasty = openClient(gateway.url, { pools: patient.pools, orderTimeoutMs: 200 });
-    const first = patient.client.openPosition(anyCaller, marketOrder);
-    await eventually(() => gateway.requests.length === 1);
-    expect(await hasty.client.openPosition(anyCaller, marketOrder)).toMatchObject({ sent: false });
-    await patient.pools.close();
-    expect(await first).toMatchObject({ sent: true, answered: false });
-    expect(gateway.requests).toHaveLength(1);
-  });
-
   test('is not sent on one that is there only after the process was paused beyond the deadline', async () => {
     await using gateway = await startScriptedGateway(accept);
     await using hasty = openClient(gateway.url, { ...NARROW, orderTimeoutMs: 100 });
@@ -61,6 +53,58 @@ describe('an order that waits for a connection', () => {
       '/trading/positions/limit',
     ]);
     expect(gateway.connections).toBe(2);
+  });
+});
+
+describe('an order that is meant to be sent before a moment', () => {
+  test('is not sent where that has passed when its head would go onto a socket', async () => {
+    const answers: (() => void)[] = [];
+    await using gateway = await startScriptedGateway((socket) => {
+      answers.push(() => socket.write(answer(200, ACCEPTED)));
+    });
+    const outcomes: string[] = [];
+    const observe: ObserveCall = (_call, outcome) => outcomes.push(outcome);
+    await using open = openClient(gateway.url, { ...NARROW, observe });
+    const first = open.client.openPosition(anyCaller, marketOrder);
+    await eventually(() => answers.length === 1);
+    const sendBeforeMs = Date.now() + 30;
+    const late = [
+      open.client.openPosition(anyCaller, marketOrder, { sendBeforeMs }),
+      open.client.placeLimitOrder(anyCaller, limitOrder, { sendBeforeMs }),
+    ];
+    const timely = open.client.openPosition(anyCaller, marketOrder, {
+      sendBeforeMs: sendBeforeMs + 3_600_000,
+    });
+    await eventually(() => Date.now() > sendBeforeMs);
+    for (let sent = 0; sent < 2; sent += 1) {
+      await eventually(() => answers.length > sent);
+      answers[sent]?.();
+    }
+    const accepted = { sent: true, answered: true, status: 200 };
+    expect(await Promise.all([first, timely])).toMatchObject([accepted, accepted]);
+    const expired = { sent: false, cause: expect.objectContaining({ reason: 'expired' }) };
+    expect(await Promise.all(late)).toEqual([expired, expired]);
+    expect(gateway.requests).toHaveLength(2);
+    // What was held back has not cost a connection.
+    expect(gateway.connections).toBe(2);
+    expect(outcomes.toSorted()).toEqual(['expired', 'expired', 'ok', 'ok']);
+  });
+
+  test('is sent at the moment itself, and not a millisecond later', async () => {
+    await using gateway = await startScriptedGateway(accept);
+    await using open = openClient(gateway.url);
+    const date = Date.now;
+    try {
+      const nowMs = date();
+      Date.now = () => nowMs;
+      const at = await open.client.openPosition(anyCaller, marketOrder, { sendBeforeMs: nowMs });
+      const after = await open.client.openPosition(anyCaller, marketOrder, {
+        sendBeforeMs: nowMs - 1,
+      });
+      expect([at.sent, after.sent]).toEqual([true, false]);
+    } finally {
+      Date.now = date;
+    }
   });
 });
 
@@ -110,24 +154,6 @@ describe('the AbortSignal of a client', () => {
       { outcome: 'acknowledged' },
       accepted,
     ]);
-  });
-
-  test('can be shared by many reads', async () => {
-    await using place = await startScriptedGateway((socket) => {
-      socket.write(answer(200, { customerId: '1' }));
-    });
-    await using open = openClient(place.url);
-    const warnings: Error[] = [];
-    const onWarning = (warning: Error) => warnings.push(warning);
-    process.on('warning', onWarning);
-    const { signal } = new AbortController();
-    await Promise.all(
-      Array.from({ length: 30 }, () =>
-        open.client.read({ ...anyCaller, signal }, READS.getCustomerId, {}),
-      ),
-    );
-    process.off('warning', onWarning);
-    expect(warnings).toEqual([]);
   });
 });
 
@@ -193,6 +219,98 @@ test('when the pools close, waiting orders were not sent and the others have an 
   expect(await second).toMatchObject({ sent: false });
   expect(await open.client.openPosition(anyCaller, marketOrder)).toMatchObject({ sent: false });
   expect(gateway.requests).toHaveLength(1);
+});
+
+test('of the orders past their deadlines, as many are read on as leave half of the connections free', async () => {
+  const sockets: Socket[] = [];
+  await using gateway = await startScriptedGateway((socket) => void sockets.push(socket));
+  // Four for orders.
+  const settings = { connections: 16, orderTimeoutMs: 100 };
+  await using open = openClient(gateway.url, settings);
+  const late: Exchange[] = [];
+  const place = () =>
+    open.client.openPosition(anyCaller, marketOrder, {
+      onLate: (exchange) => void late.push(exchange),
+    });
+  const kept = () => sockets.filter(({ destroyed }) => !destroyed);
+  // An order that a busy machine would send too late is not sent, and not read on.
+  const untilHalfAreLate = () =>
+    eventually(async () => {
+      const ends = await Promise.all([place(), place(), place(), place()]);
+      expect(ends.find(({ sent }) => sent)).toMatchObject({
+        sent: true,
+        answered: false,
+        reason: 'timeout',
+      });
+      await eventually(() => kept().length <= 2);
+      return kept().length === 2;
+    });
+
+  await untilHalfAreLate();
+  expect(late).toEqual([]);
+  for (const socket of kept()) socket.write(answer(200, ACCEPTED));
+  await eventually(() => late.length === 2);
+  expect(late).toMatchObject([{ status: 200 }, { status: 200 }]);
+
+  // Whoever was read on makes room for the next.
+  await untilHalfAreLate();
+  await open.pools.close();
+  await eventually(() => late.length === 4);
+  expect(late.slice(2)).toMatchObject([{ answered: false }, { answered: false }]);
+});
+
+test('an order ends with its answer even where its observer throws', async () => {
+  await using gateway = await startScriptedGateway(accept);
+  await using open = openClient(gateway.url, {
+    observe() {
+      throw new Error('nobody looks');
+    },
+  });
+  expect(await open.client.openPosition(anyCaller, marketOrder)).toMatchObject({ status: 200 });
+});
+
+type Place = (client: GatewayClient) => Promise<unknown>;
+const open =
+  (change: Partial<MarketOrder>): Place =>
+  (client) =>
+    client.openPosition(anyCaller, { ...marketOrder, ...change });
+const limit =
+  (change: Partial<LimitOrder>): Place =>
+  (client) =>
+    client.placeLimitOrder(anyCaller, { ...limitOrder, ...change });
+const UNITS = { symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1 };
+const MONEY = { symbol: 'AAPL', direction: 'sell', type: 'amount', amount: 250.5 };
+const LIMIT = { symbol: 'AAPL', direction: 'sell', amount: 100, price: 500 };
+
+test.each<[string, Place, object]>([
+  ['units', open({}), UNITS],
+  ['money', open({ side: 'SELL', size: { by: 'amount', value: 250.5 } }), MONEY],
+  [
+    'a price and a comment',
+    open({ price: 99, comment: 'c' }),
+    { ...UNITS, price: 99, comment: 'c' },
+  ],
+  [
+    'levels by price and money',
+    open({ stopLoss: { by: 'price', value: 90 }, takeProfit: { by: 'amount', value: 6 } }),
+    { ...UNITS, sl: 90, tpAmount: 6 },
+  ],
+  [
+    'levels by money and price',
+    open({ stopLoss: { by: 'amount', value: 5 }, takeProfit: { by: 'price', value: 110 } }),
+    { ...UNITS, slAmount: 5, tp: 110 },
+  ],
+  ['a limit', limit({}), LIMIT],
+  [
+    'a limit, levels and a comment',
+    limit({ side: 'BUY', stopLoss: 490, takeProfit: 510, comment: 'c' }),
+    { ...LIMIT, direction: 'buy', sl: 490, tp: 510, comment: 'c' },
+  ],
+])('an order with %s names what was asked for, and nothing else', async (_, place, body) => {
+  await using gateway = await startScriptedGateway(accept);
+  await using own = openClient(gateway.url);
+  await place(own.client);
+  expect(JSON.parse(String(gateway.requests[0]?.body))).toEqual(body);
 });
 
 /** Several requests at a time on one connection: the one way in which undici repeats a request. */

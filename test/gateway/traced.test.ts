@@ -1,82 +1,68 @@
 import { expect, test } from 'vitest';
-import { LogicalClock, steadyClock } from '../../lib/clock.ts';
+import { LogicalClock } from '../../lib/clock.ts';
 import { createLog } from '../../lib/log.ts';
 import { Registry } from '../../lib/metrics/registry.ts';
-import { toToken } from '../../lib/token.ts';
 import type { TraceSpan, Tracing } from '../../lib/tracing/tracing.ts';
+import { createGatewayClient } from '../../src/gateway/client.ts';
 import { createWire } from '../../src/gateway/create-wire.ts';
-import { exchanged, type WireCall } from '../../src/gateway/exchange.ts';
 import { createGatewayMetrics } from '../../src/gateway/gateway-metrics.ts';
-import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
-import { createBulkhead, withBulkheads } from '../../src/gateway/resilience/bulkhead.ts';
-import { withSpans } from '../../src/gateway/traced.ts';
+import { OPERATIONS } from '../../src/gateway/operations.ts';
+import { OPERATION_CASES } from '../operations/all.ts';
 import { eventually } from '../support/eventually.ts';
 import { startScriptedGateway } from '../support/scripted-gateway.ts';
+import { anyCaller, clientSettings, wordFor } from './open-client.ts';
 
-const url = 'http://127.0.0.1:1';
-
-function callOf(operation: OperationName): WireCall {
-  return {
-    operation,
-    row: OPERATIONS[operation],
-    path: '/',
-    headers: [],
-    body: null,
-    deadlineMs: 50,
-    maxBytes: 1_000,
-    caller: { token: toToken('a token'), provedLogin: () => 'customer' },
-  };
-}
-
-function tracingBy(call: () => TraceSpan): Tracing {
+/** A client with one connection for each kind of call, whose gateway never answers. */
+async function openTraced(call: () => TraceSpan) {
+  const gateway = await startScriptedGateway(() => {});
   const unused = () => expect.unreachable();
-  return { call, receive: unused, close: unused };
+  const tracing: Tracing = { call, receive: unused, close: unused };
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  const settings = clientSettings(50);
+  const wire = createWire({
+    url: gateway.url,
+    operations: OPERATIONS,
+    widths: { reads: 1, orders: 1, rest: 1 },
+    metrics: createGatewayMetrics(new Registry()),
+    log: createLog({ level: 'error', format: 'json', destination }),
+    tracing,
+    logicalClock: new LogicalClock(),
+    ...settings,
+  });
+  const client = createGatewayClient({ send: wire.send, ...settings });
+  return {
+    ...{ client, gateway, lines },
+    async [Symbol.asyncDispose]() {
+      await wire.close();
+      await gateway[Symbol.asyncDispose]();
+    },
+  };
 }
 
 test('a call whose span cannot begin is never sent, and gives its place back', async () => {
   const cause = new Error('no span');
-  const tracing = tracingBy(() => {
+  await using open = await openTraced(() => {
     throw cause;
   });
-  const send = withSpans(() => expect.unreachable(), tracing, { url, gatewayHeaders: {} });
-  const all = createBulkhead(steadyClock, 1);
-  const guarded = withBulkheads(send, { reads: { all, unproved: all, polls: all } }, steadyClock);
   for (let call = 0; call < 2; call += 1) {
-    expect(await exchanged(guarded, callOf('getOpenPositions'))).toEqual({ sent: false, cause });
-    expect(all.taken).toBe(0);
+    await expect(open.client.getOpenPositions(anyCaller, null)).rejects.toMatchObject({ cause });
   }
+  expect(open.gateway.requests).toEqual([]);
 });
 
-test.each(['getOpenPositions', 'openPosition'] as const)(
+test.each([
+  ['getOpenPositions', 'timeout'],
+  ['openPosition', 'unknown'],
+] as const)(
   'a span that cannot end keeps neither the connection of %s nor ends the process',
-  async (operation) => {
-    const tracing = tracingBy(() => ({
-      headers: [],
-      end() {
-        throw new Error('no end');
-      },
-    }));
-    const lines: string[] = [];
-    const destination = { write: (line: string) => void lines.push(line) };
-    await using gateway = await startScriptedGateway(() => {});
-    const wire = createWire({
-      url: gateway.url,
-      operations: OPERATIONS,
-      widths: { reads: 1, orders: 1, rest: 1 },
-      metrics: createGatewayMetrics(new Registry()),
-      log: createLog({ level: 'error', format: 'json', destination }),
-      tracing,
-      logicalClock: new LogicalClock(),
-      gatewayHeaders: {},
-      gatewayTimeoutMs: 30_000,
-    });
-    try {
-      const exchange = await exchanged(wire.send, callOf(operation));
-      expect(exchange).toMatchObject({ answered: false, reason: 'timeout' });
-      await eventually(() => gateway.openConnections === 0);
-      expect(lines).toEqual([expect.stringContaining('no end')]);
-    } finally {
-      await wire.close();
-    }
+  async (name, word) => {
+    const end = () => {
+      throw new Error('no end');
+    };
+    await using open = await openTraced(() => ({ headers: [], end }));
+    expect(await wordFor(OPERATION_CASES[name].call(open.client, anyCaller))).toBe(word);
+    await eventually(() => open.gateway.openConnections === 0);
+    expect(open.lines).toEqual([expect.stringContaining('no end')]);
   },
 );

@@ -36,7 +36,6 @@ const SUITES_IN_FULL: readonly string[] = [
 /** Suites that measure or set what their process holds, or keep a core busy: other tests in their process would disturb them, and they others. */
 export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'client/test/guides/*.test.ts',
-  'client/test/live/reconnects.test.ts',
   'client/test/packaging/**/*.test.ts',
   'test/{bench,deploy,packaging,toolchain}/**/*.test.ts',
   'test/domain/cached-sizes.test.ts',

@@ -3,41 +3,45 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, expectTypeOf, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { measureEvents } from '../../../bench/events.ts';
-import { startSandbox } from '../../../sandbox/start.ts';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
+import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { ACCOUNT_OPERATION } from '../../src/account-operation.ts';
+import type { ERROR_CODES } from '../../src/generated/error-codes.ts';
 import type { AccountFigures, PendingOrder, Position } from '../../src/index.ts';
 import { accountDocument, createClient, positionsDocument } from '../../src/index.ts';
 import { signedIn } from '../support/client.ts';
 
+const HOME =
+  'query ($s: String) { instruments(filter: { search: $s }, first: 1) { nodes { id } } }';
 const CHOICE = {
   positionFields: ['profit', 'symbol'],
   orderFields: ['side'],
   sessionFields: ['equity', 'access'],
 } as const;
 
-function open(app: TestApp) {
-  return createClient({
-    ...signedIn(app, 'pro@example.com'),
-    ...CHOICE,
-    environment: { WebSocket: WebSocket as unknown as typeof globalThis.WebSocket },
-  });
-}
-
-test('the state has the chosen fields and the ids, which a server of trusted documents answers by the printed texts', async () => {
+test('a server of trusted documents gives the chosen fields and the ids by the printed texts, and others by their names, queries by GET', async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'trading-graph-chosen-'));
   const texts = [accountDocument(CHOICE), positionsDocument(CHOICE)];
   writeFileSync(
     join(folder.path, 'live.json'),
-    JSON.stringify({ ...texts, account: ACCOUNT_OPERATION }),
+    JSON.stringify({ ...texts, account: ACCOUNT_OPERATION, home: HOME }),
   );
   await using app = await startTestApp({
     PERSISTED_DOCUMENTS: folder.path,
     PERSISTED_DOCUMENTS_ONLY: 'on',
   });
-  const client = open(app);
+  const methods: string[] = [];
+  const client = createClient({
+    ...signedIn(app, 'pro@example.com'),
+    ...CHOICE,
+    environment: {
+      WebSocket: WebSocket as unknown as typeof globalThis.WebSocket,
+      fetch(input, init) {
+        methods.push(init?.method ?? 'GET');
+        return fetch(input, init);
+      },
+    },
+  });
   client.account(() => {});
   client.positions(() => {});
   await eventually(() => client.account.state().session !== null);
@@ -53,6 +57,13 @@ test('the state has the chosen fields and the ids, which a server of trusted doc
   expectTypeOf(positions).toEqualTypeOf<readonly Pick<Position, 'id' | 'profit' | 'symbol'>[]>();
   expectTypeOf(orders).toEqualTypeOf<readonly Pick<PendingOrder, 'id' | 'side'>[] | null>();
   expectTypeOf(session).toEqualTypeOf<Pick<AccountFigures, 'access' | 'equity'> | null>();
+  methods.length = 0;
+  const answer = await client.query({ documentId: 'home' }, { s: 'AAPL' });
+  expect(answer).toEqual({ data: { instruments: { nodes: [{ id: 'AAPL' }] } }, errors: [] });
+  expect(methods).toEqual(['GET']);
+  const refused = await client.query('{ session { balance } }');
+  const code: keyof typeof ERROR_CODES = 'PERSISTED_DOCUMENT_REQUIRED';
+  expect(refused.errors).toMatchObject([{ code }]);
   client.dispose();
 });
 
@@ -75,19 +86,4 @@ test('an empty list leaves orders and figures out, and keeps the ids of position
   expect(accountDocument({ orderFields })).toBe(
     accountDocument({ orderFields: orderFields.toReversed() }),
   );
-});
-
-test('an event of five fields is small on the wire', async () => {
-  await using sandbox = await startSandbox({ seed: 'lines', tickMs: 0 });
-  await using app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { gateway: sandbox });
-  const sizes = await measureEvents(app.url, sandbox);
-  expect(sizes.map(({ moved }) => moved)).toEqual(sizes.map((_size, at) => (at % 2 ? 25 : 1)));
-  const sizeOf = (name: string, moved: number) =>
-    sizes.find((size) => size.name === name && size.moved === moved);
-  expect(sizeOf('`positions`, five fields', 1)?.plain).toBeLessThanOrEqual(450);
-  const account = '`account`, five of positions, two figures, no orders';
-  expect(sizeOf(account, 1)?.plain).toBeLessThanOrEqual(450);
-  expect(sizeOf('`positions`, five fields', 25)?.packed).toBeLessThanOrEqual(800);
-  const nameless = '`positions`, five fields without the symbol';
-  expect(sizeOf(nameless, 25)?.packed).toBeLessThanOrEqual(640);
 });

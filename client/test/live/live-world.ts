@@ -1,121 +1,107 @@
 import { startSandbox } from '../../../sandbox/start.ts';
 import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
+import type { Core } from '../../src/core.ts';
 import { createAccount } from '../../src/live/account.ts';
 import type { LiveFields } from '../../src/live/chosen-fields.ts';
-import type { FollowOptions } from '../../src/live/followed.ts';
 import type { OfflineAccount } from '../../src/live/kept-state.ts';
-import { createPositions, type Positions } from '../../src/live/positions.ts';
-import type { PositionsState } from '../../src/live/states.ts';
-import type { TokenSource } from '../../src/request/tokens.ts';
-import type { ClientStorage } from '../../src/storage.ts';
+import { createPositions } from '../../src/live/positions.ts';
+import { startCore, type TestCore, type TestCoreOptions } from '../support/client.ts';
 import {
   type CountedEnvironmentOptions,
   countedEnvironment,
 } from '../support/counted-environment.ts';
 import { startCutProxy } from '../support/cut-proxy.ts';
-import { createObservedCore, type ObservedCore } from './observed-core.ts';
 
-export const POLL_MS = 100;
-
-export interface DeviceOptions {
-  readonly token?: TokenSource;
+export interface DeviceOptions extends Pick<TestCoreOptions, 'token' | 'storage'> {
   readonly environment?: CountedEnvironmentOptions;
-  readonly storage?: ClientStorage;
   readonly offlineAccount?: OfflineAccount;
   readonly positionFields?: LiveFields['positionFields'];
 }
 
-export type LiveWorld = Awaited<ReturnType<typeof startLiveWorld>>;
+type LiveWorld = Awaited<ReturnType<typeof startLiveWorld>>;
 export type Device = ReturnType<LiveWorld['device']>;
 
-/** A gateway, a facade that can be restarted, and a network between it and its clients. */
-export async function startLiveWorld(settings: Readonly<Record<string, string>> = {}) {
+/** A gateway, a facade, and a network between it and its clients. */
+export async function startLiveWorld() {
   const sandbox = await startSandbox({ seed: 'tests', tickMs: 0 });
-  const cores: ObservedCore[] = [];
-  const start = () =>
-    startTestApp({ POSITIONS_POLL_MS: String(POLL_MS), ...settings }, { gateway: sandbox });
-  const [first, witness] = await Promise.all([start(), start()]);
-  let app = first;
+  const cores: TestCore[] = [];
+  const app = await startTestApp({ POSITIONS_POLL_MS: '100' }, { gateway: sandbox });
   const proxy = await startCutProxy(app.url);
   return {
     sandbox,
     proxy,
-    /** A facade that no fault reaches, and in which nobody follows anything. */
-    witness,
-    /** Ends the facade, its feeds and cursors, and starts another. */
-    async restart() {
-      const before = app;
-      app = await start();
-      proxy.lead(app.url);
-      proxy.cut();
-      await before.close();
-    },
-    device({
-      token = () => sandbox.token({ email: 'demo@example.com' }),
-      environment: changed,
-      storage,
-      ...fields
-    }: DeviceOptions = {}) {
+    /** The facade by a way that no fault of the network reaches. */
+    witness: app,
+    device({ environment: changed, token, storage, ...fields }: DeviceOptions = {}) {
       const environment = countedEnvironment(changed);
-      const core = createObservedCore({
-        url: `${proxy.url}/graphql`,
-        token,
-        environment,
-        storage: storage ?? null,
-        route: false,
-        onSignedOut: () => {},
-      });
+      const core = observed(
+        startCore(
+          { url: proxy.url, sandbox },
+          { environment, ...(token && { token }), ...(storage && { storage }) },
+        ),
+      );
       cores.push(core);
-      return {
-        environment,
-        core,
-        positions: createPositions(core),
-        account: createAccount(core, fields),
-        dispose: () => core.dispose(),
-      };
+      const [positions, account] = [createPositions(core), createAccount(core, fields)];
+      return { environment, core, positions, account, dispose: () => core.dispose() };
     },
-    async [Symbol.asyncDispose]() {
+    async close() {
       for (const core of cores) core.dispose();
       await proxy.close();
-      await Promise.all([app.close(), witness.close()]);
+      await app.close();
       await sandbox.close();
     },
   };
 }
 
-/** Listens from its making on, and keeps all that it was told. */
-export class Audience {
-  readonly states: PositionsState[] = [];
-  readonly end: () => void;
+/** Of the core it is known how many subscriptions were begun and are open, and which variables were sent, those of reconnects included. */
+function observed(core: TestCore) {
+  const own = Object.assign(core, { begun: 0, open: 0, sent: [] as unknown[] });
+  const { subscribe } = core;
+  const subscribed: Core['subscribe'] = (operation, variables, sink) => {
+    own.begun += 1;
+    own.open += 1;
+    let isOpen = true;
+    const closed = () => {
+      if (isOpen) own.open -= 1;
+      isOpen = false;
+    };
+    const sent = () => {
+      const present = variables();
+      own.sent.push(present);
+      return present;
+    };
+    const ended: typeof sink.ended = (error) => {
+      closed();
+      sink.ended(error);
+    };
+    const end = subscribe(operation, sent, { ...sink, ended });
+    return () => {
+      closed();
+      end();
+    };
+  };
+  return Object.assign(own, { subscribe: subscribed });
+}
 
-  constructor(positions: Positions, options?: FollowOptions) {
-    this.end = positions((state) => void this.states.push(state), options);
-  }
-
-  get last(): PositionsState | undefined {
-    return this.states.at(-1);
-  }
-
-  get isLive(): boolean {
-    return this.last?.status === 'LIVE';
-  }
+interface Listed {
+  readonly id: string;
+  readonly profit: unknown;
 }
 
 /** The list of the gateway's own. */
-export async function gatewayList(
-  { witness, sandbox }: Pick<LiveWorld, 'witness' | 'sandbox'>,
-  email = 'demo@example.com',
-): Promise<readonly { readonly id: string; readonly profit: number }[]> {
+export async function gatewayList({
+  sandbox,
+}: Pick<LiveWorld, 'sandbox'>): Promise<readonly Listed[]> {
+  const headers = { authorization: `Bearer ${sandbox.token({ email: 'demo@example.com' })}` };
   return eventually(async () => {
-    const { data } = await witness.query('{ positions { id profit priceCurrent } }', {
-      token: sandbox.token({ email }),
-    });
-    // The witness may meet a fault that was meant for the client.
-    return data.positions ?? false;
+    const answer = await fetch(`${sandbox.url}/trading/positions`, { headers });
+    // It may meet a fault that was meant for the client.
+    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    return ((await answer.json()) as { positions: readonly Listed[] }).positions;
   });
 }
 
-export function prints(list: readonly { readonly id: string; readonly profit: unknown }[]): string {
+export function prints(list: readonly Listed[]): string {
   return list.map(({ id, profit }) => `${id}:${profit}`).join();
 }

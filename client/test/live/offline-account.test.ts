@@ -110,17 +110,6 @@ test.each<[string, () => DeviceOptions | Promise<DeviceOptions>]>([
   ['under another key', async () => ({ offlineAccount: { key: await newKey(), login: DEMO } })],
   ['of other fields', () => ({ positionFields: ['symbol'] })],
   [
-    'that is damaged',
-    () => {
-      const entry = storage.entries.get(ENTRY) ?? '';
-      storage.entries.set(
-        ENTRY,
-        `${entry.slice(0, 40)}${entry[40] === 'A' ? 'B' : 'A'}${entry.slice(41)}`,
-      );
-      return {};
-    },
-  ],
-  [
     'that is none',
     () => {
       storage.entries.set(ENTRY, '{}');
@@ -258,21 +247,18 @@ test('what is read while somebody signs out is not shown', async () => {
   expect(states.filter(({ isStale }) => isStale)).toEqual([]);
 });
 
-test.each<[string, (device: Device) => Promise<void>]>([
-  ['the line', async ({ account }) => void (await eventually(() => isWhole(account.state())))],
-  ['the end of the client', async (device) => device.dispose()],
-])('a storage that is slower than %s changes nothing', async (_what, meanwhile) => {
+test('a storage that is slower than the line changes nothing', async () => {
   await leaveBehind();
   await world.proxy.heal();
   const { begun, goOn } = gated('get');
-  const device = start();
+  const { account, states } = start();
   await begun;
-  await meanwhile(device);
+  await eventually(() => isWhole(account.state()));
   goOn();
   // The decryption takes a moment of its own.
   for (let turn = 0; turn < 50; turn += 1) await immediate();
-  expect(device.account.state().isStale).toBe(false);
-  expect(device.states.filter(({ isStale }) => isStale)).toEqual([]);
+  expect(account.state().isStale).toBe(false);
+  expect(states.filter(({ isStale }) => isStale)).toEqual([]);
 });
 
 test('a storage that refuses leaves the account as it is without', async () => {

@@ -1,11 +1,11 @@
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { Defer20220824Handler } from '@apollo/client/incremental';
 import { fetchExchange, Client as UrqlClient } from 'urql';
 import { beforeAll, expect, test } from 'vitest';
 import { CLIENT_REQUESTS } from '../../../test/support/client-requests.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { generalPathCount } from '../../../test/support/general-path-count.ts';
 import { sharedApp } from '../../../test/support/shared-app.ts';
-import { startApolloDevice } from '../apollo/apollo-device.ts';
 import { startCore } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 import { CHANGES, Events } from '../support/events.ts';
@@ -62,14 +62,6 @@ const own: Uses = async ({ fetch }) => {
   using core = startCore(app, { environment: countedEnvironment({ fetch }) });
   return (await core.request(QUERY, undefined)).data;
 };
-const ownLink: Uses = async ({ fetch }) => {
-  using device = startApolloDevice({
-    url,
-    token: () => token,
-    environment: countedEnvironment({ fetch }),
-  });
-  return (await device.apollo.query({ query: gql(QUERY) })).data;
-};
 const ownStream: Uses = async ({ fetch }) => {
   using core = startCore(app, { environment: countedEnvironment({ fetch, WebSocket: null }) });
   const events = new Events();
@@ -85,7 +77,6 @@ test.each([
   ['@urql/core', '6.0.3', 'POST', 'query', urql(false)],
   ['@urql/core', '6.0.3', 'GET', 'query', urql('force')],
   ['trading-graph-client', '0.1.0', 'POST', 'query', own],
-  ['trading-graph-client', '0.1.0', 'POST', 'query', ownLink],
   ['trading-graph-client', '0.1.0', 'POST', 'subscription', ownStream],
 ] as const)(
   '%s %s sends by %s for a %s what is recorded of it, and yoga answers none of it',
@@ -106,3 +97,48 @@ test.each([
     expect(await generalPathCount(app)).toBe(0);
   },
 );
+
+/** Apollo Client as its guide sets it up, but for the link. */
+function startApollo() {
+  return new ApolloClient({
+    link: new HttpLink({ uri: url, headers: { authorization: `Bearer ${token}` } }),
+    cache: new InMemoryCache(),
+    incrementalHandler: new Defer20220824Handler(),
+  });
+}
+
+test('a screen with @defer gets all of its parts', async () => {
+  const query = gql`
+    query Screen($later: Boolean = true) {
+      session { id }
+      ... @defer(label: "slow", if: $later) { customerId }
+      positions { id ...more @defer }
+    }
+    fragment more on Position { profit }
+  `;
+  const { data } = await startApollo().query<Record<string, unknown>>({ query });
+  expect(data).toMatchObject({
+    session: { id: '700001' },
+    customerId: 'cus_700001',
+    positions: expect.arrayContaining([expect.objectContaining({ profit: expect.any(Number) })]),
+  });
+});
+
+test('a subscription over HTTP gets its events by Apollo’s multipart protocol, and says why it ends', async () => {
+  const results: { readonly data?: unknown; readonly error?: unknown }[] = [];
+  let isOver = false;
+  startApollo()
+    .subscribe({ query: gql`subscription { positions { id profit } }` })
+    .subscribe({ next: (result) => void results.push(result), complete: () => (isOver = true) });
+  await eventually(() => results.length === 1);
+  app.sandbox.tick();
+  await eventually(() => results.length > 1);
+  expect(results[1]?.data).toMatchObject({
+    positions: [{ id: '700001001', profit: expect.any(Number) }, {}, {}, {}, {}, {}],
+  });
+  app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 401 });
+  await eventually(() => isOver);
+  expect(results.at(-1)?.error).toMatchObject({
+    errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
+  });
+});

@@ -2,13 +2,19 @@ import { expect, test } from 'vitest';
 import { SocketLine, type SocketLineOptions } from '../../src/subscribe/socket-line.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 
-/** A WebSocket on which the test is the server. */
+/** A WebSocket on which the test is the server; the last one is kept. */
 class ScriptedSocket extends EventTarget {
+  static last: ScriptedSocket;
   readonly sent: unknown[] = [];
+  closes = 0;
+
+  constructor() {
+    super();
+    ScriptedSocket.last = this;
+  }
   send(text: string): void {
     this.sent.push(JSON.parse(text));
   }
-  closes = 0;
   close(): void {
     this.closes += 1;
   }
@@ -18,16 +24,10 @@ class ScriptedSocket extends EventTarget {
 }
 
 function open(sendsAfter: SocketLineOptions['sendsAfter']) {
-  const socket = new ScriptedSocket();
   const environment = countedEnvironment();
   const line = new SocketLine({
     environment,
-    WebSocket: class {
-      constructor() {
-        // biome-ignore lint/correctness/noConstructorReturn: it stands for the platform's class
-        return socket;
-      }
-    } as unknown as typeof WebSocket,
+    WebSocket: ScriptedSocket as unknown as typeof WebSocket,
     sendsAfter,
     url: 'http://127.0.0.1:9/graphql',
     token: 'token',
@@ -37,7 +37,7 @@ function open(sendsAfter: SocketLineOptions['sendsAfter']) {
   });
   let ends = 0;
   line.start({ document: { query: '{ a }' }, variables: {} }, { next() {}, ended: () => ends++ });
-  return { socket, environment, line, ends: () => ends };
+  return { socket: ScriptedSocket.last, environment, line, ends: () => ends };
 }
 
 test.each(['error', 'complete'])(

@@ -33,22 +33,18 @@ describe.each(PLATFORMS)('%s whose address has changed', (_name, platform) => {
   let asleepMs = 0;
   const now = () => performance.now() + asleepMs;
 
-  test('is replaced at once where the platform says that the network is back', async () => {
-    using phone = await openPhone({ ...platform, hurry });
+  test.each([
+    ['where the platform says that the network is back', 0, 'online'],
+    ['by a return after an overdue heartbeat', 17_000, undefined],
+  ] as const)('is replaced at once %s', async (_when, sleptMs, why) => {
+    using phone = await openPhone({ ...platform, hurry, now });
     proxy.strand();
-    phone.environment.comeBack('online');
+    asleepMs += sleptMs;
+    phone.environment.comeBack(why);
     expect(phone.events.line).toEqual(['connected', 'disconnected']);
     await eventually(() => phone.events.results.length > 1);
     expect(phone.last()?.snapshot).toBe(false);
     expect(phone.events.line).toEqual(['connected', 'disconnected', 'connected']);
-  });
-
-  test('is replaced at once by a return after an overdue heartbeat', async () => {
-    using phone = await openPhone({ ...platform, hurry, now });
-    proxy.strand();
-    asleepMs += 17_000;
-    phone.environment.comeBack();
-    await eventually(() => phone.events.results.length > 1);
   });
 
   test('is found dead where nobody says anything', async () => {
@@ -62,13 +58,16 @@ describe.each(PLATFORMS)('%s whose address has changed', (_name, platform) => {
   });
 });
 
-test('a page that is shown again after a moment keeps its line, which is asked for an answer', async () => {
+test('a short look elsewhere keeps the line, which is asked for an answer', async () => {
   using phone = await openPhone();
-  phone.environment.comeBack();
-  expect(phone.environment.pauses.at(-1)).toBe(ANSWER_MS);
+  const { environment, events } = phone;
+  environment.hide();
+  expect(environment.pauses.at(-1)).toBe(30_000);
+  environment.comeBack();
+  expect(environment.pauses.at(-1)).toBe(ANSWER_MS);
   app.sandbox.tick();
-  await eventually(() => phone.events.results.length > 1);
-  expect(phone.events.line).toEqual(['connected']);
+  await eventually(() => events.results.length > 1);
+  expect(events.line).toEqual(['connected']);
   expect(proxy.accepted).toBe(1);
 });
 
@@ -112,15 +111,4 @@ describe.each(PLATFORMS)('%s of an app that is hidden', (_name, platform) => {
     core.dispose();
     expect(environment.pending).toBe(0);
   });
-});
-
-test('a short look elsewhere closes nothing, nor does the network’s return while nobody looks', async () => {
-  using phone = await openPhone();
-  const { environment, events } = phone;
-  environment.hide();
-  expect(environment.pauses.at(-1)).toBe(30_000);
-  environment.comeBack();
-  app.sandbox.tick();
-  await eventually(() => events.results.length > 1);
-  expect(events.line).toEqual(['connected']);
 });

@@ -10,6 +10,8 @@ const { app, proxy, open } = cutLine();
 
 const ROUTE = '?route=6a08';
 const LOGIN = '700001';
+const NAMED = { login: () => LOGIN };
+const OVER_SOCKET = ['upgrade', 'answer', 'connection_init', 'subscribe', 'answer'];
 
 /**
  * Queries leave and are never answered: what comes all the same has waited for none of them. `said` is what passes until
@@ -48,13 +50,16 @@ function unanswered(platform: { WebSocket?: null } = {}) {
 }
 
 test.each([
-  ['a WebSocket', {}, ['upgrade', 'answer', 'connection_init', 'subscribe', 'answer']],
-  ['an event stream', { WebSocket: null }, ['subscribe', 'answer']],
+  ['a WebSocket', {}, NAMED, OVER_SOCKET],
+  ['a WebSocket, by another login,', {}, undefined, OVER_SOCKET],
+  ['an event stream', { WebSocket: null }, NAMED, ['subscribe', 'answer']],
 ])(
   'the first list over %s waits for nothing else, at the very first start',
-  async (_name, platform, expected) => {
+  async (_name, platform, login, expected) => {
     const { said, environment } = unanswered(platform);
-    using core = open({ route: true, environment, login: () => LOGIN });
+    using core = open({ route: true, environment, ...login });
+    // That of an offline account does as well.
+    if (login === undefined) core.expectLogin(LOGIN);
     await follow(core);
     expect([proxy.accepted, proxy.lastPath]).toEqual([1, `/graphql${ROUTE}`]);
     expect(said).toEqual(expected);
@@ -70,14 +75,6 @@ test('a query leaves beside the socket that opens, both with the hint', async ()
   await eventually(() => proxy.upgrades === 1 && asked.length > 0);
   expect(proxy.lastPath).toBe(`/graphql${ROUTE}`);
   expect(asked).toContainEqual(expect.stringMatching(/\?route=6a08 .*balance/));
-});
-
-test('the login of the offline account does as well', async () => {
-  const { environment } = unanswered();
-  using core = open({ route: true, environment });
-  core.expectLogin(LOGIN);
-  await follow(core);
-  expect(proxy.lastPath).toBe(`/graphql${ROUTE}`);
 });
 
 test('the server’s word takes the place of the app’s, and the next user’s of the former one’s', async () => {
@@ -113,4 +110,41 @@ test('a login that cannot be had costs the hint alone', async () => {
   using core = open({ route: true, environment, login });
   await follow(core);
   await eventually(() => thrown.length > 0);
+});
+
+test('requests carry the route once the login is known; a socket waits for it, so that the first one does', async () => {
+  using core = open({ route: true });
+  const events = await follow(core);
+  expect(proxy.lastPath).toMatch(/\?route=[0-9a-f]{4}$/);
+  expect(events.line).toEqual(['connected']);
+  await core.request('{ __typename }', undefined);
+  expect(proxy.lastPath).toMatch(/\?route=[0-9a-f]{4}$/);
+});
+
+test('after a restart a socket waits for nothing, and another account’s route is replaced', async () => {
+  const storage = memoryStorage();
+  const stored = () => storage.get('trading-graph:route');
+  await storage.set('trading-graph:route', 'beef');
+  const release = Promise.withResolvers<void>();
+  const environment = countedEnvironment({
+    fetch: async (input, init) => {
+      await release.promise;
+      return fetch(input, init);
+    },
+  });
+  using core = open({ route: true, storage, environment });
+  await follow(core);
+  expect(proxy.lastPath).toMatch(/route=beef$/);
+  release.resolve();
+  await eventually(async () => (await stored()) === '6a08');
+});
+
+test('a socket is opened without the route where the login cannot be had', async () => {
+  const failing: typeof fetch = () => Promise.reject(new TypeError('no way through'));
+  using core = open({
+    route: true,
+    environment: countedEnvironment({ fetch: failing, hurry: (ms) => Math.min(ms, 20) }),
+  });
+  await follow(core);
+  expect(proxy.lastPath).not.toContain('route');
 });

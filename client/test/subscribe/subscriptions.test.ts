@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
-import { memoryStorage } from '../../src/storage/memory.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
-import { cutLine } from '../support/cut-line.ts';
+import { cutLine, withoutStreams } from '../support/cut-line.ts';
 import { CHANGES, Events, follow, subscribe } from '../support/events.ts';
 
 const SLOW_HANDSHAKE_MS = 3_000;
@@ -34,12 +33,11 @@ describe.each([
     expect(events.line).toEqual(['connected']);
     leave();
     leave();
-    expect(core.countedEnvironment.timers.size).toBe(0);
-    expect(core.countedEnvironment.listeners.size).toBe(0);
+    expect(core.countedEnvironment.pending).toBe(0);
     expect(events.end).toBeUndefined();
   });
 
-  test('a lost line is replaced, with the variables of then', async () => {
+  test('a lost line is replaced, with the variables of then, until disposing ends it', async () => {
     using core = open({ environment: HURRIED(platform) });
     const events = await follow(core);
     proxy.cut();
@@ -47,6 +45,11 @@ describe.each([
     expect(events.line).toEqual(['connected', 'disconnected', 'connected']);
     await eventually(() => events.results.length > 1);
     expect(events.results[1]?.data?.positionChanges.snapshot).toBe(false);
+    core.dispose();
+    // The line is lost before the end.
+    expect(events.line.slice(3)).toEqual(['disconnected']);
+    expect(events.end).toMatchObject({ code: 'DISPOSED' });
+    expect(core.countedEnvironment.pending).toBe(0);
   });
 
   test('a token that expires is renewed, and the subscription goes on', async () => {
@@ -101,17 +104,6 @@ describe.each([
     await eventually(() => events.results.length > 0);
     expect(events.end).toBeUndefined();
   });
-
-  test('disposing ends it with DISPOSED', async () => {
-    using core = open({ environment: HURRIED(platform) });
-    const events = await follow(core);
-    core.dispose();
-    // The line is lost before the end.
-    expect(events.line).toEqual(['connected', 'disconnected']);
-    expect(events.end).toMatchObject({ code: 'DISPOSED' });
-    expect(core.countedEnvironment.timers.size).toBe(0);
-    expect(core.countedEnvironment.listeners.size).toBe(0);
-  });
 });
 
 describe('the WebSocket', () => {
@@ -126,13 +118,12 @@ describe('the WebSocket', () => {
   });
 
   test('whose handshake hangs is given up', async () => {
-    proxy.stall();
-    using core = open({
-      environment: countedEnvironment({ hurry: (ms) => Math.min(ms, 100) }),
-    });
+    proxy.swallowUpgrades();
+    const hurry = (ms: number) => Math.min(ms, 100);
+    using core = open({ environment: countedEnvironment({ hurry, fetch: withoutStreams }) });
     const events = subscribe(core);
-    await eventually(() => proxy.accepted >= 2);
-    proxy.heal();
+    await eventually(() => proxy.upgrades >= 2);
+    await proxy.heal();
     await eventually(() => events.results.length > 0);
   });
 
@@ -148,27 +139,6 @@ describe('the WebSocket', () => {
     await proxy.heal();
     environment.comeBack();
     await eventually(() => events.results.length > 0);
-  });
-
-  test('gives way to event streams where only HTTP works', async () => {
-    proxy.blockUpgrades();
-    // The second pause is not hurried: HTTP is tried in it, before the last socket.
-    let pauses = 0;
-    const hurry = (ms: number) => {
-      if (ms >= 10_000 || ms === SLOW_HANDSHAKE_MS) return ms;
-      pauses += 1;
-      return pauses <= 1 ? 20 : ms;
-    };
-    const environment = countedEnvironment({ hurry, random: () => 0.999 });
-    using core = open({ environment });
-    const [first, second] = [new Events(), new Events()];
-    core.subscribe(CHANGES, first.variables, first);
-    await eventually(() => first.results.length > 0);
-    const upgrades = proxy.upgrades;
-    expect(upgrades).toBe(3);
-    core.subscribe(CHANGES, second.variables, second);
-    await eventually(() => second.results.length > 0);
-    expect(proxy.upgrades).toBe(upgrades);
   });
 });
 
@@ -195,62 +165,4 @@ test('back-off begins anew with data, not with the acknowledgement', async () =>
       environment.pauses.some((ms) => ms > 29_000 && isPause(ms)) ||
       environment.pauses.filter(isPause).length > 6,
   );
-});
-
-test('requests carry the route once the login is known; a socket waits for it, so that the first one does', async () => {
-  using core = open({ route: true });
-  const events = await follow(core);
-  expect(proxy.lastPath).toMatch(/\?route=[0-9a-f]{4}$/);
-  expect(events.line).toEqual(['connected']);
-  await core.request('{ __typename }', undefined);
-  expect(proxy.lastPath).toMatch(/\?route=[0-9a-f]{4}$/);
-});
-
-test('after a restart a socket waits for nothing, and another account’s route is replaced', async () => {
-  const storage = memoryStorage();
-  const ROUTE = 'trading-graph:route';
-  {
-    using core = open({ route: true, storage });
-    await follow(core);
-    await eventually(async () => expect(await storage.get(ROUTE)).toBe('6a08'));
-  }
-  const release = Promise.withResolvers<void>();
-  const environment = countedEnvironment({
-    fetch: async (input, init) => {
-      await release.promise;
-      return fetch(input, init);
-    },
-  });
-  await storage.set(ROUTE, 'beef');
-  let token: string | null = app.sandbox.token({ email: 'demo@example.com' });
-  using core = open({
-    route: true,
-    storage,
-    environment,
-    token: () => token,
-  });
-  await follow(core);
-  expect(proxy.lastPath).toMatch(/route=beef$/);
-  release.resolve();
-  await eventually(async () => expect(await storage.get(ROUTE)).toBe('6a08'));
-  token = null;
-  await core.tokenChanged();
-  await eventually(async () => expect(await storage.get(ROUTE)).toBeNull());
-});
-
-test.each([
-  ['damaged', { get: async () => 'beef?' }],
-  ['that cannot be read', { get: () => Promise.reject(new Error('broken')) }],
-])('a stored route %s is waited for', async (_, changed) => {
-  const storage = { ...memoryStorage(), ...changed };
-  using core = open({ route: true, storage });
-  await follow(core);
-  expect(proxy.lastPath).toMatch(/route=6a08$/);
-});
-
-test('a socket is opened without the route where the login cannot be had', async () => {
-  const failing: typeof fetch = () => Promise.reject(new TypeError('no way through'));
-  using core = open({ route: true, environment: HURRIED({ fetch: failing }) });
-  await follow(core);
-  expect(proxy.lastPath).not.toContain('route');
 });

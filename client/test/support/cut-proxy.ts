@@ -14,7 +14,7 @@ export type CutProxy = Awaited<ReturnType<typeof startCutProxy>>;
 
 /** Stands between a client and the facade as a network does. */
 export async function startCutProxy(target: string) {
-  let { hostname, port: targetPort } = new URL(target);
+  const { hostname, port: targetPort } = new URL(target);
   const sockets = new Set<Socket>();
   const lines = new Set<Socket>();
   let stranded = new Set<Socket>();
@@ -131,10 +131,6 @@ export async function startCutProxy(target: string) {
       swallowed = [];
       limit = Number.POSITIVE_INFINITY;
       if (!server.listening) await listen(port);
-    },
-    /** Leads new connections to another server. */
-    lead(url: string) {
-      ({ hostname, port: targetPort } = new URL(url));
     },
     close: refuse,
   };

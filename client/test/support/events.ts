@@ -19,6 +19,8 @@ export const CHANGES: TypedText<ChangesData, { after: string | null }> =
 export class Events implements Sink<ChangesData> {
   readonly results: Result<ChangesData>[] = [];
   readonly line: ('connected' | 'disconnected')[] = [];
+  /** Why lines were lost, or not opened. */
+  readonly told: TradingGraphError[] = [];
   end: TradingGraphError | null | undefined = undefined;
   cursor: string | null = null;
 
@@ -37,8 +39,9 @@ export class Events implements Sink<ChangesData> {
     this.line.push('connected');
   }
 
-  disconnected(): void {
+  disconnected(why: TradingGraphError | null): void {
     this.line.push('disconnected');
+    if (why !== null) this.told.push(why);
   }
 }
 

@@ -3,7 +3,7 @@ import { LogicalClock } from '../../../lib/clock.ts';
 import { toToken } from '../../../lib/token.ts';
 import { createGatewayClient } from '../../../src/gateway/client.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
-import { createPools, gatewayWidths, type Pools } from '../../../src/gateway/pools.ts';
+import { createPools, gatewayWidths } from '../../../src/gateway/pools.ts';
 import { createResilience } from '../../../src/gateway/resilience/resilience.ts';
 import { createTransport } from '../../../src/gateway/transport.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -12,26 +12,13 @@ import { clientSettings } from '../open-client.ts';
 
 const MOST_STEPS = 30_000;
 
-interface ResilientSettings {
-  readonly timeoutMs?: number;
-  readonly connections?: number;
-  /** Those of another client. */
-  readonly pools?: Pools;
-}
-
 /** The client over real sockets with everything in between, on a clock that the test moves. */
 export function openResilient(
   gatewayUrl: string,
-  {
-    timeoutMs = 30_000,
-    connections = 128,
-    pools = createPools({
-      gatewayUrl,
-      widths: gatewayWidths(connections),
-      connectTimeoutMs: timeoutMs,
-    }),
-  }: ResilientSettings = {},
+  { timeoutMs = 30_000, connections = 128 }: { timeoutMs?: number; connections?: number } = {},
 ) {
+  const widths = gatewayWidths(connections);
+  const pools = createPools({ gatewayUrl, widths, connectTimeoutMs: timeoutMs });
   const clock = createScriptedClock();
   const circuits: string[] = [];
   const retries: string[] = [];
@@ -42,7 +29,7 @@ export function openResilient(
       random: () => 0.5,
       retries: true,
       rows: Object.values(OPERATIONS),
-      widths: gatewayWidths(connections),
+      widths,
       onCircuit: (name, state) => circuits.push(`${name} ${state}`),
       onRetry: ({ operation }) => retries.push(operation),
     },
@@ -74,8 +61,4 @@ export function openResilient(
 /** The n-th of many proved accounts. */
 export function caller(index: number) {
   return { token: toToken(`token ${index}`), provedLogin: () => `${1_000 + index}` };
-}
-
-export function kindOf(error: unknown): unknown {
-  return (error as { kind?: unknown }).kind;
 }

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { toToken } from '../../../lib/token.ts';
+import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
-import { marketOrder } from '../open-client.ts';
-import { caller, kindOf, openResilient } from './open-resilient.ts';
+import { marketOrder, wordFor } from '../open-client.ts';
+import { caller, openResilient } from './open-resilient.ts';
 
 const down: Script = (socket) => socket.write(answer(503, {}));
 const positions: Script = (socket) => socket.write(answer(200, { positions: [] }));
@@ -12,39 +13,22 @@ type Open = ReturnType<typeof openResilient>;
 
 /** One read of op 12 by the n-th account, and how it ended. */
 const read = ({ client }: Open, index: number) =>
-  client.getOpenPositions(caller(index), null).then(() => 'served', kindOf);
+  wordFor(client.getOpenPositions(caller(index), null));
 
-async function readMany(open: Open, count: number): Promise<unknown[]> {
-  const ends: unknown[] = [];
-  for (let index = 0; index < count; index += 1) ends.push(await open.hurry(read(open, index)));
-  return ends;
+async function readMany(open: Open, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) await open.hurry(read(open, index));
 }
 
 describe('while the gateway fails at everything', () => {
-  test.each(['one after the other', 'concurrently'])(
-    'reads that come %s cost at most a tenth more calls than there are',
-    async (how) => {
-      await using gateway = await startScriptedGateway(down);
-      await using open = openResilient(gateway.url);
-      const ends =
-        how === 'concurrently'
-          ? await open.hurry(
-              Promise.all(Array.from({ length: 300 }, (_, index) => read(open, index))),
-            )
-          : await readMany(open, 300);
-      expect(new Set(ends)).toEqual(new Set(['unavailable']));
-      expect(gateway.requests.length / 300).toBeLessThanOrEqual(1.1);
-      expect(open.circuits).toEqual(['getOpenPositions open']);
-    },
-  );
-
-  test('one probe goes out in five seconds, and the first that succeeds ends it', async () => {
+  test('reads cost at most a tenth more calls than there are, then one in five seconds, until the first that succeeds', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) =>
       (isDown ? down : positions)(socket, request),
     );
     await using open = openResilient(gateway.url);
-    await readMany(open, 30);
+    const reads = Array.from({ length: 300 }, (_, index) => read(open, index));
+    expect(new Set(await open.hurry(Promise.all(reads)))).toEqual(new Set(['unavailable']));
+    expect(gateway.requests.length / 300).toBeLessThanOrEqual(1.1);
     expect(open.resilience.degradedReason(() => undefined)).toBe(
       'gateway failing: getOpenPositions',
     );
@@ -62,7 +46,7 @@ describe('while the gateway fails at everything', () => {
       await open.clock.advance(1_000);
       ends.push(await read(open, 1));
     }
-    expect(ends.at(-1)).toBe('served');
+    expect(ends.at(-1)).toBe('answer');
     expect(open.resilience.degradedReason(() => undefined)).toBeNull();
     expect(open.circuits).toEqual(['getOpenPositions open', 'getOpenPositions closed']);
   });
@@ -100,18 +84,24 @@ describe('while the gateway fails at everything', () => {
     expect(await read(open, 2)).toBe('unavailable');
   });
 
-  test('a gateway that refuses connections opens the breakers of reads and of orders', async () => {
-    const gateway = await startScriptedGateway(down);
-    await gateway[Symbol.asyncDispose]();
-    await using open = openResilient(gateway.url);
+  test('a gateway that refuses connections opens the breakers of reads and orders, and once it is back the next order passes', async () => {
+    const closed = await startScriptedGateway(down);
+    await closed[Symbol.asyncDispose]();
+    await using open = openResilient(closed.url);
     await readMany(open, 12);
+    const order = (index: number) => open.client.openPosition(caller(index), marketOrder);
     for (let index = 0; index < 6; index += 1) {
-      expect(await open.client.openPosition(caller(index), marketOrder)).toMatchObject({
-        sent: false,
-      });
+      expect(await order(index)).toMatchObject({ sent: false });
     }
     expect(open.circuits).toEqual(['reads open', 'orders open']);
     expect(open.resilience.degradedReason(() => undefined)).toBe('gateway failing: reads, orders');
+    const accept: Script = (socket) => socket.write(answer(200, { success: true, orderId: '1' }));
+    await using gateway = await startScriptedGateway(accept, { port: closed.port });
+    expect(await order(1)).toMatchObject({ sent: false });
+    await open.clock.advance(5_000);
+    expect(await order(1)).toMatchObject({ status: 200 });
+    expect(gateway.requests).toHaveLength(1);
+    expect(open.circuits).toEqual(['reads open', 'orders open', 'orders closed']);
   });
 });
 
@@ -123,6 +113,18 @@ describe('what opens no breaker', () => {
     await using open = openResilient(gateway.url);
     await readMany(open, 50);
     expect(gateway.requests).toHaveLength(50);
+    expect(open.circuits).toEqual([]);
+  });
+
+  test('orders that come too late', async () => {
+    await using gateway = await startScriptedGateway(positions);
+    await using open = openResilient(gateway.url);
+    for (let index = 0; index < 30; index += 1) {
+      const late = { sendBeforeMs: Date.now() - 1 };
+      const placed = await open.client.openPosition(caller(index), marketOrder, late);
+      expect(placed).toMatchObject({ sent: false });
+    }
+    expect(gateway.requests).toEqual([]);
     expect(open.circuits).toEqual([]);
   });
 
@@ -139,7 +141,7 @@ describe('what opens no breaker', () => {
     });
     const failMany = async () => {
       for (let site = 1; site <= 30; site += 1) {
-        await open.client.write(stranger(site), 'registerDevice', { deviceId: 'd' }).catch(kindOf);
+        await wordFor(open.client.write(stranger(site), 'registerDevice', { deviceId: 'd' }));
       }
     };
     await open.client.write(caller(1), 'setValue', { key: 'key', value: 1 });
@@ -161,7 +163,7 @@ describe('a sign-in', () => {
     );
   const signIn = ({ client }: Open, site: number, email = 'user@example.com') => {
     const by = { token: null, client: { address: `192.0.2.${site}`, userAgent: null } };
-    return client.login(by, email, 'password').then(() => 'served', kindOf);
+    return wordFor(client.login(by, email, 'password'));
   };
   const attack = async (open: Open) => {
     for (let n = 0; n < 20; n += 1) await signIn(open, 1 + (n % 4), bad);
@@ -173,7 +175,7 @@ describe('a sign-in', () => {
     await using open = openResilient(gateway.url);
     for (let site = 10; site < 30; site += 1) {
       await attack(open);
-      expect(await signIn(open, site), String(site)).toBe('served');
+      expect(await signIn(open, site), String(site)).toBe('answer');
     }
     // Each success kept it closed from then on.
     expect(open.circuits).toEqual(['login open', 'login closed']);
@@ -208,9 +210,9 @@ describe('of the operations of one backend', () => {
           ),
         );
   const session = ({ client }: Open, index: number) =>
-    client.getSession(caller(index), '1001').then(() => 'served', kindOf);
+    wordFor(client.getSession(caller(index), '1001'));
   const catalog = ({ client }: Open, index: number) =>
-    client.getAllTickers(caller(index), 'g', null).then(() => 'served', kindOf);
+    wordFor(client.getAllTickers(caller(index), 'g', null));
 
   test('one that fails is held back alone', async () => {
     await using gateway = await startScriptedGateway(script);
@@ -219,11 +221,11 @@ describe('of the operations of one backend', () => {
     dead.add('session');
     for (let index = 0; index < 30; index += 1) await open.hurry(session(open, index));
     expect(open.circuits).toEqual(['getSession open']);
-    expect(await open.hurry(read(open, 1))).toBe('served');
+    expect(await open.hurry(read(open, 1))).toBe('answer');
     expect(open.resilience.isOpen('reads')).toBe(true);
     dead.clear();
     await open.clock.advance(5_000);
-    expect(await session(open, 1)).toBe('served');
+    expect(await session(open, 1)).toBe('answer');
     expect(open.circuits).toEqual(['getSession open', 'getSession closed']);
     expect(open.resilience.isOpen('reads')).toBe(false);
   });
@@ -250,7 +252,7 @@ describe('of the operations of one backend', () => {
     expect(gateway.requests.length - before).toBeGreaterThanOrEqual(5);
     dead.delete('tickers');
     await open.clock.advance(5_000);
-    expect(await catalog(open, 1)).toBe('served');
+    expect(await catalog(open, 1)).toBe('answer');
     expect(open.circuits.at(-1)).toBe('reads closed');
     // Those two still have to show it themselves.
     expect(open.resilience.degradedReason(() => undefined)).toBe(
@@ -259,7 +261,7 @@ describe('of the operations of one backend', () => {
     expect(await session(open, 1)).toBe('unavailable');
     dead.clear();
     await open.clock.advance(5_000);
-    expect(await Promise.all([session(open, 1), read(open, 1)])).toEqual(['served', 'served']);
+    expect(await Promise.all([session(open, 1), read(open, 1)])).toEqual(['answer', 'answer']);
     expect(open.resilience.degradedReason(() => undefined)).toBeNull();
   });
 });
@@ -308,25 +310,6 @@ describe('orders that something else than the gateway answers', () => {
   });
 });
 
-test('half-open, the orders’ breaker lets the next order through', async () => {
-  const closed = await startScriptedGateway(down);
-  await closed[Symbol.asyncDispose]();
-  await using open = openResilient(closed.url);
-  for (let index = 0; index < 6; index += 1) {
-    await open.client.openPosition(caller(index), marketOrder);
-  }
-  expect(open.circuits).toEqual(['orders open']);
-  await using gateway = await startScriptedGateway(
-    (socket) => socket.write(answer(200, { success: true, orderId: '1' })),
-    { port: closed.port },
-  );
-  expect(await open.client.openPosition(caller(1), marketOrder)).toMatchObject({ sent: false });
-  await open.clock.advance(5_000);
-  expect(await open.client.openPosition(caller(1), marketOrder)).toMatchObject({ status: 200 });
-  expect(gateway.requests).toHaveLength(1);
-  expect(open.circuits).toEqual(['orders open', 'orders closed']);
-});
-
 test('a burst of polls leaves half of the reads’ connections to waiting requests', async () => {
   const hanging: (() => void)[] = [];
   await using gateway = await startScriptedGateway((socket, request) => {
@@ -339,14 +322,30 @@ test('a burst of polls leaves half of the reads’ connections to waiting reques
   const feed = { token: toToken('feed'), provedLogin: () => '1', priority: 'poll' } as const;
   const polls = Array.from({ length: 20 }, () => open.client.getOpenPositions(feed, null));
   expect(await Promise.all([1, 2, 3, 4, 5].map((index) => read(open, index)))).toEqual(
-    Array(5).fill('served'),
+    Array(5).fill('answer'),
   );
   await eventually(() => hanging.length >= 2);
-  expect(await read(open, 6)).toBe('served');
+  expect(await read(open, 6)).toBe('answer');
   expect(hanging).toHaveLength(2);
   for (const _poll of polls) {
     await eventually(() => hanging.length > 0);
     hanging.shift()?.();
   }
   expect(await Promise.all(polls)).toHaveLength(20);
+});
+
+test('an account’s failures, on however many tokens, leave the others’ reads alone', async () => {
+  await using app = await startTestApp();
+  const codesOf = async (email: string, expiresInSeconds = 3_600) => {
+    const token = app.sandbox.token({ email, expiresInSeconds });
+    const { errors } = await app.query('{ positions { id } }', { token });
+    return errors.map(({ extensions }) => extensions.code);
+  };
+  const fault = { operation: 'getOpenPositions', kind: 'status', status: 503 } as const;
+  app.sandbox.fail({ ...fault, times: 200 });
+  for (let index = 0; index < 30; index += 1) {
+    expect(await codesOf('demo@example.com', 100 + index)).toEqual(['GATEWAY_UNAVAILABLE']);
+  }
+  app.sandbox.clearFaults();
+  expect(await codesOf('pro@example.com')).toEqual([]);
 });

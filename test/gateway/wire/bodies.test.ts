@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toLoginGrant, toRefusal, toSubmitResult } from '../../../src/gateway/wire/bodies.ts';
+import { toLoginGrant, toRefusal } from '../../../src/gateway/wire/bodies.ts';
 
 const nothing = { error: null, message: null, email: null, ok: null, details: null };
 
@@ -9,7 +9,6 @@ describe('a refusal', () => {
     [{ error: 'E', ok: false }],
     [{ error: 'E', email: 'a@example.com', ok: true }],
     [{ message: 'M' }],
-    [{ error: 'E', message: 'M' }],
   ])('in the shape %j is read whole', (body) => {
     expect(toRefusal(body)).toStrictEqual({ ...nothing, ...body });
   });
@@ -57,19 +56,4 @@ describe('a login', () => {
       expect(toLoginGrant(body)).toBeNull();
     },
   );
-});
-
-test.each([
-  [{}, { success: null, namesOrder: false, orderId: null, error: null, message: null }],
-  [
-    { success: true, orderId: '7', err: '', message: 'M' },
-    { success: true, namesOrder: true, orderId: '7', error: '', message: 'M' },
-  ],
-  [
-    { success: 1, orderId: 7, err: null, message: {} },
-    { success: null, namesOrder: true, orderId: '7', error: null, message: null },
-  ],
-  [null, { success: null, namesOrder: false, orderId: null, error: null, message: null }],
-])('the submit result %j is %j', (body, expected) => {
-  expect(toSubmitResult(body)).toStrictEqual(expected);
 });

@@ -49,6 +49,7 @@ describe('an instrument', () => {
     ['a list where the sharia status should be', { shariaStatus: ['COMPLIANT'] }],
     ['half a digit', { digits: 2.5 }],
     ['more digits than an Int holds', { digits: 2 ** 31 }],
+    ['fewer', { digits: -(2 ** 31) - 1 }],
     ['a list that is not all texts', { session: ['09:30', null] }],
     [
       'trading hours without a timezone',

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseLongIntegers } from '../../../lib/exact-json.ts';
-import {
-  figure,
-  instant,
-  integer,
-  readingIn,
-  type TimeUnit,
-} from '../../../src/gateway/wire/scalars.ts';
+import { figure, instant, readingIn, type TimeUnit } from '../../../src/gateway/wire/scalars.ts';
 
 describe('a time', () => {
   test.each<[TimeUnit, unknown, string | null]>([
@@ -15,8 +9,6 @@ describe('a time', () => {
     ['s', 1_735_689_600.0005, '2025-01-01T00:00:00.000Z'],
     ['ms', 1_735_689_600_000, '2025-01-01T00:00:00.000Z'],
     ['ms', 1_735_689_600, '1970-01-21T02:08:09.600Z'],
-    ['auto', 1_735_689_600, '2025-01-01T00:00:00.000Z'],
-    ['auto', 1_735_689_600_000, '2025-01-01T00:00:00.000Z'],
     ['auto', 99_999_999_999, '5138-11-16T09:46:39.000Z'],
     ['auto', 100_000_000_000, '1973-03-03T09:46:40.000Z'],
     ['auto', 99_999_999_999_999, '5138-11-16T09:46:39.999Z'],
@@ -24,9 +16,6 @@ describe('a time', () => {
     ['auto', 1_735_689_600_123_999, '2025-01-01T00:00:00.123Z'],
     ['auto', parseLongIntegers('1735689600123999'), '2025-01-01T00:00:00.123Z'],
     ['auto', 0, null],
-    ['auto', -0, null],
-    ['s', 0, null],
-    ['ms', 0, null],
     ['ms', 1, '1970-01-01T00:00:00.001Z'],
     ['auto', -86_400, '1969-12-31T00:00:00.000Z'],
     ['auto', -1_000_000_000_000, '1938-04-24T22:13:20.000Z'],
@@ -35,8 +24,6 @@ describe('a time', () => {
     ['s', 253_402_300_800, null],
     ['ms', -62_167_219_200_000, '0000-01-01T00:00:00.000Z'],
     ['ms', -62_167_219_200_001, null],
-    ['ms', 1_735_689_600_000_000, null],
-    ['s', 1_735_689_600_000_000, null],
     ['auto', 1_735_689_600_000_000_000, null],
     ['auto', Number.POSITIVE_INFINITY, null],
     ['auto', Number.NaN, null],
@@ -45,18 +32,6 @@ describe('a time', () => {
   ])('in %s that reads %s is %s', (unit, ticks, expected) => {
     expect(instant(ticks, readingIn(unit))).toBe(expected === null ? null : Date.parse(expected));
   });
-});
-
-test.each([
-  [0, 0],
-  [2 ** 31 - 1, 2 ** 31 - 1],
-  [-(2 ** 31), -(2 ** 31)],
-  [2 ** 31, null],
-  [1.5, null],
-  [Number.NaN, null],
-  ['1', null],
-])('%s as an Int is %s', (value, expected) => {
-  expect(integer(value)).toBe(expected);
 });
 
 test.each([

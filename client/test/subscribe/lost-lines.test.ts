@@ -1,0 +1,172 @@
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
+import { WebSocket as NodeWebSocket, WebSocketServer } from 'ws';
+import { eventually } from '../../../test/support/eventually.ts';
+import { listenLocally } from '../../../test/support/local-server.ts';
+import type { TradingGraphError } from '../../src/errors.ts';
+import { createPositions } from '../../src/live/positions.ts';
+import { handshakeError } from '../../src/subscribe/handshake-error.ts';
+import {
+  type CountedEnvironmentOptions,
+  countedEnvironment,
+} from '../support/counted-environment.ts';
+import { cutLine } from '../support/cut-line.ts';
+import { subscribe } from '../support/events.ts';
+
+const { proxy, open } = cutLine();
+
+/** As React Native's on Android does, the socket names an origin; behind a proxy that rewrites `Host` it is a foreign one. */
+class ForeignSocket extends NodeWebSocket {
+  constructor(url: string, protocol: string) {
+    super(url, protocol, { origin: 'https://api.example.com' });
+  }
+}
+const WebSocket = ForeignSocket as unknown as typeof globalThis.WebSocket;
+
+/** As React Native's, it gives whole bodies only. */
+const unstreamed: typeof fetch = async (input, init) => {
+  const answer = await fetch(input, init);
+  const { status, headers } = answer;
+  return { status, headers, text: () => answer.text() } as Response;
+};
+
+function follow(platform: CountedEnvironmentOptions) {
+  const core = open({ environment: countedEnvironment({ random: () => 0, ...platform }) });
+  const positions = createPositions(core);
+  const errors: (TradingGraphError | null)[] = [];
+  positions(({ error }) => {
+    if (error !== errors.at(-1)) errors.push(error);
+  });
+  return { core, positions, errors, [Symbol.dispose]: () => core.dispose() };
+}
+
+test('a WebSocket that the server refuses is told of by its status, and that nothing stands in for it', async () => {
+  using phone = follow({ WebSocket, fetch: unstreamed });
+  await eventually(() => phone.positions.state().error?.message.includes('cannot read') === true);
+  expect(phone.positions.state()).toMatchObject({
+    status: 'OFFLINE',
+    error: { code: 'NETWORK', retryable: true, extensions: { status: 403 } },
+  });
+  expect(phone.errors.filter((error) => error !== null)).toHaveLength(2);
+  expect(phone.errors.at(-1)?.message).toContain('rewrites `Host`');
+});
+
+test('where sockets are refused and `fetch` streams an event stream takes over, and the error is gone', async () => {
+  using phone = follow({ WebSocket });
+  await eventually(() => phone.positions.state().status === 'LIVE');
+  expect(phone.errors.some((error) => error?.extensions.status === 403)).toBe(true);
+  expect(phone.positions.state().error).toBeNull();
+});
+
+test.each([
+  ['Unexpected server response: 403', { status: 403 }],
+  ["Expected HTTP 101 response but was '503 Service Unavailable'", { status: 503 }],
+  ['Received bad response code from server: 404.', { status: 404 }],
+  ['connect ECONNREFUSED 10.0.0.1:443', {}],
+  ['Received network error or non-101 status code.', {}],
+])('what a platform says, %j, has the status %j', (said, extensions) => {
+  expect(handshakeError(said).extensions).toEqual(extensions);
+});
+
+/** Of a server of the test's own; waits of seconds are shortened, as no test waits for them. */
+function openAt(url: string, platform: CountedEnvironmentOptions = {}, token = () => 'one') {
+  const hurry = (ms: number) => (ms < 10_000 && ms !== 3_000 ? Math.min(ms, 20) : ms);
+  return open({ url, token, environment: countedEnvironment({ hurry, ...platform }) });
+}
+
+/** Why the first line could not be opened. */
+async function toldOf(...at: Parameters<typeof openAt>): Promise<TradingGraphError> {
+  using core = openAt(...at);
+  const { told } = subscribe(core);
+  await eventually(() => told.length > 0);
+  return told[0] as TradingGraphError;
+}
+
+/** A server of WebSockets that closes each with the next of these codes, once it is acknowledged if it is at all; after them they stay open. */
+async function startClosingServer(codes: readonly number[], acknowledges = true) {
+  const http = createServer();
+  const tokens: unknown[] = [];
+  new WebSocketServer({ server: http }).on('connection', (socket) => {
+    socket.once('message', (bytes) => {
+      const code = codes[tokens.length];
+      tokens.push(JSON.parse(String(bytes)).payload.authorization);
+      if (acknowledges) socket.send('{"type":"connection_ack"}');
+      if (code !== undefined) socket.close(code, 'as told');
+    });
+  });
+  return Object.assign(await listenLocally(http), { tokens });
+}
+
+test('a socket that is closed before it is acknowledged is told of by its code', async () => {
+  await using server = await startClosingServer(Array(9).fill(4408), false);
+  const error = await toldOf(server.url);
+  expect(error).toMatchObject({ code: 'NETWORK', extensions: { closeCode: 4408 } });
+  expect(error.message).toContain('as told');
+});
+
+test('an event stream that is answered with something else is told of by the status', async () => {
+  const http = createServer((_, response) => response.writeHead(406).end('no'));
+  await using server = await listenLocally(http);
+  const error = await toldOf(server.url, { WebSocket: null });
+  expect(error.extensions).toEqual({ status: 406 });
+});
+
+test('a token that the app cannot fetch, and a socket that the platform refuses, are told of', async () => {
+  const noToken = () => {
+    throw new Error('the keychain is locked');
+  };
+  expect((await toldOf(proxy.url, {}, noToken)).message).toContain('keychain');
+  class Forbidden {
+    constructor() {
+      throw new Error('a content security policy');
+    }
+  }
+  const Refused = Forbidden as unknown as typeof globalThis.WebSocket;
+  expect((await toldOf(proxy.url, { WebSocket: Refused })).message).toContain('security policy');
+});
+
+test.each([
+  [1009, 'a message too large'],
+  [4400, 'an invalid message'],
+  [4406, 'another protocol'],
+  [4409, 'an operation of that id'],
+])('%d, %s, ends the subscription: a new socket would be closed in the same way', async (code) => {
+  await using server = await startClosingServer([code]);
+  using core = openAt(server.url);
+  const events = subscribe(core);
+  await eventually(() => events.end !== undefined);
+  expect(events.end).toMatchObject({ code: 'PROTOCOL', retryable: false });
+  expect(events.end?.message).toContain(String(code));
+  expect(server.tokens).toHaveLength(1);
+  expect([...core.countedEnvironment.timers]).toEqual([]);
+});
+
+test.each([1000, 1001, 1011, 1012, 4429, 4500])('%d is followed by a new socket', async (code) => {
+  await using server = await startClosingServer([code]);
+  using core = openAt(server.url);
+  const events = subscribe(core);
+  await eventually(() => server.tokens.length === 2);
+  expect(events.end).toBeUndefined();
+});
+
+test('1013 is followed by a new socket after the wait that an overloaded server needs', async () => {
+  await using server = await startClosingServer([1013]);
+  using core = openAt(server.url);
+  subscribe(core);
+  await eventually(() => server.tokens.length === 2);
+  expect(core.countedEnvironment.pauses.some((ms) => ms >= 5_000 && ms < 10_000)).toBe(true);
+});
+
+test.each([4401, 4403])('%d is followed by a new socket with a new token', async (code) => {
+  await using server = await startClosingServer([code]);
+  const signedOut: unknown[] = [];
+  using core = open({
+    url: server.url,
+    token: ({ force }) => (force ? 'two' : 'one'),
+    onSignedOut: (why) => void signedOut.push(why),
+  });
+  subscribe(core);
+  await eventually(() => server.tokens.length === 2);
+  expect(server.tokens).toEqual(['Bearer one', 'Bearer two']);
+  expect(signedOut).toEqual([]);
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { toOrders, toPositions } from '../../../src/gateway/wire/holding.ts';
+import { readingIn } from '../../../src/gateway/wire/scalars.ts';
+import { toSession } from '../../../src/gateway/wire/session.ts';
+import { lostOf, orderRow, positionRow, sessionRow, wrongFor } from './rows.ts';
+
+const NEW_YEAR = Date.parse('2025-01-01T00:00:00Z');
+
+const positions = (...rows: unknown[]) => toPositions(rows, readingIn('auto'));
+const orders = (...rows: unknown[]) => toOrders(rows, readingIn('auto'));
+const session = (change: object = {}, login = '700001') =>
+  toSession({ ...sessionRow, ...change }, login, readingIn('auto'));
+
+describe('each field of the interface has the name that the schema gives it', () => {
+  test('in a position', () => {
+    const { friendlyName, isBuy, timeCreate, timeUpdate, sl, tp, ...same } = positionRow;
+    expect(Object.keys(positionRow)).toHaveLength(22);
+    expect(positions(positionRow)).toStrictEqual([
+      {
+        ...{ ...same, side: 'BUY', name: 'Apple', stopLoss: 180, takeProfit: 200 },
+        ...{ createdAt: NEW_YEAR, updatedAt: NEW_YEAR + 60_000 },
+      },
+    ]);
+  });
+
+  test('in a pending order, which is a stop order where it is not a limit order', () => {
+    const { friendlyName, isBuy, isLimit, timeCreate, timeUpdate, sl, tp, ...same } = orderRow;
+    expect(Object.keys(orderRow)).toHaveLength(22);
+    expect(orders(orderRow)).toStrictEqual([
+      {
+        ...{ ...same, side: 'SELL', kind: 'LIMIT', name: 'Microsoft', stopLoss: 0 },
+        ...{ takeProfit: 390, createdAt: NEW_YEAR, updatedAt: NEW_YEAR + 60_000 },
+      },
+    ]);
+    expect(orders({ ...orderRow, isLimit: false })).toMatchObject([{ kind: 'STOP' }]);
+  });
+
+  test('in a session', () => {
+    const { Invested, Profits, kyc_status, ...same } = sessionRow;
+    expect(Object.keys(sessionRow)).toHaveLength(19);
+    const { id, units } = positionRow;
+    expect(session()).toStrictEqual({
+      ...{ ...same, login: '700001', invested: 2_900, profits: 100.5, kycStatus: 'APPROVED' },
+      createdAt: NEW_YEAR,
+      positions: { ids: [id], units: [units], rows: positions(positionRow) },
+      orders: orders(orderRow),
+    });
+  });
+});
+
+const sessionOf = (change: object) => session(change) ?? undefined;
+
+describe.each<[string, object, (row: object) => object | null | undefined]>([
+  ['position', positionRow, (row) => positions(row)?.[0]],
+  ['order', orderRow, (row) => orders(row)?.[0]],
+  ['session', sessionRow, sessionOf],
+  ['access', sessionRow.access, (access) => sessionOf({ access })?.access],
+])('%s', (_, row, map) => {
+  const whole = ['symbol', 'login', 'positions', 'orders'];
+  const fields = Object.entries(row).filter(
+    ([name]) => !whole.includes(name) && !(name === 'id' && 'symbol' in row),
+  );
+
+  test.each(fields)(
+    'whose %s is missing or of another kind has null for it alone',
+    (name, right) => {
+      for (const [label, wrong] of wrongFor(right)) {
+        expect(lostOf(map(row), map({ ...row, [name]: wrong, more: 1 })), label).toHaveLength(1);
+      }
+    },
+  );
+});
+
+describe.each([
+  ['positions', positionRow, positions],
+  ['orders', orderRow, orders],
+] as const)('a list of %s', (list, row, map) => {
+  test.each([
+    ['no id', { ...row, id: undefined }],
+    ['an empty id', { ...row, id: '' }],
+    ['a number for an id', { ...row, id: 7 }],
+    ['no symbol', { ...row, symbol: undefined }],
+    ['an empty symbol', { ...row, symbol: '' }],
+    ['null for a symbol', { ...row, symbol: null }],
+    ['the id of another', row],
+    ['nothing', null],
+    ['a text', 'x'],
+    ['a list', []],
+  ])('is none where a row has %s, for no row is ever dropped', (_label, broken) => {
+    const other = { ...row, id: 'another' };
+    expect(map(row, other)).toHaveLength(2);
+    expect(map(row, other, broken)).toBeNull();
+    expect(session({ [list]: [row, broken] })).toBeNull();
+  });
+
+  test.each([[null], [undefined], [{}], ['[]'], [{ length: 0 }]])('is not %j', (broken) => {
+    expect(toPositions(broken, readingIn('auto'))).toBeNull();
+    expect(toOrders(broken, readingIn('auto'))).toBeNull();
+    if (broken != null) expect(session({ [list]: broken })).toBeNull();
+  });
+
+  test('may be missing in a session, which is not the same as none', () => {
+    for (const nothing of [undefined, null]) {
+      expect(session({ [list]: nothing })).toMatchObject({ login: '700001', [list]: null });
+    }
+    const none = list === 'orders' ? [] : { ids: [], units: [], rows: [] };
+    expect(session({ [list]: [] })).toMatchObject({ login: '700001', [list]: none });
+  });
+});
+
+test.each([[700002], ['700002'], [true], [{}], [{ toString: 1 }], [[700001]]])(
+  'a session of the login %j is not the one asked for',
+  (login) => {
+    expect(session({ login })).toBeNull();
+  },
+);
+
+test.each([[700001], ['700001'], [null], [undefined]])(
+  'a session that says %j for its login is',
+  (login) => {
+    expect(session({ login })?.login).toBe('700001');
+  },
+);
+
+test.each([[null], [[]], ['x'], [7], [undefined]])('%j is no session', (body) => {
+  expect(toSession(body, '700001', readingIn('auto'))).toBeNull();
+});
